@@ -10,6 +10,7 @@ import { mutantsApply } from './checks/mutants-apply.ts'
 import { ownTables } from './checks/own-tables.ts'
 import { pageTexts } from './checks/page-texts.ts'
 import { roomPages } from './checks/room-pages.ts'
+import { words } from './checks/words.ts'
 
 const exec = promisify(execFile)
 
@@ -33,6 +34,7 @@ export const checks: readonly Check[] = [
   { name: 'house rules', run: houseRules },
   { name: 'texts of the console', run: pageTexts },
   { name: 'room pages', run: roomPages },
+  { name: 'words', run: words },
   { name: 'third-party notices', run: tool('scripts/notices.ts', '--check') },
   { name: 'mutants still apply', run: mutantsApply },
 ]

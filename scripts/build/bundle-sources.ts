@@ -84,7 +84,7 @@ function settings(arch: Arch, sha256: Partial<Record<AssetName, string>>): Build
   }
 }
 
-/** A warning of esbuild (an `import.meta` it can't keep, a require it can't follow) is a fault that shows at run time. */
+/** A warning of esbuild (an `import.meta` it cannot keep, a require it cannot follow) is a fault that shows at run time. */
 async function bundle(options: BuildOptions): Promise<void> {
   const { warnings, metafile } = await build({ ...options, metafile: true })
   if (warnings.length > 0) {

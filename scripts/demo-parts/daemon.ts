@@ -172,7 +172,7 @@ export class Daemon {
     const limits = { timeout: commandLimitMs, killSignal: 'SIGKILL', maxBuffer: 64 << 20 } as const
     const child = execFile(program, args, { ...surroundings, ...limits }, (error, stdout, stderr) => {
       this.#commands.delete(child)
-      if (typeof error?.code === 'string') reject(new Error(`${program} can't be run: ${error.code}`))
+      if (typeof error?.code === 'string') reject(new Error(`${program} cannot be run: ${error.code}`))
       else done({ code: error ? (error.code ?? null) : 0, stdout, stderr })
     })
     this.#commands.set(child, promise)

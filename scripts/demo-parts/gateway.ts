@@ -34,7 +34,7 @@ export class Gateway extends Daemon {
     this.#port = options.port
   }
 
-  /** The embedded defaults, but for what they can't know: the site, where things lie, and `known`. */
+  /** The embedded defaults, but for what they cannot know: the site, where things lie, and `known`. */
   configure(known: Record<string, unknown> = {}, file = this.configFile, dataDir = this.dataDir): void {
     const config = {
       site: { id: 'demo', url: this.url },

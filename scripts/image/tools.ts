@@ -23,7 +23,7 @@ export function demandTools(box: Box): void {
   const missing = Object.entries(wanted).flatMap(([program, name]) => (isInPath(program) ? [] : [name]))
   if (box === 'amd64' && !existsSync(modulesOfGrub.folder)) missing.push(modulesOfGrub.package)
   if (missing.length === 0) return
-  throw new Error(`an image can not be made without more programs: apt-get install ${[...new Set(missing)].join(' ')}`)
+  throw new Error(`an image cannot be made without more programs: apt-get install ${[...new Set(missing)].join(' ')}`)
 }
 
 const isInPath = (program: string): boolean =>

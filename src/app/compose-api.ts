@@ -59,7 +59,7 @@ export function composeApi(
 
 /**
  * What the listener for collectors serves; a reload reads its token again, and a bad one leaves the old one valid.
- * Undefined without such a listener. Throws ExitError for a token that can't be used.
+ * Undefined without such a listener. Throws ExitError for a token that cannot be used.
  */
 export function composeMetricsApi(
   { metrics: { listen }, dataDir }: Config,

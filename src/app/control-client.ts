@@ -34,7 +34,7 @@ const statusWithinMs = 20_000
 const askedEveryMs = 500
 
 /**
- * Has the daemon verify its ledger, in a thread of its own. Throws ExitError when it can't.
+ * Has the daemon verify its ledger, in a thread of its own. Throws ExitError when it cannot.
  * @param onProgress gets the share that is done, from 0 to 1; only then is the daemon asked for it
  */
 export async function verifyThroughDaemon(
@@ -68,27 +68,27 @@ export async function metricsThroughDaemon(runtimeDir: string): Promise<string> 
 /** A row that somebody at the box wants to be proved. */
 export type ProofCommand = { readonly kind: ProvableKind; readonly id: number }
 
-/** Has the daemon prove a row. Throws ExitError when it can't. */
+/** Has the daemon prove a row. Throws ExitError when it cannot. */
 export function proveThroughDaemon(runtimeDir: string, command: ProofCommand): Promise<Proof> {
   return ask(runtimeDir, '/proof', 'prove it', { json: command })
 }
 
-/** Has the daemon give its log new keys. Throws ExitError when it can't. */
+/** Has the daemon give its log new keys. Throws ExitError when it cannot. */
 export function rotateThroughDaemon(runtimeDir: string, command: { readonly by: string }): Promise<RotatedKeys> {
   return ask(runtimeDir, '/keys/rotate', 'rotate the keys', { json: command })
 }
 
-/** Has the daemon erase a person. Throws ExitError when it can't. */
+/** Has the daemon erase a person. Throws ExitError when it cannot. */
 export function eraseThroughDaemon(runtimeDir: string, command: ErasureCommand): Promise<Erased> {
   return ask(runtimeDir, '/person/erase', 'erase', { json: command })
 }
 
-/** Has the daemon make a backup. Throws ExitError when it can't. */
+/** Has the daemon make a backup. Throws ExitError when it cannot. */
 export function backupThroughDaemon(runtimeDir: string, command: BackupCommand): Promise<BackupMade> {
   return ask(runtimeDir, '/backup', 'make the backup', { json: command })
 }
 
-/** Has the daemon make a warehouse. Throws ExitError when it can't. */
+/** Has the daemon make a warehouse. Throws ExitError when it cannot. */
 export function addWarehouseThroughDaemon(
   runtimeDir: string,
   wanted: NamedWarehouse,
@@ -97,7 +97,7 @@ export function addWarehouseThroughDaemon(
   return ask(runtimeDir, '/warehouse/add', 'make it', { json: { ...wanted, by } satisfies AddWarehouseCommand })
 }
 
-/** Has the daemon import a list. Throws ExitError when it can't. */
+/** Has the daemon import a list. Throws ExitError when it cannot. */
 export function importThroughDaemon(
   runtimeDir: string,
   list: Buffer,
@@ -126,7 +126,7 @@ export function knock(path: string): Promise<string | undefined> {
   })
 }
 
-/** Sends one command. Throws ExitError for what the daemon refuses, and when it can't be reached. */
+/** Sends one command. Throws ExitError for what the daemon refuses, and when it cannot be reached. */
 async function ask<Result>(runtimeDir: string, path: string, what: string, options: OptionsInit = {}): Promise<Result> {
   // A colon ends the path of the socket; encoded, it may stand in it.
   const socket = controlSocketPath(runtimeDir).split('/').map(encodeURIComponent).join('/')
@@ -140,7 +140,7 @@ async function ask<Result>(runtimeDir: string, path: string, what: string, optio
     resolveBodyOnly: false,
   }).catch((error: unknown) => {
     if (!(error instanceof RequestError)) throw error
-    throw new ExitError(1, `the daemon can't be reached: ${error.message}`, error)
+    throw new ExitError(1, `the daemon cannot be reached: ${error.message}`, error)
   })
   if (statusCode === 200) return body
   throw new ExitError(1, `the daemon could not ${what}: ${body.error ?? statusCode}`)

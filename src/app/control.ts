@@ -161,5 +161,5 @@ async function refuseIfTaken(path: string): Promise<void> {
   const refusal = await knock(path)
   // Only these two mean that no daemon listens. A full backlog, or a socket that we may not open, has an owner.
   if (refusal === 'ENOENT' || refusal === 'ECONNREFUSED') return
-  throw new ExitError(1, `another gatehouse listens at ${path}; give each a runtimeDir of its own`)
+  throw new ExitError(1, `another gatehouse listens at ${path}; give each its own runtimeDir`)
 }

@@ -63,7 +63,7 @@ const tags: Readonly<Record<string, string>> = {
   Warehouses: 'The warehouses of this gateway.',
   Stream: 'What changes, as it changes.',
   Dashboard: 'Figures, and contradictions in the ledger.',
-  'Transport units': 'Trucks and containers on their way through the yard, stage by stage.',
+  'Transport units': 'Trucks and containers on their way through the warehouse, stage by stage.',
   Scales: 'Scale readings.',
   Counts: 'Stock counts, their review and their approval.',
   Labels: 'Labels of slots and assets, printing, and numbers for new pallets (SSCC).',

@@ -88,7 +88,7 @@ async function lookAtWork({ work, checkpoints, health }: Gateway): Promise<void>
   if (database?.status === 'unhealthy') throw new Error(database.reason ?? 'the database is unhealthy')
 }
 
-/** A certificate that can't be used leaves the old one in place: the floor goes on. */
+/** A certificate that cannot be used leaves the old one in place: the floor goes on. */
 function renewCertificate(listener: HttpListener, log: Logger): void {
   try {
     listener.renewCertificate()

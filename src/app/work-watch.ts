@@ -100,7 +100,7 @@ export class WorkWatch implements CamerasThreadListener {
   #tell(trouble: string | undefined): void {
     const { log } = this.#needs
     if (trouble !== undefined && !this.#isTold)
-      log.error({ trouble }, 'the work stands still; systemd will restart gatehouse')
+      log.error({ trouble }, 'the work has stopped; systemd will restart gatehouse')
     if (trouble === undefined && this.#isTold) log.warn('the work goes on again')
     this.#isTold = trouble !== undefined
   }

@@ -4,7 +4,7 @@ import { FairTurns } from './fair-turns.ts'
 import { Recent } from './recent.ts'
 
 /** Different wrong secrets of one name from one network before the delay starts: typing errors, an old password. */
-const forNothing = 10
+const freeAttempts = 10
 const firstDelayMs = 250
 const longestDelayMs = 4000
 /** Without a wrong secret for this long, the count starts again. */
@@ -52,7 +52,7 @@ export class Slowing {
   #delayMs(place: string): number {
     const guesses = this.#guesses.get(place)
     if (!guesses || this.#clock.monotonic() - guesses.lastMs >= forgottenAfterMs) return 0
-    const costly = guesses.secrets.size - forNothing
+    const costly = guesses.secrets.size - freeAttempts
     return costly < 0 ? 0 : Math.min(firstDelayMs * 2 ** costly, longestDelayMs)
   }
 }

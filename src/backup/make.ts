@@ -276,7 +276,7 @@ class TargetRoom {
     if (code === 'ENOENT' && !existsSync(folder)) return new Error(`the folder ${folder} is not there; make it first`)
     if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS' || code === 'SQLITE_CANTOPEN') {
       return new Error(
-        `${folder} can't be written by the user of the gateway (${code}); choose a folder that it may write`,
+        `${folder} cannot be written by the user of the gateway (${code}); choose a folder that it may write`,
       )
     }
     return error instanceof Error ? error : new Error(message ?? String(error))

@@ -103,7 +103,7 @@ export const Camera = z
     lastFrameAt: timeOut().nullable(),
     owner: z.string().nullable(),
     cameraClock: CameraClock.nullable().openapi({
-      description: "the newest measurement of the camera's own clock, asked once an hour; null: it was never told",
+      description: "the newest measurement of the camera's own clock, asked once an hour; null: it has never answered",
     }),
     motion: z.object({
       running: z.boolean(),

@@ -26,7 +26,7 @@ export function backupCommand(): Command {
   command
     .command('key')
     .description(
-      'print the recovery key of this box, as often as asked; whoever has it can read what is sealed under it',
+      'print the recovery key of this box, as often as asked; with it anyone can read what is sealed under it',
     )
     .option('--qr', 'also as a QR code; on a terminal it is always there')
     .option('--config <file>', `config whose dataDir holds the keys; ${usualConfigText}`)

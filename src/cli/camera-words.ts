@@ -12,7 +12,7 @@ export function findingWords(findings: readonly Finding[]): string {
 
 const failures: Record<NonNullable<OnvifDevice['failure']>, string> = {
   'credentials-needed': 'It tells more only with --username and --password-file.',
-  refused: 'It refuses the user name or the password. ONVIF often has accounts of its own: add one in the camera.',
+  refused: 'It refuses the user name or the password. ONVIF often has separate accounts: add one in the camera.',
   'no-answer': 'Its ONVIF service does not answer.',
   'too-large': 'Its answer is larger than any camera needs, and was not read.',
   unreadable: 'Its answer cannot be read as ONVIF.',

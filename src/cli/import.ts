@@ -26,7 +26,7 @@ type Options = {
 
 export function importCommand(): Command {
   return new Command('import')
-    .description('take slots, assets or what stands where from a CSV list, if every line is right; else say why not')
+    .description('take slots, assets or opening stock from a CSV list, if every line is right; else say why not')
     .addArgument(new Argument('<kind>', 'what the list tells').choices(listKinds))
     .argument('<file>', 'CSV in UTF-8, separated by comma, semicolon or tab; its first line names the columns')
     .option('--config <file>', `config of the gateway; ${usualConfigText}`)
@@ -71,7 +71,7 @@ function readList(file: string): Buffer {
     return readFileSync(file)
   } catch (error) {
     if (error instanceof ExitError) throw error
-    throw new ExitError(1, `${file} can't be read: ${(error as Error).message}`, error)
+    throw new ExitError(1, `${file} cannot be read: ${(error as Error).message}`, error)
   }
 }
 

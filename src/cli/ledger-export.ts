@@ -12,7 +12,9 @@ import { usualConfig, usualConfigText } from './usual-config.ts'
 
 export function exportCommand(): Command {
   return new Command('export')
-    .description('copy the whole log as a stranger can check it: checkpoints, keys, tiles and leaves, without names')
+    .description(
+      'copy the whole log, so that anyone can check it without the gateway: checkpoints, keys, tiles and leaves, without names',
+    )
     .requiredOption('--out <path>', 'folder to make, or a file that ends in .tar; - writes a tar to standard output')
     .option('--config <file>', `config whose dataDir holds the ledger; ${usualConfigText}`)
     .option('--json', 'for programs')

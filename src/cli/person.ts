@@ -37,7 +37,7 @@ async function erase(name: string, options: { texts?: boolean; config?: string; 
   if (result.outcome === 'unknown') {
     throw new ExitError(
       1,
-      options.json ? '' : `nobody is known as ${JSON.stringify(name)}; names are told apart by case`,
+      options.json ? '' : `no person is known as ${JSON.stringify(name)}; upper and lower case count`,
     )
   }
 }

@@ -50,7 +50,7 @@ export function restoreCommand(): Command {
     .option('--as-far-as-whole', 'if a segment is damaged or missing, take the newest state that is whole without it')
     .option(
       '--accept-fork',
-      'go behind what this box has signed; without a file: take the database as it stands. The ledger goes on with a new log',
+      'go behind what this box has signed; without a file: take the database as it is. The ledger goes on with a new log',
     )
     .option('--config <file>', `config whose dataDir takes the ledger; ${usualConfigText}`)
     .option('--json', 'for programs')
@@ -90,7 +90,7 @@ function demandOneSource(file: string | undefined, { acceptFork, fromSegments, r
   }
   if (file === undefined && fromSegments === undefined && !acceptFork) {
     throw wrong(
-      'name the backup to restore, or the segments with --from-segments; or take the database as it stands with --accept-fork',
+      'name the backup to restore, or the segments with --from-segments; or take the database as it is with --accept-fork',
     )
   }
   if (file !== undefined && fromSegments !== undefined) throw wrong('name a backup or --from-segments, not both')
@@ -179,7 +179,7 @@ function eraseIn(config: Config, names: readonly string[], by: string): Promise<
   return alone(config, async (gateway) => {
     for (const name of names) {
       const { outcome } = await gateway.erasePerson({ name, texts: true }, by, Number.POSITIVE_INFINITY)
-      if (outcome === 'ambiguous') throw new ExitError(1, 'a person who was erased cannot be told from another one')
+      if (outcome === 'ambiguous') throw new ExitError(1, 'two people have the name of a person who was erased')
     }
   })
 }

@@ -15,7 +15,7 @@ type BundleOptions = { config?: string; out?: string; cameras: boolean; json?: b
 export function supportBundleCommand(): Command {
   return new Command('support-bundle')
     .description(
-      'write a zip for whoever helps: config, status, doctor, log, metrics, alerts; no secrets, no names of people',
+      'write a zip for the person who helps: config, status, doctor, log, metrics, alerts; no secrets, no names of people',
     )
     .option('--out <file>', 'zip to write; default: gatehouse-support-TIME.zip in this folder')
     .option('--config <file>', `config of the gateway; ${usualConfigText}`)

@@ -62,7 +62,7 @@ function forPeople(made: TlsMade): string {
   const authority = made.caFile
     ? `install on every handheld and browser: ${made.caFile}
 its fingerprint (SHA-256): ${made.caFingerprint}
-keep ca.key beside it secret: whoever has it can pose as this box
+keep ca.key beside it secret: a person who has it can pose as this box
 
 `
     : ''

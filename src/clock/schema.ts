@@ -5,9 +5,9 @@ import { clockStates } from '../platform/index.ts'
 const source = z
   .string()
   .nullable()
-  .openapi({ description: 'the time service that said so: timesyncd, chrony or ntpd; null: none answered' })
+  .openapi({ description: 'the time service that answered: timesyncd, chrony or ntpd; null: none answered' })
 const offsetMs = z.number().nullable().openapi({
-  description: "this clock minus the server's, as the service estimated it; positive: ahead; null: not told",
+  description: "this clock minus the server's, as the service estimated it; positive: ahead; null: it gives none",
 })
 const server = z.string().nullable().openapi({ description: 'as the time service names it' })
 const stratum = z.int().nullable().openapi({ description: 'distance from a reference clock (RFC 5905), 1 to 15' })

@@ -77,7 +77,7 @@ function parse(text: string, lineCounter: LineCounter): Document.Parsed | undefi
 
 /** Returns our message for a parser error. The library's may quote secrets from the file. */
 function inWords(fault: YAMLError): string {
-  if (fault.code === 'TAB_AS_INDENT') return 'a tab can not indent; use spaces'
+  if (fault.code === 'TAB_AS_INDENT') return 'a tab cannot indent; use spaces'
   if (fault.code === 'TAG_RESOLVE_FAILED') return 'tags (words that begin with !) mean nothing here'
   if (fault.code === 'MULTIPLE_DOCS') return 'a second YAML document begins here; a config is one'
   return `no YAML: ${fault.message.split(/[:\n]/, 1)[0]}`
@@ -159,7 +159,7 @@ class Builder {
   #aliased(alias: Alias, place: Place, path: readonly (string | number)[]): Located {
     const target = this.#targets.get(alias)
     if (target) return this.#value(target, place, path)
-    this.#problem(place, path, 'no anchor of this name stands before it')
+    this.#problem(place, path, 'there is no anchor of this name before it')
     this.whole = false
     return { kind: 'scalar', place, value: undefined }
   }
@@ -175,7 +175,7 @@ class Builder {
       }
       const before = entries.get(name)
       const value = this.#value(pair.value, this.#start(pair.value, key), [...path, name])
-      if (before) this.#problem(key, [...path, name], `this key stands in line ${before.key.line} already`)
+      if (before) this.#problem(key, [...path, name], `this key is in line ${before.key.line} already`)
       else entries.set(name, { key, value })
     }
     return entries

@@ -43,7 +43,7 @@ function signIn({ auth, storage }: Config): Fault[] {
   )
   if (auth.users.length > 0 || storage.instances.length > 0) return broken
   const message =
-    'nobody can sign in: auth.users and storage.instances are empty; "gatehouse credential --username NAME --role admin" prints an entry for auth.users'
+    'no one can sign in: auth.users and storage.instances are empty; "gatehouse credential --username NAME --role admin" prints an entry for auth.users'
   return [{ path: ['auth', 'users'], message }]
 }
 

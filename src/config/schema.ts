@@ -71,7 +71,7 @@ const everything = z.strictObject({
     section({
       listen: key(
         z.strictObject(metricsListener).nullable().prefault(null),
-        'A listener of its own for a collector that can not send the X-Storage headers; null: none.',
+        'A separate listener for a collector that cannot send the X-Storage headers; null: none.',
       ),
     }),
     'Metrics.',
@@ -130,7 +130,7 @@ const everything = z.strictObject({
     'Whether this gateway confirms the logs of others.',
     live,
   ),
-  privacy: key(section(privacy), 'What people in front of the cameras are told.', live),
+  privacy: key(section(privacy), 'The notice for people in front of the cameras.', live),
   console: key(
     section({ objectDetection: key(section(objectDetection), 'Marks in the live pictures of the console.') }),
     'The console.',

@@ -55,7 +55,7 @@ export function whyUnreadable(error: unknown): string {
   if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return 'is not UTF-8 text'
   if (code === 'EISDIR') return 'is a folder, not a file'
   if (code === 'EACCES') return 'this user may not read it'
-  return `can not be read: ${code ?? message}`
+  return `cannot be read: ${code ?? message}`
 }
 
 function unreadable(file: string, message: string): Problem {

@@ -14,7 +14,7 @@ const english = {
   title: 'Trust this gateway',
   other: 'Deutsch',
   nothing:
-    'There is nothing to install: this gateway has no certificate authority of its own. Either its certificate comes from somebody whom devices trust already, or it runs without TLS. Handhelds that scan without a network need TLS: an admin makes it by',
+    'There is nothing to install: this gateway has no certificate authority. Either its certificate comes from somebody whom devices trust already, or it runs without TLS. Handhelds that scan without a network need TLS: an admin makes it by',
   why: 'Do this once on each handheld, tablet and computer. Then its browser shows no warning for this gateway, and scanning works without a network.',
   compare: '1. Compare the fingerprint',
   same: 'It must be the same as on the paper or screen of your admin: in the enrolment code, or printed by',
@@ -33,7 +33,7 @@ const english = {
         'Close the browser and open this gateway again.',
       ],
       after:
-        'Android asks for a screen lock first if the device has none. Firefox has a switch of its own: Settings, Secret settings, Use third party CA certificates.',
+        'Android asks for a screen lock first if the device has none. Firefox has a separate switch: Settings, Secret settings, Use third party CA certificates.',
     },
     {
       name: 'iPhone and iPad',

@@ -203,7 +203,7 @@ export class CountsService {
   #step(tx: Tx, session: store.Session, step: CountStep): void {
     const next = stateAfter(session.state, step)
     if (!next) {
-      throw new AppError('INVALID_TRANSITION', 'The count can not do that now', {
+      throw new AppError('INVALID_TRANSITION', 'The count cannot do that now', {
         details: `it is ${session.state}; ${step} is not possible`,
       })
     }

@@ -188,7 +188,7 @@ function makeFolder(path: string): void {
     mkdirSync(path, { recursive: true, mode: 0o750 })
     accessSync(path, constants.W_OK)
   } catch (error) {
-    throw new ExitError(1, `the data folder ${path} can't be written: ${(error as Error).message}`, error)
+    throw new ExitError(1, `the data folder ${path} cannot be written: ${(error as Error).message}`, error)
   }
 }
 
@@ -210,7 +210,7 @@ function refuseLinks(dataDir: string): void {
  */
 function refuseNoFile(file: string): void {
   if (existsSync(file) && !statSync(file).isFile()) {
-    throw new ExitError(1, `${dirname(file)}: gatehouse.db can't be used: not a file`)
+    throw new ExitError(1, `${dirname(file)}: gatehouse.db cannot be used: not a file`)
   }
 }
 
@@ -228,7 +228,7 @@ function takeLock(file: string): Database {
     lock.close()
     throw new ExitError(
       1,
-      `another gatehouse works on ${dirname(file)} (or its lock can't be taken: ${(error as Error).message})`,
+      `another gatehouse works on ${dirname(file)} (or its lock cannot be taken: ${(error as Error).message})`,
       error,
     )
   }
@@ -237,5 +237,5 @@ function takeLock(file: string): Database {
 function refusal(file: string, error: unknown): ExitError {
   if (error instanceof ExitError) return new ExitError(error.exitCode, `${file} ${error.message}`, error)
   const fault = translateSqlite(error)
-  return new ExitError(1, `${file} can't be opened: ${fault.message} (${fault.details})`, error)
+  return new ExitError(1, `${file} cannot be opened: ${fault.message} (${fault.details})`, error)
 }

@@ -26,7 +26,7 @@ const begin = operation({
   tag,
   summary: 'Ask for a code that a wall screen shows, for ten minutes',
   description:
-    'Needs no sign-in. The screen shows `qr` (the address `url`) and `code`; whoever scans it and may confirm it makes a wall screen of it. The screen keeps `token` to itself and asks with it whether that has happened.',
+    'Needs no sign-in. The screen shows `qr` (the address `url`) and `code`; a person who scans it and may confirm it makes a wall screen of it. The screen keeps `token` to itself and asks with it whether that has happened.',
   input: {},
   success: { 201: { description: 'The code', schema: NewPairingResource, location: true } },
 })

@@ -1,7 +1,7 @@
 /** Wrong PINs of one badge at one device before the delay starts. */
-const forNothing = 5
+const freeAttempts = 5
 /** Wrong PINs in a row at one device, of any badges, before its delay starts. */
-export const forNothingOfDevice = 20
+export const freeAttemptsOfDevice = 20
 const firstWaitMs = 30_000
 const longestWaitMs = 15 * 60_000
 /** Without a wrong PIN for this long, the count starts again. */
@@ -14,7 +14,7 @@ export type Tries = { readonly wrong: number; readonly lastMs: number }
  * Returns how long the next try has to wait, in milliseconds: 30 s after the fifth wrong PIN in a row, then twice as
  * long each time. Counted by badge and device, so that tries at one device do not block the badge elsewhere. Pure.
  */
-export function waitMs(tries: Tries | undefined, nowMs: number, free = forNothing): number {
+export function waitMs(tries: Tries | undefined, nowMs: number, free = freeAttempts): number {
   if (!tries || tries.wrong < free || nowMs - tries.lastMs >= forgottenAfterMs) return 0
   const wait = Math.min(firstWaitMs * 2 ** (tries.wrong - free), longestWaitMs)
   return Math.max(0, tries.lastMs + wait - nowMs)

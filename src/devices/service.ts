@@ -7,7 +7,7 @@ import type { AuditTrail, Idempotency } from '../journal/index.ts'
 import { type Clock, isoTime, type RandomBytes, randomSecret } from '../platform/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
 import type { DeviceNames } from './device-names.ts'
-import { afterWrong, forNothingOfDevice, type Tries, waitMs } from './patience.ts'
+import { afterWrong, freeAttemptsOfDevice, type Tries, waitMs } from './patience.ts'
 import { qrPicture } from './qr-picture.ts'
 import {
   type Device,
@@ -178,7 +178,7 @@ export class DeviceService {
     const ofDevice = `${device.id}`
     const wait = Math.max(
       waitMs(this.#tries.get(key), nowMs),
-      waitMs(this.#tries.get(ofDevice), nowMs, forNothingOfDevice),
+      waitMs(this.#tries.get(ofDevice), nowMs, freeAttemptsOfDevice),
     )
     if (wait > 0) {
       const retryAfterSeconds = Math.ceil(wait / 1000)

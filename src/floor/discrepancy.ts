@@ -7,14 +7,14 @@ import type { Slot } from '../warehouse/index.ts'
 export const discrepancyTexts = {
   asset_in_two_slots: {
     what: 'the slot shows a pallet that was placed in another one since, without having been taken out',
-    todo: 'Look in which of the two it stands; record a removal from the other.',
+    todo: 'Look in which of the two it is; record a removal from the other.',
   },
   removed_elsewhere: {
     what: 'the slot shows a pallet that was taken out of another slot',
     todo: 'Look whether it stands there; record the removal here, or correct the one there.',
   },
   two_in_one_slot: {
-    what: 'a pallet was placed where another one stands',
+    what: 'a pallet was placed where another one is',
     todo: 'Look which of the two stands there; move or remove the other, or correct the placement.',
   },
   left_behind: {
@@ -38,7 +38,7 @@ export const discrepancyTexts = {
     todo: 'Look what stands there; record its placement, or correct the judgement.',
   },
   unregistered_asset: {
-    what: 'nobody registered the pallet that stands in the slot',
+    what: 'no one has registered the pallet in the slot',
     todo: 'Register it with its type and weight, or correct the barcode.',
   },
   type_not_allowed: {
@@ -63,10 +63,10 @@ export const discrepancyTexts = {
   },
   photo_reused: {
     what: 'the photo of the placement proves another placement already',
-    todo: 'Look which pallet stands there; verify the placement, or correct it with a photo of its own.',
+    todo: 'Look which pallet stands there; verify the placement, or correct it with another photo.',
   },
   retired_slot_occupied: {
-    what: 'the slot is retired, and something stands in it',
+    what: 'the slot is retired, and something is in it',
     todo: 'Move it, or take the slot into use again.',
   },
 } as const satisfies Record<string, { what: string; todo: string }>

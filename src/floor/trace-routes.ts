@@ -59,7 +59,7 @@ const eventFootage = operation({
   tag: 'Ledger',
   summary: 'The film of an event, from the cameras that watch its slot',
   description:
-    'Films that show the moment of the event: of its own, or of motion. `reason` says why there is none. `watching` lists what each camera recorded around it.',
+    'Films that show the moment of the event: filmed for it, or for motion. `reason` says why there is none. `watching` lists what each camera recorded around it.',
   input: {
     params: z.object({ id: z.string() }),
     query: z.object({

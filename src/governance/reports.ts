@@ -188,7 +188,7 @@ export class Reports {
     try {
       await writeFileDurablyAside(reportFile(this.#needs.dataDir, hash), bytes, 0o640)
     } catch (error) {
-      throw new AppError('STORAGE_FULL', 'The report can not be written; nothing was stored', {
+      throw new AppError('STORAGE_FULL', 'The report cannot be written; nothing was stored', {
         cause: error,
         retryAfterSeconds: 30,
       })
@@ -246,7 +246,7 @@ export class Reports {
     try {
       return await readFile(reportFile(this.#needs.dataDir, row.sha256), { encoding: 'utf8', flag: ownFile.read })
     } catch (error) {
-      throw new AppError('INTERNAL_ERROR', 'The file of this report can not be read', { cause: error })
+      throw new AppError('INTERNAL_ERROR', 'The file of this report cannot be read', { cause: error })
     }
   }
 

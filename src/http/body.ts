@@ -126,8 +126,8 @@ export async function readBodyInTime(request: Request, limitBytes: number): Prom
 
 /**
  * For every request that carries JSON: reads it within the limit, insists on the media type and on UTF-8, and leaves
- * it to the validators. A body that can't be taken is refused by the operation, not here: where nothing takes a body,
- * nobody is told off for one. Bodies of other media types are left to the routes that take them.
+ * it to the validators. A body that cannot be taken is refused by the operation, not here: routes without a body
+ * ignore it. Bodies of other media types are left to the routes that take them.
  * @param limitOf most bytes of a body, by path
  */
 export function jsonBodies(

@@ -24,7 +24,7 @@ function read(file: string): Buffer {
   try {
     return readFileSync(file)
   } catch (error) {
-    throw new ExitError(1, `the certificate can't be read: ${(error as Error).message}`, error)
+    throw new ExitError(1, `the certificate cannot be read: ${(error as Error).message}`, error)
   }
 }
 

@@ -63,7 +63,7 @@ export class Connections {
       return
     }
     const address = socket.remoteAddress ?? ''
-    const group = isThisMachine(address) ? undefined : `strangers of ${neighbourhoodOf(address)}`
+    const group = isThisMachine(address) ? undefined : `unknown callers of ${neighbourhoodOf(address)}`
     const noteKnown = () => this.#recognised(key, connection)
     const connection = { socket, address, group, isBusy: false, busySinceMs: 0, isKnown: false, noteKnown }
     this.#all.set(key, connection)

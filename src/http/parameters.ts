@@ -52,7 +52,7 @@ export const parameterDescriptions: Readonly<Record<string, string>> = {
   lot: 'Only assets of this lot.',
   serial: 'Only assets with this serial number.',
   provisional:
-    '`true`: only assets that events have mentioned and nobody has registered. `false`: only registered ones.',
+    '`true`: only assets that events have mentioned and no one has registered. `false`: only registered ones.',
   carrier: 'Only units of this carrier.',
   direction: 'Only units that come in, or only units that go out.',
   reference: 'Only units with this reference.',
@@ -64,7 +64,7 @@ export const parameterDescriptions: Readonly<Record<string, string>> = {
   severity: 'Only incidents of this severity.',
   category: 'Only incidents of this category.',
   printer: 'Only jobs of this printer.',
-  acknowledged: '`true`: only what somebody has acknowledged. `false`: only what nobody has.',
+  acknowledged: '`true`: only what somebody has acknowledged. `false`: only what no one has.',
   entity: 'Only what was done to things of this kind.',
   entity_id: 'Only what was done to the thing with this id; with `entity`.',
   action: 'Only actions of this name.',

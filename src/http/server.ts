@@ -66,7 +66,7 @@ export class HttpListener {
   readonly #sockets: WebSockets
   readonly #answers = new Set<Answer>()
 
-  /** Throws ExitError when the certificate can't be used. */
+  /** Throws ExitError when the certificate cannot be used. */
   constructor(options: ListenOptions, api: Pick<Api, 'fetch'>, limits: WireLimits = wireLimits) {
     this.#options = options
     this.#connections = new Connections(limits)
@@ -125,7 +125,7 @@ export class HttpListener {
     return new Promise((resolve, reject) => {
       this.#server.once('error', (error: NodeJS.ErrnoException) => {
         const why = error.code === 'EADDRINUSE' ? 'another program uses that port' : error.message
-        reject(new ExitError(1, `can't listen on ${host}:${port}: ${why}`, error))
+        reject(new ExitError(1, `cannot listen on ${host}:${port}: ${why}`, error))
       })
       this.#server.listen({ host, port }, () => resolve((this.#server.address() as AddressInfo).port))
     })

@@ -72,7 +72,7 @@ export class Grid {
     const place = shelf && this.#places.get(shelf.aisle)
     if (!shelf || !place) {
       return {
-        fault: `${label} can not be read as aisle, bay and level such as A-01-02; give it a polygon, or x, y, width and height`,
+        fault: `${label} cannot be read as aisle, bay and level such as A-01-02; give it a polygon, or x, y, width and height`,
       }
     }
     if (shelf.bay - this.#firstBay > mostBays) {

@@ -22,7 +22,7 @@ export async function keepList(
   try {
     await writeFileDurablyAside(file, bytes, 0o640)
   } catch (error) {
-    throw new AppError('STORAGE_FULL', 'The list can not be written; nothing was stored', {
+    throw new AppError('STORAGE_FULL', 'The list cannot be written; nothing was stored', {
       cause: error,
       retryAfterSeconds: 30,
     })

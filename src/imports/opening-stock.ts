@@ -84,7 +84,7 @@ export function openingForm({ warehouse, assets, ledger, sheet, list }: Options)
     if (slotId === slot.id) return true
     const where = warehouse.visibleSlot(tx, decidedInSlot, by.caller)?.slot_id ?? 'a slot'
     const seen = slotId === null ? `saw it leave ${where}` : `has it in ${where}`
-    throw AppError.field('asset_barcode', `the ledger ${seen}; opening stock is what nobody has scanned yet`)
+    throw AppError.field('asset_barcode', `the ledger ${seen}; opening stock is what no one has scanned yet`)
   }
 
   function refuseOccupied(tx: Tx, slot: Slot): void {
@@ -92,7 +92,7 @@ export function openingForm({ warehouse, assets, ledger, sheet, list }: Options)
     if (!occupant || occupant.isOpening) return
     throw AppError.field(
       'slot_id',
-      `the ledger has ${occupant.assetBarcode} in it; opening stock is what nobody has scanned yet`,
+      `the ledger has ${occupant.assetBarcode} in it; opening stock is what no one has scanned yet`,
     )
   }
 

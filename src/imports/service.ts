@@ -428,7 +428,7 @@ function findRepeats(sheet: Sheet, form: Form, problems: Problems): void {
     if (key === undefined) continue
     const before = first.get(key)
     if (before === undefined) first.set(key, row.line)
-    else problems.add(row.line, form.key.column, `stands on line ${before} already`)
+    else problems.add(row.line, form.key.column, `is on line ${before} already`)
   }
 }
 

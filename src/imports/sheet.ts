@@ -122,7 +122,7 @@ async function* chunksOf(bytes: Buffer): AsyncGenerator<Buffer> {
 
 function faultOf(error: CsvError): string {
   const what =
-    error.code === 'CSV_QUOTE_NOT_CLOSED' ? 'a quote is opened and never closed' : 'a quote stands inside of a cell'
+    error.code === 'CSV_QUOTE_NOT_CLOSED' ? 'a quote is opened and never closed' : 'a quote is inside of a cell'
   return `${what}; nothing from here on can be read`
 }
 
@@ -198,6 +198,6 @@ function rowOf(columns: readonly (string | undefined)[], cells: readonly string[
 
 function findTwins(line: number, columns: readonly (string | undefined)[], problems: Problems): void {
   columns.forEach((name, i) => {
-    if (name !== undefined && columns.indexOf(name) !== i) problems.add(line, name, 'this column stands there twice')
+    if (name !== undefined && columns.indexOf(name) !== i) problems.add(line, name, 'this column is there twice')
   })
 }

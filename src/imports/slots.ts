@@ -66,7 +66,7 @@ export function slotsForm({ warehouse, warehouseId, isAsked, sheet, grid, create
       )
     }
     const inWarehouse = told.warehouseId ?? old?.warehouseId ?? warehouseId
-    if (old && inWarehouse !== old.warehouseId) throw AppError.field('warehouseId', 'can not be changed')
+    if (old && inWarehouse !== old.warehouseId) throw AppError.field('warehouseId', 'cannot be changed')
     if (old) {
       const change = cells.as(SlotChange, told)
       ensureZone(tx, change, inWarehouse, by)
@@ -118,7 +118,7 @@ export function slotsForm({ warehouse, warehouseId, isAsked, sheet, grid, create
     if (zone_type === undefined) throw AppError.field('zone_type', `is needed to make the zone ${zone}`)
     const parsed = NewZone.safeParse({ name: zone, zone_type, warehouseId: inWarehouse })
     // A wrong type is already a problem of the slot's own field.
-    if (!parsed.success) throw AppError.field('zone', `can not be made: its zone_type is ${zone_type}`)
+    if (!parsed.success) throw AppError.field('zone', `cannot be made: its zone_type is ${zone_type}`)
     warehouse.addZone(tx, parsed.data, by)
     onZone(zone)
   }
@@ -163,7 +163,7 @@ function corners(cells: Cells) {
   const given = sides.filter((side) => cells.text(side) !== undefined)
   if (given.length === 0) return polygon
   if (cells.text('floor_plan_polygon') !== undefined) {
-    cells.faults.push({ path: 'floor_plan_polygon', message: 'stands beside x, y, width, height; give one of them' })
+    cells.faults.push({ path: 'floor_plan_polygon', message: 'is given beside x, y, width, height; give one of them' })
     return undefined
   }
   const [x, y, width, height] = sides.map((side) => cells.read(side, readNumber))

@@ -67,12 +67,12 @@ function faultOf(error: NodeJS.ErrnoException, phase: Phase): string {
       return 'refuses the connection'
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return 'its name can not be resolved'
+      return 'its name cannot be resolved'
     case 'EHOSTUNREACH':
     case 'ENETUNREACH':
     case 'ETIMEDOUT':
-      return 'can not be reached'
+      return 'cannot be reached'
     default:
-      return phase === 'connecting' ? 'can not be reached' : 'broke the connection'
+      return phase === 'connecting' ? 'cannot be reached' : 'broke the connection'
   }
 }

@@ -62,7 +62,7 @@ const printLabel = operation({
   tag,
   summary: 'Print the label of a slot or an asset',
   description:
-    'Answers when the job is in the queue of its printer. A printer prints its jobs in this order; while it can not ' +
+    'Answers when the job is in the queue of its printer. A printer prints its jobs in this order; while it cannot ' +
     'be reached, its jobs wait.',
   input: { headers: z.object(onceHeaders), body: PrintOrder },
   success: { 201: { description: 'The job', schema: PrintJobResource, location: true } },

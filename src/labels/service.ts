@@ -262,7 +262,7 @@ function fitted(content: LabelContent, size: string, dpi: number, symbology: Sym
   const paper = readSize(size)
   if (!paper) throw AppError.field('size', 'expected width x height in mm')
   const symbols = symbology === undefined ? content.symbols : content.symbols.filter((s) => s.symbology === symbology)
-  if (symbols.length === 0) throw AppError.field('symbology', `can not carry this code so that its scan is the same`)
+  if (symbols.length === 0) throw AppError.field('symbology', `cannot carry this code so that its scan is the same`)
   const layout = layOut({ ...content, symbols }, { ...paper, dpi })
   if (layout) return layout
   throw AppError.field(symbology === undefined ? 'size' : 'symbology', 'the code does not fit on the label')

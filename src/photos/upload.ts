@@ -17,7 +17,7 @@ let uploads = 0
 export const notAPicture = () => new AppError('UNSUPPORTED_MEDIA_TYPE', 'A photo is a JPEG, PNG or WebP file')
 
 const notWritten = (cause: unknown) =>
-  new AppError('STORAGE_FULL', 'The photo can not be written; nothing was stored', { cause, retryAfterSeconds: 30 })
+  new AppError('STORAGE_FULL', 'The photo cannot be written; nothing was stored', { cause, retryAfterSeconds: 30 })
 
 /**
  * A photo on its way in. Its bytes go to a file `upload-….part` as they come, and are counted and hashed on the way; none

@@ -60,7 +60,7 @@ export function ffmpegVersion(path: string, timeoutMs = 10_000): Promise<string>
       const version = /^ffmpeg version (\S+)/.exec(stdout)?.[1]
       if (!error && version) return resolve(version)
       const why = error?.killed ? `no answer in ${timeoutMs} ms` : (error?.message.trim() ?? 'it is no ffmpeg')
-      reject(new FfmpegError('FFMPEG_UNUSABLE', `${path} can't be used: ${why}`, error ?? undefined))
+      reject(new FfmpegError('FFMPEG_UNUSABLE', `${path} cannot be used: ${why}`, error ?? undefined))
     })
   })
 }

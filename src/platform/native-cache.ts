@@ -17,14 +17,14 @@ import { dirname, join, resolve } from 'node:path'
 import { threadId } from 'node:worker_threads'
 
 /**
- * Programs and addons that the binary carries can't be run from inside it: they are unpacked once, under their hash,
+ * Programs and addons that the binary carries cannot be run from inside it: they are unpacked once, under their hash,
  * to `${PKG_NATIVE_CACHE_PATH:-$HOME/.cache}/gatehouse/SHA256/NAME`.
  */
 
 export type NativeCacheErrorCode =
   /** Neither PKG_NATIVE_CACHE_PATH nor a home folder says where to unpack. */
   | 'NATIVE_CACHE_NOWHERE'
-  /** The folder can't be made or written: permissions, a read-only file system, a full disk. */
+  /** The folder cannot be made or written: permissions, a read-only file system, a full disk. */
   | 'NATIVE_CACHE_UNWRITABLE'
   /** The folder belongs to another user, who could exchange what is run from it. */
   | 'NATIVE_CACHE_FOREIGN'
@@ -144,18 +144,18 @@ function refuseNoexec(path: string, folder: string, name: string): void {
     if ((statSync(path).mode & 0o111) !== 0o111) chmodSync(path, 0o755)
     accessSync(path, constants.X_OK)
   } catch (error) {
-    const message = `${name} can't be run from ${folder}: no program may run there (mounted noexec?); ${remedy}`
+    const message = `${name} cannot be run from ${folder}: no program may run there (mounted noexec?); ${remedy}`
     throw new NativeCacheError('NATIVE_CACHE_NOEXEC', message, error)
   }
 }
 
 function unwritable(folder: string, name: string, error: unknown): NativeCacheError {
   const why = error instanceof Error ? error.message : String(error)
-  const message = `${name} can't be unpacked to ${folder}: ${why}; ${remedy}`
+  const message = `${name} cannot be unpacked to ${folder}: ${why}; ${remedy}`
   return new NativeCacheError('NATIVE_CACHE_UNWRITABLE', message, error)
 }
 
-/** In pieces, because ffmpeg has 65 MB; undefined when there is no such file or it can't be read. */
+/** In pieces, because ffmpeg has 65 MB; undefined when there is no such file or it cannot be read. */
 function sha256Of(path: string): string | undefined {
   let fd: number | undefined
   try {

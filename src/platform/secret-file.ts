@@ -41,7 +41,7 @@ function read(path: string): Buffer {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') throw new SecretFileError('SECRET_FILE_MISSING', path, 'does not exist', error)
-    throw new SecretFileError('SECRET_FILE_UNREADABLE', path, `can not be read: ${code ?? message}`, error)
+    throw new SecretFileError('SECRET_FILE_UNREADABLE', path, `cannot be read: ${code ?? message}`, error)
   }
 }
 

@@ -55,7 +55,7 @@ function connectedSocket(path: string): number {
   address.write(path.startsWith('@') ? `\0${path.slice(1)}` : path, 2)
   const socket = libc.socket(AF_UNIX, DATAGRAM, 0)
   if (socket < 0 || libc.connect(socket, address, 2 + length + (path.startsWith('@') ? 0 : 1)) !== 0) {
-    throw new Error(`systemd cannot be told anything: there is no socket ${path} that takes datagrams`)
+    throw new Error(`systemd cannot be notified: there is no socket ${path} that takes datagrams`)
   }
   return socket
 }

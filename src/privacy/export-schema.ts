@@ -8,7 +8,7 @@ export const NewExport = z
     redactionId: optional(rowId()).openapi({ description: 'hand out this redacted copy instead of the original' }),
     cameraClockOffsetMs: optional(z.int().min(-315_360_000_000).max(315_360_000_000)).openapi({
       description:
-        "the camera's own clock, as it stands in the picture, minus the gateway's, as you have read it; absent: what the gateway measured, if it did",
+        "the camera's own clock, as the picture shows it, minus the gateway's, as you have read it; absent: what the gateway measured, if it did",
     }),
   })
   .openapi('NewClipExport')

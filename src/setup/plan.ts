@@ -118,7 +118,7 @@ class Questions {
     const { flags, hostName } = this.#needs
     const now = this.#config
     this.#siteId = await this.#answer(flags.siteId, {
-      text: 'Id of this site; it stands in every leaf of the log and is chosen once',
+      text: 'Id of this site; it is in every leaf of the log and is chosen once',
       fallback: now && !this.#isFirst ? now.site.id : siteIdOf(hostName),
       check: (id) => problemOf(this.#needs.configFile, { ...this.folders(), site: { id } }),
     })

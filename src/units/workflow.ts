@@ -30,13 +30,13 @@ export function decideMove(state: UnitState, move: Move, stages: readonly string
   const { status } = state
   switch (move.to) {
     case 'stage':
-      return status === 'active' ? advance(state, move.stage, stages) : refuse(state, stages, 'can not advance')
+      return status === 'active' ? advance(state, move.stage, stages) : refuse(state, stages, 'cannot advance')
     case 'hold':
-      return status === 'active' ? stay(state, 'held', 'on_hold') : refuse(state, stages, 'can not be put on hold')
+      return status === 'active' ? stay(state, 'held', 'on_hold') : refuse(state, stages, 'cannot be put on hold')
     case 'resume':
-      return status === 'on_hold' ? stay(state, 'resumed', 'active') : refuse(state, stages, 'can not be resumed')
+      return status === 'on_hold' ? stay(state, 'resumed', 'active') : refuse(state, stages, 'cannot be resumed')
     case 'cancel':
-      return isTerminal(status) ? refuse(state, stages, 'can not be cancelled') : stay(state, 'cancelled', 'cancelled')
+      return isTerminal(status) ? refuse(state, stages, 'cannot be cancelled') : stay(state, 'cancelled', 'cancelled')
   }
 }
 
@@ -69,7 +69,7 @@ function advance(state: UnitState, wanted: string | undefined, stages: readonly 
     return refuse(
       state,
       stages,
-      stages.includes(stage) ? notForward(stage, fromStage) : `can not go to ${stage}, which is no stage`,
+      stages.includes(stage) ? notForward(stage, fromStage) : `cannot go to ${stage}, which is no stage`,
     )
   }
   const status = stage === stages.at(-1) ? 'completed' : 'active'
@@ -77,7 +77,7 @@ function advance(state: UnitState, wanted: string | undefined, stages: readonly 
 }
 
 function notForward(stage: string, fromStage: string): string {
-  return stage === fromStage ? `is in ${stage} already` : `can not go back to ${stage}`
+  return stage === fromStage ? `is in ${stage} already` : `cannot go back to ${stage}`
 }
 
 function stay(state: UnitState, action: Step['action'], status: UnitStatus): Step {

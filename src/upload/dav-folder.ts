@@ -69,7 +69,7 @@ export class DavFolder {
   async list(folder: string): Promise<string[]> {
     const { statusCode, body } = await this.#ask('PROPFIND', folder === '' ? '/' : `/${inUrl(folder)}/`, { depth: '1' })
     if (statusCode === 404) return []
-    if (statusCode !== 207) throw new Error(`${this.name}/${folder} can't be listed: HTTP ${statusCode}`)
+    if (statusCode !== 207) throw new Error(`${this.name}/${folder} cannot be listed: HTTP ${statusCode}`)
     return entriesIn(body.toString('utf8'), new URL(`${this.#access.url}/${inUrl(folder)}`).pathname)
   }
 
@@ -109,7 +109,7 @@ export class DavFolder {
   async remove(path: string): Promise<void> {
     const { statusCode } = await this.#ask('DELETE', `/${inUrl(path)}`)
     if (statusCode === 404 || (statusCode >= 200 && statusCode < 300)) return
-    throw new Error(`${this.name}/${path} can't be removed: HTTP ${statusCode}`)
+    throw new Error(`${this.name}/${path} cannot be removed: HTTP ${statusCode}`)
   }
 
   /** Asks again after a moment when the server is busy. */

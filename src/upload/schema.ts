@@ -53,7 +53,7 @@ const OpenClip = z
     sentBytes: z.int(),
     status: z.enum(openClipStatuses).openapi({
       description:
-        'recording: more parts follow. finished: the clip follows as a file of its own, and then the parts are removed. kept: no clip came of it, the parts stay',
+        'recording: more parts follow. finished: the clip follows as a separate file, and then the parts are removed. kept: no clip came of it, the parts stay',
     }),
   })
   .openapi('OpenClip')

@@ -41,7 +41,7 @@ const words: Record<Problem, PlainWords> = {
     hint: 'Check the path of the url in the manual of the camera.',
   },
   busy: {
-    what: 'The camera answers, but can not give the stream now.',
+    what: 'The camera answers, but cannot give the stream now.',
     hint: 'It may serve too many viewers already, or be starting.',
   },
   'no-video': {
@@ -53,7 +53,7 @@ const words: Record<Problem, PlainWords> = {
     hint: 'Allow RTP over RTSP in the camera; its settings may call it TCP or interleaved.',
   },
   'not-a-stream': {
-    what: 'What answers at this address does not speak RTSP, or sends video that can not be read.',
+    what: 'What answers at this address does not speak RTSP, or sends video that cannot be read.',
     hint: 'Check the port of the url, and the codec that the camera is set to: H.264 is the safest.',
   },
   'no-picture': {
@@ -81,7 +81,7 @@ const words: Record<Problem, PlainWords> = {
     hint: 'It is opened anew; if this goes on, check the time server that the camera is set to, or restart the camera.',
   },
   reordered: {
-    what: 'The camera sends its pictures in another order than they are shown (B-frames), and this ffmpeg can not record that.',
+    what: 'The camera sends its pictures in another order than they are shown (B-frames), and this ffmpeg cannot record that.',
     hint: 'Switch B-frames off in the camera, or install ffmpeg 4.4 or later. Motion is detected, but there are no clips.',
   },
   'motion-jpeg': {
@@ -93,7 +93,7 @@ const words: Record<Problem, PlainWords> = {
     hint: 'It is opened anew; if this goes on, look at the log of the camera.',
   },
   'password-unreadable': {
-    what: 'The file with the password of the camera can not be read.',
+    what: 'The file with the password of the camera cannot be read.',
     hint: 'Check that passwordFile exists and that gatehouse may read it.',
   },
   'program-failed': {

@@ -79,7 +79,7 @@ export class AssetService {
   /** As `change`, inside a transaction. `old`: the asset as it is there. */
   amend(tx: Tx, old: store.Asset, { asset_id, ...changes }: AssetChange, by: RequestOrigin): store.Asset {
     if (asset_id !== undefined && readBarcode(asset_id).key !== readBarcode(old.asset_id).key)
-      throw AppError.field('asset_id', 'can not be changed')
+      throw AppError.field('asset_id', 'cannot be changed')
     if (!assets.change(tx, old, changes, this.#needs.clock.now())) return old
     this.#needs.audit.write(tx, by, {
       action: 'asset.updated',

@@ -51,7 +51,7 @@ export const symbologyOf = (raw: string): string | undefined => splitFront(match
  * 1. Plain text: no symbology prefix, NFC, trimmed.
  * 2. GS1, when something says so: the prefix, FNC1 as a GS in front or within, brackets, the address of a Digital Link,
  *    an EPC URN, or 20 digits that are an SSCC. The address of an asset at a gateway is the barcode that it names.
- * 3. What says that it is GS1 and can't be read so is plain text with a warning; nothing of it is dropped.
+ * 3. What says that it is GS1 and cannot be read so is plain text with a warning; nothing of it is dropped.
  */
 export function readBarcode(raw: string): Barcode {
   return readText(raw, assetAddress(raw))

@@ -6,7 +6,7 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6
 /** A network that the config names, as address and prefix length. */
 export type Network = readonly [Address, number]
 
-/** Networks from CIDRs; a bare address means itself. What can't be read names nothing. */
+/** Networks from CIDRs; a bare address means itself. What cannot be read names nothing. */
 export function parseNetworks(cidrs: readonly string[]): Network[] {
   return cidrs.map(parseNetwork).filter((network) => network !== undefined)
 }

@@ -37,7 +37,7 @@ export class Authorities {
       if (!pem) throw new Error('no such file')
       return createSecureContext({ ca: [...getCACertificates('default'), pem] })
     } catch (error) {
-      this.#needs.log.error({ err: error, caFile }, 'webhooks.caFile can not be used; private receivers will fail')
+      this.#needs.log.error({ err: error, caFile }, 'webhooks.caFile cannot be used; private receivers will fail')
       return undefined
     }
   }

@@ -41,7 +41,7 @@ export class ClockSteps {
     this.#last = this.#read()
   }
 
-  /** To be called before a due time is compared or stored. Rejects when it can't be written; the next call does it. */
+  /** To be called before a due time is compared or stored. Rejects when it cannot be written; the next call does it. */
   async follow(): Promise<void> {
     const now = this.#read()
     this.#owedMs += stepBetween(this.#last, now)

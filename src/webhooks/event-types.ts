@@ -4,7 +4,7 @@ import { createdKinds, type EventType } from '../journal/index.ts'
 export const eventTypeFacts: Record<EventType, { readonly group: string; readonly trigger: string }> = {
   'event.created': {
     group: 'Workflow',
-    trigger: `any event created in the system; also what has no type of its own: ${createdKinds.join(', ')}`,
+    trigger: `any event created in the system; also what has no separate type: ${createdKinds.join(', ')}`,
   },
   'transport_unit.created': { group: 'Workflow', trigger: 'new transport unit registered' },
   'transport_unit.stage_changed': { group: 'Workflow', trigger: 'unit progressed to the next workflow stage' },

@@ -57,7 +57,7 @@ type SenderNeeds = {
   readonly uplink: Pick<Uplink, 'wasDown' | 'abandon'>
 }
 
-/** Makes one attempt at a time known as such; knows nothing of deliveries, retries or the database. */
+/** Sends one attempt of a delivery, and returns what came of it. It has no database and does not retry. */
 export class Sender {
   readonly #needs: SenderNeeds
   readonly #underWay = new Set<() => void>()

@@ -305,11 +305,11 @@ export class DeliveryWorker {
     try {
       secrets = this.#secrets.of(webhookId, sealedSecrets)
     } catch (error) {
-      log.error({ err: error, webhookId }, 'the secret of a webhook can not be opened: is this the key of this box?')
+      log.error({ err: error, webhookId }, 'the secret of a webhook cannot be opened: is this the key of this box?')
       return {
         kind: 'failed',
         status: null,
-        error: 'the secret can not be opened; set a new one',
+        error: 'the secret cannot be opened; set a new one',
         durationMs: 0,
       } as const
     }

@@ -13,7 +13,7 @@ t.test('without a config the gateway starts on defaults, and the first admin fin
   const cwd = folder(t)
   if (!isFree) {
     const refused = await runToEnd(gatehouse, ['serve'], { cwd })
-    t.match(refused, { code: 1, stderr: /can't listen on 127\.0\.0\.1:8480: another program uses that port/ })
+    t.match(refused, { code: 1, stderr: /cannot listen on 127\.0\.0\.1:8480: another program uses that port/ })
     return
   }
   const daemon = await startDaemon([], { cwd })

@@ -171,7 +171,7 @@ const misbehaviours: Misbehaviour[] = [
 ]
 
 for (const how of misbehaviours) {
-  t.test(`a server that can’t tell says nobody is wrong: ${JSON.stringify(how)}`, async (t) => {
+  t.test(`a server that cannot tell says nobody is wrong: ${JSON.stringify(how)}`, async (t) => {
     const { server, gateway } = await cloudFor(t)
     t.teardown(() => gateway.end())
     t.equal((await look(gateway, byCloud(server, 'otto'))).status, 200)

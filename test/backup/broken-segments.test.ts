@@ -86,7 +86,7 @@ const breakages: Record<string, [Breakage, RegExp]> = {
   ],
   'keys that are gone': [
     (folder) => rmSync(filesBelow(folder).find((file) => file.endsWith('.sealed')) ?? ''),
-    /-keys-.*can't be read/,
+    /-keys-.*cannot be read/,
   ],
 }
 

@@ -87,7 +87,7 @@ t.test('a config in which nobody can sign in is refused, and says how to get in'
   t.equal(nobody.code, 78)
   t.match(
     nobody.err[1],
-    /^gatehouse\.yaml:2:16: auth\.users: nobody can sign in: .*gatehouse credential --username NAME/,
+    /^gatehouse\.yaml:2:16: auth\.users: no one can sign in: .*gatehouse credential --username NAME/,
   )
   const placeholder = await check(
     t,

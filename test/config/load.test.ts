@@ -30,7 +30,7 @@ function configOf(t: Test, files: Record<string, string> | string) {
 
 t.test('a config of nothing but its site.id has the documented defaults', async (t) => {
   const { config, warnings } = configOf(t, 'site: {id: dc-7}')
-  t.match(warnings, [/gatehouse\.yaml:1:1: auth\.users: nobody can sign in/], 'and says what it lacks')
+  t.match(warnings, [/gatehouse\.yaml:1:1: auth\.users: no one can sign in/], 'and says what it lacks')
   t.equal(warnings.length, 1)
   t.match(config, {
     site: { id: 'dc-7', url: 'http://127.0.0.1:8480', warehouseId: 1 },
@@ -274,12 +274,12 @@ t.test('a bad config ends the command with exit 78 and all its problems', async 
 
 t.test('a file that is no YAML is refused where it goes wrong, and what it hides is not called missing', async (t) => {
   t.strictSame(problemsOf(t, { 'gatehouse.yaml': 'site:\n\tid: dc-7\n', 'conf.d/a.yaml': 'untis: {}\n' }), [
-    'gatehouse.yaml:2:1: a tab can not indent; use spaces',
+    'gatehouse.yaml:2:1: a tab cannot indent; use spaces',
     'conf.d/a.yaml:1:1: untis: unknown key; did you mean units?',
   ])
   t.strictSame(problemsOf(t, 'site: {id: a}\nsite: {id: b}\nauth: {freshFor: 1s, freshFor: 2s}'), [
-    'gatehouse.yaml:2:1: site: this key stands in line 1 already',
-    'gatehouse.yaml:3:22: auth.freshFor: this key stands in line 3 already',
+    'gatehouse.yaml:2:1: site: this key is in line 1 already',
+    'gatehouse.yaml:3:22: auth.freshFor: this key is in line 3 already',
   ])
   t.strictSame(problemsOf(t, 'site: {id: !env HOST}'), [
     'gatehouse.yaml:1:12: tags (words that begin with !) mean nothing here',
@@ -294,7 +294,7 @@ t.test('a file that is no YAML is refused where it goes wrong, and what it hides
   t.match(problemsOf(t, 'site: {id: a}\n? [1]\n: 2'), ['gatehouse.yaml:2:3: a key must be text'])
 })
 
-t.test('anchors may be used, and can not be used to blow the config up', async (t) => {
+t.test('anchors may be used, and cannot be used to blow the config up', async (t) => {
   const shared =
     'site: {id: a}\ncameras:\n- {id: 1, url: rtsp://a/, motion: &quiet {sensitivity: 0.9}}\n- {id: 2, url: rtsp://b/, motion: *quiet}'
   t.equal(configOf(t, shared).config.cameras[1]?.motion.sensitivity, 0.9)
@@ -309,7 +309,7 @@ t.test('anchors may be used, and can not be used to blow the config up', async (
     'gatehouse.yaml:1:1: cameras[0][0] … is nested more than 32 levels deep',
   ])
   t.strictSame(problemsOf(t, 'site: {id: *nowhere}'), [
-    'gatehouse.yaml:1:12: site.id: no anchor of this name stands before it',
+    'gatehouse.yaml:1:12: site.id: there is no anchor of this name before it',
   ])
   t.match(problemsOf(t, '['.repeat(50_000)), [/nested too deeply|no YAML/])
 })
@@ -341,7 +341,7 @@ t.test('a file that is not there, no text or no file is said to be so', async (t
   t.strictSame(problemOf('folder'), [`${folder}/folder:1:1: is a folder, not a file`])
   t.strictSame(problemOf('latin.yaml'), [`${folder}/latin.yaml:1:1: is not UTF-8 text`])
   t.strictSame(problemsOf(t, { 'gatehouse.yaml': 'site: {id: a}', 'conf.d': '' }), [
-    'conf.d:1:1: can not be read: ENOTDIR',
+    'conf.d:1:1: cannot be read: ENOTDIR',
   ])
 })
 

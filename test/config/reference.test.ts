@@ -23,7 +23,7 @@ async function run(t: Test, ...args: string[]): Promise<{ out: string; exitCode:
 t.test('the example loads without a word, and is the default config of its site', async (t) => {
   const folder = t.testdir({ 'example.yaml': configExample(), 'short.yaml': 'site: {id: dc-7}' })
   const { config, warnings } = loadConfig(join(folder, 'example.yaml'))
-  t.match(warnings, [/nobody can sign in/], 'but that it has no account yet')
+  t.match(warnings, [/no one can sign in/], 'but that it has no account yet')
   t.equal(warnings.length, 1)
   t.strictSame(config, loadConfig(join(folder, 'short.yaml')).config)
 })
@@ -58,7 +58,7 @@ t.test('the reference says of every key what it is, its default, unit, and wheth
     '| `cameras[].motion.cooldownSeconds` | 0 to 3600 | `5` | seconds | live | Shortest time from the end of a clip to the start of the next, in seconds. |',
     '| `dataDir` | path | `/var/lib/gatehouse` |  | restart | Folder of the ledger, clips, photos and keys. |',
     '| `retention.minFreeBytes` | size | `2GiB` | B, KiB, MiB, GiB | live | Free disk space below which the oldest clips that nothing holds are removed. |',
-    '| `metrics.listen` | map or null | `null` |  | restart | A listener of its own for a collector that can not send the X-Storage headers; null: none. |',
+    '| `metrics.listen` | map or null | `null` |  | restart | A separate listener for a collector that cannot send the X-Storage headers; null: none. |',
   ]) {
     t.ok(rows.includes(row), row)
   }

@@ -276,7 +276,7 @@ t.test('cameras are shown with their state, and the last clip plays', inBrowser,
   await cameras.getByText('Gate').waitFor()
   t.match(
     await cameras.innerText(),
-    /Dock door 1 live[\s\S]*last picture[\s\S]*Gate can’t be reached, trying again[\s\S]*nobody answers[\s\S]*no picture yet/,
+    /Dock door 1 live[\s\S]*last picture[\s\S]*Gate cannot be reached, trying again[\s\S]*nobody answers[\s\S]*no picture yet/,
   )
   const video = cameras.locator('video')
   await video.waitFor()

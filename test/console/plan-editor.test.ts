@@ -121,7 +121,7 @@ t.test('by keys alone a slot is moved and resized, retired and used again', inBr
   const floor = await hall(t)
   const page = await opened(t, floor.url)
   await page.getByLabel('What to move').selectOption({ label: 'S-1' })
-  await page.getByText('P-1 stands in it.').waitFor()
+  await page.getByText('P-1 is in it.').waitFor()
   await page.getByRole('button', { name: 'Move S-1' }).focus()
   await page.keyboard.press('Shift+ArrowDown')
   await page.keyboard.press('ArrowRight')

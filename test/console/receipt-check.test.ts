@@ -36,7 +36,7 @@ t.test('a phone notices each way in which a receipt says something else than its
     checkReceipt({ receipt: receipt as Receipt, kept: undefined, crypto: webcrypto.subtle as never, proof, photo: ask })
   t.match(await check(good), { keeper: { kind: 'kept', kept: { size: 4 } }, faults: [] })
   t.strictSame((await check(good)).faults, [])
-  const never = ['the name of the warehouse', 'what stands under each entry about how far it is signed']
+  const never = ['the name of the warehouse', 'what each entry says about how far it is signed']
   t.strictSame((await check(good)).uncompared, never, 'everything else was compared')
   t.same(good.placements[0]?.photos.length, 1)
   const other1 = new Uint8Array(Buffer.from('another picture'))

@@ -60,62 +60,59 @@ function idFor(ids: Record<string, string>, { method, path }: Described, name: s
   return method === 'DELETE' || name !== 'id' ? '17' : id
 }
 
-t.test(
-  'an operation without a body takes none, refuses what can not be read, and the connection goes on',
-  async (t) => {
-    const gateway = await testGateway()
-    await furnish(gateway, ['A-01'])
-    const listener = new HttpListener({ host: '127.0.0.1', port: 0 }, gateway.api)
-    const port = await listener.start()
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-    t.teardown(async () => {
-      agent.destroy()
-      await listener.stop()
-      gateway.end()
+t.test('an operation without a body takes none, refuses what cannot be read, and the connection goes on', async (t) => {
+  const gateway = await testGateway()
+  await furnish(gateway, ['A-01'])
+  const listener = new HttpListener({ host: '127.0.0.1', port: 0 }, gateway.api)
+  const port = await listener.start()
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  t.teardown(async () => {
+    agent.destroy()
+    await listener.stop()
+    gateway.end()
+  })
+  const send = async (method: string, path: string, headers: Record<string, string> = {}, body?: string | Buffer) => {
+    const length = body === undefined || 'Transfer-Encoding' in headers ? {} : { 'Content-Length': `${body.length}` }
+    const sent = httpRequest({
+      port,
+      path,
+      method,
+      agent,
+      headers: { ...signedIn(people.ada), ...length, ...headers },
     })
-    const send = async (method: string, path: string, headers: Record<string, string> = {}, body?: string | Buffer) => {
-      const length = body === undefined || 'Transfer-Encoding' in headers ? {} : { 'Content-Length': `${body.length}` }
-      const sent = httpRequest({
-        port,
-        path,
-        method,
-        agent,
-        headers: { ...signedIn(people.ada), ...length, ...headers },
-      })
-      // The refusal may come before the whole body has gone.
-      sent.on('error', () => undefined)
-      sent.end(body)
-      const [answer] = (await once(sent, 'response')) as [IncomingMessage]
-      const parts: Buffer[] = []
-      for await (const part of answer) parts.push(part as Buffer)
-      const isJson = answer.headers['content-type']?.startsWith('application/json')
-      const text = Buffer.concat(parts).toString()
-      return { status: answer.statusCode ?? 0, body: isJson ? JSON.parse(text) : undefined }
-    }
-    const bodiless = operationsOf(await descriptionOf(gateway)).filter(({ operation }) => !operation.requestBody)
-    t.ok(bodiless.filter(carriesBody).length > 10, `${bodiless.length} operations`)
-    const ids = await thingsIn(gateway)
-    for (const one of bodiless) {
-      const place = one.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => idFor(ids, one, name))
-      const path = one.path === '/api/stream' ? `${place}?follow=false` : place
-      // What can be done once is refused the second time, and goes on to be.
-      await send(one.method, path)
-      const bare = await send(one.method, path)
-      for (const [what, { headers, body, refused }] of Object.entries(bodies)) {
-        const name = `${one.method} ${one.path}, ${what}`
-        const answer = await send(one.method, path, headers, body)
-        const codes = one.operation['x-error-codes']
-        const wanted = carriesBody(one) ? refused : undefined
-        if (wanted) {
-          t.ok(codes.includes(wanted), `${name}: ${wanted} is described`)
-          t.equal(answer.body?.error?.code, wanted, name)
-        } else {
-          t.equal(answer.status, bare.status, `${name}: as without`)
-        }
-        t.ok(String(answer.status) in one.operation.responses, `${name}: ${answer.status} is described`)
-        if (answer.status >= 400) t.ok(codes.includes(answer.body?.error?.code), `${name}: ${answer.body?.error?.code}`)
-        t.equal((await send('GET', '/api/ping')).status, 200, `${name}: the next request`)
+    // The refusal may come before the whole body has gone.
+    sent.on('error', () => undefined)
+    sent.end(body)
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+    const parts: Buffer[] = []
+    for await (const part of answer) parts.push(part as Buffer)
+    const isJson = answer.headers['content-type']?.startsWith('application/json')
+    const text = Buffer.concat(parts).toString()
+    return { status: answer.statusCode ?? 0, body: isJson ? JSON.parse(text) : undefined }
+  }
+  const bodiless = operationsOf(await descriptionOf(gateway)).filter(({ operation }) => !operation.requestBody)
+  t.ok(bodiless.filter(carriesBody).length > 10, `${bodiless.length} operations`)
+  const ids = await thingsIn(gateway)
+  for (const one of bodiless) {
+    const place = one.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => idFor(ids, one, name))
+    const path = one.path === '/api/stream' ? `${place}?follow=false` : place
+    // What can be done once is refused the second time, and goes on to be.
+    await send(one.method, path)
+    const bare = await send(one.method, path)
+    for (const [what, { headers, body, refused }] of Object.entries(bodies)) {
+      const name = `${one.method} ${one.path}, ${what}`
+      const answer = await send(one.method, path, headers, body)
+      const codes = one.operation['x-error-codes']
+      const wanted = carriesBody(one) ? refused : undefined
+      if (wanted) {
+        t.ok(codes.includes(wanted), `${name}: ${wanted} is described`)
+        t.equal(answer.body?.error?.code, wanted, name)
+      } else {
+        t.equal(answer.status, bare.status, `${name}: as without`)
       }
+      t.ok(String(answer.status) in one.operation.responses, `${name}: ${answer.status} is described`)
+      if (answer.status >= 400) t.ok(codes.includes(answer.body?.error?.code), `${name}: ${answer.body?.error?.code}`)
+      t.equal((await send('GET', '/api/ping')).status, 200, `${name}: the next request`)
     }
-  },
-)
+  }
+})

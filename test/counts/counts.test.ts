@@ -411,7 +411,7 @@ t.test('differences that nobody has decided are known to the list of contradicti
   t.same(openDifferences(executor(db), wholeSight), [])
 })
 
-t.test('what was scanned can not be changed afterwards, and verification sees who tries', async (t) => {
+t.test('what was scanned cannot be changed afterwards, and verification sees who tries', async (t) => {
   const y = await yard(t, ['A'])
   const id = await y.open({ slot_codes: ['A'] })
   await y.scan(id, 'A', ['P-1'])

@@ -10,7 +10,7 @@ import { sql } from '../../src/warehouse/tables.ts'
 import { oneOf } from '../support/plain-sql.ts'
 
 export function neverCompiles(work: UnitOfWork): void {
-  // @ts-expect-error an async function can not be a write
+  // @ts-expect-error an async function cannot be a write
   void work.write(async () => 1)
   // @ts-expect-error nor can one that returns a promise
   void work.write((tx) => Promise.resolve(tx))

@@ -133,7 +133,7 @@ t.test('nobody changes or removes a row of an append-only table, not even with a
   t.same(outsider.prepare('SELECT hex(bytes) FROM log_leaf').pluck().all(), ['00'])
 })
 
-t.test('an event can not be slipped in under a leaf that another one has, or behind a later leaf', async (t) => {
+t.test('an event cannot be slipped in under a leaf that another one has, or behind a later leaf', async (t) => {
   const { dataDir, db } = open(t)
   db.exec(`INSERT INTO warehouse (id, name, timezone, created_at_ms, updated_at_ms) VALUES (1, 'Hall', 'UTC', 1, 1)`)
   db.exec(`INSERT INTO slot (id, slot_id, warehouse_id, zone, floor_plan_polygon, created_at_ms, updated_at_ms)
@@ -165,7 +165,7 @@ t.test('an event can not be slipped in under a leaf that another one has, or beh
 })
 
 t.test(
-  'an auditor can look into the file with the sqlite3 command, and can not change it with that either',
+  'an auditor can look into the file with the sqlite3 command, and cannot change it with that either',
   async (t) => {
     if (spawnSync('sqlite3', ['--version']).error) return t.fail('the sqlite3 command is missing')
     const { dataDir, db } = open(t)
@@ -360,7 +360,7 @@ t.test(
   },
 )
 
-t.test('a write that can not get past another program’s lock is refused for now, and later ones succeed', async (t) => {
+t.test('a write that cannot get past another program’s lock is refused for now, and later ones succeed', async (t) => {
   const { dataDir, db, reader } = open(t)
   const work = new UnitOfWork({ writer: db, reader, lockPatienceMs: 100 })
   const other = await lockedByAnother(dataDir)
@@ -377,7 +377,7 @@ t.test('a query that is executed instead of handed to a transaction fails loudly
   await t.rejects(sql.selectFrom('warehouse').selectAll().execute(), /through a transaction/)
 })
 
-t.test('a reader can not write', async (t) => {
+t.test('a reader cannot write', async (t) => {
   const { reader } = open(t)
   t.throws(
     () => reader.exec(`INSERT INTO local_account VALUES ('a', 'admin', 'h', 1)`),
@@ -450,7 +450,7 @@ const unfitFiles: { what: string; make: (dataDir: string) => void; says: RegExp 
     says: /guards \(placement_event_history\)/,
   },
   {
-    what: 'a file of a version that this one can not read',
+    what: 'a file of a version that this one cannot read',
     make: (d) => {
       const { db, close } = openWriter({ dataDir: d, nowMs })
       db.exec(`INSERT INTO schema_migration VALUES (99, 'later', 50, 1)`)
@@ -501,9 +501,9 @@ t.test('a second gatehouse on the same folder is refused, also through another p
   )
 })
 
-t.test('a folder that can not be made is refused', async (t) => {
+t.test('a folder that cannot be made is refused', async (t) => {
   const dataDir = folder(t)
   writeFileSync(join(dataDir, 'file'), '')
   chmodSync(join(dataDir, 'file'), 0o600)
-  t.throws(() => openWriter({ dataDir: join(dataDir, 'file', 'state'), nowMs }), /can't be written/)
+  t.throws(() => openWriter({ dataDir: join(dataDir, 'file', 'state'), nowMs }), /cannot be written/)
 })

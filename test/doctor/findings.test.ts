@@ -65,7 +65,7 @@ t.test('a disk is judged by its limits, and by what it counts of its own wear', 
   t.match(wearFinding(wear), { verdict: 'good', what: /20 % .* 8 more years\. 3 GiB a day/ })
   t.match(wearFinding({ ...wear, usedPercent: 85 }), { verdict: 'change', next: /gatehouse backup/ })
   const uncounted = wearFinding({ ...wear, powerOnHours: null }).what
-  t.match(uncounted, /20 % .* does not count its hours, so the years left cannot be told/)
+  t.match(uncounted, /20 % .* does not count its hours, so the years left are not known/)
   t.match(wearFinding({ ...wear, isFailing: true }), { verdict: 'bad' })
   t.match(wearFinding({ ...wear, usedPercent: null }), { verdict: 'unknown', next: /smartmontools/ })
 })

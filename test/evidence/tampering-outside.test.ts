@@ -129,7 +129,7 @@ t.test(
   },
 )
 
-t.test('a bundle that was signed again by another key fails for whoever knows the key', async (t) => {
+t.test('a bundle that was signed again by another key fails for a reader who knows the key', async (t) => {
   const gateway = await signedLedger(t)
   const { keys, proof } = await outside(gateway)
   const bundle = JSON.parse(proof)
@@ -184,7 +184,7 @@ t.test('a forged opening, an edited leaf and a photo of other bytes in a bundle 
   t.equal(verifyIndependently(bundle, { keys, media }).failed, 'media')
 })
 
-t.test('a forged cosignature fails for whoever knows the witness', (t) => {
+t.test('a forged cosignature fails for a reader who knows the witness', (t) => {
   const { bundle, keys, witnesses } = goodBundle()
   const [known] = witnesses
   if (!known) throw new Error('the bundle has no witness')

@@ -20,7 +20,7 @@ function makeImage(t: Test, programs: readonly string[], args: readonly string[]
 
 const ofDebian = ['mmdebstrap', 'mksquashfs', 'mcopy', 'mkfs.vfat', 'mke2fs', 'openssl']
 
-t.test('an image that can not be made here says at once what apt has to install', async (t) => {
+t.test('an image that cannot be made here says at once what apt has to install', async (t) => {
   const { status, words } = makeImage(t, ofDebian)
   t.equal(status, 1)
   t.match(words, /: apt-get install fdisk rauc grub-common/, 'each package once')

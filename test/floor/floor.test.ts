@@ -279,7 +279,7 @@ t.test('a warehouse with viewers is there for them alone, with its zones, slots,
   t.match(
     await gateway.ask('POST', '/api/whms/events', { by: people.olga, body: correction }),
     { status: 400, body: { error: { code: 'REFERENCE_NOT_FOUND', fields: [{ path: 'corrects_event_id' }] } } },
-    'nor can she correct what she can not see',
+    'nor can she correct what she cannot see',
   )
 })
 

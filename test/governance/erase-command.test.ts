@@ -51,7 +51,7 @@ t.test('the command works with the daemon and without it', async (t) => {
   const viaDaemon = await erase('ada')
   t.match(viaDaemon, { code: 0, stdout: /shown as by erased\n/ })
   t.match(viaDaemon.stdout, /The config has an account of this name/)
-  t.match(await erase('nobody'), { code: 1, stderr: /nobody is known as "nobody"/ })
+  t.match(await erase('nobody'), { code: 1, stderr: /no person is known as "nobody"/ })
   t.equal(await daemon.end('SIGTERM'), 0)
   const offline = await erase('ada', '--json')
   t.equal(offline.code, 0)

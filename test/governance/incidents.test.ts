@@ -257,7 +257,7 @@ const references: [unknown, { type: string; id: string }][] = [
 ]
 
 t.test(
-  'things of the yard are found by the names that people use for them; the rest is kept as external',
+  'things of the warehouse are found by the names that people use for them; the rest is kept as external',
   async (t) => {
     const gateway = await testGateway({ config: { cameras: [{ id: 7, url: 'rtsp://192.0.2.7/main', owner: 'olga' }] } })
     t.teardown(() => gateway.end())

@@ -229,7 +229,7 @@ t.test('photos, lists and reports stop at the reserve, and events go on until it
   t.ok(await heldPhoto(gateway))
 })
 
-t.test('one user can not send photos faster than the rate, and others still can', async (t) => {
+t.test('one user cannot send photos faster than the rate, and others still can', async (t) => {
   const gateway = await testGateway({
     config: { rateLimit: { requestsPerMinute: 1_000_000, photoBytesPerMinute: `${tinyPng.length * 3}B` } },
   })

@@ -55,7 +55,7 @@ t.test(
     t.match(verifyLedger(join(cwd, 'state')), { ok: true, events: 2 })
 
     t.equal((await run('pallets', 'stock.csv')).code, 2, 'no such kind of list')
-    t.match(await run('slots', 'nothing.csv'), { code: 1, stderr: /nothing\.csv can't be read/ })
+    t.match(await run('slots', 'nothing.csv'), { code: 1, stderr: /nothing\.csv cannot be read/ })
     writeFileSync(join(cwd, 'bad.yaml'), 'sitte: {}\n')
     t.equal((await runToEnd(gatehouse, ['import', 'slots', 'slots.csv', '--config', 'bad.yaml'], { cwd })).code, 78)
   },

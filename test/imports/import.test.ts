@@ -500,7 +500,7 @@ t.test('a place that the list gives wins over the grid, and a label that says no
     ok: false,
     problemCount: 2,
     problems: [
-      { line: 4, column: 'slot_id', message: /^Dock can not be read as aisle, bay and level such as A-01-02; give it/ },
+      { line: 4, column: 'slot_id', message: /^Dock cannot be read as aisle, bay and level such as A-01-02; give it/ },
       { line: 5, column: 'slot_id' },
     ],
   })
@@ -565,7 +565,7 @@ t.test('a dry run says what the run says, also where lines depend on each other'
   const twins = `slot_id,zone,x,y,width,height\n${labels.map((label) => `${label},S,0,0,1,1`).join('\n')}\ns-1,S,0,0,1,1\n`
   const gateway = await yard(t)
   t.match((await take(gateway, 'slots', twins, { dryRun: true })).problems, [
-    { line: 62, column: 'slot_id', message: 'stands on line 2 already' },
+    { line: 62, column: 'slot_id', message: 'is on line 2 already' },
   ])
 })
 

@@ -129,7 +129,7 @@ t.test('a label goes to the printer as it is shown, and its job says so', async 
   })
 })
 
-t.test('what can not be printed is refused before anything waits', async (t) => {
+t.test('what cannot be printed is refused before anything waits', async (t) => {
   const gateway = await yard(t, [{ name: 'dock-1', port: 9 }])
   for (const [body, code] of [
     [{}, 'VALIDATION_ERROR'],

@@ -105,7 +105,7 @@ t.test('proceed records what can be, and tells of each event what became of it',
   t.equal(await total(gateway), 2)
 })
 
-t.test('who may not judge can not do so inside a batch', async (t) => {
+t.test('who may not judge cannot do so inside a batch', async (t) => {
   const gateway = await yard(t)
   const events = [placed('A', 'P-1'), { event_type: 'DISPUTED', slot_code: 'A', asset_barcode: 'P-1' }]
   t.match(await post(gateway, 'events/batch', { events }), {

@@ -196,7 +196,7 @@ t.test('canonical JSON is that of RFC 8785', async (t) => {
     canonicalJson([Number('333333333.33333329'), 1e30, 4.5, 2e-3, 1e-27, -0]),
     '[333333333.3333333,1e+30,4.5,0.002,1e-27,0]',
   )
-  t.throws(() => canonicalJson(Number.NaN), 'what JSON can not say is refused')
+  t.throws(() => canonicalJson(Number.NaN), 'what JSON cannot say is refused')
 })
 
 t.test('the tree has the roots of RFC 6962', async (t) => {

@@ -104,7 +104,7 @@ const recipes = {
 
 export type FootageName = keyof typeof recipes
 
-/** The footage, made now if it never was; seconds then. Rejects when ffmpeg can't encode it: see `canEncode`. */
+/** The footage, made now if it never was; seconds then. Rejects when ffmpeg cannot encode it: see `canEncode`. */
 export async function footage(name: FootageName, ffmpeg: string = locateFfmpeg().path): Promise<Footage> {
   const recipe: Recipe = recipes[name]
   const folder = join(root, '.cache', 'footage')

@@ -7,7 +7,7 @@ import { z } from 'zod'
 /**
  * The stories of `test/stories`: hand-made histories of the ledger with the results that the documents ask for. What
  * each field means stands in the README beside them. Every form error is thrown with the file's name; nothing is
- * skipped and no key is ignored, so that a misspelt expectation can't pass for a kept one.
+ * skipped and no key is ignored, so that a misspelt expectation cannot pass for a kept one.
  */
 
 const assetTypes = ['pallet', 'container', 'box', 'drum', 'equipment'] as const

@@ -137,7 +137,7 @@ t.test('every step of a unit is a leaf of the log, and no leaf tells a name or a
   }
 })
 
-t.test('a step of a unit can not be changed, and where somebody did it all the same, it is found', async (t) => {
+t.test('a step of a unit cannot be changed, and where somebody did it all the same, it is found', async (t) => {
   const { gateway } = await journey(t)
   const db = new Database(join(gateway.folder, 'state/gatehouse.db'))
   t.teardown(() => db.close())

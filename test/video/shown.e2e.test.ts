@@ -63,7 +63,7 @@ for (const program of [system, bundled]) {
 
 const { setsTimes } = await ffmpegDialect(system)
 const old = setsTimes ? false : 'this ffmpeg takes B-frames as they come'
-t.test('B-frames that can not be recorded: motion is found, and what to do is said', { skip: old }, async (t) => {
+t.test('B-frames that cannot be recorded: motion is found, and what to do is said', { skip: old }, async (t) => {
   const { b } = await watch(t, 'counted-reordered', { dialect: { setsTimes: false } })
   await b.until(() => b.of('clipLost').length > 0, 'motion without a clip')
   t.match(b.of('clipLost'), [{ reason: 'no-video' }])

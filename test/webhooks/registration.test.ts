@@ -539,7 +539,7 @@ t.test('every change is in the audit trail, without secrets and without what an 
   t.notMatch(JSON.stringify(rows), /T0KEN|long secret/)
 })
 
-t.test('what takes no body says so of one that it can not read, and ignores any other', async (t) => {
+t.test('what takes no body says so of one that it cannot read, and ignores any other', async (t) => {
   const yard = new WebhookYard()
   t.teardown(() => yard.end())
   const { paths = {} } = yard.api.getOpenAPI31Document({ openapi: '3.1.0', info: { title: 'test', version: '0' } })

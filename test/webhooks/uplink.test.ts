@@ -79,7 +79,7 @@ const held = { delivery: { state: 'pending', held: 'held_offline', attemptCount:
 const failed = { delivery: { state: 'pending', attemptCount: 1 }, webhook: { consecutiveFailures: 1 } }
 
 t.test(
-  'while no probe answers, an endpoint that can not be reached is held, and everything arrives afterwards',
+  'while no probe answers, an endpoint that cannot be reached is held, and everything arrives afterwards',
   async (t) => {
     const yard = openYard(t)
     const port = await nobody(t)

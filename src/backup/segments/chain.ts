@@ -67,7 +67,7 @@ export async function opening<T>(path: string, read: () => Promise<Buffer>, open
     bytes = await read()
   } catch (error) {
     if (error instanceof BackupFault) throw error
-    throw new SourceFault(`${path} can't be read: ${(error as Error).message}`)
+    throw new SourceFault(`${path} cannot be read: ${(error as Error).message}`)
   }
   try {
     return open(bytes)

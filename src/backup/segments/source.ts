@@ -6,9 +6,9 @@ import { join } from 'node:path'
 export type SegmentSource = {
   /** For messages. */
   readonly name: string
-  /** Names in a folder, those of folders with a slash at the end; none when it is not there. Rejects when it can't be read. */
+  /** Names in a folder, those of folders with a slash at the end; none when it is not there. Rejects when it cannot be read. */
   list(folder: string): Promise<string[]>
-  /** The bytes of a file. Rejects when it can't be read. */
+  /** The bytes of a file. Rejects when it cannot be read. */
   read(path: string): Promise<Buffer>
 }
 

@@ -21,7 +21,7 @@ import { caller, id, key, role, username } from './shared.ts'
 export const site = {
   id: key(
     textLike(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'a name of 1 to 64 letters, digits, dots, - and _'),
-    'Name of this site; it stands in every leaf of the log, so it is chosen once.',
+    'Name of this site; it is in every leaf of the log, so it is chosen once.',
     { example: 'dc-7' },
   ),
   url: key(
@@ -63,7 +63,7 @@ export const auth = {
   ),
   staleFor: key(
     duration().prefault('12h'),
-    'How long a verified answer serves while the storage server can not be reached.',
+    'How long a verified answer serves while the storage server cannot be reached.',
   ),
   groupRoles: key(
     z.record(caller(), role()).prefault({}),

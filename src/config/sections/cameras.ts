@@ -78,7 +78,7 @@ export const camera = {
   passwordFile: key(secretFile().nullable().prefault(null), 'File with the password at the camera.', {
     example: 'secrets/cam1',
   }),
-  warehouseId: key(id().nullable().prefault(null), 'The warehouse it stands in; null: site.warehouseId.'),
+  warehouseId: key(id().nullable().prefault(null), 'The warehouse it is in; null: site.warehouseId.'),
   zoneId: key(id().nullable().prefault(null), 'The zone it looks at; null: none in particular.'),
   purpose: key(
     text(500).nullable().prefault(null),

@@ -100,7 +100,7 @@ export const witness = {
   enabled: key(flag().prefault(false), 'Whether this gateway is a witness of other logs: /witness/add-checkpoint.'),
   name: key(
     keyName().nullable().prefault(null),
-    'Name of its key, which stands in its cosignatures; it is chosen once. Needed when enabled.',
+    'Name of its key, which is in its cosignatures; it is chosen once. Needed when enabled.',
     { example: 'dc-7.example/w1' },
   ),
   logs: key(

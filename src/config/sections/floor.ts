@@ -90,7 +90,7 @@ export const labels = {
 
 export const printer = {
   name: key(text(64), 'Name by which a print job asks for it.', { example: 'dock-1' }),
-  host: key(host(), 'Its address or host name; its port stands in port.', { example: '10.0.0.41' }),
+  host: key(host(), 'Its address or host name; its port is in port.', { example: '10.0.0.41' }),
   port: key(wholeNumber(1, 65_535).prefault(9100), 'Its raw port.'),
   dpi: key(dpi().prefault(203), 'Dots an inch of its head: 152, 203, 300 or 600.'),
   size: key(labelSize().nullable().prefault(null), 'The labels in it; null: labels.size.', { example: '100x50' }),

@@ -44,7 +44,7 @@ const english = {
     ],
     'uploads.parked': [
       'Some files could not be uploaded and are not tried again.',
-      'Open the uploads, mend what stands beside the file, and press Retry there.',
+      'Open the uploads, mend what is named beside the file, and press Retry there.',
     ],
     'uploads.refused': [
       'The storage server refuses the account that uploads. Nothing is copied.',
@@ -107,7 +107,7 @@ const english = {
       'Stop the gateway, look at the disk, then run “gatehouse ledger verify”. Keep the files.',
     ],
     'witness.unreachable': [
-      'A witness has not answered for over an hour. The log is signed here, and nobody outside confirms it for now.',
+      'A witness has not answered for over an hour. The log is signed here, and no one outside confirms it for now.',
       'Look at the network and at the address in evidence.witnesses. The newest checkpoint goes out by itself.',
     ],
     'timestamps.failing': [
@@ -115,7 +115,7 @@ const english = {
       'Look at the network and at the addresses in evidence.timestamps.',
     ],
     'witness.refuses': [
-      'A witness does not cosign the log. Its answer stands in the message.',
+      'A witness does not cosign the log. Its answer is in the message.',
       'Compare its key and the name of the log with the config. Ask its operator.',
     ],
     'witness.conflict': [
@@ -131,7 +131,7 @@ const english = {
       'Look at the line to the head office.',
     ],
     'hub.refuses': [
-      'The head office does not take the log. Its answer stands in the message.',
+      'The head office does not take the log. Its answer is in the message.',
       'Ask there whether the token was revoked; “gatehouse hub join” makes a new one.',
     ],
     'hub.ahead': [

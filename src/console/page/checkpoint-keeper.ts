@@ -56,7 +56,7 @@ export async function keepCheckpoint({ note, vkey, kept, proof }: KeeperQuestion
     }
   }
   return alarm(
-    `The log does not continue what this device saw: ${kept.size} entries then, ${shown.size} now. An entry was changed or removed. Do not clear this device; call whoever checks the ledger.`,
+    `The log does not continue what this device saw: ${kept.size} entries then, ${shown.size} now. An entry was changed or removed. Do not clear this device; call the person who checks the ledger.`,
   )
 }
 

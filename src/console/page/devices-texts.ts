@@ -23,7 +23,7 @@ const english = {
   until: (when: string) => `The code works until ${when}.`,
   code: 'Code to type',
   ca: 'Fingerprint of the CA of this box (SHA-256)',
-  caNone: 'This box has no CA of its own; make one with “gatehouse tls init”, so that devices trust it.',
+  caNone: 'This box has no CA yet; make one with “gatehouse tls init”, so that devices trust it.',
   qr: (name: string) => `QR code that enrols ${name}`,
   hide: 'Done, hide the code',
   states: { waiting: 'waits for its code', enrolled: 'enrolled', revoked: 'revoked' },

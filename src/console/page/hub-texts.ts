@@ -68,7 +68,7 @@ const english = {
     hint: 'Scan or type a code. It is looked for on every site that you may see.',
     unknown: (code: string) => `No site that you may see knows ${code}.`,
     states: {
-      here: (site: string, slot: string) => `Stands at ${site}, slot ${slot}.`,
+      here: (site: string, slot: string) => `It is at ${site}, slot ${slot}.`,
       left: 'Every site that knows it has taken it out.',
       in_transit: (site: string, unit: string) => `On its way from ${site}, with the transport unit ${unit}.`,
       two_places: 'In two places: it was placed at one site and never taken out at another. Look at both slots.',
@@ -91,7 +91,7 @@ const english = {
     gtin: 'GTIN',
     lot: 'Lot (empty: every lot)',
     go: 'List pallets',
-    hint: 'Lists every pallet of an item and lot that stands at a site now.',
+    hint: 'Lists every pallet of an item and lot that is at a site now.',
     wrongGtin: 'This GTIN is not right: 8, 12, 13 or 14 digits, the last of them a check digit.',
     tooMany: 'More than 10,000 pallets. Name the lot.',
     none: 'No site that you may see has a pallet of it now.',

@@ -24,7 +24,7 @@ const english = {
   retire: 'Take out of use',
   restore: 'Use again',
   occupied: (pallet: string) =>
-    `${pallet} stands in it. Moving or retiring a slot on the plan moves no pallet: a retired slot with a pallet is listed under To do until the pallet is moved.`,
+    `${pallet} is in it. Moving or retiring a slot on the plan moves no pallet: a retired slot with a pallet is listed under To do until the pallet is moved.`,
   retiredNow: 'Out of use.',
   undo: 'Undo',
   discard: 'Discard all',

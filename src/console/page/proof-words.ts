@@ -69,7 +69,7 @@ const german: readonly (readonly [RegExp, string])[] = [
   ],
   [/^the name of the warehouse$/, 'der Name des Lagers'],
   [
-    /^what stands under each entry about how far it is signed$/,
+    /^what each entry says about how far it is signed$/,
     'was unter jedem Eintrag darüber steht, wie weit er signiert ist',
   ],
   [
@@ -89,7 +89,7 @@ const german: readonly (readonly [RegExp, string])[] = [
     'Das Log zeigt $1 Einträge; dieses Gerät hat $2 gesehen.',
   ],
   [
-    /^The log does not continue what this device saw: (\S+) entries then, (\S+) now\. An entry was changed or removed\. Do not clear this device; call whoever checks the ledger\.$/,
+    /^The log does not continue what this device saw: (\S+) entries then, (\S+) now\. An entry was changed or removed\. Do not clear this device; call the person who checks the ledger\.$/,
     'Das Log setzt nicht fort, was dieses Gerät sah: damals $1 Einträge, jetzt $2. Ein Eintrag wurde geändert oder entfernt. Löschen Sie nichts auf diesem Gerät; rufen Sie den, der das Log prüft.',
   ],
 ]

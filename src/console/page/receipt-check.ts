@@ -8,7 +8,7 @@ export type ReceiptQuestion = {
   readonly crypto: Crypto
   /** Returns the proof of GET /api/log/consistency (base64). What it throws is passed on. */
   readonly proof: (from: number, to: number) => Promise<readonly string[]>
-  /** Returns the bytes of a photo by the address that the receipt gives; undefined when they can't be fetched. Never rejects. */
+  /** Returns the bytes of a photo by the address that the receipt gives; undefined when they cannot be fetched. Never rejects. */
   readonly photo: (url: string) => Promise<Uint8Array<ArrayBuffer> | undefined>
 }
 
@@ -80,7 +80,7 @@ export async function checkReceipt({ receipt, kept, crypto, proof, photo }: Rece
 }
 
 /** Master data of the gateway, and what it says of the entries: in no leaf. */
-const neverStated = ['the name of the warehouse', 'what stands under each entry about how far it is signed']
+const neverStated = ['the name of the warehouse', 'what each entry says about how far it is signed']
 
 type Fetched = ReadonlyMap<string, Uint8Array<ArrayBuffer>>
 

@@ -15,16 +15,16 @@ const english = {
   busy: 'Signing in …',
   seconds: (n: number) => `${n} s`,
   minutes: (n: number) => `${n} min`,
-  unreachable: 'The gateway can’t be reached. Is this device still on the network?',
+  unreachable: 'The gateway cannot be reached. Is this device still on the network?',
   broken: 'Something went wrong on this page. Load it again.',
   wrong: 'User name or secret is wrong.',
   otherUser: 'This secret belongs to another user name. Check the user name that you typed.',
   storageSilent: (wait: string) =>
-    `The storage server doesn’t answer, so nobody can say who you are. Try again in ${wait}.`,
+    `The storage server doesn’t answer, so no one can say who you are. Try again in ${wait}.`,
   triesSpent: (wait: string) =>
     `Too many wrong passwords were typed at this gateway, so the storage server takes no more of them for now. An application password works at once. Or try again in ${wait}.`,
   tooMany: (wait: string) => `Too many attempts. Try again in ${wait}.`,
-  invalid: 'That can’t be a user name and a secret.',
+  invalid: 'That cannot be a user name and a secret.',
 }
 
 const german: typeof english = {

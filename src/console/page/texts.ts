@@ -35,7 +35,7 @@ const english = {
   signedOut: 'You were signed out. Sign in again to go on.',
   loading: 'Loading …',
   notAsked: (why: string) => `Not up to date: ${why}. Trying again by itself.`,
-  notReached: 'The gateway can’t be reached',
+  notReached: 'The gateway cannot be reached',
   answered: (status: number) => `The gateway answered with status ${status}`,
   pallet: (code: string) => `Pallet ${code}`,
   slot: (label: string) => `Slot ${label}`,

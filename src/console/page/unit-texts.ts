@@ -21,7 +21,7 @@ const english = {
   last: (span: string) => `last record ${span} ago`,
   pallets: (n: number) => (n === 1 ? '1 pallet' : `${n} pallets`),
   atLeast: (what: string) => `at least ${what}`,
-  noReason: 'Nobody wrote why.',
+  noReason: 'No one wrote why.',
   why: (reason: string) => `On hold: ${reason}`,
   register: 'Register a unit',
   registerButton: 'Register',

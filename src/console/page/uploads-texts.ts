@@ -9,7 +9,7 @@ const english = {
   many: 'More than 10,000 files wait',
   manyParked: 'more than 10,000 are parked',
   parked: 'Parked: they wait for somebody',
-  parkedNext: 'The gateway does not try these again by itself. Mend what stands beside the file, then press Retry.',
+  parkedNext: 'The gateway does not try these again by itself. Mend what is named beside the file, then press Retry.',
   waiting: 'Waiting',
   waitingNone: 'Nothing waits: all that was recorded is on the storage server, unless it is parked.',
   copied: 'Copied',

@@ -8,7 +8,7 @@ const english = {
   emptyNext: 'New placements appear here by themselves.',
   notAllowed:
     'To verify a placement one needs to be a supervisor. You can look at the floor and at the list of things to do.',
-  loading: 'Looking for placements that nobody has verified …',
+  loading: 'Looking for placements that no one has verified …',
   photo: (pallet: string, slot: string) => `Photo of pallet ${pallet} in slot ${slot}`,
   fullScreen: 'Photo, full screen',
   close: 'Close the photo',

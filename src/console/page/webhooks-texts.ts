@@ -3,7 +3,7 @@ import { countOf } from './words.ts'
 
 const english = {
   title: 'Webhooks',
-  count: (n: number) => (n === 0 ? 'Nobody is notified.' : `${countOf(n, 'receiver')}.`),
+  count: (n: number) => (n === 0 ? 'No one is notified.' : `${countOf(n, 'receiver')}.`),
   none: 'No webhook is registered. Next: register one below; the gateway then sends signed notifications to its address.',
   all: 'All webhooks',
   noSuch: 'There is no such webhook; it may have been deleted.',

@@ -1,6 +1,6 @@
 import type { Migration } from '../migrate.ts'
 
-/** Callers whom a storage server vouched for, so that they are known when it can't be reached, also after a restart. */
+/** Callers whom a storage server vouched for, so that they are known when it cannot be reached, also after a restart. */
 export const callers: Migration = {
   version: 10,
   name: 'callers',

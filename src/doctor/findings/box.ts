@@ -112,7 +112,7 @@ export function wearFinding(facts: WearFacts): DoctorFinding {
   const years = yearsLeft(usedPercent, powerOnHours)
   const rest =
     years === null
-      ? ` It does not count ${powerOnHours === null ? 'its hours' : 'finer than that'}, so the years left cannot be told.`
+      ? ` It does not count ${powerOnHours === null ? 'its hours' : 'finer than that'}, so the years left are not known.`
       : ` At this rate it lasts ${years < 1 ? 'less than a year' : counted(Math.floor(years), 'more year')}.`
   const what = `${usedPercent} % of its life are used up.${rest}${daily}`
   return usedPercent >= wornPercent || (years !== null && years < 1) ? of.change(what, next) : of.good(what)

@@ -14,7 +14,7 @@ export const untouchedShape = {
   }),
   events: z.array(rowId()).openapi({ description: 'ids of the events of this time, oldest first, at most 10,000' }),
   recordedAfter: z.array(rowId()).openapi({
-    description: 'those of them that were recorded after the time was over, so that nobody saw them in it',
+    description: 'those of them that were recorded after the time was over, so that no one saw them in it',
   }),
   recordedWithin: z.array(rowId()).openapi({
     description: 'events of this slot that were recorded in this time and state another time; at most 10,000',

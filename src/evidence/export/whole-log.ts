@@ -141,7 +141,7 @@ function readme(logs: readonly SignedLog[]): string {
   const lines = logs.map(
     ({ log, checkpoint: { size, root } }) => `  ${log.logId}  ${size} leaves, root ${root.toString('base64')}`,
   )
-  return `This is a copy of the log of a gatehouse gateway, for whoever wants to check all of it without the gateway.
+  return `This is a copy of the log of a gatehouse gateway, for anyone who wants to check all of it without the gateway.
 
 Site ${logs.at(-1)?.log.siteId}. Each log is a folder of logs/; the last one grows:
 ${lines.join('\n')}

@@ -27,7 +27,7 @@ Check all of them:
 With gatehouse: gatehouse ledger verify FILE.zip
 
 Compare the key that is printed at the end with the one that you know from elsewhere: from an earlier checkpoint, from a webhook,
-or from the operator's "gatehouse ledger key". gaps.json and custody.json are lists without a proof of their own; each gap names
+or from the operator's "gatehouse ledger key". gaps.json and custody.json are lists without a separate proof; each gap names
 its leaf.
 `
 }

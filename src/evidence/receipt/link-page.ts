@@ -60,7 +60,7 @@ export function linkPage({ siteId, reference, carrier, expiresAt, timezone, qr }
 <h1>Your receipt</h1>
 <p>${escapedMarkup(reference)}${carrier === null ? '' : ` · ${escapedMarkup(carrier)}`} · ${escapedMarkup(siteId)}</p>
 ${qr}
-<ol><li>Scan the code with the camera of your phone.</li><li>See what was handed over, with weights and photos.</li><li>Keep the receipt. Nobody can change it unseen.</li></ol>
+<ol><li>Scan the code with the camera of your phone.</li><li>See what was handed over, with weights and photos.</li><li>Keep the receipt. No one can change it unseen.</li></ol>
 <footer>No app, no account. The link shows this delivery alone, until ${escapedMarkup(until)}.</footer>
 </body>
 </html>

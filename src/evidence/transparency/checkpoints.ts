@@ -260,7 +260,7 @@ export class Checkpoints {
 /** Returns the newest stored head when it is this one; undefined when it is smaller. Throws when it is another one or larger. */
 function demandNoneBeyond(before: Checkpoint | undefined, size: number, root: Buffer): Checkpoint | undefined {
   if (before && (before.size > size || (before.size === size && !before.root.equals(root)))) {
-    throw new Error(`a checkpoint over ${before.size} leaves stands before one over ${size}`)
+    throw new Error(`a checkpoint over ${before.size} leaves comes before one over ${size}`)
   }
   return before?.size === size ? before : undefined
 }

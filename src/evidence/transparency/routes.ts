@@ -129,7 +129,7 @@ const getKeys = operation({
   tag,
   summary: 'Verifier keys of the log, and the proofs of the rotations that led to them',
   description:
-    'Each hand-over is a proof bundle of a `log-key` leaf. The checkpoint in it is signed by the keys before the rotation and by those after it, so whoever kept an earlier key can follow to the present one.',
+    'Each hand-over is a proof bundle of a `log-key` leaf. The checkpoint in it is signed by the keys before the rotation and by those after it, so a reader who kept an earlier key can follow to the present one.',
   input: {},
   success: {
     200: {

@@ -113,7 +113,7 @@ export class Witnesses {
 
   async #cosign(witness: WitnessAsked, checkpoint: Checkpoint): Promise<Exclude<Verdict, { kind: 'ask-from' }>> {
     const key = readVkey(witness.vkey)
-    if (!key) throw new Error(`the vkey of ${witness.name} can not be read`)
+    if (!key) throw new Error(`the vkey of ${witness.name} cannot be read`)
     const { work, client, onAsked } = this.#needs
     let old = work.read((tx) => lastCosignature(tx, checkpoint.log_id, witness.name))?.size ?? 0
     for (let question = 1; question <= questionsInARound; question += 1) {

@@ -30,7 +30,7 @@ const format = z.enum(['json', 'csv']).default('json')
 const logId = z.uuid()
 const text = z.string()
 
-// These overlook what they can't read, which OpenAPI has no word for.
+// These overlook what they cannot read, which OpenAPI has no word for.
 const fed = FeedBody.extend({
   status: z
     .looseObject({})
@@ -49,13 +49,13 @@ const asked = { tag: 'Asking', method: 'get', access: 'whms:read' } as const
 const asking = [
   operation({
     ...asked,
-    ...{ id: 'search', path: '/api/hub/search', summary: 'Where a barcode or SSCC stands on any site, and its moves' },
+    ...{ id: 'search', path: '/api/hub/search', summary: 'At which site a barcode or SSCC is, and its moves' },
     input: { query: z.object({ code: z.string().min(1).max(256) }) },
     success: { 200: { description: 'What is known of it', schema: SearchAnswer } },
   }),
   operation({
     ...asked,
-    ...{ id: 'recall', path: '/api/hub/recall', summary: 'Every pallet of an item and lot that stands anywhere' },
+    ...{ id: 'recall', path: '/api/hub/recall', summary: 'Every pallet of an item and lot, at any site' },
     input: { query: z.object({ gtin: z.string().max(14), lot: z.string().min(1).max(64).optional(), format }) },
     success: { 200: { description: 'The pallets', schema: RecallAnswer, mediaType: csvToo } },
   }),

@@ -37,7 +37,7 @@ const recordMove = operation({
   tag,
   summary: 'Record that an asset was taken from one slot to another, in one commit',
   description:
-    'Appends a REMOVED and a PLACED. Without a source the slot is taken in which the asset stands by the ledger.',
+    'Appends a REMOVED and a PLACED. Without a source the gateway takes the slot in which the ledger has the asset.',
   input: { headers, body: NewMove },
   success: {
     200: { description: 'Recorded earlier under the same client_event_id', schema: RecordedMove, location: true },

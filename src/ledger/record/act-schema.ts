@@ -61,7 +61,7 @@ const {
 export const NewMove = z
   .object({
     asset_barcode: barcode(),
-    to_slot_id: optional(rowId()).openapi({ description: 'where it stands now; or to_slot_code' }),
+    to_slot_id: optional(rowId()).openapi({ description: 'where it is now; or to_slot_code' }),
     to_slot_code: optional(label(64)),
     from_slot_id: optional(rowId()).openapi({
       description: 'where it was taken from; default: where it stood by the ledger',
@@ -69,7 +69,7 @@ export const NewMove = z
     from_slot_code: optional(label(64)),
     timestamp: optionalTime().openapi({ description: 'when it was taken; it is placed at least 1 ms later' }),
     operator,
-    photo_url: photo_url.openapi({ description: 'required; of the pallet where it stands now' }),
+    photo_url: photo_url.openapi({ description: 'required; of the pallet where it is now' }),
     photo_sha256,
     photo_taken_at,
     scale_weight_kg,
@@ -122,7 +122,7 @@ export const NewCorrection = z
 export type NewCorrection = z.output<typeof NewCorrection>
 
 export const RecordedCorrection = resource({
-  corrected: PlacementEvent.openapi({ description: 'the event that was wrong, as it stands' }),
+  corrected: PlacementEvent.openapi({ description: 'the event that was wrong, as it is now' }),
   events: z
     .array(AppendedEvent)
     .openapi({ description: 'what was appended, in order, each with its slot as it is now' }),

@@ -75,7 +75,7 @@ export class Corrections {
     const plan = isJudgement(wrong)
       ? judgedAnew(tx, wrong, right)
       : this.#movedAnew(tx, wrong, right, request, asked.by)
-    if (plan.length === 0) throw AppError.field('none', 'nothing of this event stands that could be taken back')
+    if (plan.length === 0) throw AppError.field('none', 'nothing of this event is left that could be taken back')
     const { operator, reason: verification_notes, client_event_id } = request
     const common = { operator, verification_notes, client_event_id, corrects_event_id: wrong.id }
     const ids = plan.map(({ photoFrom, ...restated }, index) => {

@@ -252,7 +252,7 @@ export class Recorder {
   /** When an event happened. Throws TIMESTAMP_IN_FUTURE, VALIDATION_ERROR. */
   timeOf(claim: Parameters<typeof decideTime>[0], newestMs: number, within: Within = {}): DecidedTime {
     const nowMs = this.nowMs()
-    // TimedAsk of the clock as it stands: the gateway's own time hides that it fell behind.
+    // By the clock itself: the gateway's own time hides that it fell behind.
     const trusted = this.#needs.clockIsTrusted(this.#needs.clock.now())
     if (within.atMs !== undefined) return settledTime(within.atMs, nowMs, trusted)
     const decided = decideTime(claim, nowMs, newestMs, trusted, this.#needs.settings().maxAgeMs)

@@ -91,7 +91,7 @@ export class CameraStream {
     this.#options.changed()
   }
 
-  /** A clip of another codec can't go on in the same session: its clients are disconnected. */
+  /** A clip of another codec cannot go on in the same session: its clients are disconnected. */
   switchTo(clip: Clip): void {
     const sameCodec = clip.codec === this.video.clip.codec
     this.video.switchTo(clip)

@@ -32,7 +32,7 @@ const longestHead = 64 << 10
 export class RequestReader {
   #bytes = Buffer.alloc(0)
 
-  /** The requests that these bytes complete. Throws when what comes can't be RTSP. */
+  /** The requests that these bytes complete. Throws when what comes cannot be RTSP. */
   take(bytes: Buffer): Request[] {
     this.#bytes = Buffer.concat([this.#bytes, bytes])
     const requests: Request[] = []

@@ -58,7 +58,7 @@ export type RtspServer = {
   stop(): Promise<void>
 }
 
-/** Starts a camera on loopback. Throws when a clip can't be played. */
+/** Starts a camera on loopback. Throws when a clip cannot be played. */
 export async function startRtspServer(options: RtspServerOptions): Promise<RtspServer> {
   const camera = new Camera(options)
   await camera.plugIn(options.port ?? 0)

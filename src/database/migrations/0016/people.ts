@@ -400,7 +400,7 @@ SELECT o.value, randomblob(32) FROM account_seen a JOIN opening o ON o.commitmen
   'CREATE INDEX photo_bringer_person ON photo_bringer (person_id)',
 ]
 
-/** Logs of their own, and people whose rows can't be tied to one another. */
+/** Logs of their own, and people whose rows cannot be tied to one another. */
 export const peopleStatements: readonly string[] = [
   ...logs,
   ...placements,
