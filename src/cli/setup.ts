@@ -39,10 +39,14 @@ export function setupCommand(): Command {
     .option('--local-port <n>', 'with TLS: port without it, for programs on this box; default: 8480')
     .option('--camera <url...>', 'rtsp:// address of a camera; its picture is looked at')
     .option('--camera-username <name>', 'user name at these cameras')
-    .option('--camera-password-file <file>', 'file with the password at these cameras')
+    .option('--camera-password-file <file>', 'file with the password at these cameras; copied for the gateway')
     .option('--storage <url>', 'file storage server that knows your people and keeps copies')
     .option('--storage-username <name>', 'account that uploads to it')
-    .option('--storage-password-file <file>', 'file with its application password')
+    .option('--storage-password-file <file>', 'file with its application password; copied for the gateway')
+    .option(
+      '--take-silent',
+      'also take a camera or storage server that does not answer now; the gateway goes on asking it',
+    )
     .option('--data-dir <folder>', 'folder of the ledger; default: the one of the package')
     .option('--yes', 'ask nothing: the usual answer for what is not given')
     .option('--qr', 'also a QR code of address and authority; on a terminal it is always there')

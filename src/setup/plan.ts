@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { hashSecret, StorageClient } from '../auth/index.ts'
 import {
   type Config,
@@ -38,6 +38,8 @@ export type SetupFlags = {
   readonly storageUsername?: string
   readonly storagePasswordFile?: string
   readonly dataDir?: string
+  /** A camera or storage server that does not answer now is taken untried. */
+  readonly takeSilent?: boolean
 }
 
 export type SetupNeeds = {
@@ -183,7 +185,7 @@ class Questions {
   }
 
   async storage(): Promise<Answered> {
-    const { flags, clock, version, asker, configFile } = this.#needs
+    const { flags, clock, version, asker } = this.#needs
     const known = this.#config?.storage.instances ?? []
     const url = await this.#answer(flags.storage, {
       text: 'File storage server that knows your people and keeps copies (empty: none)',
@@ -200,19 +202,37 @@ class Questions {
     })
     if (username === '') return { patch: { storage: { instances } }, secrets: [] }
     const password = await this.#password(flags.storagePasswordFile, 'Its application password')
-    const { problem } = await lookAtAccount({ instance: { url, caFile: null }, username, password }, { clock, version })
-    if (problem !== null) throw new ExitError(1, `${username} cannot sign in at ${url}: ${problem}`)
-    asker.say(`  signed in at ${url} as ${username}`)
-    const path = flags.storagePasswordFile ?? join(dirname(configFile), 'secrets', 'storage')
-    const secrets = flags.storagePasswordFile === undefined ? [{ path, secret: password, forGateway: true }] : []
+    const account = { instance: { url, caFile: null }, username, password }
+    const { problem, isRefused } = await lookAtAccount(account, { clock, version })
+    if (problem === null) asker.say(`  signed in at ${url} as ${username}`)
+    else if (flags.takeSilent && !isRefused) asker.say(`  taken untried: ${username} at ${url}: ${problem}`)
+    else throw new ExitError(1, `${username} cannot sign in at ${url}: ${problem}`)
+    const { path, secrets } = this.#kept(flags.storagePasswordFile, password, 'storage')
     const upload = { instance: url, username, passwordFile: path }
     return { patch: { storage: { instances, upload } }, secrets }
   }
 
+  /**
+   * Where the gateway reads a password from: a file of its own, because the one that setup was given may be for root alone, or be gone
+   * tomorrow. A file beside the config is one that the admin keeps there.
+   */
+  #kept(given: string | undefined, secret: string, name: string) {
+    const folder = dirname(this.#needs.configFile)
+    if (given !== undefined && !relative(folder, resolve(given)).startsWith('..')) {
+      return { path: resolve(given), secrets: [] }
+    }
+    const path = join(folder, 'secrets', name)
+    return { path, secrets: [{ path, secret, forGateway: true }] }
+  }
+
   async #serverProblem(url: string): Promise<string | undefined> {
-    const { clock, version } = this.#needs
+    const { clock, version, flags, asker } = this.#needs
     const answer = await new StorageClient({ clock, version, instances: () => [{ url, caFile: null }] }).ask(url)
-    return answer.kind === 'unclear' ? `${url} does not answer as a storage server: ${answer.why}` : undefined
+    if (answer.kind !== 'unclear') return undefined
+    const problem = `${url} does not answer as a storage server: ${answer.why}`
+    if (!flags.takeSilent) return problem
+    asker.say(`  taken untried: ${problem}`)
+    return undefined
   }
 
   async cameras(): Promise<Answered> {
@@ -243,19 +263,17 @@ class Questions {
 
   /** Asks for the account of a camera and looks at its picture. */
   async #camera(id: number, url: string) {
-    const { flags, asker, clock, configFile } = this.#needs
+    const { flags, asker, clock } = this.#needs
     const username = await this.#answer(flags.cameraUsername, { text: '  its user name (empty: none)', fallback: '' })
     const password = username === '' ? null : await this.#password(flags.cameraPasswordFile, '  its password')
     const source = { url, username: username === '' ? null : username, password }
     const seen = await tryCamera(source, { ffmpegPath: this.#config?.ffmpeg.path ?? null, clock })
-    if ('problem' in seen) throw new ExitError(1, `${url} gives no picture: ${seen.problem} Nothing was changed.`)
-    asker.say(`  ${url} gives pictures: ${seen.shows}`)
-    const path = flags.cameraPasswordFile ?? join(dirname(configFile), 'secrets', `camera-${id}`)
-    const isNew = password !== null && flags.cameraPasswordFile === undefined
-    return {
-      camera: { id, url, ...(username !== '' && { username }), ...(password !== null && { passwordFile: path }) },
-      secrets: isNew ? [{ path, secret: password, forGateway: true }] : [],
-    }
+    if (!('problem' in seen)) asker.say(`  ${url} gives pictures: ${seen.shows}`)
+    else if (flags.takeSilent && seen.isSilent) asker.say(`  taken untried: ${url}: ${seen.problem}`)
+    else throw new ExitError(1, `${url} gives no picture: ${seen.problem} Nothing was changed.`)
+    if (password === null) return { camera: { id, url, ...(username !== '' && { username }) }, secrets: [] }
+    const { path, secrets } = this.#kept(flags.cameraPasswordFile, password, `camera-${id}`)
+    return { camera: { id, url, username, passwordFile: path }, secrets }
   }
 
   async warehouse(): Promise<SetupPlan['warehouse']> {

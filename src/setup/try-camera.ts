@@ -4,18 +4,24 @@ import { ffmpegDialect, plainWords, probeStream, type StreamSource } from '../vi
 
 const leastSeconds = 2
 
-/** Opens a stream as the gateway does. Resolves with why there are no pictures, or with what it shows, in words. */
+/** What is wrong while a camera is not there yet, or still starts. */
+const silence: readonly unknown[] = ['unreachable', 'name-unknown', 'busy']
+
+/**
+ * Opens a stream as the gateway does. Resolves with why there are no pictures, or with what it shows, in words.
+ * `isSilent`: nothing answers, so nothing is known of address and password.
+ */
 export async function tryCamera(
   source: StreamSource,
   { ffmpegPath, clock }: { readonly ffmpegPath: string | null; readonly clock: Clock },
-): Promise<{ readonly problem: string } | { readonly shows: string }> {
+): Promise<{ readonly problem: string; readonly isSilent: boolean } | { readonly shows: string }> {
   const { path } = locateFfmpeg({ configured: ffmpegPath })
   const ffmpeg = { path, dialect: await ffmpegDialect(path) }
   const signal = new AbortController().signal
   const { facts, problem } = await probeStream({ ffmpeg, source, clock, leastSeconds, signal })
   if (!facts || facts.keyFrames === 0 || problem !== null) {
     const { what, hint } = plainWords(problem ?? 'no-picture')
-    return { problem: `${what} ${hint}` }
+    return { problem: `${what} ${hint}`, isSilent: silence.includes(problem) }
   }
   const { size, codec } = facts
   return { shows: `${size ? `${size.width} x ${size.height}` : 'pictures'}, ${codec}` }

@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process'
 import { createHash, X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { freePort } from '../../scripts/demo-parts/ports.ts'
 import { importer, startGateway } from '../../src/app/index.ts'
 import { checkConfig, loadConfig } from '../../src/config/index.ts'
 import { verifyLedger } from '../../src/evidence/index.ts'
@@ -22,15 +23,6 @@ function folderOf(t: Test): string {
   const cwd = mkdtempSync(join(tmpdir(), 'gatehouse-set-up-'))
   t.teardown(() => rmSync(cwd, { recursive: true, force: true }))
   return cwd
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 /** `gatehouse setup` with these flags, and these answers, one a line. */
@@ -191,6 +183,40 @@ t.test('site.id may be set again while the ledger has no event, and never after'
   const late = await setup(cwd, ['--yes', '--site-id', 'third'])
   t.match(late, { code: 1, stderr: /belongs to site second, and its log has 1 leaves: site\.id is chosen once/ })
   t.equal(loadConfig(configFile).config.site.id, 'second')
+})
+
+t.test('passwords that come in files are copied for the gateway, which can read no file of root', async (t) => {
+  const cwd = folderOf(t)
+  const server = await StorageServer.start({ users: [{ id: 'gw', groups: [], appPasswords: ['of the cloud'] }] })
+  t.teardown(() => server.stop())
+  writeFileSync(join(cwd, 'pw'), 'of the cloud\n', { mode: 0o600 })
+  const flags = ['--yes', '--tls', 'none', '--url', `http://127.0.0.1:${await freePort()}`, '--data-dir', 'data']
+  const account = ['--storage', server.url, '--storage-username', 'gw', '--storage-password-file', 'pw']
+  const { code, stderr } = await setup(cwd, [...flags, ...account])
+  t.equal(code, 0, stderr)
+  rmSync(join(cwd, 'pw'))
+  const configFile = join(cwd, 'etc/gatehouse.yaml')
+  t.match(checkConfig(configFile), { problems: [], faults: [] })
+  const file = loadConfig(configFile).config.storage.upload?.passwordFile ?? ''
+  t.equal(file, join(cwd, 'etc/secrets/storage'))
+  t.equal(statSync(file).mode & 0o777, 0o640)
+  t.equal(readFileSync(file, 'utf8'), 'of the cloud\n')
+})
+
+t.test('a password file that the admin keeps beside the config is used where it is', async (t) => {
+  const cwd = folderOf(t)
+  const auth = { username: 'viewer', password: 'of the camera' }
+  const camera = await startRtspServer({ streams: { hall: await footage('passer') }, auth })
+  t.teardown(() => camera.stop())
+  mkdirSync(join(cwd, 'etc/secrets'), { recursive: true })
+  writeFileSync(join(cwd, 'etc/secrets/hall'), `${auth.password}\n`, { mode: 0o640 })
+  const flags = ['--yes', '--tls', 'none', '--url', `http://127.0.0.1:${await freePort()}`, '--data-dir', 'data']
+  const account = ['--camera-username', auth.username, '--camera-password-file', 'etc/secrets/hall']
+  const { code, stderr } = await setup(cwd, [...flags, '--camera', camera.url('hall'), ...account])
+  t.equal(code, 0, stderr)
+  const [only] = loadConfig(join(cwd, 'etc/gatehouse.yaml')).config.cameras
+  t.equal(only?.passwordFile, join(cwd, 'etc/secrets/hall'))
+  t.strictSame(readdirSync(join(cwd, 'etc/secrets')).sort(), ['account-admin', 'hall'])
 })
 
 t.test('an answer that does not work is refused, and nothing is written', async (t) => {
