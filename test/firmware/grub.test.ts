@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -7,6 +7,7 @@ import t, { type Test } from 'tap'
 const root = join(import.meta.dirname, '../..')
 const player = join(root, 'scripts/appliance/play-grub.sh')
 const config = join(root, 'firmware/boot/grub.cfg')
+const look = join(root, 'firmware/root/usr/lib/gatehouse-appliance/slot')
 
 /** A PC whose GRUB is played: slots that can be read, and what its file of variables says. */
 function pc(t: Test, { slots = 'AB', says }: { slots?: string; says: string[] | string }) {
@@ -30,6 +31,31 @@ function pc(t: Test, { slots = 'AB', says }: { slots?: string; says: string[] | 
     },
     has: (line: string) => readFileSync(file, 'utf8').split('\n').includes(line),
     size: () => readFileSync(file).length,
+    /**
+     * The system of a slot looks at itself, and is healthy; the other one had proved itself, or not. What it said. What RAUC
+     * does to GRUB's file when it marks a slot as good is played.
+     */
+    healthyIn: (slot: 'A' | 'B', isOtherProven: boolean) => {
+      const other = slot === 'A' ? 'B' : 'A'
+      for (const name of ['efi', 'tools', 'etc', 'proc', 'state/update'])
+        mkdirSync(join(folder, name), { recursive: true })
+      symlinkSync(folder, join(folder, 'efi/grub'))
+      writeFileSync(join(folder, 'etc/gatehouse-image'), '1.9\n')
+      writeFileSync(join(folder, 'proc/cmdline'), `rauc.slot=${slot}\n`)
+      if (isOtherProven) writeFileSync(join(folder, `state/update/healthy-${other}`), `${other} 2.0\n`)
+      const program = (name: string, lines: string) =>
+        writeFileSync(join(folder, 'tools', name), `#!/bin/sh\n${lines}\n`, { mode: 0o755 })
+      program(
+        'rauc',
+        `case $3 in booted) n=${slot};; other) n=${other};; esac; sed -i "s/^$n.TRY=.*/\${n}_TRY=0/" ${file}`,
+      )
+      program('systemctl', 'exit 0')
+      const env = { PATH: `${join(folder, 'tools')}:${process.env['PATH']}`, GATEHOUSE_ROOT: folder }
+      const limits = { HEALTHY_WITHIN_SECONDS: '20', TRIAL_SECONDS: '100' }
+      const ran = spawnSync(look, { env: { ...env, ...limits }, encoding: 'utf8' })
+      t.equal(ran.status, 0, ran.stderr)
+      return ran.stdout
+    },
   }
 }
 
@@ -62,6 +88,25 @@ t.test('a system that cannot be read uses its starts up by itself', async (t) =>
 t.test('a system that was given up is not started', async (t) => {
   const says = ['ORDER=B A', 'A_OK=1', 'B_OK=0', 'A_TRY=0', 'B_TRY=0']
   t.match(pc(t, { says }).start(), /rauc\.slot=A /)
+})
+
+t.test('a proven system that lost its power three times in a row starts again after the next good start', async (t) => {
+  const { start, has, healthyIn } = pc(t, { says: updated })
+  for (const _ of [1, 2, 3]) t.match(start(), /rauc\.slot=B /)
+  t.match(start(), /rauc\.slot=A /)
+  t.match(
+    healthyIn('A', true),
+    /slot B has used its starts up, and had proved itself before \(B 2\.0\); the next start/,
+  )
+  t.ok(has('A_TRY=0') && has('B_TRY=0'))
+  t.match(start(), /rauc\.slot=B /)
+})
+
+t.test('a new system that used its starts up before it proved itself gets none back', async (t) => {
+  const { start, healthyIn } = pc(t, { says: updated })
+  for (const _ of [1, 2, 3, 4]) start()
+  t.notMatch(healthyIn('A', false), /used its starts up/)
+  t.match(start(), /rauc\.slot=A /)
 })
 
 t.test('a box whose starts are all used up begins anew', async (t) => {
