@@ -19,9 +19,11 @@ function box(t: Test, rehearsal: number) {
   // A reason that was accepted is one no more.
   program(
     binary,
-    `[ "$1" != status ] || exec sh ${root}/status; echo 2; case "$*" in *--accept*) exit 0;; esac; [ "$1" != upgrade ] || exit ${rehearsal}`,
+    `[ "$1" != status ] || exec sh ${root}/status; echo 2; if [ "$1" = upgrade ]; then sh ${root}/meanwhile; fi; case "$*" in *--accept*) exit 0;; esac; [ "$1" != upgrade ] || exit ${rehearsal}`,
   )
   program(join(tools, 'systemctl'), `echo "$*" >> ${root}/asked; [ "$1" != is-active ] || [ ! -e ${root}/idle ]`)
+  const meanwhile = (lines: string) => writeFileSync(join(root, 'meanwhile'), `${lines}\n`)
+  meanwhile(':')
   const run = (word: string, env: Record<string, string> = {}) => {
     const path = `${tools}:${process.env['PATH']}`
     return spawnSync(script, [word], { env: { PATH: path, GATEHOUSE_ROOT: root, ...env }, encoding: 'utf8' })
@@ -29,7 +31,8 @@ function box(t: Test, rehearsal: number) {
   const asked = () => (existsSync(join(root, 'asked')) ? readFileSync(join(root, 'asked'), 'utf8') : '')
   /** What preinst and dpkg do. */
   const unpack = (lines: string) => {
-    rmSync(join(versions, 'refused'), { force: true })
+    for (const name of ['refused', 'candidate', 'on-trial', 'begun', 'healthy-since'])
+      rmSync(join(versions, name), { force: true })
     linkSync(binary, join(versions, 'replaced'))
     rmSync(binary)
     program(binary, lines)
@@ -58,7 +61,7 @@ function box(t: Test, rehearsal: number) {
   }
   const kept = () => readFileSync(join(versions, 'healthy-since'), 'utf8')
   const version = () => execFileSync(binary, ['version'], { encoding: 'utf8' }).trim()
-  return { run, asked, unpack, longAgo, healthySince, watch, kept, version }
+  return { root, run, asked, unpack, longAgo, healthySince, watch, kept, version, meanwhile }
 }
 
 t.test('a new version that fails before it is healthy is replaced by the one before, which is started', async (t) => {
@@ -80,6 +83,38 @@ t.test('a new version that fails before it is healthy is replaced by the one bef
   t.equal(run('took-over').status, 1, 'the package learns it')
   run('stopped', { SERVICE_RESULT: 'exit-code' })
   t.equal(version(), '1', 'a fault of the one before changes nothing')
+})
+
+t.test('a version that was not rehearsed never starts: until then the one before is in its place', async (t) => {
+  const { root, run, version, meanwhile } = box(t, 0)
+  t.equal(run('begin').status, 0)
+  t.equal(version(), '1', 'the service was started again right after the new binary was unpacked')
+  run('stopped', { SERVICE_RESULT: 'oom-kill' })
+  run('begin')
+  t.equal(version(), '1', 'and again')
+  meanwhile(`${join(root, 'usr/bin/gatehouse')} version > ${join(root, 'serves')}; ${script} begin`)
+  const took = run('take-over')
+  t.equal(took.status, 0, took.stderr)
+  t.equal(readFileSync(join(root, 'serves'), 'utf8'), '1\n', 'and while the new one is rehearsed')
+  t.equal(version(), '2', 'then it takes over')
+  run('begin')
+  run('stopped', { SERVICE_RESULT: 'timeout' })
+  t.equal(version(), '1', 'on trial')
+})
+
+t.test('a rehearsal that a power cut ends is made again, and the version before serves meanwhile', async (t) => {
+  const { root, run, version, meanwhile } = box(t, 0)
+  // Of the rehearsal the parent is timeout(1), and of that way-back.
+  meanwhile(`kill -KILL $(cut -d' ' -f4 /proc/$(cut -d' ' -f4 /proc/$PPID/stat)/stat)`)
+  t.equal(run('take-over').signal, 'SIGKILL')
+  t.equal(run('begin').status, 0)
+  t.equal(version(), '1')
+  meanwhile(`touch ${join(root, 'rehearsed')}`)
+  t.equal(run('take-over').status, 0, 'dpkg --configure')
+  t.equal(version(), '2')
+  t.ok(existsSync(join(root, 'rehearsed')))
+  t.equal(run('take-over').status, 0)
+  t.equal(version(), '2', 'a package that is configured twice changes nothing more')
 })
 
 t.test('a version that fails soon after it was healthy gives its place back, also after a restart', async (t) => {
