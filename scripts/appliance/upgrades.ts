@@ -34,8 +34,10 @@ async function record({ box, place }: Installed, aisle: string, count: number): 
   events += count
 }
 
-const allThere = ({ box }: Installed) =>
-  box.must(`gatehouse ledger verify --json | grep -q '"ok":true.*"events":${events},'`)
+async function allThere({ box }: Installed): Promise<void> {
+  const found = JSON.parse(await box.must('gatehouse ledger verify --json')) as { ok: boolean; events: number }
+  holds(found.ok && found.events === events, `not all of ${events} events: ${JSON.stringify(found).slice(0, 1000)}`)
+}
 
 const serving = async ({ box }: Installed, wanted: string) =>
   holds((await box.must(serves)).includes(`"version":"${wanted}"`), `version ${wanted} does not serve`)

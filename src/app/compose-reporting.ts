@@ -5,7 +5,7 @@ import { IncidentPackages, Receipts } from '../evidence/index.ts'
 import { createGovernance, type Governance } from '../governance/index.ts'
 import { Box, type HealthWatch, LastDay, type Metrics } from '../health/index.ts'
 import { numericPath } from '../http/index.ts'
-import type { Logger } from '../platform/index.ts'
+import { applianceImage, type Logger } from '../platform/index.ts'
 import type { Retention } from '../retention/index.ts'
 import type { UploadQueue } from '../upload/index.ts'
 import { createWebhooks } from '../webhooks/index.ts'
@@ -41,7 +41,7 @@ export function composeReporting(
     readonly reloads: Pick<ReloadBook, 'now'>
   },
 ) {
-  const { clock, log, version, heat } = outside
+  const { clock, log, version, heat, image = applianceImage } = outside
   const { work, outbox, metrics, storageUsers, cameras, configured, room, clockBook } = parts
   const webhooks = webhooksOf(live, outside, parts)
   const machine = new Box({ clock, heat, device: statSync(live.config.dataDir).dev })
@@ -62,6 +62,7 @@ export function composeReporting(
     backups: () => ({ ...parts.backupSchedule.seen(), segments: parts.segments.seen() }),
     reloads: parts.reloads,
     box: machine,
+    image: () => image(),
   })
   webhooks.alsoList(() => health.unwritten)
   metrics.observe({
@@ -78,6 +79,7 @@ export function composeReporting(
     nowMs: () => clock.now(),
     health: () => health.figures(),
     configNow: () => parts.reloads.now,
+    image: () => image(),
     box: () => machine.sample(),
     version,
   })

@@ -30,7 +30,7 @@ import type { AuditDigests } from '../journal/index.ts'
 import type { PrintWorker } from '../labels/index.ts'
 import type { OnRecorded } from '../ledger/index.ts'
 import type { LogIdentity } from '../log/index.ts'
-import type { ClockSync } from '../platform/index.ts'
+import { applianceImage, type ClockSync } from '../platform/index.ts'
 import type { Exports } from '../privacy/index.ts'
 import type { Retention } from '../retention/index.ts'
 import { StreamHub } from '../stream/index.ts'
@@ -255,7 +255,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
 /** Wires what `gatehouse status` reads. */
 function statusOf(
   live: { config: Config },
-  { clock, version }: Outside,
+  { clock, version, image = applianceImage }: Outside,
   parts: ComposedStorage &
     Pick<Gateway, 'warehouse'> &
     ComposedVideo &
@@ -273,6 +273,7 @@ function statusOf(
     backups: () => backupSchedule.seen(),
     segments: () => segments.seen(),
     clock: () => ({ ...clockBook.report, steps: clockBook.steps.count }),
+    image: () => image(),
   })
 }
 

@@ -19,6 +19,7 @@ import {
   ffmpegObservation,
   HealthWatch,
   hubObservations,
+  imageObservations,
   type Metrics,
   notificationOf,
   preRollObservations,
@@ -32,7 +33,7 @@ import {
 import type { Outbox } from '../journal/index.ts'
 import { lookAtLog } from '../log/index.ts'
 import type { FfmpegOrigin } from '../platform/ffmpeg.ts'
-import type { Clock, FreeSpace, Logger } from '../platform/index.ts'
+import type { ApplianceImage, Clock, FreeSpace, Logger } from '../platform/index.ts'
 import type { Retention } from '../retention/index.ts'
 import type { Wellness } from '../upload/index.ts'
 import type { Webhooks } from '../webhooks/index.ts'
@@ -63,6 +64,7 @@ export function composeHealth(needs: {
   signingStopped: () => SigningStop | undefined
   reloads: Pick<ReloadBook, 'now'>
   box: Pick<Box, 'troubles'>
+  image: () => ApplianceImage | undefined
 }): HealthWatch {
   const { work, clock, log, config, room, storageUsers, cameras, retention, configured } = needs
   const { webhooks, outbox, metrics, clockBook, ffmpegOrigin } = needs
@@ -104,7 +106,7 @@ export function composeHealth(needs: {
         ...conflictObservations(needs.witnessConflicts()),
       ],
       hub: () => hubObservations(needs.hub()),
-      box: () => boxObservations(needs.box.troubles),
+      box: () => [...boxObservations(needs.box.troubles), ...imageObservations(needs.image(), clock.now())],
       config: () => [configObservation(needs.reloads.now.refused, clock.now())],
       cameras: (before) => {
         const seen = cameraObservations(cameras.cameraHealth(), clock.now())

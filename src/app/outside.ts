@@ -1,6 +1,14 @@
 import type { Heat } from '../health/index.ts'
 import type { EventType } from '../journal/index.ts'
-import type { Clock, ClockSyncNeeds, LogFormat, Logger, RandomBytes, ServiceManager } from '../platform/index.ts'
+import type {
+  ApplianceImage,
+  Clock,
+  ClockSyncNeeds,
+  LogFormat,
+  Logger,
+  RandomBytes,
+  ServiceManager,
+} from '../platform/index.ts'
 
 /** What a gateway gets from outside: time, chance, the log, and what tests watch. */
 export type Outside = {
@@ -20,6 +28,8 @@ export type Outside = {
   readonly isOwed?: () => boolean
   /** Asks for the heat of the box. Default: that of this machine. */
   readonly heat?: () => Promise<Heat>
+  /** Reads the system image of the box. Default: that of this machine. */
+  readonly image?: () => ApplianceImage | undefined
   /** Where the time services of the system are found, and how they are asked. Default: those of this machine. */
   readonly timeServices?: Pick<ClockSyncNeeds, 'timesyncFolder' | 'ask'>
 }

@@ -7,7 +7,7 @@ import type { FeedSeen } from '../feed/index.ts'
 import { type HealthWatch, overall } from '../health/index.ts'
 import { headOf } from '../ledger/index.ts'
 import { type Checkpoint, type Log, lastCosignature, lastTimestampBy } from '../log/index.ts'
-import { type ClockReport, isoTime } from '../platform/index.ts'
+import { type ApplianceImage, type ClockReport, isoTime, isWithinHours, parseWeeklyHours } from '../platform/index.ts'
 import type { Wellness } from '../upload/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
 import type { Webhooks } from '../webhooks/index.ts'
@@ -40,6 +40,7 @@ type StatusNeeds = {
   readonly segments: SegmentKeeper['seen']
   readonly clock: () => ClockReport & { readonly steps: number }
   readonly room: Pick<DiskRoom, 'free'>
+  readonly image: () => ApplianceImage | undefined
   readonly health: Pick<HealthWatch, 'checks' | 'troubles'>
 }
 
@@ -74,6 +75,8 @@ export function statusReader(needs: StatusNeeds) {
       uplink: { probes: config.uplink.probes.length, online: isOnline },
       disk: diskOf(needs),
       config: configOf(configNow),
+      updates: updatesOf(needs),
+      image: imageOf(needs.image()),
       alerts,
       memoryBytes: process.memoryUsage.rss(),
     }
@@ -220,4 +223,20 @@ function configOf({ file, loadedMs, refused, waiting }: ConfigNow) {
     refused: refused && { at: isoTime(Math.round(refused.atMs)), problems: refused.problems },
     waiting,
   }
+}
+
+/** When updates may be installed, and whether that is now; `timezone`: of the warehouse. */
+function updatesOf({ live, work, warehouse, nowMs }: StatusNeeds) {
+  const { window } = live.config.updates
+  const timezone = work.read((tx) => warehouse.timezoneOf(tx, live.config.site.warehouseId))
+  const hours = window.map(parseWeeklyHours).filter((one) => one !== undefined)
+  return { window, timezone, isWindowNow: isWithinHours(hours, timezone, nowMs()) }
+}
+
+/** The system image of an appliance, and what came of the last try to renew it; null where there is none. */
+function imageOf(image: ApplianceImage | undefined) {
+  if (!image) return null
+  const { version, isUpdated, askedAtMs, lastUpdate, fellBack } = image
+  const last = lastUpdate && (({ atMs, ...rest }) => ({ at: isoTime(atMs), ...rest }))(lastUpdate)
+  return { version, isUpdated, askedAt: timeOf(askedAtMs), fellBack, lastUpdate: last }
 }

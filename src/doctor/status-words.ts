@@ -48,6 +48,7 @@ function linesOf(status: GatewayStatus, nowMs: number): Line[] {
     uplinkLine(status),
     diskLine(status),
     configLine(status, nowMs),
+    imageLine(status, nowMs),
   ].filter((one) => one !== undefined)
 }
 
@@ -194,6 +195,19 @@ function configLine({ config }: GatewayStatus, nowMs: number): Line {
   }
   const rest = waiting.length > 0 ? `; for the next start: ${waiting.join(', ')}` : ''
   return line('config', `${file ?? 'embedded defaults'}, read ${agoWords(loadedAt, nowMs)}${rest}`)
+}
+
+function imageLine({ image }: GatewayStatus, nowMs: number): Line | undefined {
+  // Absent from a daemon of before.
+  if (!image) return undefined
+  const { version, isUpdated, askedAt, fellBack, lastUpdate } = image
+  if (fellBack) return line('image', `${version}, after ${lastUpdate?.version} had to give its place back`, false)
+  if (lastUpdate?.result === 'refused' || lastUpdate?.result === 'failed') {
+    return line('image', `${version}; ${lastUpdate.reason} (${agoWords(lastUpdate.at, nowMs)})`, false)
+  }
+  const asked =
+    askedAt === null ? 'no newer one was looked for yet' : `newer ones were looked for ${agoWords(askedAt, nowMs)}`
+  return line('image', `${version}; ${isUpdated ? asked : 'no place of updates is set'}`)
 }
 
 function troublesOf({ troubles }: GatewayStatus, nowMs: number): string[] {

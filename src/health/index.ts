@@ -15,6 +15,7 @@ export {
   diskObservation,
   ffmpegObservation,
   hubObservations,
+  imageObservations,
   preRollObservations,
   segmentObservations,
   signingObservation,

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Registry } from 'prom-client'
 import { type RequestTimes, requestMetrics } from '../http/index.ts'
-import { clockStates } from '../platform/index.ts'
+import { type ApplianceImage, clockStates } from '../platform/index.ts'
 import type { BoxSample } from './box.ts'
 
 /** The functions that the metrics call at each scrape. */
@@ -36,6 +36,8 @@ export type MetricSources = {
     readonly refused: object | null
     readonly waiting: readonly string[]
   }
+  /** The system image of an appliance. */
+  readonly image: () => ApplianceImage | undefined
   readonly nowMs: () => number
   /** The level of each component, and the number of troubles by kind. */
   readonly health: () => {
@@ -178,6 +180,29 @@ export class Metrics {
     new Gauge({ name: 'gatehouse_build_info', help: '1, with the version', labelNames: ['version'], registers }).set(
       { version: sources.version },
       1,
+    )
+    byLabel(
+      'gatehouse_appliance_image_info',
+      '1 for the system image that runs; none where there is none',
+      'version',
+      () => {
+        const image = sources.image()
+        return image ? { [image.version]: 1 } : {}
+      },
+    )
+    byLabel(
+      'gatehouse_appliance_update_result',
+      '1 for what came of the last try to install a newer image: installed, current, refused, failed or unreachable',
+      'result',
+      () => {
+        const last = sources.image()?.lastUpdate
+        return last ? { [last.result]: 1 } : {}
+      },
+    )
+    gauge(
+      'gatehouse_appliance_update_asked_timestamp_seconds',
+      'When the place of updates last answered an appliance; NaN: never, or there is none',
+      () => (sources.image()?.askedAtMs ?? Number.NaN) / 1000,
     )
     gauge('gatehouse_config_last_reload_successful', '0 while the config on disk is refused; else 1', () =>
       Number(sources.configNow().refused === null),

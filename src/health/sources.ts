@@ -1,5 +1,5 @@
 import type { FfmpegOrigin } from '../platform/ffmpeg.ts'
-import { type ClockReport, type FreeSpace, sizeWords } from '../platform/index.ts'
+import { type ApplianceImage, type ClockReport, type FreeSpace, sizeWords } from '../platform/index.ts'
 import type { HeatTroubles } from './box.ts'
 import type { Kind, Observation, Trouble } from './troubles.ts'
 import { durationWords } from './troubles.ts'
@@ -464,4 +464,33 @@ export function boxObservations({ celsius, hotForMs, throttledForMs, underVoltag
     { component: 'box', subject: 'box: heat', name: 'The processor', wrong: heat },
     { component: 'box', subject: 'box: power', name: 'The power supply of the box', wrong: power },
   ]
+}
+
+/** Says whether the system image of an appliance is kept up to date. Nothing is observed where there is none. */
+export function imageObservations(image: ApplianceImage | undefined, nowMs: number): Observation[] {
+  if (!image) return []
+  return [{ component: 'box', subject: 'box: image', name: 'The system image', wrong: imageTrouble(image, nowMs) }]
+}
+
+function imageTrouble({ version, lastUpdate, fellBack }: ApplianceImage, nowMs: number): Observation['wrong'] {
+  if (!lastUpdate) return null
+  const { result, reason, reasons, acceptBy, atMs } = lastUpdate
+  const next = lastUpdate.version ?? 'of an unknown version'
+  const forMs = nowMs - atMs
+  if (fellBack) {
+    const message = `Image ${next} was installed ${durationWords(forMs)} ago, and the box runs ${version}: the newer one did not become healthy or did not start. journalctl -u gatehouse-slot says why. Publish a corrected image.`
+    return { kind: 'update.fell_back', forMs, message }
+  }
+  if (result === 'refused') {
+    const accept = acceptBy === null ? '' : ` Or take it for these reasons: update --accept ${acceptBy}.`
+    const message = `Image ${next} did not pass its rehearsal, and ${version} stays: ${reasons.join('; ') || reason}. Publish a corrected image.${accept}`
+    return { kind: 'update.refused', forMs, message }
+  }
+  if (result === 'failed') {
+    const message = `The image ${version} could not be renewed: ${reason}. The box tries it again another night; journalctl -u gatehouse-update has more.`
+    return { kind: 'update.failed', forMs, message }
+  }
+  if (result !== 'unreachable') return null
+  const message = `No newer image than ${version} could be looked for in ${durationWords(forMs)}: ${reason}. Check the network and updates= of first-boot.txt.`
+  return { kind: 'update.unreachable', forMs, message }
 }

@@ -257,6 +257,35 @@ export const kinds = {
     over: 'box.powered',
     reason: 'The power supply of the box is too weak.',
   },
+  'update.unreachable': {
+    component: 'box',
+    status: 'degraded',
+    graceMs: 7 * 24 * 60 * minuteMs,
+    over: 'update.recovered',
+    reason: 'No newer system image could be looked for in over a week.',
+  },
+  'update.failed': {
+    component: 'box',
+    status: 'degraded',
+    graceMs: 0,
+    over: 'update.recovered',
+    reason: 'A newer system image could not be installed.',
+  },
+  'update.refused': {
+    component: 'box',
+    status: 'degraded',
+    graceMs: 0,
+    over: 'update.recovered',
+    reason: 'A newer system image did not pass its rehearsal on a copy of the ledger.',
+  },
+  'update.fell_back': {
+    component: 'box',
+    status: 'degraded',
+    // The restart that an update ends with.
+    graceMs: 15 * minuteMs,
+    over: 'update.recovered',
+    reason: 'The box went back from a newer system image to the one before.',
+  },
   'config.refused': {
     component: 'config',
     status: 'degraded',

@@ -1,3 +1,4 @@
+export { type ApplianceImage, applianceImage, type LastUpdate } from './appliance-image.ts'
 export { type Clock, isoTime, systemClock } from './clock.ts'
 export { type ClockReport, ClockSync, type ClockSyncNeeds, clockStates } from './clock-sync.ts'
 export { type FreeSpace, freeSpace } from './disk.ts'

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -8,48 +8,153 @@ import { isInstalled } from '../support/process.ts'
 const script = join(import.meta.dirname, '../../firmware/root/usr/lib/gatehouse-appliance/update')
 const dpkg = { skip: isInstalled('dpkg', '--version') ? false : 'no dpkg here' }
 
-/** A box in a folder that runs image 1.9, and a bundle whose version RAUC reports as `version`. */
-function box(t: Test, version: string) {
+/**
+ * A box in a folder that runs image 1.9, and a bundle at its place of updates, whose version RAUC reports as `version`.
+ * What RAUC does when it installs is a line of shell.
+ */
+function box(t: Test, version: string, installs = ':') {
   const root = mkdtempSync(join(tmpdir(), 'gatehouse-update-'))
   t.teardown(() => rmSync(root, { recursive: true, force: true }))
-  for (const folder of ['state/update', 'etc', 'tools']) mkdirSync(join(root, folder), { recursive: true })
-  writeFileSync(join(root, 'etc/gatehouse-image'), '1.9\n')
-  const did = join(root, 'did')
+  for (const folder of ['state/update', 'etc', 'proc', 'run', 'tools'])
+    mkdirSync(join(root, folder), { recursive: true })
+  const at = (path: string) => join(root, path)
+  const runs = (image: string) => writeFileSync(at('etc/gatehouse-image'), `${image}\n`)
+  runs('1.9')
+  writeFileSync(at('proc/cmdline'), 'quiet rauc.slot=A panic=10\n')
+  const did = at('did')
   const program = (name: string, lines: string) =>
-    writeFileSync(join(root, 'tools', name), `#!/bin/sh\n${lines}\n`, { mode: 0o755 })
-  program('rauc', `if [ "$1" = info ]; then echo "RAUC_MF_VERSION='${version}'"; else echo "$1" >> ${did}; fi`)
+    writeFileSync(at(`tools/${name}`), `#!/bin/sh\n${lines}\n`, { mode: 0o755 })
+  const rauc = (next: string, line: string) =>
+    program(
+      'rauc',
+      `if [ "$1" = info ]; then echo "RAUC_MF_VERSION='${next}'"; else echo "$1" >> ${did}; cd ${root}; ${line}; fi`,
+    )
+  rauc(version, installs)
   program('systemctl', `echo "$*" >> ${did}`)
-  program('curl', `echo "curl $*" >> ${did}; while [ "$1" != -o ]; do shift; done; echo bundle > "$2"`)
+  // The server: one bundle, whose etag is in a file. The gateway: what it says of itself.
+  program(
+    'curl',
+    `case "$*" in *control.sock*) exec cat ${at('status')};; esac
+    echo "curl $*" >> ${did}
+    [ -e ${at('etag')} ] || exit 7
+    while [ $# -gt 1 ]; do
+      case $1 in -o) to=$2;; --etag-save) save=$2;; --etag-compare) known=$2;; esac
+      shift
+    done
+    if cmp -s "$known" ${at('etag')}; then : > "$to"; else echo bundle > "$to"; fi
+    cp ${at('etag')} "$save"`,
+  )
+  /** Publishes a bundle. */
+  const publish = (etag: string) => writeFileSync(at('etag'), etag)
+  publish('"first"')
   const run = (...args: string[]) => {
-    const path = `${join(root, 'tools')}:${process.env['PATH']}`
+    rmSync(did, { force: true })
+    const path = `${at('tools')}:${process.env['PATH']}`
     const ran = spawnSync(script, args, { env: { PATH: path, GATEHOUSE_ROOT: root }, encoding: 'utf8' })
-    return { ...ran, did: existsSync(did) ? readFileSync(did, 'utf8') : '' }
+    return { ...ran, did: read('did') ?? '' }
   }
-  const url = (address: string) => writeFileSync(join(root, 'state/update/url'), `${address}\n`)
-  return { run, url }
+  const read = (path: string) => (existsSync(at(path)) ? readFileSync(at(path), 'utf8') : undefined)
+  const url = (address: string) => writeFileSync(at('state/update/url'), `${address}\n`)
+  url('https://updates.example.com/gatehouse.raucb')
+  /** The timer, on another night. */
+  const night = () => {
+    rmSync(at('state/update/asked'), { force: true })
+    return run('--in-window')
+  }
+  const last = () => JSON.parse(read('state/update/last.json') ?? 'null') as Record<string, unknown> | null
+  const kept = () => readdirSync(at('state/update')).sort()
+  return { run, night, url, last, kept, read, rauc, runs, publish, at }
 }
 
+const refuses = (acceptBy: string) =>
+  `echo '{"ok":false,"reasons":["3 answers differ"],"acceptBy":"${acceptBy}"}' > state/update/rehearsal.json
+   grep -qx '${acceptBy}' run/gatehouse-update-accept 2> /dev/null || { echo 'LastError: hook failed' >&2; exit 1; }`
+
 t.test('a newer image is installed by night, and fetched by https only', dpkg, async (t) => {
-  const { run, url } = box(t, '1.10')
-  url('https://updates.example.com/gatehouse.raucb')
-  const ran = run()
+  const { night, url, last, kept, at } = box(t, '1.10')
+  writeFileSync(at('state/update/healthy-B'), 'B 1.8\n')
+  const ran = night()
   t.match(ran, { status: 0, did: /--proto =https [\s\S]*^install\n--no-block reboot\n$/m }, ran.stderr)
+  t.match(last(), { result: 'installed', version: '1.10', running: '1.9', rehearsal: null })
+  t.strictSame(kept(), ['asked', 'etag', 'etag-of', 'last.json', 'url'], 'slot B has proved nothing any more')
   url('http://updates.example.com/gatehouse.raucb')
-  const plain = run()
-  t.match(plain, { status: 1, stderr: /https:\/\/ only/ })
-  t.equal(plain.did, ran.did, 'nothing was fetched')
+  t.match(night(), { status: 1, stderr: /https:\/\/ only/, did: '' }, 'nothing was fetched')
 })
 
 t.test('an older image, which has known faults, is installed by hand only', dpkg, async (t) => {
-  const { run, url } = box(t, '1.8')
-  url('https://updates.example.com/gatehouse.raucb')
-  const byNight = run()
+  const { run, night, last } = box(t, '1.8')
+  const byNight = night()
   t.match(byNight, { status: 1, stderr: /1\.8 is not newer than 1\.9/ })
   t.notMatch(byNight.did, 'install')
+  t.match(last(), { result: 'failed', reason: /1\.8 is not newer than 1\.9/ })
   t.equal(run('/tmp/older.raucb').status, 1)
   t.match(run('--allow-older', '/tmp/older.raucb'), { status: 0, did: /^install$/m })
 })
 
+t.test('an image whose rehearsal fails is told, and not tried again before a newer one comes', dpkg, async (t) => {
+  const { run, night, last, kept, rauc, publish, read } = box(t, '1.10', refuses('0123456789ab'))
+  t.match(night(), { status: 1, stderr: /1\.10 may not take over/, did: /^install\n$/m })
+  const told = {
+    result: 'refused',
+    version: '1.10',
+    rehearsal: { acceptBy: '0123456789ab', reasons: ['3 answers differ'] },
+  }
+  t.match(last(), told)
+  t.strictSame(kept(), ['asked', 'etag', 'etag-of', 'last.json', 'refused', 'rehearsal.json', 'url'])
+  t.notMatch(night().did, 'install')
+  publish('"the same again"')
+  t.notMatch(night().did, 'install')
+  t.match(last(), told, 'it is still known why')
+  t.match(run(), { status: 1, did: /^install\n$/m }, 'by hand it is tried again')
+  t.match(run('--accept', 'another code'), { status: 1 })
+  t.match(run('--accept', '0123456789ab'), { status: 0, did: /^install\n--no-block reboot\n$/m })
+  t.match(last(), { result: 'installed', version: '1.10' })
+  t.equal(read('run/gatehouse-update-accept'), undefined)
+  rauc('1.11', ':')
+  publish('"newer"')
+  t.match(night(), { status: 0, did: /^install\n--no-block reboot\n$/m })
+})
+
+t.test('an update that breaks off leaves no file, says so, and is tried again another night', dpkg, async (t) => {
+  const { run, night, last, kept } = box(t, '1.10', 'echo "LastError: a \\"bad\\" disk" >&2; exit 1')
+  t.equal(night().status, 1)
+  t.match(last(), { result: 'failed', reason: 'image 1.10 could not be installed: LastError: a "bad" disk' })
+  t.strictSame(kept(), ['asked', 'last.json', 'url'])
+  t.equal(run('--in-window').did, '', 'once a night is enough')
+  t.match(night(), { status: 1, did: /^install\n$/m })
+})
+
+t.test('a place of updates that does not answer is told with the time of the first failure', dpkg, async (t) => {
+  const { night, last, at, publish, read } = box(t, '1.9')
+  rmSync(at('etag'))
+  t.match(night(), { status: 1, stderr: /cannot be read \(curl ended with 7\)/ })
+  const first = read('state/update/last.json')
+  t.match(last(), { result: 'unreachable' })
+  t.equal(night().status, 1)
+  t.equal(read('state/update/last.json'), first)
+  publish('"first"')
+  t.equal(night().status, 0)
+  t.match(last(), { result: 'current' })
+})
+
+t.test('a box that fell back to its older system takes the same bundle again', dpkg, async (t) => {
+  const { night, runs } = box(t, '1.10')
+  t.match(night(), { status: 0, did: /^install$/m })
+  runs('1.10')
+  t.equal(night().did.match(/^install$/m), null, 'there is nothing newer')
+  runs('1.9')
+  t.match(night(), { status: 0, did: /^install$/m })
+})
+
+t.test('the timer fetches nothing outside of updates.window, which the gateway knows', dpkg, async (t) => {
+  const { night, at } = box(t, '1.10')
+  writeFileSync(at('state/set-up'), '')
+  writeFileSync(at('status'), '{"updates":{"isWindowNow":false}}')
+  t.equal(night().did, '')
+  writeFileSync(at('status'), '{"updates":{"isWindowNow":true}}')
+  t.match(night().did, /^install$/m)
+})
+
 t.test('a bundle that RAUC does not trust is not installed', dpkg, async (t) => {
-  t.match(box(t, '').run('--allow-older', '/tmp/strange.raucb'), { status: 1, stderr: /signature/, did: /^$/ })
+  t.match(box(t, '').run('--allow-older', '/tmp/strange.raucb'), { status: 1, stderr: /signature/, did: '' })
 })

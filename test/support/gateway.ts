@@ -75,6 +75,8 @@ export type TestGatewayOptions = {
   readonly timeServices?: Outside['timeServices']
   /** How hot the box is. Default: it is cool, whatever this machine is. */
   readonly heat?: Outside['heat']
+  /** The system image that the box runs. Default: none, whatever this machine runs. */
+  readonly image?: Outside['image']
   /** The version that it says it is. */
   readonly version?: string
   /** Chance; the system's unless a test needs to know what comes. */
@@ -121,6 +123,7 @@ export async function testGateway(options: TestGatewayOptions = {}): Promise<Tes
     configFile: file,
     onMismatch,
     heat: options.heat ?? (async () => coolBox),
+    image: options.image ?? (() => undefined),
     ...(options.timeServices && { timeServices: options.timeServices }),
     ...(!options.onlyWhenOwed && { isOwed: () => true }),
   }

@@ -154,6 +154,22 @@ const english = {
       'The box gets too little voltage. It may stop at any moment, and damage what it writes.',
       'Use the power supply that came with it and a short cable; unplug what it feeds by USB.',
     ],
+    'update.unreachable': [
+      'The box could not look for a newer system image for over a week, so it may lack security corrections.',
+      'Check its way to the internet and the address after “updates=” in first-boot.txt.',
+    ],
+    'update.failed': [
+      'A newer system image could not be installed. The box runs on with the one it has, and tries again another night.',
+      '“journalctl -u gatehouse-update” on the box shows why.',
+    ],
+    'update.refused': [
+      'A newer system image was tried on a copy of the ledger and did not pass. The box runs on with the one it has.',
+      '“gatehouse doctor” shows the reasons, and the command that takes the image in spite of them.',
+    ],
+    'update.fell_back': [
+      'A newer system image did not start or did not stay healthy. The box went back to the one before; nothing was lost.',
+      '“journalctl -u gatehouse-slot” shows why. Publish a corrected image.',
+    ],
     'config.refused': [
       'The last change of the config has a mistake. The gateway goes on with the settings of before.',
       'Mend the line that the message names. “gatehouse config check” says whether it is good, then reload.',
@@ -344,6 +360,22 @@ const german: Omit<typeof english, 'kinds'> & { readonly kinds: Record<keyof typ
     'box.voltage': [
       'Das Gerät bekommt zu wenig Spannung. Es kann jederzeit ausgehen und beschädigen, was es schreibt.',
       'Sein eigenes Netzteil und ein kurzes Kabel benutzen; abziehen, was an seinem USB hängt.',
+    ],
+    'update.unreachable': [
+      'Das Gerät konnte seit über einer Woche nicht nach einem neueren System sehen; ihm können Sicherheitskorrekturen fehlen.',
+      'Seinen Weg ins Internet prüfen und die Adresse hinter „updates=“ in first-boot.txt.',
+    ],
+    'update.failed': [
+      'Ein neueres System ließ sich nicht installieren. Das Gerät läuft mit seinem weiter und versucht es in einer anderen Nacht wieder.',
+      '„journalctl -u gatehouse-update“ auf dem Gerät zeigt den Grund.',
+    ],
+    'update.refused': [
+      'Ein neueres System wurde an einer Kopie des Ledgers geprüft und bestand nicht. Das Gerät läuft mit seinem weiter.',
+      '„gatehouse doctor“ zeigt die Gründe und den Befehl, der das System trotzdem nimmt.',
+    ],
+    'update.fell_back': [
+      'Ein neueres System startete nicht oder blieb nicht gesund. Das Gerät ging zum vorigen zurück; nichts ist verloren.',
+      '„journalctl -u gatehouse-slot“ zeigt den Grund. Ein berichtigtes System veröffentlichen.',
     ],
     'config.refused': [
       'Die letzte Änderung am Config hat einen Fehler. Das Gateway läuft mit den Einstellungen von vorher weiter.',

@@ -9,6 +9,8 @@ const checkEveryMs = 30 * dayMs
 const backlog = 1000
 /** Leaves that the head office has not: more than a feed or two. */
 const hubLag = 2048
+/** An image that was not looked for in so long may lack security corrections. */
+const longUnasked = 8 * dayMs
 
 /** Judges what the gateway records and hands on: ledger, checkpoints, witnesses, webhooks, uploads, backups. */
 export function recordFindings(status: GatewayStatus, nowMs: number): DoctorFinding[] {
@@ -22,6 +24,7 @@ export function recordFindings(status: GatewayStatus, nowMs: number): DoctorFind
     ...uploadFindings(status, nowMs),
     backupFinding(status, nowMs),
     reloadFinding(status, nowMs),
+    ...imageFindings(status, nowMs),
   ]
 }
 
@@ -229,4 +232,37 @@ export function reloadFinding({ config }: Pick<GatewayStatus, 'config'>, nowMs: 
       'Run systemctl restart gatehouse when it suits the floor.',
     )
   return of.good('The config on disk is in use.')
+}
+
+/** Judges the system image of an appliance; nothing where there is none. */
+export function imageFindings({ image }: Pick<GatewayStatus, 'image'>, nowMs: number): DoctorFinding[] {
+  // Absent from a daemon of before.
+  if (!image) return []
+  const { version, isUpdated, askedAt, fellBack, lastUpdate } = image
+  const of = findingsOn({ topic: 'image' })
+  const program = 'sudo /usr/lib/gatehouse-appliance/update'
+  if (fellBack) {
+    const what = `Version ${version} runs again: ${lastUpdate?.version} was installed ${agoWords(lastUpdate?.at ?? null, nowMs)} and did not become healthy, or did not start.`
+    return [of.change(what, 'Read journalctl -u gatehouse-slot, and publish a corrected image.')]
+  }
+  if (lastUpdate?.result === 'refused') {
+    const why = lastUpdate.reasons.join('; ') || lastUpdate.reason
+    const accept =
+      lastUpdate.acceptBy === null ? '' : ` To take it for these reasons: ${program} --accept ${lastUpdate.acceptBy}`
+    const what = `Version ${lastUpdate.version} did not pass its rehearsal, and ${version} stays: ${why}.`
+    return [of.change(what, `Publish a corrected image.${accept}`)]
+  }
+  if (lastUpdate?.result === 'failed') {
+    const what = `Version ${version} could not be renewed ${agoWords(lastUpdate.at, nowMs)}: ${lastUpdate.reason}.`
+    return [of.change(what, `Read journalctl -u gatehouse-update, then try again: ${program}`)]
+  }
+  if (!isUpdated) {
+    const what = `Version ${version}; no place of updates is set, so security corrections do not come by themselves.`
+    return [of.note(what, 'Set updates= in first-boot.txt, or install bundles by hand.')]
+  }
+  const seen = `Version ${version}; its place of updates answered ${askedAt === null ? 'never yet' : agoWords(askedAt, nowMs)}.`
+  if (askedAt !== null && nowMs - Date.parse(askedAt) < longUnasked) return [of.good(seen)]
+  if (askedAt === null && lastUpdate === null)
+    return [of.note(seen, `It asks within updates.window; at once: ${program}`)]
+  return [of.change(seen, `Check the network and the address: ${program}`)]
 }

@@ -1,0 +1,79 @@
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { readFileIfThere } from './files.ts'
+
+/** What came of the last try to install a newer image. */
+export type LastUpdate = {
+  readonly atMs: number
+  /** Of the newer image; null: not known. */
+  readonly version: string | null
+  /** `current`: nothing newer was there. */
+  readonly result: 'installed' | 'current' | 'refused' | 'failed' | 'unreachable'
+  readonly reason: string
+  /** Why the rehearsal on a copy of the ledger refused it, and the code that accepts these reasons. */
+  readonly reasons: readonly string[]
+  readonly acceptBy: string | null
+}
+
+/** The system image of an appliance. */
+export type ApplianceImage = {
+  readonly version: string
+  /** Whether a place of updates is set. */
+  readonly isUpdated: boolean
+  /** When the place of updates last answered. */
+  readonly askedAtMs: number | null
+  readonly lastUpdate: LastUpdate | null
+  /** Whether the newer image that was installed does not run: the box went back to this one. */
+  readonly fellBack: boolean
+}
+
+const results: readonly unknown[] = ['installed', 'current', 'refused', 'failed', 'unreachable']
+const noteOfLast = 'last.json'
+
+/** Reads which image runs and what `update` of the appliance has noted; undefined: this box runs none. @param root for tests */
+export function applianceImage(root = '/'): ApplianceImage | undefined {
+  const version = text(root, 'etc/gatehouse-image')
+  if (version === undefined) return undefined
+  const state = join(root, 'state/update')
+  const lastUpdate = lastUpdateOf(text(state, noteOfLast))
+  return {
+    version,
+    isUpdated: text(state, 'url') !== undefined,
+    askedAtMs: statSync(join(state, 'asked'), { throwIfNoEntry: false })?.mtimeMs ?? null,
+    lastUpdate,
+    fellBack: lastUpdate?.result === 'installed' && lastUpdate.version !== version,
+  }
+}
+
+function text(folder: string, name: string): string | undefined {
+  try {
+    return readFileIfThere(join(folder, name))?.toString('utf8').trim() || undefined
+  } catch {
+    return undefined
+  }
+}
+
+type Noted = {
+  readonly at?: unknown
+  readonly version?: unknown
+  readonly result?: unknown
+  readonly reason?: unknown
+  readonly rehearsal?: { readonly reasons?: unknown; readonly acceptBy?: unknown } | null
+}
+
+/** A note that cannot be read counts as none: a shell script wrote it, perhaps that of another version. */
+function lastUpdateOf(json: string | undefined): LastUpdate | null {
+  try {
+    const { at, version, result, reason, rehearsal } = JSON.parse(json ?? '{}') as Noted
+    const atMs = Date.parse(String(at))
+    if (Number.isNaN(atMs) || !results.includes(result)) return null
+    const reasons = Array.isArray(rehearsal?.reasons) ? rehearsal.reasons.map(String) : []
+    return {
+      ...{ atMs, version: version ? String(version) : null, result: result as LastUpdate['result'] },
+      ...{ reason: String(reason ?? ''), reasons },
+      acceptBy: rehearsal?.acceptBy ? String(rehearsal.acceptBy) : null,
+    }
+  } catch {
+    return null
+  }
+}
