@@ -117,7 +117,7 @@ export class ContainerBox {
     const [slot, state] = [await this.#chosen(partitions), partitions.state]
     // As scripts/init-bottom/gatehouse-state does.
     const script = `mount -t squashfs -o ro ${slot} "$1"
-      e2fsck -p ${state} > /dev/null 2>&1 || true
+      e2fsck -p ${state} > /dev/null 2>&1 || [ $(($? & 4)) = 0 ] || e2fsck -y ${state} > /dev/null 2>&1 || true
       mount -t ext4 -o noatime,errors=remount-ro ${state} "$1/state"
       chroot "$1" /usr/lib/gatehouse-appliance/state "$(cat /proc/sys/kernel/random/uuid)"
       mount -o ro,loop "$2" "$3"

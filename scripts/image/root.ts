@@ -31,6 +31,7 @@ const people = { gatehouse: 800, admin: 1000 }
 const enabled = [
   ...['systemd-networkd', 'systemd-resolved', 'systemd-timesyncd', 'ssh', 'gatehouse', 'gatehouse-network'],
   ...['gatehouse-first-boot', 'gatehouse-slot', 'gatehouse-grow', 'gatehouse-scales', 'gatehouse-update.timer'],
+  'gatehouse-revive.timer',
 ]
 // What a keyboard scanner types must reach neither a sign-in nor a restart. What apt would change, the next image brings.
 const masked = [
