@@ -5,6 +5,7 @@
  */
 import { writeFileSync } from 'node:fs'
 import { createRequire, enableCompileCache, flushCompileCache } from 'node:module'
+import { startWithSmallHeap } from './platform/free-memory.ts'
 import { compiledFolder } from './platform/native-cache.ts'
 
 /** By then everything that a start compiles is compiled; a box may lose its power before it ends well. */
@@ -15,6 +16,8 @@ if (folder !== undefined) {
   enableCompileCache(folder)
   setTimeout(flushCompileCache, flushAfterMs).unref()
 }
+// Commands end soon, and some of them have much to do until then.
+if (process.argv.includes('serve')) startWithSmallHeap()
 nameProcess()
 // Node would open a debugger, to which every user of the box may connect.
 process.on('SIGUSR1', () => {})

@@ -11,7 +11,14 @@ import {
   startHub,
 } from '../hub/index.ts'
 import { buildInfo } from '../platform/bundle.ts'
-import { createLogger, isJournal, serviceManager, systemClock, systemRandom } from '../platform/index.ts'
+import {
+  createLogger,
+  giveBackFreeMemory,
+  isJournal,
+  serviceManager,
+  systemClock,
+  systemRandom,
+} from '../platform/index.ts'
 import { type CredentialOptions, printCredential } from './credential.ts'
 import { joinHub } from './hub-join.ts'
 import { hubOfferCommand } from './hub-offer.ts'
@@ -94,6 +101,7 @@ async function serve(options: { config: string }): Promise<void> {
   const { version, commit } = buildInfo()
   log.info({ version, commit, site: config.site.id, addresses }, 'the head office is up')
   manager?.ready(`Serving ${config.site.id} on ${addresses.join(' and ')}`)
+  giveBackFreeMemory()
   const signal = await ended.promise
   manager?.stopping()
   log.info({ signal }, 'stopping')

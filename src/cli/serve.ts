@@ -4,6 +4,7 @@ import { loadConfig } from '../config/index.ts'
 import { buildInfo } from '../platform/bundle.ts'
 import {
   createLogger,
+  giveBackFreeMemory,
   isJournal,
   type LogFormat,
   logFormats,
@@ -54,6 +55,7 @@ async function serve(options: { config?: string; logFormat?: LogFormat }): Promi
   })
   log.info({ version, commit, site: config.site.id, addresses, dataDir: config.dataDir }, 'gatehouse is up')
   manager?.ready(status)
+  giveBackFreeMemory()
   const signal = await ended.promise
   manager?.stopping()
   log.info({ signal }, 'stopping')

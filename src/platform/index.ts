@@ -4,6 +4,7 @@ export { type ClockReport, ClockSync, type ClockSyncNeeds, clockStates } from '.
 export { type FreeSpace, freeSpace } from './disk.ts'
 export { bytesWrittenHere, bytesWrittenTo, diskDevice } from './disk-device.ts'
 export { linkBelow, ownFile, PartFile, readFileIfThere, writeFileDurably, writeFileDurablyAside } from './files.ts'
+export { giveBackFreeMemory } from './free-memory.ts'
 export { KeyedHash } from './keyed-hash.ts'
 export { createLogger, isJournal, type LogFormat, type Logger, logFormats, scrubText, silentLogger } from './log.ts'
 export { escapedMarkup } from './markup.ts'

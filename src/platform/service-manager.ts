@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs'
-import { assetPath } from './bundle.ts'
+import { libc } from './libc.ts'
 
 /** What systemd is told about this service; see sd_notify(3). */
 export type ServiceManager = {
@@ -46,15 +46,15 @@ export function serviceManager(env: Environment = process.env): ServiceManager |
 }
 
 function connectedSocket(path: string): number {
-  const libc = loadLibc()
+  const { socket: makeSocket, connect } = libc()
   const address = Buffer.alloc(2 + longestPath)
   address.writeUInt16LE(AF_UNIX)
   const length = Buffer.byteLength(path)
   if (length >= longestPath) throw new Error(`NOTIFY_SOCKET is longer than a socket's path may be: ${path}`)
   // `@` stands for the zero byte in front of the name of a socket that is in no folder.
   address.write(path.startsWith('@') ? `\0${path.slice(1)}` : path, 2)
-  const socket = libc.socket(AF_UNIX, DATAGRAM, 0)
-  if (socket < 0 || libc.connect(socket, address, 2 + length + (path.startsWith('@') ? 0 : 1)) !== 0) {
+  const socket = makeSocket(AF_UNIX, DATAGRAM, 0)
+  if (socket < 0 || connect(socket, address, 2 + length + (path.startsWith('@') ? 0 : 1)) !== 0) {
     throw new Error(`systemd cannot be notified: there is no socket ${path} that takes datagrams`)
   }
   return socket
@@ -67,21 +67,5 @@ function send(socket: number, message: string): void {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code !== 'EAGAIN' && code !== 'ECONNREFUSED') throw error
-  }
-}
-
-type Libc = {
-  socket(domain: number, type: number, protocol: number): number
-  connect(socket: number, address: Uint8Array, length: number): number
-}
-
-function loadLibc(): Libc {
-  const addon = { exports: {} as { load(library: null): { func(prototype: string): never } } }
-  process.dlopen(addon, assetPath('koffi.node'))
-  // Null: what this process has loaded already, which includes libc.
-  const library = addon.exports.load(null)
-  return {
-    socket: library.func('int socket(int, int, int)'),
-    connect: library.func('int connect(int, const uint8_t *, uint32_t)'),
   }
 }
