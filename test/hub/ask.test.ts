@@ -6,10 +6,11 @@ import { verifyBundle } from '../support/evidence/bundle.ts'
 import { checkpointText, testLog } from '../support/evidence/forge.ts'
 import { cheapHash } from '../support/gateway.ts'
 import { askAs, continuation, forkOf, headOffice, type Move, placements, story } from '../support/head-office.ts'
-import { feedOf, feedPathOf } from '../support/hub.ts'
+import { feedOf, feedPathOf, type TestHub, testHub } from '../support/hub.ts'
 import { startPostgres } from '../support/postgres.ts'
 
 const postgres = await startPostgres(t)
+const user = (username: string) => ({ username, role: 'viewer', secretHash: cheapHash(`${username}-secret`) })
 const wide = '0190a5c4-3c00-7000-8000-000000000099'
 
 t.test('a barcode is found on any site, with its trail from site to site', async (t) => {
@@ -66,21 +67,201 @@ t.test('a unit that is made and sent off in one feed, or whose first step comes 
   t.same(await foundAfter(5, 6), ['in_transit', 'LKW-8', 'outbound', 'departed'], 'the later step stays the newest')
 })
 
-t.test('a recall lists every pallet of a lot on every site, also as a file to send', async (t) => {
-  const hub = await headOffice(t, postgres)
-  const { body } = await askAs(hub, '/api/hub/recall?gtin=9521234543213&lot=L-7731')
-  t.same(body.data, [
-    { siteId: 'dc-7', asset_barcode: 'P-2', slot: 'A-02', since: '2026-03-02T08:10:00.000Z' },
-    { siteId: 'dc-8', asset_barcode: 'P-1', slot: 'A-01', since: '2026-03-02T11:00:00.000Z' },
-    { siteId: 'dc-8', asset_barcode: 'P-2', slot: 'A-02', since: '2026-03-02T11:10:00.000Z' },
+const truck = '095201234567891235'
+const sscc = '095201234567891242'
+
+/** Site `dc-<n>` with these moves and steps of transport units, in one feed. */
+async function fedSite(hub: TestHub, n: number, moves: readonly Move[], more: SiteExtras = {}) {
+  const [siteId, logId] = [`dc-${n}`, `0190a5c4-3c00-7000-8000-0000000002${n}`]
+  const steps = (more.steps ?? []).map(([time, step], i) => {
+    const facts = { v: 2, kind: 'unit-history', siteId, logId, seq: moves.length + i + 1, status: 'active' }
+    return Buffer.from(JSON.stringify({ ...facts, timestamp: `2026-03-02T${time}:00.000Z`, sscc: truck, ...step }))
+  })
+  const log = testLog({ siteId, logId, leaves: [...placements({ siteId, logId, moves }), ...steps] })
+  const body = { ...feedOf(log, 0, log.leaves.length), snapshot: { version: 1, assets: more.assets ?? [] } }
+  const { status } = await hub.ask('POST', feedPathOf(log), { token: await hub.enrol(log), body })
+  if (status !== 200) throw new Error(`the feed of ${siteId} was answered with ${status}`)
+}
+type SiteExtras = {
+  readonly steps?: readonly (readonly [time: string, step: object])[]
+  readonly assets?: readonly object[]
+}
+
+const outbound = { unitId: 'u-1', toStage: 'departed', direction: 'outbound', reference: 'LKW-7' }
+
+t.test('the SSCC on a label finds the pallet, whatever barcode each site has for it', async (t) => {
+  const hub = await testHub(t, postgres, { users: [user('dora')] })
+  await fedSite(
+    hub,
+    11,
+    [
+      ['08:00', 'PLACED', 1, 'PAL-1'],
+      ['09:00', 'REMOVED', 1, 'PAL-1'],
+    ],
+    {
+      assets: [{ key: 'PAL-1', sscc, gtin: '09521234543213', lot: 'L-1' }],
+    },
+  )
+  await fedSite(hub, 12, [
+    ['10:00', 'PLACED', 1, `00${sscc}`],
+    ['10:30', 'REMOVED', 1, `00${sscc}`],
   ])
+  await fedSite(hub, 13, [['11:00', 'PLACED', 4, 'BOX-9']], { assets: [{ key: 'BOX-9', sscc }] })
+  const here = { siteId: 'dc-13', asset_barcode: 'BOX-9', slot: 'A-04', state: 'here' }
+  for (const code of [`(00)${sscc}`, sscc, 'PAL-1', 'BOX-9']) {
+    const { data, trail } = (await askAs(hub, `/api/hub/search?code=${encodeURIComponent(code)}`)).body
+    t.match(
+      data,
+      [here, { siteId: 'dc-12', state: 'left' }, { siteId: 'dc-11', asset_barcode: 'PAL-1', state: 'left' }],
+      code,
+    )
+    t.equal(data.length, 3)
+    t.same(
+      trail.map(({ siteId, asset_barcode }: Record<string, string>) => `${siteId} ${asset_barcode}`),
+      ['dc-11 PAL-1', 'dc-11 PAL-1', `dc-12 00${sscc}`, `dc-12 00${sscc}`, 'dc-13 BOX-9'],
+    )
+  }
+  t.match((await askAs(hub, '/api/hub/recall?gtin=9521234543213&lot=L-1')).body.data, [
+    { siteId: 'dc-13', asset_barcode: 'PAL-1', slot: 'A-04', state: 'here' },
+  ])
+})
+
+t.test('a pallet that a site knows by two barcodes is where it was moved last', async (t) => {
+  const hub = await testHub(t, postgres, { users: [user('dora')] })
+  await fedSite(
+    hub,
+    11,
+    [
+      ['08:00', 'PLACED', 1, 'PAL-1'],
+      ['09:00', 'REMOVED', 1, sscc],
+    ],
+    { assets: [{ key: 'PAL-1', sscc }] },
+  )
+  t.match((await askAs(hub, '/api/hub/search?code=PAL-1')).body.data, [{ siteId: 'dc-11', slot: null, state: 'left' }])
+  await fedSite(
+    hub,
+    12,
+    [
+      ['08:00', 'PLACED', 1, 'X-1'],
+      ['08:10', 'PLACED', 2, 'X-2'],
+    ],
+    {
+      assets: [
+        { key: 'X-1', sscc: truck },
+        { key: 'X-2', sscc: truck },
+      ],
+    },
+  )
+  t.match(
+    (await askAs(hub, `/api/hub/search?code=${truck}`)).body.data,
+    [
+      { asset_barcode: 'X-2', state: 'two_places' },
+      { asset_barcode: 'X-1', state: 'two_places' },
+    ],
+    'two labels with one SSCC at one site',
+  )
+})
+
+t.test('a pallet is on its way until it is placed somewhere, and not for ever after', async (t) => {
+  const hub = await testHub(t, postgres, { users: [user('dora')] })
+  await fedSite(
+    hub,
+    11,
+    [
+      ['08:00', 'PLACED', 1, truck],
+      ['09:00', 'REMOVED', 1, truck],
+    ],
+    { steps: [['09:10', outbound]] },
+  )
+  const stateOf = async () => {
+    const { data, unit } = (await askAs(hub, `/api/hub/search?code=${truck}`)).body
+    return [...data.map(({ siteId, state }: Record<string, string>) => `${siteId} ${state}`), unit?.reference ?? null]
+  }
+  t.same(await stateOf(), ['dc-11 in_transit', 'LKW-7'])
+  await fedSite(hub, 12, [], {
+    steps: [['09:20', { unitId: 'u-2', toStage: 'planned', direction: 'inbound', reference: 'IN-2' }]],
+  })
+  t.same(await stateOf(), ['dc-11 in_transit', 'IN-2'], 'it is expected elsewhere')
+  await fedSite(hub, 13, [
+    ['12:00', 'PLACED', 1, truck],
+    ['15:00', 'REMOVED', 1, truck],
+  ])
+  t.same(await stateOf(), ['dc-13 left', 'dc-11 left', null], 'it arrived, and was used up there')
+})
+
+t.test('a pallet that was taken out for use is not on its way with the unit that brought it', async (t) => {
+  const hub = await testHub(t, postgres, { users: [user('dora')] })
+  const unpacking = { unitId: 'u-3', toStage: 'storing', direction: 'inbound' }
+  await fedSite(
+    hub,
+    11,
+    [
+      ['08:00', 'PLACED', 1, truck],
+      ['10:00', 'REMOVED', 1, truck],
+    ],
+    { steps: [['08:10', unpacking]] },
+  )
+  const { data, unit } = (await askAs(hub, `/api/hub/search?code=${truck}`)).body
+  t.match(data, [{ siteId: 'dc-11', state: 'left' }])
+  t.equal(unit, null)
+})
+
+t.test('a recall says where every pallet of a lot is now, also as a file to send', async (t) => {
+  const hub = await headOffice(t, postgres)
+  await fedSite(
+    hub,
+    11,
+    [
+      ['08:00', 'PLACED', 1, truck],
+      ['09:00', 'REMOVED', 1, truck],
+    ],
+    {
+      steps: [['09:10', outbound]],
+      assets: [{ key: truck, sscc: truck, gtin: '09521234543213', lot: 'L-7731' }],
+    },
+  )
+  const { body } = await askAs(hub, '/api/hub/recall?gtin=9521234543213&lot=L-7731')
+  t.match(body.data, [
+    { siteId: 'dc-7', asset_barcode: 'P-2', slot: 'A-02', since: '2026-03-02T08:10:00.000Z', state: 'two_places' },
+    { siteId: 'dc-8', asset_barcode: 'P-1', slot: 'A-01', since: '2026-03-02T11:00:00.000Z', state: 'here' },
+    { siteId: 'dc-8', asset_barcode: 'P-2', slot: 'A-02', since: '2026-03-02T11:10:00.000Z', state: 'two_places' },
+    { siteId: 'dc-11', asset_barcode: truck, slot: null, state: 'in_transit', unit: { reference: 'LKW-7' } },
+    { siteId: 'dc-7', asset_barcode: 'P-3', slot: null, since: '2026-03-02T09:10:00.000Z', state: 'left', unit: null },
+  ])
+  t.same([body.data.length, body.nextCursor], [5, null])
   const file = await askAs(hub, '/api/hub/recall?gtin=09521234543213&lot=L-7731&format=csv')
   t.equal(file.headers.get('content-type'), 'text/csv; charset=utf-8')
   const [head, ...lines] = file.text.trim().split('\r\n')
-  t.equal(head, 'siteId,asset_barcode,slot,since')
-  t.equal(lines.length, 3)
+  t.equal(head, 'siteId,asset_barcode,slot,since,state,unit')
+  t.match(lines[3], /^dc-11,095201234567891235,,2026-03-02T09:00:00.000Z,in_transit,LKW-7$/)
+  t.equal(lines.length, 5)
   t.equal((await askAs(hub, '/api/hub/recall?gtin=9521234543214')).status, 400, 'a wrong check digit')
 })
+
+t.test(
+  'a recall of more pallets than an answer has goes on where it ended, and its file has all of them',
+  async (t) => {
+    const hub = await headOffice(t, postgres)
+    const { logId } = story['dc-8'] as (typeof story)[string]
+    const copies =
+      "SELECT $1::uuid, 'Q-' || lpad(n::text, 5, '0'), $2::timestamptz, n, 'P', n, 'B-' || n FROM generate_series(1, 10001) n"
+    await hub.rows(
+      `INSERT INTO asset_position (log_id, asset_key, at, seq, event_type, slot_id, slot_code) ${copies}`,
+      [logId, '2026-03-02T08:00:00Z'],
+    )
+    await hub.rows(
+      `INSERT INTO asset (log_id, asset_key, gtin, lot, version) SELECT log_id, asset_key, '09521234543213', 'L-9', 1
+     FROM asset_position WHERE asset_key LIKE 'Q-%'`,
+    )
+    const path = '/api/hub/recall?gtin=9521234543213&lot=L-9'
+    const first = (await askAs(hub, path)).body
+    const second = (await askAs(hub, `${path}&cursor=${first.nextCursor}`)).body
+    t.same([first.data.length, second.data.length, second.nextCursor], [10_000, 1, null])
+    t.match(second.data, [{ asset_barcode: 'Q-10001', state: 'here' }])
+    const lines = (await askAs(hub, `${path}&format=csv`)).text.trim().split('\r\n')
+    t.equal(new Set(lines).size, 10_002, 'a line for each and one head')
+  },
+)
 
 t.test('the floor of a site is shown as it is and as it was', async (t) => {
   const hub = await headOffice(t, postgres)
@@ -117,7 +298,9 @@ t.test('whoever may see one site sees nothing of the others', async (t) => {
   const found = await seen('/api/hub/search?code=P-2')
   t.match(found.data, [{ siteId: 'dc-8', state: 'here' }])
   t.equal(JSON.stringify(found).includes('dc-7'), false)
-  t.match((await seen('/api/hub/recall?gtin=9521234543213')).data, [{ siteId: 'dc-8', asset_barcode: 'P-1' }])
+  t.match((await seen('/api/hub/recall?gtin=9521234543213')).data, [
+    { siteId: 'dc-8', asset_barcode: 'P-1', state: 'here' },
+  ])
   t.equal((await seen('/api/hub/recall?gtin=9521234543213')).data.length, 1, 'P-2 has its lot at dc-7 alone')
   t.equal((await askAs(hub, '/api/hub/sites/dc-7/slots', 'lars')).status, 404)
 })

@@ -235,7 +235,7 @@ async function recallAndFloor(t: Test, page: Page): Promise<void> {
   await page.getByLabel('GTIN').fill('09521234543213')
   await page.getByLabel('Lot').fill('L-7731')
   await page.getByRole('button', { name: 'List pallets' }).click()
-  await page.getByText('3 pallets at 2 sites').waitFor()
+  await page.getByText('2 pallets at 2 sites, 1 taken out').waitFor()
   const [download] = await Promise.all([
     page.waitForEvent('download'),
     page.getByRole('link', { name: 'File (CSV)' }).click(),
@@ -252,6 +252,20 @@ async function recallAndFloor(t: Test, page: Page): Promise<void> {
   await page.getByText('2 of 3 known slots taken').waitFor()
   t.same(await violations(page), [])
 }
+
+t.test('an auditor takes the proof of a move from the trail', inBrowser, async (t) => {
+  const hub = await headOffice(t, postgres, { listens: true })
+  const { page, faults } = await open(t, browser, `${hub.url}/find?code=P-3`, { ignoreHTTPSErrors: true })
+  await page.getByLabel('User name').fill('sven')
+  await page.getByLabel('Secret').fill('sven-secret')
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: 'log entry 6 with its proof' }).click(),
+  ])
+  t.equal(download.suggestedFilename(), 'leaf-6.proof.json')
+  t.same(faults, [])
+})
 
 t.test('the page speaks German to a browser that does, also on a phone', inBrowser, async (t) => {
   const hub = await headOffice(t, postgres, { listens: true })

@@ -28,7 +28,7 @@ export type Scene = {
 }
 
 type Told = { readonly detail: string }
-type Found = { readonly siteId: string; readonly asset_barcode: string; readonly slot: string }
+type Found = { readonly siteId: string; readonly asset_barcode: string; readonly state: string }
 
 const keyOf = (pallet: string) => pallet.replace(/^00(?=\d{18}$)/, '')
 const all = ({ sites }: Scene) => Object.values(sites)
@@ -63,14 +63,15 @@ export async function receives(scene: Scene): Promise<Told> {
   return { detail: '3 pallets at each site, seen at the head office' }
 }
 
-/** Exactly the standing pallets of the lot are listed, as JSON and as a list to send. */
+/** The standing pallets of the lot are listed exactly, as JSON and as a list to send, beside those that have left. */
 export async function recalls({ office, account }: Scene, expected: readonly (readonly [SiteId, string])[]) {
   const path = `/api/hub/recall?gtin=${recalled.gtin}&lot=${recalled.lot}`
   const { data } = (await office.get(account, path)) as { data: readonly Found[] }
-  const found = data.map(({ siteId, asset_barcode }) => `${siteId} ${keyOf(asset_barcode)}`).toSorted()
+  const standing = data.filter(({ state }) => state === 'here')
+  const found = standing.map(({ siteId, asset_barcode }) => `${siteId} ${keyOf(asset_barcode)}`).toSorted()
   same('what the recall lists', found, expected.map(([siteId, pallet]) => `${siteId} ${keyOf(pallet)}`).toSorted())
   const csv = String(await office.get(account, `${path}&format=csv`))
-  same('rows of the list to send', csv.trim().split('\r\n').length, 1 + expected.length)
+  same('rows of the list to send', csv.trim().split('\r\n').length, 1 + data.length)
   const sites = new Set(expected.map(([siteId]) => siteId))
   return { detail: `GTIN ${recalled.gtin}, lot ${recalled.lot}: ${expected.length} pallets at ${sites.size} sites` }
 }

@@ -7,6 +7,7 @@ const words = hubTexts.find
 
 type Place = {
   readonly siteId: string
+  readonly asset_barcode: string
   readonly slot: string | null
   readonly since: string
   readonly isVerified: boolean
@@ -14,6 +15,7 @@ type Place = {
 }
 type Move = {
   readonly siteId: string
+  readonly logId: string
   readonly slot: string
   readonly event_type: 'PLACED' | 'REMOVED'
   readonly timestamp: string
@@ -29,12 +31,15 @@ type Found = {
   readonly behindFork: readonly Move[]
 }
 
-/** Where a code is, on any site, and how it came there. */
-export const HubFind = ({ code, onLeft }: { code: string; onLeft: () => void }) => {
+type FindProps = { code: string; proves: boolean; onLeft: () => void }
+
+/** Where a code is, on any site, and how it came there. `proves`: whether the account may read evidence. */
+export const HubFind = ({ code, proves, onLeft }: FindProps) => {
   const field = useRef<HTMLInputElement>(null)
   const path = code === '' ? undefined : `/api/hub/search?code=${encodeURIComponent(code)}`
   const { answer, problem } = useAnswer<Found>(path, onLeft)
   const timeAt = useSiteClock(path !== undefined, onLeft)
+  const shown = { timeAt, proves }
   useEffect(() => {
     field.current?.focus()
     field.current?.select()
@@ -72,9 +77,9 @@ export const HubFind = ({ code, onLeft }: { code: string; onLeft: () => void }) 
         ) : null}
       </div>
       {answer && answer.data.length > 0 ? <Places places={answer.data} timeAt={timeAt} /> : null}
-      {answer && answer.trail.length > 0 ? <Trail title={words.trail} moves={answer.trail} timeAt={timeAt} /> : null}
+      {answer && answer.trail.length > 0 ? <Trail title={words.trail} moves={answer.trail} {...shown} /> : null}
       {answer && answer.behindFork.length > 0 ? (
-        <Trail title={words.behind} hint={words.behindHint} moves={answer.behindFork} timeAt={timeAt} />
+        <Trail title={words.behind} hint={words.behindHint} moves={answer.behindFork} {...shown} />
       ) : null}
     </main>
   )
@@ -107,8 +112,8 @@ const Places = ({ places, timeAt }: { places: readonly Place[]; timeAt: SiteCloc
         </tr>
       </thead>
       <tbody>
-        {places.map(({ siteId, slot, since, isVerified }) => (
-          <tr key={siteId}>
+        {places.map(({ siteId, asset_barcode, slot, since, isVerified }) => (
+          <tr key={`${siteId} ${asset_barcode}`}>
             <th scope="row">
               <a href={`/sites/${encodeURIComponent(siteId)}`} onClick={follow}>
                 {siteId}
@@ -126,15 +131,15 @@ const Places = ({ places, timeAt }: { places: readonly Place[]; timeAt: SiteCloc
   </section>
 )
 
-type TrailProps = { title: string; hint?: string; moves: readonly Move[]; timeAt: SiteClock }
+type TrailProps = { title: string; hint?: string; moves: readonly Move[]; timeAt: SiteClock; proves: boolean }
 
-const Trail = ({ title, hint, moves, timeAt }: TrailProps) => (
+const Trail = ({ title, hint, moves, timeAt, proves }: TrailProps) => (
   <section class="card" aria-label={title}>
     <h2>{title}</h2>
     {hint === undefined ? null : <p class="muted">{hint}</p>}
     <ol class="hub-trail">
-      {moves.toReversed().map(({ siteId, slot, event_type, timestamp, seq, operator }) => (
-        <li key={`${siteId} ${timestamp} ${seq}`}>
+      {moves.toReversed().map(({ siteId, logId, slot, event_type, timestamp, seq, operator }) => (
+        <li key={`${logId} ${seq}`}>
           <strong>{siteId}</strong>
           <span>
             {words.moves[event_type]}: {slot}
@@ -144,7 +149,14 @@ const Trail = ({ title, hint, moves, timeAt }: TrailProps) => (
             <a href={`/sites/${encodeURIComponent(siteId)}?at=${encodeURIComponent(timestamp)}`} onClick={follow}>
               {timeAt(siteId, timestamp)}
             </a>
-            <span class="muted"> · {words.entry(seq)}</span>
+            {' · '}
+            {proves ? (
+              <a href={`/api/hub/logs/${logId}/entries/${seq}`} download={`leaf-${seq}.proof.json`}>
+                {words.proof(seq)}
+              </a>
+            ) : (
+              <span class="muted">{words.entry(seq)}</span>
+            )}
           </span>
         </li>
       ))}

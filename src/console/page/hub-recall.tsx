@@ -9,9 +9,14 @@ const words = hubTexts.recall
 type Pallet = {
   readonly siteId: string
   readonly asset_barcode: string
-  readonly slot: string
+  /** Null: it was taken out there. */
+  readonly slot: string | null
   readonly since: string
+  readonly state: keyof typeof words.states
+  /** The transport unit with which it is on its way. */
+  readonly unit: { readonly unitId: string; readonly reference: string | null } | null
 }
+type Recalled = { readonly data: readonly Pallet[]; readonly nextCursor: string | null }
 
 /** Every pallet of an item and lot, on all sites, as a list to send. */
 export const HubRecall = ({ gtin, lot, onLeft }: { gtin: string; lot: string; onLeft: () => void }) => {
@@ -19,7 +24,7 @@ export const HubRecall = ({ gtin, lot, onLeft }: { gtin: string; lot: string; on
   const batch = useRef<HTMLInputElement>(null)
   const query = new URLSearchParams({ gtin, ...(lot !== '' && { lot }) })
   const path = gtin === '' ? undefined : `/api/hub/recall?${query}`
-  const { answer, problem, code } = useAnswer<{ data: readonly Pallet[] }>(path, onLeft)
+  const { answer, problem, code } = useAnswer<Recalled>(path, onLeft)
   const timeAt = useSiteClock(path !== undefined, onLeft)
   useEffect(() => {
     if (gtin === '') item.current?.focus()
@@ -31,8 +36,7 @@ export const HubRecall = ({ gtin, lot, onLeft }: { gtin: string; lot: string; on
     if (ofLot !== '') wanted.set('lot', ofLot)
     go(`/recall?${wanted}`)
   }
-  // The lot is refused only for more pallets than a list can have.
-  const refused = code === 'VALIDATION_ERROR' ? (hasCheckDigit(gtin) ? words.tooMany : words.wrongGtin) : problem
+  const refused = code === 'VALIDATION_ERROR' ? words.wrongGtin : problem
   return (
     <main class="hub" id="main">
       <div class="hub-head">
@@ -58,23 +62,34 @@ export const HubRecall = ({ gtin, lot, onLeft }: { gtin: string; lot: string; on
         </p>
       </form>
       {path !== undefined && !answer && !problem ? <p class="card">{hubTexts.asking}</p> : null}
-      {answer ? <List pallets={answer.data} timeAt={timeAt} file={`${path}&format=csv`} /> : null}
+      {answer ? <List {...answer} timeAt={timeAt} file={`${path}&format=csv`} /> : null}
     </main>
   )
 }
 
-/** The sum of the digits, threefold every second from the right, is a multiple of ten (GS1 General Specifications, 7.9.1). */
-function hasCheckDigit(gtin: string): boolean {
-  if (!/^(\d{8}|\d{12,14})$/.test(gtin)) return false
-  return (
-    [...gtin].reduceRight((sum, digit, i) => sum + Number(digit) * ((gtin.length - i) % 2 === 0 ? 3 : 1), 0) % 10 === 0
-  )
+/** What the list says in one line. A pallet in two places is one pallet. */
+function summaryOf(pallets: readonly Pallet[]): string {
+  const standing = pallets.filter(({ slot }) => slot !== null)
+  const countOf = (state: Pallet['state']) => pallets.filter((one) => one.state === state).length
+  const sites = new Set(standing.map(({ siteId }) => siteId)).size
+  return [
+    words.found(new Set(standing.map(({ asset_barcode }) => asset_barcode)).size, sites),
+    ...(['in_transit', 'left'] as const)
+      .map((state) => ({ state, n: countOf(state) }))
+      .filter(({ n }) => n > 0)
+      .map(({ state, n }) => words.besides[state](n)),
+  ].join(', ')
 }
 
-const List = ({ pallets, timeAt, file }: { pallets: readonly Pallet[]; timeAt: SiteClock; file: string }) => {
+const stateWords = ({ state, unit }: Pallet): string =>
+  unit === null ? words.states[state] : `${words.states[state]} (${unit.reference ?? unit.unitId})`
+
+type ListProps = { data: readonly Pallet[]; nextCursor: string | null; timeAt: SiteClock; file: string }
+
+const List = ({ data: pallets, nextCursor, timeAt, file }: ListProps) => {
   const [done, setDone] = useState('')
   const copy = () => {
-    const rows = pallets.map((one) => [one.siteId, one.asset_barcode, one.slot, one.since])
+    const rows = pallets.map((one) => [one.siteId, one.asset_barcode, one.slot ?? '', one.since, stateWords(one)])
     const copying = navigator.clipboard?.writeText(pastedOf(rows)) ?? Promise.reject(new Error('no clipboard'))
     copying.then(
       () => setDone(words.copied),
@@ -91,7 +106,7 @@ const List = ({ pallets, timeAt, file }: { pallets: readonly Pallet[]; timeAt: S
   return (
     <section class="card" aria-labelledby="hub-list">
       <div class="card-head">
-        <h2 id="hub-list">{words.found(pallets.length, new Set(pallets.map(({ siteId }) => siteId)).size)}</h2>
+        <h2 id="hub-list">{summaryOf(pallets)}</h2>
         <div class="hub-acts">
           <button type="button" onClick={copy}>
             {words.copy}
@@ -105,26 +120,29 @@ const List = ({ pallets, timeAt, file }: { pallets: readonly Pallet[]; timeAt: S
         </div>
       </div>
       <p role="status">{done}</p>
+      {nextCursor === null ? null : <p class="note">{words.more}</p>}
       <table class="hub-table">
         <thead>
           <tr>
             <th scope="col">{hubTexts.find.site}</th>
             <th scope="col">{words.pallet}</th>
             <th scope="col">{hubTexts.find.slot}</th>
+            <th scope="col">{words.state}</th>
             <th scope="col">{hubTexts.find.since}</th>
           </tr>
         </thead>
         <tbody>
-          {pallets.map(({ siteId, asset_barcode, slot, since }) => (
-            <tr key={`${siteId} ${asset_barcode}`}>
-              <td>{siteId}</td>
+          {pallets.map((one) => (
+            <tr key={`${one.siteId} ${one.asset_barcode} ${one.slot}`}>
+              <td>{one.siteId}</td>
               <th scope="row">
-                <a class="code" href={`/find?code=${encodeURIComponent(asset_barcode)}`} onClick={follow}>
-                  {asset_barcode}
+                <a class="code" href={`/find?code=${encodeURIComponent(one.asset_barcode)}`} onClick={follow}>
+                  {one.asset_barcode}
                 </a>
               </th>
-              <td>{slot}</td>
-              <td>{timeAt(siteId, since)}</td>
+              <td>{one.slot ?? hubTexts.find.gone}</td>
+              <td>{stateWords(one)}</td>
+              <td>{timeAt(one.siteId, one.since)}</td>
             </tr>
           ))}
         </tbody>

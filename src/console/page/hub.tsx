@@ -60,7 +60,7 @@ const Office = ({ session, onLeft }: { session: Session; onLeft: () => void }) =
       </a>
       <Bar session={session} here={view} onLeft={onLeft} />
       {site === undefined ? (
-        <View pathname={pathname} query={query} onLeft={onLeft} />
+        <View session={session} pathname={pathname} query={query} onLeft={onLeft} />
       ) : (
         <HubFloor key={site} siteId={decoded(site)} at={query.get('at') ?? ''} onLeft={onLeft} />
       )}
@@ -68,10 +68,13 @@ const Office = ({ session, onLeft }: { session: Session; onLeft: () => void }) =
   )
 }
 
-const View = ({ pathname, query, onLeft }: { pathname: string; query: URLSearchParams; onLeft: () => void }) => {
+type ViewProps = { session: Session; pathname: string; query: URLSearchParams; onLeft: () => void }
+
+const View = ({ session, pathname, query, onLeft }: ViewProps) => {
+  const proves = session.caller?.permissions.includes('evidence:read') ?? false
   switch (pathname) {
     case '/find':
-      return <HubFind code={query.get('code') ?? ''} onLeft={onLeft} />
+      return <HubFind code={query.get('code') ?? ''} proves={proves} onLeft={onLeft} />
     case '/recall':
       return <HubRecall gtin={query.get('gtin') ?? ''} lot={query.get('lot') ?? ''} onLeft={onLeft} />
     case '/alerts':

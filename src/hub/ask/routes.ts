@@ -23,6 +23,7 @@ const Search = z.strictObject({ code })
 const Recall = z.strictObject({
   gtin: z.string().max(14),
   lot: z.string().min(1).max(64).optional(),
+  cursor: z.string().max(256).default(''),
   format: z.enum(['json', 'csv']).default('json'),
 })
 const Floor = z.strictObject({ at: z.iso.datetime({ offset: true }).optional() })
@@ -52,11 +53,18 @@ export function askRoutes(api: Api, parts: AskRouteParts): void {
     return c.json({ success: true, ...(await asks.search(asked, sitesOf(c), sitesOf(c, 'audit:read'))) })
   })
   api.get('/api/hub/recall', async (c) => {
-    const { gtin, lot = null, format } = read(c, Recall)
-    const data = await asks.recall(gtin, lot, sitesOf(c))
-    if (format === 'json') return c.json({ success: true, data })
-    const columns = ['siteId', 'asset_barcode', 'slot', 'since']
-    return sendCsv(c, 'recall', data, columns)
+    const { gtin, lot = null, cursor, format } = read(c, Recall)
+    const sites = sitesOf(c)
+    const first = await asks.recall({ gtin, lot, after: cursor }, sites)
+    if (format === 'json') return c.json({ success: true, ...first })
+    return sendRows(c, 'recall', recallColumns, async function* () {
+      let { data, nextCursor } = first
+      for (;;) {
+        yield data.map(recallRow)
+        if (nextCursor === null) return
+        ;({ data, nextCursor } = await asks.recall({ gtin, lot, after: nextCursor }, sites))
+      }
+    })
   })
   api.get('/api/hub/sites', async (c) => {
     const { format } = read(c, Listed)
@@ -99,11 +107,34 @@ export function askRoutes(api: Api, parts: AskRouteParts): void {
 
 /** A cell that a spreadsheet would take for a formula gets an apostrophe. */
 function sendCsv(c: Context<AppEnv>, name: string, rows: readonly object[], columns: readonly string[]) {
-  const options = { header: true, columns: [...columns], record_delimiter: 'windows', escape_formulas: true } as const
-  return c.body(stringify([...rows], options), 200, {
-    'Content-Type': 'text/csv; charset=utf-8',
-    'Content-Disposition': `attachment; filename="${name}.csv"`,
-  })
+  return c.body(stringify([...rows], { ...csvOptions, header: true, columns: [...columns] }), 200, csvHeaders(name))
+}
+
+const csvHeaders = (name: string) => ({
+  'Content-Type': 'text/csv; charset=utf-8',
+  'Content-Disposition': `attachment; filename="${name}.csv"`,
+})
+
+const csvOptions = { record_delimiter: 'windows', escape_formulas: true } as const
+
+/** Sends a list by and by, which may be longer than the memory would like. */
+function sendRows(
+  c: Context<AppEnv>,
+  name: string,
+  columns: readonly string[],
+  slices: () => AsyncGenerator<readonly object[]>,
+) {
+  const lines = async function* () {
+    yield stringify([], { ...csvOptions, header: true, columns: [...columns] })
+    for await (const rows of slices()) yield stringify([...rows], { ...csvOptions, columns: [...columns] })
+  }
+  return c.body(ReadableStream.from(lines()).pipeThrough(new TextEncoderStream()), 200, csvHeaders(name))
+}
+
+const recallColumns = ['siteId', 'asset_barcode', 'slot', 'since', 'state', 'unit']
+
+function recallRow({ unit, ...row }: Awaited<ReturnType<AskService['recall']>>['data'][number]) {
+  return { ...row, unit: unit === null ? '' : (unit.reference ?? unit.unitId) }
 }
 
 function siteRow({ fleet, config, ...site }: Awaited<ReturnType<AskService['sites']>>[number]) {

@@ -5,29 +5,29 @@ import { gtin14, readBarcode } from '../../warehouse/index.ts'
 import type { HubDatabase } from '../store/database.ts'
 import { differing, usualSections } from './drift.ts'
 import { entryOf } from './entry.ts'
+import { type PalletOfLot, palletsOfLot } from './lots.ts'
 import { operatorsOf } from './names.ts'
+import { locate, type Pallet, palletOf } from './pallets.ts'
 import {
   alertsOf,
-  assetsOfLot,
+  assetsWithSscc,
   closeAlert,
   findSiteOfAlert,
   logsOf,
   type Move,
-  mostRecalled,
   openAlertsOf,
   type PlanRow,
   type Position,
   planOf,
-  positionsOf,
   type SiteLog,
   type Sites,
   type SlotRow,
   slotsOf,
+  ssccsOnAsset,
   trailOf,
   type UnitStep,
-  unitStepsOf,
 } from './store.ts'
-import { newestBySite, onTheWay, whereabouts } from './whereabouts.ts'
+import { ssccIn } from './whereabouts.ts'
 
 type AskNeeds = {
   readonly db: HubDatabase
@@ -54,39 +54,40 @@ export class AskService {
   }
 
   /**
-   * Returns where a scanned code stands, at each site that knows it, and its moves over all sites, oldest first. `behindFork`: moves
-   * that a restore lost; they are evidence and count for nothing else. `unit`: the transport unit it is on its way with. `named`: the sites
-   * whose people the caller may see.
+   * Returns where a scanned code stands, at each site that knows it, and its moves over all sites, oldest first. An SSCC finds the assets
+   * that it is printed on, too. `behindFork`: moves that a restore lost; they are evidence and count for nothing else. `unit`: the
+   * transport unit it is on its way with. `named`: the sites whose people the caller may see.
    */
   async search(code: string, sites: Sites, named: Sites) {
-    // Sites have ledgers of their own; what a barcode reads as today is what the head office matches by.
-    const read = readBarcode(code)
-    const [positions, trail] = await Promise.all([
-      positionsOf(this.#db, [read.key], sites),
-      trailOf(this.#db, read.key, sites),
+    const pallet = await this.#palletOf(code, sites)
+    const [[found], trail] = await Promise.all([
+      locate(this.#db, [pallet], sites),
+      trailOf(this.#db, pallet.names, sites),
     ])
-    const bySite = newestBySite(positions)
-    const stands = whereabouts(bySite)
-    const own = /^(?:00)?(\d{18})$/.exec(read.key)?.[1]
-    const unit = stands === 'left' ? onTheWay(await unitStepsOf(this.#db, read.key, own, sites)) : undefined
     const operators = await operatorsOf(
       this.#db,
       this.#openings === 'never' ? [] : trail.filter(({ siteId }) => named === null || named.includes(siteId)),
     )
     const namedMove = moveWith(operators)
     return {
-      unit: unit ? unitOut(unit) : null,
-      data: bySite.map((one) => ({
-        ...{ siteId: one.siteId, slot: one.letter === 'P' ? one.slotCode : null },
+      unit: found?.unit ? unitOut(found.unit) : null,
+      data: (found?.places ?? []).map((one) => ({
+        ...{ siteId: one.siteId, asset_barcode: one.assetKey, slot: one.letter === 'P' ? one.slotCode : null },
         ...{ slot_id: one.letter === 'P' ? one.slotId : null, since: isoTime(one.atMs) },
-        ...{
-          isVerified: one.letter === 'P' && one.verdict === 'V',
-          state: one.letter === 'P' ? stands : gone(unit, bySite, one),
-        },
+        ...{ isVerified: one.letter === 'P' && one.verdict === 'V', state: one.state },
       })),
       trail: trail.filter(({ isBehind }) => !isBehind).map(namedMove),
       behindFork: trail.filter(({ isBehind }) => isBehind).map(namedMove),
     }
+  }
+
+  /** Sites have ledgers of their own; what a barcode reads as today is what the head office matches by. */
+  async #palletOf(code: string, sites: Sites): Promise<Pallet> {
+    const { key } = readBarcode(code)
+    const onLabel = await ssccsOnAsset(this.#db, key, sites)
+    const own = ssccIn(key)
+    const ssccs = own === undefined ? onLabel : [...onLabel, own]
+    return palletOf(key, onLabel, await assetsWithSscc(this.#db, ssccs, sites))
   }
 
   /** Returns a leaf with its proof. Throws NOT_FOUND for one that is not stored, or of a site that the caller may not see. */
@@ -95,24 +96,14 @@ export class AskService {
   }
 
   /**
-   * Returns where all assets of an item and lot stand now. Throws VALIDATION_ERROR for a GTIN that is none, or more than 10,000
-   * assets.
+   * Returns where the pallets of an item and lot are now, those that stand first: 10,000 at most, behind the asset key `after`. `nextCursor`:
+   * more follow behind it. Throws VALIDATION_ERROR for a GTIN that is none.
    */
-  async recall(gtin: string, lot: string | null, sites: Sites) {
+  async recall({ gtin, lot, after }: { gtin: string; lot: string | null; after: string }, sites: Sites) {
     const item = gtin14(gtin)
     if (!item) throw AppError.field('gtin', 'expected 8, 12, 13 or 14 digits with a right check digit')
-    const keys = await assetsOfLot(this.#db, item, lot, sites)
-    if (keys.length > mostRecalled) throw AppError.field('lot', `more than ${mostRecalled} assets; name the lot`)
-    const found = newestBySite(await positionsOf(this.#db, keys, sites))
-    return found
-      .filter(({ letter }) => letter === 'P')
-      .map(({ siteId, assetKey, slotCode, atMs }) => ({
-        siteId,
-        asset_barcode: assetKey,
-        slot: slotCode,
-        since: isoTime(atMs),
-      }))
-      .toSorted((a, b) => (a.siteId + a.slot < b.siteId + b.slot ? -1 : 1))
+    const { pallets, next } = await palletsOfLot(this.#db, { gtin: item, lot }, after, sites)
+    return { data: pallets.flatMap(recalled).toSorted(inOrderOfRecall), nextCursor: next }
   }
 
   /**
@@ -209,18 +200,31 @@ const unitOut = ({ siteId, unitId, atMs, status, stage, direction, reference }: 
   ...{ siteId, unitId, reference, direction, status, stage, since: isoTime(atMs) },
 })
 
-/** The site that it left last is where it is on its way from. */
-const gone = (unit: UnitStep | undefined, bySite: readonly Position[], one: Position) =>
-  unit && bySite[0] === one ? 'in_transit' : 'left'
+/** Each place at which a pallet stands; of one that stands nowhere, the site that it left last. */
+function recalled({ key, places, unit }: PalletOfLot) {
+  const standing = places.filter(({ letter }) => letter === 'P')
+  return (standing.length > 0 ? standing : places.slice(0, 1)).map((one) => ({
+    ...{ siteId: one.siteId, asset_barcode: key, slot: one.letter === 'P' ? one.slotCode : null },
+    ...{ since: isoTime(one.atMs), state: one.state, unit: one.state === 'in_transit' && unit ? unitOut(unit) : null },
+  }))
+}
+
+type Recalled = ReturnType<typeof recalled>[number]
+const ranks = { here: 0, two_places: 0, in_transit: 1, left: 2 } as const
+
+function inOrderOfRecall(one: Recalled, other: Recalled): number {
+  const placeOf = ({ siteId, slot, asset_barcode }: Recalled) => `${siteId}\0${slot ?? ''}\0${asset_barcode}`
+  return ranks[one.state] - ranks[other.state] || (placeOf(one) < placeOf(other) ? -1 : 1)
+}
 
 const moveWith = (operators: ReadonlyMap<Move, string>) => (one: Move) => ({
   ...moveOut(one),
   ...(operators.has(one) && { operator: operators.get(one) }),
 })
 
-const moveOut = (one: Position) => ({
-  ...{ siteId: one.siteId, slot: one.slotCode, slot_id: one.slotId },
-  ...{ event_type: eventTypeOf(one), timestamp: isoTime(one.atMs), seq: one.seq },
+const moveOut = (one: Move) => ({
+  ...{ siteId: one.siteId, logId: one.logId, seq: one.seq, asset_barcode: one.assetKey },
+  ...{ slot: one.slotCode, slot_id: one.slotId, event_type: eventTypeOf(one), timestamp: isoTime(one.atMs) },
 })
 
 const eventTypeOf = ({ letter }: Position) => (letter === 'P' ? 'PLACED' : 'REMOVED')

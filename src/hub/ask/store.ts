@@ -6,7 +6,8 @@ import { hubStatement } from '../store/statement.ts'
 export type Sites = readonly string[] | null
 
 const mostTrail = 1000
-export const mostRecalled = 10_000
+/** So many assets of a lot are looked for at once. */
+export const lotSlice = 10_000
 
 // A mark `-` in a register means that a restore has lost what stood there.
 const visible = '($2::text[] IS NULL OR l.site_id = ANY($2))'
@@ -20,13 +21,21 @@ const positions = hubStatement(
 )
 const trail = hubStatement(
   'trail-of-asset',
-  `SELECT l.site_id, p.log_id, p.at, p.seq, p.event_type, p.slot_id, p.slot_code, coalesce(p.seq > l.ends_at, false) AS is_behind
+  `SELECT l.site_id, p.log_id, p.asset_key, p.at, p.seq, p.event_type, p.slot_id, p.slot_code,
+     coalesce(p.seq > l.ends_at, false) AS is_behind
    FROM placement p JOIN log l ON l.log_id = p.log_id
-   WHERE p.asset_key = $1 AND p.event_type IN ('P', 'R') AND ${visible} ORDER BY p.at DESC, l.site_id, p.seq DESC LIMIT ${mostTrail}`,
+   WHERE p.asset_key = ANY($1::text[]) AND p.event_type IN ('P', 'R') AND ${visible}
+   ORDER BY p.at DESC, l.site_id, p.seq DESC LIMIT ${mostTrail}`,
+)
+const placedLast = hubStatement(
+  'assets-placed-last',
+  `SELECT p.asset_key, max(p.at) AS at FROM placement p JOIN log l ON l.log_id = p.log_id
+   WHERE p.asset_key = ANY($1::text[]) AND p.event_type = 'P' AND (l.ends_at IS NULL OR p.seq <= l.ends_at) AND ${visible}
+   GROUP BY p.asset_key`,
 )
 const unitsOf = hubStatement(
   'units-of-asset',
-  `SELECT l.site_id, u.unit_id, u.at, u.status, u.stage, u.direction, u.reference
+  `SELECT l.site_id, u.unit_id, u.at, u.status, u.stage, u.direction, u.sscc, u.reference
    FROM unit_state u JOIN log l ON l.log_id = u.log_id
    WHERE u.sscc = ANY($1::text[]) AND (l.ends_at IS NULL OR u.seq <= l.ends_at) AND ${visible}`,
 )
@@ -36,10 +45,16 @@ const ssccsOf = hubStatement(
    JOIN asset a ON a.log_id = p.log_id AND a.asset_key = p.asset_key JOIN log l ON l.log_id = p.log_id
    WHERE p.asset_key = $1 AND a.sscc IS NOT NULL AND ${visible}`,
 )
+const assetsBySscc = hubStatement(
+  'assets-by-sscc',
+  `SELECT DISTINCT a.sscc, a.asset_key, coalesce(a.gtin = $3 AND ($4::text IS NULL OR a.lot = $4), false) AS is_of_lot
+   FROM asset a JOIN log l ON l.log_id = a.log_id WHERE a.sscc = ANY($1::text[]) AND ${visible}`,
+)
 const labelled = hubStatement(
   'assets-of-lot',
-  `SELECT DISTINCT a.asset_key FROM asset a JOIN log l ON l.log_id = a.log_id
-   WHERE a.gtin = $1 AND ($3::text IS NULL OR a.lot = $3) AND ${visible} ORDER BY a.asset_key LIMIT ${mostRecalled + 1}`,
+  `SELECT DISTINCT a.asset_key, a.sscc FROM asset a JOIN log l ON l.log_id = a.log_id
+   WHERE a.gtin = $1 AND ($3::text IS NULL OR a.lot = $3) AND a.asset_key > $4 AND ${visible}
+   ORDER BY a.asset_key, a.sscc LIMIT ${lotSlice + 1}`,
 )
 const logs = hubStatement(
   'logs-of-sites',
@@ -122,17 +137,19 @@ export async function positionsOf(db: HubTx, keys: readonly string[], sites: Sit
 /** `isBehind`: a restore lost it, so that the log that continues does not have it. It is evidence, and no part of the history. */
 export type Move = Position & { readonly logId: string; readonly isBehind: boolean }
 
-/** Returns the moves of an asset over all sites, the newest 1,000 of them, oldest first. */
-export async function trailOf(db: HubTx, key: string, sites: Sites): Promise<Move[]> {
-  type Row = Omit<PositionRow, 'asset_key' | 'verdict'> & { log_id: string; is_behind: boolean }
-  const rows = await db.rows<Row>(trail, [key, sites])
+/** Returns the moves of assets over all sites, the newest 1,000 of them, oldest first. */
+export async function trailOf(db: HubTx, keys: readonly string[], sites: Sites): Promise<Move[]> {
+  type Row = Omit<PositionRow, 'verdict'> & { log_id: string; is_behind: boolean }
+  const rows = await db.rows<Row>(trail, [keys, sites])
   return rows
-    .map((row) => ({
-      ...positionOf({ ...row, asset_key: key, verdict: null }),
-      logId: row.log_id,
-      isBehind: row.is_behind,
-    }))
+    .map((row) => ({ ...positionOf({ ...row, verdict: null }), logId: row.log_id, isBehind: row.is_behind }))
     .toReversed()
+}
+
+/** Returns when each of these assets was placed last anywhere, in milliseconds. */
+export async function placedLastOf(db: HubTx, keys: readonly string[], sites: Sites): Promise<Map<string, number>> {
+  const rows = await db.rows<{ asset_key: string; at: Date }>(placedLast, [keys, sites])
+  return new Map(rows.map(({ asset_key, at }) => [asset_key, at.getTime()]))
 }
 
 /** The newest step of a transport unit. */
@@ -143,16 +160,14 @@ export type UnitStep = {
   readonly status: string
   readonly stage: string
   readonly direction: string | null
+  readonly sscc: string
   readonly reference: string | null
 }
 
-/** Returns the transport units with an SSCC of an asset: the one that it has as its barcode, and those that are printed on it. */
-export async function unitStepsOf(db: HubTx, key: string, own: string | undefined, sites: Sites): Promise<UnitStep[]> {
+/** Returns the transport units with one of these SSCCs, each in its newest step. */
+export async function unitStepsOf(db: HubTx, ssccs: readonly string[], sites: Sites): Promise<UnitStep[]> {
   type Row = Omit<UnitStep, 'siteId' | 'unitId' | 'atMs'> & { site_id: string; unit_id: string; at: Date }
-  const printed = (await db.rows<{ sscc: string }>(ssccsOf, [key, sites])).map(({ sscc }) => sscc)
-  const ssccs = [...(own === undefined ? [] : [own]), ...printed]
-  if (ssccs.length === 0) return []
-  const rows = await db.rows<Row>(unitsOf, [ssccs, sites])
+  const rows = ssccs.length === 0 ? [] : await db.rows<Row>(unitsOf, [ssccs, sites])
   return rows.map(({ site_id: siteId, unit_id: unitId, at, ...step }) => ({
     siteId,
     unitId,
@@ -161,9 +176,48 @@ export async function unitStepsOf(db: HubTx, key: string, own: string | undefine
   }))
 }
 
-/** Returns the keys of the assets that these sites know as of an item and lot, at most one more than `mostRecalled`. */
-export async function assetsOfLot(db: HubTx, gtin: string, lot: string | null, sites: Sites): Promise<string[]> {
-  return (await db.rows<{ asset_key: string }>(labelled, [gtin, sites, lot])).map((row) => row.asset_key)
+/** Returns the SSCCs that sites know as printed on an asset that was moved. */
+export async function ssccsOnAsset(db: HubTx, key: string, sites: Sites): Promise<string[]> {
+  return (await db.rows<{ sscc: string }>(ssccsOf, [key, sites])).map(({ sscc }) => sscc)
+}
+
+/** An asset with an SSCC that is printed on it. `isOfLot`: whether a site knows it as of the item and lot that were asked for. */
+export type PrintedSscc = { readonly sscc: string; readonly key: string; readonly isOfLot: boolean }
+
+/** Returns the assets that have one of these SSCCs printed on them, at any site. */
+export async function assetsWithSscc(
+  db: HubTx,
+  ssccs: readonly string[],
+  sites: Sites,
+  { gtin, lot }: { readonly gtin: string | null; readonly lot: string | null } = { gtin: null, lot: null },
+): Promise<PrintedSscc[]> {
+  type Row = { sscc: string; asset_key: string; is_of_lot: boolean }
+  const rows = ssccs.length === 0 ? [] : await db.rows<Row>(assetsBySscc, [ssccs, sites, gtin, lot])
+  return rows.map(({ sscc, asset_key: key, is_of_lot: isOfLot }) => ({ sscc, key, isOfLot }))
+}
+
+/** Assets that sites know as of an item and lot, with the SSCCs that are printed on each. `next`: more follow behind this key. */
+export type LotSlice = {
+  readonly assets: ReadonlyMap<string, readonly string[]>
+  readonly next: string | null
+}
+
+/** Returns the next assets of an item and lot behind a key, in the order of their keys. */
+export async function assetsOfLot(
+  db: HubTx,
+  { gtin, lot }: { readonly gtin: string; readonly lot: string | null },
+  after: string,
+  sites: Sites,
+): Promise<LotSlice> {
+  const rows = await db.rows<{ asset_key: string; sscc: string | null }>(labelled, [gtin, sites, lot, after])
+  const isFull = rows.length > lotSlice
+  // Of the last asset some SSCCs may be behind the limit, so it comes with the next slice.
+  const whole = isFull ? rows.filter(({ asset_key }) => asset_key !== rows.at(-1)?.asset_key) : rows
+  const assets = Map.groupBy(whole, ({ asset_key }) => asset_key)
+  return {
+    assets: new Map([...assets].map(([key, ofAsset]) => [key, ofAsset.flatMap(({ sscc }) => sscc ?? [])])),
+    next: isFull ? (whole.at(-1)?.asset_key ?? null) : null,
+  }
 }
 
 export type SiteLog = {

@@ -6,18 +6,36 @@ import type { Position, UnitStep } from './store.ts'
  */
 export type Whereabouts = 'here' | 'left' | 'in_transit' | 'two_places'
 
-/** Returns the newest position of each asset and site: a site has more logs than one after a restore. Pure. */
+/**
+ * Returns the newest position of one pallet at each site, the newest first: a site may have more logs than one, and know the pallet
+ * by more names than one. Two assets of one site that both stand, with one SSCC, are both returned. Pure.
+ */
 export function newestBySite(positions: readonly Position[]): Position[] {
-  const newest = new Map<string, Position>()
-  for (const position of positions) {
-    const key = `${position.siteId}\0${position.assetKey}`
-    const known = newest.get(key)
-    if (!known || position.atMs > known.atMs) newest.set(key, position)
-  }
-  return [...newest.values()].toSorted((a, b) => b.atMs - a.atMs)
+  const bySite = Map.groupBy(newestByName(positions), ({ siteId }) => siteId)
+  return [...bySite.values()]
+    .flatMap(([newest, ...others]) => (newest ? [newest, ...others.filter((one) => isAnother(one, newest))] : []))
+    .toSorted(byTime)
 }
 
-/** Decides where one asset is, from its newest position at each site. Pure. */
+function newestByName(positions: readonly Position[]): Position[] {
+  const newest = new Map<string, Position>()
+  for (const position of positions.toSorted(byTime)) {
+    const name = `${position.siteId}\0${position.assetKey}`
+    if (!newest.has(name)) newest.set(name, position)
+  }
+  return [...newest.values()]
+}
+
+const byTime = (a: Position, b: Position) => b.atMs - a.atMs || b.seq - a.seq
+
+/** An SSCC is only another name of the asset. */
+const isAnother = (one: Position, newest: Position) =>
+  one.letter === 'P' && one.slotId !== newest.slotId && ![one, newest].some(({ assetKey }) => ssccIn(assetKey))
+
+/** Returns the SSCC that an asset key is, without its 00; undefined for another key. */
+export const ssccIn = (key: string): string | undefined => /^(?:00)?(\d{18})$/.exec(key)?.[1]
+
+/** Decides where one pallet is, from its newest position at each site. Pure. */
 export function whereabouts(bySite: readonly Position[]): Exclude<Whereabouts, 'in_transit'> {
   const standing = bySite.filter(({ letter }) => letter === 'P')
   if (standing.length > 1) return 'two_places'
@@ -25,12 +43,16 @@ export function whereabouts(bySite: readonly Position[]): Exclude<Whereabouts, '
 }
 
 /**
- * Returns the transport unit with which an asset that has left is on its way: the one whose step is the newest, while it goes out or
- * arrives. Undefined when it has arrived, or never left with one. Pure.
+ * Returns the transport unit with which a pallet that has left is on its way: of the steps after it was placed last, the newest one of a
+ * unit that goes out of the site that it left, or that comes in at another one. Undefined when it has arrived, or left without one. Pure.
  */
-export function onTheWay(steps: readonly UnitStep[]): UnitStep | undefined {
+export function onTheWay(
+  steps: readonly UnitStep[],
+  { from, placedMs }: { readonly from: string; readonly placedMs: number },
+): UnitStep | undefined {
   const newest = steps
-    .filter(({ status }) => status !== 'cancelled')
+    .filter(({ status, atMs }) => status !== 'cancelled' && atMs > placedMs)
+    .filter(({ siteId, direction }) => (siteId === from) !== (direction === 'inbound'))
     .toSorted((a, b) => b.atMs - a.atMs)
     .at(0)
   return newest?.direction === 'inbound' && newest.status === 'completed' ? undefined : newest

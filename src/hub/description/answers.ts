@@ -10,7 +10,8 @@ const listOf = <S extends z.ZodType>(row: S) => z.strictObject({ success: z.lite
 
 const Move = z
   .strictObject({
-    ...{ siteId, ...slot, timestamp: time, seq: z.int() },
+    ...{ siteId, logId: z.uuid(), ...slot, timestamp: time },
+    ...{ seq: z.int().openapi({ description: 'its leaf in the log `logId`' }), asset_barcode: z.string() },
     event_type: z.enum(['PLACED', 'REMOVED']),
     operator: z
       .string()
@@ -19,10 +20,12 @@ const Move = z
   })
   .openapi('Move')
 
+const whereabouts = z.enum(['here', 'left', 'in_transit', 'two_places'])
+
 const Found = z
   .strictObject({
     ...{ siteId, slot: z.string().nullable(), slot_id: z.int().nullable(), since: time, isVerified: z.boolean() },
-    state: z.enum(['here', 'left', 'in_transit', 'two_places']),
+    ...{ asset_barcode: z.string().openapi({ description: 'by which the site knows it' }), state: whereabouts },
   })
   .openapi('Found')
 
@@ -43,9 +46,21 @@ export const SearchAnswer = z
   })
   .openapi('SearchAnswer')
 
-export const RecallAnswer = listOf(
-  z.strictObject({ siteId, asset_barcode: z.string(), slot: z.string(), since: time }).openapi('RecalledAsset'),
-)
+const Recalled = z
+  .strictObject({
+    ...{ siteId, asset_barcode: z.string(), since: time, state: whereabouts },
+    slot: z.string().nullable().openapi({ description: 'null: taken out; `siteId` is the site that it left last' }),
+    unit: UnitOnTheWay.nullable().openapi({ description: 'the transport unit that it is on its way with' }),
+  })
+  .openapi('RecalledPallet')
+
+export const RecallAnswer = z
+  .strictObject({
+    success: z.literal(true),
+    data: z.array(Recalled).openapi({ description: 'those that stand somewhere first' }),
+    nextCursor: z.string().nullable().openapi({ description: 'more follow: send it as `cursor`; null: this is all' }),
+  })
+  .openapi('RecallAnswer')
 
 const sections = z.array(z.string())
 const Trouble = z.strictObject({ component: z.string(), kind: z.string(), message: z.string(), since: time })

@@ -55,8 +55,15 @@ const asking = [
   }),
   operation({
     ...asked,
-    ...{ id: 'recall', path: '/api/hub/recall', summary: 'Every pallet of an item and lot, at any site' },
-    input: { query: z.object({ gtin: z.string().max(14), lot: z.string().min(1).max(64).optional(), format }) },
+    ...{ id: 'recall', path: '/api/hub/recall', summary: 'Every pallet of an item and lot, and where it is now' },
+    description:
+      'JSON has 10,000 pallets at most, CSV all of them. One that has left is listed with the site that it left last.',
+    input: {
+      query: z.object({
+        ...{ gtin: z.string().max(14), lot: z.string().min(1).max(64).optional(), format },
+        cursor: z.string().max(256).optional(),
+      }),
+    },
     success: { 200: { description: 'The pallets', schema: RecallAnswer, mediaType: csvToo } },
   }),
   operation({
