@@ -24,15 +24,25 @@ const hex = z.string().regex(/^[0-9a-f]{64}$/)
 const base64 = z.base64()
 const uuid = z.string().regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/)
 const size = z.int().min(0).max(Number.MAX_SAFE_INTEGER)
-const printed = z.string().max(256).nullable().optional()
+/** PostgreSQL takes neither a zero character nor half of a surrogate pair. */
+const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '')
+/** A text of at least so many characters of which the head office stores what it can: none stops a feed. */
+const text = (most: number, least = 0) => z.string().min(least).max(most).transform(storable)
+const printed = text(256).nullable().optional()
+/** The first day that both sides can write. */
+const firstDay = '0001-01-01'
 
 /** What is printed on an asset; no leaf states it. `key` is the asset key of leaves. */
 export const AssetRow = z.object({
-  key: z.string().min(1).max(256),
+  key: text(256, 1),
   sscc: printed,
   gtin: printed,
   lot: printed,
-  bestBefore: z.iso.date().nullable().optional(),
+  bestBefore: z.iso
+    .date()
+    .transform((day) => (day < firstDay ? null : day))
+    .nullable()
+    .optional(),
   serial: printed,
 })
 
@@ -41,9 +51,9 @@ const rowId = z.int().min(-2_147_483_648).max(2_147_483_647)
 /** A slot of the floor plan; leaves name only those where something happened. `id` is the slotId of leaves. */
 export const SlotRow = z.object({
   id: rowId,
-  code: z.string().min(1).max(256),
-  zone: z.string().max(256).nullable(),
-  warehouse: z.string().max(256).nullable(),
+  code: text(256, 1),
+  zone: text(256).nullable(),
+  warehouse: text(256).nullable(),
   isRetired: z.boolean(),
 })
 
@@ -66,7 +76,7 @@ export const Fleet = z.object({
   rehearsedAt: moment,
   configHash: hex,
   configSections: z
-    .record(z.string().max(32), z.string().regex(/^[0-9a-f]{16}$/))
+    .record(z.string().regex(/^[A-Za-z0-9._-]{1,32}$/), z.string().regex(/^[0-9a-f]{16}$/))
     .refine((sections) => Object.keys(sections).length <= mostSections, `at most ${mostSections} sections`)
     .optional(),
 })
@@ -76,9 +86,10 @@ const mostTroubles = 20
 const longestMessage = 500
 
 const Trouble = z.object({
-  component: z.string().max(64),
-  kind: z.string().max(64),
-  message: z.string().transform((message) => message.slice(0, longestMessage)),
+  component: text(64),
+  kind: text(64),
+  // The cut may go through a pair.
+  message: z.string().transform((message) => storable(message.slice(0, longestMessage))),
   since: z.iso.datetime(),
 })
 
@@ -87,7 +98,7 @@ const Trouble = z.object({
  * so that no status ever stops a feed.
  */
 export const Status = z.object({
-  version: z.string().max(64).nullable().catch(null),
+  version: text(64).nullable().catch(null),
   health: z.enum(['healthy', 'degraded', 'unhealthy']).nullable().catch(null),
   troubles: z
     .array(z.unknown())

@@ -32,6 +32,8 @@ t.test('a barcode is found on any site, with its trail from site to site', async
   ])
   t.match((await askAs(hub, '/api/hub/search?code=P-3')).body.data, [{ siteId: 'dc-7', slot: null, state: 'left' }])
   t.same((await askAs(hub, '/api/hub/search?code=P-9')).body.data, [])
+  t.equal((await askAs(hub, '/api/hub/search?code=P%00')).status, 400, 'no code has a zero character')
+  t.equal((await askAs(hub, '/api/hub/sites/dc-7%00/slots')).status, 404)
 })
 
 t.test('a unit that is made and sent off in one feed, or whose first step comes late, has its pallet', async (t) => {

@@ -11,6 +11,7 @@ import { startPostgres } from '../support/postgres.ts'
 
 const postgres = await startPostgres(t)
 
+const other = '0190a5c4-3c00-7000-8000-0000000000ff'
 const floorLog = (count = 600, seed = 7): TestLog => testLog({ leaves: floorLeaves({ count, seed }) })
 
 /** Sends the leaves from one size to another. */
@@ -486,6 +487,67 @@ t.test('what a gateway says of itself is cut to size, and stops no feed', async 
   t.same(await hub.rows('SELECT status FROM log_head'), [
     { status: { version: null, health: null, fleet: null, troubles } },
   ])
+})
+
+t.test('texts that the database cannot hold stop no feed', async (t) => {
+  const hub = await testHub(t, postgres)
+  const log = floorLog(20)
+  const token = await hub.enrol(log)
+  const since = '2026-03-02T08:00:00.000Z'
+  const trouble = { component: 'disk', kind: 'full', message: 'no disk', since }
+  const messages = [`${'x'.repeat(499)}\u{1F600}`, 'a\0b', '\ud83d', 'Halle Süd \u{1F600}']
+  const status = {
+    ...{ version: '1.0\0', health: 'healthy', fleet: null },
+    troubles: [
+      ...messages.map((message) => ({ ...trouble, message })),
+      { ...trouble, component: '\0', kind: '\ud83d' },
+    ],
+  }
+  const slot = { id: 1, code: 'A\0', zone: '\ud83d', warehouse: 'x\0', isRetired: false }
+  const asset = { key: 'P\0', gtin: '\0', lot: '\ud83d', serial: 'a\0b', sscc: null, bestBefore: '0000-12-31' }
+  const assets = [asset, ...['\ud83d', '\ud83e'].map((key) => ({ key }))]
+  const body = { ...feedOf(log, 0, 20), status, snapshot: { version: 1, slots: [slot], assets } }
+  t.match(await hub.ask('POST', feedPathOf(log), { token, body }), { status: 200, body: { size: 20 } })
+  const said = await hub.rows(
+    `SELECT t.one ->> 'message' AS message FROM log_head, jsonb_array_elements(status -> 'troubles') t (one)`,
+  )
+  t.same(
+    said.map(({ message }) => message),
+    [`${'x'.repeat(499)}\ufffd`, 'ab', '\ufffd', 'Halle Süd \u{1F600}', 'no disk'],
+  )
+  t.same(await hub.rows('SELECT slot_code, zone, warehouse FROM slot'), [
+    { slot_code: 'A', zone: '\ufffd', warehouse: 'x' },
+  ])
+  t.same(await hub.rows('SELECT asset_key, lot, serial, best_before FROM asset ORDER BY asset_key'), [
+    { asset_key: 'P', lot: '\ufffd', serial: 'ab', best_before: null },
+    { asset_key: '\ufffd', lot: null, serial: null, best_before: null },
+  ])
+})
+
+t.test('a leaf with texts that the database cannot hold is kept and shown nowhere', async (t) => {
+  const hub = await testHub(t, postgres)
+  const { siteId, logId } = floorLog(1)
+  const at = { siteId, logId, v: 2, timestamp: '2026-03-02T08:00:00.000Z' }
+  const event = { ...at, kind: 'placement', eventType: 'PLACED', slotId: 1, slotCode: 'A' }
+  const facts = [
+    ...['\0', '\ud83d', '\ud83e', 'P-1'].map((assetKey) => ({ ...event, assetKey })),
+    { ...at, kind: 'unit-history', unitId: '\ud83d', status: 'active', toStage: 'x' },
+  ]
+  const log = testLog({ leaves: facts.map((one, i) => Buffer.from(JSON.stringify({ ...one, seq: i + 1 }))) })
+  const token = await hub.enrol(log)
+  t.match(await send(hub, token, log, 0, 5), { status: 200, body: { size: 5 } })
+  t.same(await hub.rows('SELECT asset_key FROM placement'), [{ asset_key: 'P-1' }])
+  const fork = {
+    ...at,
+    kind: 'log-fork',
+    seq: 1,
+    logId: other,
+    parentLogId: 'no number',
+    parentSize: 1,
+    parentRoot: 'x',
+  }
+  const child = testLog({ siteId, logId: other, leaves: [Buffer.from(JSON.stringify(fork))] })
+  t.equal((await send(hub, token, child, 0, 1)).status, 404, 'a log that continues none')
 })
 
 t.test('a config of more sections than any gateway has is not stored', async (t) => {

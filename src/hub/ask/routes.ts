@@ -18,12 +18,17 @@ import type { Sites } from './store.ts'
 const requestsAMinute = 300
 const refusalsAMinute = 60
 
-const code = z.string().min(1).max(256)
-const Search = z.strictObject({ code })
+/** PostgreSQL compares no text with a zero character. */
+const asked = (most: number) =>
+  z
+    .string()
+    .max(most)
+    .regex(/^[^\0]*$/, 'a zero character is in no code')
+const Search = z.strictObject({ code: asked(256).min(1) })
 const Recall = z.strictObject({
   gtin: z.string().max(14),
-  lot: z.string().min(1).max(64).optional(),
-  cursor: z.string().max(256).default(''),
+  lot: asked(64).min(1).optional(),
+  cursor: asked(256).default(''),
   format: z.enum(['json', 'csv']).default('json'),
 })
 const Floor = z.strictObject({ at: z.iso.datetime({ offset: true }).optional() })
@@ -49,8 +54,8 @@ export function askRoutes(api: Api, parts: AskRouteParts): void {
     api.use(`/api/hub/${path}`, signIn(parts))
   api.use('/api/metrics', signIn(parts))
   api.get('/api/hub/search', async (c) => {
-    const { code: asked } = read(c, Search)
-    return c.json({ success: true, ...(await asks.search(asked, sitesOf(c), sitesOf(c, 'audit:read'))) })
+    const { code } = read(c, Search)
+    return c.json({ success: true, ...(await asks.search(code, sitesOf(c), sitesOf(c, 'audit:read'))) })
   })
   api.get('/api/hub/recall', async (c) => {
     const { gtin, lot = null, cursor, format } = read(c, Recall)

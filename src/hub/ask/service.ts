@@ -83,11 +83,11 @@ export class AskService {
 
   /** Sites have ledgers of their own; what a barcode reads as today is what the head office matches by. */
   async #palletOf(code: string, sites: Sites): Promise<Pallet> {
-    const { key } = readBarcode(code)
-    const onLabel = await ssccsOnAsset(this.#db, key, sites)
-    const own = ssccIn(key)
+    const read = readBarcode(code)
+    const onLabel = await ssccsOnAsset(this.#db, read.key, sites)
+    const own = ssccIn(read.key)
     const ssccs = own === undefined ? onLabel : [...onLabel, own]
-    return palletOf(key, onLabel, await assetsWithSscc(this.#db, ssccs, sites))
+    return palletOf(read.key, onLabel, await assetsWithSscc(this.#db, ssccs, sites))
   }
 
   /** Returns a leaf with its proof. Throws NOT_FOUND for one that is not stored, or of a site that the caller may not see. */
@@ -144,7 +144,7 @@ export class AskService {
 
   /** Returns the slots of a site that any event has named, now or at a time. Throws NOT_FOUND for a site that is not seen. */
   async floor(siteId: string, atMs: number | undefined, sites: Sites) {
-    const isSeen = sites === null || sites.includes(siteId)
+    const isSeen = !siteId.includes('\0') && (sites === null || sites.includes(siteId))
     const logs = isSeen ? await logsOf(this.#db, [siteId]) : []
     if (logs.length === 0) throw AppError.notFound('Site')
     const order = new Map(logs.map(({ log_id }, i) => [log_id, i]))

@@ -96,8 +96,11 @@ function unitOf(fields: Fields, seq: number): UnitFact | undefined {
 function forkOf({ parentLogId, parentSize, parentRoot }: Fields): ForkFact | undefined {
   if (typeof parentLogId !== 'string' || typeof parentSize !== 'number' || typeof parentRoot !== 'string')
     return undefined
+  if (!isLogId.test(parentLogId)) return undefined
   return Number.isSafeInteger(parentSize) && parentSize >= 0 ? { parentLogId, parentSize, parentRoot } : undefined
 }
+
+const isLogId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 function handOverOf({ previousKeys, keys }: Fields): HandOverFact | undefined {
   return isTexts(previousKeys) && isTexts(keys) ? { previousKeys, keys } : undefined
@@ -111,9 +114,9 @@ const isRowId = (value: unknown): value is number =>
   Number.isInteger(value) && Math.abs(value as number) <= largestRowId
 /** Twice what a gateway takes in. An entry of an index has room for 2,700 bytes. */
 const longestText = 512
-/** PostgreSQL's text cannot hold a zero character. */
+/** PostgreSQL's text can hold neither a zero character nor half of a surrogate pair. */
 const isText = (value: unknown): value is string =>
-  typeof value === 'string' && value.length <= longestText && !value.includes('\0')
+  typeof value === 'string' && value.length <= longestText && !value.includes('\0') && value.isWellFormed()
 
 /** The years that both JavaScript's and PostgreSQL's times can be formatted in. */
 const earliestMs = Date.UTC(1900, 0, 1)
