@@ -33,6 +33,10 @@ t.test('open clips and requests under way have the time that a stop needs', asyn
   t.ok(Number.parseInt(one('Service.TimeoutStopSec') ?? '', 10) > 25)
 })
 
+t.test('a stop is told to the gateway alone, so that a clip that is being cut is finished', async (t) => {
+  t.equal(one('Service.KillMode'), 'mixed')
+})
+
 t.test('memory, tasks and heap are limited so that the box stays reachable', async (t) => {
   t.match(one('Service.MemoryMax'), /^\d\d%$/)
   t.match(one('Service.MemoryHigh'), /^\d\d%$/)
