@@ -47,15 +47,25 @@ type DetectionRecorderNeeds = {
 /** Turns what the cameras thread reports of motion and clips into rows of the ledger, each exactly once. */
 export class DetectionRecorder {
   readonly #needs: DetectionRecorderNeeds
+  /** Writes that the disk has not taken yet. */
+  readonly #writing = new Set<Promise<void>>()
+  /** The first id that the running thread got; undefined before. Older ones belong to earlier threads. */
+  #firstId: number | undefined
 
   constructor(needs: DetectionRecorderNeeds) {
     this.#needs = needs
+  }
+
+  /** A new thread has got no ids yet. */
+  threadStarted(): void {
+    this.#firstId = undefined
   }
 
   /** Sends the thread unused detection ids. */
   async giveIds(count: number): Promise<void> {
     await this.#untilWritten(async () => {
       const ids = await this.#needs.work.write((tx) => store.takeIds(tx, count))
+      this.#firstId ??= ids[0]
       this.#needs.link.send({ type: 'ids', ids })
     })
   }
@@ -76,11 +86,13 @@ export class DetectionRecorder {
   }
 
   /**
-   * Records as lost what fired and has no result. Called when a new thread has reported all clips that the last one
-   * left open, and before any camera starts.
+   * Records as lost what fired under an earlier thread and has no result, but for `kept`: of these there is video, and their
+   * results come later. Called when a new thread has reported the clips that the last one left. What was reported before is
+   * written first.
    */
-  async giveUp(): Promise<void> {
-    await this.#untilWritten(() => this.#writeLost())
+  async giveUp(kept: readonly number[]): Promise<void> {
+    await Promise.all(this.#writing)
+    await this.#untilWritten(() => this.#writeLost(new Set(kept)))
   }
 
   async #fire(message: MotionFired): Promise<void> {
@@ -131,10 +143,11 @@ export class DetectionRecorder {
     this.#needs.link.send({ type: 'recorded', detectionId })
   }
 
-  async #writeLost(): Promise<void> {
+  async #writeLost(kept: ReadonlySet<number>): Promise<void> {
     const reason = 'the gateway ended before anything of the clip was on disk'
     await this.#needs.work.write((tx) => {
       for (const fired of store.openReservations(tx)) {
+        if (kept.has(fired.id) || fired.id >= (this.#firstId ?? Infinity)) continue
         this.#append(tx, fired, { clip_status: 'lost', reason }, null)
         this.#needs.gaps.appendUntilOpen(tx, fired.cctv_id, fired.fired_at_ms, reason)
       }
@@ -243,6 +256,12 @@ export class DetectionRecorder {
 
   /** Repeats a write until the disk takes it. The thread also reports unconfirmed detections at each start. */
   async #untilWritten(write: () => Promise<void>): Promise<void> {
+    const writing = this.#tryUntilWritten(write).finally(() => this.#writing.delete(writing))
+    this.#writing.add(writing)
+    await writing
+  }
+
+  async #tryUntilWritten(write: () => Promise<void>): Promise<void> {
     for (;;) {
       try {
         await write()

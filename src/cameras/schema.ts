@@ -162,11 +162,11 @@ export const detectionShape = {
     description: "true: the camera's own video, unchanged; false: encoded again",
   }),
   closedBy: z
-    .enum(['post-roll', 'longest', 'stopped', 'stream-ended', 'restart', 'disk-full', 'disk-too-slow'])
+    .enum(['post-roll', 'longest', 'stopped', 'stream-ended', 'restart', 'disk-full', 'disk-too-slow', 'disk-failed'])
     .nullable()
     .openapi({
       description:
-        'why the clip ends there; stream-ended, disk-full and disk-too-slow: before its planned end, with what there was',
+        'why the clip ends there; stream-ended and the three of the disk: before its planned end, with what there was',
     }),
   cameraClock: CameraClock.nullable().openapi({
     description:

@@ -131,6 +131,7 @@ export class CamerasService {
   /** Sends a new thread all settings. */
   threadStarted(): void {
     this.#sent.clear()
+    this.#needs.recorder.threadStarted()
     this.#forgetReports()
     this.#threadRuns = true
     this.#sendCameras()
@@ -186,7 +187,7 @@ export class CamerasService {
         void this.#needs.recorder.covered(message).then(() => this.#needs.films.done(message.detectionId))
         break
       case 'leftoversDone':
-        void this.#needs.recorder.giveUp().then(() => this.#needs.films.threadReady())
+        void this.#giveUp(message.kept).then(() => this.#needs.films.threadReady())
         break
       // Heard by LiveViews, Snapshots and Scores.
       case 'cellsWritten':
@@ -199,6 +200,11 @@ export class CamerasService {
       case 'stopped':
         break
     }
+  }
+
+  /** Null: the thread does not know what an earlier one left, so nothing is known to be lost. */
+  async #giveUp(kept: readonly number[] | null): Promise<void> {
+    if (kept !== null) await this.#needs.recorder.giveUp(kept)
   }
 
   /** Says why a connected camera gives no pictures; undefined while it gives some, or is being connected. */

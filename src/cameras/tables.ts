@@ -39,7 +39,9 @@ export const tables = {
     clip_original: maybe(integer),
     event_ids: maybe(text),
     closed_by: maybe(
-      word<'post-roll' | 'longest' | 'stopped' | 'stream-ended' | 'restart' | 'disk-full' | 'disk-too-slow'>(),
+      word<
+        'post-roll' | 'longest' | 'stopped' | 'stream-ended' | 'restart' | 'disk-full' | 'disk-too-slow' | 'disk-failed'
+      >(),
     ),
   },
   clip_file: {

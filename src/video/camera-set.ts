@@ -1,12 +1,15 @@
 import { type Clock, type Logger, type RandomBytes, TaskLimit } from '../platform/index.ts'
 import { Camera } from './camera.ts'
 import { CellStore } from './cell-store.ts'
-import { type ClipTools, finishLeftovers, forget } from './clip.ts'
+import { forget } from './clip.ts'
+import { type ClipTools, makeClip } from './clip-making.ts'
 import { ClipRoom } from './clip-room.ts'
 import { Films } from './films.ts'
 import { History } from './history.ts'
 import { IdPool } from './id-pool.ts'
+import { type Leftover, listLeftovers, readLeftover } from './leftovers.ts'
 import type { CameraSettings, FromCameras, ToCameras } from './messages.ts'
+import { Patience } from './patience.ts'
 import { Redactor } from './redaction.ts'
 import type { StreamOptions } from './stream.ts'
 import { VideoMemory } from './video-memory.ts'
@@ -36,7 +39,7 @@ const decodesAtOnce = 2
 
 /**
  * Runs all cameras of the gateway, controlled by messages: in the cameras thread, and in tests without a thread.
- * Messages are handled in order; cameras announced before the leftovers are finished start after that.
+ * Messages are handled in order. Clips that an earlier run left are finished beside them.
  */
 export class CameraSet {
   readonly #needs: CameraSetOptions
@@ -48,19 +51,23 @@ export class CameraSet {
   readonly #films: Films
   readonly #redactor: Redactor
   readonly #memory = new VideoMemory()
+  readonly #patience: Patience
   readonly #cameras = new Map<number, Camera>()
-  /** Clips in progress of removed cameras. */
+  /** Clips in progress: of removed cameras, and of an earlier run. */
   readonly #settling = new Set<Promise<void>>()
   #work: Promise<void>
+  #isStopping = false
   #reserveBytes = 0
 
   constructor(options: CameraSetOptions) {
     const { ffmpeg, clipsFolder, historyFolder, cellsFolder, freeBytes, clock, log, post } = options
     const turns = new TaskLimit(cutsAtOnce)
     this.#needs = options
+    this.#patience = new Patience(clock)
     this.#tools = {
       ...{ ffmpeg: ffmpeg.path, folder: clipsFolder, log, inTurn: (task) => turns.run(task) },
       room: new ClipRoom({ freeBytes, reserveBytes: () => this.#reserveBytes }),
+      again: (attempt) => this.#patience.again(attempt),
     }
     this.#history = new History({ folder: historyFolder, clock, log, freeBytes })
     this.#cells = new CellStore({ folder: cellsFolder, clock, log, freeBytes })
@@ -70,7 +77,7 @@ export class CameraSet {
     })
     this.#ids = new IdPool((count) => post({ type: 'idsWanted', count }))
     this.#redactor = new Redactor({ tools: this.#tools, post })
-    this.#work = this.#finishLeftovers()
+    this.#work = this.#takeLeftovers()
   }
 
   /** Returns a camera; undefined when there is none. */
@@ -166,13 +173,12 @@ export class CameraSet {
     this.#cameras.delete(cameraId)
     const filmed = this.#films.stop(cameraId)
     await camera.stop()
-    const settled = Promise.all([camera.settled(), filmed])
-      .then(() => {})
-      .finally(() => this.#settling.delete(settled))
-    this.#settling.add(settled)
+    this.#settle(Promise.all([camera.settled(), filmed]).then(() => {}))
   }
 
   async #stop(): Promise<void> {
+    this.#isStopping = true
+    this.#patience.end()
     this.#redactor.stop()
     await Promise.all([...this.#cameras.keys()].map((cameraId) => this.#remove(cameraId)))
     await Promise.all(this.#settling)
@@ -181,17 +187,52 @@ export class CameraSet {
     this.#needs.post({ type: 'stopped' })
   }
 
-  async #finishLeftovers(): Promise<void> {
-    let count = 0
+  /** Resolves when it is known what an earlier run left, so that no clip of this run is taken for it. */
+  async #takeLeftovers(): Promise<void> {
     try {
-      for await (const result of finishLeftovers(this.#tools)) {
-        this.#needs.post(result)
-        count += 1
-      }
+      const leftovers = await listLeftovers(this.#tools)
+      for (const { id } of leftovers) this.#films.isRecorded(id)
+      this.#settle(this.#finishLeftovers(leftovers))
     } catch (err) {
-      this.#needs.log.error({ err }, 'unfinished clips of an earlier run could not be read')
+      this.#needs.log.error({ err }, 'unfinished clips of an earlier run could not be listed')
+      this.#needs.post({ type: 'leftoversDone', count: 0, kept: null })
     }
-    this.#needs.post({ type: 'leftoversDone', count })
+  }
+
+  async #finishLeftovers(leftovers: readonly Leftover[]): Promise<void> {
+    const kept: number[] = []
+    for (const leftover of leftovers) {
+      if (this.#isStopping) return
+      if (!(await this.#isReported(leftover))) kept.push(leftover.id)
+    }
+    this.#needs.post({ type: 'leftoversDone', count: leftovers.length - kept.length, kept })
+  }
+
+  /** Resolves with true when what became of a leftover was reported; with false when that may come later. */
+  async #isReported({ id, hasVideo }: Leftover): Promise<boolean> {
+    try {
+      const plan = await readLeftover(this.#tools, { id, hasVideo })
+      if ('type' in plan) {
+        this.#needs.post(plan)
+        return true
+      }
+      return await new Promise<boolean>((resolve) => {
+        const made = makeClip(this.#tools, plan, () => resolve(false)).then((result) => {
+          if (result) this.#needs.post(result)
+          resolve(result !== undefined)
+        })
+        this.#settle(made)
+      })
+    } catch (err) {
+      this.#needs.log.error({ err, detectionId: id }, 'what is known of an unfinished clip could not be read')
+      return !hasVideo
+    }
+  }
+
+  /** The end of the thread waits for this. */
+  #settle(work: Promise<void>): void {
+    const settled = work.catch((err: unknown) => this.#failed(err)).finally(() => this.#settling.delete(settled))
+    this.#settling.add(settled)
   }
 
   async #forget(detectionId: number): Promise<void> {

@@ -1,6 +1,7 @@
 import type { Clock, Logger, RandomBytes } from '../platform/index.ts'
 import { CellRecorder, type CellShelf } from './cell-recorder.ts'
-import { type ClipResult, type ClipTools, Recording } from './clip.ts'
+import { Recording } from './clip.ts'
+import type { ClipResult, ClipTools } from './clip-making.ts'
 import { times } from './connection.ts'
 import type { DetectorSettings, Fired } from './detector.ts'
 import type { History } from './history.ts'

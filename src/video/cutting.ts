@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { ownFile } from '../platform/index.ts'
 import { makeDurable } from './durable.ts'
 import { asIvf } from './ivf.ts'
+import { lowerPriority } from './low-priority.ts'
 import type { StoredFile } from './messages.ts'
 import { type Shown, shownBy } from './shown.ts'
 import type { Codec } from './transport-stream.ts'
@@ -12,6 +13,13 @@ import type { Codec } from './transport-stream.ts'
 /** ffmpeg failed; the message is its last output. */
 export class CuttingError extends Error {
   override readonly name = 'CuttingError'
+  /** Whether ffmpeg looked at the video and refused it. False: it was not found, was ended, or had no room on the disk. */
+  readonly isVerdict: boolean
+
+  constructor(message: string, { isVerdict = true } = {}) {
+    super(message)
+    this.isVerdict = isVerdict
+  }
 }
 
 /** Properties of a finished clip. */
@@ -29,9 +37,20 @@ export type Part = {
   readonly codec: Codec
 }
 
-/** Longer than any clip takes; ffmpeg is killed then. */
-const timeoutMs = 120_000
+/** ffmpeg is killed when it takes longer than `shortestLimitMs` and this for each byte of its input: 0.25 MB/s. */
+const limitMsPerByte = 0.004
+const shortestLimitMs = 120_000
 const keptChars = 8000
+/** ffmpeg ends with this after a signal. */
+const signalledCode = 255
+/** What ffmpeg says when something else than the video is in the way. */
+const diskTrouble =
+  /No space left on device|Disk quota exceeded|Input\/output error|Read-only file system|Permission denied|Cannot allocate memory/
+
+/** Returns how long cutting so many bytes may take: a card that other writers keep busy is slow, and so is encoding. */
+export function cutLimitMs(sizeBytes: number): number {
+  return shortestLimitMs + Math.round(sizeBytes * limitMsPerByte)
+}
 
 /**
  * Makes an MP4 of a spooled transport stream without touching the video, so that signatures inside the stream survive.
@@ -96,9 +115,11 @@ async function make(path: string, write: (part: string) => Promise<unknown>): Pr
 
 /** Reads the whole clip, without decoding it. Rejects with CuttingError when there is no picture in it. */
 export async function probe(ffmpeg: string, clip: string): Promise<Probed> {
-  const { said, wrote } = await run(ffmpeg, [
-    ...['-copyts', '-i', clip, '-map', '0:v:0', '-c', 'copy', '-f', 'framecrc', 'pipe:1'],
-  ])
+  const { said, wrote } = await run(
+    ffmpeg,
+    [...['-copyts', '-i', clip, '-map', '0:v:0', '-c', 'copy', '-f', 'framecrc', 'pipe:1']],
+    { limitMs: cutLimitMs((await stat(clip)).size) },
+  )
   const video = /Video: (\w+).*?\b(\d{2,5})x(\d{2,5})\b/.exec(said)
   const shown = shownBy(wrote)
   if (!video || !shown) throw new CuttingError(`no picture in ${clip}: ${said.slice(-500)}`)
@@ -140,32 +161,39 @@ async function runOn(
 ): Promise<void> {
   const file = await open(path, ownFile.read)
   try {
-    await run(ffmpeg, ['-loglevel', 'error', ...args], input(file))
+    const limitMs = cutLimitMs((await file.stat()).size)
+    await run(ffmpeg, ['-loglevel', 'error', ...args], { input: input(file), limitMs })
   } finally {
     await file.close()
   }
 }
 
-/** Runs ffmpeg. Rejects with CuttingError when it fails. */
-function run(ffmpeg: string, args: readonly string[], input?: number | AsyncIterable<Buffer>): Promise<Output> {
-  return new Promise((resolve, reject) => {
+type RunOptions = { readonly input?: number | AsyncIterable<Buffer>; readonly limitMs?: number }
+
+/** Runs ffmpeg at a low priority. Rejects with CuttingError when it fails. */
+function run(ffmpeg: string, args: readonly string[], { input, limitMs = shortestLimitMs }: RunOptions = {}) {
+  return new Promise<Output>((resolve, reject) => {
     let said = ''
     const wrote: string[] = []
     const child = spawn(ffmpeg, ['-nostdin', '-hide_banner', ...args], {
       stdio: [typeof input === 'object' ? 'pipe' : (input ?? 'ignore'), 'pipe', 'pipe'],
-      timeout: timeoutMs,
+      // In a group of its own: a signal to the gateway's group, such as Ctrl-C, must not end a cut.
+      detached: true,
+      timeout: limitMs,
       killSignal: 'SIGKILL',
     })
+    lowerPriority(child.pid)
     // A broken pipe is ignored: ffmpeg says on stderr why it stopped reading.
     if (child.stdin && typeof input === 'object') pipeline(input, child.stdin).catch(() => {})
     child.stdout?.setEncoding('utf8').on('data', (text: string) => wrote.push(text))
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       said = `${said.slice(0, keptChars)}${text}`.slice(0, 2 * keptChars)
     })
-    child.on('error', (error) => reject(new CuttingError(error.message)))
+    child.on('error', (error) => reject(new CuttingError(error.message, { isVerdict: false })))
     child.on('close', (code, signal) => {
-      if (code === 0) resolve({ said, wrote: wrote.join('') })
-      else reject(new CuttingError(`ffmpeg ended with ${signal ?? code}: ${said.trim().slice(-1000)}`))
+      if (code === 0) return resolve({ said, wrote: wrote.join('') })
+      const isVerdict = code !== null && code !== signalledCode && !diskTrouble.test(said)
+      return reject(new CuttingError(`ffmpeg ended with ${signal ?? code}: ${said.trim().slice(-1000)}`, { isVerdict }))
     })
   })
 }

@@ -1,5 +1,6 @@
 import type { Clock, Logger } from '../platform/index.ts'
-import { type ClipResult, type ClipTools, lostBecause, Recording } from './clip.ts'
+import { Recording } from './clip.ts'
+import { type ClipResult, type ClipTools, lostBecause } from './clip-making.ts'
 import { filmSource } from './film-source.ts'
 import type { History } from './history.ts'
 import type { ClipClosed, DetectionFacts, FilmOrder, FromCameras } from './messages.ts'
@@ -60,6 +61,11 @@ export class Films {
         this.#running.delete(done)
       })
     this.#running.add(done)
+  }
+
+  /** Notes that a film was recorded in an earlier run: an order of it comes too late to change it. */
+  isRecorded(detectionId: number): void {
+    this.#ended.add(detectionId)
   }
 
   /** Forgets a film whose result is in the database. */
@@ -124,18 +130,23 @@ export class Films {
     if (clip?.type === 'clipClosed' && covers(clip, fromAt, film.order.toAt)) {
       await recording.drop()
       emit({ type: 'filmCovered', detectionId: film.order.detectionId, by: clip.detectionId })
-    } else emit(await finish({ closedBy: film.stopped ? 'stopped' : 'post-roll', peakScore: null }))
+    } else this.#report(await finish({ closedBy: film.stopped ? 'stopped' : 'post-roll', peakScore: null }))
   }
 
   async #past(film: Film): Promise<void> {
-    const { tools, history, clock, emit } = this.#needs
+    const { tools, history, clock } = this.#needs
     do await this.#wait(film, film.order.toAt + historyDelayMs - clock.now())
     while (!film.stopped && film.order.toAt + historyDelayMs > clock.now())
     if (film.stopped) return
     const { cameraId, fromAt, momentAt, toAt } = film.order
     this.#ended.add(film.order.detectionId)
     const span = { fromMs: fromAt, atMs: momentAt, toMs: toAt }
-    emit(await filmFromHistory(tools, factsOf(film.order), span, await history.find(cameraId, span)))
+    this.#report(await filmFromHistory(tools, factsOf(film.order), span, await history.find(cameraId, span)))
+  }
+
+  /** Undefined: the film could not be made yet, and is reported by a later run. */
+  #report(result: ClipResult | undefined): void {
+    if (result) this.#needs.emit(result)
   }
 
   /** Waits so long, or until the film is stopped. */

@@ -239,10 +239,18 @@ export type ClipClosed = DetectionFacts &
     /** A picture at the moment of motion, in the size of the stream; null when none could be taken. */
     readonly snapshot: StoredFile | null
     /**
-     * Why it ends where it ends. `stream-ended` too when the pictures ended before the clip should; `disk-full` and
-     * `disk-too-slow` when the disk took no more of it.
+     * Why it ends where it ends. `stream-ended` too when the pictures ended before the clip should; `disk-full`,
+     * `disk-too-slow` and `disk-failed` when the disk took no more of it.
      */
-    readonly closedBy: 'post-roll' | 'longest' | 'stopped' | 'stream-ended' | 'restart' | 'disk-full' | 'disk-too-slow'
+    readonly closedBy:
+      | 'post-roll'
+      | 'longest'
+      | 'stopped'
+      | 'stream-ended'
+      | 'restart'
+      | 'disk-full'
+      | 'disk-too-slow'
+      | 'disk-failed'
   }
 
 export type ClipLostReason =
@@ -324,6 +332,9 @@ export type FromCameras =
     }
   /** There will be no copy; `words` says why and what to do. */
   | { readonly type: 'redactionFailed'; readonly redactionId: number; readonly words: string }
-  /** All clips of earlier runs have been reported. */
-  | { readonly type: 'leftoversDone'; readonly count: number }
+  /**
+   * Clips of earlier runs have been reported, but for `kept`: these could not be made yet, and are reported when they are.
+   * Null: it is not known which ones there are, because their folder could not be read.
+   */
+  | { readonly type: 'leftoversDone'; readonly count: number; readonly kept: readonly number[] | null }
   | { readonly type: 'stopped' }

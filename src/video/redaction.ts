@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { rm } from 'node:fs/promises'
-import { constants, setPriority } from 'node:os'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { TaskLimit } from '../platform/index.ts'
-import type { ClipTools } from './clip.ts'
+import type { ClipTools } from './clip-making.ts'
 import { CuttingError, type Probed, probe, stored, takePicture } from './cutting.ts'
 import { makeDurable } from './durable.ts'
+import { lowerPriority } from './low-priority.ts'
 import type { FromCameras, RedactionJob } from './messages.ts'
 import { type Mask, maskOf } from './redaction-mask.ts'
 
@@ -131,7 +131,7 @@ export class Redactor {
         killSignal: 'SIGKILL',
       })
       this.#child = child
-      if (child.pid !== undefined) this.#lower(child.pid)
+      lowerPriority(child.pid)
       masks.forEach(({ rgba }, i) => {
         // A broken pipe is ignored: ffmpeg says on stderr why it stopped reading.
         const pipe = child.stdio[3 + i] as Writable
@@ -148,14 +148,6 @@ export class Redactor {
         else reject(new CuttingError(`ffmpeg ended with ${signal ?? code}: ${said.trim()}`))
       })
     })
-  }
-
-  #lower(pid: number): void {
-    try {
-      setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL)
-    } catch (err) {
-      this.#needs.tools.log.debug({ err }, 'the priority of ffmpeg could not be lowered')
-    }
   }
 }
 

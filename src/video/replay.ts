@@ -1,7 +1,8 @@
 import { open } from 'node:fs/promises'
 import { setImmediate as turn } from 'node:timers/promises'
 import { ownFile } from '../platform/index.ts'
-import { type ClipResult, type ClipTools, Recording } from './clip.ts'
+import { Recording } from './clip.ts'
+import type { ClipResult, ClipTools } from './clip-making.ts'
 import type { FilmSpan } from './history-index.ts'
 import type { DetectionFacts } from './messages.ts'
 import { Ring } from './ring.ts'
@@ -18,14 +19,14 @@ const beyondMs = 1000
 
 /**
  * Makes the film of a moment from continuous video, by playing it through a ring as if it came from the camera now. So it
- * is cut exactly like any other clip. Never rejects.
+ * is cut exactly like any other clip. Never rejects. Resolves with undefined when it is left to the next start.
  */
 export async function filmFromHistory(
   tools: ClipTools,
   facts: DetectionFacts,
   { fromMs, atMs, toMs }: FilmSpan,
   files: readonly RecordedFile[],
-): Promise<ClipResult> {
+): Promise<ClipResult | undefined> {
   const ring = new Ring({ keepMs, isReplay: true })
   let recording: Recording | undefined
   let problem: unknown

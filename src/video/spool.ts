@@ -33,7 +33,7 @@ export type Beginning = {
 /** A closed spool. */
 export type Spooled = Beginning & {
   /** Why it ends before it was closed; null: it does not. */
-  readonly cutShort: 'disk-full' | 'disk-too-slow' | null
+  readonly cutShort: 'disk-full' | 'disk-too-slow' | 'disk-failed' | null
 }
 
 /** Bytes waiting for the disk at which a clip ends. */
@@ -107,8 +107,11 @@ export class Spool {
       if (this.#begin && this.#isWorthIt(this.#begin)) {
         await this.#file?.truncate(Math.min(this.#bytesUntil(endMs, this.#begin), this.#wholeBytes()))
       }
-    } finally {
       await this.#file?.close()
+    } catch (error) {
+      // What is in the file can be read all the same; it may show a little more than it should.
+      this.#error ??= error
+      await this.#file?.close().catch(() => {})
     }
     if (this.#begin && this.#isWorthIt(this.#begin)) return { ...this.#begin, cutShort: cutOf(this.#error) }
     throw this.#error ?? new SpoolError('no-video')
@@ -128,7 +131,6 @@ export class Spool {
   /** Says whether the file shows something: nothing failed, or the disk has taken at least one picture that is shown. */
   #isWorthIt({ startPtsMs }: Beginning): boolean {
     if (!this.#error) return true
-    if (cutOf(this.#error) === null) return false
     return this.#pictures.some(({ ptsMs, endByte }) => ptsMs >= startPtsMs && endByte <= this.#writtenBytes)
   }
 
@@ -218,9 +220,10 @@ export class Spool {
   }
 }
 
-/** Says why a spool ended; null when what is in the file cannot be relied on. */
+/** Says why a spool ended before it was closed; null: it did not. */
 function cutOf(error: unknown): Spooled['cutShort'] {
-  const { reason, code } = (error ?? {}) as { reason?: SpoolError['reason']; code?: string }
+  if (!error) return null
+  const { reason, code } = error as { reason?: SpoolError['reason']; code?: string }
   if (code === 'ENOSPC' || code === 'EDQUOT') return 'disk-full'
-  return reason === 'disk-full' || reason === 'disk-too-slow' ? reason : null
+  return reason === 'disk-full' || reason === 'disk-too-slow' ? reason : 'disk-failed'
 }

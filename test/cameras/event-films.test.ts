@@ -30,7 +30,7 @@ async function begin({ gateway, orders }: Hall): Promise<void> {
     if (message.type === 'film') orders.push(message)
   }
   gateway.cameras.threadStarted()
-  await hear(gateway, { type: 'leftoversDone', count: 0 })
+  await hear(gateway, { type: 'leftoversDone', count: 0, kept: [] })
 }
 
 async function hear(gateway: TestGateway, ...messages: FromCameras[]): Promise<void> {

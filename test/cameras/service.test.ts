@@ -30,10 +30,14 @@ const closed: Extract<FromCameras, { type: 'clipClosed' }> = {
   original: true,
 }
 
-/** Everything that the thread's message led to is committed when the next write is. */
+/** Everything that the thread's message led to is committed when the next writes are. */
 async function hear(gateway: TestGateway, ...messages: FromCameras[]): Promise<void> {
   for (const message of messages) gateway.cameras.heard(message)
-  await gateway.audit('test.settled', {})
+  await settle(gateway)
+}
+
+async function settle(gateway: TestGateway): Promise<void> {
+  for (let i = 0; i < 3; i += 1) await gateway.audit('test.settled', {})
 }
 
 function told(gateway: TestGateway): { type: string; data: Record<string, unknown> }[] {
@@ -135,11 +139,53 @@ t.test('what fired and never came to anything is lost, and said to be', async (t
   await hear(gateway, { ...facts, type: 'motionFired', detectionId: 2, clip: true })
   gateway = await gateway.restart()
   t.teardown(() => gateway.end())
-  await hear(gateway, { ...closed, closedBy: 'restart' }, { type: 'leftoversDone', count: 1 })
+  await hear(gateway, { ...closed, closedBy: 'restart' }, { type: 'leftoversDone', count: 1, kept: [] })
   t.match(await detections(gateway), [
     { id: 2, clipStatus: 'lost', reason: /before anything of the clip was on disk/ },
     { id: 1, clipStatus: 'recorded', reason: 'closed by restart' },
   ])
+})
+
+t.test('of what fired, only that is lost of which there is no video and which nobody records now', async (t) => {
+  let gateway = await testGateway({ config: { cameras } })
+  await hear(gateway, { type: 'idsWanted', count: 3 })
+  for (const detectionId of [1, 2]) await hear(gateway, { ...facts, type: 'motionFired', detectionId, clip: true })
+  gateway = await gateway.restart()
+  t.teardown(() => gateway.end())
+  gateway.cameras.threadStarted()
+  await hear(gateway, { type: 'idsWanted', count: 3 })
+  await hear(gateway, { ...facts, type: 'motionFired', detectionId: 4, clip: true })
+  await hear(gateway, { type: 'leftoversDone', count: 0, kept: null })
+  t.same(await detections(gateway), [], 'a folder that could not be read says nothing')
+  await hear(gateway, { type: 'leftoversDone', count: 0, kept: [2] })
+  t.match(await detections(gateway), [{ id: 1, clipStatus: 'lost' }])
+  for (const id of [2, 4]) {
+    const clip = await gateway.ask('GET', `/api/iot/detection-events/${id}/clip`, { by: people.vera })
+    t.match(clip, { status: 503, body: { error: { code: 'CLIP_PENDING' } } })
+  }
+  await hear(gateway, { ...closed, detectionId: 2, closedBy: 'restart' })
+  t.match(
+    (await detections(gateway)).find(({ id }: { id: number }) => id === 2),
+    { clipStatus: 'recorded' },
+  )
+})
+
+t.test('a clip whose row the disk did not take at first is not called lost meanwhile', async (t) => {
+  let gateway = await testGateway({ config: { cameras } })
+  await hear(gateway, { ...facts, type: 'motionFired', detectionId: 1, clip: true })
+  gateway = await gateway.restart()
+  t.teardown(() => gateway.end())
+  const { write } = gateway.work
+  gateway.work.write = async () => {
+    throw Object.assign(new Error('disk full'), { code: 'SQLITE_FULL' })
+  }
+  gateway.cameras.heard(closed)
+  gateway.work.write = write
+  await hear(gateway, { type: 'leftoversDone', count: 1, kept: [] })
+  t.same(await detections(gateway), [])
+  gateway.clock.advance(10_000)
+  await settle(gateway)
+  t.match(await detections(gateway), [{ id: 1, clipStatus: 'recorded' }])
 })
 
 t.test('a clip of which nobody was told before the crash is told now, with its motion', async (t) => {

@@ -6,90 +6,37 @@ import { PNG } from 'pngjs'
 import t from 'tap'
 import { assetPath } from '../../src/platform/bundle.ts'
 import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
-import { silentLogger, TaskLimit } from '../../src/platform/index.ts'
-import { type ClipResult, type ClipTools, finishLeftovers, forget, Recording } from '../../src/video/clip.ts'
+import { TaskLimit } from '../../src/platform/index.ts'
+import { forget, Recording } from '../../src/video/clip.ts'
+import type { ClipResult } from '../../src/video/clip-making.ts'
 import { ClipRoom } from '../../src/video/clip-room.ts'
 import { IdPool } from '../../src/video/id-pool.ts'
-import { type ClipClosed, type DetectionFacts, Ring } from '../../src/video/index.ts'
-import { packetBytes, type Unit, UnitSplitter } from '../../src/video/transport-stream.ts'
+import { type ClipClosed, Ring } from '../../src/video/index.ts'
 import { countersIn } from '../support/footage/counter.ts'
-import { type Footage, footage } from '../support/footage.ts'
+import { footage } from '../support/footage.ts'
+import {
+  crossing,
+  facts,
+  from,
+  leftoversOf,
+  startMs,
+  TapedCamera,
+  tapeOf,
+  tools,
+  wallMs,
+  wallOffsetMs,
+} from '../support/taped-camera.ts'
 import { waitUntil } from '../support/waiting.ts'
 
 // Footage is made at first use, which takes a busy machine a while.
 t.setTimeout(180_000)
 
 const ffmpeg = locateFfmpeg().path
-const crossing = await footage('crossing-long-gop')
-const startMs = 1_000_000
-const wallMs = Date.UTC(2026, 2, 2, 8)
-const wallOffsetMs = wallMs - startMs
-
-type Tape = { readonly units: readonly Unit[]; readonly tables: Buffer }
-
-/** The footage as the ingest's ffmpeg writes it. */
-function tapeOf(clip: Footage): Tape {
-  const input = ['-nostdin', '-loglevel', 'error', '-r', String(clip.fps), '-f', clip.codec, '-i', clip.file]
-  const output = ['-c', 'copy', '-f', 'mpegts', '-muxdelay', '0', '-muxpreload', '0', 'pipe:1']
-  const stream = execFileSync(ffmpeg, [...input, ...output], { maxBuffer: 64 << 20 })
-  const units = new UnitSplitter().push(stream, 0)
-  return { units, tables: stream.subarray(0, stream.length - units.reduce((sum, unit) => sum + unit.bytes.length, 0)) }
-}
-
-const hall = tapeOf(crossing)
-
-/** A camera whose pictures arrive when they are taken, on a clock that is moved by hand. */
-class Camera {
-  readonly ring = new Ring({ keepMs: 60_000 })
-  readonly #units: readonly Unit[]
-  #next = 0
-
-  constructor({ units, tables } = hall) {
-    this.#units = units
-    this.ring.push(tables.subarray(0, 3 * packetBytes), startMs)
-  }
-
-  /** When its newest picture was taken. */
-  get newestMs(): number {
-    return startMs + (this.ring.newest?.ptsMs ?? 0)
-  }
-
-  /** Lets time pass until `untilMs` after the start of the stream. */
-  play(untilMs: number): void {
-    for (let unit = this.#units[this.#next]; unit && unit.ptsMs <= untilMs; unit = this.#units[this.#next]) {
-      this.ring.push(unit.bytes, startMs + unit.ptsMs)
-      this.#next += 1
-    }
-  }
-}
-
-const endless = { take: () => true, giveBack: () => {} }
-
-function tools(folder: string, program = ffmpeg): ClipTools {
-  const turns = new TaskLimit(1)
-  return { ffmpeg: program, folder, log: silentLogger(), inTurn: (task) => turns.run(task), room: endless }
-}
-
-function facts(detectionId: number, motionMs: number): DetectionFacts {
-  return { detectionId, cameraId: 1, motionAt: Math.round(motionMs + wallOffsetMs), score: 0.5, sceneChange: false }
-}
-
-/** So much pre-roll is asked for, and no cooldown stands against it. */
-function from(motionMs: number, askedPreRollMs: number) {
-  return { fromMs: motionMs - askedPreRollMs, notBeforeMs: -Infinity, askedPreRollMs }
-}
-
 const sha256 = (path: string) => createHash('sha256').update(readFileSync(path)).digest('hex')
 const ending = { closedBy: 'post-roll', peakScore: 0.7 } as const
 
 function isClosed(result: ClipResult | undefined): result is ClipClosed {
   return result?.type === 'clipClosed'
-}
-
-async function all(results: AsyncGenerator<ClipResult>): Promise<ClipResult[]> {
-  const list: ClipResult[] = []
-  for await (const result of results) list.push(result)
-  return list
 }
 
 for (const [name, program] of [
@@ -98,7 +45,7 @@ for (const [name, program] of [
 ] as const) {
   t.test(`${name} cuts a clip with its pre-roll out of the middle of a long group of pictures`, async (t) => {
     const folder = t.testdir()
-    const camera = new Camera()
+    const camera = new TapedCamera()
     camera.play(9000)
     const motionMs = startMs + 8000
     const recording = new Recording(tools(folder, program), {
@@ -141,7 +88,7 @@ for (const [name, motionAtMs, preRollMs, endMs] of [
       const tape = tapeOf(heavy)
       for (const program of [ffmpeg, assetPath('ffmpeg')]) {
         const folder = t.testdir()
-        const camera = new Camera(tape)
+        const camera = new TapedCamera(tape)
         const offsetMs = tape.units[0]?.ptsMs ?? 0
         camera.play(offsetMs + motionAtMs + 400)
         const motionMs = startMs + offsetMs + motionAtMs
@@ -173,7 +120,7 @@ for (const [name, motionAtMs, preRollMs, endMs] of [
 }
 
 t.test('a ring that does not reach back so far gives less pre-roll, and the clip says how much', async (t) => {
-  const camera = new Camera()
+  const camera = new TapedCamera()
   camera.play(6000)
   const { newestMs } = camera
   const request = { facts: facts(1, newestMs), ring: camera.ring, ...from(newestMs, 30_000), wallOffsetMs }
@@ -184,7 +131,7 @@ t.test('a ring that does not reach back so far gives less pre-roll, and the clip
 })
 
 t.test('a stream that breaks off leaves a clip with what there is, and the clip says so', async (t) => {
-  const camera = new Camera()
+  const camera = new TapedCamera()
   camera.play(6000)
   const { newestMs } = camera
   const request = { facts: facts(1, newestMs), ring: camera.ring, ...from(newestMs, 2000), wallOffsetMs }
@@ -198,7 +145,7 @@ t.test('a stream that breaks off leaves a clip with what there is, and the clip 
 })
 
 t.test('a clip stops where the reserve of the ledger begins, and that is said', async (t) => {
-  const camera = new Camera()
+  const camera = new TapedCamera()
   camera.play(6000)
   const folder = t.testdir()
   const recording = new Recording(
@@ -229,7 +176,7 @@ function diskOf(bytes: number) {
 }
 
 t.test('a disk that fills up ends the clip, and the clip shows what there was', async (t) => {
-  const camera = new Camera()
+  const camera = new TapedCamera()
   camera.play(6000)
   const folder = t.testdir()
   const motionMs = camera.newestMs
@@ -274,7 +221,7 @@ t.test('open clips leave room for finishing each of them, and for the ledger', a
 })
 
 t.test('a spool can be read from its first second on, while the clip is recorded', async (t) => {
-  const camera = new Camera()
+  const camera = new TapedCamera()
   camera.play(6000)
   const folder = t.testdir()
   const request = { facts: facts(4, startMs + 5000), ring: camera.ring, ...from(startMs + 5000, 1000), wallOffsetMs }
@@ -308,7 +255,7 @@ t.test('a camera without a key frame has no clip, and that is said', async (t) =
 
 t.test('a disk that refuses loses the clip, with the reason', async (t) => {
   const folder = join(t.testdir({ file: '' }), 'file')
-  const camera = new Camera()
+  const camera = new TapedCamera()
   camera.play(6000)
   const request = { facts: facts(1, startMs + 5000), ring: camera.ring, ...from(startMs + 5000, 2000), wallOffsetMs }
   const recording = new Recording(tools(folder), request)
@@ -321,7 +268,7 @@ t.test('what a killed gateway has left is finished at the next start, and told u
     '9.png.part': 'half a picture',
     'notes.txt': 'of somebody else',
   })
-  const camera = new Camera()
+  const camera = new TapedCamera()
   camera.play(8000)
   const motionMs = startMs + 5000
   const request = { facts: facts(9, motionMs), ring: camera.ring, ...from(motionMs, 2000), wallOffsetMs }
@@ -330,7 +277,7 @@ t.test('what a killed gateway has left is finished at the next start, and told u
   const spool = join(folder, '9.ts.part')
   await waitUntil('the spool is on disk', () => existsSync(spool) && readFileSync(spool).length >= 300_000)
 
-  const [first, ...rest] = await all(finishLeftovers(tools(folder)))
+  const [first, ...rest] = await leftoversOf(tools(folder))
   t.same(rest, [])
   t.match(first, {
     type: 'clipClosed',
@@ -341,17 +288,17 @@ t.test('what a killed gateway has left is finished at the next start, and told u
   t.match(first, { closedBy: 'restart', score: 0.5 })
   t.same(readdirSync(folder).sort(), ['9.json', '9.mp4', '9.png', 'notes.txt'])
 
-  t.same(await all(finishLeftovers(tools(folder))), [first], 'the same bytes, as long as nobody has confirmed')
+  t.same(await leftoversOf(tools(folder)), [first], 'the same bytes, as long as nobody has confirmed')
   await forget(folder, 9)
-  t.same(await all(finishLeftovers(tools(folder))), [])
+  t.same(await leftoversOf(tools(folder)), [])
 })
 
 t.test('facts without any video are told as a loss', async (t) => {
   const sidecar = { facts: facts(3, startMs), startedAt: wallMs, leadMs: 0, codec: 'h264' }
   const folder = t.testdir({ '3.json': JSON.stringify(sidecar) })
-  t.match(await all(finishLeftovers(tools(folder))), [{ type: 'clipLost', detectionId: 3, reason: 'nothing-left' }])
+  t.match(await leftoversOf(tools(folder)), [{ type: 'clipLost', detectionId: 3, reason: 'nothing-left' }])
   writeFileSync(join(folder, '3.ts.part'), 'no transport stream')
-  t.match(await all(finishLeftovers(tools(folder))), [{ type: 'clipLost', detectionId: 3, reason: 'unreadable' }])
+  t.match(await leftoversOf(tools(folder)), [{ type: 'clipLost', detectionId: 3, reason: 'unreadable' }])
 })
 
 t.test('ids are asked for in advance, and motion waits when there are none', async (t) => {

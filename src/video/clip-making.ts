@@ -1,0 +1,216 @@
+import { rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Logger } from '../platform/index.ts'
+import { clipPath, sidecarPath, spoolPath } from './clip-paths.ts'
+import type { ClipRoom } from './clip-room.ts'
+import { CuttingError, probe, remux, remuxJpeg, stored, takePicture } from './cutting.ts'
+import { writeDurably } from './durable.ts'
+import type { ClipClosed, ClipLost, ClipLostReason, DetectionFacts } from './messages.ts'
+import type { Shown } from './shown.ts'
+import { showsPicture } from './spooled-pictures.ts'
+import type { Codec } from './transport-stream.ts'
+
+export type ClipResult = ClipClosed | ClipLost
+
+export type ClipTools = {
+  /** Path of ffmpeg. */
+  readonly ffmpeg: string
+  /** Folder of clips, snapshots and unfinished clips. */
+  readonly folder: string
+  readonly log: Logger
+  /** Shares the disk between open clips, without what is reserved for the ledger. */
+  readonly room: Pick<ClipRoom, 'take' | 'giveBack'>
+  /** Runs a task in turn, so that a box with many cameras does not cut all clips at once. */
+  readonly inTurn: <T>(task: () => Promise<T>) => Promise<T>
+  /**
+   * Waits before a clip is tried again that could not be made; `attempt` counts from 0. Resolves with false when there is no
+   * time left: then the next start tries it.
+   */
+  readonly again: (attempt: number) => Promise<boolean>
+}
+
+/** What is known of a clip once its spool has a beginning. */
+export type Beginnings = {
+  /** Wall clock of the picture that is to be shown first. */
+  readonly startedAt: number
+  readonly leadMs: number
+  readonly codec: Codec
+  /** Absent in what an older gatehouse left. */
+  readonly askedPreRollMs?: number
+}
+
+/** What the finished clip should show, once its spool is closed. */
+export type Bounds = Beginnings & {
+  /** Wall clock at which it should end; null: as much as there is. */
+  readonly endAt: number | null
+}
+
+export type Ending = { readonly closedBy: ClipClosed['closedBy']; readonly peakScore: number | null }
+
+/** Content of `ID.json`, which exists until the database has the clip. The end is in it once a clip could not be made. */
+export type Sidecar = Beginnings & {
+  readonly facts: DetectionFacts
+  readonly endAt?: number | null
+  readonly ending?: Ending
+}
+
+/** A clip whose spool is closed. */
+export type ClipPlan = { readonly facts: DetectionFacts; readonly bounds: Bounds; readonly ending: Ending }
+
+/**
+ * The hidden part is this much shorter than the lead, because rounding would otherwise hide the first picture too.
+ * Readers of the file (ffmpeg, and browsers with its demuxer) put zero at the first picture that is not hidden.
+ */
+const marginMs = 1
+/** Pictures that end this much (and three picture intervals) before the clip should mean that the stream had ended. */
+const endedEarlyMs = 1000
+
+/** The snapshot is taken this long after motion begins: there is more of it to see. */
+const snapshotDelayMs = 400
+
+const lostWords: Record<ClipLostReason, string> = {
+  'no-video': 'The camera sent no video that could be recorded. Its state says more.',
+  'disk-full': 'The disk is full, or all that is left is reserved for events.',
+  'disk-too-slow': 'The disk was slower than the camera for too long.',
+  'disk-failed': 'The disk refused to write or to read the clip.',
+  unreadable: 'What was recorded could not be made into a clip.',
+  'nothing-left': 'The gateway stopped before anything of the clip was on disk.',
+  'nothing-kept':
+    'Nothing was kept of this time: the camera gave no pictures then, or its history does not reach back so far.',
+}
+
+/**
+ * Makes the clip from its spool, or describes it when it is made already. Never rejects. A clip is lost only when its spool
+ * shows no picture: after any other failure the spool stays, and the clip is tried again. Resolves with undefined when it is
+ * left to the next start. `onKept` is called after the first failure.
+ */
+export async function makeClip(tools: ClipTools, plan: ClipPlan, onKept = () => {}): Promise<ClipResult | undefined> {
+  const { facts, bounds } = plan
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      return await tools.inTurn(() => attemptOf(tools, plan))
+    } catch (error) {
+      if (await isEmpty(tools, facts.detectionId, bounds.leadMs, error)) return lost(tools, facts, error)
+      const words = 'a clip could not be made; its video is kept, and it is tried again'
+      tools.log.error({ err: error, ...facts, attempt }, words)
+    }
+    if (attempt === 0) {
+      await noteEnding(tools, plan)
+      onKept()
+    }
+    if (!(await tools.again(attempt))) return undefined
+  }
+}
+
+/** The spool is removed last, when the clip is on disk under its name and can be read. */
+async function attemptOf(tools: ClipTools, { facts, bounds, ending }: ClipPlan): Promise<ClipResult> {
+  const [spool, clip] = [spoolPath(tools, facts.detectionId), clipPath(tools, facts.detectionId)]
+  if (!(await isThere(spool))) {
+    return (await isThere(clip)) ? describe(tools, facts, bounds, ending) : lostBecause(facts, 'nothing-left')
+  }
+  const { leadMs, codec } = bounds
+  if (codec === 'mjpeg') await remuxJpeg(tools.ffmpeg, spool, clip)
+  else await remux(tools.ffmpeg, spool, clip, { hiddenMs: Math.max(leadMs - marginMs, 0), codec })
+  const closed = await describe(tools, facts, bounds, ending)
+  await rm(spool, { force: true })
+  return closed
+}
+
+/** Says whether ffmpeg found no clip in a spool because there is none in it. */
+async function isEmpty(tools: ClipTools, id: number, leadMs: number, error: unknown): Promise<boolean> {
+  if (!(error instanceof CuttingError) || !error.isVerdict) return false
+  try {
+    return !(await showsPicture(spoolPath(tools, id), leadMs - marginMs))
+  } catch {
+    // A file that is not there or cannot be read says nothing of the video.
+    return false
+  }
+}
+
+/** Writes down how the clip ended, so that the next start can say it. On a full disk it stays as it was. */
+async function noteEnding(tools: ClipTools, { facts, bounds, ending }: ClipPlan): Promise<void> {
+  const sidecar: Sidecar = { facts, ...bounds, ending }
+  await writeDurably(sidecarPath(tools, facts.detectionId), JSON.stringify(sidecar)).catch((err: unknown) =>
+    tools.log.warn({ err, detectionId: facts.detectionId }, 'the end of a clip could not be noted'),
+  )
+}
+
+async function isThere(path: string): Promise<boolean> {
+  try {
+    await stat(path)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
+    throw error
+  }
+}
+
+/** Describes a clip by reading the finished file; `startedAt` adds the wall clock of its zero. */
+async function describe(
+  tools: ClipTools,
+  facts: DetectionFacts,
+  bounds: Bounds,
+  { closedBy, peakScore }: Ending,
+): Promise<ClipClosed> {
+  const path = clipPath(tools, facts.detectionId)
+  const reading = [probe(tools.ffmpeg, path), stored(path, `${facts.detectionId}.mp4`)] as const
+  const [{ width, height, codec, ...shown }, file] = await Promise.all(reading)
+  const original = bounds.codec !== 'mjpeg' || codec === 'mjpeg'
+  const startedAt = Math.round(bounds.startedAt + shown.firstMs)
+  const endedAt = Math.round(bounds.startedAt + shown.lastMs)
+  const preRollMs = Math.min(Math.max(facts.motionAt - startedAt, 0), endedAt - startedAt)
+  const { askedPreRollMs } = bounds
+  const snapshotMs = Math.min(shown.firstMs + preRollMs + snapshotDelayMs, shown.lastMs - 1)
+  return {
+    type: 'clipClosed',
+    ...facts,
+    ...file,
+    ...{ startedAt, endedAt, width, height, peakScore, pictures: shown.pictures, original },
+    preRollSeconds: preRollMs / 1000,
+    askedPreRollSeconds: askedPreRollMs === undefined ? null : askedPreRollMs / 1000,
+    durationSeconds: (endedAt - startedAt) / 1000,
+    longestGapSeconds: Math.round(shown.longestGapMs) / 1000,
+    closedBy: mayEndEarly(closedBy) && endedEarly(shown, bounds) ? 'stream-ended' : closedBy,
+    snapshot: await snapshot(tools, facts.detectionId, snapshotMs),
+  }
+}
+
+/** Of a clip that was stopped or cut short it is known why it ends. */
+const mayEndEarly = (closedBy: ClipClosed['closedBy']) => closedBy === 'post-roll' || closedBy === 'longest'
+
+function endedEarly({ firstMs, lastMs, pictures }: Shown, bounds: Bounds): boolean {
+  if (bounds.endAt === null) return false
+  const distanceMs = (lastMs - firstMs) / Math.max(pictures - 1, 1)
+  return bounds.endAt - (bounds.startedAt + lastMs) > Math.max(endedEarlyMs, 3 * distanceMs)
+}
+
+/** Takes the snapshot; null when that fails, since the clip is complete without it. */
+async function snapshot(tools: ClipTools, id: number, atMs: number): Promise<ClipClosed['snapshot']> {
+  const name = `${id}.png`
+  try {
+    await takePicture(tools.ffmpeg, clipPath(tools, id), atMs, join(tools.folder, name))
+    return await stored(join(tools.folder, name), name)
+  } catch (err) {
+    tools.log.warn({ err, detectionId: id }, 'no picture could be taken from a clip')
+    return null
+  }
+}
+
+/** Removes what cannot become a clip, because no row would name it, and returns the loss. */
+export async function lost(tools: ClipTools, facts: DetectionFacts, error: unknown): Promise<ClipLost> {
+  tools.log.error({ err: error, ...facts }, 'a clip is lost')
+  for (const path of [spoolPath, clipPath]) await rm(path(tools, facts.detectionId), { force: true }).catch(() => {})
+  return lostBecause(facts, reasonOf(error))
+}
+
+/** Returns the loss of a clip of which nothing is on disk. */
+export function lostBecause(facts: DetectionFacts, reason: ClipLostReason): ClipLost {
+  return { type: 'clipLost', ...facts, reason, words: lostWords[reason] }
+}
+
+function reasonOf(error: unknown): ClipLostReason {
+  const { reason, code, message = '' } = error as { reason?: ClipLostReason; code?: string; message?: string }
+  if (reason && reason in lostWords) return reason
+  if (code === 'ENOSPC' || code === 'EDQUOT' || message.includes('No space left on device')) return 'disk-full'
+  return code === undefined ? 'unreadable' : 'disk-failed'
+}

@@ -1,0 +1,34 @@
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ownFile } from '../platform/index.ts'
+import { type ClipPlan, type ClipTools, lostBecause, type Sidecar } from './clip-making.ts'
+import { sidecarPath } from './clip-paths.ts'
+import type { ClipLost } from './messages.ts'
+
+/** A clip that an earlier run left, or that the database has not confirmed. */
+export type Leftover = { readonly id: number; readonly hasVideo: boolean }
+
+/**
+ * Lists what an earlier run left in the folder, and removes what it had begun to write. Call it before any camera starts, so
+ * that clips of this run are not among them. Rejects when the folder cannot be read.
+ */
+export async function listLeftovers({ folder }: Pick<ClipTools, 'folder'>): Promise<Leftover[]> {
+  await mkdir(folder, { recursive: true })
+  const names = new Set(await readdir(folder))
+  for (const name of names) if (/^\d+(\.redacted-\d+)?\.(mp4|png|json)\.part$/.test(name)) await rm(join(folder, name))
+  return [...names].flatMap((name) => {
+    const id = /^(\d+)\.json$/.exec(name)?.[1]
+    return id ? { id: Number(id), hasVideo: names.has(`${id}.ts.part`) || names.has(`${id}.mp4`) } : []
+  })
+}
+
+/**
+ * Reads what is known of a leftover: the plan of its clip, or its loss when there is no video of it. Rejects when `ID.json`
+ * cannot be read.
+ */
+export async function readLeftover(tools: ClipTools, { id, hasVideo }: Leftover): Promise<ClipPlan | ClipLost> {
+  const text = await readFile(sidecarPath(tools, id), { encoding: 'utf8', flag: ownFile.read })
+  const { facts, endAt = null, ending, ...beginnings } = JSON.parse(text) as Sidecar
+  if (!hasVideo) return lostBecause(facts, 'nothing-left')
+  return { facts, bounds: { ...beginnings, endAt }, ending: ending ?? { closedBy: 'restart', peakScore: null } }
+}

@@ -1,0 +1,80 @@
+/** Real footage as a camera sends it, on a clock that is moved by hand; and what a clip of it needs. */
+import { execFileSync } from 'node:child_process'
+import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
+import { silentLogger, TaskLimit } from '../../src/platform/index.ts'
+import { type ClipResult, type ClipTools, makeClip } from '../../src/video/clip-making.ts'
+import { type DetectionFacts, Ring } from '../../src/video/index.ts'
+import { listLeftovers, readLeftover } from '../../src/video/leftovers.ts'
+import { packetBytes, type Unit, UnitSplitter } from '../../src/video/transport-stream.ts'
+import { type Footage, footage } from './footage.ts'
+
+const ffmpeg = locateFfmpeg().path
+export const crossing = await footage('crossing-long-gop')
+export const startMs = 1_000_000
+export const wallMs = Date.UTC(2026, 2, 2, 8)
+export const wallOffsetMs = wallMs - startMs
+
+export type Tape = { readonly units: readonly Unit[]; readonly tables: Buffer }
+
+/** The footage as the ingest's ffmpeg writes it. */
+export function tapeOf(clip: Footage): Tape {
+  const input = ['-nostdin', '-loglevel', 'error', '-r', String(clip.fps), '-f', clip.codec, '-i', clip.file]
+  const output = ['-c', 'copy', '-f', 'mpegts', '-muxdelay', '0', '-muxpreload', '0', 'pipe:1']
+  const stream = execFileSync(ffmpeg, [...input, ...output], { maxBuffer: 64 << 20 })
+  const units = new UnitSplitter().push(stream, 0)
+  return { units, tables: stream.subarray(0, stream.length - units.reduce((sum, unit) => sum + unit.bytes.length, 0)) }
+}
+
+const hall = tapeOf(crossing)
+
+/** A camera whose pictures arrive when they are taken, on a clock that is moved by hand. */
+export class TapedCamera {
+  readonly ring = new Ring({ keepMs: 60_000 })
+  readonly #units: readonly Unit[]
+  #next = 0
+
+  constructor({ units, tables } = hall) {
+    this.#units = units
+    this.ring.push(tables.subarray(0, 3 * packetBytes), startMs)
+  }
+
+  /** When its newest picture was taken. */
+  get newestMs(): number {
+    return startMs + (this.ring.newest?.ptsMs ?? 0)
+  }
+
+  /** Lets time pass until `untilMs` after the start of the stream. */
+  play(untilMs: number): void {
+    for (let unit = this.#units[this.#next]; unit && unit.ptsMs <= untilMs; unit = this.#units[this.#next]) {
+      this.ring.push(unit.bytes, startMs + unit.ptsMs)
+      this.#next += 1
+    }
+  }
+}
+
+const endless = { take: () => true, giveBack: () => {} }
+
+export function tools(folder: string, program = ffmpeg): ClipTools {
+  const turns = new TaskLimit(1)
+  const again = async () => false
+  return { ffmpeg: program, folder, log: silentLogger(), inTurn: (task) => turns.run(task), room: endless, again }
+}
+
+export function facts(detectionId: number, motionMs: number): DetectionFacts {
+  return { detectionId, cameraId: 1, motionAt: Math.round(motionMs + wallOffsetMs), score: 0.5, sceneChange: false }
+}
+
+/** So much pre-roll is asked for, and no cooldown stands against it. */
+export function from(motionMs: number, askedPreRollMs: number) {
+  return { fromMs: motionMs - askedPreRollMs, notBeforeMs: -Infinity, askedPreRollMs }
+}
+
+/** What the next start makes of what it finds in the folder, one after the other. */
+export async function leftoversOf(at: ClipTools): Promise<(ClipResult | undefined)[]> {
+  const results: (ClipResult | undefined)[] = []
+  for (const leftover of await listLeftovers(at)) {
+    const plan = await readLeftover(at, leftover)
+    results.push('type' in plan ? plan : await makeClip(at, plan))
+  }
+  return results
+}

@@ -1,0 +1,256 @@
+/** Clips that cannot be made at once: what was recorded stays, and is tried again. */
+import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
+import { silentLogger, systemRandom } from '../../src/platform/index.ts'
+import { Recording } from '../../src/video/clip.ts'
+import type { ClipTools } from '../../src/video/clip-making.ts'
+import { cutLimitMs } from '../../src/video/cutting.ts'
+import { CameraSet, type FromCameras } from '../../src/video/index.ts'
+import { SimulatedClock } from '../support/simulated-clock.ts'
+import { noSmallDisk, smallDisk } from '../support/small-disk.ts'
+import { facts, from, leftoversOf, startMs, TapedCamera, tools, wallOffsetMs } from '../support/taped-camera.ts'
+import { waitUntil } from '../support/waiting.ts'
+
+// Footage is made at first use, which takes a busy machine a while.
+t.setTimeout(180_000)
+
+const ffmpeg = locateFfmpeg().path
+const ending = { closedBy: 'longest', peakScore: 0.7 } as const
+
+/** A program in place of ffmpeg, which does something else first. */
+function instead(folder: string, lines: string): string {
+  const program = join(folder, 'ffmpeg')
+  writeFileSync(program, `#!/bin/sh\n${lines}\nexec '${ffmpeg}' "$@"\n`, { mode: 0o755 })
+  return program
+}
+
+/** Records five seconds as detection `id`. */
+async function record(at: ClipTools, id: number) {
+  const camera = new TapedCamera()
+  camera.play(6000)
+  const motionMs = startMs + 4000
+  const request = { facts: facts(id, motionMs), ring: camera.ring, ...from(motionMs, 2000), wallOffsetMs }
+  const recording = new Recording(at, request)
+  await recording.drained
+  return { recording, endMs: startMs + 5900 }
+}
+
+/** Leaves a clip as a gateway does that is killed while it records. */
+async function leave(folder: string, id: number): Promise<void> {
+  await record(tools(folder), id)
+  t.ok(existsSync(join(folder, `${id}.ts.part`)))
+}
+
+/** The cameras of a gateway that starts. */
+class Started {
+  readonly clock = new SimulatedClock()
+  readonly messages: FromCameras[] = []
+  readonly thread: CameraSet
+
+  constructor(folder: string, program: string) {
+    this.thread = new CameraSet({
+      ...{ clock: this.clock, random: systemRandom, log: silentLogger(), readSecret: () => '' },
+      ...{ clipsFolder: folder, historyFolder: join(folder, 'history'), cellsFolder: join(folder, 'scores') },
+      freeBytes: () => Infinity,
+      ffmpeg: { path: program, dialect: { listOptions: true, setsTimes: true } },
+      post: (message: FromCameras) => this.messages.push(message),
+    })
+  }
+
+  heard<T extends FromCameras['type']>(type: T) {
+    return this.messages.filter((one): one is Extract<FromCameras, { type: T }> => one.type === type)
+  }
+
+  async until(type: FromCameras['type']): Promise<void> {
+    await waitUntil(type, () => this.heard(type).length > 0)
+  }
+
+  async stop(): Promise<void> {
+    this.thread.receive({ type: 'stop' })
+    await this.until('stopped')
+  }
+}
+
+t.test('a clip whose ffmpeg is ended by a signal is made the next time, as if nothing had happened', async (t) => {
+  const folder = t.testdir({ clips: {} })
+  const ended = join(folder, 'ended')
+  const program = instead(
+    folder,
+    `case "$*" in *1.mp4.part) if ! [ -e '${ended}' ]; then : >'${ended}'; kill -TERM $$; fi;; esac`,
+  )
+  const clips = join(folder, 'clips')
+  const pauses: number[] = []
+  const at = {
+    ...tools(clips, program),
+    again: async (attempt: number) => {
+      pauses.push(attempt)
+      t.ok(existsSync(join(clips, '1.ts.part')), 'the video is there')
+      return true
+    },
+  }
+  const { recording, endMs } = await record(at, 1)
+  t.match(await recording.close(endMs, ending), { type: 'clipClosed', ...ending, preRollSeconds: 2 })
+  t.same(pauses, [0])
+  t.same(readdirSync(clips).sort(), ['1.json', '1.mp4', '1.png'])
+})
+
+t.test(
+  'a gateway that ends before a clip could be made leaves it to the next start, which knows how it ended',
+  async (t) => {
+    const folder = t.testdir()
+    const { recording, endMs } = await record(tools(folder, join(folder, 'not-there')), 1)
+    t.equal(await recording.close(endMs, ending), undefined)
+    t.same(readdirSync(folder).sort(), ['1.json', '1.ts.part'])
+    t.match(await leftoversOf(tools(folder)), [{ type: 'clipClosed', detectionId: 1, ...ending }])
+  },
+)
+
+t.test(
+  'a signal to the gateway and all that it started does not end a cut, and live streams go before it',
+  async (t) => {
+    const folder = t.testdir({ clips: {} })
+    const facts = join(folder, 'facts')
+    const program = instead(folder, `case "$*" in *1.mp4.part) cat /proc/$$/stat >'${facts}';; esac`)
+    const { recording, endMs } = await record(tools(join(folder, 'clips'), program), 1)
+    await recording.close(endMs, ending)
+    const [pid, ...rest] = readFileSync(facts, 'utf8')
+      .replace(/\(.*\)/, '')
+      .split(/ +/)
+    t.equal(rest[2], pid, 'it is in a process group of its own')
+    t.equal(Number(rest[16]), 10, 'at a low priority')
+  },
+)
+
+t.test(
+  'a disk that other writers fill while a clip is cut keeps its video, until there is room',
+  { skip: noSmallDisk() ?? false },
+  async (t) => {
+    const disk = smallDisk(8)
+    t.teardown(() => disk.end())
+    const at = {
+      ...tools(disk.folder),
+      again: async () => {
+        t.ok(existsSync(join(disk.folder, '1.ts.part')))
+        disk.empty()
+        return true
+      },
+    }
+    const { recording, endMs } = await record(at, 1)
+    disk.fill()
+    t.match(await recording.close(endMs, ending), { type: 'clipClosed', ...ending })
+    t.same(readdirSync(disk.folder).sort(), ['1.json', '1.mp4', '1.png'])
+  },
+)
+
+t.test('a disk that fails in the middle leaves a clip of what it took, and the clip says so', async (t) => {
+  let left = 1_000_000
+  const room = {
+    take: (bytes: number) => {
+      left -= bytes
+      if (left < 0) throw Object.assign(new Error('the disk does not answer'), { code: 'EIO' })
+      return true
+    },
+    giveBack: () => {},
+  }
+  const { recording, endMs } = await record({ ...tools(t.testdir()), room }, 1)
+  left = -1
+  t.match(await recording.close(endMs, ending), { type: 'clipClosed' }, 'all was written before')
+  left = 1_000_000
+  const camera = new TapedCamera()
+  camera.play(6000)
+  const request = { facts: facts(2, startMs + 5000), ring: camera.ring, ...from(startMs + 5000, 1000), wallOffsetMs }
+  const broken = new Recording({ ...tools(t.testdir()), room }, request)
+  await broken.drained
+  left = 0
+  camera.play(9000)
+  t.match(await broken.close(startMs + 9000, ending), {
+    type: 'clipClosed',
+    closedBy: 'disk-failed',
+    preRollSeconds: 1,
+  })
+})
+
+t.test('without ffmpeg at the start nothing is lost: clips are made once it is back', async (t) => {
+  const folder = t.testdir({ clips: {} })
+  const clips = join(folder, 'clips')
+  await leave(clips, 9)
+  const program = join(folder, 'ffmpeg')
+  const gateway = new Started(clips, program)
+  await gateway.until('leftoversDone')
+  t.match(gateway.heard('leftoversDone'), [{ count: 0, kept: [9] }])
+  t.same(gateway.heard('clipLost'), [])
+  symlinkSync(ffmpeg, program)
+  gateway.clock.advance(10_000)
+  await gateway.until('clipClosed')
+  t.match(gateway.heard('clipClosed'), [{ detectionId: 9, closedBy: 'restart', preRollSeconds: 2 }])
+  await gateway.stop()
+  t.same(readdirSync(clips).sort(), ['9.json', '9.mp4', '9.png'])
+})
+
+t.test('a gateway without ffmpeg that is stopped keeps what it could not make', async (t) => {
+  const folder = t.testdir({ clips: {} })
+  const clips = join(folder, 'clips')
+  await leave(clips, 9)
+  const gateway = new Started(clips, join(folder, 'not-there'))
+  await gateway.until('leftoversDone')
+  await gateway.stop()
+  t.match(await leftoversOf(tools(clips)), [{ type: 'clipClosed', detectionId: 9, closedBy: 'restart' }])
+})
+
+t.test('facts that cannot be read keep their video, and are no reason to lose another clip', async (t) => {
+  const folder = t.testdir({ '3.json': '{"facts"', '3.ts.part': 'video', '4.json': '' })
+  await leave(folder, 9)
+  const gateway = new Started(folder, ffmpeg)
+  await gateway.until('leftoversDone')
+  t.match(gateway.heard('leftoversDone'), [{ count: 2, kept: [3] }], 'of the last one there is nothing')
+  t.match(gateway.heard('clipClosed'), [{ detectionId: 9 }])
+  t.same(gateway.heard('clipLost'), [])
+  await gateway.stop()
+  t.ok(existsSync(join(folder, '3.ts.part')))
+})
+
+t.test('a folder of clips that cannot be read is not taken for an empty one', async (t) => {
+  const gateway = new Started(join(t.testdir({ file: '' }), 'file'), ffmpeg)
+  await gateway.until('leftoversDone')
+  t.match(gateway.heard('leftoversDone'), [{ count: 0, kept: null }])
+  await gateway.stop()
+})
+
+t.test('cameras start at once, also while a clip of an earlier run is still being cut', async (t) => {
+  const folder = t.testdir({ clips: {} })
+  const clips = join(folder, 'clips')
+  await leave(clips, 9)
+  const waits = join(folder, 'waits')
+  writeFileSync(waits, '')
+  const program = instead(
+    folder,
+    `case "$*" in *9.mp4.part) while [ -e '${waits}' ]; do sleep 0.05; done;; *rtsp*|*pipe:3*) exec tail -f /dev/null;; esac`,
+  )
+  const gateway = new Started(clips, program)
+  const motion = {
+    ...{ sensitivity: 0.3, cooldownSeconds: 1, preRecordSeconds: 2, postRecordSeconds: 1 },
+    ...{ masks: [], zones: [] },
+  }
+  gateway.thread.receive({
+    type: 'camera',
+    settings: {
+      ...{ cameraId: 1, url: 'rtsp://127.0.0.1:1/', detectUrl: null, username: null, passwordFile: null },
+      ...{ detecting: true, streaming: false, motion, filmSeconds: 0 },
+      history: { isOn: false, hours: 0, stream: 'main' },
+    },
+  })
+  await gateway.until('state')
+  t.match(gateway.heard('state'), [{ cameraId: 1, state: 'connecting' }])
+  t.same(gateway.heard('leftoversDone'), [])
+  rmSync(waits)
+  await gateway.until('leftoversDone')
+  t.match(gateway.heard('clipClosed'), [{ detectionId: 9 }])
+  await gateway.stop()
+})
+
+t.test('a large clip may take longer to cut than a small one', async (t) => {
+  t.equal(cutLimitMs(0), 120_000)
+  t.equal(cutLimitMs(750_000_000), 120_000 + 3_000_000, 'five minutes of 4K on a card with 0.25 MB/s left')
+})
