@@ -184,15 +184,17 @@ function endedEarly({ firstMs, lastMs, pictures }: Shown, bounds: Bounds): boole
   return bounds.endAt - (bounds.startedAt + lastMs) > Math.max(endedEarlyMs, 3 * distanceMs)
 }
 
-/** Takes the snapshot; null when that fails, since the clip is complete without it. */
+/** Takes the snapshot; null when there is none, since the clip is complete without it. */
 async function snapshot(tools: ClipTools, id: number, atMs: number): Promise<ClipClosed['snapshot']> {
   const name = `${id}.png`
+  const file = join(tools.folder, name)
   try {
-    await takePicture(tools.ffmpeg, clipPath(tools, id), atMs, join(tools.folder, name))
-    return await stored(join(tools.folder, name), name)
+    await takePicture(tools.ffmpeg, clipPath(tools, id), atMs, file)
+    return await stored(file, name)
   } catch (err) {
     tools.log.warn({ err, detectionId: id }, 'no picture could be taken from a clip')
-    return null
+    // One of an earlier run, whose result was not confirmed.
+    return stored(file, name).catch(() => null)
   }
 }
 

@@ -7,7 +7,9 @@ import { makeDurable } from './durable.ts'
 import { asIvf } from './ivf.ts'
 import { lowerPriority } from './low-priority.ts'
 import type { StoredFile } from './messages.ts'
-import { type Shown, shownBy } from './shown.ts'
+import { probeMp4 } from './mp4-file.ts'
+import type { Probed } from './mp4-shown.ts'
+import { shownBy } from './shown.ts'
 import type { Codec } from './transport-stream.ts'
 
 /** ffmpeg failed; the message is its last output. */
@@ -22,14 +24,6 @@ export class CuttingError extends Error {
   }
 }
 
-/** Properties of a finished clip. */
-export type Probed = Shown & {
-  readonly width: number
-  readonly height: number
-  /** Codec, by ffmpeg's name. */
-  readonly codec: string
-}
-
 /** How a spool becomes a clip. */
 export type Part = {
   /** Milliseconds of the beginning that are hidden. */
@@ -41,6 +35,9 @@ export type Part = {
 const limitMsPerByte = 0.004
 const shortestLimitMs = 120_000
 const keptChars = 8000
+/** Wide enough to see who is there; the clip has every detail. */
+const snapshotWidth = 640
+const smaller = `scale=min(${snapshotWidth}\\,iw):-1:flags=area`
 /** ffmpeg ends with this after a signal. */
 const signalledCode = 255
 /** What ffmpeg says when something else than the video is in the way. */
@@ -113,8 +110,16 @@ async function make(path: string, write: (part: string) => Promise<unknown>): Pr
   }
 }
 
-/** Reads the whole clip, without decoding it. Rejects with CuttingError when there is no picture in it. */
+/**
+ * Reads from a clip what it shows: from its header, or by ffmpeg when that has anything unusual. Rejects with CuttingError when
+ * there is no picture in it.
+ */
 export async function probe(ffmpeg: string, clip: string): Promise<Probed> {
+  return (await probeMp4(clip)) ?? probeByFfmpeg(ffmpeg, clip)
+}
+
+/** Has ffmpeg list the pictures of a clip, without decoding them. Rejects like `probe`. */
+export async function probeByFfmpeg(ffmpeg: string, clip: string): Promise<Probed> {
   const { said, wrote } = await run(
     ffmpeg,
     [...['-copyts', '-i', clip, '-map', '0:v:0', '-c', 'copy', '-f', 'framecrc', 'pipe:1']],
@@ -126,11 +131,27 @@ export async function probe(ffmpeg: string, clip: string): Promise<Probed> {
   return { ...shown, codec: video[1] ?? '', width: Number(video[2]), height: Number(video[3]) }
 }
 
-/** Writes one picture of a clip as PNG in its own size. Rejects with CuttingError when there is none at this moment. */
+/**
+ * Writes one picture of a clip as PNG, at most `snapshotWidth` wide: in full size it was the larger part of what a short clip
+ * writes. Rejects with CuttingError when there is none at this moment.
+ */
 export async function takePicture(ffmpeg: string, clip: string, atMs: number, file: string): Promise<void> {
   const where = ['-ss', seconds(Math.max(atMs, 0)), '-i', clip]
   // The cheapest level: the noise of a camera hardly compresses, and the clip waits for its picture.
-  const what = ['-map', '0:v:0', '-frames:v', '1', '-c:v', 'png', '-compression_level', '1', '-f', 'image2pipe']
+  const what = [
+    '-map',
+    '0:v:0',
+    '-frames:v',
+    '1',
+    '-vf',
+    smaller,
+    '-c:v',
+    'png',
+    '-compression_level',
+    '1',
+    '-f',
+    'image2pipe',
+  ]
   await make(file, async (part) => {
     await run(ffmpeg, ['-y', '-loglevel', 'error', '-threads', '1', ...where, ...what, part])
     if ((await stat(part)).size === 0) throw new CuttingError('no picture at this moment')

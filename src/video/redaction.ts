@@ -4,10 +4,11 @@ import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { TaskLimit } from '../platform/index.ts'
 import type { ClipTools } from './clip-making.ts'
-import { CuttingError, type Probed, probe, stored, takePicture } from './cutting.ts'
+import { CuttingError, probe, stored, takePicture } from './cutting.ts'
 import { makeDurable } from './durable.ts'
 import { lowerPriority } from './low-priority.ts'
 import type { FromCameras, RedactionJob } from './messages.ts'
+import type { Probed } from './mp4-shown.ts'
 import { type Mask, maskOf } from './redaction-mask.ts'
 
 type RedactorNeeds = {

@@ -13,10 +13,12 @@ export type Shown = {
 export function shownBy(list: string): Shown | undefined {
   const base = /^#tb 0: (\d+)\/(\d+)$/m.exec(list)
   const msPerTick = (1000 * Number(base?.[1])) / Number(base?.[2])
-  const times = [...list.matchAll(/^0,\s*-?\d+,\s*(-?\d+),/gm)]
-    .map(([, pts]) => Number(pts) * msPerTick)
-    .filter((ms) => ms >= 0)
-    .sort((a, b) => a - b)
+  return shownAt([...list.matchAll(/^0,\s*-?\d+,\s*(-?\d+),/gm)].map(([, pts]) => Number(pts) * msPerTick))
+}
+
+/** Returns what pictures show that have these times, in any order. Those before zero are hidden. */
+export function shownAt(timesMs: readonly number[]): Shown | undefined {
+  const times = timesMs.filter((ms) => ms >= 0).sort((a, b) => a - b)
   const [firstMs, lastMs] = [times[0], times.at(-1)]
   if (firstMs === undefined || lastMs === undefined) return undefined
   const longestGapMs = times.reduce((longest, ms, i) => Math.max(longest, ms - (times[i - 1] ?? ms)), 0)

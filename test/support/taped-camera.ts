@@ -5,7 +5,7 @@ import { silentLogger, TaskLimit } from '../../src/platform/index.ts'
 import { type ClipResult, type ClipTools, makeClip } from '../../src/video/clip-making.ts'
 import { type DetectionFacts, Ring } from '../../src/video/index.ts'
 import { listLeftovers, readLeftover } from '../../src/video/leftovers.ts'
-import { packetBytes, type Unit, UnitSplitter } from '../../src/video/transport-stream.ts'
+import { type Codec, packetBytes, type Unit, UnitSplitter } from '../../src/video/transport-stream.ts'
 import { type Footage, footage } from './footage.ts'
 
 const ffmpeg = locateFfmpeg().path
@@ -14,15 +14,16 @@ export const startMs = 1_000_000
 export const wallMs = Date.UTC(2026, 2, 2, 8)
 export const wallOffsetMs = wallMs - startMs
 
-export type Tape = { readonly units: readonly Unit[]; readonly tables: Buffer }
+export type Tape = { readonly units: readonly Unit[]; readonly tables: Buffer; readonly codec: Codec }
 
-/** The footage as the ingest's ffmpeg writes it. */
-export function tapeOf(clip: Footage): Tape {
+/** The footage as the ingest's ffmpeg writes it; copied, unless it is to be encoded. */
+export function tapeOf(clip: Footage, encode: readonly string[] = ['-c', 'copy']): Tape {
   const input = ['-nostdin', '-loglevel', 'error', '-r', String(clip.fps), '-f', clip.codec, '-i', clip.file]
-  const output = ['-c', 'copy', '-f', 'mpegts', '-muxdelay', '0', '-muxpreload', '0', 'pipe:1']
+  const output = [...encode, '-f', 'mpegts', '-muxdelay', '0', '-muxpreload', '0', 'pipe:1']
   const stream = execFileSync(ffmpeg, [...input, ...output], { maxBuffer: 64 << 20 })
-  const units = new UnitSplitter().push(stream, 0)
-  return { units, tables: stream.subarray(0, stream.length - units.reduce((sum, unit) => sum + unit.bytes.length, 0)) }
+  const splitter = new UnitSplitter()
+  const units = splitter.push(stream, 0)
+  return { units, tables: stream.subarray(0, 3 * packetBytes), codec: splitter.codec }
 }
 
 const hall = tapeOf(crossing)
@@ -35,7 +36,7 @@ export class TapedCamera {
 
   constructor({ units, tables } = hall) {
     this.#units = units
-    this.ring.push(tables.subarray(0, 3 * packetBytes), startMs)
+    this.ring.push(tables, startMs)
   }
 
   /** When its newest picture was taken. */

@@ -113,6 +113,9 @@ for (const [name, motionAtMs, preRollMs, endMs] of [
         t.ok(result.preRollSeconds * 1000 >= preRollMs && result.preRollSeconds * 1000 <= preRollMs + pictureMs + 2)
         t.ok(takenAt(last) <= endMs + startMs + offsetMs + wallOffsetMs + 2, 'not longer than asked for')
         t.match(result, { closedBy: 'post-roll', original: true, askedPreRollSeconds: preRollMs / 1000 })
+        const snapshot = PNG.sync.read(readFileSync(join(folder, '1.png')))
+        const width = Math.min(heavy.width, 640)
+        t.match(snapshot, { width, height: (width * heavy.height) / heavy.width }, 'a small picture of it')
       }
       return undefined
     },

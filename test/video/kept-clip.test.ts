@@ -172,6 +172,14 @@ t.test('a disk that fails in the middle leaves a clip of what it took, and the c
   })
 })
 
+t.test('a clip that is made and not confirmed is reported the same without ffmpeg', async (t) => {
+  const folder = t.testdir()
+  await leave(folder, 9)
+  const made = await leftoversOf(tools(folder))
+  t.match(made, [{ type: 'clipClosed', snapshot: { file: '9.png' } }])
+  t.same(await leftoversOf(tools(folder, join(folder, 'not-there'))), made)
+})
+
 t.test('without ffmpeg at the start nothing is lost: clips are made once it is back', async (t) => {
   const folder = t.testdir({ clips: {} })
   const clips = join(folder, 'clips')
