@@ -84,6 +84,7 @@ export function composeVideo(
   })
   const cameras: CamerasService = new CamerasService({
     ...{ work, clock, logger: log, audit, configured, recorder, copies, films, link: camerasThread, watched },
+    clockIsTrusted: () => storage.clockSync.isTrusted(),
     gaps: new GapKeeper({ work, clock, logger: log, ledger: gapLedger }),
     zoneOf: (warehouseId) => work.read((tx) => warehouse.timezoneOf(tx, warehouseId)),
   })

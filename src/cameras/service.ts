@@ -38,6 +38,8 @@ type CamerasServiceNeeds = {
   readonly gaps: GapKeeper
   /** Time zone of a warehouse; UTC for one that is not there. */
   readonly zoneOf: (warehouseId: number) => string
+  /** Whether the wall clock is right as far as is known. */
+  readonly clockIsTrusted: () => boolean
   readonly watched: Watched
   readonly copies: DetectionCopies
 }
@@ -87,6 +89,7 @@ export class CamerasService {
     this.#needs.link.send({ type: 'reserve', bytes: reserveBytes, minFreeBytes })
     this.#needs.link.send({ type: 'memory', bytes: memoryBytes })
     this.#needs.link.send({ type: 'cells', ...cells })
+    this.#tellClock()
     for (const id of this.#sent.keys()) {
       if (cameras.some((camera) => camera.id === id)) continue
       this.#sent.delete(id)
@@ -108,6 +111,10 @@ export class CamerasService {
     this.#everyMinute()
   }
 
+  #tellClock(): void {
+    this.#needs.link.send({ type: 'clock', isTrusted: this.#needs.clockIsTrusted() })
+  }
+
   #setDuties(): void {
     const { cameras } = this.#needs.configured.site
     this.#needs.gaps.setDuties(new Map(cameras.map((camera) => [camera.id, this.#duty(camera)])))
@@ -116,6 +123,7 @@ export class CamerasService {
   #everyMinute(): void {
     const { clock, configured } = this.#needs
     this.#cancelMinute = clock.after(toNextMinute(clock.now()), () => {
+      this.#tellClock()
       for (const camera of configured.site.cameras)
         if (camera.recordingHours && this.#isTold(camera)) this.#tell(camera)
       this.#everyMinute()

@@ -110,6 +110,10 @@ export class CameraSet {
         this.#history.minFreeBytes = Math.max(message.bytes, message.minFreeBytes)
         this.#cells.minFreeBytes = Math.max(message.bytes, message.minFreeBytes)
         return undefined
+      case 'clock':
+        this.#history.clockIsTrusted = message.isTrusted
+        this.#cells.clockIsTrusted = message.isTrusted
+        return undefined
       case 'live':
         return this.#cameras.get(message.cameraId)?.live(message.format, message.feed)
       case 'snapshot':

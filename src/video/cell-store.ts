@@ -40,6 +40,8 @@ export class CellStore implements CellShelf {
   /** Unknown at first: until the settings have come, nothing is removed. */
   #limits: CellLimits | undefined
   #minFreeBytes = 0
+  /** Unknown at first: until it is, nothing is removed for its age. */
+  #clockIsTrusted = false
   #bytes = 0
   #pendingBytes = 0
   #isRefused = false
@@ -60,6 +62,11 @@ export class CellStore implements CellShelf {
   /** Free disk space that cells leave for everything else. */
   set minFreeBytes(bytes: number) {
     this.#minFreeBytes = bytes
+  }
+
+  /** Whether the wall clock is right as far as is known. By a wrong one nothing is old. */
+  set clockIsTrusted(isTrusted: boolean) {
+    this.#clockIsTrusted = isTrusted
   }
 
   set limits(limits: CellLimits) {
@@ -190,7 +197,7 @@ export class CellStore implements CellShelf {
     if (!limits) return
     const beforeMs = this.#needs.clock.now() - limits.days * dayMs
     const isOld = ({ cameraId, startMs }: Known) =>
-      !this.isOn || !this.#cameras.has(cameraId) || startMs + cellFileMs <= beforeMs
+      !this.isOn || !this.#cameras.has(cameraId) || (this.#clockIsTrusted && startMs + cellFileMs <= beforeMs)
     const old = this.#oldest().filter(isOld).slice(0, mostRemoved)
     for (const file of old) await this.#remove(file)
     for (const file of this.#oldest().slice(0, mostRemoved - old.length)) {

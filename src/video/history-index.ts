@@ -23,12 +23,14 @@ export function readSegmentName(name: string): Segment | undefined {
   return { cameraId: Number(cameraId), runMs: Number(runMs), startMs: Number(startMs) }
 }
 
-type Known = { readonly segment: Segment; endMs: number }
+/** `order` grows with each one that was added. */
+type Known = { readonly segment: Segment; endMs: number; readonly order: number }
 
 /** Knows which segments there are and what time each covers. It is made from file names, so it needs no database. */
 export class HistoryIndex {
   /** Of each camera, by start. */
   readonly #cameras = new Map<number, Known[]>()
+  #added = 0
 
   /** Adds a segment. `endMs` is when its video ends, as far as is known; a later segment of its run says it exactly. */
   add(segment: Segment, endMs: number): void {
@@ -36,7 +38,8 @@ export class HistoryIndex {
     const after = known.findLastIndex((one) => one.segment.startMs <= segment.startMs)
     const before = known.findLast((one, i) => i <= after && one.segment.runMs === segment.runMs)
     if (before) before.endMs = segment.startMs
-    known.splice(after + 1, 0, { segment, endMs: Math.max(endMs, segment.startMs) })
+    this.#added += 1
+    known.splice(after + 1, 0, { segment, endMs: Math.max(endMs, segment.startMs), order: this.#added })
     this.#cameras.set(segment.cameraId, known)
   }
 
@@ -61,12 +64,13 @@ export class HistoryIndex {
 
   /**
    * Returns the segments to read for a film, oldest first: those of the run that shows its moment. Empty when no run
-   * does. A film cannot continue from one run into the next, because the time of the stream begins anew.
+   * does. A film cannot continue from one run into the next, because the time of the stream begins anew. When the clock was
+   * set back, two runs have the moment: it is the one that was recorded last.
    */
   choose(cameraId: number, { fromMs, atMs, toMs }: FilmSpan): Segment[] {
     const known = this.#cameras.get(cameraId) ?? []
     const shows = (one: Known) => one.segment.startMs <= atMs + toleranceMs && one.endMs >= atMs - toleranceMs
-    const runMs = known.findLast(shows)?.segment.runMs
+    const runMs = known.filter(shows).reduce(newer, undefined)?.segment.runMs
     const run = known.filter(({ segment }) => segment.runMs === runMs)
     return run.filter((one) => one.segment.startMs <= toMs && one.endMs >= fromMs).map(({ segment }) => segment)
   }
@@ -87,6 +91,10 @@ export class HistoryIndex {
   #find(segment: Segment): Known | undefined {
     return this.#cameras.get(segment.cameraId)?.findLast((one) => isSame(one.segment, segment))
   }
+}
+
+function newer(one: Known | undefined, other: Known): Known {
+  return one && one.order > other.order ? one : other
 }
 
 function inOrder(known: readonly Known[]): Segment[] {

@@ -34,6 +34,9 @@ const mostPendingBytes = 16 * 1024 * 1024
 /** Time until the disk is tried again after it refused a segment. */
 const tryAgainMs = 10_000
 
+/** A wall clock that moves more than this against the monotonic one was set: what follows is another run. */
+const clockSetMs = 1000
+
 /** The start of a run is known better after some seconds; corrections below and above this are none. */
 const correctionMs = { least: 50, most: 5000 } as const
 
@@ -56,12 +59,16 @@ export class HistoryWriter {
   #runMs: number | undefined
   #batch: Buffer[] = []
   #lastWriteMs = 0
+  /** Wall clock minus monotonic clock, as this run counts it. */
+  #clockMs = 0
   /** From the stream's time to the wall clock, and the newest picture: kept, because the ring forgets them at a break. */
   #wallOffsetMs = 0
   #newestPtsMs = 0
   #pendingBytes = 0
   #notBeforeMs = -Infinity
   #isRefused = false
+  /** A run was given up: the next one begins when what waits is written. */
+  #isBehind = false
   #writing: Promise<void> = Promise.resolve()
 
   constructor(needs: HistoryWriterNeeds) {
@@ -90,7 +97,8 @@ export class HistoryWriter {
   #take(unit: Unit): void {
     const { clock, ring } = this.#needs
     const nowMs = clock.monotonic()
-    this.#wallOffsetMs = ring.arrivalOf(0) + clock.now() - nowMs
+    this.#followClock(clock.now() - nowMs, unit.key)
+    this.#wallOffsetMs = ring.arrivalOf(0) + this.#clockMs
     this.#newestPtsMs = unit.ptsMs
     if (unit.key && (!this.#open || unit.ptsMs - this.#open.startPtsMs >= segmentMs)) this.#begin(unit, nowMs)
     if (!this.#open) return
@@ -99,9 +107,18 @@ export class HistoryWriter {
     if (nowMs - this.#lastWriteMs >= writeEveryMs) this.#write()
   }
 
+  /** A clock that was set ends the run at the next key frame; until then the run counts as before, and has no hole. */
+  #followClock(clockMs: number, isKey: boolean): void {
+    const wasSet = this.#open !== undefined && Math.abs(clockMs - this.#clockMs) > clockSetMs
+    if (wasSet && !isKey) return
+    if (wasSet) this.#endRun()
+    this.#clockMs = clockMs
+  }
+
   #begin(unit: Unit, nowMs: number): void {
     this.#close()
-    if (this.#pendingBytes > 0 && this.#runMs === undefined) return
+    if (this.#isBehind && this.#pendingBytes > 0) return
+    this.#isBehind = false
     if (nowMs < this.#notBeforeMs) return
     const { cameraId, ring, shelf } = this.#needs
     const startMs = Math.round(unit.ptsMs + this.#wallOffsetMs)
@@ -183,6 +200,7 @@ export class HistoryWriter {
   #giveUp(why: string, err?: unknown): void {
     if (!this.#isRefused) this.#needs.log.warn({ err, why }, 'continuous video has a gap')
     this.#isRefused = true
+    this.#isBehind = true
     const open = this.#open
     this.#open = undefined
     this.#runMs = undefined

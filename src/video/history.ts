@@ -35,6 +35,8 @@ export class History {
   /** Writers of streams that are kept no longer, until their last bytes are in the file. */
   readonly #ending = new Set<Promise<void>>()
   #minFreeBytes = 0
+  /** Unknown at first: until it is, nothing is removed for its age. */
+  #clockIsTrusted = false
   #cancelTidying = () => {}
   readonly #loaded: Promise<void>
 
@@ -48,6 +50,11 @@ export class History {
   /** Free disk space that history leaves for everything else. */
   set minFreeBytes(bytes: number) {
     this.#minFreeBytes = bytes
+  }
+
+  /** Whether the wall clock is right as far as is known. By a wrong one nothing is old. */
+  set clockIsTrusted(isTrusted: boolean) {
+    this.#clockIsTrusted = isTrusted
   }
 
   /**
@@ -104,15 +111,24 @@ export class History {
     )
     const segments = names.flatMap((name) => readSegmentName(name) ?? [])
     segments.sort((a, b) => a.startMs - b.startMs)
-    // Only the last file of a run does not know its end from the next one's start.
-    const lasts = new Map(segments.map((one) => [`${one.cameraId} ${one.runMs}`, one]))
-    for (const segment of segments) this.#index.add(segment, segment.startMs)
-    for (const last of lasts.values()) {
-      const written = await stat(join(folder, segmentName(last))).catch(() => undefined)
-      // A copied file has a later time.
-      if (written) this.#index.extend(last, Math.min(Math.round(written.mtimeMs), last.startMs + longestMs))
+    for (const { segments: ofRun, writtenMs } of await this.#runsOf(segments)) {
+      for (const segment of ofRun) this.#index.add(segment, segment.startMs)
+      const last = ofRun.at(-1)
+      // Only the last file of a run does not know its end from the next one's start. A copied file has a later time.
+      if (last) this.#index.extend(last, Math.min(writtenMs, last.startMs + longestMs))
     }
     this.#tidyLater()
+  }
+
+  /** Returns the segments by run, in the order in which the runs were written. */
+  async #runsOf(segments: readonly Segment[]): Promise<{ segments: Segment[]; writtenMs: number }[]> {
+    const runs = []
+    for (const ofRun of Map.groupBy(segments, (one) => `${one.cameraId} ${one.runMs}`).values()) {
+      const path = join(this.#needs.folder, segmentName(ofRun.at(-1) as Segment))
+      const written = await stat(path).catch(() => undefined)
+      runs.push({ segments: ofRun, writtenMs: Math.round(written?.mtimeMs ?? 0) })
+    }
+    return runs.sort((a, b) => a.writtenMs - b.writtenMs)
   }
 
   #tidyLater(): void {
@@ -127,13 +143,21 @@ export class History {
   async tidy(): Promise<void> {
     await this.#loaded
     const nowMs = this.#needs.clock.now()
-    const olderThanMs = (cameraId: number) => nowMs - (this.#hours.get(cameraId) ?? 0) * hourMs
+    const olderThanMs = (cameraId: number) => {
+      const hours = this.#hours.get(cameraId) ?? 0
+      if (hours === 0) return Number.POSITIVE_INFINITY
+      return this.#clockIsTrusted ? nowMs - hours * hourMs : Number.NEGATIVE_INFINITY
+    }
     const expired = this.#index.expired(olderThanMs, mostRemoved)
-    for (const segment of expired) await this.#remove(segment)
+    for (const segment of expired) if (!this.#isOpen(segment)) await this.#remove(segment)
     for (const segment of this.#index.oldest(mostRemoved - expired.length)) {
       if (this.#needs.freeBytes() >= this.#minFreeBytes * beforeClips) return
-      if (this.#writers.get(segment.cameraId)?.writer.segment?.startMs !== segment.startMs) await this.#remove(segment)
+      if (!this.#isOpen(segment)) await this.#remove(segment)
     }
+  }
+
+  #isOpen({ cameraId, startMs }: Segment): boolean {
+    return this.#writers.get(cameraId)?.writer.segment?.startMs === startMs
   }
 
   async #remove(segment: Segment): Promise<void> {

@@ -54,6 +54,8 @@ export type ToCameras =
   | { readonly type: 'secrets' }
   /** Bytes of the disk that clips leave for the ledger, and history for clips. Sent before the first camera. */
   | { readonly type: 'reserve'; readonly bytes: number; readonly minFreeBytes: number }
+  /** Whether the wall clock is right as far as is known. By a wrong one nothing is removed for its age. Sent every minute. */
+  | { readonly type: 'clock'; readonly isTrusted: boolean }
   /** How many days the cells of motion detection are kept, and how many bytes. Sent before the first camera. */
   | { readonly type: 'cells'; readonly days: number; readonly mostBytes: number }
   /** What motion detection of a camera has judged so far is to be in its files. Answered by `cellsWritten`. */

@@ -1,7 +1,7 @@
 import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import { databaseFile } from '../../src/database/index.ts'
-import type { FromCameras } from '../../src/video/index.ts'
+import type { FromCameras, ToCameras } from '../../src/video/index.ts'
 import { type Answer, type Person, people, type TestGateway, testGateway } from '../support/gateway.ts'
 
 const cameras = [{ id: 7, url: 'rtsp://192.0.2.7/main', owner: 'vera', motion: { preRecordSeconds: 3 } }]
@@ -187,6 +187,23 @@ t.test('a clip whose row the disk did not take at first is not called lost meanw
   await settle(gateway)
   t.match(await detections(gateway), [{ id: 1, clipStatus: 'recorded' }])
 })
+
+t.test(
+  'the cameras thread hears every minute whether the clock is right, so that nothing is removed by a wrong one',
+  async (t) => {
+    const sent: ToCameras[] = []
+    const gateway = await testGateway({ config: { cameras } })
+    t.teardown(() => gateway.end())
+    gateway.camerasThread.send = (message: ToCameras) => sent.push(message)
+    const told = () => sent.splice(0).flatMap((one) => (one.type === 'clock' ? [one.isTrusted] : []))
+    gateway.cameras.start()
+    gateway.cameras.threadStarted()
+    t.same(told(), [true])
+    gateway.clock.setWall(0)
+    gateway.clock.advance(60_000)
+    t.same(told(), [false])
+  },
+)
 
 t.test('a clip of which nobody was told before the crash is told now, with its motion', async (t) => {
   const gateway = await testGateway({ config: { cameras } })

@@ -19,6 +19,7 @@ type Limits = { readonly days: number; readonly mostBytes: number }
 /** A shelf of stored cells on its own clock, in `folder`; cameras 1 to 9 are known. */
 export function cellStore(folder: string, clock: SimulatedClock, limits: Partial<Limits> = {}, freeBytes = () => 1e12) {
   const store = new CellStore({ folder, clock, log: createLogger({ level: 'silent' }), freeBytes })
+  store.clockIsTrusted = true
   store.limits = { days: 7, mostBytes: 1e9, ...limits }
   for (const cameraId of Array(9).keys()) store.know(cameraId + 1, true)
   return store

@@ -131,6 +131,10 @@ t.test(
     await storeCells(folder, 2, startMs + 24 * hourMs, [quietCells])
     const clock = new SimulatedClock(startMs + 26 * hourMs)
     const store = cellStore(folder, clock, { days: 1 })
+    store.clockIsTrusted = false
+    await store.tidy()
+    t.equal(readdirSync(folder).length, 3, 'by a clock that is wrong nothing is old')
+    store.clockIsTrusted = true
     await store.tidy()
     t.same(
       readdirSync(folder).map((name) => name[0]),

@@ -37,6 +37,7 @@ class Kept {
     const { clock } = this
     this.history = new History({ folder, clock, log: silentLogger(), freeBytes: () => this.freeBytes })
     this.history.minFreeBytes = 100
+    this.history.clockIsTrusted = true
     this.ring.push(stream.subarray(0, 3 * packetBytes), 0)
     this.history.keep(7, hours, this.ring)
   }
@@ -44,13 +45,20 @@ class Kept {
   /** Lets time pass, with its pictures; what they lead to on the disk is done. */
   async play(seconds: number): Promise<void> {
     for (let second = 0; second < seconds; second += 1) {
+      this.pass(1)
+      await this.history.find(7, { fromMs: 0, atMs: 0, toMs: 0 })
+    }
+  }
+
+  /** Lets time pass, with its pictures, but gives the disk no turn. */
+  pass(seconds: number): void {
+    for (let second = 0; second < seconds; second += 1) {
       const untilMs = this.clock.monotonic() + 1000
       for (let unit = this.#unit; unit && unit.ptsMs <= untilMs; unit = this.#unit) {
         this.clock.advance(Math.max(unit.ptsMs - this.clock.monotonic(), 0))
         this.ring.push(unit.bytes, this.clock.monotonic())
         this.#next += 1
       }
-      await this.history.find(7, { fromMs: 0, atMs: 0, toMs: 0 })
     }
   }
 
@@ -128,6 +136,61 @@ t.test('what is older than its hours is removed, and while the disk is short of 
     1,
     'it gives way before clips do, which are removed below 100; what is being written stays',
   )
+  await kept.history.stop()
+})
+
+t.test('by a clock that is wrong no continuous video is old', async (t) => {
+  const kept = new Kept(folderOf(t), 3 / 60)
+  await kept.play(130)
+  kept.history.clockIsTrusted = false
+  kept.clock.setWall(Date.UTC(2030, 0, 1))
+  await kept.history.tidy()
+  t.equal(kept.files.length, 2)
+  kept.clock.setWall(wallMs + 600_000)
+  kept.history.clockIsTrusted = true
+  await kept.history.tidy()
+  t.equal(kept.files.length, 1, 'what is being written stays')
+  await kept.history.stop()
+})
+
+t.test(
+  'a clock that is set begins another run, without a hole, and a moment that there was twice is the later one',
+  async (t) => {
+    const folder = folderOf(t)
+    const kept = new Kept(folder)
+    await kept.play(58)
+    // What came last is not written yet.
+    kept.pass(2)
+    kept.clock.setWall(wallMs + 30_000)
+    kept.pass(2)
+    await kept.play(58)
+    t.equal(new Set(kept.files.map((name) => name.split('_')[1])).size, 2, 'two runs')
+    const times = kept.files
+      .flatMap((name) => unitsIn(folder, name))
+      .map(({ ptsMs }) => Math.round(ptsMs))
+      .sort((a, b) => a - b)
+    t.same(
+      times,
+      pictures.slice(0, times.length).map(({ ptsMs }) => Math.round(ptsMs)),
+      'each picture is there once',
+    )
+    const twice = { fromMs: wallMs + 35_000, atMs: wallMs + 40_000, toMs: wallMs + 45_000 }
+    const startsOf = async (one: Kept) => (await one.history.find(7, twice)).map(({ startMs }) => startMs - wallMs)
+    const [start = 0, ...others] = await startsOf(kept)
+    t.same(others, [])
+    t.ok(start >= 30_000 && start <= 31_100, `${start} ms`)
+    await kept.history.stop()
+    t.same(await startsOf(new Kept(folder)), [start], 'also after a restart')
+  },
+)
+
+t.test('a clock that is slewed changes nothing', async (t) => {
+  const kept = new Kept(folderOf(t))
+  for (let i = 0; i < 6; i += 1) {
+    await kept.play(10)
+    kept.clock.setWall(kept.clock.now() + 400)
+  }
+  t.equal(kept.files.length, 1)
   await kept.history.stop()
 })
 
