@@ -72,7 +72,7 @@ export class CameraSet {
     this.#history = new History({ folder: historyFolder, clock, log, freeBytes })
     this.#cells = new CellStore({ folder: cellsFolder, clock, log, freeBytes })
     this.#films = new Films({
-      ...{ tools: this.#tools, clock, log, history: this.#history, emit: post },
+      ...{ tools: this.#tools, clock, log, history: this.#history, emit: post, memory: this.#memory },
       camera: (cameraId) => this.#cameras.get(cameraId),
     })
     this.#ids = new IdPool((count) => post({ type: 'idsWanted', count }))

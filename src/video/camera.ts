@@ -21,7 +21,7 @@ export type CameraOptions = {
   readonly settings: CameraSettings
   readonly ffmpeg: StreamOptions['ffmpeg']
   readonly tools: ClipTools
-  readonly history: Pick<History, 'keep'>
+  readonly history: Pick<History, 'keep' | 'pendingBytes' | 'shed'>
   /** Where what motion detection judged is kept. */
   readonly cells: CellShelf
   /** Shared by all cameras. */
@@ -40,6 +40,8 @@ export type CameraOptions = {
 }
 
 const statusEveryMs = 1000
+/** A camera that is only recorded says that nothing has changed this often. systemd's watch over live cameras needs a minute. */
+const sameStatusEveryMs = 15_000
 /** A camera that was just connected needs this long for its first picture. */
 const snapshotWithinMs = 8000
 const longestKeylessMs = 60_000
@@ -72,6 +74,8 @@ export class Camera {
   /** The newest clip until it was reported: when it begins, and its result. */
   #clip: (PromiseWithResolvers<ClipResult | undefined> & { readonly fromMs: number }) | undefined
   #told: StreamView = { state: 'offline', problem: null }
+  /** What the last status said that does not change all the time, and when it did. */
+  #toldStatus = { facts: '', atMs: -Infinity }
   #cancelStatus = () => {}
 
   constructor(options: CameraOptions) {
@@ -282,14 +286,29 @@ export class Camera {
     return this.#pace.isSlow(this.#ring.picturesPerSecond, this.#ring.heldMs) ? 'few-pictures' : null
   }
 
-  /** Bytes in memory. What waits for the disk is the newest part of the ring, or goes back further than it. */
+  /** Bytes in memory. What waits for the disk is the newest part of a ring, or goes back further than it. */
   #bytes(): number {
-    const recorded = Math.max(this.#ring.sizeBytes, ...[...this.#spooling].map(({ pendingBytes }) => pendingBytes))
-    return recorded + this.#detectRing.sizeBytes
+    const { main, sub } = this.#historyBytes()
+    const clips = [...this.#spooling].map(({ pendingBytes }) => pendingBytes)
+    return Math.max(this.#ring.sizeBytes, main, ...clips) + Math.max(this.#detectRing.sizeBytes, sub)
   }
 
-  /** Gives up the oldest of the ring; when more than that waits for the disk, the clip that waits. */
+  /** Continuous video that waits for the disk, of the ring that it comes from. */
+  #historyBytes(): { main: number; sub: number } {
+    const bytes = this.#needs.history.pendingBytes(this.#settings.cameraId)
+    const isSub = keptStream(this.#settings) === 'sub'
+    return { main: isSub ? 0 : bytes, sub: isSub ? bytes : 0 }
+  }
+
+  /**
+   * Gives up continuous video that waits for the disk, when that is more than its ring; then the oldest of the ring; when more
+   * than that waits, the clip that waits.
+   */
   #shed(): boolean {
+    const { history } = this.#needs
+    const { main, sub } = this.#historyBytes()
+    const isBehind = main > this.#ring.sizeBytes || sub > this.#detectRing.sizeBytes
+    if (isBehind && history.shed(this.#settings.cameraId)) return true
     const waiting = [...this.#spooling].find(({ pendingBytes }) => pendingBytes > this.#ring.sizeBytes)
     if (!waiting) return this.#ring.shed()
     waiting.giveUp()
@@ -362,9 +381,28 @@ export class Camera {
       if (clock.monotonic() - dueMs > times.heldUpMs)
         for (const stream of [this.#main, this.#detect]) stream?.overslept()
       const { detecting, streaming } = this.#settings
-      if (detecting || streaming || keptStream(this.#settings)) this.#tellStatus()
+      if (detecting || streaming || (keptStream(this.#settings) && this.#hasNews())) this.#tellStatus()
       this.#beat()
     })
+  }
+
+  /** Says whether a status tells something new, or the last one is old. */
+  #hasNews(): boolean {
+    const { facts, atMs } = this.#toldStatus
+    return this.#statusFacts() !== facts || this.#needs.clock.monotonic() - atMs >= sameStatusEveryMs
+  }
+
+  #statusFacts(): string {
+    const { groupMs } = this.#ring
+    return JSON.stringify([this.#told, this.#restarts, this.#preRollProblem, groupMs === undefined])
+  }
+
+  get #restarts(): number {
+    return this.#main.restarts + (this.#detect?.restarts ?? 0)
+  }
+
+  get #preRollProblem() {
+    return preRollProblem(this.#ring, this.#settings.motion.preRecordSeconds * 1000)
   }
 
   #tellMissing({ fromMs, toMs }: Missing): void {
@@ -377,6 +415,7 @@ export class Camera {
     const { clock, emit } = this.#needs
     const { lastFrameMs, dropped, suppressed, ...counts } = this.#watch.counts()
     const { groupMs, picturesPerSecond, sizeBytes, playableMs } = this.#ring
+    this.#toldStatus = { facts: this.#statusFacts(), atMs: clock.monotonic() }
     emit({
       type: 'status',
       cameraId: this.#settings.cameraId,
@@ -385,12 +424,12 @@ export class Camera {
       ...counts,
       lastFrameAt: lastFrameMs === undefined ? null : Math.round(clock.now() - clock.monotonic() + lastFrameMs),
       streamFps: picturesPerSecond === undefined ? null : Math.round(picturesPerSecond * 10) / 10,
-      restarts: this.#main.restarts + (this.#detect?.restarts ?? 0),
+      restarts: this.#restarts,
       droppedFrames: dropped,
       suppressedSceneChanges: suppressed,
       ringBytes: sizeBytes,
       heldSeconds: Math.round(playableMs) / 1000,
-      preRollProblem: preRollProblem(this.#ring, this.#settings.motion.preRecordSeconds * 1000),
+      preRollProblem: this.#preRollProblem,
       keyFrameSeconds: groupMs === undefined ? null : Math.round(groupMs) / 1000,
     })
   }

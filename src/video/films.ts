@@ -6,6 +6,7 @@ import type { History } from './history.ts'
 import type { ClipClosed, DetectionFacts, FilmOrder, FromCameras } from './messages.ts'
 import { filmFromHistory } from './replay.ts'
 import type { Ring } from './ring.ts'
+import type { VideoMemory } from './video-memory.ts'
 
 /** What a film needs of its camera. */
 export type FilmCamera = {
@@ -20,6 +21,8 @@ type FilmsNeeds = {
   readonly log: Logger
   readonly history: History
   readonly camera: (cameraId: number) => FilmCamera | undefined
+  /** Shared by all cameras. */
+  readonly memory: Pick<VideoMemory, 'add'>
   readonly emit: (message: FromCameras) => void
 }
 
@@ -119,13 +122,22 @@ export class Films {
       ...{ facts: factsOf(film.order), ring: camera.ring, fromMs, notBeforeMs: -Infinity, wallOffsetMs },
       askedPreRollMs: momentAt - fromAt,
     })
+    // What waits for the disk is the newest part of the ring, which is counted, or goes back further than it.
+    const leaveMemory = this.#needs.memory.add({
+      bytes: () => Math.max(recording.pendingBytes - camera.ring.sizeBytes, 0),
+      shed: () => {
+        if (recording.pendingBytes === 0) return false
+        recording.giveUp()
+        return true
+      },
+    })
     const endMs = () => film.order.toAt - wallOffsetMs
     const isOver = () => (camera.ring.newestMs ?? -Infinity) > endMs() || clock.monotonic() > endMs() + latenessMs
     while (!film.stopped && !isOver()) await this.#wait(film, Math.max(endMs() - clock.monotonic(), lookEveryMs))
     const toMs = film.stopped ? Math.min(endMs(), clock.monotonic()) : endMs()
     const openClip = film.stopped ? undefined : camera.openClip(fromMs)
     this.#ended.add(film.order.detectionId)
-    const finish = await recording.end(toMs)
+    const finish = await recording.end(toMs).finally(leaveMemory)
     const clip = await openClip
     if (clip?.type === 'clipClosed' && covers(clip, fromAt, film.order.toAt)) {
       await recording.drop()

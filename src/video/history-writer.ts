@@ -48,6 +48,9 @@ type Open = {
   hasHole?: boolean
 }
 
+/** Pictures that are written together. */
+type Batch = { readonly open: Open; readonly parts: readonly Buffer[]; readonly bytes: number }
+
 /**
  * Writes what comes into a ring to segments on disk, each from a key frame on and with the program tables before it. It
  * takes the bytes as they are, so it costs no decoding and no second connection. Taking never waits for the disk.
@@ -64,6 +67,8 @@ export class HistoryWriter {
   /** From the stream's time to the wall clock, and the newest picture: kept, because the ring forgets them at a break. */
   #wallOffsetMs = 0
   #newestPtsMs = 0
+  /** What waits for the disk, without what is being written. */
+  readonly #queued = new Set<Batch>()
   #pendingBytes = 0
   #notBeforeMs = -Infinity
   #isRefused = false
@@ -74,6 +79,21 @@ export class HistoryWriter {
   constructor(needs: HistoryWriterNeeds) {
     this.#needs = needs
     this.#unsubscribe = needs.ring.subscribe({ unit: (unit) => this.#take(unit), broken: () => this.#endRun() })
+  }
+
+  /** Bytes that wait for the disk. */
+  get pendingBytes(): number {
+    return this.#pendingBytes
+  }
+
+  /** Ends the run and gives up what of it waits for the disk, because memory is short. Returns false when nothing waits. */
+  shed(): boolean {
+    const newest = [...this.#queued].at(-1)
+    if (!newest) return false
+    newest.open.hasHole = true
+    for (const batch of [...this.#queued]) if (batch.open === newest.open) this.#drop(batch)
+    this.#giveUp('memory is short')
+    return true
   }
 
   /** Returns the segment that is being written. */
@@ -147,23 +167,39 @@ export class HistoryWriter {
     const open = this.#open
     if (!open || this.#batch.length === 0) return
     const { shelf, clock } = this.#needs
-    const batch = this.#batch
-    const bytes = batch.reduce((sum, part) => sum + part.length, 0)
+    const parts = this.#batch
+    const bytes = parts.reduce((sum, part) => sum + part.length, 0)
+    const batch: Batch = { open, parts, bytes }
     this.#batch = []
     this.#lastWriteMs = clock.monotonic()
+    this.#queued.add(batch)
     this.#pendingBytes += bytes
     const startMs = Math.round(open.startPtsMs + this.#wallOffsetMs)
     const endMs = this.#newestPtsMs + this.#wallOffsetMs
-    this.#writing = this.#writing
-      .then(() => this.#append(open, batch))
-      .then(() => this.#correct(open, startMs))
-      .then(() => shelf.extend(open.segment, endMs))
-      .catch((err: unknown) => this.#refuse(err))
-      .finally(() => {
-        batch.forEach(giveBack)
-        this.#pendingBytes -= bytes
-      })
+    const write = async () => {
+      if (!this.#queued.delete(batch)) return
+      try {
+        await this.#append(open, parts)
+        await this.#correct(open, startMs)
+        shelf.extend(open.segment, endMs)
+      } catch (err) {
+        this.#refuse(err)
+      } finally {
+        this.#release(batch)
+      }
+    }
+    this.#writing = this.#writing.then(write)
     if (this.#pendingBytes > mostPendingBytes) this.#giveUp('the disk is slower than the camera')
+  }
+
+  #drop(batch: Batch): void {
+    this.#queued.delete(batch)
+    this.#release(batch)
+  }
+
+  #release({ parts, bytes }: Batch): void {
+    parts.forEach(giveBack)
+    this.#pendingBytes -= bytes
   }
 
   async #append(open: Open, batch: readonly Buffer[]): Promise<void> {

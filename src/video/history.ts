@@ -82,6 +82,16 @@ export class History {
     return new HistoryWriter({ cameraId, ring, shelf, clock, log: log.child({ cameraId }) })
   }
 
+  /** Bytes of a camera that wait for the disk. */
+  pendingBytes(cameraId: number): number {
+    return this.#writers.get(cameraId)?.writer.pendingBytes ?? 0
+  }
+
+  /** Gives up continuous video of a camera that waits for the disk. Returns false when none does. */
+  shed(cameraId: number): boolean {
+    return this.#writers.get(cameraId)?.writer.shed() ?? false
+  }
+
   /** Returns the files that show the moment, oldest first, with all that has come so far; empty when none does. */
   async find(cameraId: number, span: FilmSpan): Promise<{ path: string; startMs: number }[]> {
     await this.#loaded

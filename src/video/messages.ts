@@ -132,7 +132,10 @@ export type CameraState = {
   readonly pictureAgoMs?: number | undefined
 }
 
-/** Once a second for each camera that has a stream, and once after its detection was started or stopped. */
+/**
+ * Once a second for each camera that detects or is watched; of one that is only recorded, when something has changed and every
+ * 15 s. Also once after its detection was started or stopped.
+ */
 export type CameraStatus = {
   readonly type: 'status'
   readonly cameraId: number
@@ -238,7 +241,7 @@ export type ClipClosed = DetectionFacts &
     readonly height: number
     /** The largest score during the clip; null for a clip that was finished after a restart. */
     readonly peakScore: number | null
-    /** A picture at the moment of motion, in the size of the stream; null when none could be taken. */
+    /** A picture at the moment of motion, at most 640 wide; null when none could be taken. */
     readonly snapshot: StoredFile | null
     /**
      * Why it ends where it ends. `stream-ended` too when the pictures ended before the clip should; `disk-full`,

@@ -194,6 +194,31 @@ t.test('a clock that is slewed changes nothing', async (t) => {
   await kept.history.stop()
 })
 
+t.test(
+  'continuous video that waits for the disk is given up when memory is short: its run ends, without a hole',
+  async (t) => {
+    const kept = new Kept(folderOf(t))
+    await kept.play(20)
+    t.equal(kept.history.pendingBytes(7), 0)
+    t.notOk(kept.history.shed(7), 'nothing waits')
+    // The disk gets no turn meanwhile.
+    kept.pass(20)
+    t.ok(kept.history.pendingBytes(7) > 500_000, `${kept.history.pendingBytes(7)} bytes wait`)
+    t.ok(kept.history.shed(7))
+    t.equal(kept.history.pendingBytes(7), 0)
+    await kept.play(20)
+    await kept.history.stop()
+    t.equal(new Set(kept.files.map((name) => name.split('_')[1])).size, 2, 'two runs')
+    for (const name of kept.files) {
+      const times = unitsIn(kept.folder, name).map(({ ptsMs }) => ptsMs)
+      t.ok(
+        times.every((ms, i) => i === 0 || ms - (times[i - 1] ?? 0) < 100),
+        `${name} has no hole`,
+      )
+    }
+  },
+)
+
 t.test('after a restart the segments are known by their names', async (t) => {
   const folder = folderOf(t)
   const before = new Kept(folder)
