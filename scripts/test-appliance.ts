@@ -2,10 +2,12 @@
  * `scripts/test-appliance [NAME…]`: the package on real systems. Prints a line for each trial and `N passed, N failed, N skipped`
  * at the end; exits with 1 when one failed. A trial that this machine cannot make says why. GATEHOUSE_APPLIANCE_FOLDER: where it makes
  * what it tries, kept for the next run; else a folder that is removed. GATEHOUSE_POWER_CUTS: how many power cuts, 20 without it.
+ * GATEHOUSE_APPLIANCE_SUITE: the Debian that the package is installed on, bookworm without it.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { arm64Trials } from './appliance/arm64.ts'
 import { fleetTrials } from './appliance/fleet.ts'
 import { imageTrials } from './appliance/image.ts'
 import { installedTrials } from './appliance/installed.ts'
@@ -18,6 +20,7 @@ import { Skipped, type Trial } from './appliance/trial.ts'
 const wanted = process.argv.slice(2)
 const trials: Trial[] = [
   ...packageTrials,
+  ...arm64Trials,
   ...installedTrials,
   ...fleetTrials,
   ...imageTrials,

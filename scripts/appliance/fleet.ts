@@ -3,6 +3,7 @@ import { basename, join } from 'node:path'
 import { buildFolder, root } from '../build/inputs.ts'
 import { Container, whyNoContainer } from './container.ts'
 import { quickDeb } from './package.ts'
+import { suite } from './suite.ts'
 import { type Bench, holds, run, Skipped, type Trial } from './trial.ts'
 
 const system =
@@ -17,9 +18,9 @@ let fleet = ''
 async function boot({ folder }: Bench): Promise<void> {
   const why = whyNoContainer()
   if (why !== undefined) throw new Skipped(why)
-  const image = join(buildFolder, 'debian-fleet.tar')
+  const image = join(buildFolder, `debian-fleet-${suite}.tar`)
   mkdirSync(buildFolder, { recursive: true })
-  if (!existsSync(image)) await run('mmdebstrap', ['--variant=minbase', `--include=${system}`, 'bookworm', image])
+  if (!existsSync(image)) await run('mmdebstrap', ['--variant=minbase', `--include=${system}`, suite, image])
   const deb = basename(await quickDeb(folder))
   await run('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(folder, 'fleet-key')])
   boxes = new Map(

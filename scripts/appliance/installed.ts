@@ -1,15 +1,18 @@
+import { createHash } from 'node:crypto'
 import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { footage } from '../../test/support/footage.ts'
 import { buildFolder, root } from '../build/inputs.ts'
 import { editionOf } from '../package/deb.ts'
 import { Container, whyNoContainer } from './container.ts'
+import { headOfficeTrials } from './head-office.ts'
 import { quickDeb } from './package.ts'
 import { sandboxOf } from './sandbox.ts'
+import { suite } from './suite.ts'
 import { type Bench, holds, run, Skipped, type Trial } from './trial.ts'
 import { upgradeTrials } from './upgrades.ts'
 
-const system = 'systemd,systemd-sysv,dbus,ffmpeg,init-system-helpers,debconf,curl,ca-certificates,procps'
+const system = 'systemd,systemd-sysv,dbus,ffmpeg,init-system-helpers,debconf,curl,ca-certificates,procps,postgresql'
 const conf = '/etc/gatehouse/gatehouse.yaml'
 const ledger = '/var/lib/gatehouse/gatehouse.db'
 const apt = 'DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Use-Pty=0 -qq -y --no-install-recommends'
@@ -19,13 +22,17 @@ let container: Container | undefined
 let deb = ''
 let place = ''
 
+/** Of a Debian with these packages. */
+const debianTar = () =>
+  join(buildFolder, `debian-${createHash('sha256').update(`${suite} ${system}`).digest('hex').slice(0, 8)}.tar`)
+
 /** Makes a Debian in a folder, once for this machine; a copy of it is booted. */
 async function boot({ folder }: Bench): Promise<void> {
   const why = whyNoContainer()
   if (why !== undefined) throw new Skipped(why)
-  const image = join(buildFolder, 'debian.tar')
+  const image = debianTar()
   mkdirSync(buildFolder, { recursive: true })
-  if (!existsSync(image)) await run('mmdebstrap', ['--variant=minbase', `--include=${system}`, 'bookworm', image])
+  if (!existsSync(image)) await run('mmdebstrap', ['--variant=minbase', `--include=${system}`, suite, image])
   place = join(folder, 'root')
   mkdirSync(place)
   await run('tar', ['-xf', image, '-C', place, '--exclude=./dev/*'])
@@ -131,6 +138,7 @@ export const installedTrials: readonly Trial[] = [
   { name: 'installed: a bad config is not started again', play: badConfig },
   { name: 'installed: an upgrade restarts the service and keeps the edited config', play: upgrade },
   ...upgradeTrials(() => ({ box: box(), place, deb: join(place, 'root', deb) })),
+  ...headOfficeTrials(() => ({ box: box(), place, deb: join(place, 'root', deb) })),
   { name: 'installed: removing keeps the state, an unattended purge keeps the ledger and says where', play: remove },
   { name: 'installed: the Debian stops', play: end },
 ]

@@ -1,4 +1,4 @@
-import { copyFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, copyFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { root } from '../build/inputs.ts'
 import { editionOf } from '../package/deb.ts'
@@ -7,12 +7,12 @@ import { type Bench, holds, type Trial } from './trial.ts'
 import { buildSickVersion, otherVersion, renumber, scriptFor } from './versions.ts'
 
 /** A box that serves, and the package that it was installed from. */
-type Installed = { readonly box: Container; readonly place: string; readonly deb: string }
+export type Installed = { readonly box: Container; readonly place: string; readonly deb: string }
 
 const apt = 'DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Use-Pty=0 -qq -y --no-install-recommends'
 const serves = 'curl -fsS http://127.0.0.1:8480/api/health'
-const { version } = editionOf(root)
-const next = version.replace(/\d$/, (digit) => String((Number(digit) + 1) % 10))
+export const { version } = editionOf(root)
+export const next = version.replace(/\d$/, (digit) => String((Number(digit) + 1) % 10))
 const dropIns = '/etc/systemd/system/gatehouse.service.d'
 
 let events = 0
@@ -43,7 +43,7 @@ const serving = async ({ box }: Installed, wanted: string) =>
   holds((await box.must(serves)).includes(`"version":"${wanted}"`), `version ${wanted} does not serve`)
 
 /** Makes a package of another version, and puts it beside the one that is installed. */
-async function bring(
+export async function bring(
   { place, deb }: Installed,
   to: string,
   name: string,
@@ -54,9 +54,12 @@ async function bring(
   return `cd /root && ${apt} install ./${basename(made)} 2>&1`
 }
 
-/** Puts the version of this tree back, as a person would. */
+/** Puts the version of this tree back, as a person would. What apt said. */
+export const putBack = ({ box, deb }: Installed): Promise<string> =>
+  box.must(`cd /root && ${apt} install --reinstall --allow-downgrades ./${basename(deb)} 2>&1`)
+
 async function restore(at: Installed): Promise<void> {
-  await at.box.must(`cd /root && ${apt} install --reinstall --allow-downgrades ./${basename(at.deb)}`)
+  await putBack(at)
   await serving(at, version)
 }
 
@@ -137,6 +140,25 @@ async function sick(at: Installed, { folder, say }: Bench): Promise<void> {
   await restore(at)
 }
 
+/** A version that brings another example of the config than the one that an admin has changed. */
+async function otherExample(at: Installed, { folder }: Bench): Promise<void> {
+  const { box } = at
+  const conf = '/etc/gatehouse/gatehouse.yaml'
+  await box.must(`echo '# mine' >> ${conf}`)
+  const install = await bring(at, folder, 'example', (binary) => {
+    renumber(binary, version, next)
+    appendFileSync(join(binary, '../../../etc/gatehouse/gatehouse.yaml'), '# a new key\n')
+  })
+  // As examples/bin/take-offer does, with nobody to answer.
+  const keeps = '-o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold'
+  await box.must(`${install.replace(' install ', ` ${keeps} install `)} < /dev/null`)
+  await serving(at, next)
+  await box.must(`grep -q '^# mine' ${conf} && ! grep -q '^# a new key' ${conf} && test -e ${conf}.dpkg-dist`)
+  await box.must(`rm ${conf}.dpkg-dist`)
+  await allThere(at)
+  await restore(at)
+}
+
 /** What becomes of a new version on an installed box; one after the other. */
 export function upgradeTrials(installed: () => Installed): Trial[] {
   const trial = (name: string, play: (at: Installed, bench: Bench) => Promise<void>): Trial => ({
@@ -145,6 +167,7 @@ export function upgradeTrials(installed: () => Installed): Trial[] {
   })
   return [
     trial('another version is rehearsed before it takes over, and rollback goes back', rehearsed),
+    trial('a version with another example of the config asks nobody, and keeps the one of the admin', otherExample),
     trial('a version that does not start gives way to the one before, with every event', (at, bench) =>
       neverHealthy(at, bench, 'vain', 'exit 1'),
     ),

@@ -15,6 +15,8 @@ export type GatewayCommand = {
   readonly command: string
   /** With an empty environment. */
   readonly bare: boolean
+  /** How many times as long as usual everything may take, for an emulated processor. Default: 1. */
+  readonly patience?: number
 }
 
 type Ended = { readonly code: number | null; readonly signal: NodeJS.Signals | null; readonly error?: Error }
@@ -62,6 +64,10 @@ export class Daemon {
     mkdirSync(this.#workingFolder, { recursive: true })
   }
 
+  get #patience(): number {
+    return this.#options.patience ?? 1
+  }
+
   /** A new account of the configured site; it works once the config holds its hash. */
   async credential(username: string, role: Account['role']): Promise<Account> {
     const made = await this.run([
@@ -85,7 +91,7 @@ export class Daemon {
     const answering = new AbortController()
     const failed = ended.then((how) => Promise.reject(new Error(`${this.#options.name} ended: ${this.#describe(how)}`)))
     try {
-      await within(Promise.race([this.#answers(answering.signal), failed]), startLimitMs)
+      await within(Promise.race([this.#answers(answering.signal), failed]), startLimitMs * this.#patience)
     } finally {
       answering.abort()
     }
@@ -142,7 +148,7 @@ export class Daemon {
     if (!this.#child || !this.#ended) return null
     this.#child.kill('SIGTERM')
     try {
-      return (await within(this.#ended, stopLimitMs)).code
+      return (await within(this.#ended, stopLimitMs * this.#patience)).code
     } catch {
       await this.kill()
       return null
@@ -169,7 +175,7 @@ export class Daemon {
   #runToEnd(program: string, args: readonly string[], surroundings: { cwd?: string; env?: NodeJS.ProcessEnv }) {
     this.#refuseWhenClosed()
     const { promise, resolve: done, reject } = Promise.withResolvers<Output>()
-    const limits = { timeout: commandLimitMs, killSignal: 'SIGKILL', maxBuffer: 64 << 20 } as const
+    const limits = { timeout: commandLimitMs * this.#patience, killSignal: 'SIGKILL', maxBuffer: 64 << 20 } as const
     const child = execFile(program, args, { ...surroundings, ...limits }, (error, stdout, stderr) => {
       this.#commands.delete(child)
       if (typeof error?.code === 'string') reject(new Error(`${program} cannot be run: ${error.code}`))

@@ -22,22 +22,32 @@ export class StepFailed extends Error {
 
 const stepLimitMs = 120_000
 
+/** Who is told of each step, and what may end the story. */
+type Playing = {
+  readonly print: (line: string) => void
+  readonly signal?: AbortSignal | undefined
+  /** How many times as long as usual a step may take. */
+  readonly patience?: number
+}
+
 /** Plays steps one after the other, each within a time limit, and tells each at once. */
 export class Steps {
   readonly played: PlayedStep[] = []
   readonly #print: (line: string) => void
   readonly #signal: AbortSignal | undefined
+  readonly #limitMs: number
 
-  constructor(options: { print: (line: string) => void; signal?: AbortSignal | undefined }) {
+  constructor(options: Playing) {
     this.#print = options.print
     this.#signal = options.signal
+    this.#limitMs = stepLimitMs * (options.patience ?? 1)
   }
 
   /** Throws StepFailed. Whatever else `act` finds out goes on to the steps behind it. */
   async play<T extends { readonly detail: string }>(step: string, act: () => Promise<T>): Promise<T> {
     const startedMs = performance.now()
     try {
-      const done = await within(act(), stepLimitMs, this.#signal)
+      const done = await within(act(), this.#limitMs, this.#signal)
       const played = { step, ms: Math.round(performance.now() - startedMs), detail: done.detail }
       this.played.push(played)
       this.#print(`ok      ${step} (${played.ms} ms)`)
@@ -62,10 +72,7 @@ export type Stage = {
  * Plays a story in a temporary folder, and ends all that it started. Throws StepFailed with the step that went wrong; only then
  * the folder stays.
  */
-export async function playIn(
-  options: { readonly print: (line: string) => void; readonly signal?: AbortSignal | undefined },
-  story: (stage: Stage) => Promise<void>,
-): Promise<PlayedStep[]> {
+export async function playIn(options: Playing, story: (stage: Stage) => Promise<void>): Promise<PlayedStep[]> {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-demo-'))
   const steps = new Steps(options)
   const endings: Ending[] = []

@@ -34,6 +34,10 @@ export function hubCommand(): Command {
     .command('migrate')
     .description('bring the database to this version, and the roles hub_app and hub_read to their rights')
     .requiredOption('--config <file>', 'config file of the head office')
+    .option(
+      '--check',
+      'change nothing: exit 0 when the database is ready for this version, 78 when it has to be migrated first',
+    )
     .option('--to <engine>', 'citus: distribute the tables of a PostgreSQL that has become a Citus cluster')
     .action(migrate)
   hub
@@ -109,10 +113,15 @@ async function serve(options: { config: string }): Promise<void> {
   log.info('stopped')
 }
 
-async function migrate(options: { config: string; to?: string }): Promise<void> {
+async function migrate(options: { config: string; to?: string; check?: boolean }): Promise<void> {
   if (options.to !== undefined && options.to !== 'citus') throw new ExitError(2, '--to takes citus')
   const { config } = loadHubConfig(options.config)
   const { database } = config.hub
+  if (options.check) {
+    await demandSchema(connectionOf(database, 'app'))
+    process.stdout.write('the database is ready for this version\n')
+    return
+  }
   const done = await migrateHub({
     connection: connectionOf(database, 'owner'),
     engine: database.engine,

@@ -45,10 +45,12 @@ t.test(
       chmodSync(join(bin, name), 0o755)
     }
     script('gatehouse', `exec "${gatehouse}" "$@" --config "${file}"`)
-    script('apt-get', `echo "$@" >> "${asked}"`)
+    script('apt-get', `echo "$DEBIAN_FRONTEND $@" >> "${asked}"`)
     const take = () => runToEnd(takeOffer, [], { cwd, env: { ...process.env, PATH: `${bin}:${process.env['PATH']}` } })
     t.match(await take(), { code: 0 })
-    t.equal(readFileSync(asked, 'utf8'), 'update -q\ninstall -y --only-upgrade gatehouse=99.0.1\n')
+    const keepsConfig = '-o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold'
+    const said = `noninteractive update -q\nnoninteractive install -y -q --only-upgrade ${keepsConfig} gatehouse=99.0.1\n`
+    t.equal(readFileSync(asked, 'utf8'), said)
 
     const text = readFileSync(file, 'utf8')
     writeFileSync(file, text.replace('offers: take', 'offers: show'))
@@ -86,4 +88,13 @@ t.test('a credential that the command makes signs in at the head office', async 
   t.equal(await ask(`Bearer ${secret}x`), 401)
   t.match(await make('--username', 'a:b', '--role', 'viewer'), { code: 2, stderr: /no user name/ })
   t.match(await make('--username', 'dora', '--role', 'king'), { code: 2 })
+})
+
+t.test('whether the database is ready for this version is asked without a change', async (t) => {
+  const hub = await testHub(t, postgres)
+  const file = join(hub.folder, 'hub.yaml')
+  const check = () => runToEnd(gatehouse, ['hub', 'migrate', '--check', '--config', file])
+  t.match(await check(), { code: 0, stdout: /ready for this version/ })
+  await hub.rows('DELETE FROM hub_migration WHERE name = (SELECT max(name) FROM hub_migration)', [])
+  for (const _ of [1, 2]) t.match(await check(), { code: 78, stdout: '', stderr: /run "gatehouse hub migrate".*first/ })
 })
