@@ -1,20 +1,22 @@
 /**
- * `npm run image`: the appliance image and its update, `dist/gatehouse-appliance_VERSION_BOX.img` and `.raucb`. Needs root,
+ * `npm run image`: the appliance image, its update and the list of its Debian packages,
+ * `dist/gatehouse-appliance_VERSION_BOX.img`, `.raucb` and `.cdx.json`. Needs root,
  * Debian, and mmdebstrap squashfs-tools grub-efi-amd64-bin grub-common mtools dosfstools fdisk rauc openssl.
  *   --box B         amd64 (a PC with UEFI; the default) or pi (Raspberry Pi 4; on a PC it needs qemu-user-static and binfmt-support)
  *   --version V   what the image calls itself; default: version of gatehouse and date of the commit
  *   --cert FILE --key FILE   who signs updates; default: a pair that is made once under dist/appliance-keys
  */
-import { mkdirSync, rmSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { buildFolder, distFolder, root, say } from './build/inputs.ts'
 import { buildBinary } from './build.ts'
 import { makeBundle } from './image/bundle.ts'
+import { debianSbom, packagesIn } from './image/debian-sbom.ts'
 import { makeDisk } from './image/disk.ts'
 import { type Keys, keysOf } from './image/keys.ts'
 import { makePiDisk, packKernel } from './image/pi.ts'
-import { archOf, type Box, makeTree, packRoot } from './image/root.ts'
+import { archOf, type Box, makeTree, packRoot, suite } from './image/root.ts'
 import { demandTools } from './image/tools.ts'
 import { editionOf, makeDeb } from './package/deb.ts'
 
@@ -60,8 +62,9 @@ if (import.meta.main) {
       await makeDisk({ work, squashfs, to: `${name}.img` })
       await makeBundle({ work, squashfs, version, keys, to: `${name}.raucb` })
     }
+    writeFileSync(`${name}.cdx.json`, debianSbom(await packagesIn(tree), { version, suite }))
     rmSync(work, { recursive: true })
-    say(`${name}.img and .raucb made; updates are signed with ${keys.cert}`)
+    say(`${name}.img, .raucb and .cdx.json made; updates are signed with ${keys.cert}`)
   } catch (error) {
     say((error as Error).message)
     process.exitCode = 1

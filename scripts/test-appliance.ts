@@ -8,6 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { arm64Trials } from './appliance/arm64.ts'
+import { firstInstallTrials } from './appliance/first-install.ts'
 import { fleetTrials } from './appliance/fleet.ts'
 import { imageTrials } from './appliance/image.ts'
 import { installedTrials } from './appliance/installed.ts'
@@ -20,6 +21,7 @@ import { Skipped, type Trial } from './appliance/trial.ts'
 const wanted = process.argv.slice(2)
 const trials: Trial[] = [
   ...packageTrials,
+  ...firstInstallTrials,
   ...arm64Trials,
   ...installedTrials,
   ...fleetTrials,

@@ -26,17 +26,21 @@ let place = ''
 const debianTar = () =>
   join(buildFolder, `debian-${createHash('sha256').update(`${suite} ${system}`).digest('hex').slice(0, 8)}.tar`)
 
-/** Makes a Debian in a folder, once for this machine; a copy of it is booted. */
-async function boot({ folder }: Bench): Promise<void> {
+/** Makes a Debian, once for this machine, and copies it to `place`. */
+export async function debianAt(place: string): Promise<void> {
   const why = whyNoContainer()
   if (why !== undefined) throw new Skipped(why)
   const image = debianTar()
   mkdirSync(buildFolder, { recursive: true })
   if (!existsSync(image)) await run('mmdebstrap', ['--variant=minbase', `--include=${system}`, suite, image])
-  place = join(folder, 'root')
   mkdirSync(place)
   await run('tar', ['-xf', image, '-C', place, '--exclude=./dev/*'])
   writeFileSync(join(place, 'etc/machine-id'), '')
+}
+
+async function boot({ folder }: Bench): Promise<void> {
+  place = join(folder, 'root')
+  await debianAt(place)
   deb = basename(await quickDeb(folder))
   copyFileSync(join(folder, deb), join(place, 'root', deb))
   container = await Container.boot(place, root)

@@ -1,5 +1,14 @@
 import { createHash } from 'node:crypto'
-import { appendFileSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { distFolder, root } from '../build/inputs.ts'
 import { buildBinary, thisArch } from '../build.ts'
@@ -36,10 +45,12 @@ async function lintian({ folder }: Bench): Promise<void> {
   holds(!/^[EW]:/m.test(said), said)
 }
 
-/** A box's apt in a folder of its own, which knows the repository alone. */
-async function repository({ folder, say }: Bench): Promise<void> {
-  const [repo, box, keys] = ['repository', 'box', 'gnupg'].map((name) => join(folder, name)) as [string, string, string]
-  mkdirSync(keys, { mode: 0o700 })
+/** A signed repository with the package of this tree, under a key of its own. Its folder. */
+export async function makeRepository(folder: string): Promise<string> {
+  const [repo, keys] = ['repository', 'gnupg'].map((name) => join(folder, name)) as [string, string]
+  if (existsSync(repo)) return repo
+  rmSync(keys, { recursive: true, force: true })
+  mkdirSync(keys, { mode: 0o700, recursive: true })
   const gpg = { GNUPGHOME: keys }
   const person = 'appliance test <test@gatehouse.example>'
   await run('gpg', ['--batch', '--passphrase', '', '--quick-generate-key', person, 'ed25519', 'sign', 'never'], gpg)
@@ -47,7 +58,13 @@ async function repository({ folder, say }: Bench): Promise<void> {
   const key = /^fpr:+([0-9A-F]{40}):/m.exec(listed)?.[1] ?? ''
   const deb = await quickDeb(folder)
   await run(join(root, 'scripts/apt-repository'), [repo, key, deb], gpg)
+  return repo
+}
 
+/** A box's apt in a folder of its own, which knows the repository alone. */
+async function repository({ folder, say }: Bench): Promise<void> {
+  rmSync(join(folder, 'repository'), { recursive: true, force: true })
+  const [repo, box] = [await makeRepository(folder), join(folder, 'box')]
   for (const below of [
     'etc/apt/apt.conf.d',
     'var/lib/apt/lists/partial',
@@ -67,9 +84,9 @@ async function repository({ folder, say }: Bench): Promise<void> {
   holds(uris.includes(`gatehouse_${version}_${debianArch[thisArch()]}.deb`), `apt would not install it: ${uris}`)
   say(uris.trim())
 
-  const lists = join(repo, `dists/stable/main/binary-${debianArch[thisArch()]}/Packages`)
-  appendFileSync(lists, '\n')
-  await run('gzip', ['-9nkf', lists])
+  const lists = join(repo, `dists/stable/main/binary-${debianArch[thisArch()]}`)
+  const byHash = readdirSync(join(lists, 'by-hash/SHA256')).map((name) => join(lists, 'by-hash/SHA256', name))
+  for (const list of [join(lists, 'Packages'), join(lists, 'Packages.gz'), ...byHash]) appendFileSync(list, '\n')
   // As a box that has not seen them yet: one that has asks for changed lists only.
   rmSync(join(box, 'var/lib/apt/lists'), { recursive: true })
   mkdirSync(join(box, 'var/lib/apt/lists/partial'), { recursive: true })
@@ -78,6 +95,7 @@ async function repository({ folder, say }: Bench): Promise<void> {
     (error: Error) => error.message,
   )
   holds(/Hash Sum mismatch|unexpected size/.test(refused), `a changed list of packages was ${refused}`)
+  rmSync(repo, { recursive: true })
 }
 
 /** What can be tried with the package without installing it. */

@@ -105,7 +105,8 @@ function resolved(from: string, name: string, paths: ReadonlySet<string>): strin
 }
 
 /** A UUID of version 8 from the content. */
-function serialOf(content: string): string {
+/** Returns a serial number that follows from what the list says. */
+export function serialOf(content: string): string {
   const hex = createHash('sha256').update(content).digest('hex')
   return `urn:uuid:${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }

@@ -7,7 +7,7 @@ import { debianArch } from '../package/deb.ts'
 import type { Keys } from './keys.ts'
 import { run } from './run.ts'
 
-const suite = 'bookworm'
+export const suite = 'bookworm'
 /** A PC with UEFI, or a Raspberry Pi 4. */
 export type Box = 'amd64' | 'pi'
 export const archOf: Readonly<Record<Box, Arch>> = { amd64: 'x64', pi: 'arm64' }
@@ -16,7 +16,7 @@ export const archOf: Readonly<Record<Box, Arch>> = { amd64: 'x64', pi: 'arm64' }
 const common = [
   ...['systemd', 'systemd-sysv', 'systemd-resolved', 'systemd-timesyncd', 'libpam-systemd', 'dbus', 'udev', 'kmod'],
   ...['initramfs-tools', 'firmware-realtek', 'zstd', 'e2fsprogs', 'dosfstools', 'fdisk', 'rauc', 'rauc-service'],
-  ...['openssh-server', 'sudo', 'curl', 'ca-certificates', 'ffmpeg', 'iproute2', 'procps', 'less'],
+  ...['openssh-server', 'sudo', 'curl', 'ca-certificates', 'ffmpeg', 'smartmontools', 'iproute2', 'procps', 'less'],
   ...['init-system-helpers', 'debconf'],
 ]
 const packages: Readonly<Record<Box, readonly string[]>> = {
@@ -40,6 +40,8 @@ const masked = [
   'apt-daily.timer',
   'apt-daily-upgrade.timer',
   'dpkg-db-backup.timer',
+  // Of it the doctor needs the program alone.
+  'smartmontools.service',
   // For LVM, which is not there; it holds up every start.
   ...['e2scrub_reap.service', 'e2scrub_all.timer'],
 ]

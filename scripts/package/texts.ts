@@ -19,6 +19,7 @@ Installed-Size: ${about.installedKib}
 Pre-Depends: init-system-helpers (>= 1.54~)
 Depends: ${depends.join(', ')}
 Recommends: chrony | time-daemon
+Suggests: smartmontools
 Section: net
 Priority: optional
 Description: gateway box of a warehouse: placement ledger, cameras, evidence

@@ -50,7 +50,7 @@ export async function examine(needs: ExamineNeeds): Promise<DoctorReport> {
   const { checked, file, version, clock, lookAtGateway } = needs
   const { config } = checked
   const [box, around] = await Promise.all([
-    boxFindings(config),
+    boxFindings(config, clock.now()),
     config ? [...filesOf(config, file), ...(await networkFindings(config, needs))] : [],
   ])
   const gateway = await lookAtGateway()
@@ -65,13 +65,13 @@ export async function examine(needs: ExamineNeeds): Promise<DoctorReport> {
   return { ok: areWell(findings), running: gateway.isRunning, version, findings }
 }
 
-async function boxFindings(config: Config | undefined): Promise<DoctorFinding[]> {
+async function boxFindings(config: Config | undefined, nowMs: number): Promise<DoctorFinding[]> {
   const folder = config && statSync(config.dataDir, { throwIfNoEntry: false }) ? config.dataDir : '/'
   const [ffmpeg, memory, heat, wear] = await Promise.all([
     ffmpegFacts(config?.ffmpeg.path ?? null),
     memoryFacts(),
     heatFacts(),
-    wearOf({ folder }),
+    wearOf({ folder, nowMs }),
   ])
   const cameras = config?.cameras.length ?? 0
   return [ffmpegFinding(ffmpeg, cameras), memoryFinding(memory), heatFinding(heat), wearFinding(wear)]

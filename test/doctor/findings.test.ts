@@ -1,5 +1,5 @@
 import t from 'tap'
-import { emmcLife, smartLife } from '../../src/doctor/facts/wear.ts'
+import { emmcLife, hoursSinceMade, smartLife, wearOf } from '../../src/doctor/facts/wear.ts'
 import {
   clockFinding,
   diskFinding,
@@ -76,6 +76,24 @@ t.test('the wear of an eMMC and of an SSD is read as their standards write it', 
   t.strictSame(emmcLife('0x0b 0x01\n', '0x01\n'), { usedPercent: 100, isFailing: true })
   t.strictSame(emmcLife('0x02 0x02\n', '0x03\n'), { usedPercent: 20, isFailing: true })
   t.equal(emmcLife('0x00 0x00', undefined), undefined, 'not defined by the maker')
+  // An eMMC counts no hours; it tells the month in which it was made.
+  const madeMs = Date.UTC(2024, 2)
+  t.equal(hoursSinceMade('03/2024\n', madeMs + 2 * 365 * 24 * 3_600_000), 17_520)
+  for (const none of [undefined, '', '00/0000', '13.3.2024']) t.equal(hoursSinceMade(none, madeMs), null, String(none))
+  const sys = t.testdir({
+    dev: { block: { '179:0': t.fixture('symlink', '../../devices/mmcblk0') } },
+    devices: {
+      mmcblk0: {
+        stat: '1 2 3 4 5 6 7 8 9 10 11',
+        device: { life_time: '0x02 0x01', pre_eol_info: '0x01', date: '03/2024' },
+      },
+    },
+  })
+  const seen = await wearOf({ folder: '/', sys, device: 179 * 256, nowMs: madeMs + 2 * 365 * 24 * 3_600_000 })
+  t.match(wearFinding(seen), {
+    verdict: 'good',
+    what: /20 % of its life are used up\. At this rate it lasts 8 more years/,
+  })
   const nvme = {
     smart_status: { passed: true },
     power_on_time: { hours: 5000 },

@@ -13,6 +13,7 @@ type WearNeeds = {
   readonly smartctl?: (device: string) => Promise<string | undefined>
   /** Device number of the disk of the folder. Default: the folder's own. */
   readonly device?: number
+  readonly nowMs: number
 }
 
 const nothing: WearFacts = {
@@ -37,7 +38,8 @@ export async function wearOf(needs: WearNeeds): Promise<WearFacts> {
   const device = basename(disk)
   const facts = { ...nothing, device, writtenPerDay: writtenPerDay(disk) }
   const emmc = emmcLife(readText(join(disk, 'device', 'life_time')), readText(join(disk, 'device', 'pre_eol_info')))
-  if (emmc) return { ...facts, ...emmc }
+  if (emmc)
+    return { ...facts, ...emmc, powerOnHours: hoursSinceMade(readText(join(disk, 'device', 'date')), needs.nowMs) }
   const said = await smartctl(`/dev/${device}`)
   return { ...facts, ...(said !== undefined && smartLife(said)) }
 }
@@ -53,6 +55,16 @@ export function emmcLife(lifeTime: string | undefined, preEol: string | undefine
   const worst = Math.max(...steps)
   // 0x0b: more than its estimated life. 3 of pre_eol_info: nine tenths of the reserved blocks are used up.
   return { usedPercent: Math.min(worst * 10, 100), isFailing: worst >= 0x0b || Number(preEol ?? 0) >= 3 }
+}
+
+/**
+ * Reads the month in which an eMMC was made, such as `03/2024`, and returns its age in hours: it counts no hours itself, and a box runs
+ * most of its life. Null: it does not tell.
+ */
+export function hoursSinceMade(date: string | undefined, nowMs: number): number | null {
+  const [, month, year] = /^(0[1-9]|1[0-2])\/(20\d\d)$/.exec((date ?? '').trim()) ?? []
+  const hours = Math.floor((nowMs - Date.UTC(Number(year), Number(month) - 1)) / 3_600_000)
+  return hours > 0 ? hours : null
 }
 
 type Smart = {
