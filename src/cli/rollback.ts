@@ -4,11 +4,13 @@ import { Command } from 'commander'
 import { loadConfig } from '../config/index.ts'
 import { databaseFile } from '../database/index.ts'
 import { ExitError } from '../errors/index.ts'
-import { systemClock } from '../platform/index.ts'
+import { applianceImage, systemClock } from '../platform/index.ts'
 import { lookBack, rollbackDays, versionsFolder } from '../upgrade/index.ts'
 import { usualConfig, usualConfigText } from './usual-config.ts'
 
 const wayBack = '/usr/lib/gatehouse/way-back'
+/** Of an appliance, where the version before is the system in the other slot. */
+const otherSlot = '/usr/lib/gatehouse-appliance/go-back'
 
 export function rollbackCommand(): Command {
   return new Command('rollback')
@@ -22,6 +24,7 @@ export function rollbackCommand(): Command {
 }
 
 async function rollback(options: { check?: boolean; config?: string; json?: boolean }): Promise<void> {
+  if (applianceImage()) return rollbackAppliance(options)
   const { config } = loadConfig(usualConfig(options.config))
   const { dataDir } = config
   if (!existsSync(databaseFile(dataDir))) throw new ExitError(1, `there is no database at ${databaseFile(dataDir)}`)
@@ -31,8 +34,24 @@ async function rollback(options: { check?: boolean; config?: string; json?: bool
   process.stdout.write(options.json ? `${JSON.stringify({ version, done: !options.check })}\n` : `${words}\n`)
 }
 
-function goBack(): void {
+function rollbackAppliance({ check, json }: { check?: boolean; json?: boolean }): void {
+  demandRoot()
+  const { status, stdout } = spawnSync(otherSlot, check ? ['--check'] : [], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    encoding: 'utf8',
+  })
+  if (status !== 0) throw new ExitError(1, 'the box stays with the image that it runs')
+  const version = stdout.trim()
+  const words = check ? `image ${version} can serve this ledger` : `the box starts from image ${version} now`
+  process.stdout.write(json ? `${JSON.stringify({ version, done: !check })}\n` : `${words}\n`)
+}
+
+function demandRoot(): void {
   if (process.getuid?.() !== 0) throw new ExitError(1, 'only root can replace the version: sudo gatehouse rollback')
+}
+
+function goBack(): void {
+  demandRoot()
   const { status } = spawnSync(wayBack, ['back'], { stdio: ['ignore', 'inherit', 'inherit'] })
   if (status !== 0) throw new ExitError(1, 'the version before did not start; see journalctl -u gatehouse')
 }
