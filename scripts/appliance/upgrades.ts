@@ -145,7 +145,7 @@ async function otherExample(at: Installed, { folder }: Bench): Promise<void> {
   const { box } = at
   const conf = '/etc/gatehouse/gatehouse.yaml'
   await box.must(`echo '# mine' >> ${conf}`)
-  const install = await bring(at, folder, 'example', (binary) => {
+  const install = await bring(at, folder, 'other', (binary) => {
     renumber(binary, version, next)
     appendFileSync(join(binary, '../../../etc/gatehouse/gatehouse.yaml'), '# a new key\n')
   })

@@ -124,6 +124,16 @@ t.test('an update that breaks off leaves no file, says so, and is tried again an
   t.match(night(), { status: 1, did: /^install\n$/m })
 })
 
+t.test('a new version that ends in the middle of its rehearsal leaves a note that can be read', dpkg, async (t) => {
+  const { night, last } = box(
+    t,
+    '1.10',
+    `printf '{"ok":fal' > state/update/rehearsal.json; echo 'LastError: killed' >&2; exit 1`,
+  )
+  t.equal(night().status, 1)
+  t.match(last(), { result: 'failed', version: '1.10', rehearsal: null })
+})
+
 t.test('a place of updates that does not answer is told with the time of the first failure', dpkg, async (t) => {
   const { night, last, at, publish, read } = box(t, '1.9')
   rmSync(at('etag'))
