@@ -219,6 +219,37 @@ t.test('a password file that the admin keeps beside the config is used where it 
   t.strictSame(readdirSync(join(cwd, 'etc/secrets')).sort(), ['account-admin', 'hall'])
 })
 
+t.test(
+  'a storage server that is not there yet is taken untried when that is asked for, and one that refuses is not',
+  async (t) => {
+    const cwd = folderOf(t)
+    const server = await StorageServer.start({ users: [{ id: 'gw', groups: [], appPasswords: ['right'] }] })
+    t.teardown(() => server.stop())
+    writeFileSync(join(cwd, 'pw'), 'of the cloud\n', { mode: 0o600 })
+    const flags = [
+      '--yes',
+      '--take-silent',
+      '--tls',
+      'none',
+      '--url',
+      `http://127.0.0.1:${await freePort()}`,
+      '--data-dir',
+      'data',
+    ]
+    const account = ['--storage-username', 'gw', '--storage-password-file', 'pw']
+    const refused = await setup(cwd, [...flags, '--storage', server.url, ...account])
+    t.match(refused, { code: 1, stderr: /gw cannot sign in at .*HTTP 401/ })
+    const silent = `http://127.0.0.1:${await freePort()}`
+    const taken = await setup(cwd, [...flags, '--storage', silent, ...account])
+    t.match(taken, { code: 0, stderr: /taken untried: .* does not answer as a storage server/ }, taken.stderr)
+    const { storage } = loadConfig(join(cwd, 'etc/gatehouse.yaml')).config
+    t.match(storage, {
+      instances: [{ url: silent }],
+      upload: { username: 'gw', passwordFile: join(cwd, 'etc/secrets/storage') },
+    })
+  },
+)
+
 t.test('an answer that does not work is refused, and nothing is written', async (t) => {
   const cwd = folderOf(t)
   const server = await StorageServer.start({ users: [{ id: 'gw', groups: [], appPasswords: ['right'] }] })
