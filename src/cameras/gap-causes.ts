@@ -1,4 +1,4 @@
-import type { ClipLost, Problem } from '../video/index.ts'
+import { type ClipLost, type Impairment, type Problem, plainWords } from '../video/index.ts'
 import type { GapCause } from './watch.ts'
 
 const causes: Readonly<Record<Problem, GapCause>> = {
@@ -42,4 +42,19 @@ const lostCauses: Readonly<Record<ClipLost['reason'], GapCause>> = {
 /** Returns the cause of a gap from the reason why a clip was lost. */
 export function causeOfLoss(reason: ClipLost['reason']): GapCause {
   return lostCauses[reason]
+}
+
+const few = plainWords('few-pictures')
+const impairedWords: Readonly<Record<Impairment, string>> = {
+  still: 'Every picture was the same, bit by bit: the camera was probably broken.',
+  covered: 'The picture had lost its detail: a cover, dirt, no focus, or darkness.',
+  turned: 'The camera showed another place than before: it was turned or moved, or something large stood before it.',
+  few_pictures: `${few.what} ${few.hint}`,
+  too_busy:
+    'gatehouse was too busy to look at the pictures: of each second it looked at fewer than 3. Look for what else takes the processor.',
+}
+
+/** Says why motion could not be found though pictures came. */
+export function wordsOfImpairment(why: Impairment): string {
+  return impairedWords[why]
 }

@@ -2,7 +2,7 @@ import type { Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Clock, Logger } from '../platform/index.ts'
 import type { CameraState, CameraStatus, MotionFired, PicturesMissing } from '../video/index.ts'
-import { causeOfProblem } from './gap-causes.ts'
+import { causeOfProblem, wordsOfImpairment } from './gap-causes.ts'
 import type { EndedGap, GapLedger } from './gap-ledger.ts'
 import * as store from './gap-store.ts'
 import type { CameraWatchRow } from './tables.ts'
@@ -109,8 +109,18 @@ export class GapKeeper {
     if (typeof ago === 'number') camera.pictureMs = Math.max(camera.pictureMs, nowMs - ago)
     if (!camera.duty.watches) return
     if (message.type === 'state') this.#state(camera, message, nowMs, typeof ago === 'number' ? nowMs - ago : nowMs)
-    else if (message.state === 'live' && typeof ago === 'number')
+    else if (message.state === 'live' && typeof ago === 'number') {
       this.#step(message.cameraId, { kind: 'pictures', atMs: nowMs - ago })
+      this.#impaired(message, nowMs)
+    }
+  }
+
+  #impaired({ cameraId, impairment }: CameraStatus, nowMs: number): void {
+    if (!impairment) return
+    const { why, agoMs } = impairment
+    const sinceMs = nowMs - agoMs
+    if (why === null) this.#step(cameraId, { kind: 'unimpaired', sinceMs })
+    else this.#step(cameraId, { kind: 'impaired', sinceMs, atMs: nowMs, cause: why, detail: wordsOfImpairment(why) })
   }
 
   #state(camera: Camera, message: CameraState, atMs: number, sinceMs: number): void {

@@ -26,7 +26,7 @@ const listGaps = operation({
   tag,
   summary: 'When a camera did not watch, and why, newest first; a gap that lasts comes first of all',
   description:
-    'Every span of 2 s and more in which no pictures came or nothing could be recorded. The gaps of a camera never overlap. Each that has ended is a leaf of the log.',
+    'Every span of 2 s and more in which no pictures came, motion could not be found in them, or nothing could be recorded. The gaps of a camera never overlap. Each that has ended is a leaf of the log.',
   input: {
     params: idParam,
     query: z.object({

@@ -9,9 +9,14 @@ export const CameraGap = z
   .object({
     id: rowId().nullable().openapi({ description: 'null while it lasts' }),
     cctvId: rowId(),
-    from: timeOut().openapi({ description: 'time of the last picture before the gap' }),
-    to: timeOut().nullable().openapi({ description: 'time of the first picture after it; null while it lasts' }),
-    cause: z.enum(gapCauses),
+    from: timeOut().openapi({
+      description: 'until then the camera watched: the time of its last picture before the gap',
+    }),
+    to: timeOut().nullable().openapi({ description: 'from then on it watched again; null while it lasts' }),
+    cause: z.enum(gapCauses).openapi({
+      description:
+        'why. Of still, covered, turned, few_pictures and too_busy pictures came all the time, but motion in them could not be found',
+    }),
     detail: z.string().nullable().openapi({ description: 'what was wrong, in words for people' }),
     seq: z.int().nullable().openapi({ description: 'index of its leaf in the log; null while it lasts' }),
     evidenceHash: z.string().nullable().openapi({ description: 'SHA-256 of the bytes of the leaf' }),
@@ -24,7 +29,11 @@ export const watchedShape = {
   cctvId: rowId(),
   from: timeOut(),
   to: timeOut().openapi({ description: 'as asked for, but not later than now' }),
-  watchedShare: z.number().openapi({ description: 'share of the time in which the camera watched, 0 to 1' }),
+  watchedShare: z
+    .number()
+    .openapi({
+      description: 'share of the time in which the camera watched, so that motion would have been found; 0 to 1',
+    }),
   knownSince: timeOut().nullable().openapi({
     description:
       'when the gateway first had this camera in its config; before that nothing was watched. null: never yet',

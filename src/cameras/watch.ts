@@ -2,8 +2,9 @@
  * Decides from when to when a camera did not watch, and why. Pure: all times are arguments, monotonic, in milliseconds, so a
  * change of the wall clock makes no gap longer, shorter or negative.
  */
+import { impairments } from '../video/index.ts'
 
-/** Why a camera that should have watched did not. */
+/** Why a camera that should have watched did not. The impairments are those under which its pictures come all the time. */
 export const gapCauses = [
   'offline',
   'refused',
@@ -15,6 +16,7 @@ export const gapCauses = [
   'restarted',
   'no_keyframe',
   'outside_hours',
+  ...impairments,
 ] as const
 export type GapCause = (typeof gapCauses)[number]
 
@@ -27,7 +29,10 @@ export type OpenGap = {
   readonly attemptMs: number | null
   /** Whether the gap before it ends where this one begins. Then it counts however short it is. */
   readonly follows: boolean
-  /** When it ends by itself, though pictures come all the time; null: with the next picture. */
+  /**
+   * When it ends by itself, though pictures come all the time. Null: with the next picture; or, while pictures come, when what
+   * impairs the camera ends.
+   */
   readonly untilMs: number | null
 }
 
@@ -70,6 +75,16 @@ export type WatchEvent =
     }
   /** Something moved, and nothing can be recorded until the cooldown is over. */
   | { readonly kind: 'cooldown'; readonly fromMs: number; readonly untilMs: number; readonly detail: string }
+  /** Pictures come, but motion cannot be found in them since `sinceMs`; told again and again while it lasts. */
+  | {
+      readonly kind: 'impaired'
+      readonly sinceMs: number
+      readonly atMs: number
+      readonly cause: GapCause
+      readonly detail: string
+    }
+  /** Nothing impairs the camera any more since `sinceMs`. */
+  | { readonly kind: 'unimpaired'; readonly sinceMs: number }
   /** Time has passed. */
   | { readonly kind: 'tick'; readonly atMs: number }
 
@@ -96,6 +111,10 @@ export function watchStep(watch: Watch, event: WatchEvent): WatchStep {
       return miss(watch, event)
     case 'cooldown':
       return cool(watch, event)
+    case 'impaired':
+      return impair(watch, event)
+    case 'unimpaired':
+      return restore(watch, event.sinceMs)
     case 'tick':
       return tick(watch, event.atMs)
   }
@@ -148,11 +167,35 @@ function cool(watch: Watch, { fromMs, untilMs, detail }: Extract<WatchEvent, { k
   const { receiving, open, decidedMs } = watch
   const beginMs = Math.max(fromMs, decidedMs)
   if (!receiving || untilMs <= beginMs) return stay(watch)
+  if (open && isImpaired(watch)) {
+    // What impairs the camera is told again when the cooldown is over, and goes on from there.
+    const fromMs = Math.max(beginMs, open.fromMs)
+    const cooling = { cause: 'cooldown' as const, detail, fromMs, attemptMs: null, follows: true, untilMs }
+    return { watch: { ...watch, open: cooling }, closed: end(open, fromMs) }
+  }
   if (open) return stay({ ...watch, open: { ...open, untilMs: Math.max(open.untilMs ?? untilMs, untilMs) } })
   return stay({
     ...watch,
     open: { cause: 'cooldown', detail, fromMs: beginMs, attemptMs: null, follows: true, untilMs },
   })
+}
+
+const isImpaired = ({ receiving, open }: Watch) => receiving && open !== null && open.untilMs === null
+
+/** A cooldown that lasts keeps its time. What was told first is the cause until something else is told. */
+function impair(watch: Watch, { sinceMs, atMs, cause, detail }: Extract<WatchEvent, { kind: 'impaired' }>): WatchStep {
+  const { receiving, open, decidedMs } = watch
+  if (!receiving || open?.cause === cause || (open && !isImpaired(watch))) return stay(watch)
+  const fromMs = open ? Math.max(atMs, open.fromMs) : Math.max(Math.min(sinceMs, atMs), decidedMs)
+  const next = { cause, detail, fromMs, attemptMs: null, follows: fromMs === decidedMs || open !== null, untilMs: null }
+  return { watch: { ...watch, open: next }, closed: open ? end(open, fromMs) : [] }
+}
+
+function restore(watch: Watch, sinceMs: number): WatchStep {
+  const { open } = watch
+  if (!open || !isImpaired(watch)) return stay(watch)
+  const toMs = Math.max(sinceMs, open.fromMs)
+  return { watch: { ...watch, decidedMs: toMs, open: null }, closed: end(open, toMs) }
 }
 
 function tick(watch: Watch, atMs: number): WatchStep {

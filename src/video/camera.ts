@@ -5,6 +5,7 @@ import type { ClipResult, ClipTools } from './clip-making.ts'
 import { times } from './connection.ts'
 import type { DetectorSettings, Fired } from './detector.ts'
 import type { History } from './history.ts'
+import { neverBad } from './impairment.ts'
 import { LiveFeeds } from './live-feed.ts'
 import type { CameraSettings, FromCameras, LiveFormat, MotionOptions } from './messages.ts'
 import type { JudgeOutcome } from './motion-judge.ts'
@@ -76,6 +77,8 @@ export class Camera {
   #told: StreamView = { state: 'offline', problem: null }
   /** What the last status said that does not change all the time, and when it did. */
   #toldStatus = { facts: '', atMs: -Infinity }
+  /** Whether the stream that is judged has too few pictures. Of a separate detection stream that is not known. */
+  #few = neverBad
   #cancelStatus = () => {}
 
   constructor(options: CameraOptions) {
@@ -100,6 +103,7 @@ export class Camera {
       area: settings.motion,
       settings: () => detectorSettings(this.#settings.motion),
       onOutcome: (outcome) => this.#take(outcome),
+      fewPictures: () => this.#few,
     })
     const { ffmpeg, log, emit } = options
     const { cameraId } = settings
@@ -227,6 +231,7 @@ export class Camera {
         this.#watch.interrupt('stream-ended', this.#ring.newestMs)
         this.#ring.restart()
         this.#pace.restart()
+        this.#noteFew(false)
       },
     })
   }
@@ -283,7 +288,16 @@ export class Camera {
   #remark(): Problem | null {
     if (this.#ring.codec === 'mjpeg') return 'motion-jpeg'
     if (this.#ring.keylessMs > longestKeylessMs) return 'no-key-frame'
-    return this.#pace.isSlow(this.#ring.picturesPerSecond, this.#ring.heldMs) ? 'few-pictures' : null
+    const isSlow = this.#pace.isSlow(this.#ring.picturesPerSecond, this.#ring.heldMs)
+    this.#noteFew(isSlow && this.#settings.detectUrl === null)
+    return isSlow ? 'few-pictures' : null
+  }
+
+  /** The rate is that of all that is held: the stream was slow from its beginning on, and is well now. */
+  #noteFew(isBad: boolean): void {
+    if (isBad === this.#few.isBad) return
+    const nowMs = this.#needs.clock.monotonic()
+    this.#few = { isBad, sinceMs: isBad ? nowMs - this.#ring.heldMs : nowMs }
   }
 
   /** Bytes in memory. What waits for the disk is the newest part of a ring, or goes back further than it. */
@@ -413,7 +427,7 @@ export class Camera {
 
   #tellStatus(): void {
     const { clock, emit } = this.#needs
-    const { lastFrameMs, dropped, suppressed, ...counts } = this.#watch.counts()
+    const { lastFrameMs, dropped, suppressed, impairment, ...counts } = this.#watch.counts()
     const { groupMs, picturesPerSecond, sizeBytes, playableMs } = this.#ring
     this.#toldStatus = { facts: this.#statusFacts(), atMs: clock.monotonic() }
     emit({
@@ -427,6 +441,7 @@ export class Camera {
       restarts: this.#restarts,
       droppedFrames: dropped,
       suppressedSceneChanges: suppressed,
+      impairment: { why: impairment.why, agoMs: Math.max(clock.monotonic() - impairment.sinceMs, 0) },
       ringBytes: sizeBytes,
       heldSeconds: Math.round(playableMs) / 1000,
       preRollProblem: this.#preRollProblem,

@@ -26,6 +26,11 @@ export class FrameCounter {
   #changedMs = 0
   #lastFrameMs: number | undefined
 
+  /** Returns when the newest frame came that differs from the one before it. */
+  get changedMs(): number {
+    return this.#changedMs
+  }
+
   /** Returns the monotonic time of the newest frame; undefined before the first. */
   get lastFrameMs(): number | undefined {
     return this.#lastFrameMs

@@ -89,11 +89,12 @@ export class FrameQueue {
     return this.#dropped
   }
 
-  put(frame: Frame): void {
+  /** Returns the frame that had to leave; undefined while there is room. */
+  put(frame: Frame): Frame | undefined {
     this.#frames.push(frame)
-    if (this.#frames.length <= this.#room) return
-    this.#frames.shift()
+    if (this.#frames.length <= this.#room) return undefined
     this.#dropped += 1
+    return this.#frames.shift()
   }
 
   take(): Frame | undefined {

@@ -5,6 +5,7 @@ export type { DetectorSettings } from './detector.ts'
 export { type FfmpegDialect, ffmpegDialect } from './ffmpeg-dialect.ts'
 export { FrameSplitter, frameSize } from './frames.ts'
 export { cellCount, columns, rows } from './grid.ts'
+export { type Impairment, impairments } from './impairment.ts'
 export { LoadStream, makeTestVideo, testVideo } from './load-stream.ts'
 export type { MotionArea } from './mask.ts'
 export type {

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 import type { Clock } from '../platform/index.ts'
 import { frameSize, framesPerSecond } from './frames.ts'
+import { neverBad } from './impairment.ts'
 import { fileArgs } from './ingest.ts'
 import { MotionWatch } from './motion-watch.ts'
 import { Ring, ringBytes } from './ring.ts'
@@ -39,6 +40,7 @@ export class LoadStream {
     const nothing = () => {}
     this.#watch = new MotionWatch({
       ...{ clock, area: { masks: [], zones: [] }, settings: () => settings, onOutcome: nothing },
+      fewPictures: () => neverBad,
       cells: { frame: nothing, reconnected: nothing, interrupted: nothing },
     })
     const ring = new Ring({ keepMs, maxBytes: ringBytes })

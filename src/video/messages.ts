@@ -2,6 +2,8 @@
  * Messages between the main thread and the cameras thread: plain data. Times named `…At` are milliseconds since the
  * epoch by the wall clock, and are labels; durations are measured on the monotonic clock.
  */
+
+import type { Impairment } from './impairment.ts'
 import type { Polygon } from './mask.ts'
 import type { PreRollProblem } from './pre-roll.ts'
 import type { PlainWords, Problem } from './problems.ts'
@@ -169,6 +171,8 @@ export type CameraStatus = {
   readonly stillSeconds: number
   /** What the camera shows as a whole, and for how long. */
   readonly scene: { readonly state: SceneState; readonly forSeconds: number }
+  /** Why motion cannot be found though pictures come, since so long; `why` null: it can be found, since so long. */
+  readonly impairment?: { readonly why: Impairment | null; readonly agoMs: number } | undefined
   /** Bytes held in memory. */
   readonly ringBytes: number
   /** Seconds of video in memory that a clip could begin with. */

@@ -3,7 +3,8 @@ import type { CellSink } from './cell-recorder.ts'
 import { Comparer } from './cells.ts'
 import type { DetectorSettings, Interruption } from './detector.ts'
 import { FrameCounter, type FrameCounts } from './frame-counter.ts'
-import { type Frame, FrameQueue, FrameSplitter, frameSize } from './frames.ts'
+import { type Frame, FrameQueue, FrameSplitter, frameSize, framesPerSecond } from './frames.ts'
+import { type Impaired, impairedBy, JudgedShare, neverBad, type Trouble } from './impairment.ts'
 import type { MotionArea } from './mask.ts'
 import { coarseTimes, type JudgeOutcome, MotionJudge } from './motion-judge.ts'
 import { type SceneState, ViewWatch } from './view-watch.ts'
@@ -15,6 +16,8 @@ export type MotionWatchOptions = {
   /** Keeps what was judged, so that it can be replayed. */
   readonly cells: CellSink
   readonly onOutcome: (outcome: JudgeOutcome) => void
+  /** Says whether the stream has too few pictures for motion to be found. */
+  readonly fewPictures: () => Trouble
 }
 
 export type WatchCounts = FrameCounts & {
@@ -23,6 +26,7 @@ export type WatchCounts = FrameCounts & {
   readonly dropped: number
   readonly suppressed: number
   readonly scene: { readonly state: SceneState; readonly forSeconds: number }
+  readonly impairment: Impaired
 }
 
 /** For this long after a change, the light has just changed. */
@@ -39,6 +43,8 @@ export class MotionWatch {
   readonly #judge: MotionJudge
   readonly #view = new ViewWatch()
   #scene: { state: SceneState; sinceMs: number } = { state: 'normal', sinceMs: 0 }
+  readonly #judged = new JudgedShare()
+  #still = neverBad
   #lightAtMs = -Infinity
   #counter = new FrameCounter()
   #draining = false
@@ -67,6 +73,7 @@ export class MotionWatch {
   reconnect(): void {
     this.#splitter.reset()
     this.#queue.clear()
+    this.#judged.reset(this.#needs.clock.monotonic())
     this.#comparer.reset()
     this.#judge.reconnect()
     this.#needs.cells.reconnected()
@@ -75,7 +82,10 @@ export class MotionWatch {
   /** Takes bytes and returns at once; they are scored in a later turn of the event loop. */
   push(bytes: Uint8Array): void {
     const frames = this.#splitter.push(bytes, this.#needs.clock.monotonic())
-    for (const frame of frames) this.#queue.put(frame)
+    for (const frame of frames) {
+      const dropped = this.#queue.put(frame)
+      if (dropped) this.#judged.add(dropped.takenMs, false)
+    }
     if (this.#draining || frames.length === 0) return
     this.#draining = true
     setImmediate(() => this.#drain())
@@ -100,7 +110,28 @@ export class MotionWatch {
       dropped,
       suppressed: this.#judge.suppressed,
       scene: this.#sceneNow(),
+      impairment: this.#impairmentNow(),
     }
+  }
+
+  #impairmentNow(): Impaired {
+    const nowMs = this.#needs.clock.monotonic()
+    const isStill = this.#isStill(nowMs)
+    if (isStill !== this.#still.isBad)
+      this.#still = { isBad: isStill, sinceMs: isStill ? this.#counter.changedMs : nowMs }
+    const { state, sinceFrames } = this.#view
+    const viewMs = nowMs - (sinceFrames * 1000) / framesPerSecond
+    return impairedBy({
+      still: this.#still,
+      covered: { isBad: state === 'covered', sinceMs: viewMs },
+      turned: { isBad: state === 'turned', sinceMs: viewMs },
+      few_pictures: this.#needs.fewPictures(),
+      too_busy: this.#judged.trouble,
+    })
+  }
+
+  #isStill(nowMs: number): boolean {
+    return this.#counter.counts(nowMs).stillSeconds >= stillSeconds
   }
 
   #sceneNow(): WatchCounts['scene'] {
@@ -111,7 +142,7 @@ export class MotionWatch {
   }
 
   #sceneState(nowMs: number): SceneState {
-    if (this.#counter.counts(nowMs).stillSeconds >= stillSeconds) return 'still'
+    if (this.#isStill(nowMs)) return 'still'
     if (this.#view.state !== 'normal') return this.#view.state
     return nowMs - this.#lightAtMs < lightMs ? 'light' : 'normal'
   }
@@ -137,6 +168,7 @@ export class MotionWatch {
     this.#needs.cells.frame(cells, times)
     this.#view.push(frame.pixels)
     if (score.whole === 'light') this.#lightAtMs = frame.arrivedMs
+    this.#judged.add(frame.takenMs, true)
     this.#counter.add(frame, score, score.score > this.#needs.settings().sensitivity)
     this.#tell(outcomes)
   }

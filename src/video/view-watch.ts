@@ -41,6 +41,8 @@ export class ViewWatch {
   #learned: View = { edges: new Float32Array(2 * width * height), looks: 0 }
   #candidate: View | undefined
   #state: 'normal' | 'covered' | 'turned' = 'normal'
+  /** Number of the frame from which on the view has been so. */
+  #sinceFrame = 0
   #wrong = 0
   #right = 0
 
@@ -48,10 +50,17 @@ export class ViewWatch {
     return this.#state
   }
 
+  /**
+   * Frames that have come since the view has been so: a wrong one since the last right look, and a right one since the first.
+   */
+  get sinceFrames(): number {
+    return this.#frames - this.#sinceFrame
+  }
+
   /** Forgets the view: the present one is learned and accepted. */
   accept(): void {
     this.#learned = { edges: new Float32Array(2 * width * height), looks: 0 }
-    this.#become('normal')
+    this.#become('normal', 0)
   }
 
   push(frame: Uint8Array): void {
@@ -70,8 +79,8 @@ export class ViewWatch {
     if (seen === 'normal' && alike > 0.5) follow(this.#learned, edges)
     this.#right = seen === 'normal' ? this.#right + 1 : 0
     this.#wrong = seen === 'normal' ? 0 : this.#wrong + 1
-    if (this.#state !== 'normal' && this.#right >= rightLooks) this.#become('normal')
-    if (this.#wrong >= wrongLooks && seen !== 'normal') this.#become(seen)
+    if (this.#state !== 'normal' && this.#right >= rightLooks) this.#become('normal', rightLooks - 1)
+    if (this.#wrong >= wrongLooks && seen !== 'normal') this.#become(seen, wrongLooks)
     if (this.#state === 'turned') this.#learnNew(edges)
   }
 
@@ -88,10 +97,11 @@ export class ViewWatch {
     else follow(this.#candidate, edges)
     if (this.#candidate.looks < acceptLooks) return
     this.#learned = this.#candidate
-    this.#become('normal')
+    this.#become('normal', 0)
   }
 
-  #become(state: 'normal' | 'covered' | 'turned'): void {
+  #become(state: 'normal' | 'covered' | 'turned', looksAgo: number): void {
+    if (state !== this.#state) this.#sinceFrame = this.#frames - looksAgo * lookEvery
     this.#state = state
     this.#wrong = 0
     this.#right = 0

@@ -4,7 +4,7 @@ import { watchedShare } from '../../src/cameras/gaps.ts'
 import type { Config } from '../../src/config/index.ts'
 import { databaseFile } from '../../src/database/index.ts'
 import { verifyLedger } from '../../src/evidence/index.ts'
-import type { FromCameras, Problem } from '../../src/video/index.ts'
+import { type CameraStatus, type FromCameras, impairments, type Problem } from '../../src/video/index.ts'
 import { plainWords } from '../../src/video/problems.ts'
 import { furnish, people, type TestGateway, type TestGatewayOptions, testGateway } from '../support/gateway.ts'
 import { SimulatedClock } from '../support/simulated-clock.ts'
@@ -17,7 +17,21 @@ const at = (seconds: number) => new Date(startMs + seconds * 1000).toISOString()
 type Hall = TestGateway & {
   live7(): Promise<void>
   bad7(problem: Problem, pictureAgoMs?: number): Promise<void>
+  status7(impairment: CameraStatus['impairment']): Promise<void>
   settle(): Promise<void>
+}
+
+const statusOf7: CameraStatus = {
+  ...{ type: 'status', cameraId: 7, state: 'live', pictureAgoMs: 0, frameCount: 0, lastFrameAt: null },
+  motionFrames: { count: 0, percentage: 0, lastScore: 0, maxScore: 0 },
+  ...{ fps: 5, streamFps: 15, restarts: 0, droppedFrames: 0, suppressedSceneChanges: 0, stillSeconds: 0 },
+  ...{
+    scene: { state: 'normal', forSeconds: 0 },
+    ringBytes: 0,
+    heldSeconds: 5,
+    preRollProblem: null,
+    keyFrameSeconds: 1,
+  },
 }
 
 /** A gateway whose cameras thread is this test. */
@@ -34,6 +48,10 @@ function hall(gateway: TestGateway): Hall {
     ...gateway,
     settle,
     live7: () => state({ state: 'live', problem: null, words: null, pictureAgoMs: 0 }),
+    async status7(impairment) {
+      gateway.cameras.heard({ ...statusOf7, impairment })
+      await settle()
+    },
     bad7: (problem, pictureAgoMs = 0) =>
       state({ state: 'backing-off', problem, words: plainWords(problem), pictureAgoMs }),
   }
@@ -85,6 +103,43 @@ t.test('pictures that never came are a gap of an open stream, and say so', async
   await gateway.settle()
   t.match(await gapsOf(gateway), [{ from: at(51), to: at(56), cause: 'stalled', detail: /stream was open/, seq: 1 }])
   t.match(await watched(gateway, at(50), at(60)), { watchedShare: 0.5 })
+})
+
+t.test('a camera that is covered did not watch, though its pictures come, and the statement says so', async (t) => {
+  const gateway = await open(t, { slots: ['A'] })
+  await furnish(gateway, ['A'])
+  await gateway.live7()
+  gateway.clock.advance(60_000)
+  await gateway.status7({ why: null, agoMs: 60_000 })
+  t.match(await watched(gateway, at(0), at(60)), { watchedShare: 1, gaps: [] })
+  gateway.clock.advance(20_000)
+  await gateway.status7({ why: 'covered', agoMs: 10_000 })
+  t.match(await gapsOf(gateway), [{ id: null, from: at(70), to: null, cause: 'covered', detail: /a cover, dirt/ }])
+  gateway.clock.advance(20_000)
+  await gateway.status7({ why: 'covered', agoMs: 30_000 })
+  t.match(await watched(gateway, at(60), at(100)), { watchedShare: 0.25, gaps: [{ cause: 'covered' }], detections: [] })
+  await gateway.status7({ why: null, agoMs: 5000 })
+  const ended = { id: 1, from: at(70), to: at(95), cause: 'covered', seq: /./ }
+  t.match(await gapsOf(gateway), [ended])
+  t.match(await watched(gateway, at(0), at(100)), { watchedShare: 0.75, gaps: [ended] })
+  const note = await gateway.ask('GET', `/api/whms/slots/A/untouched?from=${at(0)}&to=${at(100)}`, {
+    by: people.ada,
+  })
+  t.match(note.body, { watchedShare: 0.75, gaps: [ended] })
+})
+
+t.test('each reason why motion cannot be found has a cause and words', async (t) => {
+  const gateway = await open(t)
+  await gateway.live7()
+  for (const why of impairments) {
+    gateway.clock.advance(10_000)
+    await gateway.status7({ why, agoMs: 10_000 })
+  }
+  gateway.clock.advance(10_000)
+  await gateway.status7({ why: null, agoMs: 0 })
+  const gaps = await gapsOf(gateway)
+  t.strictSame(brief(gaps), ['too_busy 50-60', 'few_pictures 40-50', 'turned 30-40', 'covered 20-30', 'still 0-20'])
+  for (const { detail } of gaps) t.match(detail, /^[A-Zg].{40,}\.$/)
 })
 
 t.test('a gap that has ended is a leaf, is told to the receivers, and is verified', async (t) => {

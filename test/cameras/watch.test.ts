@@ -101,8 +101,39 @@ t.test('pictures that never came are a gap, though others came before and after'
   t.strictSame(play(live, missing(10_000, 14_000), none('offline', 13_000, 15_000)).open, 'offline 14000-')
 })
 
+const impaired = (cause: GapCause, sinceMs: number, atMs: number): WatchEvent => ({
+  ...{ kind: 'impaired', cause, sinceMs, atMs, detail: cause },
+})
+const well = (sinceMs: number): WatchEvent => ({ kind: 'unimpaired', sinceMs })
+
+t.test('a camera that shows nothing did not watch, though its pictures come', (t) => {
+  const covered = [pictures(5000), impaired('covered', 10_000, 20_000), pictures(20_500)]
+  t.strictSame(play(live, ...covered).open, 'covered 10000-')
+  t.strictSame(play(live, ...covered, impaired('covered', 10_000, 21_000), well(30_000), well(30_000)).ended, [
+    'covered 10000-30000',
+  ])
+  t.strictSame(play(live, impaired('still', 10_000, 11_000), well(11_999)).ended, [], 'not less than two seconds')
+  const turned = [impaired('turned', 10_000, 20_000), impaired('still', 5000, 40_000), well(50_000)]
+  t.strictSame(play(live, ...turned).ended, ['turned 10000-40000', 'still 40000-50000'])
+  t.strictSame(play(live, none('offline', 10_000, 10_000), impaired('covered', 5000, 12_000)).open, 'offline 10000-')
+  t.strictSame(play(live, ...covered, none('offline', 30_000, 31_000)), {
+    ...{ ended: ['covered 10000-30000'], open: 'offline 30000-' },
+  })
+  t.end()
+})
+
+t.test('a cooldown of a covered camera is a gap between two others', (t) => {
+  const cooled: WatchEvent = { kind: 'cooldown', fromMs: 20_000, untilMs: 30_000, detail: '' }
+  const again = impaired('covered', 10_000, 31_000)
+  const seen = [impaired('covered', 10_000, 12_000), cooled, impaired('covered', 10_000, 25_000)]
+  t.strictSame(play(live, ...seen, { kind: 'tick', atMs: 30_000 }, again, well(40_000)).ended, [
+    ...['covered 10000-20000', 'cooldown 20000-30000', 'covered 30000-40000'],
+  ])
+  t.end()
+})
+
 type Move = {
-  readonly kind: 'pictures' | 'trying' | 'cooldown' | 'missing' | 'tick' | GapCause
+  readonly kind: 'pictures' | 'trying' | 'cooldown' | 'missing' | 'impaired' | 'unimpaired' | 'tick' | GapCause
   readonly ms: number
   readonly ago: number
 }
@@ -110,7 +141,10 @@ type Move = {
 /** Time passes by `ms`; the last picture was up to `ago` before that. */
 const moves: fc.Arbitrary<Move[]> = fc.array(
   fc.record({
-    kind: fc.constantFrom<Move['kind']>('pictures', 'pictures', 'trying', 'cooldown', 'missing', 'tick', ...gapCauses),
+    kind: fc.constantFrom<Move['kind']>(
+      ...(['pictures', 'pictures', 'trying', 'cooldown', 'missing', 'impaired', 'unimpaired', 'tick'] as const),
+      ...gapCauses,
+    ),
     ms: fc.nat(5000),
     ago: fc.nat(6000),
   }),
@@ -127,6 +161,10 @@ function eventOf({ kind, ago }: Move, atMs: number, pictureMs: number): WatchEve
       return { kind, fromMs: atMs - ago, toMs: atMs, cause: 'stalled', detail: '' }
     case 'cooldown':
       return { kind, fromMs: Math.max(atMs - ago, pictureMs), untilMs: atMs + ago, detail: '' }
+    case 'impaired':
+      return impaired(ago % 2 === 0 ? 'covered' : 'still', atMs - ago, atMs)
+    case 'unimpaired':
+      return well(atMs - ago)
     default:
       return {
         kind: 'none',

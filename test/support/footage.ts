@@ -37,6 +37,8 @@ type Recipe = Scene &
     readonly filled?: boolean
     /** Two B-frames between others: the file is in another order than the pictures are seen. */
     readonly reordered?: boolean
+    /** Something hangs before the lens. */
+    readonly covered?: boolean
   }
 
 const root = resolve(import.meta.dirname, '../..')
@@ -77,6 +79,8 @@ const recipes = {
   empty: { ...small, ...nobody },
   /** The empty hall; a light goes out at 4 s and on at 8 s. */
   light: { ...small, ...lightSwitch },
+  /** A grey sheet before the lens, with noise. */
+  covered: { ...small, ...nobody, covered: true },
   /** `crossing` with a keyframe every 10 s. */
   'crossing-long-gop': { ...small, ...crossing, gopMs: 10_000 },
   'crossing-hevc': { ...small, ...crossing, codec: 'hevc' },
@@ -151,10 +155,23 @@ function keyOf(recipe: Recipe): string {
 async function encode(recipe: Recipe, file: string, ffmpeg: string): Promise<void> {
   const unfinished = `${file}.${process.pid}.tmp`
   try {
-    await run(ffmpeg, [...encoderArguments(recipe), '-y', unfinished], pictures(recipe, recipe))
+    await run(
+      ffmpeg,
+      [...encoderArguments(recipe), '-y', unfinished],
+      recipe.covered ? sheets(recipe) : pictures(recipe, recipe),
+    )
     renameSync(unfinished, file)
   } finally {
     rmSync(unfinished, { force: true })
+  }
+}
+
+function* sheets(recipe: Recipe): Generator<Uint8Array> {
+  const { width, height } = recipe
+  const luma = width * height
+  for (const [nth] of pictureTimes(recipe, recipe).entries()) {
+    const grey = (_: unknown, at: number) => (at < luma ? 60 + ((7919 * at + 104_729 * nth) % 5) : 128)
+    yield Uint8Array.from({ length: luma * 1.5 }, grey)
   }
 }
 

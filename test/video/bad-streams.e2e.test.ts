@@ -79,8 +79,11 @@ t.test('25 pictures a second that become 2 are live with a remark, which ends wi
   const newest = () => bench.of('state', 1).at(-1)
   await bench.until(() => newest()?.problem === 'few-pictures', 'few pictures are a remark')
   t.match(newest(), { state: 'live', words: { what: /fewer than 3 pictures a second/ } })
+  const impaired = () => bench.of('status', 1).at(-1)?.impairment?.why
+  await bench.until(() => impaired() === 'few_pictures', 'motion is not found any more')
   cam.switchTo('hall', empty)
   await bench.until(() => newest()?.problem === null, 'the remark ends')
+  await bench.until(() => impaired() === null, 'motion is found again')
   t.same(bench.pids(1), [pid], 'the stream went on')
 })
 

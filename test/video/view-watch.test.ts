@@ -37,8 +37,10 @@ t.test('a covered lens is noticed after ten seconds, and is well when the cover 
   const watch = watching()
   t.equal(show(watch, grey, 8).state, 'normal', 'somebody may stand before it for a moment')
   t.equal(show(watch, grey, 4).state, 'covered')
+  t.equal(watch.sinceFrames, 12 * perSecond, 'since the last picture that showed something')
   t.equal(show(watch, grey, 2 * acceptLooks).state, 'covered', 'a cover is never accepted by time')
   t.equal(show(watch, here, 6).state, 'normal')
+  t.equal(watch.sinceFrames, 5 * perSecond, 'since the first picture that shows something again')
 })
 
 t.test('a turned camera is noticed, and is well when it is turned back', async (t) => {

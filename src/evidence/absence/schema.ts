@@ -20,7 +20,8 @@ export const untouchedShape = {
     description: 'events of this slot that were recorded in this time and state another time; at most 10,000',
   }),
   watchedShare: z.number().openapi({
-    description: 'share of the time in which at least one of the cameras watched, 0 to 1; 0 without a camera',
+    description:
+      'share of the time in which at least one of the cameras watched, so that it would have found motion, 0 to 1; 0 without a camera. While a camera was covered, turned or still it did not watch',
   }),
   cameras: z
     .array(
