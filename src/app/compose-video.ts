@@ -107,7 +107,8 @@ export function composeVideo(
   for (const ear of [cameras, liveViews, snapshots, scores]) camerasThread.listen(ear)
   ledger.heldWith((tx, moment) => filmsAround(tx, configured.site, moment))
   const gapsIn = gaps.gapsIn.bind(gaps)
-  const traces = new Traces({ work, warehouse, assets, cameras: configured, detections, gapsIn })
+  const watchedAll = gaps.watchedAll.bind(gaps)
+  const traces = new Traces({ work, warehouse, assets, cameras: configured, detections, gapsIn, watchedAll })
   return {
     camerasThread,
     configured,

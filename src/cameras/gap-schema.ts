@@ -29,11 +29,9 @@ export const watchedShape = {
   cctvId: rowId(),
   from: timeOut(),
   to: timeOut().openapi({ description: 'as asked for, but not later than now' }),
-  watchedShare: z
-    .number()
-    .openapi({
-      description: 'share of the time in which the camera watched, so that motion would have been found; 0 to 1',
-    }),
+  watchedShare: z.number().openapi({
+    description: 'share of the time in which the camera watched, so that motion would have been found; 0 to 1',
+  }),
   knownSince: timeOut().nullable().openapi({
     description:
       'when the gateway first had this camera in its config; before that nothing was watched. null: never yet',

@@ -94,6 +94,16 @@ export class Gaps {
     })
   }
 
+  /** Says whether a camera watched all of a time. The caller must be allowed to see it. */
+  watchedAll(cctvId: number, span: Span): boolean {
+    return this.#needs.work.read((tx) => {
+      const { open, knownSinceMs } = this.#asked(tx, cctvId, { from: span.fromMs, to: span.toMs })
+      return (
+        !open && knownSinceMs !== null && knownSinceMs <= span.fromMs && store.gapsIn(tx, cctvId, span).length === 0
+      )
+    })
+  }
+
   async #seen(cctvId: number, span: Span, signal?: AbortSignal) {
     const asked = { from: span.fromMs, to: span.toMs }
     const { open, knownSinceMs } = this.#needs.work.read((tx) => this.#asked(tx, cctvId, asked))

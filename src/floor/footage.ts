@@ -8,12 +8,17 @@ const longestClipMs = 10 * 60 * 1000
 const clipsTold = 20
 
 type Moment = { readonly timestampMs: number; readonly slotCode: string; readonly clipUrl: string | null }
+type Span = { readonly fromMs: number; readonly toMs: number }
+/** An event, and when the gateway received it. */
+type FilmedMoment = Moment & { readonly id: number; readonly receivedMs: number }
 /** Which cameras look at a slot, and what they recorded. */
 export type Watching = {
   readonly cameras: Pick<ConfiguredCameras, 'watching'>
   readonly detections: Pick<Detections, 'during' | 'isRecording' | 'filmsToCome'>
   /** Lists when a camera did not watch; for a camera that the caller may see. */
-  readonly gapsIn: (cctvId: number, span: { readonly fromMs: number; readonly toMs: number }) => CameraGap[]
+  readonly gapsIn: (cctvId: number, span: Span) => CameraGap[]
+  /** Says whether a camera watched all of a time. */
+  readonly watchedAll: (cctvId: number, span: Span) => boolean
 }
 
 type CameraFootage = Footage['cameras'][number]
@@ -40,7 +45,7 @@ export function footageOf(watching: Watching, moment: Moment, windowSeconds: num
 /** Returns the films that show an event's own moment, or why there is none, for this caller. */
 export function filmsOfEvent(
   watching: Watching,
-  event: Moment & { readonly id: number },
+  event: FilmedMoment,
   windowSeconds: number,
   caller: Caller,
 ): Omit<EventFootage, 'eventId' | 'timestamp' | 'slot_code'> {
@@ -49,17 +54,20 @@ export function filmsOfEvent(
   const ids = cameras.map(({ cctvId }) => cctvId)
   const pending = watching.detections.filmsToCome(event.id).filter(({ cctvId }) => ids.includes(cctvId))
   const span = { fromMs: event.timestampMs - filmMs, toMs: event.timestampMs + filmMs }
+  const loss = clips.length > 0 ? null : lossOf(cameras)
+  const watched = loss === null && ids.some((cctvId) => watching.watchedAll(cctvId, span))
+  const why =
+    clips.length > 0
+      ? null
+      : whyNone(watching.detections, cameras, event, { near: reason, isWanted: pending.length > 0, watched })
   return {
     ...rest,
     cameras: ids,
     clips,
     pending,
     gaps: cameras.flatMap(({ cctvId }) => watching.gapsIn(cctvId, span)),
-    reason:
-      clips.length > 0
-        ? null
-        : whyNone(watching.detections, cameras, event, { near: reason, isWanted: pending.length > 0 }),
-    detail: clips.length > 0 ? null : lossOf(cameras),
+    reason: why,
+    detail: why === 'not_kept' ? notKept(event) : loss,
     watching: cameras,
   }
 }
@@ -77,7 +85,11 @@ function whyNone(
   detections: Watching['detections'],
   cameras: readonly CameraFootage[],
   { timestampMs }: Moment,
-  { near, isWanted }: { readonly near: FootageReason | null; readonly isWanted: boolean },
+  {
+    near,
+    isWanted,
+    watched,
+  }: { readonly near: FootageReason | null; readonly isWanted: boolean; readonly watched: boolean },
 ): EventFootage['reason'] {
   if (cameras.length === 0) return near === 'camera_not_visible' ? near : 'no_camera'
   const isComing = ({ cctvId }: CameraFootage) =>
@@ -85,10 +97,21 @@ function whyNone(
   if (isWanted || cameras.some(isComing)) return 'pending'
   const isExpired = ({ detection, offsetSeconds }: CameraFootage['clips'][number]) =>
     offsetSeconds !== null && (detection.clipStatus as string) === 'expired'
-  return cameras.some(({ clips }) => clips.some(isExpired)) ? 'expired' : 'gap'
+  if (cameras.some(({ clips }) => clips.some(isExpired))) return 'expired'
+  return watched ? 'not_kept' : 'gap'
 }
 
-/** Returns why the film of an event was lost; null when none was. */
+/** Says why a camera that watched has no film of a moment, and what would keep the next one. */
+function notKept({ timestampMs, receivedMs }: FilmedMoment): string {
+  const lateSeconds = Math.round((receivedMs - timestampMs) / 1000)
+  const what =
+    lateSeconds > 0
+      ? `The event was recorded ${lateSeconds} s after its moment, and no video of the moment was kept until then.`
+      : 'No video of the moment was kept.'
+  return `${what} cameras[].history keeps such moments, for as many hours as it says.`
+}
+
+/** Returns why the film of an event was lost, in words; null when none was. */
 function lossOf(cameras: readonly CameraFootage[]): string | null {
   const near = cameras.flatMap(({ clips }) => clips)
   return (

@@ -97,7 +97,7 @@ const Film = z
   })
   .openapi('EventFilm')
 
-export const eventFootageReasons = ['no_camera', 'camera_not_visible', 'gap', 'expired', 'pending'] as const
+export const eventFootageReasons = ['no_camera', 'camera_not_visible', 'gap', 'not_kept', 'expired', 'pending'] as const
 
 const eventFootageShape = {
   eventId: rowId(),
@@ -116,10 +116,11 @@ const eventFootageShape = {
     .openapi({
       description:
         'why there is no film; null: there is one. no_camera: no camera watches the slot · camera_not_visible: one does, but ' +
-        'the caller may not see it · gap: nothing was recorded at that moment · expired: removed by retention · pending: it ' +
-        'is being made',
+        'the caller may not see it · gap: nothing was recorded at that moment · not_kept: a camera watched, but no video of the ' +
+        'moment was kept: the event came too late for its film, and no continuous video reaches back so far · expired: removed ' +
+        'by retention · pending: it is being made',
     }),
-  detail: z.string().nullable().openapi({ description: 'why the film of the event was lost, in words' }),
+  detail: z.string().nullable().openapi({ description: 'why the film of the event was lost or not kept, in words' }),
   windowSeconds: footageShape.windowSeconds,
   watching: z
     .array(CameraFootage)

@@ -85,7 +85,10 @@ export class Traces {
       return toPlacementEvent(row)
     })
     const { timestamp, slot_code, cctv_clip_url } = event
-    const moment = { id: event.id, timestampMs: Date.parse(timestamp), slotCode: slot_code, clipUrl: cctv_clip_url }
+    const moment = {
+      ...{ id: event.id, timestampMs: Date.parse(timestamp), receivedMs: Date.parse(event.received_at) },
+      ...{ slotCode: slot_code, clipUrl: cctv_clip_url },
+    }
     return { eventId: event.id, timestamp, slot_code, ...filmsOfEvent(this.#needs, moment, windowSeconds, caller) }
   }
 

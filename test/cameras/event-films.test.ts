@@ -11,8 +11,8 @@ const config = {
 }
 
 /** A gateway whose cameras thread is ready, and what films it was ordered to make. */
-async function hall(t: Test): Promise<Hall> {
-  const gateway = await testGateway({ config })
+async function hall(t: Test, camera: object | undefined = config.cameras[0]): Promise<Hall> {
+  const gateway = await testGateway({ config: { cameras: [camera] } })
   const made: Hall = { gateway, orders: [] }
   t.teardown(() => made.gateway.end())
   const polygon = [0, 1, 2].map((x) => ({ x, y: x * x }))
@@ -142,6 +142,20 @@ t.test('a film that was wanted when the gateway ended is ordered again', async (
   t.strictSame(made.orders, [order])
   await hear(made.gateway, closed(order as FilmOrder))
   t.match(await footage(made, id), { reason: null, clips: [{ detectionId: order?.detectionId }] })
+})
+
+t.test('a scan that comes too late for its film, of a camera that watched, says that nothing was kept', async (t) => {
+  const made = await hall(t, { ...config.cameras[0], history: { hours: 0 } })
+  const { gateway } = made
+  const live = { type: 'state', cameraId: 7, state: 'live', problem: null, words: null, pictureAgoMs: 0 } as const
+  await hear(gateway, { ...live, at: gateway.clock.now() })
+  gateway.clock.advance(300_000)
+  const id = await remove(made, 'A', 60_000)
+  t.strictSame(made.orders, [])
+  const notKept = { clips: [], pending: [], gaps: [], reason: 'not_kept' }
+  t.match(await footage(made, id), { ...notKept, detail: /^The event was recorded 60 s after its moment, .*history/ })
+  const early = await remove(made, 'A', 305_000)
+  t.match(await footage(made, early), { reason: 'gap', detail: null }, 'the camera was not there yet')
 })
 
 t.test('a film that could not be made says why, and its row is in the log', async (t) => {

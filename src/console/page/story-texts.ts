@@ -35,6 +35,7 @@ const english = {
   noneSetUp: (slot: string) => `No camera watched here, because none is set up for ${slot}.`,
   pending: 'The film is being made.',
   expired: 'The film was removed when its time to be kept was over.',
+  notKept: 'No film: a camera watched, but this move came too late to be filmed, and no continuous video was kept.',
   noFilm: (why: string) => `No film: ${why}.`,
   noneWatched: (why: string) => `No camera watched here, because ${why}.`,
   nothingRecorded: 'No film: nothing was recorded at that moment.',
@@ -86,6 +87,8 @@ const german: typeof english = {
   noneSetUp: (slot) => `Hier sah keine Kamera zu: Für ${slot} ist keine eingerichtet.`,
   pending: 'Der Film wird gerade gemacht.',
   expired: 'Der Film wurde nach Ablauf seiner Frist gelöscht.',
+  notKept:
+    'Kein Film: Eine Kamera hat zugesehen, aber diese Bewegung kam zu spät, um gefilmt zu werden, und fortlaufendes Video wurde nicht aufbewahrt.',
   noFilm: (why) => `Kein Film: ${why}.`,
   noneWatched: (why) => `Hier sah keine Kamera zu: ${why}.`,
   nothingRecorded: 'Kein Film: In diesem Augenblick wurde nichts aufgezeichnet.',

@@ -40,6 +40,7 @@ export function whyNoFilm({ reason, detail, gaps }: EventFootage, slot: string):
   if (reason === 'camera_not_visible') return texts.notVisible(slot)
   if (reason === 'pending') return texts.pending
   if (reason === 'expired') return texts.expired
+  if (reason === 'not_kept') return texts.notKept
   const [gap] = gaps
   if (detail !== null) return texts.noFilm(gatewayWords(detail))
   return gap ? texts.noneWatched(causeWords(gap)) : texts.nothingRecorded
