@@ -3,9 +3,9 @@
  * table on stdout.
  *   --only PART,…      some of: commit, requests, appends, lists, blocks, verify, signing, postgres (where it is installed), auth,
  *                      backup, segments, wear, wear-video, webhooks, deliveries, hub, cameras, camera-times, history, detection,
- *                      scores, binary; or console, where Chromium is installed and little else runs; or wall, ten minutes:
- *                      1, 9 and 16 cameras beside Debian's motion, where it is installed; or proofs: a log of ten
- *                      million leaves, made once under .cache/bench (2.5 GB, some minutes)
+ *                      scores, offsite, binary; or console, where Chromium is installed and little else runs; or wall, ten minutes:
+ *                      1, 9 and 16 cameras beside Debian's motion, where it is installed; or beside-motion, nine minutes: twenty
+ *                      scenes of known truth to both; or proofs: a log of ten million leaves, made once under .cache/bench (2.5 GB, some minutes)
  *   --events N,…       sizes of the ledger at which lists are measured, up to 20,000,000 (default: 10000,100000);
  *                      10,000,000 need 25 GB of disk and about ten minutes
  *   --hours N          hours of scenes of each kind in which nothing happens, when detection is measured (default: 0.5)
@@ -22,6 +22,7 @@ import { parseArgs } from 'node:util'
 import { measureAppends } from './bench/appends.ts'
 import { measureAuth } from './bench/auth.ts'
 import { measureBackup } from './bench/backup.ts'
+import { measureBesideMotion } from './bench/beside-motion.ts'
 import { measureBesidePostgres } from './bench/beside-postgres.ts'
 import { measureBinary } from './bench/binary.ts'
 import { measureBlocks } from './bench/blocks.ts'
@@ -38,6 +39,7 @@ import { measureHub } from './bench/hub.ts'
 import { measureLists } from './bench/lists.ts'
 import { measureProofs } from './bench/log-tree.ts'
 import { describeMachine, type Machine, machineLine } from './bench/machine.ts'
+import { measureOffsite } from './bench/offsite.ts'
 import { measureRequests } from './bench/requests.ts'
 import { measureScores } from './bench/scores.ts'
 import { measureSegments } from './bench/segments.ts'
@@ -81,9 +83,11 @@ const parts = {
   'camera-times': (workshop) => measureCameraTimes(workshop),
   history: (workshop) => measureHistory(workshop),
   detection: (workshop, _sizes, _backlog, hours) => measureDetection(workshop, hours),
+  offsite: (workshop) => measureOffsite(workshop),
   scores: (workshop) => measureScores(workshop),
   console: (workshop) => measureConsole(workshop),
   wall: (workshop) => measureWall(workshop),
+  'beside-motion': (workshop) => measureBesideMotion(workshop),
   binary: (workshop) => measureBinary(workshop),
 } satisfies Record<
   string,
@@ -93,7 +97,7 @@ const parts = {
 type Part = keyof typeof parts
 
 /** Without what takes ten minutes, or gigabytes, or a machine to itself. */
-const usual = Object.keys(parts).filter((name) => !['wall', 'proofs', 'console'].includes(name))
+const usual = Object.keys(parts).filter((name) => !['wall', 'beside-motion', 'proofs', 'console'].includes(name))
 
 type TimedAsk = {
   readonly parts: readonly Part[]

@@ -1,11 +1,9 @@
-import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
-import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
-import { FrameSplitter, frameSize } from '../../src/video/index.ts'
 import { judgeScene, type Verdict } from '../../test/support/scenes/judge.ts'
 import { type KindName, kindNames, kinds, makeScene } from '../../test/support/scenes/kinds.ts'
 import { play } from '../../test/support/scenes/play.ts'
 import { type Figure, rounded } from './figure.ts'
+import { encodedAndBack } from './scene-film.ts'
 import type { Workshop } from './workshop.ts'
 
 /** Scenes of each kind with people or vehicles, and how long one is. */
@@ -66,33 +64,3 @@ function figureOf(kind: KindName, verdicts: readonly Verdict[]): Figure {
 }
 
 const idOf = (kind: KindName): string => kind.replaceAll(/[^a-z0-9]+/g, '-').replace(/-$/, '')
-
-/** Encodes frames as a camera with a small stream would, and decodes them as the gateway does. */
-function encodedAndBack(frames: readonly Uint8Array[], file: string): Uint8Array[] {
-  const ffmpeg = locateFfmpeg().path
-  const quiet = ['-nostdin', '-loglevel', 'error', '-y']
-  const raw = ['-f', 'rawvideo', '-pix_fmt', 'rgba']
-  const size = `${frameSize.width}x${frameSize.height}`
-  const encoder = [
-    '-c:v',
-    'libx264',
-    '-preset',
-    'veryfast',
-    '-bf',
-    '0',
-    '-g',
-    '10',
-    '-crf',
-    '28',
-    '-pix_fmt',
-    'yuv420p',
-  ]
-  const larger = ['-vf', 'scale=640:360:flags=bicubic']
-  const input = Buffer.concat(frames)
-  execFileSync(ffmpeg, [...quiet, ...raw, '-s', size, '-r', '5', '-i', 'pipe:0', ...larger, ...encoder, file], {
-    input,
-  })
-  const smaller = ['-vf', 'scale=160:90:flags=area']
-  const decoded = execFileSync(ffmpeg, [...quiet, '-i', file, ...smaller, ...raw, 'pipe:1'], { maxBuffer: 1 << 30 })
-  return new FrameSplitter().push(decoded, 0).map(({ pixels }) => pixels)
-}

@@ -2,7 +2,7 @@
 export type Target = { readonly limit: number; readonly sense: 'at most' | 'at least' }
 
 /** '×' stands for a ratio within the run. */
-type Unit = '×' | 'pages' | 'ms' | 'µs' | 'kB' | 'MiB' | '%' | 'a day' | 'a second' | 'bytes'
+type Unit = '×' | 'events' | 'pages' | 's' | 'ms' | 'µs' | 'kB' | 'MiB' | '%' | 'a day' | 'a second' | 'bytes'
 
 /** One line of the table: a ratio (or a difference) within this run, with the raw numbers that it was made from. */
 export type Figure = {
