@@ -2,6 +2,7 @@ import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { gatehouseCommand } from '../../src/cli/run.ts'
 import { complianceProblems } from './compliance.ts'
+import { journeyProblems } from './journey-names.ts'
 
 /** The second-level headings of every room page, in this order. */
 const headings = ['Purpose', 'How it works', 'Invariants', 'Operations', 'Alternatives considered']
@@ -22,7 +23,7 @@ type Name = { name: string; exists: boolean }
 
 /**
  * Every room has a page with the five headings, and whatever a page names in code type exists: files, npm scripts and
- * subcommands of gatehouse. Throws with everything that is wrong, or when there was no page or no name to look at.
+ * subcommands of gatehouse; the names of the journeys too. Throws with everything that is wrong, or when there was no page or no name to look at.
  */
 export async function roomPages(): Promise<void> {
   const rooms = readdirSync('src', { withFileTypes: true }).filter((entry) => entry.isDirectory())
@@ -37,6 +38,7 @@ export async function roomPages(): Promise<void> {
     ...missing,
     ...roomPages.flatMap(headingProblems),
     ...complianceProblems(),
+    ...journeyProblems(),
     ...named.flatMap(({ page, names }) =>
       names.filter(({ exists }) => !exists).map(({ name }) => `${page.path}: names what does not exist: ${name}`),
     ),

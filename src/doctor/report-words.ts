@@ -1,9 +1,15 @@
 import { counted } from './amounts.ts'
 import type { DoctorReport } from './examine.ts'
-import type { DoctorFinding, Verdict } from './findings/finding.ts'
+import type { DoctorFinding, DoctorVerdict } from './findings/finding.ts'
 import type { Paint } from './paint.ts'
 
-const marks: Record<Verdict, string> = { good: 'good', note: 'note', change: 'CHANGE', bad: 'BAD', unknown: 'unknown' }
+const marks: Record<DoctorVerdict, string> = {
+  good: 'good',
+  note: 'note',
+  change: 'CHANGE',
+  bad: 'BAD',
+  unknown: 'unknown',
+}
 const width = 9
 
 /**
@@ -22,7 +28,7 @@ function findingText({ topic, subject, verdict, what, next }: DoctorFinding, pai
 }
 
 function lastLine(ok: boolean, findings: readonly DoctorFinding[], all: boolean, paint: Paint): string {
-  const count = (...verdicts: Verdict[]) => findings.filter(({ verdict }) => verdicts.includes(verdict)).length
+  const count = (...verdicts: DoctorVerdict[]) => findings.filter(({ verdict }) => verdicts.includes(verdict)).length
   const asides = [
     ...(count('note') > 0 ? [counted(count('note'), 'note')] : []),
     ...(count('unknown') > 0 ? [`${count('unknown')} unknown`] : []),

@@ -6,7 +6,7 @@ import { entriesIn, filesIn } from './multistatus.ts'
 import { asidePath, inUrl } from './paths.ts'
 import { type Account, authorizationOf, filesUrl } from './probe.ts'
 import type { Verified } from './tables.ts'
-import { judge, type Reply, type Step, type Verdict } from './verdict.ts'
+import { judge, type Reply, type Step, type UploadVerdict } from './verdict.ts'
 
 /** What is uploaded. `path` begins with a slash and includes the root. */
 export type Job = {
@@ -26,7 +26,7 @@ export type Part = Pick<Job, 'path' | 'about'> & { readonly bytes: Buffer }
 /** How an attempt ended. */
 export type Outcome =
   | { readonly kind: 'uploaded'; readonly verified: Verified; readonly url: string }
-  | Extract<Verdict, { kind: 'wait' | 'pause' | 'unauthorized' | 'park' }>
+  | Extract<UploadVerdict, { kind: 'wait' | 'pause' | 'unauthorized' | 'park' }>
 
 /** A larger file goes to a Nextcloud in parts of this size, so that a cut costs one part. Not below 5 MB there. */
 export const partBytes = 5 * 1024 * 1024

@@ -23,7 +23,7 @@ export type Reply =
   /** No answer. `sentBytes`: of the body; 0 when the server cannot have seen anything of it. */
   | { readonly kind: 'none'; readonly error: string; readonly sentBytes: number }
 
-export type Verdict =
+export type UploadVerdict =
   /** The step has done what it is for. */
   | { readonly kind: 'done' }
   /** A file of this name is there, or may be: look at it and conclude. */
@@ -44,7 +44,7 @@ export type Verdict =
   | { readonly kind: 'park'; readonly why: ParkedFor; readonly error: string }
 
 /** Says what follows from a reply. Pure: the whole knowledge of statuses is here. */
-export function judge(step: Step, reply: Reply): Verdict {
+export function judge(step: Step, reply: Reply): UploadVerdict {
   if (reply.kind === 'none') return withoutAnswer(step, reply)
   const own = ownStatus[step][reply.status]
   if (own !== undefined) return { kind: own }
@@ -52,7 +52,7 @@ export function judge(step: Step, reply: Reply): Verdict {
 }
 
 /** Of a file that was cut off, the server may have seen enough to be the cause: that counts, or it would block the rest. */
-function withoutAnswer(step: Step, { error, sentBytes }: Reply & { kind: 'none' }): Verdict {
+function withoutAnswer(step: Step, { error, sentBytes }: Reply & { kind: 'none' }): UploadVerdict {
   const hasBegun = (step === 'put' || step === 'part') && sentBytes > 0
   return hasBegun ? { kind: 'wait', error } : { kind: 'pause', error, afterMs: null }
 }
@@ -79,7 +79,7 @@ const ownStatus: Readonly<Record<Step, Readonly<Record<number, 'done' | 'there' 
   },
 }
 
-function shared(step: Step, status: number, retryAfterMs: number | null): Verdict {
+function shared(step: Step, status: number, retryAfterMs: number | null): UploadVerdict {
   const error = `HTTP ${status} to ${stepWords[step]}`
   switch (status) {
     case 401:

@@ -1,5 +1,5 @@
 import type { PlainWords } from '../../video/index.ts'
-import { type DoctorFinding, findingsOn, type Verdict } from './finding.ts'
+import { type DoctorFinding, type DoctorVerdict, findingsOn } from './finding.ts'
 
 /** One stream of a camera that was opened and measured, or why it was not. */
 export type StreamSeen = {
@@ -13,7 +13,7 @@ export type StreamSeen = {
   readonly measured: readonly {
     readonly topic: string
     readonly value: string
-    readonly verdict: Exclude<Verdict, 'bad'>
+    readonly verdict: Exclude<DoctorVerdict, 'bad'>
     readonly words: string
   }[]
   /** What answers there and speaks no RTSP; null: nothing such. */

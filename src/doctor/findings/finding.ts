@@ -1,5 +1,5 @@
 /** `change`: it works, and something should be done; `bad`: something does not work; `unknown`: it could not be looked at. */
-export type Verdict = 'good' | 'note' | 'change' | 'bad' | 'unknown'
+export type DoctorVerdict = 'good' | 'note' | 'change' | 'bad' | 'unknown'
 
 /** One thing that the doctor looked at. */
 export type DoctorFinding = {
@@ -7,7 +7,7 @@ export type DoctorFinding = {
   readonly topic: string
   /** Which one, such as `3 (Dock door)`; null: there is only one. */
   readonly subject: string | null
-  readonly verdict: Verdict
+  readonly verdict: DoctorVerdict
   /** What was found, as a sentence. */
   readonly what: string
   /** What to do, as a sentence; null: nothing. */
@@ -18,7 +18,7 @@ type Of = { readonly topic: string; readonly subject?: string }
 
 /** Returns functions that make the findings of one thing. */
 export function findingsOn({ topic, subject }: Of) {
-  const made = (verdict: Verdict, what: string, next: string | null): DoctorFinding => ({
+  const made = (verdict: DoctorVerdict, what: string, next: string | null): DoctorFinding => ({
     ...{ topic, subject: subject ?? null, verdict, what, next },
   })
   return {

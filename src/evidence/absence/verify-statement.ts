@@ -33,14 +33,14 @@ export function readStatement(path: string): string | undefined {
   }
 }
 
-class Finding extends Error {}
+class StatementFault extends Error {}
 
 /** Checks a signed statement that a slot was untouched, and the checkpoint inside it. Never throws for what it says. */
 export function verifyStatement(text: string, trusted: readonly NoteKey[]): StatementVerdict {
   try {
     return check(text, trusted)
   } catch (error) {
-    if (!(error instanceof Finding)) throw error
+    if (!(error instanceof StatementFault)) throw error
     const words = [`fails because ${error.message}`]
     return { ok: false, words, keyIsFromStatement: false, statement: undefined }
   }
@@ -51,11 +51,11 @@ function check(text: string, trusted: readonly NoteKey[]): StatementVerdict {
   const { checkpoint, key } = statement
   const head = isObject(checkpoint) && typeof checkpoint['note'] === 'string' ? readNote(checkpoint['note']) : undefined
   const tree = head && readCheckpointText(head.text)
-  if (!isObject(checkpoint) || !head || !tree || tree.isExtended) throw new Finding('it has no checkpoint')
+  if (!isObject(checkpoint) || !head || !tree || tree.isExtended) throw new StatementFault('it has no checkpoint')
   const origin = originOfLog({ siteId: String(statement['siteId']), logId: String(checkpoint['logId']) })
-  if (tree.origin !== origin) throw new Finding('its checkpoint is of another log')
+  if (tree.origin !== origin) throw new StatementFault('its checkpoint is of another log')
   if (tree.size !== checkpoint['size'] || tree.root.toString('base64') !== checkpoint['rootHash']) {
-    throw new Finding('its checkpoint has another size or root than it says')
+    throw new StatementFault('its checkpoint has another size or root than it says')
   }
   const begin = trusted.filter(({ name, type }) => name === origin && type !== 4)
   const given = followed(origin, statement['handOvers'], begin)
@@ -68,11 +68,11 @@ function check(text: string, trusted: readonly NoteKey[]): StatementVerdict {
     keys.filter(({ type, name }) => type === 1 && name === origin),
   )
   const [signature] = signed
-  if (!signature) throw new Finding(`no Ed25519 key of ${origin} that is known here signed it`)
-  if (signed.some(({ holds }) => !holds)) throw new Finding('its signature does not verify')
+  if (!signature) throw new StatementFault(`no Ed25519 key of ${origin} that is known here signed it`)
+  if (signed.some(({ holds }) => !holds)) throw new StatementFault('its signature does not verify')
   const heads = verifySignatures(head, keys)
   if (heads.length === 0 || heads.some(({ holds }) => !holds)) {
-    throw new Finding('the signature of its checkpoint does not verify')
+    throw new StatementFault('the signature of its checkpoint does not verify')
   }
   const isFollowed = !isOwnKey && !begin.includes(signature.key)
   const words = wordsOf(statement, signature.key, isOwnKey)
@@ -84,12 +84,12 @@ function check(text: string, trusted: readonly NoteKey[]): StatementVerdict {
 function followed(origin: string, handOvers: unknown, begin: readonly NoteKey[]): readonly NoteKey[] {
   if (handOvers === undefined) return begin
   if (!Array.isArray(handOvers) || handOvers.length > mostHandOvers) {
-    throw new Finding(`it has no list of at most ${mostHandOvers} hand-overs`)
+    throw new StatementFault(`it has no list of at most ${mostHandOvers} hand-overs`)
   }
   try {
     return followHandOvers(origin, handOvers, begin)
   } catch (error) {
-    throw new Finding((error as Error).message)
+    throw new StatementFault((error as Error).message)
   }
 }
 
@@ -97,10 +97,10 @@ function readText(text: string) {
   const note = text.length > largestBytes ? undefined : readNote(text, largestBytes)
   const [first, json, end, ...more] = note?.text.split('\n') ?? []
   if (!note || first !== firstLine || json === undefined || end !== '' || more.length > 0) {
-    throw new Finding('it is not a signed statement')
+    throw new StatementFault('it is not a signed statement')
   }
   const statement = parse(json)
-  if (!statement || canonicalJson(statement as Json) !== json) throw new Finding('it is not canonical JSON')
+  if (!statement || canonicalJson(statement as Json) !== json) throw new StatementFault('it is not canonical JSON')
   return { note, statement }
 }
 

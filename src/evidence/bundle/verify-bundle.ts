@@ -69,7 +69,7 @@ const longestList = 1000
 export const mostHandOvers = 240
 
 /** What makes a step fail, in words that follow "fails because". */
-export class Finding extends Error {
+export class BadStep extends Error {
   readonly step: BundleStep
 
   constructor(step: BundleStep, words: string) {
@@ -92,10 +92,10 @@ export function verifyBundle(text: string, trust: BundleTrust): BundleVerdict {
     const hash = leafHash(bundle.leaf)
     holds('hash', hash.toString('hex'))
     const root = rootOfPath(proof.index, proof.checkpoint.size, hash, proof.path)
-    if (!root) throw new Finding('path', `it does not fit leaf ${leaf.seq} of ${proof.checkpoint.size}`)
+    if (!root) throw new BadStep('path', `it does not fit leaf ${leaf.seq} of ${proof.checkpoint.size}`)
     holds('path', `${proof.path.length} hashes from leaf ${leaf.seq} of ${proof.checkpoint.size}`)
     if (!root.equals(proof.checkpoint.root))
-      throw new Finding('root', 'the path leads to another root than the signed one')
+      throw new BadStep('root', 'the path leads to another root than the signed one')
     holds('root', root.toString('hex'))
     const { signature, isOwnKey, key } = checkSignatures(bundle, proof, trust.keys)
     facts.vkey = vkeyOf(key)
@@ -106,7 +106,7 @@ export function verifyBundle(text: string, trust: BundleTrust): BundleVerdict {
     findings.push(openings(bundle.openings, leaf.facts))
     findings.push(media(bundle.media, leaf.facts, trust.file))
   } catch (error) {
-    if (!(error instanceof Finding)) throw error
+    if (!(error instanceof BadStep)) throw error
     findings.push({ step: error.step, state: 'fails', words: error.message })
   }
   return {
@@ -131,29 +131,29 @@ type Read = {
 }
 
 function readBundle(text: string): Read {
-  if (text.length > largestBundleBytes) throw new Finding('leaf', 'the file is larger than a bundle can be')
+  if (text.length > largestBundleBytes) throw new BadStep('leaf', 'the file is larger than a bundle can be')
   const bundle = parseObject(text)
-  if (!bundle) throw new Finding('leaf', 'the file is not a JSON object')
-  if (bundle['format'] !== bundleFormat) throw new Finding('leaf', `the file is not a ${bundleFormat}`)
+  if (!bundle) throw new BadStep('leaf', 'the file is not a JSON object')
+  if (bundle['format'] !== bundleFormat) throw new BadStep('leaf', `the file is not a ${bundleFormat}`)
   const { leaf, tlogProof, keys } = bundle
   const bytes = typeof leaf === 'string' ? fromBase64(leaf) : undefined
   if (!bytes || bytes.length === 0 || bytes.length > largestLeafBytes) {
-    throw new Finding('leaf', 'it is not the base64 of a leaf')
+    throw new BadStep('leaf', 'it is not the base64 of a leaf')
   }
-  if (typeof tlogProof !== 'string') throw new Finding('path', 'the bundle has no proof')
+  if (typeof tlogProof !== 'string') throw new BadStep('path', 'the bundle has no proof')
   return {
     leaf: bytes,
     tlogProof,
     keys: listOf(keys, 'key').map((key) => {
-      if (typeof key !== 'string') throw new Finding('leaf', 'a key of the bundle is not a text')
+      if (typeof key !== 'string') throw new BadStep('leaf', 'a key of the bundle is not a text')
       const read = readVkey(key)
-      if (!read) throw new Finding('signature', 'a key of the bundle is not a verifier key')
+      if (!read) throw new BadStep('signature', 'a key of the bundle is not a verifier key')
       return read
     }),
     openings: listOf(bundle['openings'], 'opening').map(readOpening),
     media: listOf(bundle['media'], 'file').map(readMedia),
     anchors: listOf(bundle['anchors'], 'anchor').map((anchor) => {
-      if (!isObject(anchor)) throw new Finding('anchors', 'an anchor cannot be read')
+      if (!isObject(anchor)) throw new BadStep('anchors', 'an anchor cannot be read')
       return anchor
     }),
     handOvers: handOversOf(bundle['handOvers']),
@@ -162,13 +162,13 @@ function readBundle(text: string): Read {
 
 function handOversOf(value: unknown): readonly unknown[] {
   const list = value === undefined ? [] : listOf(value, 'hand-over')
-  if (list.length > mostHandOvers) throw new Finding('leaf', `the bundle has more than ${mostHandOvers} hand-overs`)
+  if (list.length > mostHandOvers) throw new BadStep('leaf', `the bundle has more than ${mostHandOvers} hand-overs`)
   return list
 }
 
 function listOf(value: unknown, noun: string): readonly unknown[] {
-  if (!Array.isArray(value)) throw new Finding('leaf', `the bundle has no list of ${noun}s`)
-  if (value.length > longestList) throw new Finding('leaf', `the bundle has more than ${longestList} ${noun}s`)
+  if (!Array.isArray(value)) throw new BadStep('leaf', `the bundle has no list of ${noun}s`)
+  if (value.length > longestList) throw new BadStep('leaf', `the bundle has more than ${longestList} ${noun}s`)
   return value
 }
 
@@ -176,7 +176,7 @@ function readOpening(value: unknown): Opening {
   const { field, commitment, salt, text } = isObject(value) ? value : {}
   const bytes = typeof salt === 'string' ? fromBase64(salt) : undefined
   if (typeof field !== 'string' || typeof commitment !== 'string' || typeof text !== 'string' || !bytes) {
-    throw new Finding('openings', 'an opening cannot be read')
+    throw new BadStep('openings', 'an opening cannot be read')
   }
   return { field, commitment, salt: bytes, text }
 }
@@ -185,7 +185,7 @@ function readMedia(value: unknown): MediaFile {
   const { sha256: hash, sizeBytes, name } = isObject(value) ? value : {}
   const isName = typeof name === 'string' && /^[\p{L}\p{N}_][\p{L}\p{N}_. -]*$/u.test(name)
   if (typeof hash !== 'string' || typeof sizeBytes !== 'number' || !isName) {
-    throw new Finding('media', 'a file of the bundle cannot be read')
+    throw new BadStep('media', 'a file of the bundle cannot be read')
   }
   return { sha256: hash, sizeBytes, name }
 }
@@ -200,33 +200,33 @@ type Proof = {
 function readTlogProof(text: string): Proof {
   const end = text.indexOf('\n\n')
   const [first, ...lines] = text.slice(0, Math.max(end, 0)).split('\n')
-  if (first !== tlogProofFirstLine) throw new Finding('path', `the proof is not a ${tlogProofFirstLine}`)
+  if (first !== tlogProofFirstLine) throw new BadStep('path', `the proof is not a ${tlogProofFirstLine}`)
   if (lines[0]?.startsWith('extra ')) lines.shift()
   const [, index] = /^index (0|[1-9]\d{0,14})$/.exec(lines.shift() ?? '') ?? []
-  if (index === undefined) throw new Finding('path', 'the proof has no index')
-  if (lines.length > longestPath) throw new Finding('path', `it has more than ${longestPath} hashes`)
+  if (index === undefined) throw new BadStep('path', 'the proof has no index')
+  if (lines.length > longestPath) throw new BadStep('path', `it has more than ${longestPath} hashes`)
   const path = lines.map((line) => {
     const hash = fromBase64(line)
-    if (hash?.length !== 32) throw new Finding('path', 'a line of it is not a hash')
+    if (hash?.length !== 32) throw new BadStep('path', 'a line of it is not a hash')
     return hash
   })
   const note = readNote(text.slice(end + 2))
   const checkpoint = note && readCheckpointText(note.text)
-  if (!note || !checkpoint) throw new Finding('root', 'the checkpoint is not a signed note of a tree head')
-  if (checkpoint.isExtended) throw new Finding('root', 'the checkpoint has lines that a gatehouse log does not write')
+  if (!note || !checkpoint) throw new BadStep('root', 'the checkpoint is not a signed note of a tree head')
+  if (checkpoint.isExtended) throw new BadStep('root', 'the checkpoint has lines that a gatehouse log does not write')
   return { index: Number(index), path, note, checkpoint }
 }
 
 function readLeaf(bytes: Buffer, { index, checkpoint }: Proof): { seq: number; facts: Record<string, unknown> } {
   const facts = parseObject(new TextDecoder().decode(bytes))
-  if (!facts) throw new Finding('leaf', 'it is not JSON')
+  if (!facts) throw new BadStep('leaf', 'it is not JSON')
   const { siteId, logId, seq } = facts
-  if (typeof siteId !== 'string' || typeof logId !== 'string') throw new Finding('leaf', 'it names no log')
+  if (typeof siteId !== 'string' || typeof logId !== 'string') throw new BadStep('leaf', 'it names no log')
   if (originOfLog({ siteId, logId }) !== checkpoint.origin) {
-    throw new Finding('leaf', 'it is of another log than the checkpoint')
+    throw new BadStep('leaf', 'it is of another log than the checkpoint')
   }
-  if (typeof seq !== 'number' || !Number.isSafeInteger(seq) || seq < 1) throw new Finding('leaf', 'it has no number')
-  if (seq - 1 !== index) throw new Finding('path', `the proof is for index ${index}, the leaf has number ${seq}`)
+  if (typeof seq !== 'number' || !Number.isSafeInteger(seq) || seq < 1) throw new BadStep('leaf', 'it has no number')
+  if (seq - 1 !== index) throw new BadStep('path', `the proof is for index ${index}, the leaf has number ${seq}`)
   return { seq, facts }
 }
 
@@ -244,7 +244,7 @@ function checkSignatures(
   const known = verifySignatures(note, isOwnKey ? ofLog(inside) : given)
   refuseFailing(known, 'signature')
   const [first] = known
-  if (!first) throw new Finding('signature', `no key of ${checkpoint.origin} that is known here signed the checkpoint`)
+  if (!first) throw new BadStep('signature', `no key of ${checkpoint.origin} that is known here signed the checkpoint`)
   const isFollowed = !isOwnKey && !known.some(({ key }) => begin.includes(key))
   const signature = known.map(({ key }) => algorithms[key.type]).join(', ')
   return {
@@ -256,7 +256,7 @@ function checkSignatures(
 /**
  * Checks each hand-over of a log, and returns the keys that are trusted with those to which they were rotated. A hand-over counts
  * when all four keys that its leaf names have signed the checkpoint that covers the leaf. Earlier keys are never trusted because
- * of a later one: somebody may have them by now. Throws a Finding for one that does not hold.
+ * of a later one: somebody may have them by now. Throws a BadStep for one that does not hold.
  */
 export function followHandOvers(
   origin: string,
@@ -272,7 +272,7 @@ export function followHandOvers(
 }
 
 function readHandOverProof(origin: string, handOver: unknown): HandOver {
-  const fails = (words: string) => new Finding('signature', `a hand-over of the keys does not hold: ${words}`)
+  const fails = (words: string) => new BadStep('signature', `a hand-over of the keys does not hold: ${words}`)
   const { leaf: encoded, tlogProof } = isObject(handOver) ? handOver : {}
   const bytes = typeof encoded === 'string' ? fromBase64(encoded) : undefined
   if (!bytes || bytes.length > largestLeafBytes || typeof tlogProof !== 'string') throw fails('it cannot be read')
@@ -292,7 +292,7 @@ function readHandOverProof(origin: string, handOver: unknown): HandOver {
     }
     return named
   } catch (error) {
-    if (!(error instanceof Finding) || error.step === 'signature') throw error
+    if (!(error instanceof BadStep) || error.step === 'signature') throw error
     throw fails(error.message)
   }
 }
@@ -302,7 +302,7 @@ const algorithms = { 1: 'Ed25519', 4: 'Ed25519 with a time', 6: 'ML-DSA-44' } as
 function refuseFailing(known: readonly KnownSignature[], step: BundleStep): void {
   const failing = known.find(({ holds }) => !holds)
   if (failing)
-    throw new Finding(step, `the ${algorithms[failing.key.type]} signature of ${failing.key.name} does not verify`)
+    throw new BadStep(step, `the ${algorithms[failing.key.type]} signature of ${failing.key.name} does not verify`)
 }
 
 function cosignatures(
@@ -318,7 +318,7 @@ function cosignatures(
   const silent = witnesses(inside).find(
     (key) => !known.some(({ key: { id, name } }) => id === key.id && name === key.name),
   )
-  if (silent) throw new Finding(step, `${silent.name} is named as a witness and did not sign`)
+  if (silent) throw new BadStep(step, `${silent.name} is named as a witness and did not sign`)
   if (known.length === 0) return { step, state: 'not claimed', words: '' }
   const seen = new Map(known.map(({ key, atMs }) => [key.name, new Date(atMs ?? 0).toISOString()]))
   return { step, state: 'holds', words: [...seen].map(([name, at]) => `${name} at ${at}`).join(', ') }
@@ -339,15 +339,15 @@ function anchors(
       continue
     }
     const { kind, size, rootHash, token } = anchor
-    if (kind !== 'rfc3161') throw new Finding(step, 'an anchor is of an unknown kind')
+    if (kind !== 'rfc3161') throw new BadStep(step, 'an anchor is of an unknown kind')
     if (size !== checkpoint.size || rootHash !== checkpoint.root.toString('base64')) {
-      throw new Finding(step, 'a time stamp is not of this checkpoint')
+      throw new BadStep(step, 'a time stamp is not of this checkpoint')
     }
     const bytes = typeof token === 'string' ? fromBase64(token) : undefined
-    if (!bytes) throw new Finding(step, 'a time stamp is not base64')
-    if (!bytes.includes(sha256(note.text))) throw new Finding(step, 'a time stamp is of something else')
+    if (!bytes) throw new BadStep(step, 'a time stamp is not base64')
+    if (!bytes.includes(sha256(note.text))) throw new BadStep(step, 'a time stamp is of something else')
     const found = stamp?.(bytes, note.text)
-    if (found && 'problem' in found) throw new Finding(step, found.problem)
+    if (found && 'problem' in found) throw new BadStep(step, found.problem)
     if (found) stamps.push(found.at)
     else isUnchecked = true
   }
@@ -367,9 +367,9 @@ function receiverWords({ host, deliveryId, statusCode, at }: Readonly<Record<str
 function openings(list: readonly Opening[], leaf: Readonly<Record<string, unknown>>): StepFinding {
   const step = 'openings'
   for (const { field, commitment, salt, text } of list) {
-    if (valueAt(leaf, field) !== commitment) throw new Finding(step, `the leaf has another commitment at ${field}`)
+    if (valueAt(leaf, field) !== commitment) throw new BadStep(step, `the leaf has another commitment at ${field}`)
     const opened = sha256(Buffer.concat([salt, Buffer.from(text, 'utf8')])).toString('hex')
-    if (opened !== commitment) throw new Finding(step, `salt and text of ${field} do not open its commitment`)
+    if (opened !== commitment) throw new BadStep(step, `salt and text of ${field} do not open its commitment`)
   }
   if (list.length === 0) return { step, state: 'not claimed', words: '' }
   return { step, state: 'holds', words: list.map(({ field, text }) => `${field} ${JSON.stringify(text)}`).join(', ') }
@@ -395,14 +395,14 @@ function media(
   const found: string[] = []
   const absent: string[] = []
   for (const { sha256: hash, sizeBytes, name } of list) {
-    if (!stated.has(hash)) throw new Finding(step, `the leaf does not state the hash of ${name}`)
+    if (!stated.has(hash)) throw new BadStep(step, `the leaf does not state the hash of ${name}`)
     const there = file(name)
     if (!there) {
       absent.push(name)
       continue
     }
-    if (there.sha256 !== hash) throw new Finding(step, `${name} has other bytes`)
-    if (there.sizeBytes !== sizeBytes) throw new Finding(step, `${name} has ${there.sizeBytes} bytes, not ${sizeBytes}`)
+    if (there.sha256 !== hash) throw new BadStep(step, `${name} has other bytes`)
+    if (there.sizeBytes !== sizeBytes) throw new BadStep(step, `${name} has ${there.sizeBytes} bytes, not ${sizeBytes}`)
     found.push(name)
   }
   if (list.length === 0) return { step, state: 'not claimed', words: '' }

@@ -1,7 +1,7 @@
 import { databaseFile, executor, openReader, type ReadTx } from '../../database/index.ts'
 import { type KnownLog, knownLogs, nodesOf, rootOf } from '../../log/index.ts'
 import { handOverProofs } from '../bundle/hand-over-proofs.ts'
-import { Finding, followHandOvers } from '../bundle/verify-bundle.ts'
+import { BadStep, followHandOvers } from '../bundle/verify-bundle.ts'
 import { keysOfBox } from './hand-over.ts'
 import { heldKeys } from './held-keys.ts'
 import { LogSigner, originOfLog } from './keys.ts'
@@ -23,7 +23,7 @@ export function compareWithKept(dataDir: string, kept: string, keys: readonly No
   try {
     return compareIn(executor(db), dataDir, { note, head, keys })
   } catch (error) {
-    if (error instanceof Finding) return { holds: false, words: error.message }
+    if (error instanceof BadStep) return { holds: false, words: error.message }
     throw error
   } finally {
     db.close()

@@ -14,7 +14,7 @@ import type { Checkpoints } from '../transparency/checkpoints.ts'
 import { type NoteKey, readVkey } from '../transparency/note.ts'
 import { formatAddCheckpoint } from './add-checkpoint.ts'
 import type { Address, EvidenceClient } from './client.ts'
-import { type Finding, judgeReply, type Verdict } from './verdict.ts'
+import { judgeReply, type WitnessTrouble, type WitnessVerdict } from './verdict.ts'
 
 /** A witness of the config. */
 export type WitnessAsked = Address & { readonly name: string; readonly vkey: string }
@@ -28,14 +28,14 @@ export type WitnessesNeeds = {
   readonly checkpoints: Pick<Checkpoints, 'newest' | 'onCheckpoint'>
   readonly client: Pick<EvidenceClient, 'postText' | 'stop'>
   readonly witnesses: () => readonly WitnessAsked[]
-  readonly onAsked: (outcome: 'cosigned' | Finding) => void
+  readonly onAsked: (outcome: 'cosigned' | WitnessTrouble) => void
 }
 
 /** How a witness is doing. */
 export type WitnessSeen = {
   readonly name: string
   /** What is wrong; undefined while it is well. */
-  readonly trouble: { readonly finding: Finding; readonly words: string } | undefined
+  readonly trouble: { readonly finding: WitnessTrouble; readonly words: string } | undefined
   /** How long it has not been well, in milliseconds; 0 while it is. */
   readonly forMs: number
 }
@@ -111,7 +111,7 @@ export class Witnesses {
     return last && last.size >= newest.size ? undefined : newest
   }
 
-  async #cosign(witness: WitnessAsked, checkpoint: Checkpoint): Promise<Exclude<Verdict, { kind: 'ask-from' }>> {
+  async #cosign(witness: WitnessAsked, checkpoint: Checkpoint): Promise<Exclude<WitnessVerdict, { kind: 'ask-from' }>> {
     const key = readVkey(witness.vkey)
     if (!key) throw new Error(`the vkey of ${witness.name} cannot be read`)
     const { work, client, onAsked } = this.#needs
@@ -139,7 +139,7 @@ export class Witnesses {
   async #store(
     { name }: NoteKey,
     { log_id, size }: Checkpoint,
-    { lines, atMs }: Extract<Verdict, { kind: 'cosigned' }>,
+    { lines, atMs }: Extract<WitnessVerdict, { kind: 'cosigned' }>,
   ): Promise<void> {
     const received_at_ms = this.#needs.clock.now()
     await this.#needs.work.write((tx) => {

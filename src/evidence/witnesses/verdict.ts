@@ -13,7 +13,7 @@ export type Asked = { readonly note: string; readonly size: number; readonly old
  * What is wrong with a witness. `ahead` and `other-root` mean that the log, not the witness, must be looked at: it has seen
  * more leaves, or other ones, than this log has.
  */
-export const findings = [
+export const witnessTroubles = [
   'unreachable',
   'unavailable',
   'redirects',
@@ -27,18 +27,18 @@ export const findings = [
   'ahead',
   'other-root',
 ] as const
-export type Finding = (typeof findings)[number]
+export type WitnessTrouble = (typeof witnessTroubles)[number]
 
-/** What follows from a reply: a verified signature line, another question, or a finding with its words. */
-export type Verdict =
+/** What follows from a reply: a verified signature line, another question, or a trouble with its words. */
+export type WitnessVerdict =
   | { readonly kind: 'cosigned'; readonly lines: readonly string[]; readonly atMs: number }
   | { readonly kind: 'ask-from'; readonly size: number }
-  | { readonly kind: 'trouble'; readonly finding: Finding; readonly words: string }
+  | { readonly kind: 'trouble'; readonly finding: WitnessTrouble; readonly words: string }
 
-const trouble = (finding: Finding, words: string): Verdict => ({ kind: 'trouble', finding, words })
+const trouble = (finding: WitnessTrouble, words: string): WitnessVerdict => ({ kind: 'trouble', finding, words })
 
 /** Decides what a reply to `add-checkpoint` means. Pure. */
-export function judgeReply(reply: WitnessReply, asked: Asked): Verdict {
+export function judgeReply(reply: WitnessReply, asked: Asked): WitnessVerdict {
   if (reply.kind === 'none') return trouble('unreachable', `it gives no answer: ${reply.why}`)
   const { status } = reply
   if (status === 200) return judgeLines(reply.body, asked)
@@ -75,7 +75,7 @@ export function cosignatureIn(line: string, note: string, key: NoteKey): { line:
   return verdict.kind === 'cosigned' && first === line ? { line, atMs: verdict.atMs } : undefined
 }
 
-function judgeLines(body: string, { note, key }: Asked): Verdict {
+function judgeLines(body: string, { note, key }: Asked): WitnessVerdict {
   const text = note.slice(0, note.indexOf('\n\n') + 1)
   const cosigned = readNote(`${text}\n${body}`)
   if (!cosigned) return trouble('bad-answer', 'it answers 200 with something else than signature lines')
@@ -95,7 +95,7 @@ function linesOf(body: string, { signatures }: Note, { name, id }: NoteKey): str
   return signatures.flatMap((one, i) => (one.name === name && one.id === id ? [`${lines[i]}\n`] : []))
 }
 
-function judgeSize({ type, body }: { type: string; body: string }, { size, old }: Asked): Verdict {
+function judgeSize({ type, body }: { type: string; body: string }, { size, old }: Asked): WitnessVerdict {
   const [line = '', ...rest] = body.split('\n')
   const has = readSize(line)
   if (type.split(';')[0]?.trim().toLowerCase() !== sizeType || has === undefined || rest.join('') !== '') {
