@@ -6,7 +6,6 @@ import {
   DetectionRecorder,
   Detections,
   EventFilms,
-  filmsAround,
   GapKeeper,
   GapLedger,
   Gaps,
@@ -23,8 +22,8 @@ import { ClipCopies, type UploadQueue } from '../upload/index.ts'
 import { askCameraClock } from './camera-clock.ts'
 import { CamerasThread } from './cameras-thread.ts'
 import type { ComposedCallers } from './compose-callers.ts'
-import type { ComposedLedger } from './compose-ledger.ts'
 import type { ComposedStorage } from './compose-storage.ts'
+import type { ComposedWarehouse } from './compose-warehouse.ts'
 import { Jobs } from './jobs.ts'
 import type { Outside } from './outside.ts'
 
@@ -39,7 +38,7 @@ export function composeVideo(
   outside: Outside,
   storage: ComposedStorage,
   callers: ComposedCallers,
-  { warehouse, assets, recorder: ledger }: ComposedLedger,
+  { warehouse, assets }: ComposedWarehouse,
   uploadQueue: UploadQueue,
 ) {
   const { config } = live
@@ -53,19 +52,7 @@ export function composeVideo(
     logFormat: outside.logFormat ?? 'json',
     isWanted: () => live.config.cameras.length > 0,
   })
-  // Read once: it reads files of the control group (45 µs), and every event asks for the settings.
-  const usualMemoryBytes = Math.max(memoryOfBox() / 8, leastMemoryBytes)
-  const site = () => ({
-    cameras: live.config.cameras,
-    siteUrl: live.config.site.url,
-    warehouseId: live.config.site.warehouseId,
-    reserveBytes: live.config.retention.ledgerReserveBytes,
-    minFreeBytes: live.config.retention.minFreeBytes,
-    cells: { days: live.config.retention.scores.maxAgeDays, mostBytes: live.config.retention.scores.maxBytes },
-    fourEyesForExport: live.config.privacy.fourEyesForExport,
-    memoryBytes: live.config.video.memoryBytes ?? usualMemoryBytes,
-  })
-  const configured = new ConfiguredCameras({ site, names: callers.names })
+  const configured = new ConfiguredCameras({ site: siteOf(live), names: callers.names })
   const isWanted = (cctvId: number): boolean => cameras.uploadsClips(cctvId)
   const copies = new ClipCopies({ queue: uploadQueue, siteId: config.site.id, isWanted })
   const detections = new Detections({
@@ -105,7 +92,6 @@ export function composeVideo(
     settingsOf: (camera) => cameras.settingsOf(camera),
   })
   for (const ear of [cameras, liveViews, snapshots, scores]) camerasThread.listen(ear)
-  ledger.heldWith((tx, moment) => filmsAround(tx, configured.site, moment))
   const gapsIn = gaps.gapsIn.bind(gaps)
   const watchedAll = gaps.watchedAll.bind(gaps)
   const traces = new Traces({ work, warehouse, assets, cameras: configured, detections, gapsIn, watchedAll })
@@ -124,5 +110,24 @@ export function composeVideo(
     scores,
     replays,
     traces,
+  }
+}
+
+/** Returns what the cameras follow of the config, as of each call. */
+function siteOf(live: { config: Config }): ConstructorParameters<typeof ConfiguredCameras>[0]['site'] {
+  // Read once: it reads files of the control group (45 µs), and every event asks for the settings.
+  const usualMemoryBytes = Math.max(memoryOfBox() / 8, leastMemoryBytes)
+  return () => {
+    const { cameras, site, retention, privacy, video } = live.config
+    return {
+      cameras,
+      siteUrl: site.url,
+      warehouseId: site.warehouseId,
+      reserveBytes: retention.ledgerReserveBytes,
+      minFreeBytes: retention.minFreeBytes,
+      cells: { days: retention.scores.maxAgeDays, mostBytes: retention.scores.maxBytes },
+      fourEyesForExport: privacy.fourEyesForExport,
+      memoryBytes: video.memoryBytes ?? usualMemoryBytes,
+    }
   }
 }

@@ -28,7 +28,6 @@ import type { Api } from '../http/index.ts'
 import type { ImportService } from '../imports/index.ts'
 import type { AuditDigests } from '../journal/index.ts'
 import type { PrintWorker } from '../labels/index.ts'
-import type { OnRecorded } from '../ledger/index.ts'
 import type { LogIdentity } from '../log/index.ts'
 import { applianceImage, type ClockSync } from '../platform/index.ts'
 import type { Exports } from '../privacy/index.ts'
@@ -50,6 +49,7 @@ import { composeRetention } from './compose-retention.ts'
 import { type ComposedStorage, composeStorage } from './compose-storage.ts'
 import { composeUploadQueue } from './compose-upload.ts'
 import { type ComposedVideo, composeVideo } from './compose-video.ts'
+import { composeWarehouse } from './compose-warehouse.ts'
 import type { Jobs } from './jobs.ts'
 import type { Outside } from './outside.ts'
 import { type ConfigNow, ReloadBook } from './reload-book.ts'
@@ -63,11 +63,10 @@ const compactBesideWorkBytes = 64 * 1024 * 1024
 /** Runs beside the requests from start to stop. */
 export type BackgroundWorker = {
   start?(): void | Promise<void>
-  stop(): void | Promise<void>
+  /** Acts on a changed config by itself; what has no such method reads `live.config` when it needs it. */
+  onReload?(): void
+  stop?(): void | Promise<void>
 }
-
-/** Acts on a changed config by itself; everything else reads `live.config` when it needs it. */
-export type ReloadFollower = { onReload(): void }
 
 /** Everything that runs, wired. `live` holds the config that a reload exchanges. */
 export type Gateway = {
@@ -77,7 +76,6 @@ export type Gateway = {
   readonly metricsApi: Api | undefined
   /** In the order of their start. They stop in the opposite order. */
   readonly workers: readonly BackgroundWorker[]
-  readonly reloadFollowers: readonly ReloadFollower[]
   /** What became of the reloads since the start. */
   readonly reloads: ReloadBook
   /** Opens the API for writes once a new version is healthy. */
@@ -147,109 +145,85 @@ export type Gateway = {
  */
 export async function compose(config: Config, outside: Outside, withFirstAdmin: boolean): Promise<Gateway> {
   const live = { config }
-  const metrics = new Metrics()
-  const reloads = new ReloadBook(outside.configFile, outside.clock.now())
-  const storage = await composeStorage(live, outside, withFirstAdmin)
-  checkSignedHead(config.dataDir, storage.atOnce)
-  const callers = composeCallers(live, outside, storage, metrics)
-  const uploadQueue = composeUploadQueue(live, outside)
-  const reserve: OnRecorded = (tx, event) => video.films.reserve(tx, event)
-  const ledger = composeLedger(live, outside, storage, callers, reserve, uploadQueue)
-  const video: ComposedVideo = composeVideo(live, outside, storage, callers, ledger, uploadQueue)
-  const evidence = composeEvidence(live, outside, { ...storage, ...callers, ...ledger, ...video }, metrics)
-  const backup = composeBackup(live, outside, storage, callers, evidence, uploadQueue)
-  const privacy = composePrivacy(live, outside, storage, callers, ledger, video)
-  const retention = composeRetention(live, outside, storage)
-  const lower = {
-    ...storage,
-    ...callers,
-    ...ledger,
-    ...video,
-    ...privacy,
-    ...evidence,
-    ...backup.parts,
-    uploadQueue,
-    retention,
-    metrics,
-    reloads,
-  }
+  const rooms = await composeRooms(live, outside, withFirstAdmin)
+  const { storage, callers, video, privacy, evidence, backup, lower } = rooms
   const reporting = composeReporting(live, outside, lower)
   const metricsListener = composeMetricsApi(config, outside, lower)
-  const { clock, log, random } = outside
+  const { clock, log, random, version } = outside
   const { health: watch, webhooks: receivers } = reporting
   const streamHub = new StreamHub({ ...lower, clock, log, random, health: watch, alerts: receivers.alerts })
-  const takeover = new Takeover({ dataDir: config.dataDir, version: outside.version, log })
+  const takeover = new Takeover({ dataDir: config.dataDir, version, log })
   const layouts = new Layouts({
-    ...{ dataDir: config.dataDir, version: outside.version, log },
+    ...{ dataDir: config.dataDir, version, log },
     wanted: () => live.config.updates.floorLayout,
   })
-  const { camerasThread, cameras, liveViews, viewBook, snapshots } = video
+  const { camerasThread, cameras, liveViews, viewBook, snapshots, cameraClocks } = video
   const { webhooks, health, lastDay, uploadWorker, feeder } = reporting
   const { jobs, checkpoints, proofs, witnesses, witness, timeStamps } = evidence
   const workWatch = new WorkWatch({
-    ...{ manager: outside.manager, work: storage.work, clock: outside.clock, log: outside.log },
+    ...{ manager: outside.manager, work: storage.work, clock, log },
     isConfigured: (cameraId) => live.config.cameras.some(({ id }) => id === cameraId),
   })
   camerasThread.listen(workWatch)
   const { clockSync, clockBook, storageUsers, printWorker, imports, warehouse, makeId, auditDigests } = lower
+  const { retention, reloads, metrics } = lower
   return {
     logIdentity: storage.logRoom.identity,
     ...{ live, reloads, jobs, ...backup.parts, checkpoints, proofs, witnesses, witness, timeStamps, feeder },
     ...{ camerasThread, cameras, liveViews, viewBook, snapshots, retention, webhooks },
     ...{ storageUsers, printWorker, health, lastDay, clockSync, clockBook, auditDigests },
-    ...{ imports, warehouse, makeId, uploadWorker, clipExports: privacy.clipExports, cameraClocks: video.cameraClocks },
-    ...{ streamHub, takeover, work: storage.work },
-    ...{ layouts },
+    ...{ imports, warehouse, makeId, uploadWorker, clipExports: privacy.clipExports, cameraClocks },
+    ...{ streamHub, takeover, work: storage.work, layouts },
     api: composeApi(live, outside, { ...lower, ...reporting, streamHub, takeover, layouts }),
     metricsApi: metricsListener?.api,
-    // The cameras thread stops after everything that reads the database: its last clips are recorded while it stops.
-    // The checkpoints stop last: what the others wrote while they stopped is signed too.
-    workers: [
-      checkpoints,
-      witnesses,
-      ...backup.workers,
-      timeStamps,
-      clockSync,
-      clockBook,
-      jobs,
-      video.replays,
-      cameras,
-      camerasThread,
-      storageUsers,
-      webhooks.worker,
-      feeder,
-      uploadWorker,
-      printWorker,
-      auditDigests,
-      retention,
-      privacy.clipExports,
-      video.cameraClocks,
-      reporting.machine,
-      health,
-      lastDay,
-      liveViews,
-      streamHub,
-      // Stops first: a stop has its own time limit.
-      workWatch,
-    ],
-    reloadFollowers: [
-      ...[camerasThread, printWorker, cameras, uploadWorker, liveViews, streamHub, metricsListener],
-      witnesses,
-      timeStamps,
-      feeder,
-    ].filter((one) => one !== undefined),
+    workers: workersOf(rooms, reporting, [streamHub, ...(metricsListener ? [metricsListener] : []), workWatch]),
     metricsText: () => metrics.text(),
     status: statusOf(live, outside, { ...lower, ...reporting }),
-    ...atTheBox(live, {
-      clock: outside.clock,
-      storage,
-      callers,
-      video,
-      evidence,
-      reporting,
-      backups: backup.parts.backupSchedule,
-    }),
+    ...atTheBox(live, { clock, storage, callers, video, evidence, reporting, backups: backup.parts.backupSchedule }),
   }
+}
+
+type ComposedRooms = Awaited<ReturnType<typeof composeRooms>>
+
+/** Builds the rooms below reporting and the API. Each needs only what is in front of it. */
+async function composeRooms(live: { config: Config }, outside: Outside, withFirstAdmin: boolean) {
+  const metrics = new Metrics()
+  const reloads = new ReloadBook(outside.configFile, outside.clock.now())
+  const storage = await composeStorage(live, outside, withFirstAdmin)
+  checkSignedHead(live.config.dataDir, storage.atOnce)
+  const callers = composeCallers(live, outside, storage, metrics)
+  const uploadQueue = composeUploadQueue(live, outside)
+  const base = composeWarehouse(live, outside, storage, callers, uploadQueue)
+  const video = composeVideo(live, outside, storage, callers, base, uploadQueue)
+  const ledger = composeLedger(live, outside, storage, callers, base, video)
+  const evidence = composeEvidence(live, outside, { ...storage, ...callers, ...ledger, ...video }, metrics)
+  const backup = composeBackup(live, outside, storage, callers, evidence, uploadQueue)
+  const privacy = composePrivacy(live, outside, storage, callers, ledger, video)
+  const retention = composeRetention(live, outside, storage)
+  const together = { ...storage, ...callers, ...ledger, ...video, ...privacy, ...evidence, ...backup.parts }
+  const lower = { ...together, uploadQueue, retention, metrics, reloads }
+  return { storage, callers, video, evidence, backup, privacy, lower }
+}
+
+/**
+ * Lists the workers in the order of their start. The cameras thread stops after everything that reads the database: its last clips are
+ * recorded while it stops. The checkpoints stop last: what the others wrote while they stopped is signed too.
+ * @param last stop first: a stop has its own time limit, which the last of them watches
+ */
+function workersOf(
+  { video, evidence, backup, privacy, lower }: ComposedRooms,
+  { webhooks, feeder, uploadWorker, machine, health, lastDay }: ComposedReporting,
+  last: readonly BackgroundWorker[],
+): BackgroundWorker[] {
+  const { clockSync, clockBook, storageUsers, printWorker, auditDigests, retention } = lower
+  const { replays, cameras, camerasThread, cameraClocks, liveViews } = video
+  return [
+    ...[evidence.checkpoints, evidence.witnesses, ...backup.workers, evidence.timeStamps],
+    ...[clockSync, clockBook, evidence.jobs, replays, cameras, camerasThread],
+    ...[storageUsers, webhooks.worker, feeder, uploadWorker, printWorker, auditDigests, retention],
+    ...[privacy.clipExports, cameraClocks, machine, health, lastDay, liveViews],
+    ...last,
+  ]
 }
 
 /** Wires what `gatehouse status` reads. */

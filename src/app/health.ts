@@ -39,8 +39,7 @@ import type { Wellness } from '../upload/index.ts'
 import type { Webhooks } from '../webhooks/index.ts'
 import type { ReloadBook } from './reload-book.ts'
 
-/** Builds the health watch: what it observes, and who receives its changes. */
-export function composeHealth(needs: {
+type HealthNeeds = {
   work: UnitOfWork
   clock: Clock
   log: Logger
@@ -65,9 +64,11 @@ export function composeHealth(needs: {
   reloads: Pick<ReloadBook, 'now'>
   box: Pick<Box, 'troubles'>
   image: () => ApplianceImage | undefined
-}): HealthWatch {
-  const { work, clock, log, config, room, storageUsers, cameras, retention, configured } = needs
-  const { webhooks, outbox, metrics, clockBook, ffmpegOrigin } = needs
+}
+
+/** Builds the health watch: what it observes, and who receives its changes. */
+export function composeHealth(needs: HealthNeeds): HealthWatch {
+  const { work, clock, log, room, cameras, configured, webhooks, outbox, metrics, clockBook } = needs
   const camera = (id: number) => {
     const seen = cameras.cameraHealth().find((one) => one.id === id)
     return {
@@ -80,53 +81,59 @@ export function composeHealth(needs: {
     work,
     clock,
     log,
-    sources: {
-      database: () => [
-        signingObservation(needs.signingStopped()),
-        databaseObservation(failureOf(() => work.read(lookAtLog))),
-      ],
-      disk: (before) => [
-        diskObservation(
-          { free: spaceIn(room), fault: faultOf(work), limits: config().retention, shortfall: retention.shortfall },
-          before,
-        ),
-      ],
-      clock: () => [clockObservation(clockBook.report)],
-      storage: () => [
-        ...storageObservations(storageUsers.wellness()),
-        ...uploadObservations(needs.uploads(), clock.now()),
-      ],
-      backup: () => [
-        ...backupObservations(needs.backups(), clock.now()),
-        ...segmentObservations(needs.backups().segments, clock.now()),
-      ],
-      evidence: () => [
-        ...witnessObservations(needs.witnesses()),
-        ...stampObservations(needs.authorities()),
-        ...conflictObservations(needs.witnessConflicts()),
-      ],
-      hub: () => hubObservations(needs.hub()),
-      box: () => [...boxObservations(needs.box.troubles), ...imageObservations(needs.image(), clock.now())],
-      config: () => [configObservation(needs.reloads.now.refused, clock.now())],
-      cameras: (before) => {
-        const seen = cameraObservations(cameras.cameraHealth(), clock.now())
-        if (seen.length === 0) return []
-        return [...seen, ...preRollObservations(cameras.preRolls()), ffmpegObservation(ffmpegOrigin(), before)]
-      },
-    },
+    sources: sourcesOf(needs),
     backupFacts: needs.backups,
     clockFacts: () => ({ ...clockBook.report, steps: clockBook.steps }),
     webhooks: () => (webhooks.areWell() ? 'healthy' : 'degraded'),
     raise: (tx, alert, change) => {
       webhooks.raise(tx, alert)
-      const told = notificationOf(change, alert.nowMs, camera)
-      if (told) outbox.created(tx, told)
+      const notification = notificationOf(change, alert.nowMs, camera)
+      if (notification) outbox.created(tx, notification)
     },
     onChange: (kind) => {
       metrics.healthChanged(kind)
       if (kind === 'disk.recovered') room.keepStartRoom()
     },
   })
+}
+
+/** Returns what is looked at, by the part of the gateway that it is of. */
+function sourcesOf(needs: HealthNeeds): ConstructorParameters<typeof HealthWatch>[0]['sources'] {
+  const { work, clock, config, room, storageUsers, cameras, retention, clockBook, ffmpegOrigin } = needs
+  return {
+    database: () => [
+      signingObservation(needs.signingStopped()),
+      databaseObservation(failureOf(() => work.read(lookAtLog))),
+    ],
+    disk: (before) => [
+      diskObservation(
+        { free: spaceIn(room), fault: faultOf(work), limits: config().retention, shortfall: retention.shortfall },
+        before,
+      ),
+    ],
+    clock: () => [clockObservation(clockBook.report)],
+    storage: () => [
+      ...storageObservations(storageUsers.wellness()),
+      ...uploadObservations(needs.uploads(), clock.now()),
+    ],
+    backup: () => [
+      ...backupObservations(needs.backups(), clock.now()),
+      ...segmentObservations(needs.backups().segments, clock.now()),
+    ],
+    evidence: () => [
+      ...witnessObservations(needs.witnesses()),
+      ...stampObservations(needs.authorities()),
+      ...conflictObservations(needs.witnessConflicts()),
+    ],
+    hub: () => hubObservations(needs.hub()),
+    box: () => [...boxObservations(needs.box.troubles), ...imageObservations(needs.image(), clock.now())],
+    config: () => [configObservation(needs.reloads.now.refused, clock.now())],
+    cameras: (before) => {
+      const seen = cameraObservations(cameras.cameraHealth(), clock.now())
+      if (seen.length === 0) return []
+      return [...seen, ...preRollObservations(cameras.preRolls()), ffmpegObservation(ffmpegOrigin(), before)]
+    },
+  }
 }
 
 function spaceIn(room: DiskRoom): FreeSpace | undefined {

@@ -33,7 +33,7 @@ export async function startGateway(config: Config, outside: Outside, configFile:
   try {
     for (const worker of gateway.workers) {
       await worker.start?.()
-      started.push(async () => worker.stop())
+      started.push(async () => worker.stop?.())
     }
     const control = new ControlSocket({
       runtimeDir: config.runtimeDir,
@@ -150,7 +150,7 @@ async function reload(reloading: Reloading): Promise<void> {
   }
   const access = accessFacts(gateway.live.config, next, changes)
   gateway.live.config = applyLive(gateway.live.config, next)
-  for (const follower of gateway.reloadFollowers) follower.onReload()
+  for (const worker of gateway.workers) worker.onReload?.()
   log.info(
     { live: changes.live, restart: changes.restart, files },
     'config reloaded; keys under "restart" wait for the next start',

@@ -1,13 +1,7 @@
 import type { Tx } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { RequestOrigin } from '../http/index.ts'
-import {
-  assetLocation,
-  eventOfOpeningLine,
-  type LedgerService,
-  NewPlacementEvent,
-  occupantOf,
-} from '../ledger/index.ts'
+import { assetLocation, eventOfOpeningLine, NewPlacementEvent, occupantOf, type Recorder } from '../ledger/index.ts'
 import {
   type AssetService,
   matchedName,
@@ -23,7 +17,7 @@ import type { Row, Sheet } from './sheet.ts'
 type Options = {
   readonly warehouse: WarehouseService
   readonly assets: AssetService
-  readonly ledger: LedgerService
+  readonly recorder: Recorder
   readonly sheet: Sheet
   /** SHA-256 of the list, hex. */
   readonly list: string
@@ -45,7 +39,7 @@ export const openingColumns = {
  * The form of a list of opening stock: a PLACED for each line, with the list as its evidence. It adds only what was not
  * scanned yet: a pallet that the ledger has elsewhere, and a slot with another scanned pallet, are refused.
  */
-export function openingForm({ warehouse, assets, ledger, sheet, list }: Options): Form {
+export function openingForm({ warehouse, assets, recorder, sheet, list }: Options): Form {
   const linesOfSlot = new Map<string, number>()
   for (const { line, cells } of sheet.rows) {
     const label = matchedName(cells.get('slot_id') ?? '')
@@ -73,7 +67,7 @@ export function openingForm({ warehouse, assets, ledger, sheet, list }: Options)
     if (standsThere(tx, slot, key, by)) return { what: 'unchanged' }
     refuseOccupied(tx, slot)
     const grounds = { kind: 'opening' as const, list, line: row.line }
-    const { event } = ledger.appendIn(tx, request, { by, deviceTimeMs: undefined }, { grounds })
+    const { event } = recorder.appendIn(tx, request, { by, deviceTimeMs: undefined }, { grounds })
     return { what: 'created', warnings: event.warnings.map(({ code }) => code), notice: shared(row, slot) }
   }
 

@@ -2,7 +2,7 @@ import type { DiskRoom, Tx, UnitOfWork } from '../database/index.ts'
 import { AppError, nearestNames } from '../errors/index.ts'
 import type { Caller, FileAnswer, RequestOrigin } from '../http/index.ts'
 import type { AuditTrail } from '../journal/index.ts'
-import { type LedgerService, uncountedOpenings } from '../ledger/index.ts'
+import { type Recorder, uncountedOpenings } from '../ledger/index.ts'
 import { type People, sha256 } from '../log/index.ts'
 import type { Clock } from '../platform/index.ts'
 import type { AssetService, Slot, Warehouse, WarehouseService } from '../warehouse/index.ts'
@@ -75,7 +75,7 @@ type ImportServiceNeeds = {
   readonly work: UnitOfWork
   readonly warehouse: WarehouseService
   readonly assets: AssetService
-  readonly ledger: LedgerService
+  readonly recorder: Recorder
   readonly audit: AuditTrail
   readonly people: People
   readonly clock: Pick<Clock, 'now'>
@@ -214,7 +214,7 @@ export class ImportService {
   }
 
   #formOf({ kind, createZones }: ImportOptions, sheet: Sheet, list: string, slots: SlotSettings): Form {
-    const { warehouse, assets, ledger } = this.#needs
+    const { warehouse, assets, recorder } = this.#needs
     switch (kind) {
       case 'slots':
         return slotsForm({
@@ -227,7 +227,7 @@ export class ImportService {
       case 'assets':
         return assetsForm(assets, sheet)
       case 'opening-stock':
-        return openingForm({ ...{ warehouse, assets, ledger }, sheet, list })
+        return openingForm({ ...{ warehouse, assets, recorder }, sheet, list })
     }
   }
 
@@ -266,7 +266,7 @@ export class ImportService {
 
   /** Stores a line. When it is refused, adds its problems and returns undefined. */
   #line(tx: Tx, row: Row, form: Form, by: RequestOrigin, problems: Problems): RowOutcome | undefined {
-    const attempt = this.#needs.ledger.attempt(tx, () => form.store(tx, row, by))
+    const attempt = this.#needs.recorder.attempt(tx, () => form.store(tx, row, by))
     if ('done' in attempt) return attempt.done
     const { fields = [], message, details, code } = attempt.refused
     if (code === 'STORAGE_FULL' || code === 'NOT_READY' || code === 'INTERNAL_ERROR') throw attempt.refused

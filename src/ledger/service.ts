@@ -1,4 +1,4 @@
-import type { ReadTx, Tx, UnitOfWork } from '../database/index.ts'
+import type { ReadTx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Caller, Reply } from '../http/index.ts'
 import type { Idempotency } from '../journal/index.ts'
@@ -6,7 +6,7 @@ import { type Evidence, type EvidenceStates, type Provable, recordedOnly } from 
 import type { AssetService, WarehouseService } from '../warehouse/index.ts'
 import { type HistoryPage, pageOfHistory } from './derive/history.ts'
 import { provableEvent } from './provable.ts'
-import { type Appended, demandFor, type EventOrigin, type Recorder, type Within } from './record/recorder.ts'
+import { demandFor, type Recorder } from './record/recorder.ts'
 import type { TimedAsk } from './record/timed-ask.ts'
 import type { ListedEvent, NewPlacementEvent, PlacementEvent, RecordedReply } from './schema.ts'
 import * as store from './store.ts'
@@ -57,20 +57,6 @@ export class LedgerService {
         return { status: isNew ? (201 as const) : (200 as const), body, location: pathOf(event.id) }
       }),
     )
-  }
-
-  /**
-   * Records one event inside the caller's transaction, for imports, counts and other code that appends many: with the same
-   * rules, warnings, leaf, notification and audit entry as `record`, without an idempotency key. A throw leaves changes in
-   * the transaction: let it undo the whole, or run it in `attempt`.
-   */
-  appendIn(tx: Tx, request: NewPlacementEvent, asking: EventOrigin, within: Within = {}): Appended {
-    return this.#needs.recorder.appendIn(tx, request, asking, within)
-  }
-
-  /** Runs `work` in a savepoint. Returns a refusal (AppError) as `refused`, with all changes of `work` undone. */
-  attempt<T>(tx: Tx, work: () => T): { readonly done: T } | { readonly refused: AppError } {
-    return this.#needs.recorder.attempt(tx, work)
   }
 
   /** Throws NOT_FOUND. */
