@@ -29,6 +29,7 @@ export function within(cidrs: readonly string[]): (address: string) => boolean {
     if (!ipaddr.isValid(text)) return false
     const address = ipaddr.process(text)
     return networks.some(
+      // Both are of one kind; the two overloads of match do not see that.
       ([network, bits]) => network.kind() === address.kind() && address.match(network as never, bits),
     )
   }

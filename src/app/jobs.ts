@@ -181,6 +181,7 @@ export class Jobs {
     }
     this.#waiting.delete(answer.id)
     if (this.#waiting.size === 0) this.#worker?.unref()
+    // The id ties an answer to its order, which the type of a message cannot say.
     if ('result' in answer) waiting?.resolve(answer.result as never)
     else waiting?.reject(new AppError('INTERNAL_ERROR', answer.error))
   }

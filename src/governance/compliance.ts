@@ -128,6 +128,7 @@ export function composeReport(tx: ReadTx, spec: ReportSpec): ComposedReport {
   }
   const { type, siteId, fromMs, toMs, warehouses } = spec
   const head = { type, siteId, from: isoTime(fromMs), to: isoTime(toMs), warehouses }
+  // Its optional keys are left out or null, which canonicalJson takes; the type Json has no optional keys.
   const file = Buffer.from(canonicalJson({ ...head, ...content } as unknown as Json), 'utf8')
   return { file, people: peopleOf(tx, events.people) }
 }

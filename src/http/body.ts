@@ -144,6 +144,7 @@ export function jsonBodies(
       if (bytes.length > 0) insistOnJson(c.req.header('content-type'))
       const body = bytes.length > 0 ? parseJson(bytes) : {}
       c.set('jsonBody', body)
+      // It answers what was read already, whatever type the caller asks for.
       c.req.json = async () => body as never
       // The validators have narrower ideas of what JSON may be called; the question is settled.
       if (c.req.header('content-type') !== 'application/json') c.req.raw.headers.set('Content-Type', 'application/json')

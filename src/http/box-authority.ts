@@ -27,6 +27,7 @@ type Library = typeof X509
 /** Loaded when a certificate is made: a gateway that only serves one starts without it. */
 async function library(): Promise<Library> {
   const x509 = await import('@peculiar/x509')
+  // The package is typed against the DOM; Node has the same API.
   x509.cryptoProvider.set(webcrypto as unknown as Parameters<typeof x509.cryptoProvider.set>[0])
   return x509
 }

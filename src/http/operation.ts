@@ -95,6 +95,7 @@ export function operation<
       ...(body && { body: { required: !bodyOptional, content: { 'application/json': { schema: body } } } }),
       ...(bytes && { body: { required: true, content: binary(bytes) } }),
     } as RequestOf<In>,
+    // Made of two maps whose keys are known only as values; the type says the statuses that the operation declares.
     responses: { ...successes(spec.success), ...refusals(codes, spec.instead) } as unknown as {
       [K in Status]: K extends 101 | 204
         ? Silence

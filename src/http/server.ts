@@ -98,7 +98,8 @@ export class HttpListener {
     }
     const tls = { ...modernTls, handshakeTimeout: limits.handshakeMs, ALPNProtocols: ['http/1.1'] }
     this.#server = options.tls
-      ? (createTlsServer({ ...settings, ...tls, ...contextOf(options.tls) }, listener) as unknown as Server)
+      ? // An HTTPS server is used as an HTTP server: it has all that is called here.
+        (createTlsServer({ ...settings, ...tls, ...contextOf(options.tls) }, listener) as unknown as Server)
       : createServer(settings, listener)
     this.#server.maxHeadersCount = 100
     this.#server.setTimeout(limits.stalledMs)
@@ -134,6 +135,7 @@ export class HttpListener {
   /** Reads the certificate anew; connections that are open keep theirs. Throws ExitError, and then the old one stays. */
   renewCertificate(): void {
     if (this.#options.tls)
+      // With `tls` in the options it was made as one.
       (this.#server as unknown as TlsServer).setSecureContext({ ...modernTls, ...contextOf(this.#options.tls) })
   }
 

@@ -51,6 +51,7 @@ const readBySelf = new WeakMap<z.core.$ZodType, z.core.$ZodType>()
 
 /** Returns a schema that takes anything and is described as `name`; the service parses each item, to refuse it alone. */
 export function readLater(schema: z.ZodType, name: string): z.ZodUnknown {
+  // The package has no type for a bare reference.
   const item = z.unknown().openapi({ $ref: `#/components/schemas/${name}` } as never)
   readBySelf.set(item, schema)
   return item

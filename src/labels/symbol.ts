@@ -63,6 +63,7 @@ export function modulesOf({ symbology, text }: CodeSymbol): Modules {
     binarytext: true,
     parsefnc: isGs1,
     ...(symbology === 'qr' && { eclevel: 'M' }),
+    // The package declares neither all options nor what `raw` returns.
   } as never) as unknown as [{ sbs?: number[]; pixs?: number[]; pixx?: number }]
   if (drawn.sbs) return { form: 'bars', widths: drawn.sbs, across: drawn.sbs.reduce((sum, width) => sum + width, 0) }
   return { form: 'matrix', cells: (drawn.pixs ?? []).map((cell) => cell === 1), across: drawn.pixx ?? 0 }

@@ -159,7 +159,9 @@ class Questions {
     const folder = join(dirname(this.#needs.configFile), 'tls')
     const files = { certFile: join(folder, 'cert.pem'), keyFile: join(folder, 'key.pem') }
     const plain = host === '127.0.0.1' ? { host, port } : { host, port, allowPlainHttp: true }
-    const listen: { host: string; port: number }[] = hasTls ? [{ host, port, tls: files } as never, local] : [plain]
+    const listen: { host: string; port: number; tls?: typeof files }[] = hasTls
+      ? [{ host, port, tls: files }, local]
+      : [plain]
     const taken = this.#needs.isServed ? [] : await Promise.all(listen.map((one) => whyTaken(one.host, one.port)))
     const why = taken.find((reason) => reason !== undefined)
     if (why !== undefined) throw new ExitError(1, `${why}; --port and --local-port choose others`)

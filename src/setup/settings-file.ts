@@ -80,7 +80,9 @@ function overridden(config: Config, { site, listen }: Patch): string | undefined
 function textWith(before: Buffer | undefined, patch: Patch): string {
   const document = parseDocument(before?.toString('utf8') ?? '')
   if (before === undefined) document.commentBefore = head
+  // The package types the contents by what was parsed; here it is made a map.
   if (!isMap(document.contents)) document.contents = document.createNode({}) as never
+  // A map since the line above.
   mergeInto(document, document.contents as unknown as YAMLMap, patch)
   return document.toString({ lineWidth: 0 })
 }

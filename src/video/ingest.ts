@@ -122,6 +122,7 @@ export class Ingest {
     const child = spawn(this.#needs.ffmpeg.path, args, { stdio: ['pipe', video?.end ?? 'ignore', 'pipe', 'pipe'] })
     this.#child = child
     video?.end.destroy()
+    // Node types only three pipes; `spawn` was asked for four.
     const [stdin, , stderr, frames] = child.stdio as unknown as [Writable, null, Readable, Readable]
     stdin.on('error', () => {})
     stdin.end(list)

@@ -48,6 +48,7 @@ export class LoadStream {
     this.#child = spawn(ffmpegPath, args, { stdio: ['ignore', 'pipe', 'ignore', 'pipe'] })
     // One that cannot be started gives no frames, which is what is measured.
     this.#child.on('error', nothing)
+    // Node types only three pipes; `spawn` was asked for four.
     const [, video, , frames] = this.#child.stdio as unknown as [null, Readable, null, Readable]
     frames.on('data', (bytes: Buffer) => {
       this.#bytes += bytes.length

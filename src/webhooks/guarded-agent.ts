@@ -116,6 +116,7 @@ export class GuardedAgent extends Agent {
     const kind = isIP(host) === 0 ? undefined : refusalOf(host, this.#named)
     if (kind === undefined)
       return super.createConnection({ ...options, lookup: this.#lookup } as typeof options, callback)
+    // Beside an error there is no socket; the type of the callback asks for one.
     callback?.(new ForbiddenAddress(host, kind), undefined as never)
     return undefined
   }

@@ -51,6 +51,7 @@ export function sealedSecretsOf(tx: ReadTx, webhookId: string, nowMs: number): B
 
 /** Throws when one was sealed with another box's key. */
 export function openSecrets(box: SecretBox, webhookId: string, sealed: readonly Buffer[]): Secrets {
+  // One value for each sealed one, and at least one is sealed.
   return sealed.map((one) => box.open(one, contextOf(webhookId))) as unknown as Secrets
 }
 

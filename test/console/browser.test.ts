@@ -229,9 +229,8 @@ t.test('an admin sees webhooks and alerts, and says that an alert was seen', inB
   t.same(faults, [])
 })
 
-t.test('cameras are shown with their state, and the last clip plays', inBrowser, async (t) => {
-  const { gateway, url } = await place(t)
-  await furnish(gateway)
+/** A clip of two seconds, as bytes of an MP4. */
+function clipOfTwoSeconds(t: { teardown(end: () => void): void }): Buffer {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-clip-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   const file = join(folder, 'clip.mp4')
@@ -241,6 +240,13 @@ t.test('cameras are shown with their state, and the last clip plays', inBrowser,
     [...picture, '-pix_fmt', 'yuv420p', '-c:v', 'libx264', '-movflags', '+faststart', file],
     { stdio: 'ignore' },
   )
+  return readFileSync(file)
+}
+
+t.test('cameras are shown with their state, and the last clip plays', inBrowser, async (t) => {
+  const { gateway, url } = await place(t)
+  await furnish(gateway)
+  const clip = clipOfTwoSeconds(t)
   const { page, faults } = await open(t, browser, 'about:blank')
   const json = (body: unknown) => ({ contentType: 'application/json', body: JSON.stringify(body) })
   const camera = { enabled: true, problem: null }
@@ -268,7 +274,7 @@ t.test('cameras are shown with their state, and the last clip plays', inBrowser,
     route.fulfill(json({ data: [{ ...detection, clipUrls }] })),
   )
   await page.route('**/api/iot/detection-events/7/clip', (route) =>
-    route.fulfill({ contentType: 'video/mp4', body: readFileSync(file) }),
+    route.fulfill({ contentType: 'video/mp4', body: clip }),
   )
   await page.goto(url)
   await signIn(page, 'vera')

@@ -7,7 +7,8 @@ import { furnish, heldPhoto, people, testGateway } from '../support/gateway.ts'
 
 const units = '/api/whms/transport-units'
 
-t.test('a phone notices each way in which a receipt says something else than its proofs', async (t) => {
+/** Two receipts of a gateway, and how a phone checks one. */
+async function twoReceipts(t: { teardown(end: () => void): void }) {
   const gateway = await testGateway()
   t.teardown(() => gateway.end())
   await furnish(gateway, ['A'])
@@ -34,6 +35,11 @@ t.test('a phone notices each way in which a receipt says something else than its
   }
   const check = (receipt: unknown, ask = photo) =>
     checkReceipt({ receipt: receipt as Receipt, kept: undefined, crypto: webcrypto.subtle as never, proof, photo: ask })
+  return { other, good, check }
+}
+
+t.test('a phone compares a receipt with its proofs, and says what it could not compare', async (t) => {
+  const { good, check } = await twoReceipts(t)
   t.match(await check(good), { keeper: { kind: 'kept', kept: { size: 4 } }, faults: [] })
   t.strictSame((await check(good)).faults, [])
   const never = ['the name of the warehouse', 'what each entry says about how far it is signed']
@@ -45,6 +51,10 @@ t.test('a phone notices each way in which a receipt says something else than its
     faults: [],
     uncompared: ['one photo that could not be fetched', ...never],
   })
+})
+
+t.test('a phone notices each way in which a receipt says something else than its proofs', async (t) => {
+  const { other, good, check } = await twoReceipts(t)
   const [step, move] = [good.unit.steps[0], good.placements[0]]
   const lies: Record<string, [object, RegExp]> = {
     'a weight': [{ unit: { ...good.unit, steps: [{ ...step, weightKg: 1 }] } }, /says something else than its proof/],

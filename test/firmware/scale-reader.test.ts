@@ -88,11 +88,13 @@ t.test('readings of an outage keep their times and arrive once, also when the re
   weigh('412.5')
   while (stored('spool').length < 1) await pause(20)
   const firstStoredMs = Date.now()
+  // Time is the subject: the reader gives whole seconds, and the second weighing is to have a later one.
   await pause(2100)
   const secondWeighedMs = Date.now()
   weigh('18.25')
   while (stored('spool').length < 2) await pause(20)
   kill()
+  // Time is the subject: what arrives has the time of the weighing, not of the restart a second later.
   await pause(1100)
   const restartedMs = Date.now()
   await start(box.url)

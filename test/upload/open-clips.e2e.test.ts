@@ -31,9 +31,8 @@ function picturesIn(file: string): number {
   return lines.filter((line) => /^0,/.test(line)).length
 }
 
-t.test('the beginning of an incident’s clip can be played elsewhere before the clip is finished', async (t) => {
-  const server = await startRclone(t)
-  if (!server) return t.pass('rclone is not installed on this machine')
+/** A folder with the config of a gateway that copies to this server over a narrow line, with one camera. */
+async function gatewayWith(server: { url: string }, t: { teardown(end: () => Promise<void>): void }) {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-open-clips-'))
   const rtsp = await startRtspServer({ streams: { door: await footage('crossing') } })
   writeFileSync(join(folder, 'cloud-password'), 'app-password-of-dc7\n', { mode: 0o600 })
@@ -54,6 +53,13 @@ t.test('the beginning of an incident’s clip can be played elsewhere before the
     await rtsp.stop()
     rmSync(folder, { recursive: true, force: true })
   })
+  return { folder, file }
+}
+
+t.test('the beginning of an incident’s clip can be played elsewhere before the clip is finished', async (t) => {
+  const server = await startRclone(t)
+  if (!server) return t.pass('rclone is not installed on this machine')
+  const { folder, file } = await gatewayWith(server, t)
   let daemon: Daemon = await startDaemon(['--config', file], { cwd: folder })
   t.teardown(async () => {
     if (daemon.child.exitCode === null && daemon.child.signalCode === null) await daemon.end('SIGKILL')

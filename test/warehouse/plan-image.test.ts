@@ -6,77 +6,85 @@ const path = '/api/whms/warehouses/1/floor-plan-image'
 const svg = (inside = '', attributes = 'viewBox="0 0 200 100"') =>
   `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" ${attributes}><rect width="9" height="9"/>${inside}</svg>`
 
-t.test(
-  'a plan has a picture: placed around its slots, moved, replaced in its place, removed, each in the audit',
-  async (t) => {
-    const gateway = await testGateway()
-    t.teardown(() => gateway.end())
-    const around = (x: number) => [
-      { x, y: 10 },
-      { x: x + 10, y: 10 },
-      { x: x + 10, y: 20 },
-    ]
-    await furnish(gateway, ['A'], { floor_plan_polygon: around(0) })
-    await furnish(gateway, ['B'], { floor_plan_polygon: around(10) })
-    const hall = async () => (await gateway.ask('GET', '/api/whms/warehouses/1', { by: people.vera })).body
-    t.equal((await hall()).floorPlanImage, null)
-    t.match(await gateway.ask('PUT', '/api/whms/warehouses/1', { by, body: { floorPlanImage: { x: 1 } } }), {
-      status: 400,
-    })
-    t.match(await gateway.ask('DELETE', path, { by }), { status: 404 })
-    // Half as high as wide: 20 m across the slots, which are 10 m deep.
-    const made = await gateway.ask('PUT', path, { by, bytes: svg(), headers: { 'Content-Type': 'text/plain' } })
-    t.match(made, {
-      status: 200,
-      body: {
-        version: 2,
-        floorPlanImage: {
-          mediaType: 'image/svg+xml',
-          place: { x: 0, y: 10, width: 20, rotation: 0, opacity: 0.6 },
-        },
+/** A hall of two slots, 20 m wide and 10 m deep. */
+async function twoSlots(t: { teardown(end: () => void): void }) {
+  const gateway = await testGateway()
+  t.teardown(() => gateway.end())
+  const around = (x: number) => [
+    { x, y: 10 },
+    { x: x + 10, y: 10 },
+    { x: x + 10, y: 20 },
+  ]
+  await furnish(gateway, ['A'], { floor_plan_polygon: around(0) })
+  await furnish(gateway, ['B'], { floor_plan_polygon: around(10) })
+  return gateway
+}
+
+t.test('a picture of a plan is placed around its slots, and those who see the hall see it', async (t) => {
+  const gateway = await twoSlots(t)
+  const hall = async () => (await gateway.ask('GET', '/api/whms/warehouses/1', { by: people.vera })).body
+  t.equal((await hall()).floorPlanImage, null)
+  t.match(await gateway.ask('PUT', '/api/whms/warehouses/1', { by, body: { floorPlanImage: { x: 1 } } }), {
+    status: 400,
+  })
+  t.match(await gateway.ask('DELETE', path, { by }), { status: 404 })
+  // Half as high as wide: 20 m across the slots, which are 10 m deep.
+  const made = await gateway.ask('PUT', path, { by, bytes: svg(), headers: { 'Content-Type': 'text/plain' } })
+  t.match(made, {
+    status: 200,
+    body: {
+      version: 2,
+      floorPlanImage: {
+        mediaType: 'image/svg+xml',
+        place: { x: 0, y: 10, width: 20, rotation: 0, opacity: 0.6 },
       },
-    })
-    const { sha256 } = made.body.floorPlanImage
-    const file = await gateway.ask('GET', `${path}/${sha256}`, { by: people.vera })
-    t.match(file, { status: 200, text: svg() })
-    t.match(file.headers.get('content-security-policy'), /sandbox/)
-    t.equal((await gateway.ask('GET', `${path}/${sha256}`)).status, 401)
-    const place = { x: -3, rotation: 90, opacity: 0.3 }
-    const moved = await gateway.ask('PUT', '/api/whms/warehouses/1', {
-      ...{ by, body: { floorPlanImage: place } },
-      headers: { 'If-Match': '2' },
-    })
-    t.match(moved, { status: 200, body: { version: 3, floorPlanImage: { place: { ...place, y: 10, width: 20 } } } })
-    const again = await gateway.ask('PUT', '/api/whms/warehouses/1', { by, body: { floorPlanImage: place } })
-    t.equal(again.body.version, 3, 'nothing is new in that')
-    t.match(await gateway.ask('PUT', path, { by, bytes: tinyPng, headers: { 'If-Match': '1' } }), { status: 412 })
-    const other = await gateway.ask('PUT', path, { by, bytes: tinyPng })
-    t.match(other.body.floorPlanImage, {
-      mediaType: 'image/png',
-      widthPx: 1,
-      heightPx: 1,
-      place: { ...place, width: 20 },
-    })
-    t.equal((await gateway.ask('GET', `${path}/${sha256}`, { by })).status, 404, 'the one before is gone')
-    const restarted = await gateway.restart()
-    const kept = await restarted.ask('GET', `${path}/${other.body.floorPlanImage.sha256}`, { by })
-    t.ok(kept.bytes.equals(tinyPng))
-    t.equal((await restarted.ask('DELETE', path, { by })).status, 204)
-    t.equal((await restarted.ask('GET', '/api/whms/warehouses', { by })).body.data[0].floorPlanImage, null)
-    const trail = await restarted.ask('GET', '/api/governance/audit?entity=warehouse&entity_id=1', { by })
-    t.strictSame(
-      trail.body.data.map((row: { action: string }) => row.action),
-      [
-        'warehouse.plan_image_removed',
-        'warehouse.plan_image_stored',
-        'warehouse.updated',
-        'warehouse.plan_image_stored',
-        'warehouse.created',
-      ],
-    )
-    t.match(trail.body.data[2].changes, { floorPlanImage: place })
-  },
-)
+    },
+  })
+  const { sha256 } = made.body.floorPlanImage
+  const file = await gateway.ask('GET', `${path}/${sha256}`, { by: people.vera })
+  t.match(file, { status: 200, text: svg() })
+  t.match(file.headers.get('content-security-policy'), /sandbox/)
+  t.equal((await gateway.ask('GET', `${path}/${sha256}`)).status, 401)
+})
+
+t.test('a picture of a plan is moved, replaced in its place, removed, each in the audit', async (t) => {
+  const gateway = await twoSlots(t)
+  const { sha256 } = (await gateway.ask('PUT', path, { by, bytes: svg() })).body.floorPlanImage
+  const place = { x: -3, rotation: 90, opacity: 0.3 }
+  const moved = await gateway.ask('PUT', '/api/whms/warehouses/1', {
+    ...{ by, body: { floorPlanImage: place } },
+    headers: { 'If-Match': '2' },
+  })
+  t.match(moved, { status: 200, body: { version: 3, floorPlanImage: { place: { ...place, y: 10, width: 20 } } } })
+  const again = await gateway.ask('PUT', '/api/whms/warehouses/1', { by, body: { floorPlanImage: place } })
+  t.equal(again.body.version, 3, 'nothing is new in that')
+  t.match(await gateway.ask('PUT', path, { by, bytes: tinyPng, headers: { 'If-Match': '1' } }), { status: 412 })
+  const other = await gateway.ask('PUT', path, { by, bytes: tinyPng })
+  t.match(other.body.floorPlanImage, {
+    mediaType: 'image/png',
+    widthPx: 1,
+    heightPx: 1,
+    place: { ...place, width: 20 },
+  })
+  t.equal((await gateway.ask('GET', `${path}/${sha256}`, { by })).status, 404, 'the one before is gone')
+  const restarted = await gateway.restart()
+  const kept = await restarted.ask('GET', `${path}/${other.body.floorPlanImage.sha256}`, { by })
+  t.ok(kept.bytes.equals(tinyPng))
+  t.equal((await restarted.ask('DELETE', path, { by })).status, 204)
+  t.equal((await restarted.ask('GET', '/api/whms/warehouses', { by })).body.data[0].floorPlanImage, null)
+  const trail = await restarted.ask('GET', '/api/governance/audit?entity=warehouse&entity_id=1', { by })
+  t.strictSame(
+    trail.body.data.map((row: { action: string }) => row.action),
+    [
+      'warehouse.plan_image_removed',
+      'warehouse.plan_image_stored',
+      'warehouse.updated',
+      'warehouse.plan_image_stored',
+      'warehouse.created',
+    ],
+  )
+  t.match(trail.body.data[2].changes, { floorPlanImage: place })
+})
 
 t.test('a picture of a hall shows itself and does nothing else', async (t) => {
   const gateway = await testGateway()

@@ -69,6 +69,7 @@ export const CameraScan = ({ onCode, onEnd }: Props) => {
     return stop
   }, [])
   const light = (isOn: boolean) => {
+    // The types of the DOM do not know `torch`.
     const wanted = { advanced: [{ torch: isOn }] } as unknown as MediaTrackConstraints
     track.current?.applyConstraints(wanted).then(
       () => setTorch(isOn),

@@ -9,6 +9,7 @@ type Scope = {
   postMessage(message: FromCodes): void
   addEventListener(type: 'message', listener: (event: MessageEvent<ToCodes>) => void): void
 }
+// The page is compiled with the types of a window; this file runs in a worker.
 const scope = self as unknown as Scope
 let detector: BarcodeDetector | undefined
 

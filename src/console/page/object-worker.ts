@@ -10,6 +10,7 @@ type Scope = {
   postMessage(message: FromObjects): void
   addEventListener(type: 'message', listener: (event: MessageEvent<ToObjects>) => void): void
 }
+// The page is compiled with the types of a window; this file runs in a worker.
 const scope = self as unknown as Scope
 
 type Ready = { readonly session: InferenceSession; readonly facts: ModelFacts; readonly limits: Limits }

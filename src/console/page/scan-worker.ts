@@ -19,6 +19,7 @@ type Worker = {
   addEventListener(type: 'install' | 'activate', listener: (event: Waiting) => void): void
   addEventListener(type: 'fetch', listener: (event: Fetching) => void): void
 }
+// The page is compiled with the types of a window; this file runs in a service worker.
 const worker = self as unknown as Worker
 const scope = new URL(worker.registration.scope).pathname
 const prefix = `gatehouse ${scope} `

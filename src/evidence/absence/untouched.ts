@@ -100,8 +100,10 @@ export class Absence {
         note: work.read((tx) => signedNote(tx, checkpoint)),
       },
       key: signer().vkeys[0],
+      // A bundle is JSON of fixed keys; its type has readonly lists, which that of a schema has not.
       ...(handOvers.length > 0 && { handOvers: handOvers as unknown as NonNullable<Untouched['handOvers']> }),
     }
+    // Made of JSON alone; the type Json has no optional keys.
     return { statement, note: signer().state('untouched', canonicalJson(statement as unknown as Json)) }
   }
 

@@ -377,12 +377,11 @@ function openings(list: readonly Opening[], leaf: Readonly<Record<string, unknow
 
 /** The value behind a path of keys and numbers, such as `steps.0.note`. Only what the leaf has itself. */
 function valueAt(leaf: Readonly<Record<string, unknown>>, field: string): unknown {
-  return field
-    .split('.')
-    .reduce<unknown>(
-      (at, key) => (typeof at === 'object' && at !== null && Object.hasOwn(at, key) ? (at as never)[key] : undefined),
-      leaf,
-    )
+  return field.split('.').reduce<unknown>(
+    // `hasOwn` has just said that the key is there.
+    (at, key) => (typeof at === 'object' && at !== null && Object.hasOwn(at, key) ? (at as never)[key] : undefined),
+    leaf,
+  )
 }
 
 function media(

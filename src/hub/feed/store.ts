@@ -85,15 +85,18 @@ const newAlert = hubStatement(
    ON CONFLICT (log_id, alert_id) DO NOTHING`,
 )
 
+/** The row of a token whose site has no such log. */
+type NoLog = { readonly [Column in keyof Omit<FedLog, 'site_id'>]: null } & Pick<FedLog, 'site_id'>
+
 /** Who a token belongs to, and the log with this id if it is that site's; undefined for a token that is not valid. */
 export async function findLogOfToken(
   db: HubTx,
   tokenHash: Buffer,
   logId: string,
 ): Promise<{ readonly siteId: string; readonly log: FedLog | undefined } | undefined> {
-  const [row] = await db.rows<{ site_id: string; log_id: string | null }>(logOfToken, [tokenHash, logId])
+  const [row] = await db.rows<FedLog | NoLog>(logOfToken, [tokenHash, logId])
   if (!row) return undefined
-  return { siteId: row.site_id, log: row.log_id === null ? undefined : (row as unknown as FedLog) }
+  return { siteId: row.site_id, log: row.log_id === null ? undefined : row }
 }
 
 export async function findLog(db: HubTx, logId: string): Promise<FedLog | undefined> {

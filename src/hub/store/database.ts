@@ -87,6 +87,7 @@ export class HubDatabase implements HubTx {
           rows: async (statement, values) => {
             const rows = send(ask(client, statement, values))
             await begun
+            // The statement, not this code, knows the type of its rows.
             return (await rows) as never
           },
           send: (statement, values) => void send(ask(client, statement, values)),

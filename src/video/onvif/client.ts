@@ -108,6 +108,7 @@ async function tellProfiles(call: Call, cam: Cam, tell: (news: OnvifNews) => voi
     const profileToken = textOf(profile['$']?.token)
     if (!encoder || profileToken === '') continue
     const stream = await call<{ uri?: unknown }>((done) =>
+      // The package types the callback of this call more narrowly than what it gives.
       cam.getStreamUri({ protocol: 'RTSP', profileToken }, done as never),
     ).catch(unlessFinal)
     const url = textOf(stream?.data?.uri)
@@ -129,6 +130,7 @@ async function tellProfiles(call: Call, cam: Cam, tell: (news: OnvifNews) => voi
 
 /** Loaded only where it is used: the daemon's threads go without it. */
 async function theirs(): Promise<typeof import('onvif')> {
+  // A CommonJS package: what it exports is the default.
   return (await import('onvif')).default as unknown as typeof import('onvif')
 }
 
@@ -213,6 +215,7 @@ class BoundHttpAgent extends HttpAgent {
   }
 
   override createConnection(options: object, callback?: Created): Duplex | null | undefined {
+    // The types of Node give the agents narrower options than they take.
     return bound(super.createConnection(options as never, callback as never) as Socket, this.#onTooLarge)
   }
 }
@@ -226,6 +229,7 @@ class BoundHttpsAgent extends HttpsAgent {
   }
 
   override createConnection(options: object, callback?: Created): Duplex | null | undefined {
+    // The types of Node give the agents narrower options than they take.
     return bound(super.createConnection(options as never, callback as never) as Socket, this.#onTooLarge)
   }
 }
