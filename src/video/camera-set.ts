@@ -229,7 +229,10 @@ export class CameraSet {
       })
     } catch (err) {
       this.#needs.log.error({ err, detectionId: id }, 'what is known of an unfinished clip could not be read')
-      return !hasVideo
+      if (hasVideo) return false
+      // Nothing is left of it. A film can be ordered again.
+      await this.#forget(id)
+      return true
     }
   }
 

@@ -217,6 +217,7 @@ t.test('facts that cannot be read keep their video, and are no reason to lose an
   t.same(gateway.heard('clipLost'), [])
   await gateway.stop()
   t.ok(existsSync(join(folder, '3.ts.part')))
+  t.notOk(existsSync(join(folder, '4.json')), 'which the next start does not find again')
 })
 
 t.test('a folder of clips that cannot be read is not taken for an empty one', async (t) => {
@@ -234,7 +235,7 @@ t.test('cameras start at once, also while a clip of an earlier run is still bein
   writeFileSync(waits, '')
   const program = instead(
     folder,
-    `case "$*" in *9.mp4.part) while [ -e '${waits}' ]; do sleep 0.05; done;; *rtsp*|*pipe:3*) exec tail -f /dev/null;; esac`,
+    `case "$*" in *9.mp4.part) while [ -e '${waits}' ] && kill -0 $PPID; do sleep 0.05; done;; *rtsp*|*pipe:3*) exec tail -f /dev/null;; esac`,
   )
   const gateway = new Started(clips, program)
   const motion = {

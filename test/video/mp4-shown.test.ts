@@ -12,8 +12,8 @@ import type { Unit } from '../../src/video/transport-stream.ts'
 import { canEncode, type Footage, footage } from '../support/footage.ts'
 import { tapeOf } from '../support/taped-camera.ts'
 
-// Footage is made at first use, which takes a busy machine a while.
-t.setTimeout(300_000)
+// Footage is made at first use, and each of it is cut five times by each ffmpeg: a busy machine takes minutes.
+t.setTimeout(900_000)
 
 const system = locateFfmpeg().path
 const programs = [...new Set([system, assetPath('ffmpeg')])]
