@@ -22,8 +22,8 @@ const sceneSeconds = 200
 const seed = 4
 /** A scene begins with a cut in the stream. */
 const afterCutMs = 10_000
-/** An event may begin this much earlier or later than the motion that it belongs to; both notice late what moves slowly. */
-const slackMs = 1500
+/** An event may begin this much before the motion that it belongs to, and this much after its end: motion reads a stream 2 to 3 s late. */
+const [earlyMs, lateMs] = [1500, 4000]
 
 type Judged = { readonly events: number; readonly found: number; readonly false: number; readonly cores: number }
 type Yard = { readonly rtsp: RtspServer; readonly scenes: readonly Scene[] }
@@ -83,9 +83,9 @@ function judge(
 ): Omit<Judged, 'cores'> {
   const counted = acts.filter(({ fromMs, toMs }) => fromMs >= within.fromMs && toMs <= within.toMs)
   const goesOn = (act: Act, one: Seen) =>
-    one.cameraId === act.cameraId && one.fromMs <= act.toMs + slackMs && one.toMs >= act.fromMs
+    one.cameraId === act.cameraId && one.fromMs <= act.toMs + lateMs && one.toMs >= act.fromMs
   const begins = (act: Act, { cameraId, fromMs }: Seen) =>
-    cameraId === act.cameraId && fromMs >= act.fromMs - slackMs && fromMs <= act.toMs + slackMs
+    cameraId === act.cameraId && fromMs >= act.fromMs - earlyMs && fromMs <= act.toMs + lateMs
   return {
     events: counted.length,
     found: counted.filter((act) => seen.some((one) => goesOn(act, one))).length,

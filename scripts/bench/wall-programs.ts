@@ -93,7 +93,10 @@ function cameraFile(folder: string, notes: string, { url, id, fps }: { url: stri
   const file = join(folder, `${id}.conf`)
   const target = join(folder, String(id))
   mkdirSync(target)
-  const note = (what: string) => `date +'${what} ${id} %s%3N' >> ${notes}`
+  // In a script: motion replaces what begins with % in its own settings.
+  const script = join(folder, 'note.sh')
+  writeFileSync(script, `date +"$1 $2 %s%3N" >> ${notes}\n`)
+  const note = (what: string) => `sh ${script} ${what} ${id}`
   const lines = [
     ...[`camera_id ${id}`, `netcam_url ${url}`, 'width 640', 'height 360', `framerate ${fps}`],
     ...[`target_dir ${target}`, `on_event_start ${note('begin')}`, `on_event_end ${note('end')}`],
