@@ -29,7 +29,9 @@ async function firstPallet({ folder, say }: Bench): Promise<void> {
     await box.must(`echo '${source}' > /etc/apt/sources.list.d/gatehouse.list`)
     await box.must(`apt-get -qq update --error-on=any && ${apt} install gatehouse`)
     const flags = `--yes --json --site-id hall-9 --url ${url} --tls none --admin ada --warehouse Hall --timezone UTC`
-    const made = JSON.parse((await box.must(`gatehouse setup ${flags} 2> /dev/null`)).trim()) as { secretFile: string }
+    const made = JSON.parse(
+      (await box.must(`gatehouse setup ${flags} 2> /tmp/problem || { cat /tmp/problem; exit 1; }`)).trim(),
+    ) as { secretFile: string }
     await box.must('systemctl enable --now gatehouse 2> /dev/null')
     await box.must(
       "printf 'slot_id\\nA-1-1\\n' > /tmp/slots.csv && gatehouse import slots /tmp/slots.csv --warehouse Hall --grid --create-zones",

@@ -31,10 +31,19 @@ export async function alone<T>(
   }
 }
 
-/** Changes from root to the owner of the data folder: the daemon could not open files of root. */
+/** Where the package lets the daemon unpack its native parts. */
+const daemonsCache = '/var/cache/gatehouse'
+
+/**
+ * Changes from root to the owner of the data folder: the daemon could not open files of root. What is unpacked from then on goes where the
+ * daemon unpacks, because the home of root is closed to its user.
+ */
 export function becomeOwnerOf(dataDir: string): void {
   const owner = statSync(dataDir, { throwIfNoEntry: false })
   if (process.getuid?.() !== 0 || !owner || owner.uid === 0) return
+  if (statSync(daemonsCache, { throwIfNoEntry: false })?.uid === owner.uid) {
+    process.env['PKG_NATIVE_CACHE_PATH'] ??= daemonsCache
+  }
   process.setgroups?.([owner.gid])
   process.setgid?.(owner.gid)
   process.setuid?.(owner.uid)
