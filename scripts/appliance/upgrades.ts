@@ -54,9 +54,12 @@ export async function bring(
   return `cd /root && ${apt} install ./${basename(made)} 2>&1`
 }
 
+// As examples/bin/take-offer does, without a person to answer.
+const keeps = '-o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold'
+
 /** Puts the version of this tree back, as a person would. What apt said. */
 export const putBack = ({ box, deb }: Installed): Promise<string> =>
-  box.must(`cd /root && ${apt} install --reinstall --allow-downgrades ./${basename(deb)} 2>&1`)
+  box.must(`cd /root && ${apt} ${keeps} install --reinstall --allow-downgrades ./${basename(deb)} 2>&1`)
 
 async function restore(at: Installed): Promise<void> {
   await putBack(at)
@@ -149,12 +152,9 @@ async function otherExample(at: Installed, { folder }: Bench): Promise<void> {
     renumber(binary, version, next)
     appendFileSync(join(binary, '../../../etc/gatehouse/gatehouse.yaml'), '# a new key\n')
   })
-  // As examples/bin/take-offer does, with nobody to answer.
-  const keeps = '-o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold'
   await box.must(`${install.replace(' install ', ` ${keeps} install `)} < /dev/null`)
   await serving(at, next)
   await box.must(`grep -q '^# mine' ${conf} && ! grep -q '^# a new key' ${conf} && test -e ${conf}.dpkg-dist`)
-  await box.must(`rm ${conf}.dpkg-dist`)
   await allThere(at)
   await restore(at)
 }
