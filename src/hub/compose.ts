@@ -3,7 +3,7 @@ import { addressResolver, tlsResolver } from '../app/index.ts'
 import { SlidingWindow } from '../auth/index.ts'
 import type { HubConfig, Permission } from '../config/index.ts'
 import { loadWitnessKey, type NoteKey, noteKey, publicBytes } from '../evidence/index.ts'
-import { type Api, type Caller, HttpListener, newRoot } from '../http/index.ts'
+import { type Api, type Caller, HttpListener, newRoot, type WireLimits, wireLimits } from '../http/index.ts'
 import { buildInfo } from '../platform/bundle.ts'
 import { type Clock, type Logger, type RandomBytes, uuidv7Maker } from '../platform/index.ts'
 import { reachOf } from './ask/reach.ts'
@@ -97,6 +97,9 @@ function witnessKeyOf({ dataDir, site, hub }: HubConfig): { readonly key: NoteKe
   return { key: noteKey(name, 4, publicBytes(pair)), pair }
 }
 
+/** A fleet may stand behind one address, and each gateway keeps its connection for a while. */
+export const officeLimits: WireLimits = { ...wireLimits, most: 6000, mostTogether: 3000 }
+
 export type RunningHub = {
   readonly ports: readonly number[]
   readonly hub: Hub
@@ -107,7 +110,7 @@ export type RunningHub = {
 /** Starts a head office with its listeners; stops what it started when one fails. */
 export async function startHub(config: HubConfig, outside: HubOutside): Promise<RunningHub> {
   const hub = await composeHub(config, outside)
-  const listeners = config.listen.map((options) => new HttpListener(options, hub.api))
+  const listeners = config.listen.map((options) => new HttpListener(options, hub.api, officeLimits))
   const started: HttpListener[] = []
   const stop = async () => {
     for (const listener of started.toReversed()) await listener.stop()

@@ -4,7 +4,15 @@ import type { SlidingWindow } from '../auth/index.ts'
 import { AppError } from '../errors/index.ts'
 import { largestWitnessBytes } from '../evidence/index.ts'
 import { authorityPath, EnrolBody, enrolPath, feedPath, largestFeedBytes } from '../feed/index.ts'
-import { type Api, type AppEnv, errorBody, readBodyInTime, readPackedBody, validationError } from '../http/index.ts'
+import {
+  type Api,
+  type AppEnv,
+  errorBody,
+  noteKnown,
+  readBodyInTime,
+  readPackedBody,
+  validationError,
+} from '../http/index.ts'
 import { type Clock, TaskLimit } from '../platform/index.ts'
 import type { EnrolService } from './enrol/service.ts'
 import { Pace } from './feed/pace.ts'
@@ -76,6 +84,7 @@ export function gatewayRoutes(
     const logId = readLogId(c.req.param('logId') ?? '')
     // The token is asked for before the body: a stranger makes nothing be unpacked.
     const known = await feeds.demandToken(bearerOf(c), logId)
+    noteKnown(c)
     const bytes = bytesBeside + declaredBytes(c)
     if (takenBytes + bytes > roomBytes) {
       onFed('unavailable', 0)
