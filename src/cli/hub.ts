@@ -22,6 +22,7 @@ import {
 import { type CredentialOptions, printCredential } from './credential.ts'
 import { joinHub } from './hub-join.ts'
 import { hubOfferCommand } from './hub-offer.ts'
+import { hubRetireCommand, hubRevokeCommand } from './hub-retire.ts'
 
 export function hubCommand(): Command {
   const hub = new Command('hub').description('the head office: gathers the logs of many gateways in PostgreSQL')
@@ -70,6 +71,8 @@ export function hubCommand(): Command {
     .option('--json', 'for programs')
     .action(join)
   hub.addCommand(hubOfferCommand())
+  hub.addCommand(hubRetireCommand())
+  hub.addCommand(hubRevokeCommand())
   return hub
 }
 

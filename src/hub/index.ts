@@ -1,6 +1,7 @@
 export { authorityOf, fingerprintOf } from './authority.ts'
 export { startHub } from './compose.ts'
 export { describeHub } from './description/describe.ts'
+export { type Retired, RetirementService } from './enrol/retirement.ts'
 export { EnrolService } from './enrol/service.ts'
 export { type Offer, OfferService } from './offers/service.ts'
 export { connectionOf, HubDatabase } from './store/database.ts'

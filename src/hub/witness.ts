@@ -20,7 +20,8 @@ import { hubStatement } from './store/statement.ts'
 
 const logByOrigin = hubStatement(
   'log-by-origin',
-  `SELECT l.log_id, l.site_id, l.origin, coalesce(h.vkeys, l.vkeys) AS vkeys, l.superseded_by, l.ends_at FROM log l
+  `SELECT l.log_id, l.site_id, l.origin, coalesce(h.vkeys, l.vkeys) AS vkeys, l.superseded_by, l.ends_at,
+     l.retired_at IS NOT NULL AS is_retired FROM log l
    LEFT JOIN log_head h ON h.log_id = l.log_id WHERE l.origin = $1`,
 )
 const movedWitness = hubStatement(
@@ -81,7 +82,7 @@ export class HubWitness {
     if (!request || !note || !head) return answer(400, 'this is no add-checkpoint request of c2sp.org/tlog-witness\n')
     const { db } = this.#needs
     const [log] = await db.rows<FedLog>(logByOrigin, [head.origin])
-    if (!log) return answer(404, 'this log is not known here\n')
+    if (!log || log.is_retired) return answer(404, 'this log is not known here, or retired\n')
     const keys = log.vkeys.flatMap((vkey) => readVkey(vkey) ?? [])
     const signatures = verifySignatures(note, keys)
     if (signatures.length === 0 || !signatures.every(({ holds }) => holds)) {

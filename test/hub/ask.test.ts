@@ -293,6 +293,20 @@ t.test('sites are listed with their lag, and a fork as an alert', async (t) => {
   t.match((await askAs(hub, '/api/hub/sites')).body.data[0], { version: null, health: null, troubles: [], fleet: null })
 })
 
+t.test('a site that catches up says how many leaves are still missing', async (t) => {
+  const hub = await headOffice(t, postgres)
+  const log = testLog({ siteId: 'dc-9', logId: wide, size: 300 })
+  const token = await hub.enrol(log)
+  const behindAfter = async (from: number, end: number) => {
+    await hub.ask('POST', feedPathOf(log), { token, body: feedOf(log, from, end, 300) })
+    const site = (await askAs(hub, '/api/hub/sites')).body.data[2]
+    return [site.size, site.leavesBehind, site.lagSeconds]
+  }
+  t.same(await behindAfter(0, 100), [100, 200, 0], 'though it was heard a moment ago')
+  t.match((await askAs(hub, '/api/hub/sites?format=csv')).text, /,leavesBehind,[\s\S]*,100,[^,]*,0,200,/)
+  t.same(await behindAfter(100, 300), [300, 0, 0])
+})
+
 t.test('whoever may see one site sees nothing of the others', async (t) => {
   const hub = await headOffice(t, postgres)
   const seen = async (path: string) => (await askAs(hub, path, 'lars')).body

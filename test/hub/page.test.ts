@@ -136,7 +136,7 @@ async function manySites(hub: TestHub, count: number): Promise<void> {
 
 const site: Site = {
   ...{ siteId: 'dc-7', name: 'Hall 7', timezone: 'UTC', size: 9, state: 'live', health: 'healthy', version: '1.2.3' },
-  ...{ troubles: [], fedAt: '2026-03-02T08:00:00.000Z', lagSeconds: 60, openAlerts: 0 },
+  ...{ troubles: [], fedAt: '2026-03-02T08:00:00.000Z', lagSeconds: 60, leavesBehind: 0, openAlerts: 0 },
   config: { differsIn: [], changedAt: null, changed: [] },
   fleet: {
     ...{ openAlerts: 0, cameras: { configured: 3, withoutPictures: 0 }, freeBytes: 50 * 1024 ** 3, configHash: 'ab' },
@@ -148,6 +148,7 @@ t.test('a site shows what somebody should look after, before it fails', async (t
   const notes = (more: Partial<Fleet>) => notesOf({ ...site, fleet: { ...(site.fleet as Fleet), ...more } })
   t.same(notes({}), [])
   t.same(notesOf({ ...site, fleet: null }), [], 'of an older gateway nothing is known')
+  t.same(notesOf({ ...site, fleet: null, leavesBehind: 40 }), [{ kind: 'behind', amount: 40 }])
   t.match(notes({ certificateUntil: '2026-03-07T08:00:00Z' }), [{ kind: 'certificate', amount: 4 }])
   t.match(notes({ certificateUntil: '2026-03-01T08:00:00Z' }), [{ kind: 'certificate', amount: -2 }])
   t.match(notes({ backupAt: '2026-02-20T08:00:00Z' }), [{ kind: 'backup', amount: 10 }])

@@ -20,7 +20,7 @@ type Slot = {
 
 /** The slots of a site, now or at a time of the past. */
 export const HubFloor = ({ siteId, at, onLeft }: { siteId: string; at: string; onLeft: () => void }) => {
-  const sites = useAnswer<{ data: readonly Site[] }>('/api/hub/sites', onLeft)
+  const sites = useAnswer<{ data: readonly Site[] }>('/api/hub/sites', onLeft, everyMs)
   const site = sites.answer?.data.find((one) => one.siteId === siteId)
   const path = `/api/hub/sites/${encodeURIComponent(siteId)}/slots`
   const isPast = Number.isFinite(Date.parse(at))
@@ -41,6 +41,7 @@ export const HubFloor = ({ siteId, at, onLeft }: { siteId: string; at: string; o
           {answer ? ` · ${words.count(slots.filter(({ isOccupied }) => isOccupied).length, slots.length)}` : ''}
         </p>
       </div>
+      {site && site.leavesBehind > 0 && !isPast ? <p class="card alarm">{words.behind(site.leavesBehind)}</p> : null}
       {site ? <Gateway site={site} /> : null}
       <Time siteId={siteId} at={isPast ? at : ''} />
       {problem ? <p class="card alarm">{code === 'NOT_FOUND' ? words.unknown : problem}</p> : null}

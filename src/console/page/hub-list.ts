@@ -10,6 +10,8 @@ export type Site = {
   readonly troubles: readonly { readonly message: string }[]
   readonly fedAt: string | null
   readonly lagSeconds: number | null
+  /** Signed by the gateway, and not at the head office yet. */
+  readonly leavesBehind: number
   readonly openAlerts: number
   readonly fleet: Fleet | null
   readonly config: {
@@ -31,7 +33,7 @@ export type Fleet = {
 }
 
 export type Note = {
-  readonly kind: 'cameras' | 'certificate' | 'disk' | 'backup' | 'unbacked'
+  readonly kind: 'behind' | 'cameras' | 'certificate' | 'disk' | 'backup' | 'unbacked'
   readonly amount: number
 }
 
@@ -41,7 +43,12 @@ const backupDays = 2
 const fewBytes = 2 * 1024 ** 3
 
 /** Returns what of a gateway somebody should look after. Times count by the clock of the head office. Pure. */
-export function notesOf({ fleet, fedAt, lagSeconds }: Site): Note[] {
+export function notesOf(site: Site): Note[] {
+  const { leavesBehind } = site
+  return [...(leavesBehind > 0 ? [{ kind: 'behind', amount: leavesBehind } as const] : []), ...fleetNotesOf(site)]
+}
+
+function fleetNotesOf({ fleet, fedAt, lagSeconds }: Site): Note[] {
   if (!fleet || fedAt === null) return []
   const nowMs = Date.parse(fedAt) + (lagSeconds ?? 0) * 1000
   const { cameras, certificateUntil, freeBytes, backupAt } = fleet

@@ -49,6 +49,7 @@ const english = {
     forks: (n: number) =>
       `${many(n, 'site has', 'sites have')} shown two histories of one log. Compare the two before anything else; both are kept.`,
     notes: {
+      behind: (n: number) => `${many(n, 'log entry is', 'log entries are')} still missing here`,
       cameras: (n: number) => `${many(n, 'camera', 'cameras')} without pictures`,
       certificate: (days: number) =>
         days < 0 ? 'certificate has ended' : `certificate ends in ${many(days, 'day', 'days')}`,
@@ -119,6 +120,8 @@ const english = {
     now: 'Now',
     asOf: (when: string) => `As it was on ${when}, time of the site`,
     asNow: 'As it is now',
+    behind: (n: number) =>
+      `This is not how it is now: ${many(n, 'newer log entry', 'newer log entries')} of this site ${n === 1 ? 'has' : 'have'} not come yet.`,
     filter: 'Slot or pallet',
     count: (occupied: number, all: number) => `${occupied} of ${many(all, 'known slot', 'known slots')} taken`,
     none: 'No event has named a slot of this site until then.',
@@ -153,6 +156,8 @@ const english = {
       'log.leaves-behind-fork': 'A restore went behind entries that the head office has. They are kept as evidence.',
       'log.branch-lost': 'The same backup was restored twice. What was recorded in between is kept as evidence.',
       'log.parent-differs': 'The log that goes on names another history before it than the one that is known here.',
+      'log.retired': 'The log was retired: the site has another box, or is closed. What it sent stays as history.',
+      'site.revoked': 'The tokens of the site were revoked. Its gateway has to join anew.',
     } as Readonly<Record<string, string>>,
     other: 'Look at this site.',
   },
@@ -205,6 +210,7 @@ const german: typeof english = {
     forks: (n) =>
       `${many(n, 'Standort hat', 'Standorte haben')} zwei Verläufe eines Logs gezeigt. Zuerst beide vergleichen; beide sind aufbewahrt.`,
     notes: {
+      behind: (n) => `${many(n, 'Eintrag fehlt', 'Einträge fehlen')} hier noch`,
       cameras: (n) => `${many(n, 'Kamera', 'Kameras')} ohne Bild`,
       certificate: (days) =>
         days < 0 ? 'Zertifikat ist abgelaufen' : `Zertifikat läuft in ${many(days, 'Tag', 'Tagen')} ab`,
@@ -275,6 +281,8 @@ const german: typeof english = {
     now: 'Jetzt',
     asOf: (when) => `Wie es am ${when} Ortszeit war`,
     asNow: 'Wie es jetzt ist',
+    behind: (n) =>
+      `So ist es jetzt nicht: ${many(n, 'neuerer Eintrag', 'neuere Einträge')} dieses Standorts ${n === 1 ? 'ist' : 'sind'} noch nicht da.`,
     filter: 'Stellplatz oder Palette',
     count: (occupied, all) => `${occupied} von ${many(all, 'bekannten Stellplatz', 'bekannten Stellplätzen')} belegt`,
     none: 'Bis dahin hat kein Ereignis einen Stellplatz dieses Standorts genannt.',
@@ -311,6 +319,9 @@ const german: typeof english = {
       'log.branch-lost':
         'Dieselbe Sicherung wurde zweimal eingespielt. Was dazwischen erfasst wurde, ist als Beweis aufbewahrt.',
       'log.parent-differs': 'Das neue Log nennt einen anderen Verlauf vor sich als den hier bekannten.',
+      'log.retired':
+        'Das Log wurde beendet: Der Standort hat ein anderes Gerät oder ist geschlossen. Was es gesendet hat, bleibt als Verlauf.',
+      'site.revoked': 'Die Token des Standorts wurden widerrufen. Sein Gateway muss neu beitreten.',
     },
     other: 'Bitte diesen Standort ansehen.',
   },

@@ -10,7 +10,7 @@ import {
 } from '../../auth/index.ts'
 import type { Permission } from '../../config/index.ts'
 import { AppError } from '../../errors/index.ts'
-import { type Api, type AppEnv, type Caller, demand, identityOf, validationError } from '../../http/index.ts'
+import { type Api, type AppEnv, type Caller, demand, identityOf, noteKnown, validationError } from '../../http/index.ts'
 import type { PageSessions } from '../page/sessions.ts'
 import type { AskService } from './service.ts'
 import type { Sites } from './store.ts'
@@ -145,7 +145,13 @@ function recallRow({ unit, ...row }: Awaited<ReturnType<AskService['recall']>>['
 function siteRow({ fleet, config, ...site }: Awaited<ReturnType<AskService['sites']>>[number]) {
   return {
     ...{ siteId: site.siteId, name: site.name, state: site.state, health: site.health, version: site.version },
-    ...{ size: site.size, fedAt: site.fedAt, lagSeconds: site.lagSeconds, openAlerts: site.openAlerts },
+    ...{
+      size: site.size,
+      fedAt: site.fedAt,
+      lagSeconds: site.lagSeconds,
+      leavesBehind: site.leavesBehind,
+      openAlerts: site.openAlerts,
+    },
     troubles: site.troubles.map(({ message }) => message).join('; '),
     ...{ cameras: fleet?.cameras.configured, withoutPictures: fleet?.cameras.withoutPictures },
     ...{ freeBytes: fleet?.freeBytes, certificateUntil: fleet?.certificateUntil, backupAt: fleet?.backupAt },
@@ -185,6 +191,7 @@ function signIn({ authenticator, sessions, window }: AskRouteParts): MiddlewareH
       if (error instanceof AppError && error.status < 500) take(`refused ${c.get('address')}`, refusalsAMinute)
       throw error
     }
+    noteKnown(c)
     demand(c.get('caller'), 'whms:read')
     take(`user ${identityOf(c.get('caller'))}`, requestsAMinute)
     return next()

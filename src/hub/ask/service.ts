@@ -107,7 +107,7 @@ export class AskService {
   }
 
   /**
-   * Returns the sites: how far behind each is, how it says that it is, and its open alerts here. `config`: the sections in which a box
+   * Returns the sites: how far behind each is (`leavesBehind`: signed by its gateway and not here yet), how it says that it is, and its open alerts here. `config`: the sections in which a box
    * differs from most, and those that changed when its config changed last.
    */
   async sites(sites: Sites) {
@@ -115,12 +115,12 @@ export class AskService {
     const nowMs = this.#clock.now()
     const usual = usualSections(
       logs
-        .filter(({ superseded_by }) => superseded_by === null)
+        .filter(isCurrent)
         .map(({ status }) => sectionsOf(status))
         .filter((one) => one !== undefined),
     )
     return [...Map.groupBy(logs, ({ site_id }) => site_id).values()].flatMap((ofSite) => {
-      const now = ofSite.findLast(({ superseded_by }) => superseded_by === null) ?? ofSite.at(-1)
+      const now = ofSite.findLast(isCurrent) ?? ofSite.at(-1)
       if (!now) return []
       const fedAtMs = now.fed_at?.getTime() ?? null
       // Rows of earlier versions have more than this one would store.
@@ -128,9 +128,17 @@ export class AskService {
       return [
         {
           ...{ siteId: now.site_id, name: now.name, timezone: now.timezone, logId: now.log_id, size: Number(now.size) },
-          ...{ state: now.state, logs: ofSite.length, health, version, troubles, fleet },
+          ...{
+            state: now.retired_at === null ? now.state : ('retired' as const),
+            logs: ofSite.length,
+            health,
+            version,
+            troubles,
+            fleet,
+          },
           fedAt: fedAtMs === null ? null : isoTime(fedAtMs),
           lagSeconds: fedAtMs === null ? null : Math.max(0, Math.round((nowMs - fedAtMs) / 1000)),
+          leavesBehind: Math.max(0, Number(now.witnessed_size) - Number(now.size)),
           openAlerts: alerts.get(now.site_id) ?? 0,
           config: {
             differsIn: differing(sectionsOf(now.status), usual),
@@ -145,8 +153,9 @@ export class AskService {
   /** Returns the slots of a site that any event has named, now or at a time. Throws NOT_FOUND for a site that is not seen. */
   async floor(siteId: string, atMs: number | undefined, sites: Sites) {
     const isSeen = !siteId.includes('\0') && (sites === null || sites.includes(siteId))
-    const logs = isSeen ? await logsOf(this.#db, [siteId]) : []
-    if (logs.length === 0) throw AppError.notFound('Site')
+    const known = isSeen ? await logsOf(this.#db, [siteId]) : []
+    if (known.length === 0) throw AppError.notFound('Site')
+    const logs = logsAt(known, atMs)
     const order = new Map(logs.map(({ log_id }, i) => [log_id, i]))
     const rows = await slotsOf(this.#db, [...order.keys()], atMs)
     const newest = new Map<number, SlotRow>()
@@ -193,6 +202,20 @@ export class AskService {
     await closeAlert(this.#db, logId, id, { atMs: this.#clock.now(), name })
   }
 }
+
+/** Whether a log says how its box is now. */
+export const isCurrent = ({ superseded_by, retired_at }: SiteLog): boolean =>
+  superseded_by === null && retired_at === null
+
+/** Returns the logs that say what is in the slots of a site, now or at a time: those of the box that it had then. Boxes number slots anew. */
+function logsAt(logs: readonly SiteLog[], atMs: number | undefined): SiteLog[] {
+  const endOf = ({ retired_at }: SiteLog) => retired_at?.getTime() ?? Number.POSITIVE_INFINITY
+  const later = atMs === undefined ? logs.filter(isUnended) : logs.filter((log) => endOf(log) > atMs)
+  const end = Math.min(...later.map(endOf))
+  return later.filter((log) => endOf(log) === end)
+}
+
+const isUnended = ({ retired_at }: SiteLog): boolean => retired_at === null
 
 const sectionsOf = (status: SiteLog['status']) => Status.parse(status).fleet?.configSections
 

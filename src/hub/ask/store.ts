@@ -14,7 +14,8 @@ const visible = '($2::text[] IS NULL OR l.site_id = ANY($2))'
 
 const positions = hubStatement(
   'positions-of-assets',
-  `SELECT l.site_id, p.asset_key, p.at, p.seq, p.event_type, p.slot_id, p.slot_code, j.verdict
+  `SELECT l.site_id, p.asset_key, p.at, p.seq, p.event_type, p.slot_id, p.slot_code, j.verdict,
+     l.retired_at IS NOT NULL AS is_retired
    FROM asset_position p JOIN log l ON l.log_id = p.log_id
    LEFT JOIN judgement j ON j.log_id = p.log_id AND j.slot_id = p.slot_id AND j.asset_key = p.asset_key AND j.at > p.at
    WHERE p.asset_key = ANY($1::text[]) AND p.event_type <> '-' AND ${visible}`,
@@ -58,7 +59,7 @@ const labelled = hubStatement(
 )
 const logs = hubStatement(
   'logs-of-sites',
-  `SELECT s.site_id, s.name, s.timezone, l.log_id, l.superseded_by, h.size, h.state, h.fed_at, h.status,
+  `SELECT s.site_id, s.name, s.timezone, l.log_id, l.superseded_by, l.retired_at, h.size, h.witnessed_size, h.state, h.fed_at, h.status,
      h.config_before, h.config_changed_at
    FROM log l JOIN site s ON s.site_id = l.site_id JOIN log_head h ON h.log_id = l.log_id
    WHERE ($1::text[] IS NULL OR l.site_id = ANY($1)) ORDER BY s.site_id, l.enrolled_at`,
@@ -111,6 +112,8 @@ export type Position = {
   readonly slotId: number
   readonly slotCode: string
   readonly verdict: string | null
+  /** Its log is retired, so it says only where the asset was. */
+  readonly isRetired: boolean
 }
 
 type PositionRow = {
@@ -122,11 +125,13 @@ type PositionRow = {
   slot_id: number
   slot_code: string
   verdict: string | null
+  is_retired: boolean
 }
 
 const positionOf = (row: PositionRow): Position => ({
   ...{ siteId: row.site_id, assetKey: row.asset_key, atMs: row.at.getTime(), seq: Number(row.seq) },
   ...{ letter: row.event_type, slotId: row.slot_id, slotCode: row.slot_code, verdict: row.verdict },
+  isRetired: row.is_retired,
 })
 
 /** Returns where each of these assets was moved last, for each log that knows it. */
@@ -139,10 +144,14 @@ export type Move = Position & { readonly logId: string; readonly isBehind: boole
 
 /** Returns the moves of assets over all sites, the newest 1,000 of them, oldest first. */
 export async function trailOf(db: HubTx, keys: readonly string[], sites: Sites): Promise<Move[]> {
-  type Row = Omit<PositionRow, 'verdict'> & { log_id: string; is_behind: boolean }
+  type Row = Omit<PositionRow, 'verdict' | 'is_retired'> & { log_id: string; is_behind: boolean }
   const rows = await db.rows<Row>(trail, [keys, sites])
   return rows
-    .map((row) => ({ ...positionOf({ ...row, verdict: null }), logId: row.log_id, isBehind: row.is_behind }))
+    .map((row) => ({
+      ...positionOf({ ...row, verdict: null, is_retired: false }),
+      logId: row.log_id,
+      isBehind: row.is_behind,
+    }))
     .toReversed()
 }
 
@@ -226,7 +235,10 @@ export type SiteLog = {
   readonly timezone: string
   readonly log_id: string
   readonly superseded_by: string | null
+  readonly retired_at: Date | null
   readonly size: string
+  /** Leaves under the newest checkpoint. */
+  readonly witnessed_size: string
   readonly state: string
   readonly fed_at: Date | null
   readonly status: Readonly<Record<string, unknown>>

@@ -8,7 +8,7 @@ export type Whereabouts = 'here' | 'left' | 'in_transit' | 'two_places'
 
 /**
  * Returns the newest position of one pallet at each site, the newest first: a site may have more logs than one, and know the pallet
- * by more names than one. Two assets of one site that both stand, with one SSCC, are both returned. Pure.
+ * by more names than one. A box that was retired has nothing in its slots. Two assets of one site that both stand, with one SSCC, are both returned. Pure.
  */
 export function newestBySite(positions: readonly Position[]): Position[] {
   const bySite = Map.groupBy(newestByName(positions), ({ siteId }) => siteId)
@@ -19,9 +19,10 @@ export function newestBySite(positions: readonly Position[]): Position[] {
 
 function newestByName(positions: readonly Position[]): Position[] {
   const newest = new Map<string, Position>()
-  for (const position of positions.toSorted(byTime)) {
+  const inOrder = positions.toSorted((a, b) => Number(a.isRetired) - Number(b.isRetired) || byTime(a, b))
+  for (const position of inOrder) {
     const name = `${position.siteId}\0${position.assetKey}`
-    if (!newest.has(name)) newest.set(name, position)
+    if (!newest.has(name)) newest.set(name, position.isRetired ? { ...position, letter: 'R' } : position)
   }
   return [...newest.values()]
 }

@@ -74,6 +74,9 @@ export const SitesAnswer = listOf(
       troubles: z.array(Trouble).openapi({ description: 'what the gateway says is wrong with it' }),
       fleet: Fleet.nullable().openapi({ description: 'how the gateway is, in figures' }),
       ...{ fedAt: time.nullable(), lagSeconds: z.number().nullable(), openAlerts: z.int() },
+      leavesBehind: z
+        .int()
+        .openapi({ description: 'signed by the gateway and not here yet; 0: all that is known of is here' }),
       config: z.strictObject({ differsIn: sections, changedAt: time.nullable(), changed: sections }),
     })
     .openapi('Site'),

@@ -4,9 +4,9 @@ import { originOfLog, readVkey } from '../../evidence/index.ts'
 import type { EnrolBody } from '../../feed/index.ts'
 import { sha256 } from '../../log/index.ts'
 import { type Clock, type Logger, type RandomBytes, randomSecret } from '../../platform/index.ts'
-import { ensureHead } from '../feed/store.ts'
+import { ensureHead, formerLogs } from '../feed/store.ts'
 import type { HubDatabase } from '../store/database.ts'
-import { findEnrolledLog, putEnrolment, putLog, putSite, putToken, useEnrolment } from './store.ts'
+import { findEnrolledLog, putEnrolment, putLog, putSite, putToken, reviveLogs, useEnrolment } from './store.ts'
 
 /** How long a code can be used. */
 const codeForMs = 24 * 60 * 60 * 1000
@@ -75,6 +75,7 @@ export class EnrolService {
       if (known?.site_id !== siteId || !isDeepStrictEqual(known.vkeys, vkeys)) {
         throw new AppError('LOG_TAKEN', 'This log is known here with other keys or for another site')
       }
+      await reviveLogs(tx, [logId, ...(await formerLogs(tx, logId))])
       await putToken(tx, sha256(token), siteId, nowMs)
     })
     await ensureHead(db, logId)

@@ -26,6 +26,7 @@ const knownLog = hubStatement(
   `SELECT l.site_id, coalesce(h.vkeys, l.vkeys) AS vkeys FROM log l
    LEFT JOIN log_head h ON h.log_id = l.log_id AND h.log_id = $1 WHERE l.log_id = $1`,
 )
+const revivedLogs = hubStatement('revive-logs', 'UPDATE log SET retired_at = NULL WHERE log_id = ANY($1::uuid[])')
 const newToken = hubStatement(
   'put-token',
   'INSERT INTO gateway_token (token_hash, site_id, made_at) VALUES ($1, $2, $3)',
@@ -68,6 +69,11 @@ export async function putLog(tx: HubTx, { logId, siteId, origin, vkeys }: Enroll
 export async function findEnrolledLog(tx: HubTx, logId: string) {
   const [row] = await tx.rows<{ site_id: string; vkeys: string[] }>(knownLog, [logId])
   return row
+}
+
+/** A log that was retired, and those that it continues, count again. */
+export async function reviveLogs(tx: HubTx, logIds: readonly string[]): Promise<void> {
+  await tx.rows(revivedLogs, [logIds])
 }
 
 export async function putToken(tx: HubTx, tokenHash: Buffer, siteId: string, nowMs: number): Promise<void> {

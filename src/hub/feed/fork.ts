@@ -109,7 +109,15 @@ export async function adopt(
     if ((await findLog(tx, logId))?.origin !== origin) throw notEnrolled()
   })
   log.warn({ logId, parent: parent.log_id, parentSize: fork.parentSize }, 'a gateway goes on with a new log')
-  return { log_id: logId, site_id: parent.site_id, origin, vkeys, superseded_by: null, ends_at: null }
+  return {
+    log_id: logId,
+    site_id: parent.site_id,
+    origin,
+    vkeys,
+    superseded_by: null,
+    ends_at: null,
+    is_retired: false,
+  }
 }
 
 /** Returns the refusal of a log that is not known as this site's. */

@@ -78,6 +78,13 @@ export class FeedService {
     const log = known ?? (await this.#adopted(siteId, logId, sent))
     demandSignature(sent.checkpoint, this.#keysOf(log))
     demandSite(sent, log.site_id)
+    if (log.is_retired) {
+      await this.#eraseBefore(logId, sent.erasures, [logId])
+      throw new AppError(
+        'NOT_FOUND',
+        'This log is retired here; to go on with it, run gatehouse hub join with a new code',
+      )
+    }
     try {
       return await this.#withOffer(log.site_id, await this.#takeIn(log, sent))
     } catch (error) {

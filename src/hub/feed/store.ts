@@ -11,6 +11,8 @@ export type FedLog = {
   readonly superseded_by: string | null
   /** Number of its last leaf that counts, as text; null without an end. */
   readonly ends_at: string | null
+  /** Its site has another box, or is closed. */
+  readonly is_retired: boolean
 }
 
 export type LogState = 'live' | 'forked' | 'retired'
@@ -39,13 +41,15 @@ export type Cosigned = {
 
 const logOfToken = hubStatement(
   'log-of-token',
-  `SELECT t.site_id, l.log_id, l.origin, coalesce(h.vkeys, l.vkeys) AS vkeys, l.superseded_by, l.ends_at FROM gateway_token t
+  `SELECT t.site_id, l.log_id, l.origin, coalesce(h.vkeys, l.vkeys) AS vkeys, l.superseded_by, l.ends_at,
+     l.retired_at IS NOT NULL AS is_retired FROM gateway_token t
    LEFT JOIN log l ON l.site_id = t.site_id AND l.log_id = $2 LEFT JOIN log_head h ON h.log_id = l.log_id AND h.log_id = $2
    WHERE t.token_hash = $1 AND t.revoked_at IS NULL`,
 )
 const logById = hubStatement(
   'log-by-id',
-  `SELECT l.log_id, l.site_id, l.origin, coalesce(h.vkeys, l.vkeys) AS vkeys, l.superseded_by, l.ends_at FROM log l
+  `SELECT l.log_id, l.site_id, l.origin, coalesce(h.vkeys, l.vkeys) AS vkeys, l.superseded_by, l.ends_at,
+     l.retired_at IS NOT NULL AS is_retired FROM log l
    LEFT JOIN log_head h ON h.log_id = l.log_id AND h.log_id = $1 WHERE l.log_id = $1`,
 )
 const followers = hubStatement(

@@ -1,6 +1,7 @@
 import { AppError } from '../../errors/index.ts'
 import { Status } from '../../feed/index.ts'
 import { type Clock, isoTime } from '../../platform/index.ts'
+import { isCurrent } from '../ask/service.ts'
 import { logsOf } from '../ask/store.ts'
 import type { HubDatabase } from '../store/database.ts'
 import { chosenFor, lastStage, obstacles, type SiteNow } from './stages.ts'
@@ -108,8 +109,9 @@ export class OfferService {
 
   async #sites(): Promise<SiteNow[]> {
     const nowMs = this.#clock.now()
-    const logs = (await logsOf(this.#db, null)).filter(({ superseded_by }) => superseded_by === null)
-    return logs.map(({ site_id: siteId, status, fed_at }) => {
+    // The newest log of a site last, so that it counts.
+    const logs = new Map((await logsOf(this.#db, null)).filter(isCurrent).map((log) => [log.site_id, log]))
+    return [...logs.values()].map(({ site_id: siteId, status, fed_at }) => {
       const { version, health } = Status.parse(status)
       return { siteId, version, health, isHeard: fed_at !== null && nowMs - fed_at.getTime() <= heardWithinMs }
     })

@@ -11,9 +11,9 @@ const patienceMs = 3000
 
 const heads = hubStatement(
   'figures-of-logs',
-  `SELECT h.state, count(*)::int AS logs, coalesce(sum(h.size), 0)::text AS leaves,
+  `SELECT CASE WHEN l.retired_at IS NULL THEN h.state ELSE 'retired' END AS state, count(*)::int AS logs, coalesce(sum(h.size), 0)::text AS leaves,
      (count(*) FILTER (WHERE l.superseded_by IS NULL AND (h.fed_at IS NULL OR h.fed_at < $1)))::int AS late
-   FROM log_head h JOIN log l ON l.log_id = h.log_id GROUP BY h.state`,
+   FROM log_head h JOIN log l ON l.log_id = h.log_id GROUP BY 1`,
 )
 const sites = hubStatement('figures-of-sites', 'SELECT count(*)::int AS sites FROM site')
 const alerts = hubStatement('figures-of-alerts', 'SELECT count(*)::int AS open FROM alert WHERE closed_at IS NULL')

@@ -76,6 +76,8 @@ const newTables = [
 // People scan what is printed on a pallet, which a site may know by another barcode.
 const printedSsccs = [`CREATE INDEX asset_sscc ON asset (sscc) WHERE sscc IS NOT NULL`]
 
+const retiredLogs = ['ALTER TABLE log ADD COLUMN retired_at timestamptz']
+
 /** For a transaction that touches reference tables and shards: over one connection a worker. PostgreSQL takes it for a placeholder. */
 export const sequential = `SET LOCAL citus.multi_shard_modify_mode = 'sequential'`
 
@@ -110,11 +112,18 @@ export function migrationsFor(engine: Engine): Record<string, Migration> {
     '0002-distribution': { up: (db) => runAll(db, engine === 'citus' ? distribution : []) },
     '0003-foreign-keys': { up: (db) => runAll(db, addKeys) },
     '0004-printed-ssccs': { up: (db) => runAll(db, printedSsccs) },
+    '0005-retired-logs': { up: (db) => runAll(db, retiredLogs) },
   }
 }
 
 /** Every statement by which the schema is made, for the test that holds them against what Citus refuses. */
-export const schemaStatements: readonly string[] = [...newTables, ...distribution, ...addKeys, ...printedSsccs]
+export const schemaStatements: readonly string[] = [
+  ...newTables,
+  ...distribution,
+  ...addKeys,
+  ...printedSsccs,
+  ...retiredLogs,
+]
 
 async function runAll(db: Kysely<unknown>, statements: readonly string[]): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)

@@ -4,7 +4,10 @@
  */
 export const tables = {
   site: { site_id: 'text', name: 'text', timezone: 'text' },
-  /** `ends_at`: its history goes on at `superseded_by` behind this leaf; 0 when none of it counts any more. Null: it has no end. */
+  /**
+   * `ends_at`: its history goes on at `superseded_by` behind this leaf; 0 when none of it counts any more. Null: it has no end.
+   * `retired_at`: since then its site has another box or is closed. Its history stays, it takes no feeds, and nothing is in its slots.
+   */
   log: {
     log_id: 'uuid',
     site_id: 'text',
@@ -13,6 +16,7 @@ export const tables = {
     superseded_by: 'uuid',
     ends_at: 'bigint',
     enrolled_at: 'timestamptz',
+    retired_at: 'timestamptz',
   },
   /** Codes that `gatehouse hub enrol` made. Of the secret only the hash is stored. */
   enrolment: {

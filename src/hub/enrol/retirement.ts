@@ -1,0 +1,90 @@
+import { AppError } from '../../errors/index.ts'
+import { type Clock, isoTime } from '../../platform/index.ts'
+import { closeAlert } from '../ask/store.ts'
+import { formerLogs, raiseAlert } from '../feed/store.ts'
+import type { HubDatabase } from '../store/database.ts'
+import { hubStatement } from '../store/statement.ts'
+
+const logsOfSite = hubStatement('log-ids-of-site', 'SELECT log_id FROM log WHERE site_id = $1 ORDER BY enrolled_at')
+const siteOfLog = hubStatement('site-of-log', 'SELECT site_id FROM log WHERE log_id = $1')
+const retired = hubStatement(
+  'retire-logs',
+  'UPDATE log SET retired_at = $2 WHERE log_id = ANY($1::uuid[]) AND retired_at IS NULL RETURNING log_id',
+)
+const revoked = hubStatement(
+  'revoke-tokens',
+  'UPDATE gateway_token SET revoked_at = $2 WHERE site_id = $1 AND revoked_at IS NULL RETURNING 1 AS one',
+)
+const endedCodes = hubStatement(
+  'end-codes',
+  'UPDATE enrolment SET expires_at = made_at WHERE site_id = $1 AND used_at IS NULL AND expires_at > made_at RETURNING 1 AS one',
+)
+
+/** Who did it, and why. */
+export type Explained = { readonly by: string; readonly reason: string | null }
+
+export type Retired = {
+  readonly siteId: string
+  readonly logs: readonly string[]
+  readonly tokens: number
+  readonly codes: number
+}
+
+/** Ends what a box or a whole site may do here. Nothing that it sent is lost; each act stays in the list of alerts, closed. */
+export class RetirementService {
+  readonly #db: HubDatabase
+  readonly #clock: Pick<Clock, 'now'>
+
+  constructor({ db, clock }: { readonly db: HubDatabase; readonly clock: Pick<Clock, 'now'> }) {
+    this.#db = db
+    this.#clock = clock
+  }
+
+  /** Retires the log of a box that was replaced, and those that it continues. Throws NOT_FOUND for one that is not known. */
+  async retireLog(logId: string, why: Explained): Promise<Retired> {
+    const [log] = await this.#db.rows<{ site_id: string }>(siteOfLog, [logId])
+    if (!log) throw AppError.notFound('Log')
+    const logs = await this.#retire([logId, ...(await formerLogs(this.#db, logId))], why)
+    return { siteId: log.site_id, logs, tokens: 0, codes: 0 }
+  }
+
+  /** Retires all logs of a site that is closed, revokes its tokens and ends its codes. Throws NOT_FOUND for one that is not known. */
+  async retireSite(siteId: string, why: Explained): Promise<Retired> {
+    const known = await this.#logsOf(siteId)
+    const { tokens, codes } = await this.revoke(siteId, why)
+    return { siteId, logs: await this.#retire(known, why), tokens, codes }
+  }
+
+  /** Revokes every token of a site and ends its unused codes: no gateway feeds for it before it joins anew. Throws NOT_FOUND. */
+  async revoke(siteId: string, { by, reason }: Explained): Promise<Retired> {
+    const newest = (await this.#logsOf(siteId)).at(-1) ?? ''
+    const at = isoTime(this.#clock.now())
+    const tokens = (await this.#db.rows(revoked, [siteId, at])).length
+    const codes = (await this.#db.rows(endedCodes, [siteId])).length
+    if (tokens + codes > 0) await this.#note(newest, 'site.revoked', { by, reason, tokens, codes })
+    return { siteId, logs: [], tokens, codes }
+  }
+
+  async #logsOf(siteId: string): Promise<string[]> {
+    const logs = (await this.#db.rows<{ log_id: string }>(logsOfSite, [siteId])).map(({ log_id }) => log_id)
+    if (logs.length === 0) throw AppError.notFound('Site')
+    return logs
+  }
+
+  async #retire(logIds: readonly string[], { by, reason }: Explained): Promise<string[]> {
+    const rows = await this.#db.rows<{ log_id: string }>(retired, [logIds, isoTime(this.#clock.now())])
+    for (const { log_id } of rows) await this.#note(log_id, 'log.retired', { by, reason })
+    return rows.map(({ log_id }) => log_id)
+  }
+
+  async #note(
+    logId: string,
+    type: string,
+    detail: { readonly by: string; readonly [more: string]: unknown },
+  ): Promise<void> {
+    const atMs = this.#clock.now()
+    const id = `${type}.${isoTime(atMs)}`
+    await this.#db.transaction(async (tx) => raiseAlert(tx, logId, { id, type, severity: 'info', detail }, atMs))
+    await closeAlert(this.#db, logId, id, { atMs, name: detail.by })
+  }
+}

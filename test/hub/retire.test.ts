@@ -1,0 +1,107 @@
+import { join } from 'node:path'
+import t from 'tap'
+import { type TestLog, testLog } from '../support/evidence/forge.ts'
+import { askAs, headOffice, type Move, placements } from '../support/head-office.ts'
+import { feedOf, feedPathOf, type TestHub } from '../support/hub.ts'
+import { startPostgres } from '../support/postgres.ts'
+import { gatehouse, runToEnd } from '../support/process.ts'
+
+const postgres = await startPostgres(t)
+const siteId = 'dc-9'
+
+function boxOf(end: string, moves: readonly Move[]): TestLog {
+  const logId = `0190a5c4-3c00-7000-8000-0000000009${end}`
+  return testLog({ siteId, logId, leaves: placements({ siteId, logId, moves }) })
+}
+
+const old = boxOf('01', [
+  ['08:00', 'PLACED', 1, 'P-50'],
+  ['08:10', 'PLACED', 2, 'P-51'],
+])
+const replacement = boxOf('02', [['12:00', 'PLACED', 1, 'P-50']])
+
+const feed = async (hub: TestHub, log: TestLog, token: string) =>
+  (await hub.ask('POST', feedPathOf(log), { token, body: feedOf(log, 0, log.leaves.length) })).status
+
+/** A head office with a box of dc-9 and the one that replaced it. */
+async function withBoth(t: { teardown(work: () => unknown): void }) {
+  const hub = await headOffice(t, postgres)
+  const tokens = { old: await hub.enrol(old), new: await hub.enrol(replacement) }
+  const statuses = [await feed(hub, old, tokens.old), await feed(hub, replacement, tokens.new)]
+  if (statuses.some((status) => status !== 200)) throw new Error(`the feeds were answered with ${statuses}`)
+  const run = (...args: string[]) => runToEnd(gatehouse, ['hub', ...args, '--config', join(hub.folder, 'hub.yaml')])
+  const slots = async (query = '') =>
+    (await askAs(hub, `/api/hub/sites/${siteId}/slots${query}`)).body.data.map(
+      (one: { slot: string; assetBarcode: string | null }) => `${one.slot} ${one.assetBarcode}`,
+    )
+  const siteNow = async () =>
+    (await askAs(hub, '/api/hub/sites')).body.data.find((one: { siteId: string }) => one.siteId === siteId)
+  return { hub, tokens, run, slots, siteNow }
+}
+
+t.test(
+  'the log of a box that was replaced is retired by a command, and its pallets are nowhere any more',
+  async (t) => {
+    const { hub, tokens, run, slots, siteNow } = await withBoth(t)
+    const { code, stdout } = await run('retire', '--log', old.logId, '--reason', 'the box broke')
+    t.same([code, stdout], [0, `site:    dc-9\nretired: log ${old.logId}\n`])
+    const found = (await askAs(hub, '/api/hub/search?code=P-51')).body
+    t.match(found.data, [{ siteId, slot: null, state: 'left' }])
+    t.match(found.trail, [{ siteId, event_type: 'PLACED' }], 'its history stays')
+    t.match((await askAs(hub, '/api/hub/search?code=P-50')).body.data, [{ slot: 'A-01', state: 'here' }])
+    t.same(await slots(), ['A-01 P-50'])
+    t.same(await slots('?at=2026-03-02T08:30:00Z'), ['A-01 P-50', 'A-02 P-51'], 'as it was at the time of the old box')
+    t.equal(await feed(hub, old, tokens.old), 404)
+    t.equal(await feed(hub, replacement, tokens.old), 200, 'tokens are of the site')
+    t.match(await siteNow(), { state: 'live', logId: replacement.logId, openAlerts: 0 })
+    const [note] = (await askAs(hub, '/api/hub/alerts')).body.data
+    t.match(note, {
+      type: 'log.retired',
+      logId: old.logId,
+      closedAt: /./,
+      detail: { reason: 'the box broke', by: /./ },
+    })
+    t.match(await run('retire', '--log', old.logId), { code: 0, stdout: /nothing was left to end/ })
+  },
+)
+
+t.test('a box whose log was retired by mistake goes on after it has joined anew', async (t) => {
+  const { hub, run, slots } = await withBoth(t)
+  await run('retire', '--log', replacement.logId)
+  t.same(await slots(), ['A-01 P-50', 'A-02 P-51'])
+  t.equal(await feed(hub, replacement, await hub.enrol(replacement)), 200)
+  t.match(await run('retire', '--log', old.logId), { code: 0 })
+  t.same(await slots(), ['A-01 P-50'])
+})
+
+t.test('a site that is closed is retired by a command: nothing is in its slots, and nobody feeds for it', async (t) => {
+  const { hub, tokens, run, slots, siteNow } = await withBoth(t)
+  const code = await hub.code(siteId)
+  const done = await run('retire', '--site', siteId, '--json')
+  t.match(JSON.parse(done.stdout), { siteId, logs: { length: 2 }, tokens: 2, codes: 1 })
+  t.same(await slots(), [])
+  t.match((await askAs(hub, '/api/hub/search?code=P-50')).body.data, [{ siteId, state: 'left' }])
+  t.equal((await siteNow()).state, 'retired')
+  t.equal(await feed(hub, replacement, tokens.new), 401)
+  const body = {
+    code,
+    siteId,
+    name: siteId,
+    timezone: 'UTC',
+    logId: old.logId,
+    vkeys: old.signers.map((one) => one.vkey),
+  }
+  t.equal((await hub.ask('POST', '/api/hub/v1/enrol', { body })).status, 403, 'an unused code has ended')
+  t.match(await run('retire', '--site', 'dc-99'), { code: 1, stderr: /Site/ })
+  t.match(await run('retire'), { code: 2, stderr: /--site or --log/ })
+  t.match(await run('retire', '--log', 'dc-9'), { code: 2, stderr: /number of a log/ })
+})
+
+t.test('the tokens of a site are revoked by a command, and nothing else changes', async (t) => {
+  const { hub, tokens, run, slots } = await withBoth(t)
+  t.match(await run('revoke', '--site', siteId, '--reason', 'stolen'), { code: 0, stdout: /revoked: 2 tokens/ })
+  t.equal(await feed(hub, replacement, tokens.new), 401)
+  t.same((await slots()).length > 0, true)
+  t.match((await askAs(hub, '/api/hub/alerts')).body.data, [{ type: 'site.revoked', detail: { reason: 'stolen' } }])
+  t.equal(await feed(hub, replacement, await hub.enrol(replacement)), 200, 'a new code lets it in again')
+})
