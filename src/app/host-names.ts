@@ -1,9 +1,14 @@
 import { X509Certificate } from 'node:crypto'
 import { hostname } from 'node:os'
 import ipaddr from 'ipaddr.js'
+import { Recent } from '../auth/index.ts'
 import type { Config } from '../config/index.ts'
 import { readCertificate, type TlsFiles } from '../http/index.ts'
 import { asOf } from './as-of.ts'
+
+/** Hosts that are remembered to be ours; longer ones are judged each time. */
+const remembered = 256
+const longestRemembered = 255
 
 /**
  * Returns a function that says whether a Host header names this gateway. IP addresses always do: a web page that makes
@@ -11,12 +16,20 @@ import { asOf } from './as-of.ts'
  */
 export function hostChecker(names: readonly string[]): (host: string) => boolean {
   const ours = new Set(['localhost', ...names.map(folded)])
-  return (host) => {
+  const known = new Recent<true>(remembered)
+  const isOurs = (host: string) => {
     const name = folded(host.replace(/:\d*$/, ''))
     if (ours.has(name) || name.endsWith('.localhost')) return true
     if (ipaddr.isValid(name.replace(/^\[|\]$/g, ''))) return true
     const [, above = ''] = name.match(/^[^.]+\.(.+)$/) ?? []
     return ours.has(`*.${above}`)
+  }
+  // Each request asks, and nearly all name the same few hosts.
+  return (host) => {
+    if (known.get(host)) return true
+    const answer = isOurs(host)
+    if (answer && host.length <= longestRemembered) known.set(host, true)
+    return answer
   }
 }
 

@@ -12,10 +12,10 @@ import {
   numericPath,
   onceHeaders,
   operation,
-  pageOf,
   pageOfAll,
   send,
   sendAll,
+  sendPage,
   sendResource,
   versionOf,
 } from '../http/index.ts'
@@ -165,7 +165,7 @@ function sendSlots(c: Context<AppEnv>, floor: FloorService, query: SlotsQuery, z
   if (limit === undefined || limit > pageSlots)
     return sendAll(c, floor.slots(c.get('caller'), whenOf(query), zoneId), query)
   const { rows, total } = floor.slotPage(c.get('caller'), whenOf(query), { limit, offset }, zoneId)
-  return c.json(pageOf(rows, total, query), 200)
+  return sendPage(c, rows, total, query)
 }
 
 export function floorRoutes(api: Api, floor: FloorService): void {

@@ -7,7 +7,7 @@ import { takesGzip } from './accept-encoding.ts'
 const leastBytes = 1024
 
 /** A longer body is packed quickly rather than as small as can be: the LAN has room, a small box has not. */
-const manyBytes = 256 * 1024
+const manyBytes = 32 * 1024
 const usualLevel = 6
 const quickLevel = 1
 

@@ -5,18 +5,23 @@ import { AppError } from '../errors/index.ts'
 import { type Clock, type Logger, systemClock } from '../platform/index.ts'
 import { Answer } from './answer.ts'
 import type { AppEnv } from './context.ts'
-import { errorBody, validationError } from './envelope.ts'
+import { errorBody } from './envelope.ts'
 import { RefusalLog } from './refusal-log.ts'
+import { RememberingRouter } from './remembering-router.ts'
 
 export type Api = OpenAPIHono<AppEnv>
 
 /** A router whose refusals all leave in the documented envelope. Rooms add their routes to one of these. */
 export function newApi(): Api {
-  return new OpenAPIHono<AppEnv>({
-    defaultHook: (result) => {
-      if (!result.success) throw validationError(result.error.issues, (result as { data?: unknown }).data)
-    },
-  })
+  const api = new OpenAPIHono<AppEnv>({ router: new RememberingRouter() })
+  const route = api.openapi
+  // Described with its input, and routed without: `operation` checks the input by itself.
+  api.openapi = (({ middleware, ...described }: Parameters<typeof route>[0], handler: Parameters<typeof route>[1]) => {
+    api.openAPIRegistry.registerPath(described)
+    const { request: _, ...routed } = described
+    return route({ ...routed, ...(middleware && { middleware }), hide: true }, handler)
+  }) as typeof route
+  return api
 }
 
 export type RootOptions = {

@@ -38,7 +38,17 @@ export {
 } from './fields.ts'
 export { type FileAnswer, sendFile } from './file-answer.ts'
 export { ifMatchHeaders, versionOf } from './if-match.ts'
-export { type Ask, askOf, claimOf, claimOfBytes, type IdempotencyClaim, onceHeaders, type Reply, send } from './once.ts'
+export {
+  type Ask,
+  askOf,
+  claimOf,
+  claimOfBytes,
+  type IdempotencyClaim,
+  onceHeaders,
+  type Reply,
+  send,
+  writtenBody,
+} from './once.ts'
 export { asOpenApi30 } from './openapi-30.ts'
 export { operation } from './operation.ts'
 export { isOpening, type OutSocket, openSocket } from './out-socket.ts'
@@ -49,9 +59,9 @@ export {
   historyQuery,
   listOf,
   type Pagination,
-  pageOf,
   pageOfAll,
   sendAll,
+  sendPage,
 } from './pagination.ts'
 export { sharedParameter } from './parameters.ts'
 export { type RequestTimes, requestMetrics } from './request-metrics.ts'

@@ -7,6 +7,7 @@ import { type AppEnv, demand } from './context.ts'
 import { ErrorBody } from './envelope.ts'
 import { refusal, refusalNames } from './refusals.ts'
 import { listIgnored, prefersStrict, refusalOf, refuseUnknownParameters, unknownFields } from './unknown-names.ts'
+import { validation } from './validation.ts'
 
 /** One permission, or several of which the caller needs one; the service decides which. */
 export type Access = Permission | readonly [Permission, ...Permission[]] | 'caller' | 'public'
@@ -89,7 +90,7 @@ export function operation<
     security: spec.access === 'public' ? [] : waysIn,
     'x-permission': spec.access,
     'x-error-codes': [...new Set(codes)].sort(),
-    middleware: [admission(spec)] as const,
+    middleware: [admission(spec), validation(spec.input)] as const,
     request: {
       ...(rest as Omit<In, 'body' | 'bodyOptional' | 'bytes'>),
       ...(body && { body: { required: !bodyOptional, content: { 'application/json': { schema: body } } } }),

@@ -69,11 +69,7 @@ export function pageOfAll<T>(rows: readonly T[], query: { limit?: number | undef
 }
 
 /** A page of a list that has `total` rows. */
-export function pageOf<T>(
-  data: T[],
-  total: number,
-  query: { limit?: number | undefined; offset?: number | undefined },
-) {
+function pageOf<T>(data: T[], total: number, query: { limit?: number | undefined; offset?: number | undefined }) {
   const offset = query.offset ?? 0
   const hasMore = offset + (query.limit ?? Number.POSITIVE_INFINITY) < total
   return {
@@ -81,6 +77,18 @@ export function pageOf<T>(
     data,
     pagination: { limit: query.limit ?? null, offset, total, hasMore, nextCursor: null },
   }
+}
+
+/** Sends what `pageOf` returns, of rows that are JSON already. */
+export function sendPage(
+  c: Context<AppEnv>,
+  rows: readonly string[],
+  total: number,
+  query: { limit?: number | undefined; offset?: number | undefined },
+): RawAnswer {
+  const { pagination } = pageOf([], total, query)
+  const text = `{"success":true,"data":[${rows.join(',')}],"pagination":${JSON.stringify(pagination)}}`
+  return rawAnswer(c.body(text, 200, { 'Content-Type': 'application/json' }))
 }
 
 /**

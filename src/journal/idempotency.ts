@@ -1,6 +1,6 @@
 import { built, change, integer, pick, type ReadTx, statement, type Tx } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
-import type { Caller, IdempotencyClaim, Reply } from '../http/index.ts'
+import { type Caller, type IdempotencyClaim, type Reply, writtenBody } from '../http/index.ts'
 import type { Clock } from '../platform/index.ts'
 import { sql, tables } from './tables.ts'
 
@@ -73,7 +73,7 @@ export class Idempotency {
     tx: Tx,
     claim: IdempotencyClaim | undefined,
     produce: () => Produced<Body>,
-    toStore: (body: Body) => object = (body) => body,
+    toStore?: (body: Body) => object,
   ): Reply<Body> {
     if (!claim) return { replayed: false, ...produce() }
     const oldestMs = this.#clock.now() - keptMs
@@ -90,7 +90,7 @@ export class Idempotency {
       request_sha256: claim.requestSha256,
       status: made.status,
       location: made.location ?? null,
-      body: JSON.stringify(toStore(made.body)),
+      body: toStore ? JSON.stringify(toStore(made.body)) : writtenBody(made.body),
       created_at_ms: this.#clock.now(),
       visible_warehouses: visible,
     })

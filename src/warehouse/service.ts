@@ -277,9 +277,9 @@ export class WarehouseService {
     throw AppError.field('slot_id', message)
   }
 
-  /** Reads one page of the slots that the caller may see, and how many these are in all. */
-  pageOfSlots(tx: ReadTx, caller: Caller, page: { limit: number; offset: number }, zoneId?: number) {
-    return store.pageOfSlots(tx, { ...page, zoneId, hidden: this.hiddenFrom(caller) })
+  /** Reads one page of the slots that the caller may see, as JSON, and how many these are in all. */
+  pageOfSlotTexts(tx: ReadTx, caller: Caller, page: { limit: number; offset: number }, zoneId?: number) {
+    return store.pageOfSlotTexts(tx, { ...page, zoneId, hidden: this.hiddenFrom(caller) })
   }
 
   /** Reads the next `limit` slots after `afterId`. Returns those that the caller may see, and the id to continue after. */

@@ -421,15 +421,15 @@ export function keepMatchedTexts(tx: Tx): void {
   }
 }
 
-/** One page of the slots in the order of their ids, and how many there are in all, without those of hidden warehouses. */
-export function pageOfSlots(
+/** One page of the slots as JSON, in the order of their ids, and how many there are in all, without those of hidden warehouses. */
+export function pageOfSlotTexts(
   tx: ReadTx,
   { limit, offset, zoneId, hidden }: { limit: number; offset: number; zoneId?: number | undefined; hidden: number[] },
-): { slots: Slot[]; total: number } {
+): { slots: SlotText[]; total: number } {
   const kept = { withoutHidden: hidden.length > 0, inZone: zoneId !== undefined }
   const values = [...(kept.withoutHidden ? [JSON.stringify(hidden)] : []), ...(zoneId === undefined ? [] : [zoneId])]
   const rows = tx.all(slotPage(kept), [...values, limit, offset])
-  return { slots: rows.map(slotOf), total: tx.get(countedSlots(kept), values)?.n ?? 0 }
+  return { slots: rows.map(textOf), total: tx.get(countedSlots(kept), values)?.n ?? 0 }
 }
 
 /** Slots in the order of their ids, `limit` of them behind `afterId`. */
@@ -439,9 +439,10 @@ export function listSlots(tx: ReadTx, afterId: number, limit: number, zoneId?: n
 
 /** The same slots as JSON. */
 export function listSlotTexts(tx: ReadTx, afterId: number, limit: number, zoneId?: number): SlotText[] {
-  const rows = rowsBehind(tx, afterId, limit, zoneId)
-  return rows.map((row) => ({ id: row.id, warehouseId: row.warehouse_id, members: membersOf(row) }))
+  return rowsBehind(tx, afterId, limit, zoneId).map(textOf)
 }
+
+const textOf = (row: SlotRow): SlotText => ({ id: row.id, warehouseId: row.warehouse_id, members: membersOf(row) })
 
 function rowsBehind(tx: ReadTx, afterId: number, limit: number, zoneId: number | undefined) {
   const isInZone = zoneId !== undefined
