@@ -7,7 +7,16 @@ import type { Config } from '../config/index.ts'
 import { DiskRoom, databaseFile, executor, openReader, openWriter, type Tx, UnitOfWork } from '../database/index.ts'
 import { AuditDigests, AuditTrail, type CheckpointNote, inspector, Outbox } from '../journal/index.ts'
 import { headOf, LedgerHead } from '../ledger/index.ts'
-import { EvidenceStates, identifyLog, Log, type LogIdentity, newestCheckpoint, Openings, People } from '../log/index.ts'
+import {
+  EvidenceStates,
+  identifyLog,
+  Log,
+  type LogIdentity,
+  newestCheckpoint,
+  newestHeadOf,
+  Openings,
+  People,
+} from '../log/index.ts'
 import { ClockSync, loadBoxKey, secretBox, uuidv7Maker } from '../platform/index.ts'
 import { removeLeftRehearsal } from '../upgrade/index.ts'
 import { isAnyoneOwed } from '../webhooks/index.ts'
@@ -66,7 +75,7 @@ export async function composeStorage(live: { config: Config }, outside: Outside,
     }),
     openings: new Openings({ random }),
     auditDigests: new AuditDigests({ work, log: logRoom, makeId, clock, logger: outside.log }),
-    outbox: outboxOf(config, outside, makeId, () => newestHead(tx, identity)),
+    outbox: outboxOf(config, outside, makeId, newestHead(tx, identity)),
     box: secretBox(boxKey, random),
     derivedKey: (use: string) => new Uint8Array(hkdfSync('sha256', boxKey, '', use, 32)),
     close: () => {
@@ -96,10 +105,20 @@ function outboxOf(
   })
 }
 
-/** Returns the newest checkpoint as notifications carry it. Reads through the writer, so it is that of the transaction. */
-function newestHead(tx: Tx, { number, logId }: LogIdentity): CheckpointNote | undefined {
-  const newest = newestCheckpoint(tx, number)
-  return newest && { logId, size: newest.size, root: newest.root.toString('hex'), note: newest.note }
+/**
+ * Returns a function for the newest checkpoint as notifications carry it. It reads through the writer, so it is that of the
+ * transaction; its note, which has several KiB, only when size or root is another one. Both, because a checkpoint that was
+ * rolled back may be followed by another one of its size.
+ */
+function newestHead(tx: Tx, { number, logId }: LogIdentity): () => CheckpointNote | undefined {
+  let seen: CheckpointNote | undefined
+  return () => {
+    const head = newestHeadOf(tx, number)
+    if (!head || (seen?.size === head.size && seen.root === head.root)) return head && seen
+    const newest = newestCheckpoint(tx, number)
+    seen = newest && { logId, size: newest.size, root: newest.root.toString('hex'), note: newest.note }
+    return seen
+  }
 }
 
 /** The accounts of a gateway that runs without a config; the first start makes one and writes its secret to a file. */

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { rowId, timeOut } from '../http/index.ts'
-import type { NotificationSchemas, PublishedEvent } from '../journal/index.ts'
+import type { AnnouncedEvent, NotificationSchemas } from '../journal/index.ts'
 import { isoTime } from '../platform/index.ts'
 import { DetectionEvent } from './schema.ts'
 import type { Reservation } from './store.ts'
@@ -32,7 +32,7 @@ export function motionDetected(
   clip: string | null,
   nowMs: number,
   warehouseId: number,
-): PublishedEvent {
+): AnnouncedEvent {
   const data: z.infer<typeof MotionDetected> = {
     id: fired.id,
     cctvId: fired.cctv_id,
@@ -46,7 +46,7 @@ export function motionDetected(
 }
 
 /** Makes `event.created` of a detection that is in the ledger. */
-export function detectionRecorded(detection: DetectionEvent, nowMs: number, warehouseId: number): PublishedEvent {
+export function detectionRecorded(detection: DetectionEvent, nowMs: number, warehouseId: number): AnnouncedEvent {
   return {
     type: 'motion.detected',
     eventId: detection.eventId,

@@ -25,6 +25,7 @@ export {
 } from './idempotency.ts'
 export { type CreatedSchemas, type Inspect, inspector, mismatchOf, type NotificationSchemas } from './notifications.ts'
 export {
+  type AnnouncedEvent,
   type CheckpointNote,
   type CreatedEvent,
   type Envelope,

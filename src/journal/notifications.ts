@@ -7,8 +7,8 @@ export type NotificationSchemas = Readonly<Partial<Record<EventType, z.ZodType>>
 /** The schema of `data.event` of `event.created` for facts without an event type. */
 export type CreatedSchemas = Readonly<Partial<Record<CreatedKind, z.ZodType>>>
 
-/** Checks what is about to be published. */
-export type Inspect = (type: EventType, data: Readonly<Record<string, unknown>>) => void
+/** Checks what is about to be published. Returns whether it is as documented. */
+export type Inspect = (type: EventType, data: Readonly<Record<string, unknown>>) => boolean
 
 /**
  * Returns a function that compares what is published with its schema. A difference is reported and not thrown, because a fact
@@ -19,6 +19,7 @@ export function inspector(schemas: NotificationSchemas, report: (type: EventType
     const schema = schemas[type]
     const problem = schema ? mismatchOf(schema, data) : 'has no schema'
     if (problem !== undefined) report(type, problem)
+    return problem === undefined
   }
 }
 

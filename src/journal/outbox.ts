@@ -7,7 +7,7 @@ import { sql, tables } from './tables.ts'
 /** Version of the payload schemas, `metadata.version`. */
 export const payloadVersion = '1.0'
 
-export type PublishedEvent = {
+export type AnnouncedEvent = {
   readonly type: Exclude<EventType, 'event.created' | 'webhook.test'>
   /** UUIDv7, the envelope's id; the row's own event id where it has one. */
   readonly eventId: string
@@ -18,8 +18,11 @@ export type PublishedEvent = {
   readonly warehouseId?: number | undefined
 }
 
+/** An event whose data `event.created` repeats as it is; what that carries of a motion is another thing. */
+export type PublishedEvent = AnnouncedEvent & { readonly type: Exclude<AnnouncedEvent['type'], 'motion.detected'> }
+
 /** A fact without an event type: only `event.created` reports it. */
-export type CreatedEvent = Omit<PublishedEvent, 'type' | 'eventId'> & { readonly type: CreatedKind }
+export type CreatedEvent = Omit<AnnouncedEvent, 'type' | 'eventId'> & { readonly type: CreatedKind }
 
 /** The newest checkpoint in a notification: a receiver that keeps it can compare the log with it later. */
 export type CheckpointNote = {
@@ -74,14 +77,19 @@ export class Outbox {
   readonly #inspect: Inspect
   readonly #checkpoint: () => CheckpointNote | undefined
   #written = 0
+  #texts: { readonly of: CheckpointNote | undefined; readonly byWarehouse: Map<number, string> } = {
+    of: undefined,
+    byWarehouse: new Map(),
+  }
 
   /**
    * `inspect` gets the data of everything that is published; see `inspector`. `checkpoint` returns the newest checkpoint, if
-   * any, which is added to each notification. `isOwed` returns whether notifications must be written; tests return true.
+   * any, which is added to each notification: the same object for as long as it is the same checkpoint, or the text of it is
+   * made anew each time. `isOwed` returns whether notifications must be written; tests return true.
    */
   constructor(needs: OutboxNeeds) {
     this.#needs = needs
-    this.#inspect = needs.inspect ?? (() => {})
+    this.#inspect = needs.inspect ?? (() => true)
     this.#checkpoint = needs.checkpoint ?? (() => undefined)
   }
 
@@ -93,28 +101,26 @@ export class Outbox {
   /** Publishes the event, and `event.created` about it. */
   publish(tx: Tx, event: PublishedEvent): void {
     if (!this.#needs.isOwed(tx)) return
-    const metadata = this.#metadata(event.warehouseId)
-    this.#announce(tx, event, metadata)
-    this.#created(tx, event, metadata)
+    const parts = this.#partsOf(event)
+    const fits = this.#inspect(event.type, event.data)
+    this.#announce(tx, event, parts)
+    // Its schema wraps the one that the data has just fitted.
+    if (!fits) this.#inspect('event.created', createdOf(event))
+    this.#created(tx, event, parts)
   }
 
   /** Publishes the event alone, for a fact that is reported before its row exists; `created` follows with the row. */
-  announce(tx: Tx, event: PublishedEvent): void {
-    if (this.#needs.isOwed(tx)) this.#announce(tx, event)
+  announce(tx: Tx, event: AnnouncedEvent): void {
+    if (!this.#needs.isOwed(tx)) return
+    this.#inspect(event.type, event.data)
+    this.#announce(tx, event, this.#partsOf(event))
   }
 
   /** Publishes `event.created` about an event. */
-  created(tx: Tx, event: PublishedEvent | CreatedEvent): void {
-    if (this.#needs.isOwed(tx)) this.#created(tx, event)
-  }
-
-  #announce(tx: Tx, event: PublishedEvent, metadata = this.#metadata(event.warehouseId)): void {
-    this.#insert(tx, this.#envelope(event.type, event.eventId, event.timestampMs, event.data, metadata))
-  }
-
-  #created(tx: Tx, event: PublishedEvent | CreatedEvent, metadata = this.#metadata(event.warehouseId)): void {
-    const created = { kind: event.type, event: event.data }
-    this.#insert(tx, this.#envelope('event.created', this.#needs.makeId(), event.timestampMs, created, metadata))
+  created(tx: Tx, event: AnnouncedEvent | CreatedEvent): void {
+    if (!this.#needs.isOwed(tx)) return
+    this.#inspect('event.created', createdOf(event))
+    this.#created(tx, event, this.#partsOf(event))
   }
 
   envelope(
@@ -124,22 +130,39 @@ export class Outbox {
     data: Record<string, unknown>,
     warehouseId?: number,
   ): Envelope {
-    return this.#envelope(type, id, timestampMs, data, this.#metadata(warehouseId))
-  }
-
-  #envelope(
-    type: EventType,
-    id: string,
-    timestampMs: number,
-    data: Record<string, unknown>,
-    metadata: Envelope['metadata'],
-  ): Envelope {
     this.#inspect(type, data)
-    return { id, type, timestamp: isoTime(timestampMs), data, metadata }
+    return { id, type, timestamp: isoTime(timestampMs), data, metadata: this.#metadata(warehouseId) }
   }
 
-  #metadata(warehouseId: number | undefined): Envelope['metadata'] {
+  #announce(tx: Tx, { type, eventId, timestampMs }: AnnouncedEvent, parts: Parts): void {
+    this.keep(tx, { eventId, type, timestampMs, body: bodyOf(eventId, type, parts, parts.data) })
+  }
+
+  #created(tx: Tx, { type, timestampMs }: AnnouncedEvent | CreatedEvent, parts: Parts): void {
+    const eventId = this.#needs.makeId()
+    const data = `{"kind":${JSON.stringify(type)},"event":${parts.data}}`
+    this.keep(tx, { eventId, type: 'event.created', timestampMs, body: bodyOf(eventId, 'event.created', parts, data) })
+  }
+
+  #partsOf({ data, timestampMs, warehouseId }: AnnouncedEvent | CreatedEvent): Parts {
+    return {
+      timestamp: isoTime(timestampMs),
+      data: JSON.stringify(data),
+      metadata: this.#metadataText(warehouseId ?? this.#needs.warehouseId),
+    }
+  }
+
+  /** Written once for each warehouse until the next checkpoint: the note of that is most of the text. */
+  #metadataText(warehouseId: number): string {
     const checkpoint = this.#checkpoint()
+    if (this.#texts.of !== checkpoint) this.#texts = { of: checkpoint, byWarehouse: new Map() }
+    const { byWarehouse } = this.#texts
+    const text = byWarehouse.get(warehouseId) ?? JSON.stringify(this.#metadata(warehouseId, checkpoint))
+    byWarehouse.set(warehouseId, text)
+    return text
+  }
+
+  #metadata(warehouseId: number | undefined, checkpoint = this.#checkpoint()): Envelope['metadata'] {
     return {
       warehouseId: warehouseId ?? this.#needs.warehouseId,
       siteId: this.#needs.siteId,
@@ -154,9 +177,15 @@ export class Outbox {
     const { eventId, type, timestampMs, body } = sent
     return tx.run(newNotification, { event_id: eventId, type, timestamp_ms: timestampMs, body }).lastId
   }
-
-  #insert(tx: Tx, { id, type, timestamp, ...rest }: Envelope): void {
-    const body = Buffer.from(JSON.stringify({ id, type, timestamp, ...rest }), 'utf8')
-    this.keep(tx, { eventId: id, type, timestampMs: Date.parse(timestamp), body })
-  }
 }
+
+/** The parts of a notification as JSON; two notifications about one event differ in the rest. */
+type Parts = { readonly timestamp: string; readonly data: string; readonly metadata: string }
+
+/** Returns the bytes of JSON.stringify over the envelope. */
+function bodyOf(id: string, type: EventType, { timestamp, metadata }: Parts, data: string): Uint8Array {
+  const head = `{"id":${JSON.stringify(id)},"type":"${type}","timestamp":"${timestamp}"`
+  return Buffer.from(`${head},"data":${data},"metadata":${metadata}}`, 'utf8')
+}
+
+const createdOf = ({ type, data }: AnnouncedEvent | CreatedEvent) => ({ kind: type, event: data })

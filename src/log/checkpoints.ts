@@ -1,4 +1,4 @@
-import { built, integer, pick, type ReadTx, type RowOf, statement, type Tx } from '../database/index.ts'
+import { built, integer, pick, type ReadTx, type RowOf, statement, type Tx, text } from '../database/index.ts'
 import { sql, tables } from './tables.ts'
 
 /** A checkpoint of a log, as it is stored: `root` has 32 bytes, `note` is the signed note without cosignatures. */
@@ -14,6 +14,10 @@ const newest = statement({
   columns: columnsOfCheckpoint,
   sql: `SELECT log_id, size, root, note, signed_at_ms FROM main.log_checkpoint
     WHERE log_id = +? ORDER BY size DESC LIMIT 1`,
+})
+const newestHead = statement({
+  columns: { size: integer, root: text },
+  sql: `SELECT size, lower(hex(root)) AS root FROM main.log_checkpoint WHERE log_id = +? ORDER BY size DESC LIMIT 1`,
 })
 const before = statement({
   columns: columnsOfCheckpoint,
@@ -54,6 +58,11 @@ export function addCheckpoint(tx: Tx, checkpoint: Checkpoint): void {
 /** Returns the newest checkpoint of a log. */
 export function newestCheckpoint(tx: ReadTx, log: number): Checkpoint | undefined {
   return tx.get(newest, [log])
+}
+
+/** Returns size and root (hex) of the newest checkpoint of a log. */
+export function newestHeadOf(tx: ReadTx, log: number): { readonly size: number; readonly root: string } | undefined {
+  return tx.get(newestHead, [log])
 }
 
 /** Returns checkpoints of a log with fewer than `size` leaves, the largest first. */

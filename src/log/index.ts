@@ -7,6 +7,7 @@ export {
   checkpointsBetween,
   countersignedCovering,
   newestCheckpoint,
+  newestHeadOf,
   signedSize,
 } from './checkpoints.ts'
 export {

@@ -21,12 +21,12 @@ const untold: readonly EventType[] = ['event.created', 'webhook.test']
 
 /**
  * All schemas of a gateway: those of the rooms, and `event.created` over them.
- * @param recorded what `event.created` carries for a type where that is not the notification's own data
+ * @param recorded what `event.created` carries of a motion: not the notification's own data, unlike that of every other type
  * @param created what is reported only by `event.created`
  */
 export function allNotifications(
   rooms: readonly NotificationSchemas[],
-  recorded: NotificationSchemas,
+  recorded: Pick<NotificationSchemas, 'motion.detected'>,
   created: CreatedSchemas,
 ): NotificationSchemas {
   const own: NotificationSchemas = Object.assign({}, webhookNotifications, ...rooms)
