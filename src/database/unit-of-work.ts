@@ -198,7 +198,7 @@ export class UnitOfWork {
       for (const item of group) {
         if (taken >= groupLimit || (taken > 0 && performance.now() - startedMs > groupBudgetMs)) break
         taken += 1
-        answers.push(this.#runOne(item))
+        answers.push(this.#runOne(item, group.length === 1))
       }
       this.#commit.run()
     } catch (error) {
@@ -226,20 +226,33 @@ export class UnitOfWork {
     return group.filter((item) => item.sinceMs > latestMs)
   }
 
-  /** Runs one member of the group in its savepoint. A full disk ends the whole transaction: that error is thrown. */
-  #runOne(item: Waiting): () => void {
+  /**
+   * Runs one member of the group in its savepoint. One that is alone needs none: what undoes it undoes the whole, and an empty
+   * transaction is begun in its place. A full disk ends the whole transaction: that error is thrown.
+   */
+  #runOne(item: Waiting, isAlone: boolean): () => void {
     const before = this.#heads.map((head) => head.save())
-    this.#savepoint.run()
+    if (!isAlone) this.#savepoint.run()
     try {
       const result = item.work(this.#write)
-      this.#release.run()
+      if (!isAlone) this.#release.run()
       return () => item.resolve(result as never)
     } catch (error) {
       if (!this.#needs.writer.inTransaction) throw error
-      this.#needs.writer.exec('ROLLBACK TO member')
-      this.#needs.writer.exec('RELEASE member')
+      this.#undo(isAlone)
       this.#restore(before)
       return () => item.reject(isSqliteFault(error) ? this.#noted(translateSqlite(error)) : error)
+    }
+  }
+
+  #undo(isAlone: boolean): void {
+    const { writer } = this.#needs
+    if (isAlone) {
+      writer.exec('ROLLBACK')
+      writer.exec('BEGIN')
+    } else {
+      writer.exec('ROLLBACK TO member')
+      writer.exec('RELEASE member')
     }
   }
 

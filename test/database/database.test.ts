@@ -260,6 +260,34 @@ t.test('values in memory follow the commits: a failed member is put back, the ot
 })
 
 t.test(
+  'a write that is alone in its commit leaves nothing behind when it fails, and the next one is stored',
+  async (t) => {
+    const { work } = open(t)
+    let size = 0
+    work.follow(
+      headOf(
+        () => size,
+        (saved) => {
+          size = saved
+        },
+      ),
+    )
+    const grow = (fail: boolean) =>
+      work.write((tx) => {
+        size += 1
+        tx.run(addWarehouse(`w${size}`))
+        if (fail) throw new Error('no')
+        return size
+      })
+    await t.rejects(grow(true), /^no$/)
+    t.equal(size, 0)
+    t.same(names(work), [])
+    t.equal(await grow(false), 1)
+    t.same(names(work), ['w1'])
+  },
+)
+
+t.test(
   'a full disk is told as such, nothing of the group stays, and writing goes on once there is space',
   async (t) => {
     const { work, db } = open(t)

@@ -222,6 +222,18 @@ export function slotState(tx: ReadTx, slotId: number, when: When = {}): SlotStat
   return occupied(newest.asset_barcode, judgementOf(tx, newest, bounds))
 }
 
+/**
+ * The state of a slot after an event that comes last of all that is known of it, without a look at the ledger. Undefined for a
+ * judgement, which leaves what stands there.
+ */
+export function stateAfterNewest(event: {
+  readonly event_type: string
+  readonly asset_barcode: string
+}): SlotState | undefined {
+  if (event.event_type === 'PLACED') return occupied(event.asset_barcode, undefined)
+  return event.event_type === 'REMOVED' ? empty : undefined
+}
+
 /** Which slots: all unless it says less. Ids are inclusive. */
 export type SlotRange = {
   readonly zoneId?: number | undefined

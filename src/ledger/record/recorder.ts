@@ -20,7 +20,7 @@ import { takenAtMs } from '../../photos/index.ts'
 import type { Clock } from '../../platform/index.ts'
 import type { Asset, AssetService, Barcode, Slot, WarehouseService } from '../../warehouse/index.ts'
 import { otherProof } from '../derive/photo-reuse.ts'
-import { assetIsSeen, newestTimestampMs, type Placement, slotState } from '../derive/state.ts'
+import { assetIsSeen, newestTimestampMs, type Placement, slotState, stateAfterNewest } from '../derive/state.ts'
 import { placementRecorded } from '../events.ts'
 import { type Effect, type EventType, judge, type Moved, misfits } from '../judge.ts'
 import type { NewPlacementEvent, PlacementEvent, RecordedEvent } from '../schema.ts'
@@ -219,7 +219,8 @@ export class Recorder {
       warnings: JSON.stringify(warnings),
       ...groundColumns(grounds),
     }
-    return this.#seal(tx, row, request, { by, people, slot, effect: judged.effect, within })
+    const { laterKnown } = around
+    return this.#seal(tx, row, request, { by, people, slot, effect: judged.effect, laterKnown, within })
   }
 
   /**
@@ -305,8 +306,9 @@ export class Recorder {
       people,
       slot,
       effect,
+      laterKnown,
       within,
-    }: { by: RequestOrigin; people: Acting; slot: Slot; effect: Effect; within: Within },
+    }: { by: RequestOrigin; people: Acting; slot: Slot; effect: Effect; laterKnown: boolean; within: Within },
   ): RecordedEvent {
     const leaf = this.#needs.log.append(tx, 'placement', String(unsealed.id), placementFacts(unsealed))
     const row: PlacementEventRow = { ...unsealed, ...leaf }
@@ -322,7 +324,8 @@ export class Recorder {
       notes: request.verification_notes ?? null,
       counted_at_ms: null,
     }
-    const event = answer(store.toPlacementEvent(opened), effect, slotNow(tx, slot.id, slot.slot_id))
+    const state = laterKnown ? slotState(tx, slot.id) : (stateAfterNewest(row) ?? slotState(tx, slot.id))
+    const event = answer(store.toPlacementEvent(opened), effect, { id: slot.id, slot_id: slot.slot_id, ...state })
     holdDisputed(tx, row, event.slot, this.#filmsOf)
     if (request.client_event_id !== undefined && within.isKeyed !== false) {
       const hash = within.requestSha256 ?? requestHash(request)
