@@ -1,6 +1,8 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
-import { request as httpsRequest } from 'node:https'
+import { request as httpsRequest, type RequestOptions } from 'node:https'
 import { isIP } from 'node:net'
+import { urlToHttpOptions } from 'node:url'
+import { Recent } from '../auth/index.ts'
 import type { Clock } from '../platform/index.ts'
 import { hostOf, parseNetworks } from './address-guard.ts'
 import type { Authorities } from './authorities.ts'
@@ -48,6 +50,17 @@ type Answer = { status: number; retryAfter: string | undefined; atMs: number; an
 type Head = { response: IncomingMessage; atMs: number }
 type Failure = { error: string; offline: boolean; connectionWasOld: boolean; atMs: number }
 
+/** Where to send: an address that was read already, and whether its host is a name, for which there may be a resolver to wait. */
+type Target = { readonly options: RequestOptions; readonly isName: boolean }
+
+/** So many addresses are kept read; a site has a few endpoints. */
+const targetsKept = 200
+
+/** What `abandon` does to an exchange as far as it has come. */
+type Cut = { now: () => void }
+
+const nothing = () => {}
+
 type SenderNeeds = {
   readonly clock: Clock
   readonly settings: () => WebhookSettings
@@ -60,7 +73,8 @@ type SenderNeeds = {
 /** Sends one attempt of a delivery, and returns what came of it. It has no database and does not retry. */
 export class Sender {
   readonly #needs: SenderNeeds
-  readonly #underWay = new Set<() => void>()
+  readonly #underWay = new Set<Cut>()
+  readonly #targets = new Recent<Target>(targetsKept)
   #agent: { readonly key: string; readonly agent: GuardedAgent } | undefined
 
   constructor(needs: SenderNeeds) {
@@ -95,7 +109,7 @@ export class Sender {
 
   /** Cuts what is under way; its sends resolve as abandoned. */
   abandon(): void {
-    for (const cut of this.#underWay) cut()
+    for (const cut of [...this.#underWay]) cut.now()
     this.#needs.uplink.abandon()
     this.#agent?.agent.destroy()
     this.#agent = undefined
@@ -107,33 +121,42 @@ export class Sender {
     body: Uint8Array,
     secrets: Secrets,
   ): Promise<Answer | Failure | undefined> {
-    const cut = new AbortController()
-    const abandon = () => cut.abort()
-    this.#underWay.add(abandon)
+    const cut: Cut = { now: nothing }
+    this.#underWay.add(cut)
     try {
-      const target = new URL(url)
-      const request = this.#request(target, headers, body)
+      const { options, isName } = this.#targetOf(url)
+      const request = this.#request(options, headers, body)
       const result = await answerTo(request, {
         clock: this.#needs.clock,
         timeoutMs: this.#needs.settings().timeoutMs,
-        cut: cut.signal,
-        isName: isIP(hostOf(target)) === 0,
+        cut,
+        isName,
       })
       if (result === undefined || 'error' in result) return result
       const { response, atMs } = result
-      const beginning = await readAway(request, response, this.#needs.clock, cut.signal)
+      const beginning = await readAway(request, response, this.#needs.clock, cut)
       const retryAfter = response.headers['retry-after']
       return { status: response.statusCode ?? 0, retryAfter, atMs, answer: excerptOf(beginning, secrets) }
     } catch (error) {
       return { error: describe(error), offline: false, connectionWasOld: false, atMs: this.#needs.clock.monotonic() }
     } finally {
-      this.#underWay.delete(abandon)
+      this.#underWay.delete(cut)
     }
   }
 
+  #targetOf(url: string): Target {
+    const known = this.#targets.get(url)
+    if (known) return known
+    const read = new URL(url)
+    const target = { options: urlToHttpOptions(read), isName: isIP(hostOf(read)) === 0 }
+    this.#targets.set(url, target)
+    return target
+  }
+
   /** Follows no redirect and unpacks nothing: the body of an answer is only looked at. */
-  #request(url: URL, headers: Record<string, string>, body: Uint8Array): ClientRequest {
-    const request = httpsRequest(url, {
+  #request(target: RequestOptions, headers: Record<string, string>, body: Uint8Array): ClientRequest {
+    const request = httpsRequest({
+      ...target,
       method: 'POST',
       headers: { ...headers, 'Content-Length': body.length },
       agent: this.#currentAgent(),
@@ -168,7 +191,7 @@ function outcomeOf(result: Answer | Failure, durationMs: number): Outcome {
 type Exchange = {
   readonly clock: Clock
   readonly timeoutMs: number
-  readonly cut: AbortSignal
+  readonly cut: Cut
   /** Whether the endpoint is given by name: then there may be a resolver to wait for. */
   readonly isName: boolean
 }
@@ -185,18 +208,19 @@ function answerTo(
     let isLookedUp = !isName
     const settle = (result: Head | Failure | undefined) => {
       cancel()
-      cut.removeEventListener('abort', onCut)
+      // An error may come while the body is read, which has set another.
+      if (cut.now === giveUp) cut.now = nothing
       if (!result || 'error' in result) request.destroy()
       resolve(result)
     }
+    const giveUp = () => settle(undefined)
     const fail = (error: string, offline: boolean, connectionWasOld = false) =>
       settle({ error, offline, connectionWasOld, atMs: clock.monotonic() })
-    const onCut = () => settle(undefined)
     const cancel = clock.after(timeoutMs, () => {
       // Several silent resolvers in turn take longer than the time of an attempt; that is EAI_AGAIN on its way.
       fail(`no answer ${isLookedUp ? '' : 'from the resolver '}within ${timeoutMs / 1000} s`, !isLookedUp)
     })
-    cut.addEventListener('abort', onCut)
+    cut.now = giveUp
     request.once('socket', (socket) => {
       if (!socket.connecting) isLookedUp = true
       else socket.once('lookup', () => (isLookedUp = true))
@@ -208,24 +232,19 @@ function answerTo(
 }
 
 /** Reads the body to its end, so that the connection can be used again, or cuts it at the limits. Returns how it began. */
-function readAway(
-  request: ClientRequest,
-  response: IncomingMessage,
-  clock: Clock,
-  cut: AbortSignal,
-): Promise<Uint8Array> {
+function readAway(request: ClientRequest, response: IncomingMessage, clock: Clock, cut: Cut): Promise<Uint8Array> {
   return new Promise((resolve) => {
     let size = 0
     let beginning = Buffer.alloc(0)
     let whole = false
     const stop = () => {
       cancel()
-      cut.removeEventListener('abort', stop)
+      cut.now = nothing
       if (!whole) request.destroy()
       resolve(beginning)
     }
     const cancel = clock.after(bodyLimitMs, stop)
-    cut.addEventListener('abort', stop)
+    cut.now = stop
     response.on('data', (part: Uint8Array) => {
       size += part.length
       if (beginning.length < excerptSourceBytes)

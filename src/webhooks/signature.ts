@@ -3,9 +3,13 @@ import { isoTime, KeyedHash } from '../platform/index.ts'
 /** The current secret of a webhook, then those that a rotation has retired and that are still valid, newest first. */
 export type Secrets = readonly [current: string, ...retired: string[]]
 
-/** `sha256=` and the lower-case hex of HMAC-SHA256 over the body's bytes, keyed with the secret in UTF-8. */
-export function signatureOf(body: Uint8Array, secret: string): string {
-  return `sha256=${new KeyedHash(Buffer.from(secret, 'utf8')).of('hex', body)}`
+/**
+ * `sha256=` and the lower-case hex of HMAC-SHA256 over the body's bytes, keyed with the secret in UTF-8; the key may be made
+ * already.
+ */
+export function signatureOf(body: Uint8Array, secret: string | KeyedHash): string {
+  const key = typeof secret === 'string' ? new KeyedHash(Buffer.from(secret, 'utf8')) : secret
+  return `sha256=${key.of('hex', body)}`
 }
 
 const standardPrefix = 'whsec_'
@@ -24,10 +28,25 @@ export function standardKeyOf(secret: string): Buffer {
   return Buffer.from(secret, 'utf8')
 }
 
-/** `v1,` and the base64 of HMAC-SHA256 over `id.timestamp.body`, for each secret, with a space between. */
-export function standardSignatureOf(id: string, seconds: number, body: Uint8Array, secrets: Secrets): string {
-  const sign = (secret: string) => new KeyedHash(standardKeyOf(secret)).of('base64', `${id}.${seconds}.`, body)
-  return secrets.map((secret) => `v1,${sign(secret)}`).join(' ')
+type Keys = { readonly document: KeyedHash; readonly standard: readonly KeyedHash[] }
+
+/** By the secrets as they were opened: those of an endpoint stay the same object until one of them changes. */
+const made = new WeakMap<Secrets, Keys>()
+
+function keysOf(secrets: Secrets): Keys {
+  const known = made.get(secrets)
+  if (known) return known
+  const keys = {
+    document: new KeyedHash(Buffer.from(secrets[0], 'utf8')),
+    standard: secrets.map((secret) => new KeyedHash(standardKeyOf(secret))),
+  }
+  made.set(secrets, keys)
+  return keys
+}
+
+/** `v1,` and the base64 of HMAC-SHA256 over `id.timestamp.body`, by each key, with a space between. */
+function standardSignatureOf(id: string, seconds: number, body: Uint8Array, keys: readonly KeyedHash[]): string {
+  return keys.map((key) => `v1,${key.of('base64', `${id}.${seconds}.`, body)}`).join(' ')
 }
 
 export type SignedMessage = {
@@ -52,15 +71,16 @@ export function headersOf(
   nowMs: number,
 ): Record<string, string> {
   const seconds = Math.floor(nowMs / 1000)
+  const keys = keysOf(secrets)
   return {
     'Content-Type': 'application/json',
     'User-Agent': `gatehouse/${version}`,
     'X-Service-Event': message.type,
     'X-Service-Delivery': message.deliveryId,
     'X-Service-Timestamp': isoTime(message.timestampMs),
-    'X-Service-Signature': signatureOf(message.body, secrets[0]),
+    'X-Service-Signature': signatureOf(message.body, keys.document),
     'webhook-id': message.deliveryId,
     'webhook-timestamp': String(seconds),
-    'webhook-signature': standardSignatureOf(message.deliveryId, seconds, message.body, secrets),
+    'webhook-signature': standardSignatureOf(message.deliveryId, seconds, message.body, keys.standard),
   }
 }
