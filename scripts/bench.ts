@@ -5,7 +5,8 @@
  *                      backup, segments, wear, wear-video, webhooks, deliveries, hub, cameras, camera-times, history, detection,
  *                      scores, offsite, binary; or console, where Chromium is installed and little else runs; or wall, ten minutes:
  *                      1, 9 and 16 cameras beside Debian's motion, where it is installed; or beside-motion, nine minutes: twenty
- *                      scenes of known truth to both; or proofs: a log of ten million leaves, made once under .cache/bench (2.5 GB, some minutes)
+ *                      scenes of known truth to both; or idle, ten minutes: what six exports leave in memory (with
+ *                      --events 1000000); or proofs: a log of ten million leaves, made once under .cache/bench (2.5 GB, some minutes)
  *   --events N,…       sizes of the ledger at which lists are measured, up to 20,000,000 (default: 10000,100000);
  *                      10,000,000 need 25 GB of disk and about ten minutes
  *   --hours N          hours of scenes of each kind in which nothing happens, when detection is measured (default: 0.5)
@@ -36,6 +37,7 @@ import { measureEventLoop } from './bench/event-loop.ts'
 import { type Figure, table } from './bench/figure.ts'
 import { measureHistory } from './bench/history.ts'
 import { measureHub } from './bench/hub.ts'
+import { measureIdle } from './bench/idle.ts'
 import { measureLists } from './bench/lists.ts'
 import { measureProofs } from './bench/log-tree.ts'
 import { describeMachine, type Machine, machineLine } from './bench/machine.ts'
@@ -89,6 +91,7 @@ const parts = {
   wall: (workshop) => measureWall(workshop),
   'beside-motion': (workshop) => measureBesideMotion(workshop),
   binary: (workshop) => measureBinary(workshop),
+  idle: (workshop, sizes) => measureIdle(workshop, sizes.at(-1) ?? 0),
 } satisfies Record<
   string,
   (workshop: Workshop, sizes: readonly number[], backlog: number, hours: number) => Promise<Figure[]>
@@ -97,7 +100,9 @@ const parts = {
 type Part = keyof typeof parts
 
 /** Without what takes ten minutes, or gigabytes, or a machine to itself. */
-const usual = Object.keys(parts).filter((name) => !['wall', 'beside-motion', 'proofs', 'console'].includes(name))
+const usual = Object.keys(parts).filter(
+  (name) => !['wall', 'beside-motion', 'proofs', 'console', 'idle'].includes(name),
+)
 
 type TimedAsk = {
   readonly parts: readonly Part[]

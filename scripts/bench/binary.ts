@@ -18,16 +18,16 @@ export async function measureBinary(workshop: Workshop): Promise<Figure[]> {
   const { path: command } = await buildBinary({ arch: thisArch() })
   const ours = { folder: workshop.newFolder('binary'), port: await freePort() }
   const config = writeConfig(ours.folder, await makeAccount(), { listen: [{ host: '127.0.0.1', port: ours.port }] })
-  const bare = { folder: workshop.newFolder('bare'), port: await freePort() }
   return figuresOf(
     await startOften(workshop, { ...ours, command, args: ['serve', '--config', config], path: '/api/ping' }),
-    await startOften(workshop, {
-      ...bare,
-      command: process.execPath,
-      args: ['-e', bareServer, String(bare.port)],
-      path: '/',
-    }),
+    await startOften(workshop, await bareProgram(workshop.newFolder('bare'))),
   )
+}
+
+/** A server of node:http that does nothing else. */
+export async function bareProgram(folder: string): Promise<Program> {
+  const port = await freePort()
+  return { folder, port, command: process.execPath, args: ['-e', bareServer, String(port)], path: '/' }
 }
 
 type Started = { readonly firstMs: number; readonly againMs: number; readonly memory: ReturnType<typeof memoryOf> }
