@@ -1,7 +1,7 @@
 import t from 'tap'
 import { MemoryStore, type NewItem } from '../../src/console/page/scan-items.ts'
 import type { Outcome } from '../../src/console/page/scan-outcome.ts'
-import { outcomeOf } from '../../src/console/page/scan-outcome.ts'
+import { outcomeOf, runOutcomeOf } from '../../src/console/page/scan-outcome.ts'
 import { type QueueState, ScanQueue } from '../../src/console/page/scan-queue.ts'
 import { waitUntil } from '../support/waiting.ts'
 
@@ -22,10 +22,19 @@ function queueWith(broken: Set<string>) {
     sent.push(id)
     return outcomeOf(201, { success: true }, null)
   }
+  const answerTo = async (ids: readonly string[]) => {
+    asked += 1
+    if (ids.some((id) => broken.has(id))) return runOutcomeOf(500, fault, null, ids.length)
+    sent.push(...ids)
+    const results = ids.map((_, index) => ({ index, status: 201, event: {} }))
+    return runOutcomeOf(200, { success: true, results }, null, ids.length)
+  }
   let isBusy = 0
   const queue = new ScanQueue({
     store: new MemoryStore(),
     send: ({ id }) => answer(id),
+    sendRun: (run) => answerTo(run.map(({ id }) => id)),
+    sendPhoto: () => answer('photo'),
     tell: (next) => {
       state = next
     },

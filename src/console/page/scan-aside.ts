@@ -22,6 +22,11 @@ export class SetAside {
     return isAside
   }
 
+  /** Whether the gateway failed at the item before. */
+  hasFailed(n: number): boolean {
+    return this.#failed.has(n)
+  }
+
   /** The item was taken or refused, or somebody wants it tried again. */
   forget(n: number): void {
     this.#failed.delete(n)

@@ -1,5 +1,6 @@
 import type { Item, Photo } from './scan-items.ts'
-import { type Outcome, outcomeOf } from './scan-outcome.ts'
+import { type Outcome, outcomeOf, type RunOutcome, runOutcomeOf } from './scan-outcome.ts'
+import { bodyOf } from './scan-run.ts'
 import { scanTexts as texts } from './scan-texts.ts'
 
 /** Headers of a caller: of this handheld, or of a person who signed in on it. */
@@ -10,7 +11,9 @@ export type Credential = {
   readonly role: string
 }
 
-const longestMs = 20_000
+/** The gateway has so long to answer, besides the time that the bytes take on the slowest line that is still of use: 64 kbit/s. */
+const answerMs = 20_000
+const slowestBytesPerMs = 8
 const photosPath = '/api/whms/evidence/photos'
 
 /** Returns the headers that name a caller. */
@@ -20,27 +23,51 @@ export const headersOf = ({ username, instance, secret }: Credential): Record<st
   'X-Storage-Username': username,
 })
 
-type Request = { readonly method?: string; readonly body?: BodyInit; readonly headers?: Record<string, string> }
+type Request = {
+  readonly method?: string
+  readonly body?: string | ArrayBuffer
+  readonly headers?: Record<string, string>
+}
+type Answered = { readonly status: number; readonly body: unknown; readonly retryAfter: string | null }
 
 /** Sends one request. What goes wrong on the way is `later`. */
 export async function call(path: string, by: Credential | undefined, request: Request = {}): Promise<Outcome> {
+  const answered = await answerTo(path, by, request)
+  if ('problem' in answered) return { kind: 'later', words: texts.noNetwork, afterSeconds: 0 }
+  return outcomeOf(answered.status, answered.body, answered.retryAfter)
+}
+
+/** Sends one request; what came back, or why nothing did. */
+async function answerTo(
+  path: string,
+  by: Credential | undefined,
+  { method = 'GET', body, headers }: Request,
+): Promise<Answered | { readonly problem: 'slow' | 'away' }> {
   try {
     const response = await fetch(path, {
-      method: request.method ?? 'GET',
-      ...(request.body !== undefined && { body: request.body }),
-      headers: {
-        Accept: 'application/json',
-        ...(by && headersOf(by)),
-        ...request.headers,
-      },
+      ...{ method, ...(body !== undefined && { body }) },
+      headers: { Accept: 'application/json', ...(by && headersOf(by)), ...headers },
       ...{ credentials: 'omit', cache: 'no-store', redirect: 'error' },
-      signal: AbortSignal.timeout(longestMs),
+      signal: AbortSignal.timeout(answerMs + Math.ceil(sizeOf(body) / slowestBytesPerMs)),
     })
-    const body: unknown = await response.json().catch(() => undefined)
-    return outcomeOf(response.status, body, response.headers.get('retry-after'))
-  } catch {
-    return { kind: 'later', words: texts.noNetwork, afterSeconds: 0 }
+    const answer: unknown = await response.json().catch(() => undefined)
+    return { status: response.status, body: answer, retryAfter: response.headers.get('retry-after') }
+  } catch (error) {
+    return { problem: (error as Error).name === 'TimeoutError' ? 'slow' : 'away' }
   }
+}
+
+const sizeOf = (body: string | ArrayBuffer | undefined) =>
+  (typeof body === 'string' ? body.length : body?.byteLength) ?? 0
+
+/**
+ * Says what it means that nothing came back. When the gateway answers something small meanwhile, it is the size that did not get
+ * through: a fault, so that others may pass.
+ */
+async function nothingCame(problem: 'slow' | 'away'): Promise<Extract<Outcome, { readonly kind: 'later' }>> {
+  const ping = problem === 'slow' ? await answerTo('/api/ping', undefined, {}) : undefined
+  const isThere = ping !== undefined && !('problem' in ping) && ping.status === 200
+  return { kind: 'later', words: isThere ? texts.tooSlow : texts.noNetwork, afterSeconds: 0, isFault: isThere }
 }
 
 /** Sends an object as JSON. */
@@ -51,19 +78,35 @@ export const post = (path: string, by: Credential | undefined, body: object, hea
     headers: { 'Content-Type': 'application/json', ...headers },
   })
 
-/** Sends an item of the queue, its photo first. The same item has the same key each time, so nothing is recorded twice. */
-export async function sendItem(item: Item, photo: Photo | undefined, by: Credential | undefined): Promise<Outcome> {
+/** Sends the photo of an item; the answer says where the gateway has it. */
+export async function sendPhoto(photo: Photo, by: Credential | undefined): Promise<Outcome> {
   if (!by) return { kind: 'sign-in' }
-  let body = { ...item.body, timestamp: item.at }
-  if (photo) {
-    const stored = await call(photosPath, by, {
-      method: 'POST',
-      body: photo.bytes,
-      headers: { 'Content-Type': photo.type },
-    })
-    if (stored.kind !== 'acknowledged') return stored
-    const { url, sha256 } = stored.answer
-    body = { ...body, ...{ photo_url: url, photo_sha256: sha256 } }
-  }
-  return post(item.path, by, body, { 'Idempotency-Key': item.id, 'X-Device-Time': new Date().toISOString() })
+  const headers = { 'Content-Type': photo.type }
+  const answered = await answerTo(photosPath, by, { method: 'POST', body: photo.bytes, headers })
+  if ('problem' in answered) return nothingCame(answered.problem)
+  return outcomeOf(answered.status, answered.body, answered.retryAfter)
 }
+
+/** Sends one item of the queue. The same item has the same key each time, so nothing is recorded twice. */
+export async function sendItem(item: Item, by: Credential | undefined): Promise<Outcome> {
+  if (!by) return { kind: 'sign-in' }
+  return post(item.path, by, bodyOf(item), { 'Idempotency-Key': item.id, ...deviceTime() })
+}
+
+/**
+ * Sends several events of one person as one batch. Each has its own key in it (`client_event_id`), so nothing is recorded twice,
+ * whatever else it is sent with. The batch itself has none: the next try may have others in it.
+ */
+export async function sendRun(run: readonly Item[], by: Credential | undefined): Promise<RunOutcome> {
+  if (!by) return { kind: 'sign-in' }
+  const answered = await answerTo('/api/whms/events/batch', by, {
+    method: 'POST',
+    body: JSON.stringify({ mode: 'proceed', events: run.map(bodyOf) }),
+    headers: { 'Content-Type': 'application/json', ...deviceTime() },
+  })
+  if ('problem' in answered) return nothingCame(answered.problem)
+  return runOutcomeOf(answered.status, answered.body, answered.retryAfter, run.length)
+}
+
+/** What this device's clock shows now: the gateway corrects the times of the scans by its error. */
+const deviceTime = () => ({ 'X-Device-Time': new Date().toISOString() })

@@ -12,11 +12,16 @@ export type Item = {
   /** The device's clock when it was done; RFC 3339. */
   readonly at: string
   readonly hasPhoto: boolean
+  /** Where the gateway has the photo already; undefined: it was not sent yet. */
+  readonly sentPhoto?: SentPhoto | undefined
   /** Why the gateway refused it, in words; undefined: it waits. */
   readonly refusal?: string | undefined
 }
 
-export type NewItem = Omit<Item, 'n' | 'hasPhoto' | 'refusal'>
+export type NewItem = Omit<Item, 'n' | 'hasPhoto' | 'sentPhoto' | 'refusal'>
+export type SentPhoto = { readonly url: string; readonly sha256: string }
+/** What became of an item at the gateway. `refusal`: why it was refused, in words; undefined: the gateway has it. */
+export type Settled = { readonly item: Item; readonly refusal?: string | undefined }
 export type Photo = { readonly bytes: ArrayBuffer; readonly type: string }
 
 /** Where items are kept. Each promise resolves when the change is on disk, and rejects when nothing was changed. */
@@ -25,11 +30,14 @@ export interface ItemStore {
   /** Returns the item with its place. */
   add(item: NewItem, photo: Photo | undefined): Promise<Item>
   photo(id: string): Promise<Photo | undefined>
-  refuse(n: number, why: string): Promise<void>
+  /** Notes that the gateway has the photo of an item, so that its bytes are not sent again. */
+  photoSent(n: number, sent: SentPhoto): Promise<void>
+  /** Stores all of it at once: what the gateway has leaves and is counted, what it refused stays with the reason. */
+  settle(settled: readonly Settled[]): Promise<void>
   /** Takes a refusal back: the item waits again, at its old place. */
   renew(n: number): Promise<void>
-  /** Removes an item. `isAcknowledged`: the gateway has it, so it is counted. */
-  remove(item: Item, isAcknowledged: boolean): Promise<void>
+  /** Removes an item that the gateway does not have. */
+  discard(item: Item): Promise<void>
   fact<T>(key: string): Promise<T | undefined>
   /** Stores a fact; undefined removes it. */
   setFact(key: string, value: unknown): Promise<void>
@@ -61,16 +69,23 @@ export class MemoryStore implements ItemStore {
     this.#items = [...this.#items, added]
     return added
   }
-  async refuse(n: number, why: string): Promise<void> {
-    this.#items = this.#items.map((item) => (item.n === n ? { ...item, refusal: why } : item))
+  async photoSent(n: number, sentPhoto: SentPhoto): Promise<void> {
+    this.#items = this.#items.map((item) => (item.n === n ? { ...item, sentPhoto } : item))
+  }
+  async settle(settled: readonly Settled[]): Promise<void> {
+    for (const { item, refusal } of settled) {
+      if (refusal === undefined) await this.discard(item)
+      else this.#items = this.#items.map((one) => (one.n === item.n ? { ...one, refusal } : one))
+    }
+    const taken = settled.filter(({ refusal }) => refusal === undefined).length
+    this.#facts.set(acknowledgedKey, ((this.#facts.get(acknowledgedKey) as number | undefined) ?? 0) + taken)
   }
   async renew(n: number): Promise<void> {
     this.#items = this.#items.map((item) => (item.n === n ? { ...item, refusal: undefined } : item))
   }
-  async remove({ n, id }: Item, isAcknowledged: boolean): Promise<void> {
+  async discard({ n, id }: Item): Promise<void> {
     this.#items = this.#items.filter((item) => item.n !== n)
     this.#photos.delete(id)
-    if (isAcknowledged) this.#facts.set(acknowledgedKey, ((this.#facts.get(acknowledgedKey) as number) ?? 0) + 1)
   }
   async setFact(key: string, value: unknown): Promise<void> {
     this.#facts.set(key, value)

@@ -18,6 +18,13 @@ export type Outcome =
       readonly isFault?: boolean
     }
 
+/** What the answer to several items means: each of them by itself, or the same for all. */
+export type RunOutcome =
+  | { readonly kind: 'each'; readonly outcomes: readonly Settling[] }
+  | Exclude<Outcome, { readonly kind: 'acknowledged' }>
+/** What ends the waiting of an item. */
+export type Settling = Extract<Outcome, { readonly kind: 'acknowledged' | 'refused' }>
+
 type Answer = {
   readonly success?: unknown
   readonly warnings?: unknown
@@ -47,6 +54,42 @@ export function outcomeOf(status: number, body: unknown, retryAfter: string | nu
   const words = isOurs ? gatewayWords(String(message ?? code)) : texts.silent(status)
   const isFault = isOurs && status >= 500 && status !== 503
   return { kind: 'later', words, afterSeconds: Number.isFinite(seconds) ? seconds : 0, isFault }
+}
+
+/**
+ * Reads the answer to so many items that were sent as one batch; pure. It counts only when it says of each of them, once, that it is
+ * recorded or refused. Everything else is a fault: all of them stay and are sent again in smaller parts.
+ */
+export function runOutcomeOf(status: number, body: unknown, retryAfter: string | null, count: number): RunOutcome {
+  const whole = outcomeOf(status, body, retryAfter)
+  // Whoever may not record at all may record none of them.
+  if (whole.kind === 'refused' && status === 403) return { kind: 'each', outcomes: Array(count).fill(whole) }
+  if (whole.kind !== 'acknowledged') return whole
+  const { results } = whole.answer
+  const outcomes = Array.isArray(results) && results.length === count ? inPlaces(results) : []
+  const isWhole = Object.keys(outcomes).length === count
+  return isWhole
+    ? { kind: 'each', outcomes }
+    : { kind: 'later', words: texts.unclearAnswer, afterSeconds: 0, isFault: true }
+}
+
+type Result = {
+  readonly index?: unknown
+  readonly status?: unknown
+  readonly event?: unknown
+  readonly error?: unknown
+}
+
+/** What became of each item, at its place; places stay free where the answer is not clear. */
+function inPlaces(results: readonly Result[]): readonly Settling[] {
+  const outcomes: Settling[] = []
+  for (const { index, status, event, error } of results) {
+    if (typeof index !== 'number' || !(index >= 0 && index < results.length) || typeof status !== 'number') continue
+    const isRecorded = typeof event === 'object' && event !== null
+    const outcome = outcomeOf(status, isRecorded ? { ...event, success: true } : { success: false, error }, null)
+    if (outcome.kind === 'acknowledged' || outcome.kind === 'refused') outcomes[index] = outcome
+  }
+  return outcomes
 }
 
 function warningsOf({ warnings, placed }: Answer): string[] {

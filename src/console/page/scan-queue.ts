@@ -1,6 +1,15 @@
 import { SetAside } from './scan-aside.ts'
-import { acknowledgedKey, type Item, type ItemStore, type NewItem, type Photo } from './scan-items.ts'
-import type { Outcome } from './scan-outcome.ts'
+import {
+  acknowledgedKey,
+  type Item,
+  type ItemStore,
+  type NewItem,
+  type Photo,
+  type SentPhoto,
+  type Settled,
+} from './scan-items.ts'
+import type { Outcome, RunOutcome, Settling } from './scan-outcome.ts'
+import { Halves, nextRun } from './scan-run.ts'
 
 /** What is to be shown of the queue: always all of it. */
 export type QueueState = {
@@ -10,7 +19,7 @@ export type QueueState = {
   readonly rests: string
   /** People whose items wait for their sign-in. */
   readonly signInNeeded: readonly string[]
-  /** What the gateway remarked about the last item that it took. */
+  /** What the gateway remarked about the items that it took last, each with the item's title. */
   readonly remarks: readonly string[]
   /** Items that the gateway fails at, by their number, with its words; they are tried again later. */
   readonly aside: ReadonlyMap<number, string>
@@ -19,7 +28,11 @@ export type QueueState = {
 export type QueueNeeds = {
   readonly store: ItemStore
   /** Sends one item. `later` when the gateway cannot be reached. Never rejects for that. */
-  readonly send: (item: Item, photo: Photo | undefined) => Promise<Outcome>
+  readonly send: (item: Item) => Promise<Outcome>
+  /** Sends several events of one person, as `send`. */
+  readonly sendRun: (run: readonly Item[]) => Promise<RunOutcome>
+  /** Sends the photo of an item, as `send`; the answer has its `url` and `sha256`. */
+  readonly sendPhoto: (photo: Photo, by: string) => Promise<Outcome>
   readonly tell: (state: QueueState) => void
   /** Called after the gateway refused an item. */
   readonly onRefused: () => void
@@ -29,11 +42,16 @@ export type QueueNeeds = {
   readonly nowMs: () => number
 }
 
+/** More would hide the page. */
+const mostRemarks = 5
+
+type Later = Extract<Outcome, { readonly kind: 'later' }>
+
 const waitsSeconds = [1, 2, 5, 10, 30] as const
 
 /**
  * Keeps what was done until the gateway has it. An item counts as taken only when the store has committed it, and leaves the
- * store only when the gateway acknowledged it. Items of one person are sent one after the other, in their order; what was
+ * store only when the gateway acknowledged it. Items are sent in their order, many events of one person at once; what was
  * refused stays visible and lets the next one pass. What the gateway fails at again and again is set aside for some minutes.
  */
 export class ScanQueue {
@@ -43,6 +61,7 @@ export class ScanQueue {
   #items: readonly Item[] = []
   #failures = 0
   readonly #aside = new SetAside()
+  readonly #halves = new Halves()
   #timer: ReturnType<typeof setTimeout> | undefined
   #sending: Promise<void> | undefined
   #isAskedAgain = false
@@ -77,7 +96,7 @@ export class ScanQueue {
   /** Removes a refused item for good, because a person wants so. An item that waits is never removed. */
   async discard(item: Item): Promise<void> {
     if (item.refusal === undefined) return
-    await this.#needs.store.remove(item, false)
+    await this.#needs.store.discard(item)
     this.#drop(item)
     await this.#show()
   }
@@ -100,39 +119,97 @@ export class ScanQueue {
   }
 
   async #sendAll(): Promise<void> {
-    const { store, send, nowMs } = this.#needs
+    const { store, nowMs } = this.#needs
     const signedOut = new Set<string>()
+    let remarks: readonly string[] | undefined
     this.#items = await store.items()
     this.#aside.keep(this.#items)
-    for (;;) {
-      const held = this.#aside.held(this.#items, nowMs())
-      const next = this.#items.find(({ n, refusal, by }) => refusal === undefined && !signedOut.has(by) && !held.has(n))
-      if (!next) break
-      const outcome = await send(next, next.hasPhoto ? await store.photo(next.id) : undefined)
+    for (let run = this.#next(signedOut); run.length > 0; run = this.#next(signedOut)) {
+      const [sent, outcome] = await this.#send(run)
       if (outcome.kind === 'later') {
-        const isAside = outcome.isFault === true && this.#aside.failed(next, outcome.words, nowMs())
-        if (!isAside) return this.#rest(outcome.words, outcome.afterSeconds)
+        const isGoingOn = outcome.isFault === true && this.#failedAt(sent, outcome)
+        if (!isGoingOn) return this.#rest(outcome.words, outcome.afterSeconds)
         await this.#show()
         continue
       }
       this.#failures = 0
-      this.#aside.forget(next.n)
-      if (outcome.kind === 'sign-in') signedOut.add(next.by)
-      if (outcome.kind === 'refused') {
-        await store.refuse(next.n, outcome.words)
-        this.#put(next.n, outcome.words)
-        this.#needs.onRefused()
-      }
-      if (outcome.kind === 'acknowledged') {
-        await store.remove(next, true)
-        this.#drop(next)
-      }
-      const remarks = outcome.kind === 'acknowledged' ? outcome.warnings : this.#state.remarks
-      await this.#show({ rests: '', remarks, signInNeeded: [...signedOut] })
+      if (outcome.kind === 'sign-in') for (const { by } of sent) signedOut.add(by)
+      // Only a batch is refused as a whole: one of its events may be the reason.
+      else if (outcome.kind === 'refused') this.#halves.cut(sent)
+      else remarks = [...(remarks ?? []), ...(await this.#settle(sent, outcome.outcomes))].slice(-mostRemarks)
+      await this.#show({ rests: '', ...(remarks && { remarks }), signInNeeded: [...signedOut] })
     }
     await this.#show({ rests: '', signInNeeded: [...signedOut] })
     const againMs = this.#aside.nextMs(nowMs())
     if (againMs !== undefined) this.#timer = setTimeout(() => this.wake(), againMs - nowMs() + 10)
+  }
+
+  #next(signedOut: ReadonlySet<string>): readonly Item[] {
+    const held = this.#aside.held(this.#items, this.#needs.nowMs())
+    const isDue = ({ n, refusal, by }: Item) => refusal === undefined && !signedOut.has(by) && !held.has(n)
+    const first = this.#items.find(isDue)
+    if (!first) return []
+    return nextRun(this.#items, {
+      isDue,
+      isAlone: ({ n }) => this.#aside.hasFailed(n),
+      ...this.#halves.limitFor(first),
+    })
+  }
+
+  /** Sends a run, its photos first; returns what was sent of it and what became of that. */
+  async #send(run: readonly Item[]): Promise<readonly [readonly Item[], RunOutcome]> {
+    const ready: Item[] = []
+    for (const item of run) {
+      const photo = item.hasPhoto && !item.sentPhoto ? await this.#needs.store.photo(item.id) : undefined
+      const outcome = photo && (await this.#needs.sendPhoto(photo, item.by))
+      if (outcome && outcome.kind !== 'acknowledged') {
+        // What is in front of it need not wait.
+        if (ready.length > 0) break
+        return [[item], settledOr(outcome)]
+      }
+      ready.push(outcome ? await this.#keepSent(item, outcome.answer) : item)
+    }
+    const [first] = ready
+    if (ready.length > 1) return [ready, await this.#needs.sendRun(ready)]
+    return [ready, first ? settledOr(await this.#needs.send(first)) : { kind: 'each', outcomes: [] }]
+  }
+
+  async #keepSent(item: Item, { url, sha256 }: Readonly<Record<string, unknown>>): Promise<Item> {
+    const sentPhoto: SentPhoto = { url: String(url), sha256: String(sha256) }
+    await this.#needs.store.photoSent(item.n, sentPhoto)
+    const sent = { ...item, sentPhoto }
+    this.#items = this.#items.map((one) => (one.n === item.n ? sent : one))
+    return sent
+  }
+
+  /** The gateway failed at these; returns whether to go on at once, with smaller parts or with others. */
+  #failedAt(run: readonly Item[], { words }: Later): boolean {
+    const [only, ...more] = run
+    if (more.length > 0) this.#halves.cut(run)
+    else this.#halves.done()
+    return only === undefined || more.length > 0 || this.#aside.failed(only, words, this.#needs.nowMs())
+  }
+
+  /** Stores what became of each item, all at once; returns what the gateway remarked. */
+  async #settle(items: readonly Item[], outcomes: readonly Settling[]): Promise<string[]> {
+    const settled = items.flatMap((item, i): Settled[] => {
+      const outcome = outcomes[i]
+      if (!outcome) return []
+      return [outcome.kind === 'refused' ? { item, refusal: outcome.words } : { item }]
+    })
+    await this.#needs.store.settle(settled)
+    for (const { item, refusal } of settled) {
+      this.#aside.forget(item.n)
+      if (refusal === undefined) this.#drop(item)
+      else this.#put(item.n, refusal)
+    }
+    const isRefused = settled.some(({ refusal }) => refusal !== undefined)
+    if (isRefused && items.length === 1) this.#halves.done()
+    if (isRefused) this.#needs.onRefused()
+    return items.flatMap(({ title }, i) => {
+      const outcome = outcomes[i]
+      return outcome?.kind === 'acknowledged' ? outcome.warnings.map((warning) => `${title}: ${warning}`) : []
+    })
   }
 
   #put(n: number, refusal: string | undefined): void {
@@ -158,3 +235,7 @@ export class ScanQueue {
     this.#needs.tell(this.#state)
   }
 }
+
+/** The outcome of one item, as that of a run of one. */
+const settledOr = (outcome: Outcome): RunOutcome =>
+  outcome.kind === 'acknowledged' || outcome.kind === 'refused' ? { kind: 'each', outcomes: [outcome] } : outcome

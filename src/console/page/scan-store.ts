@@ -1,4 +1,12 @@
-import { acknowledgedKey, type Item, type ItemStore, type NewItem, type Photo } from './scan-items.ts'
+import {
+  acknowledgedKey,
+  type Item,
+  type ItemStore,
+  type NewItem,
+  type Photo,
+  type SentPhoto,
+  type Settled,
+} from './scan-items.ts'
 
 /** Opens the store of this browser. Rejects where the browser keeps nothing. */
 export async function openStore(): Promise<ItemStore> {
@@ -47,33 +55,38 @@ class BrowserStore implements ItemStore {
     return { ...whole, n: Number(added?.result) }
   }
 
-  refuse(n: number, why: string): Promise<void> {
-    return this.#change(n, (item) => ({ ...item, refusal: why }))
+  photoSent(n: number, sentPhoto: SentPhoto): Promise<void> {
+    return this.#write(({ items }) => change(items, n, (item) => ({ ...item, sentPhoto })))
+  }
+
+  settle(settled: readonly Settled[]): Promise<void> {
+    return this.#write(({ items, photos, facts }) => {
+      const taken = settled.filter(({ refusal }) => refusal === undefined)
+      for (const { item, refusal } of settled) {
+        if (refusal !== undefined) change(items, item.n, (kept) => ({ ...kept, refusal }))
+      }
+      for (const { item } of taken) {
+        items.delete(item.n)
+        photos.delete(item.id)
+      }
+      const before = facts.get(acknowledgedKey)
+      before.onsuccess = () => facts.put(((before.result as number | undefined) ?? 0) + taken.length, acknowledgedKey)
+    })
   }
 
   renew(n: number): Promise<void> {
-    return this.#change(n, ({ refusal: _, ...item }) => item)
+    return this.#write(({ items }) => change(items, n, ({ refusal: _, ...item }) => item))
   }
 
-  remove({ n, id }: Item, isAcknowledged: boolean): Promise<void> {
-    return this.#write(({ items, photos, facts }) => {
+  discard({ n, id }: Item): Promise<void> {
+    return this.#write(({ items, photos }) => {
       items.delete(n)
       photos.delete(id)
-      if (!isAcknowledged) return
-      const before = facts.get(acknowledgedKey)
-      before.onsuccess = () => facts.put(((before.result as number | undefined) ?? 0) + 1, acknowledgedKey)
     })
   }
 
   setFact(key: string, value: unknown): Promise<void> {
     return this.#write(({ facts }) => void (value === undefined ? facts.delete(key) : facts.put(value, key)))
-  }
-
-  #change(n: number, to: (item: Item) => Item): Promise<void> {
-    return this.#write(({ items }) => {
-      const before = items.get(n)
-      before.onsuccess = () => before.result && items.put(to(before.result as Item))
-    })
   }
 
   async #read<T>(ask: (stores: Stores) => IDBRequest): Promise<T> {
@@ -104,4 +117,9 @@ class BrowserStore implements ItemStore {
       }
     })
   }
+}
+
+function change(items: IDBObjectStore, n: number, to: (item: Item) => Item): void {
+  const before = items.get(n)
+  before.onsuccess = () => before.result && items.put(to(before.result as Item))
 }

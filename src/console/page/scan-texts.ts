@@ -81,6 +81,8 @@ const english = {
   },
   noNetwork: 'No network',
   silent: (status: number) => `The gateway did not answer (status ${status})`,
+  unclearAnswer: 'The answer of the gateway is not complete',
+  tooSlow: 'The network is too slow here',
   unreadable: 'the picture cannot be read',
   refusals: {
     PERMISSION_DENIED: 'You may not do this. Ask a supervisor to do it, then remove it here.',
@@ -184,6 +186,8 @@ const german: typeof english = {
   },
   noNetwork: 'Kein Netz',
   silent: (status) => `Das Gateway hat nicht geantwortet (Status ${status})`,
+  unclearAnswer: 'Die Antwort des Gateways ist nicht vollständig',
+  tooSlow: 'Das Netz ist hier zu langsam',
   unreadable: 'das Bild ist nicht lesbar',
   refusals: {
     PERMISSION_DENIED: 'Das dürfen Sie nicht. Bitten Sie die Schichtleitung, es zu tun, dann hier löschen.',

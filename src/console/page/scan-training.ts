@@ -1,5 +1,6 @@
 import type { Item } from './scan-items.ts'
-import type { Outcome } from './scan-outcome.ts'
+import type { Settling } from './scan-outcome.ts'
+import type { QueueNeeds } from './scan-queue.ts'
 import { scanTexts } from './scan-texts.ts'
 
 /** Slots of the sandbox. */
@@ -9,8 +10,15 @@ const slots = new Set(['T-01', 'T-02'])
 export class TrainingFloor {
   readonly #pallets = new Map<string, string>()
 
+  /** Takes what the queue sends, in place of a gateway. */
+  readonly gateway: Pick<QueueNeeds, 'send' | 'sendRun' | 'sendPhoto'> = {
+    send: async (item) => this.#take(item),
+    sendRun: async (run) => ({ kind: 'each', outcomes: run.map((item) => this.#take(item)) }),
+    sendPhoto: async () => ({ kind: 'acknowledged', warnings: [], answer: { url: '', sha256: '' } }),
+  }
+
   /** Answers as a gateway would. */
-  take({ body }: Pick<Item, 'body'>): Outcome {
+  #take({ body }: Pick<Item, 'body'>): Settling {
     const slot = String(body['slot_code'] ?? body['to_slot_code'])
     const pallet = String(body['asset_barcode'] ?? '')
     if (!slots.has(slot)) return { kind: 'refused', words: scanTexts.training.unknownSlot(slot) }

@@ -3,12 +3,11 @@ import { CameraButton, useCamera } from './camera-button.tsx'
 import { language, locale } from './language.ts'
 import { LanguageChoice } from './language-choice.tsx'
 import { Said } from './said.tsx'
-import { type Credential, call, sendItem } from './scan-gateway.ts'
+import { type Credential, call, sendItem, sendPhoto, sendRun } from './scan-gateway.ts'
 import { Handheld } from './scan-handheld.ts'
 import { type Item, type ItemStore, MemoryStore, type Photo } from './scan-items.ts'
 import { listenForScans } from './scan-keys.ts'
-import type { Outcome } from './scan-outcome.ts'
-import { type QueueState, ScanQueue } from './scan-queue.ts'
+import { type QueueNeeds, type QueueState, ScanQueue } from './scan-queue.ts'
 import { signal } from './scan-signals.ts'
 import { openStore } from './scan-store.ts'
 import { type Act, type Code, type Count, type Done, Task } from './scan-task.tsx'
@@ -63,7 +62,7 @@ const Desk = ({ store, handheld }: Opened) => {
     () =>
       new ScanQueue({
         store,
-        send: isTraining ? async (item) => floor.take(item) : (item, photo) => sent(handheld, item, photo),
+        ...(isTraining ? floor.gateway : gatewayOf(handheld)),
         tell: (state) => {
           setQueued(state)
           void handheld.endShifts(state.items)
@@ -222,11 +221,18 @@ const Desk = ({ store, handheld }: Opened) => {
   )
 }
 
-/** Sends an item as the person who did it; a sign-in that has ended is forgotten. */
-async function sent(handheld: Handheld, item: Item, photo: Photo | undefined): Promise<Outcome> {
-  const outcome = await sendItem(item, photo, handheld.shiftOf(item.by))
-  if (outcome.kind === 'sign-in') await handheld.ended(item.by)
-  return outcome
+/** Sends each item as the person who did it; a sign-in that has ended is forgotten. */
+function gatewayOf(handheld: Handheld): Pick<QueueNeeds, 'send' | 'sendRun' | 'sendPhoto'> {
+  const noting = async <T extends { readonly kind: string }>(by: string, asked: Promise<T>): Promise<T> => {
+    const outcome = await asked
+    if (outcome.kind === 'sign-in') await handheld.ended(by)
+    return outcome
+  }
+  return {
+    send: (item) => noting(item.by, sendItem(item, handheld.shiftOf(item.by))),
+    sendRun: (run) => noting(run[0]?.by ?? '', sendRun(run, handheld.shiftOf(run[0]?.by ?? ''))),
+    sendPhoto: (photo, by) => noting(by, sendPhoto(photo, handheld.shiftOf(by))),
+  }
 }
 
 /** Asks for the counts that are open; without a network those that were known last. */
