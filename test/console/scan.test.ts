@@ -4,6 +4,7 @@ import t from 'tap'
 import { inBrowser } from '../support/browser.ts'
 import { furnish, people } from '../support/gateway.ts'
 import { button, enrolAndSignIn, enter, photo, scanWithoutNetwork } from '../support/handheld.ts'
+import { pictureOf, screens, themes } from '../support/screens.ts'
 import { TrustedBox } from '../support/trusted-box.ts'
 
 t.setTimeout(300_000)
@@ -120,29 +121,95 @@ t.test(
   },
 )
 
-t.test('training looks like work, says that it is none, and asks the gateway for nothing', inBrowser, async (t) => {
-  const box = await TrustedBox.open(t)
-  const page = await box.browse('/training')
-  const asked: string[] = []
-  page.on('request', (request) => asked.push(new URL(request.url()).pathname))
-  await page.getByText('TRAINING: nothing is recorded').waitFor()
-  await button(page, 'Remove').click()
-  await page.getByLabel('Take a photo (may be left out)').waitFor()
-  await button(page, 'Back').click()
-  await button(page, 'Place').click()
-  await enter(page, 'P-1', 'T-99')
-  await button(page, 'Save').click()
-  await page.getByText('Take a photo first.').waitFor()
-  await page.getByLabel('Take a photo', { exact: true }).setInputFiles(photo)
-  await page.getByText('Photo taken').waitFor()
-  await page.getByText('Take a photo first.').waitFor({ state: 'detached' })
-  await button(page, 'Save').click()
-  await page.getByText('1 refused').waitFor()
-  t.strictSame(await violations(page), [])
-  t.strictSame(
-    asked.filter((path) => path.startsWith('/api/')),
-    [],
+for (const [name, screen] of Object.entries(screens)) {
+  t.test(
+    `training on a ${name} looks like work, says that it is none, and asks the gateway for nothing`,
+    inBrowser,
+    async (t) => {
+      const box = await TrustedBox.open(t)
+      const page = await box.browse('/training', { isMobile: false, hasTouch: false, ...screen })
+      const asked: string[] = []
+      page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+      await page.getByText('TRAINING: nothing is recorded').waitFor()
+      await button(page, 'Remove').click()
+      await page.getByLabel('Take a photo (may be left out)').waitFor()
+      await button(page, 'Back').click()
+      await button(page, 'Place').click()
+      await enter(page, 'P-1', 'T-99')
+      await button(page, 'Save').click()
+      await page.getByText('Take a photo first.').waitFor()
+      await page.getByLabel('Take a photo', { exact: true }).setInputFiles(photo)
+      await page.getByText('Photo taken').waitFor()
+      await page.getByText('Take a photo first.').waitFor({ state: 'detached' })
+      await page.getByText('Unknown on this device').waitFor()
+      t.strictSame(await layoutFaults(page), [])
+      for (const colorScheme of themes) {
+        await page.emulateMedia({ colorScheme })
+        t.strictSame(await violations(page), [], `a task, ${colorScheme}`)
+        const picture = pictureOf(`scan task ${name} ${colorScheme}`)
+        if (picture) await page.screenshot({ path: picture, fullPage: true })
+      }
+      await button(page, 'Save').click()
+      await page.getByText('1 refused').waitFor()
+      t.strictSame(await violations(page), [])
+      await button(page, 'Back').click()
+      await button(page, 'Count').click()
+      await enter(page, 'T-01', 'P-2')
+      await button(page, 'Save').click()
+      await page.getByText('1 received by the gateway').waitFor()
+      t.strictSame(
+        asked.filter((path) => path.startsWith('/api/')),
+        [],
+      )
+      const { body } = await box.gateway.ask('GET', '/api/whms/events', { by: people.sven })
+      t.equal(body.pagination.total, 0, 'the ledger has nothing')
+    },
   )
-  const { body } = await box.gateway.ask('GET', '/api/whms/events', { by: people.sven })
-  t.equal(body.pagination.total, 0, 'the ledger has nothing')
+}
+
+/** What a gloved hand could not press, and whether the page has to be moved sideways. */
+const layoutFaults = (page: Page): Promise<string[]> =>
+  page.evaluate(`(() => {
+    const small = [...document.querySelectorAll('main button')].filter((one) => one.getBoundingClientRect().height < 48)
+    const isWide = document.documentElement.scrollWidth > innerWidth
+    return [...small.map((one) => one.textContent), ...(isWide ? ['wider than the screen'] : [])]
+  })()`)
+
+t.test('what is scanned in front of the menu or behind the end of a sign-in is not lost', inBrowser, async (t) => {
+  const box = await TrustedBox.open(t)
+  await furnish(box.gateway, ['A-01'])
+  const code = await box.enrolment()
+  const page = await box.browse('/scan')
+  const slotsRead = page.waitForResponse((answer) => answer.url().endsWith('/api/whms/slots'))
+  await enrolAndSignIn(page, code)
+  await (await slotsRead).finished()
+  await page.evaluate('navigator.serviceWorker.ready.then(() => 1)')
+  await enter(page, 'P-1')
+  await page.getByText('What do you want to do with it?').waitFor()
+  await enter(page, 'P-2')
+  await page.getByText(/^P-2 was NOT taken: choose first/).waitFor()
+  t.strictSame(await violations(page), [], 'the menu with a code')
+  const picture = pictureOf('scan menu with a code')
+  if (picture) await page.screenshot({ path: picture, fullPage: true })
+  await box.cut()
+  await page.reload()
+  await button(page, 'Remove').click()
+  await enter(page, 'P-1', 'A-0I')
+  await page.getByText(/does not know a slot A-0I\. Read the label again/).waitFor()
+  await button(page, 'Clear A-0I').click()
+  await enter(page, 'A-01')
+  await button(page, 'Save').click()
+  await page.getByText('1 waiting').waitFor()
+  await enter(page, 'P-2', 'A-01', 'P-3')
+  await page.getByText(/^P-3 was NOT taken/).waitFor()
+  await box.gateway.ask('PUT', '/api/operators/1/pin', { by: people.ada, body: { pin: '2581' } })
+  await box.restore()
+  await page.evaluate(`dispatchEvent(new Event('online'))`)
+  await page.getByText(/^Your sign-in has ended/).waitFor()
+  await page.getByLabel('Badge').fill('B-4711')
+  await page.getByLabel('PIN').fill('2581')
+  await button(page, 'Sign in').click()
+  await button(page, 'Clear P-2').waitFor()
+  await button(page, 'Save').click()
+  await page.getByText('2 received by the gateway').waitFor()
 })

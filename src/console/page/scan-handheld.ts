@@ -34,6 +34,10 @@ export class Handheld {
     return this.#person === undefined ? undefined : this.#shifts[this.#person]
   }
 
+  isScanning(username: string): boolean {
+    return this.#person === username
+  }
+
   /** Returns the sign-in that sends the items of a person; undefined: it has ended. */
   shiftOf(username: string): Credential | undefined {
     return this.#shifts[username]

@@ -34,6 +34,7 @@ const english = {
     training: 'Practice without recording',
   },
   signOut: 'Sign out',
+  signInEnded: 'Your sign-in has ended. Sign in again: what you began is still here.',
   acts: { PLACED: 'Place', REMOVED: 'Remove', move: 'Move', count: 'Count', VERIFIED: 'Verify', DISPUTED: 'Dispute' },
   pallet: 'Pallet',
   slot: 'Slot',
@@ -51,6 +52,18 @@ const english = {
   note: 'What is wrong?',
   noteNeeded: 'Say what is wrong first.',
   missing: (what: string) => `Scan the ${what.toLowerCase()} first.`,
+  clear: 'Clear',
+  clearOf: (code: string) => `Clear ${code}`,
+  full: (code: string) =>
+    `${code} was NOT taken: pallet and slot are there already. Press Save first, or clear what is wrong.`,
+  otherSlot: (code: string, slot: string) =>
+    `${code} was NOT taken: it is another slot. Save what you counted in ${slot} first, or clear it.`,
+  chooseFirst: (code: string) => `${code} was NOT taken: choose first what to do with the code below, or clear it.`,
+  chooseAct: 'What do you want to do with it?',
+  unknownSlot: (code: string) =>
+    `This device does not know a slot ${code}. Read the label again. If it is wrong, clear it and scan the right one.`,
+  unknownHere: 'Unknown on this device',
+  mayOnlyLook: 'You may not record anything on this device. Ask a supervisor.',
   save: 'Save',
   back: 'Back',
   type: 'Scan or type a code',
@@ -74,6 +87,7 @@ const english = {
   training: {
     banner: 'TRAINING: nothing is recorded',
     hint: 'Practice codes: pallets P-1, P-2 and slots T-01, T-02. Slot T-99 does not exist.',
+    count: 'Practice',
     end: 'End the training',
     unknownSlot: (slot: string) =>
       `Slot ${slot} does not exist. Read the label again, do it with the right slot, then remove this one.`,
@@ -131,6 +145,7 @@ const german: typeof english = {
     training: 'Üben, ohne zu buchen',
   },
   signOut: 'Abmelden',
+  signInEnded: 'Ihre Anmeldung ist abgelaufen. Melden Sie sich wieder an: Was Sie begonnen haben, ist noch da.',
   acts: {
     PLACED: 'Einlagern',
     REMOVED: 'Auslagern',
@@ -155,6 +170,19 @@ const german: typeof english = {
   note: 'Was stimmt nicht?',
   noteNeeded: 'Schreiben Sie zuerst, was nicht stimmt.',
   missing: (what) => `Zuerst scannen: ${what}.`,
+  clear: 'Löschen',
+  clearOf: (code) => `${code} löschen`,
+  full: (code) =>
+    `${code} wurde NICHT übernommen: Palette und Stellplatz sind schon da. Erst speichern, oder löschen, was falsch ist.`,
+  otherSlot: (code, slot) =>
+    `${code} wurde NICHT übernommen: Das ist ein anderer Stellplatz. Erst speichern, was auf ${slot} gezählt ist, oder es löschen.`,
+  chooseFirst: (code) =>
+    `${code} wurde NICHT übernommen: Wählen Sie erst, was mit dem Code unten geschieht, oder löschen Sie ihn.`,
+  chooseAct: 'Was möchten Sie damit tun?',
+  unknownSlot: (code) =>
+    `Dieses Gerät kennt keinen Stellplatz ${code}. Lesen Sie das Etikett noch einmal. Ist er falsch, löschen und den richtigen scannen.`,
+  unknownHere: 'Auf diesem Gerät unbekannt',
+  mayOnlyLook: 'Sie dürfen auf diesem Gerät nichts buchen. Fragen Sie die Schichtleitung.',
   save: 'Speichern',
   back: 'Zurück',
   type: 'Code scannen oder tippen',
@@ -179,6 +207,7 @@ const german: typeof english = {
   training: {
     banner: 'ÜBUNG: Nichts wird gebucht',
     hint: 'Codes zum Üben: Paletten P-1, P-2 und Stellplätze T-01, T-02. Stellplatz T-99 gibt es nicht.',
+    count: 'Übung',
     end: 'Übung beenden',
     unknownSlot: (slot) =>
       `Stellplatz ${slot} gibt es nicht. Lesen Sie das Etikett noch einmal, buchen Sie mit dem richtigen, dann diesen Scan löschen.`,

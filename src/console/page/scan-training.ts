@@ -1,6 +1,7 @@
 import type { Item } from './scan-items.ts'
 import type { Settling } from './scan-outcome.ts'
 import type { QueueNeeds } from './scan-queue.ts'
+import type { Count } from './scan-tasks.ts'
 import { scanTexts } from './scan-texts.ts'
 
 /** Slots of the sandbox. */
@@ -9,6 +10,9 @@ const slots = new Set(['T-01', 'T-02'])
 /** A floor that exists in this page alone: for practice. It asks no gateway for anything. */
 export class TrainingFloor {
   readonly #pallets = new Map<string, string>()
+  readonly counts: readonly Count[] = [{ id: 1, reference: scanTexts.training.count }]
+
+  readonly isSlot = (text: string): boolean => slots.has(text.trim().toUpperCase())
 
   /** Takes what the queue sends, in place of a gateway. */
   readonly gateway: Pick<QueueNeeds, 'send' | 'sendRun' | 'sendPhoto'> = {

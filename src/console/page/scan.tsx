@@ -3,14 +3,17 @@ import { CameraButton, useCamera } from './camera-button.tsx'
 import { language, locale } from './language.ts'
 import { LanguageChoice } from './language-choice.tsx'
 import { Said } from './said.tsx'
+import { type Act, actsOf, type Code } from './scan-codes.ts'
 import { type Credential, call, sendItem, sendPhoto, sendRun } from './scan-gateway.ts'
 import { Handheld } from './scan-handheld.ts'
 import { type Item, type ItemStore, MemoryStore, type Photo } from './scan-items.ts'
 import { listenForScans } from './scan-keys.ts'
 import { type QueueNeeds, type QueueState, ScanQueue } from './scan-queue.ts'
 import { signal } from './scan-signals.ts'
+import { SlotLabels } from './scan-slots.ts'
 import { openStore } from './scan-store.ts'
-import { type Act, type Code, type Count, type Done, Task } from './scan-task.tsx'
+import { Scanned, Task } from './scan-task.tsx'
+import { type Count, type Done, ScanTasks } from './scan-tasks.ts'
 import { scanTexts as texts } from './scan-texts.ts'
 import { TrainingFloor } from './scan-training.ts'
 import { type Watched, watchLog } from './scan-witness.ts'
@@ -18,7 +21,7 @@ import { type Watched, watchLog } from './scan-witness.ts'
 const watchEveryMs = 5 * 60_000
 const isTraining = location.pathname === '/training'
 type Remark = { readonly kind: 'good' | 'warn' | 'bad'; readonly words: string }
-type Opened = { readonly store: ItemStore; readonly handheld: Handheld }
+type Opened = { readonly store: ItemStore; readonly handheld: Handheld; readonly slots: SlotLabels }
 
 const Page = () => {
   const [opened, setOpened] = useState<Opened | undefined>(undefined)
@@ -27,7 +30,9 @@ const Page = () => {
     if (!isSecureContext) return
     const open = async () => {
       const store = isTraining ? new MemoryStore() : await openStore()
-      setOpened({ store, handheld: await Handheld.open(store) })
+      const slots = new SlotLabels(store)
+      await slots.recall()
+      setOpened({ store, slots, handheld: await Handheld.open(store) })
       // Asked once: without it a browser that runs short of room may clear this page's store.
       if (!isTraining) await navigator.storage?.persist?.()
     }
@@ -47,22 +52,30 @@ const Page = () => {
 const empty: QueueState = { items: [], acknowledged: 0, rests: '', signInNeeded: [], remarks: [], aside: new Map() }
 const trainee: Credential = { username: 'trainee', instance: '', secret: '', role: 'supervisor' }
 
-const Desk = ({ store, handheld }: Opened) => {
+const Desk = ({ store, handheld, slots }: Opened) => {
   const [queued, setQueued] = useState<QueueState>(empty)
   const [said, setSaid] = useState<Remark | undefined>(undefined)
-  const [act, setAct] = useState<Act | undefined>(undefined)
   const [isListOpen, setListOpen] = useState(false)
   const [counts, setCounts] = useState<readonly Count[]>([])
   const [watched, setWatched] = useState<Watched>(undefined)
   const [, again] = useState(0)
   const draw = () => again((n: number) => n + 1)
+  /** Takes the codes while nobody is signed in. */
   const taker = useRef<((code: Code) => void) | undefined>(undefined)
   const floor = useMemo(() => new TrainingFloor(), [])
+  const whoScans = () => (isTraining ? trainee : handheld.person)
+  const problem = (words: string) => {
+    signal(false)
+    setSaid({ kind: 'bad', words })
+  }
+  /** Without words it takes an older problem away. */
+  const problemOrNone = (words: string) =>
+    words === '' ? setSaid((last) => (last?.kind === 'bad' ? undefined : last)) : problem(words)
   const queue = useMemo(
     () =>
       new ScanQueue({
         store,
-        ...(isTraining ? floor.gateway : gatewayOf(handheld)),
+        ...(isTraining ? floor.gateway : gatewayOf(handheld, () => problem(texts.signInEnded))),
         tell: (state) => {
           setQueued(state)
           void handheld.endShifts(state.items)
@@ -76,12 +89,40 @@ const Desk = ({ store, handheld }: Opened) => {
       }),
     [],
   )
-  const person = isTraining ? trainee : handheld.person
+  const keep = async (by: string, { title, path, body }: Done, photo: Photo | undefined): Promise<boolean> => {
+    const id = crypto.randomUUID()
+    const key = path.endsWith('/scans') ? { client_scan_id: id } : { client_event_id: id }
+    try {
+      await queue.take({ id, by, title, path, body: { ...body, ...key }, at: new Date().toISOString() }, photo)
+    } catch (error) {
+      problem(texts.notStored((error as Error).message || (error as Error).name))
+      return false
+    }
+    signal(true)
+    setSaid({ kind: 'good', words: texts.taken(title) })
+    return true
+  }
+  const tasks = useMemo(
+    () =>
+      new ScanTasks({
+        ...{ draw, keep, say: problemOrNone },
+        isSlot: (by) => (isTraining ? floor.isSlot : slots.of(by)),
+      }),
+    [],
+  )
+  const take = (code: Code) => {
+    const who = whoScans()
+    if (!who) taker.current?.(code)
+    else if (actsOf(who.role).length === 0) problem(texts.mayOnlyLook)
+    else tasks.take(who.username, code)
+  }
+  const person = whoScans()
+  const act = person && tasks.of(person.username).act
   useEffect(() => {
     void queue.start()
     const wake = () => queue.wake()
     addEventListener('online', wake)
-    const stop = listenForScans((text) => taker.current?.({ text, isScanned: true }))
+    const stop = listenForScans((text) => take({ text, isScanned: true }))
     return () => {
       removeEventListener('online', wake)
       stop()
@@ -89,7 +130,9 @@ const Desk = ({ store, handheld }: Opened) => {
   }, [])
   useEffect(() => {
     if (isTraining || !person) return
+    let isKnown = false
     const look = async () => {
+      if (!isKnown) isKnown = await slots.refresh(person)
       const found = await watchLog(person)
       if (found) await store.setFact('alarm', 'alarm' in found ? found.alarm : undefined)
       if (found && 'alarm' in found) signal(false)
@@ -104,35 +147,24 @@ const Desk = ({ store, handheld }: Opened) => {
     return () => clearInterval(timer)
   }, [person?.secret])
 
-  const problem = (words: string) => {
-    signal(false)
-    setSaid({ kind: 'bad', words })
-  }
-  const problemOrNone = (words: string) => (words === '' ? setSaid(undefined) : problem(words))
   const camera = useCamera(problemOrNone)
-  const done = async ({ title, path, body }: Done, photo: Photo | undefined): Promise<boolean> => {
-    if (!person) return false
-    const id = crypto.randomUUID()
-    const key = path.endsWith('/scans') ? { client_scan_id: id } : { client_event_id: id }
-    const item = { id, by: person.username, title, path, body: { ...body, ...key }, at: new Date().toISOString() }
-    try {
-      await queue.take(item, photo)
-    } catch (error) {
-      problem(texts.notStored((error as Error).message || (error as Error).name))
-      return false
-    }
-    signal(true)
-    setSaid({ kind: 'good', words: texts.taken(title) })
-    return true
-  }
-  const begin = async (next: Act) => {
+  const begin = async (by: Credential, next: Act) => {
     setSaid(undefined)
-    if (next === 'count' && person) setCounts(await openCounts(store, person))
-    setAct(next)
+    tasks.begin(by.username, next)
+    if (next !== 'count') return
+    const offer = (open: readonly Count[]) => {
+      setCounts(open)
+      tasks.offer(by.username, open)
+    }
+    if (isTraining) return offer(floor.counts)
+    // Those that were known last at once: without a network the answer takes its time.
+    offer((await store.fact<Count[]>('counts')) ?? [])
+    const open = await openCounts(store, by)
+    if (open) offer(open)
   }
-  const leave = async () => {
+  const leave = async (by: Credential) => {
     await handheld.signOut()
-    setAct(undefined)
+    tasks.leave(by.username)
     queue.wake()
     draw()
   }
@@ -143,7 +175,7 @@ const Desk = ({ store, handheld }: Opened) => {
         <h1>{texts.title}</h1>
         {person && !isTraining ? <strong>{person.username}</strong> : null}
         {person && !isTraining ? (
-          <button type="button" onClick={leave}>
+          <button type="button" onClick={() => leave(person)}>
             {texts.signOut}
           </button>
         ) : null}
@@ -163,51 +195,42 @@ const Desk = ({ store, handheld }: Opened) => {
         />
       </p>
       {isListOpen ? <List queue={queue} queued={queued} /> : null}
-      {act || !person ? (
-        <>
-          <CameraButton camera={camera} words />
-          {camera.View ? (
-            <camera.View
-              onCode={(text) => taker.current?.({ text, isScanned: true })}
-              onEnd={(words) => {
-                camera.close()
-                if (words !== '') problem(words)
-              }}
-            />
-          ) : null}
-        </>
+      <CameraButton camera={camera} words />
+      {camera.View ? (
+        <camera.View
+          onCode={(text) => take({ text, isScanned: true })}
+          onEnd={(words) => {
+            camera.close()
+            if (words !== '') problem(words)
+          }}
+        />
       ) : null}
-      {act && person ? <Entry onCode={(text) => taker.current?.({ text, isScanned: false })} /> : null}
+      {/* A new one for each view, so that it takes the focus from the button that opened the view. */}
+      {person ? <Entry key={act ?? 'menu'} onCode={(text) => take({ text, isScanned: false })} /> : null}
       {act && person ? (
         <Task
           key={act}
-          act={act}
-          counts={counts}
-          onReady={(take) => {
-            taker.current = take
+          {...{ act, tasks, counts }}
+          by={person.username}
+          onBack={() => {
+            tasks.leave(person.username)
+            setSaid(undefined)
           }}
-          onDone={done}
-          onProblem={problemOrNone}
-          onBack={() => setAct(undefined)}
         />
       ) : null}
-      {!act && person ? <Tiles role={person.role} onAct={begin} /> : null}
-      {person || handheld.device ? null : (
-        <Enrol
-          handheld={handheld}
-          onTaker={(take) => {
-            taker.current = take
-          }}
-          onDone={draw}
-        />
-      )}
+      {!act && person ? (
+        <>
+          <Scanned by={person.username} tasks={tasks} />
+          <Tiles role={person.role} onAct={(next) => begin(person, next)} />
+        </>
+      ) : null}
+      {person || handheld.device ? null : <Enrol handheld={handheld} taker={taker} onDone={draw} />}
       {!person && handheld.device ? (
         <SignIn
           handheld={handheld}
-          onTaker={(take) => {
-            taker.current = take
-          }}
+          taker={taker}
           onDone={() => {
+            setSaid(undefined)
             queue.wake()
             draw()
           }}
@@ -215,30 +238,38 @@ const Desk = ({ store, handheld }: Opened) => {
       ) : null}
       {isTraining ? <Training /> : null}
       {/* Choosing loads the page again, and a task that is begun would be lost. */}
-      {act ? null : <LanguageChoice />}
+      {tasks.isIdle ? <LanguageChoice /> : null}
       {watched && 'size' in watched ? <p class="muted">{texts.witness(watched.size)}</p> : null}
     </main>
   )
 }
 
-/** Sends each item as the person who did it; a sign-in that has ended is forgotten. */
-function gatewayOf(handheld: Handheld): Pick<QueueNeeds, 'send' | 'sendRun' | 'sendPhoto'> {
-  const noting = async <T extends { readonly kind: string }>(by: string, asked: Promise<T>): Promise<T> => {
-    const outcome = await asked
-    if (outcome.kind === 'sign-in') await handheld.ended(by)
+/** Sends each item as the person who did it; a sign-in that has ended is forgotten. `onEnded`: it was that of who scans. */
+function gatewayOf(handheld: Handheld, onEnded: () => void): Pick<QueueNeeds, 'send' | 'sendRun' | 'sendPhoto'> {
+  const noting = async <T extends { readonly kind: string }>(
+    by: string,
+    ask: (shift: Credential | undefined) => Promise<T>,
+  ): Promise<T> => {
+    const shift = handheld.shiftOf(by)
+    const outcome = await ask(shift)
+    // The person may have signed in again meanwhile: that sign-in has not ended.
+    if (outcome.kind !== 'sign-in' || !shift || handheld.shiftOf(by)?.secret !== shift.secret) return outcome
+    const isScanning = handheld.isScanning(by)
+    await handheld.ended(by)
+    if (isScanning) onEnded()
     return outcome
   }
   return {
-    send: (item) => noting(item.by, sendItem(item, handheld.shiftOf(item.by))),
-    sendRun: (run) => noting(run[0]?.by ?? '', sendRun(run, handheld.shiftOf(run[0]?.by ?? ''))),
-    sendPhoto: (photo, by) => noting(by, sendPhoto(photo, handheld.shiftOf(by))),
+    send: (item) => noting(item.by, (shift) => sendItem(item, shift)),
+    sendRun: (run) => noting(run[0]?.by ?? '', (shift) => sendRun(run, shift)),
+    sendPhoto: (photo, by) => noting(by, (shift) => sendPhoto(photo, shift)),
   }
 }
 
-/** Asks for the counts that are open; without a network those that were known last. */
-async function openCounts(store: ItemStore, by: Credential): Promise<readonly Count[]> {
+/** Asks for the counts that are open, and keeps them for times without a network; undefined: no answer came. */
+async function openCounts(store: ItemStore, by: Credential): Promise<readonly Count[] | undefined> {
   const outcome = await call('/api/whms/counts', by)
-  if (outcome.kind !== 'acknowledged') return (await store.fact<Count[]>('counts')) ?? []
+  if (outcome.kind !== 'acknowledged') return undefined
   const all = outcome.answer['data'] as { id: number; reference: string | null; state: string }[]
   const counts = all.filter(({ state }) => state === 'open' || state === 'counting')
   await store.setFact('counts', counts)
@@ -315,13 +346,8 @@ const List = ({ queue, queued: { items, aside } }: { queue: ScanQueue; queued: Q
 }
 
 const Tiles = ({ role, onAct }: { role: string; onAct: (act: Act) => void }) => {
-  const acts: readonly Act[] = [
-    'PLACED',
-    'REMOVED',
-    'move',
-    'count',
-    ...(role === 'supervisor' ? (['VERIFIED'] as const) : []),
-  ]
+  const acts = actsOf(role)
+  if (acts.length === 0) return <p class="blank">{texts.mayOnlyLook}</p>
   return (
     <nav class="scan-tiles" aria-label={texts.title}>
       {acts.map((act) => (
@@ -367,16 +393,12 @@ const Entry = ({ onCode }: { onCode: (text: string) => void }) => {
   )
 }
 
-const Enrol = ({ handheld, onTaker, onDone }: SignInProps) => {
+const Enrol = ({ handheld, taker, onDone }: SignInProps) => {
   const field = useRef<HTMLInputElement>(null)
   const [problem, setProblem] = useState('')
-  useEffect(
-    () =>
-      onTaker(({ text }) => {
-        if (field.current) field.current.value = text
-      }),
-    [],
-  )
+  useTaker(taker, ({ text }) => {
+    if (field.current) field.current.value = text
+  })
   const submit = async (event: Event) => {
     event.preventDefault()
     const words = await handheld.enrol(field.current?.value ?? '')
@@ -402,19 +424,26 @@ const Enrol = ({ handheld, onTaker, onDone }: SignInProps) => {
   )
 }
 
-type SignInProps = { handheld: Handheld; onTaker: (take: (code: Code) => void) => void; onDone: () => void }
+type Taker = { current: ((code: Code) => void) | null | undefined }
+type SignInProps = { handheld: Handheld; taker: Taker; onDone: () => void }
 
-const SignIn = ({ handheld, onTaker, onDone }: SignInProps) => {
+/** Takes the codes as long as the view is shown. */
+function useTaker(taker: Taker, take: (code: Code) => void): void {
+  useEffect(() => {
+    taker.current = take
+    return () => {
+      if (taker.current === take) taker.current = undefined
+    }
+  }, [])
+}
+
+const SignIn = ({ handheld, taker, onDone }: SignInProps) => {
   const [badge, pin] = [useRef<HTMLInputElement>(null), useRef<HTMLInputElement>(null)]
   const [problem, setProblem] = useState('')
-  useEffect(
-    () =>
-      onTaker(({ text }) => {
-        if (badge.current) badge.current.value = text
-        pin.current?.focus()
-      }),
-    [],
-  )
+  useTaker(taker, ({ text }) => {
+    if (badge.current) badge.current.value = text
+    pin.current?.focus()
+  })
   const submit = async (event: Event) => {
     event.preventDefault()
     const words = await handheld.signIn(badge.current?.value ?? '', pin.current?.value ?? '')

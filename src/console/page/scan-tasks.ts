@@ -1,0 +1,182 @@
+import {
+  type Act,
+  beginning,
+  type Code,
+  type Filled,
+  type IsSlot,
+  isEmpty,
+  nothing,
+  withCode,
+  withoutCode,
+} from './scan-codes.ts'
+import type { NewItem, Photo } from './scan-items.ts'
+import { printable } from './scan-place.ts'
+import { scanTexts as texts } from './scan-texts.ts'
+
+export type Count = { readonly id: number; readonly reference: string | null }
+export type Done = Pick<NewItem, 'title' | 'path' | 'body'>
+/** What is recorded; `VERIFIED` and `DISPUTED` end the same task. */
+export type Deed = Act | 'DISPUTED'
+
+/** What a person has begun and not saved. `act` undefined: it is not chosen yet. */
+export type Draft = {
+  readonly act: Act | undefined
+  readonly filled: Filled
+  readonly photo: Photo | undefined
+  readonly note: string
+  readonly count: Count | undefined
+}
+
+type Needs = {
+  /** Called after each change. */
+  readonly draw: () => void
+  /** Shows what is wrong, with its sound; '' when nothing is any more. */
+  readonly say: (words: string) => void
+  readonly isSlot: (by: string) => IsSlot
+  /** Stores what was done; resolves to whether it is stored. */
+  readonly keep: (by: string, done: Done, photo: Photo | undefined) => Promise<boolean>
+}
+
+const blank: Draft = { act: undefined, filled: nothing, photo: undefined, note: '', count: undefined }
+
+/**
+ * The tasks that people have begun on this device. Each person has one, which outlives the end of a sign-in. A code
+ * that comes while a task is being stored goes into the next one.
+ */
+export class ScanTasks {
+  readonly #needs: Needs
+  readonly #drafts = new Map<string, Draft>()
+  #saving: { readonly codes: (readonly [string, Code])[] } | undefined
+  /** A picture of the camera that is still being read. */
+  #reading: Promise<void> | undefined
+  /** Counts the tasks that were given up. */
+  #left = 0
+
+  constructor(needs: Needs) {
+    this.#needs = needs
+  }
+
+  get isSaving(): boolean {
+    return this.#saving !== undefined
+  }
+
+  /** Whether nobody has begun anything: then the page may be loaded again. */
+  get isIdle(): boolean {
+    return [...this.#drafts.values()].every(({ act, filled }) => act === undefined && isEmpty(filled))
+  }
+
+  of(by: string): Draft {
+    return this.#drafts.get(by) ?? blank
+  }
+
+  /** Whether this device knows the slots, and the one of the task is none of them. */
+  hasUnknownSlot(by: string): boolean {
+    const { slot } = this.of(by).filled
+    return slot !== undefined && this.#needs.isSlot(by)?.(slot.text) === false
+  }
+
+  take(by: string, code: Code): void {
+    if (this.#saving) {
+      this.#saving.codes.push([by, code])
+      return
+    }
+    const { act, filled } = this.of(by)
+    const taken = withCode(act, filled, code, this.#needs.isSlot(by))
+    this.#put(by, { filled: taken.filled })
+    this.#needs.say(taken.problem)
+  }
+
+  begin(by: string, act: Act): void {
+    this.#put(by, { act, filled: beginning(act, this.of(by).filled) })
+  }
+
+  /** Gives the task up. */
+  leave(by: string): void {
+    this.#left += 1
+    this.#drafts.delete(by)
+    this.#needs.draw()
+  }
+
+  clear(by: string, code: Code): void {
+    this.#put(by, { filled: withoutCode(this.of(by).filled, code) })
+    this.#needs.say('')
+  }
+
+  note(by: string, note: string): void {
+    this.#put(by, { note })
+  }
+
+  choose(by: string, count: Count | undefined): void {
+    this.#put(by, { count })
+  }
+
+  /** The open counts are known anew: one is chosen, unless codes were scanned for another. */
+  offer(by: string, counts: readonly Count[]): void {
+    const { count, filled } = this.of(by)
+    const isKept = count !== undefined && (!isEmpty(filled) || counts.some(({ id }) => id === count.id))
+    if (!isKept) this.choose(by, counts[0])
+  }
+
+  /** Takes a photo as soon as it is read, unless its task was given up meanwhile. */
+  async photograph(by: string, reading: Promise<Photo>): Promise<void> {
+    const before = this.#left
+    this.#reading = reading.then(
+      (photo) => {
+        if (this.#left !== before) return
+        this.#put(by, { photo })
+        this.#needs.say('')
+      },
+      (error: Error) => this.#needs.say(error.message),
+    )
+    await this.#reading
+  }
+
+  /** Stores the task and begins the next of its kind; says so when something is missing. */
+  async save(by: string, deed: Deed): Promise<void> {
+    // A second press while the first is being stored would be a second scan.
+    if (this.#saving) return
+    const saving: (readonly [string, Code])[] = []
+    this.#saving = { codes: saving }
+    this.#needs.draw()
+    // The photo belongs to this task, not to the next one.
+    await this.#reading
+    const draft = this.of(by)
+    const missing = missingIn(deed, draft)
+    if (missing !== '') this.#needs.say(missing)
+    const isKept = missing === '' && (await this.#needs.keep(by, doneOf(deed, draft), draft.photo))
+    this.#saving = undefined
+    if (isKept) this.#put(by, { ...blank, act: draft.act, count: draft.count })
+    for (const [who, code] of saving) this.take(who, code)
+    this.#needs.draw()
+  }
+
+  #put(by: string, part: Partial<Draft>): void {
+    this.#drafts.set(by, { ...this.of(by), ...part })
+    this.#needs.draw()
+  }
+}
+
+export const needsPhoto = (act: string): boolean => act === 'PLACED' || act === 'move'
+
+function missingIn(deed: Deed, { filled: { pallet, slot }, photo, note, count }: Draft): string {
+  if (!pallet && deed !== 'count') return texts.missing(texts.pallet)
+  if (!slot) return texts.missing(texts.slot)
+  if (needsPhoto(deed) && !photo) return texts.photoNeeded
+  if (deed === 'count' && !count) return texts.noCount
+  return deed === 'DISPUTED' && note.trim() === '' ? texts.noteNeeded : ''
+}
+
+function doneOf(deed: Deed, { filled: { pallet, slot, found }, note, count }: Draft): Done {
+  const [asset, label, words] = [pallet?.text ?? '', slot?.text ?? '', note.trim()]
+  if (deed === 'count') {
+    const barcodes = found.map(({ text }) => text)
+    const what = barcodes.length > 0 ? { barcodes } : { empty: true }
+    const title = `${texts.acts.count}: ${printable(label)}, ${barcodes.map(printable).join(', ') || texts.emptySlot}`
+    return { title, path: `/api/whms/counts/${count?.id}/scans`, body: { slot_code: label, ...what } }
+  }
+  const title = `${texts.acts[deed]}: ${printable(asset)} · ${printable(label)}`
+  const scan = pallet?.isScanned && slot?.isScanned ? { scan: { slot: label, asset } } : {}
+  const common = { asset_barcode: asset, ...scan, ...(words !== '' && { verification_notes: words }) }
+  if (deed === 'move') return { title, path: '/api/whms/moves', body: { ...common, to_slot_code: label } }
+  return { title, path: '/api/whms/events', body: { ...common, event_type: deed, slot_code: label } }
+}
