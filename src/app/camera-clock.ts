@@ -21,8 +21,8 @@ export async function askCameraClock(source: StreamSource, needs: OnvifNeeds): P
   // What does not speak RTSP is no camera that should be asked more.
   if (protocol === 'rtsp:' && !answer?.isRtsp) return { measured: null, stranger: answer?.firstLine ?? null }
   if (answer && answer.aheadSeconds !== null) return { measured: measuredBy('rtsp', answer), stranger: null }
-  const told = await askDeviceClock(needs, { ...usualPlace, host: hostname.replace(/^\[|\]$/g, '') })
-  return { measured: told && measuredBy('onvif', told), stranger: null }
+  const device = await askDeviceClock(needs, { ...usualPlace, host: hostname.replace(/^\[|\]$/g, '') })
+  return { measured: device && measuredBy('onvif', device), stranger: null }
 }
 
 function measuredBy(

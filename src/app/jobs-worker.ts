@@ -24,25 +24,25 @@ async function answer(request: JobRequest): Promise<JobAnswer> {
 function run(request: JobRequest, dataDir: string): JobResult | Promise<JobResult> {
   switch (request.job) {
     case 'verify':
-      return verifyWithOutsiders(dataDir, request.told.known, {
-        part: request.told.part,
-        mayLackFiles: request.told.mayLackFiles ?? false,
+      return verifyWithOutsiders(dataDir, request.order.known, {
+        part: request.order.part,
+        mayLackFiles: request.order.mayLackFiles ?? false,
         onProgress: (share) => parentPort?.postMessage({ id: request.id, share }),
       })
     case 'report':
-      return report(dataDir, request.told)
+      return report(dataDir, request.order)
     case 'scores':
-      return replayCells(request.told)
+      return replayCells(request.order)
     case 'whatIf':
-      return whatIf(request.told)
+      return whatIf(request.order)
     case 'backup':
-      return makeBackup(request.told, systemRandom)
+      return makeBackup(request.order, systemRandom)
     case 'segments':
-      return writeSegments(request.told, systemRandom)
+      return writeSegments(request.order, systemRandom)
     case 'rehearseSegments':
-      return rehearseSegments(request.told, systemRandom)
+      return rehearseSegments(request.order, systemRandom)
     case 'rehearse':
-      return rehearse(request.told, systemRandom)
+      return rehearse(request.order, systemRandom)
   }
 }
 

@@ -19,14 +19,14 @@ import type { RecordedMotion, Replayed, ReplaySpec } from '../video/index.ts'
 
 /** Input (besides the data folder) and result of each kind of job. */
 type JobKinds = {
-  verify: { readonly told: VerifyAsked & { readonly part: VerifyPart }; readonly result: FullVerification }
-  report: { readonly told: ReportSpec; readonly result: ComposedReport }
-  scores: { readonly told: ReplaySpec; readonly result: Replayed }
-  whatIf: { readonly told: WhatIfSpec; readonly result: Awaited<ReturnType<Replays['whatIf']>> }
-  backup: { readonly told: BackupOrder; readonly result: BackupMade }
-  segments: { readonly told: SegmentsOrder; readonly result: SegmentsMade | undefined }
-  rehearseSegments: { readonly told: SegmentsRehearsal; readonly result: SegmentsRehearsed }
-  rehearse: { readonly told: RehearsalOrder; readonly result: Rehearsed }
+  verify: { readonly order: VerifyAsked & { readonly part: VerifyPart }; readonly result: FullVerification }
+  report: { readonly order: ReportSpec; readonly result: ComposedReport }
+  scores: { readonly order: ReplaySpec; readonly result: Replayed }
+  whatIf: { readonly order: WhatIfSpec; readonly result: Awaited<ReturnType<Replays['whatIf']>> }
+  backup: { readonly order: BackupOrder; readonly result: BackupMade }
+  segments: { readonly order: SegmentsOrder; readonly result: SegmentsMade | undefined }
+  rehearseSegments: { readonly order: SegmentsRehearsal; readonly result: SegmentsRehearsed }
+  rehearse: { readonly order: RehearsalOrder; readonly result: Rehearsed }
 }
 type JobKind = keyof JobKinds
 /** `mayLackFiles`: see `verifyLedger`. */
@@ -34,7 +34,7 @@ export type VerifyAsked = { readonly known: KnownOutsiders; readonly mayLackFile
 export type WhatIfSpec = { readonly spec: ReplaySpec; readonly recorded: readonly RecordedMotion[] }
 export type JobResult = JobKinds[JobKind]['result']
 
-export type Job = { [K in JobKind]: { readonly job: K; readonly told: JobKinds[K]['told'] } }[JobKind]
+export type Job = { [K in JobKind]: { readonly job: K; readonly order: JobKinds[K]['order'] } }[JobKind]
 export type JobRequest = Job & { readonly id: number; readonly dataDir: string }
 export type JobAnswer = { readonly id: number } & (
   | { readonly result: JobResult }
@@ -86,7 +86,7 @@ export class Jobs {
     onShare(0)
     try {
       const result = await verifyInTwoThreads(dataDir, (part) =>
-        this.#run(dataDir, { job: 'verify', told: { ...asked, part } }, onShare),
+        this.#run(dataDir, { job: 'verify', order: { ...asked, part } }, onShare),
       )
       const seconds = Math.round((this.#clock.monotonic() - startedMs) / 1000)
       const { ok, size } = result
@@ -104,37 +104,37 @@ export class Jobs {
 
   /** Composes a report on the ledger in `dataDir`; see `composeReport`. Rejects with INTERNAL_ERROR. */
   report(dataDir: string, spec: ReportSpec): Promise<ComposedReport> {
-    return this.#run(dataDir, { job: 'report', told: spec })
+    return this.#run(dataDir, { job: 'report', order: spec })
   }
 
   /** Replays the stored cells of a camera; see `replayCells`. Rejects with INTERNAL_ERROR. */
   scores(spec: ReplaySpec): Promise<Replayed> {
-    return this.#run('', { job: 'scores', told: spec })
+    return this.#run('', { job: 'scores', order: spec })
   }
 
   /** Replays, and compares with what was recorded; see `compareMotion`. Rejects with INTERNAL_ERROR. */
   whatIf(spec: ReplaySpec, recorded: readonly RecordedMotion[]): ReturnType<Replays['whatIf']> {
-    return this.#run('', { job: 'whatIf', told: { spec, recorded } })
+    return this.#run('', { job: 'whatIf', order: { spec, recorded } })
   }
 
   /** Makes a backup; see `makeBackup`. Rejects with INTERNAL_ERROR and a sentence for the admin. */
   backup(order: BackupOrder): Promise<BackupMade> {
-    return this.#run(order.dataDir, { job: 'backup', told: order })
+    return this.#run(order.dataDir, { job: 'backup', order })
   }
 
   /** Writes what is new; see `writeSegments`. Rejects with INTERNAL_ERROR and a sentence for the admin. */
   segments(order: SegmentsOrder): Promise<SegmentsMade | undefined> {
-    return this.#run(order.dataDir, { job: 'segments', told: order })
+    return this.#run(order.dataDir, { job: 'segments', order })
   }
 
   /** Restores a backup beside the ledger; see `rehearse`. Rejects with INTERNAL_ERROR and what is wrong with it. */
   rehearse(order: RehearsalOrder): Promise<Rehearsed> {
-    return this.#run(order.dataDir, { job: 'rehearse', told: order })
+    return this.#run(order.dataDir, { job: 'rehearse', order })
   }
 
   /** Restores segments beside the ledger; see `rehearseSegments`. */
   rehearseSegments(order: SegmentsRehearsal): Promise<SegmentsRehearsed> {
-    return this.#run(order.dataDir, { job: 'rehearseSegments', told: order })
+    return this.#run(order.dataDir, { job: 'rehearseSegments', order })
   }
 
   async stop(): Promise<void> {

@@ -53,6 +53,6 @@ export class Authenticator {
 
 /** Returns a header as an answer may show it: short, and without a possible password before an @. */
 function shown(instance: string): string {
-  const told = instance.includes('@') ? 'an address with an @ in it' : JSON.stringify(instance.slice(0, 200))
-  return instance.length > 200 ? `${told}…` : told
+  const quoted = instance.includes('@') ? 'an address with an @ in it' : JSON.stringify(instance.slice(0, 200))
+  return instance.length > 200 ? `${quoted}…` : quoted
 }

@@ -107,11 +107,11 @@ async function verify(bundle: string | undefined, options: VerifyOptions): Promi
   const { config } = loadConfig(usualConfig(options.config))
   const result = await recompute(config)
   const kept = options.checkpoint === undefined ? undefined : compare(config.dataDir, options.checkpoint, options.key)
-  const told = kept ? { ...result, ok: result.ok && kept.holds, checkpoint: kept } : result
+  const verdict = kept ? { ...result, ok: result.ok && kept.holds, checkpoint: kept } : result
   process.stdout.write(
-    options.json ? `${JSON.stringify(told)}\n` : `${forPeople(result)}${kept ? `${kept.words}\n` : ''}`,
+    options.json ? `${JSON.stringify(verdict)}\n` : `${forPeople(result)}${kept ? `${kept.words}\n` : ''}`,
   )
-  if (!told.ok) throw new ExitError(1, '')
+  if (!verdict.ok) throw new ExitError(1, '')
 }
 
 /** Has the running daemon recompute its ledger, or reads the file when none runs. */

@@ -31,8 +31,8 @@ async function erase(name: string, options: { texts?: boolean; config?: string; 
   const result = (await daemonServes(config.runtimeDir, config.dataDir))
     ? await eraseThroughDaemon(config.runtimeDir, { ...request, by: whoRunsThis() })
     : await eraseHere(config, request)
-  const told = { ...result, accountInConfig: hasAccount(config, name) }
-  process.stdout.write(options.json ? `${JSON.stringify(told)}\n` : forPeople(told))
+  const outcome = { ...result, accountInConfig: hasAccount(config, name) }
+  process.stdout.write(options.json ? `${JSON.stringify(outcome)}\n` : forPeople(outcome))
   if (result.outcome === 'ambiguous') throw new ExitError(1, options.json ? '' : whichOf(name, result.identities))
   if (result.outcome === 'unknown') {
     throw new ExitError(
@@ -61,30 +61,30 @@ function whichOf(name: string, identities: readonly string[]): string {
   return `${identities.length} people are called ${JSON.stringify(name)}: ${identities.join(', ')}. Nothing was erased. Name one of them in full: gatehouse person erase ${first}`
 }
 
-function forPeople(told: Erased & { accountInConfig: boolean }): string {
-  if (told.outcome === 'unknown' || told.outcome === 'ambiguous') return ''
-  const copies = told.compacted
+function forPeople(erased: Erased & { accountInConfig: boolean }): string {
+  if (erased.outcome === 'unknown' || erased.outcome === 'ambiguous') return ''
+  const copies = erased.compacted
     ? ''
     : 'Old copies may be left in unused parts of the database file: stop the daemon and run this again to be rid of them.\n'
-  if (told.outcome === 'erased-before')
-    return `erased already, at ${told.erasedAt}; shown as ${told.shownAs}\n${copies}${keptElsewhere(told)}`
-  const account = told.accountInConfig
+  if (erased.outcome === 'erased-before')
+    return `erased already, at ${erased.erasedAt}; shown as ${erased.shownAs}\n${copies}${keptElsewhere(erased)}`
+  const account = erased.accountInConfig
     ? 'The config has an account of this name. It is not touched: remove it there, or the next start makes the name known again.\n'
     : ''
   const kept =
-    told.textsThatNameThem > 0
-      ? `${told.textsThatNameThem} notes and descriptions have the name in them and stay; --texts removes them too.\n`
+    erased.textsThatNameThem > 0
+      ? `${erased.textsThatNameThem} notes and descriptions have the name in them and stay; --texts removes them too.\n`
       : ''
   const older =
-    told.olderRowsShownAs === null || told.olderRowsShownAs === told.shownAs
+    erased.olderRowsShownAs === null || erased.olderRowsShownAs === erased.shownAs
       ? ''
-      : `; in rows that an earlier version wrote as by ${told.olderRowsShownAs}`
-  const byName = told.nameStands
+      : `; in rows that an earlier version wrote as by ${erased.olderRowsShownAs}`
+  const byName = erased.nameStands
     ? 'Rows that know the name alone (those of an earlier version, and those in which a client named the person) stay as they are: erase the name without its instance to remove it there too.\n'
     : ''
-  return `erased; what the person did is shown as by ${told.shownAs}${older}
-removed from: ${told.notifications} notifications, ${told.replies} kept replies, ${told.sessions} sessions, ${told.texts} texts
-${kept}${byName}${account}${copies}${keptElsewhere(told)}What left this box before (webhooks, exports, backups, logs of the system) is out of its reach.
+  return `erased; what the person did is shown as by ${erased.shownAs}${older}
+removed from: ${erased.notifications} notifications, ${erased.replies} kept replies, ${erased.sessions} sessions, ${erased.texts} texts
+${kept}${byName}${account}${copies}${keptElsewhere(erased)}What left this box before (webhooks, exports, backups, logs of the system) is out of its reach.
 `
 }
 

@@ -22,6 +22,6 @@ export function scanSha256(row: Omit<CountScanRow, 'sha256'>): string {
     knownEventId: row.known_event_id,
     clientScanId: row.client_scan_id,
   }
-  const told = Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== null)) as Json
-  return sha256(canonicalJson(told)).toString('hex')
+  const stated = Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== null)) as Json
+  return sha256(canonicalJson(stated)).toString('hex')
 }

@@ -61,11 +61,11 @@ export class Traces {
       const assetKey = this.#known(tx, barcode, caller, when)
       const { steps, ...rest } = this.#steps(tx, { assetKey }, caller, when, page, 'oldest first')
       const lastId = boundsOf(tx, { ...when, lastId: headOf(tx).id }).lastId ?? 0
-      return { told: steps.map((step) => this.#storyStep(tx, step, lastId, caller)), ...paged(steps, rest) }
+      return { story: steps.map((step) => this.#storyStep(tx, step, lastId, caller)), ...paged(steps, rest) }
     })
-    const { told, ...rest } = read
+    const { story, ...rest } = read
     // Outside our read, because the room cameras reads by itself.
-    const data = told.map((step) => {
+    const data = story.map((step) => {
       const { event } = step
       const moment = {
         timestampMs: Date.parse(event.timestamp),
@@ -143,25 +143,25 @@ export class Traces {
     lastId: number,
     caller: Caller,
   ): Omit<StoryStep, 'footage'> {
-    const told = event(tx, move.id)
+    const recorded = event(tx, move.id)
     const judgements = judgementIds.map((id) => event(tx, id))
     const verdict = { VERIFIED: 'verified', DISPUTED: 'disputed', PLACED: 'none', REMOVED: 'none' } as const
     return {
-      event: told,
+      event: recorded,
       slot: nameOf(this.#needs.warehouse.slot(tx, move.slot_id, caller)),
       until: next ? isoTime(next.timestamp_ms) : null,
       photo: {
-        evidence: told.photoEvidence,
-        url: told.photo_url,
-        sha256: told.photo_sha256,
-        takenAt: told.photo_taken_at,
+        evidence: recorded.photoEvidence,
+        url: recorded.photo_url,
+        sha256: recorded.photo_sha256,
+        takenAt: recorded.photo_taken_at,
       },
-      weightKg: told.scale_weight_kg,
-      operator: told.operator,
-      actor: told.actor,
+      weightKg: recorded.scale_weight_kg,
+      operator: recorded.operator,
+      actor: recorded.actor,
       verification: move.event_type === 'REMOVED' ? null : verdict[judgements.at(-1)?.event_type ?? 'PLACED'],
       judgements,
-      corrects: told.corrects_event_id,
+      corrects: recorded.corrects_event_id,
       correctedBy: correctionsOf(tx, move.id, lastId).map(({ id }) => id),
     }
   }

@@ -30,16 +30,16 @@ export function assetsForm(assets: AssetService, sheet: Sheet): Form {
     const cells = new Cells(row, sheet)
     const barcode = row.cells.get('asset_id')
     const known = barcode === undefined ? undefined : assets.find(tx, assets.readBarcode(tx, barcode).key)
-    const told = {
+    const given = {
       ...Object.fromEntries(texts.map((name) => [name, cells.code(name)])),
       ...Object.fromEntries(numbers.map((name) => [name, cells.read(name, readNumber)])),
       dimensions: partsOf(Object.fromEntries(sides.map((side) => [side, cells.read(side, readNumber)]))),
     }
     if (!known || known.provisional) {
-      assets.register(tx, cells.as(NewAsset, told), by)
+      assets.register(tx, cells.as(NewAsset, given), by)
       return { what: 'created' }
     }
-    const { version } = assets.amend(tx, known, cells.as(AssetChange, told), by)
+    const { version } = assets.amend(tx, known, cells.as(AssetChange, given), by)
     return { what: version === known.version ? 'unchanged' : 'updated' }
   }
 

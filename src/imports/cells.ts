@@ -56,14 +56,14 @@ export function readPolygon(text: string): Read<Point[]> {
 }
 
 function jsonPoints(text: string): Point[] | undefined {
-  let told: unknown
+  let parsed: unknown
   try {
-    told = JSON.parse(text)
+    parsed = JSON.parse(text)
   } catch {
     return undefined
   }
-  if (!Array.isArray(told)) return undefined
-  const points = told.map((corner: unknown): Partial<Point> => {
+  if (!Array.isArray(parsed)) return undefined
+  const points = parsed.map((corner: unknown): Partial<Point> => {
     if (Array.isArray(corner)) return corner.length === 2 ? { x: corner[0], y: corner[1] } : {}
     return typeof corner === 'object' && corner !== null ? (corner as Partial<Point>) : {}
   })

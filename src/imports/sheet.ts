@@ -38,14 +38,14 @@ export async function readSheet(
 ): Promise<Sheet | undefined> {
   if (!isReadable(bytes, problems)) return undefined
   const text = bytes.subarray(0, 3).equals(Buffer.from('\ufeff')) ? bytes.subarray(3) : bytes
-  const told = text
+  const declared = text
     .subarray(0, 8)
     .toString('latin1')
     .match(/^sep=(.)\r?\n/i)
-  const body = told ? text.subarray(told[0].length) : text
-  const firstLine = told ? 2 : 1
+  const body = declared ? text.subarray(declared[0].length) : text
+  const firstLine = declared ? 2 : 1
   const head = firstLineOf(body)
-  const delimiter = (delimiters.find((d) => d === told?.[1]) ?? delimiterOf(head, nameOf)) satisfies Delimiter
+  const delimiter = (delimiters.find((d) => d === declared?.[1]) ?? delimiterOf(head, nameOf)) satisfies Delimiter
   return sheetOf(records(body, delimiter, firstLine), { problems, nameOf, commaIsFree: delimiter !== ',', mostRows })
 }
 

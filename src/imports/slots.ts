@@ -57,23 +57,23 @@ export function slotsForm({ warehouse, warehouseId, isAsked, sheet, grid, create
     const cells = new Cells(row, sheet)
     const label = cells.code('slot_id')
     const old = label === undefined ? undefined : find(tx, label, by)
-    const told = tellSlot(cells, label, old)
-    if (!old && label !== undefined) Object.assign(told, placed(cells, label, told))
-    if (old && isAsked && told.warehouseId === undefined && old.warehouseId !== warehouseId) {
+    const given = tellSlot(cells, label, old)
+    if (!old && label !== undefined) Object.assign(given, placed(cells, label, given))
+    if (old && isAsked && given.warehouseId === undefined && old.warehouseId !== warehouseId) {
       throw AppError.field(
         'slot_id',
         `${old.slot_id} is a slot of warehouse ${old.warehouseId}; a label names one slot in all`,
       )
     }
-    const inWarehouse = told.warehouseId ?? old?.warehouseId ?? warehouseId
+    const inWarehouse = given.warehouseId ?? old?.warehouseId ?? warehouseId
     if (old && inWarehouse !== old.warehouseId) throw AppError.field('warehouseId', 'cannot be changed')
     if (old) {
-      const change = cells.as(SlotChange, told)
+      const change = cells.as(SlotChange, given)
       ensureZone(tx, change, inWarehouse, by)
       const { version } = warehouse.changeSlot(tx, old.id, change, undefined, by)
       return { what: version === old.version ? 'unchanged' : 'updated' }
     }
-    const { retired, ...rest } = told
+    const { retired, ...rest } = given
     const slot = cells.as(NewSlot, { ...rest, ...(rest.zoneId === undefined && { warehouseId: inWarehouse }) })
     ensureZone(tx, slot, inWarehouse, by)
     const made = warehouse.createSlot(tx, slot, by)
@@ -82,9 +82,9 @@ export function slotsForm({ warehouse, warehouseId, isAsked, sheet, grid, create
   }
 
   /** A new slot that the list gives no place gets one by its label, and the zone of its aisle if it names none. */
-  function placed(cells: Cells, label: string, told: ReturnType<typeof tellSlot>): Partial<typeof told> {
-    const zone = told.zone ?? (told.zoneId === undefined && grid ? readShelf(label)?.aisle : undefined)
-    if (told.floor_plan_polygon !== undefined) return { zone }
+  function placed(cells: Cells, label: string, given: ReturnType<typeof tellSlot>): Partial<typeof given> {
+    const zone = given.zone ?? (given.zoneId === undefined && grid ? readShelf(label)?.aisle : undefined)
+    if (given.floor_plan_polygon !== undefined) return { zone }
     if (cells.faults.some(({ path }) => path === 'floor_plan_polygon')) return { zone }
     const found = grid?.cornersOf(label) ?? {
       fault: 'is needed: corners, or x, y, width and height; --grid makes them of labels such as A-01-02',

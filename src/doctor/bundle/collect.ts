@@ -48,8 +48,8 @@ export async function collectBundle(sources: BundleSources): Promise<ZipEntry[]>
     { name: 'log.txt', text: await journal() },
     ...(dataDir === undefined ? [] : ledgerEntries(dataDir)),
   ]
-  const told = entries.map(({ name, text }) => ({ name, text: redact(text) }))
-  return [{ name: 'README.txt', text: readme(told) }, ...told]
+  const redacted = entries.map(({ name, text }) => ({ name, text: redact(text) }))
+  return [{ name: 'README.txt', text: readme(redacted) }, ...redacted]
 }
 
 const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`
