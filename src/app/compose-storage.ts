@@ -1,10 +1,12 @@
 import { hkdfSync } from 'node:crypto'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { firstAdminFile, newFirstAdmin, storedAccounts, storeFirstAdmin } from '../auth/index.ts'
 import { removeLeftRestore, settleRestore } from '../backup/index.ts'
 import { ClockBook } from '../clock/index.ts'
 import type { Config } from '../config/index.ts'
 import { DiskRoom, databaseFile, executor, openReader, openWriter, type Tx, UnitOfWork } from '../database/index.ts'
+import { signedNote } from '../evidence/index.ts'
 import { AuditDigests, AuditTrail, type CheckpointNote, inspector, Outbox } from '../journal/index.ts'
 import { headOf, LedgerHead } from '../ledger/index.ts'
 import {
@@ -12,6 +14,7 @@ import {
   identifyLog,
   Log,
   type LogIdentity,
+  type NewestHead,
   newestCheckpoint,
   newestHeadOf,
   Openings,
@@ -106,18 +109,22 @@ function outboxOf(
 }
 
 /**
- * Returns a function for the newest checkpoint as notifications carry it. It reads through the writer, so it is that of the
- * transaction; its note, which has several KiB, only when size or root is another one. Both, because a checkpoint that was
- * rolled back may be followed by another one of its size.
+ * Returns a function for the newest checkpoint as notifications carry it, with the cosignatures that it has by then. It reads
+ * through the writer, so it is that of the transaction; its note, which has several KiB, only when there is another checkpoint or
+ * cosignature. The root counts as well as the size, because a checkpoint that was rolled back may be followed by another one of
+ * its size.
  */
 function newestHead(tx: Tx, { number, logId }: LogIdentity): () => CheckpointNote | undefined {
-  let seen: CheckpointNote | undefined
+  let read: { readonly head: NewestHead; readonly note: CheckpointNote | undefined } | undefined
   return () => {
     const head = newestHeadOf(tx, number)
-    if (!head || (seen?.size === head.size && seen.root === head.root)) return head && seen
+    if (!head || !read || !isDeepStrictEqual(read.head, head)) read = head && { head, note: noteNow() }
+    return read?.note
+  }
+
+  function noteNow(): CheckpointNote | undefined {
     const newest = newestCheckpoint(tx, number)
-    seen = newest && { logId, size: newest.size, root: newest.root.toString('hex'), note: newest.note }
-    return seen
+    return newest && { logId, size: newest.size, root: newest.root.toString('hex'), note: signedNote(tx, newest) }
   }
 }
 

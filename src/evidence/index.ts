@@ -43,7 +43,7 @@ export {
   verifySignatures,
   vkeyOf,
 } from './transparency/note.ts'
-export { PublishedLog } from './transparency/published-log.ts'
+export { PublishedLog, signedNote } from './transparency/published-log.ts'
 export { KeyRotation, type RotatedKeys } from './transparency/rotation.ts'
 export { transparencyRoutes } from './transparency/routes.ts'
 export { checkSignedHead } from './transparency/start-check.ts'

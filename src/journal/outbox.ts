@@ -31,7 +31,7 @@ export type CheckpointNote = {
   readonly size: number
   /** Root hash over them, hex. */
   readonly root: string
-  /** The signed checkpoint as text. */
+  /** The signed checkpoint as text, with the cosignatures of witnesses that it has by then. */
   readonly note: string
 }
 

@@ -16,8 +16,9 @@ const newest = statement({
     WHERE log_id = +? ORDER BY size DESC LIMIT 1`,
 })
 const newestHead = statement({
-  columns: { size: integer, root: text },
-  sql: `SELECT size, lower(hex(root)) AS root FROM main.log_checkpoint WHERE log_id = +? ORDER BY size DESC LIMIT 1`,
+  columns: { size: integer, root: text, cosignature: integer },
+  sql: `SELECT size, lower(hex(root)) AS root, (SELECT coalesce(max(row), 0) FROM main.log_cosignature) AS cosignature
+    FROM main.log_checkpoint WHERE log_id = +? ORDER BY size DESC LIMIT 1`,
 })
 const before = statement({
   columns: columnsOfCheckpoint,
@@ -60,8 +61,16 @@ export function newestCheckpoint(tx: ReadTx, log: number): Checkpoint | undefine
   return tx.get(newest, [log])
 }
 
-/** Returns size and root (hex) of the newest checkpoint of a log. */
-export function newestHeadOf(tx: ReadTx, log: number): { readonly size: number; readonly root: string } | undefined {
+export type NewestHead = {
+  readonly size: number
+  /** Hex. */
+  readonly root: string
+  /** The number of the newest cosignature, of whatever checkpoint; 0 before the first. */
+  readonly cosignature: number
+}
+
+/** Returns what tells the newest checkpoint of a log, with its cosignatures, from every other one. */
+export function newestHeadOf(tx: ReadTx, log: number): NewestHead | undefined {
   return tx.get(newestHead, [log])
 }
 

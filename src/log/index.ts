@@ -6,6 +6,7 @@ export {
   checkpointsBefore,
   checkpointsBetween,
   countersignedCovering,
+  type NewestHead,
   newestCheckpoint,
   newestHeadOf,
   signedSize,

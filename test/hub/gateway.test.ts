@@ -2,6 +2,7 @@ import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs
 import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { zstdDecompressSync } from 'node:zlib'
+import Database from 'better-sqlite3'
 import t from 'tap'
 import { joinHub } from '../../src/cli/hub-join.ts'
 import { loadConfig } from '../../src/config/index.ts'
@@ -128,6 +129,26 @@ t.test('the confirmation of the head office makes a fact witnessed', async (t) =
   t.match(evidence, { state: 'witnessed', witnesses: [{ name: 'hub.example/w1' }] })
   t.match((await gateway.ask('GET', '/api/log/checkpoint', { by: people.ada })).text, '\u2014 hub.example/w1 ')
 })
+
+t.test('a notification shows the confirmation of the head office as soon as there is one', async (t) => {
+  const hub = await testHub(t, postgres, { listens: true })
+  const gateway = await joined(t, hub)
+  await place(gateway, 'P-1')
+  await gateway.checkpoints.make()
+  await place(gateway, 'P-2', 'A-02')
+  t.notMatch(newestNote(gateway), '\u2014 hub.example/w1 ', 'nobody has confirmed this checkpoint yet')
+  await pass(gateway)
+  await place(gateway, 'P-3')
+  t.match(newestNote(gateway), '\u2014 hub.example/w1 ')
+})
+
+/** The signed checkpoint in the notification that was written last. */
+function newestNote({ live }: TestGateway): string {
+  const db = new Database(join(live.config.dataDir, 'gatehouse.db'), { readonly: true })
+  const body = db.prepare('SELECT body FROM outbox ORDER BY seq DESC LIMIT 1').pluck().get()
+  db.close()
+  return JSON.parse(String(body)).metadata.checkpoint.note
+}
 
 t.test('a head office that is away changes nothing on the floor, and gets what it missed', async (t) => {
   const hub = await testHub(t, postgres, { listens: true })

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { addCosignature } from '../../src/log/index.ts'
 import { openCheckpoint } from '../support/evidence/checkpoint.ts'
 import { parseVkey } from '../support/evidence/note.ts'
 import { furnish, people, type TestGateway, testGateway } from '../support/gateway.ts'
@@ -65,3 +66,24 @@ t.test(
     t.same(received[3]?.body, received[1]?.body, 'a repeated delivery has the bytes of the first')
   },
 )
+
+t.test('a notification carries the cosignatures that its checkpoint has by then', async (t) => {
+  const { gateway, received } = await warehouse(t)
+  const { number } = gateway.logIdentity
+  const { size } = await gateway.checkpoints.make()
+  const line = '\u2014 witness.example/w1 c2lnbmF0dXJl\n'
+  for (const n of [1, 2]) {
+    const body = { event_type: 'REMOVED', slot_code: 'A-01', asset_barcode: `P-${n}` }
+    await gateway.ask('POST', '/api/whms/events', { by: people.ada, body })
+    await until(gateway, received, n)
+    const times = { cosigned_at_ms: 0, received_at_ms: 0 }
+    if (n === 1)
+      await gateway.work.write((tx) =>
+        addCosignature(tx, { log_id: number, size, name: 'witness.example/w1', line, ...times }),
+      )
+  }
+  const [before, after] = received.map(
+    ({ event }) => (event.metadata as unknown as { checkpoint: { note: string } }).checkpoint.note,
+  )
+  t.equal(after, `${before}${line}`)
+})
