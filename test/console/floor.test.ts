@@ -187,3 +187,34 @@ t.test('the slider shows the floor of a time before, and its address can be shar
   t.match(new URL(page.url()).searchParams.get('at') ?? '', /Z$/)
   t.same(faults, [])
 })
+
+t.test(
+  'the floor of now is never shown as that of a time before, also while the ledger does not answer',
+  inBrowser,
+  async (t) => {
+    const { gateway, url } = await racks(t)
+    const before = new Date(gateway.clock.now()).toISOString()
+    gateway.clock.advance(2000)
+    await record(gateway, { event_type: 'REMOVED', slot_code: 'A-02-01', asset_barcode: 'P-A2' })
+    const { page } = await open(t, browser, url)
+    await signIn(page, 'vera')
+    await shown(page, 'Slot A-02-01, zone Rack A: empty')
+    await page.route('**/api/whms/slots?at=*', (route) =>
+      route.fulfill({
+        status: 429,
+        headers: { 'Retry-After': '1' },
+        json: { error: { message: 'Too many requests' } },
+      }),
+    )
+    await page.goto(`${url}?at=${encodeURIComponent(before)}`)
+    await page.getByRole('alert').getByText('That time cannot be shown: Too many requests.').waitFor()
+    t.equal(await page.getByRole('button', { name: /zone Rack A/ }).count(), 0, 'no slot of now')
+    await page.locator('.floor.past').waitFor()
+    await page.unroute('**/api/whms/slots?at=*')
+    await shown(page, 'Slot A-02-01, zone Rack A: verified, pallet P-A2')
+    t.equal(await page.getByText('That time cannot be shown').count(), 0)
+    await page.context().clearCookies()
+    await page.getByRole('button', { name: '10 min earlier' }).click()
+    await page.getByText('You were signed out. Sign in again to go on.').waitFor()
+  },
+)

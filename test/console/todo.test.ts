@@ -107,6 +107,55 @@ t.test('a remedy is done here, and a second screen knows at once', inBrowser, as
   await page.getByRole('heading', { name: 'To do' }).waitFor()
 })
 
+t.test('a second tap, and another try after an answer that got lost, record nothing twice', inBrowser, async (t) => {
+  const { gateway, url } = await trouble(t)
+  const { page } = await open(t, browser, `${url}todo`)
+  await signIn(page, 'ada')
+  const line = page.getByRole('listitem').filter({ hasText: 'Slot A-01-01, Pallet P-1' })
+  const sure = line.getByRole('button', { name: 'Record it as taken out of A-01-01' })
+  const twice = () =>
+    sure.evaluate((button: { click(): void }) => {
+      button.click()
+      button.click()
+    })
+  const removed = async () =>
+    (await gateway.ask('GET', '/api/whms/events?event_type=REMOVED', { by: people.ada })).body.data.length
+  await line.waitFor()
+  // The list is not read anew meanwhile: there the task would be gone.
+  await page.route('**/api/whms/discrepancies', (route) => route.abort())
+  // The gateway records it, and its answer does not come through.
+  await page.route('**/api/whms/events', async (route) => {
+    await route.fetch()
+    await route.abort()
+  })
+  await line.getByRole('button', { name: 'It is not in A-01-01' }).click()
+  await twice()
+  await page
+    .getByRole('alert')
+    .getByText(/cannot be reached/)
+    .waitFor()
+  t.equal(await removed(), 1)
+  await page.unroute('**/api/whms/events')
+  await line.getByRole('button', { name: 'It is not in A-01-01' }).click()
+  await twice()
+  await page.getByRole('status').getByText('Recorded: taken out of A-01-01.').waitFor()
+  t.equal(await removed(), 1)
+})
+
+t.test('whose sign-in has ended is asked to sign in again, also by an act', inBrowser, async (t) => {
+  const { gateway, url } = await trouble(t)
+  const { page } = await open(t, browser, `${url}todo`)
+  await signIn(page, 'ada')
+  await page.getByRole('button', { name: 'Acknowledge' }).waitFor()
+  await page.context().clearCookies()
+  await page.getByRole('button', { name: 'Acknowledge' }).click()
+  await page.getByText('You were signed out. Sign in again to go on.').waitFor()
+  await signIn(page, 'ada')
+  await page.getByRole('button', { name: 'Acknowledge' }).click()
+  await page.getByRole('status').getByText('Acknowledged.').waitFor()
+  t.match(await gateway.ask('GET', '/api/alerts?acknowledged=false', { by: people.ada }), { body: { data: [] } })
+})
+
 t.test('a viewer sees what is wrong, and no button for what a viewer may not do', inBrowser, async (t) => {
   const { url } = await trouble(t)
   const { page } = await open(t, browser, `${url}todo`)

@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import t from 'tap'
 import { violations } from '../support/axe.ts'
 import { inBrowser, launchBrowser, open, type Place, place, record, signIn } from '../support/browser.ts'
-import { furnish, people } from '../support/gateway.ts'
+import { furnish, heldPhoto, people } from '../support/gateway.ts'
 import { pictureOf, screens, themes } from '../support/screens.ts'
 
 t.setTimeout(240_000)
@@ -24,8 +24,11 @@ async function waiting(t: Parameters<typeof place>[0]): Promise<Place> {
   return made
 }
 
-const shown = (page: Page, slot: string) =>
-  page.getByRole('region', { name: `Slot ${slot}, Pallet P-${slot}` }).waitFor()
+/** Waits until a placement is shown, and its photo is on the screen: before that it takes no verdict. */
+const shown = async (page: Page, slot: string) => {
+  await page.getByRole('region', { name: `Slot ${slot}, Pallet P-${slot}` }).waitFor()
+  await page.locator('.verify-buttons .strong[aria-disabled=false]').waitFor()
+}
 const stateOf = async ({ gateway }: Place, slot: string) =>
   (await gateway.ask('GET', `/api/whms/slots/${slot}`, { by: people.vera })).body
 
@@ -85,6 +88,85 @@ t.test('a supervisor goes through the placements with four keys', inBrowser, asy
   const { body } = await floor.gateway.ask('GET', '/api/whms/events?event_type=DISPUTED', { by: people.vera })
   t.equal(body.data[0].verification_notes, 'jkvd torn wrap')
   await shown(page, 'A-2')
+})
+
+t.test(
+  'a key that is held gives one verdict, and none is given on a photo that is not there yet',
+  inBrowser,
+  async (t) => {
+    const floor = await waiting(t)
+    const { page } = await open(t, browser, `${floor.url}verify`)
+    const isLet = Promise.withResolvers<void>()
+    const photos = '**/api/whms/evidence/photos/*'
+    await page.route(photos, async (route) => {
+      await isLet.promise
+      await route.continue()
+    })
+    await signIn(page, 'sven')
+    await page.getByRole('region', { name: 'Slot A-3, Pallet P-A-3' }).waitFor()
+    const verify = page.getByRole('button', { name: 'Verify', exact: true })
+    await page.keyboard.press('v')
+    await page.getByRole('alert').getByText('the photo of this placement is still loading').waitFor()
+    await verify.click({ force: true })
+    t.match(await stateOf(floor, 'A-3'), { isVerified: false })
+    isLet.resolve()
+    await shown(page, 'A-3')
+    t.equal(await page.getByText('still loading').count(), 0, 'what was waited for is there')
+    // Playwright sends what is down already as a repetition.
+    for (let i = 0; i < 3; i += 1) await page.keyboard.down('v')
+    await page.getByRole('status').getByText('Verified: P-A-3 in A-3. 2 placements wait').waitFor()
+    await shown(page, 'A-1')
+    await page.keyboard.down('v')
+    await page.keyboard.up('v')
+    await page.unroute(photos)
+    await page.route(photos, (route) => route.abort())
+    await page.keyboard.press('j')
+    await page.getByText('The photo could not be loaded.').waitFor()
+    await page.unroute(photos)
+    await page.getByRole('button', { name: 'Load the photo again' }).click()
+    await page.locator('.verify-photo > button img').waitFor()
+    await shown(page, 'A-2')
+  },
+)
+
+t.test('a pallet that is placed in its slot again is judged by its new photo', inBrowser, async (t) => {
+  const floor = await waiting(t)
+  const { page } = await open(t, browser, `${floor.url}verify`)
+  await signIn(page, 'sven')
+  await shown(page, 'A-3')
+  const photo = page.locator('.verify-photo > button img')
+  const before = await photo.getAttribute('src')
+  const where = { slot_code: 'A-3', asset_barcode: 'P-A-3' }
+  await record(floor.gateway, { event_type: 'REMOVED', ...where })
+  const photo_url = await heldPhoto(floor.gateway, 7)
+  await record(floor.gateway, { event_type: 'PLACED', ...where, photo_url })
+  await page.getByRole('button', { name: 'Next' }).click()
+  await page.getByRole('button', { name: 'Next' }).click()
+  await shown(page, 'A-3')
+  t.not(await photo.getAttribute('src'), before)
+})
+
+t.test('a verdict whose answer got lost is recorded once, however often it is sent', inBrowser, async (t) => {
+  const floor = await waiting(t)
+  // What was asked for stays on the screen until its verdict was answered.
+  const { page } = await open(t, browser, `${floor.url}verify?slot=3`)
+  await signIn(page, 'sven')
+  await shown(page, 'A-3')
+  await page.getByLabel('Note').fill('torn wrap')
+  await page.route('**/api/whms/events', async (route) => {
+    await route.fetch()
+    await route.abort()
+  })
+  await page.getByRole('button', { name: 'Dispute' }).click()
+  await page
+    .getByRole('alert')
+    .getByText(/Not recorded/)
+    .waitFor()
+  await page.unroute('**/api/whms/events')
+  await page.getByRole('button', { name: 'Dispute' }).click()
+  await page.getByRole('status').getByText('Disputed: P-A-3 in A-3.').waitFor()
+  const { body } = await floor.gateway.ask('GET', '/api/whms/events?event_type=DISPUTED', { by: people.vera })
+  t.equal(body.data.length, 1)
 })
 
 t.test(

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'hono/jsx/dom'
 import { Alerts } from './alerts.tsx'
 import type { Discrepancy, List, PlacementEvent, SignedIn, Slot } from './answers.ts'
-import { ask, gatewayNow } from './ask.ts'
+import { ask, gatewayNow, Refused } from './ask.ts'
 import { Views } from './bar.tsx'
 import { Cameras } from './cameras.tsx'
 import { EventList } from './event-list.tsx'
@@ -59,8 +59,9 @@ export const Console = ({ siteId, caller, slot: asked, at, onLeft }: Props) => {
 
   const warehouses = known.warehouses?.data ?? []
   const warehouse = warehouses.find((one) => one.id === chosenWarehouse) ?? warehouses[0]
-  const past = usePast(at)
-  const shown = past?.slots ?? known.slots?.data
+  const past = usePast(at, onLeft)
+  // Never the floor of now under the time of the past.
+  const shown = at === undefined ? known.slots?.data : past.slots
   const slots = useMemo(
     () => (shown ?? []).filter((one) => warehouse === undefined || one.warehouseId === warehouse.id),
     [shown, warehouse?.id],
@@ -84,7 +85,7 @@ export const Console = ({ siteId, caller, slot: asked, at, onLeft }: Props) => {
     if (!isKept && back instanceof HTMLElement) back.focus()
     setSlotId(undefined)
   }
-  const events = past?.events ?? known.events?.data
+  const events = at === undefined ? known.events?.data : past.events
   const timeZone = warehouse?.timezone
   // The pressed button disappears with its alert.
   const alertSeen = () => {
@@ -138,14 +139,14 @@ export const Console = ({ siteId, caller, slot: asked, at, onLeft }: Props) => {
             zones={known.zones?.data ?? noZones}
             slots={slots}
             odd={odd}
-            isKnown={known.slots !== undefined && known.zones !== undefined}
-            isPast={past !== undefined}
+            isKnown={shown !== undefined && known.zones !== undefined}
+            isPast={at !== undefined}
             chosen={slot?.id}
             onChoose={choose}
           />
-          <TimeSlider at={at} slot={slotId} timeZone={timeZone} />
+          <TimeSlider at={at} slot={slotId} timeZone={timeZone} isLoading={at !== undefined && past.at !== at} />
           <p class="problem" role="alert">
-            <Said words={past?.problem ?? ''} />
+            <Said words={past.problem} />
           </p>
           <SlotTable slots={slots} odd={odd} chosen={slot?.id} onChoose={choose} />
         </div>
@@ -183,37 +184,52 @@ export const Console = ({ siteId, caller, slot: asked, at, onLeft }: Props) => {
 
 const noZones: readonly never[] = []
 
-type Past = { readonly slots: readonly Slot[]; readonly events: readonly PlacementEvent[]; readonly problem: string }
+/** `slots` and `events`: undefined until the ledger has answered. */
+type Past = {
+  readonly slots: readonly Slot[] | undefined
+  readonly events: readonly PlacementEvent[] | undefined
+  readonly problem: string
+  /** The time that they are of. */
+  readonly at?: string
+}
 
 /** A finger on the slider passes through many times; the one where it rests is asked for. */
 const restMs = 150
+const pastAgainMs = 5000
+const nothingOfThePast: Past = { slots: undefined, events: undefined, problem: '' }
 
-/** Reads the floor of a time of the past from the ledger. Undefined now, and until the first answer. */
-function usePast(at: string | undefined): Past | undefined {
-  const [past, setPast] = useState<Past | undefined>(undefined)
+/** Reads the floor of a time of the past from the ledger, again and again until it answers. */
+function usePast(at: string | undefined, onLeft: (why: string) => void): Past {
+  const [past, setPast] = useState<Past>(nothingOfThePast)
   useEffect(() => {
     if (at === undefined) {
-      setPast(undefined)
+      setPast(nothingOfThePast)
       return
     }
     let isWanted = true
     const time = encodeURIComponent(at)
-    const timer = setTimeout(() => {
+    const read = () =>
       Promise.all([
         ask<List<Slot>>(`/api/whms/slots?at=${time}`),
         ask<List<PlacementEvent>>(`/api/whms/events?to=${justAfter(at)}&limit=40`),
       ]).then(
-        ([slots, events]) => isWanted && setPast({ slots: slots.data, events: events.data, problem: '' }),
-        (error: Error) =>
-          isWanted && setPast((before) => before && { ...before, problem: floorTexts.pastFailed(error.message) }),
+        ([slots, events]) => isWanted && setPast({ slots: slots.data, events: events.data, problem: '', at }),
+        (error: Error) => {
+          if (!isWanted) return
+          if (error instanceof Refused && error.isSignedOut) return onLeft(texts.signedOut)
+          setPast((before) => ({ ...before, problem: floorTexts.pastFailed(error.message) }))
+          const waitMs = error instanceof Refused ? error.retryAfterSeconds * 1000 : 0
+          timer = setTimeout(read, Math.max(pastAgainMs, waitMs))
+        },
       )
-    }, restMs)
+    let timer = setTimeout(read, restMs)
     return () => {
       isWanted = false
       clearTimeout(timer)
     }
   }, [at])
-  return at === undefined ? undefined : past
+  // While Play or a finger goes on, the floor of the step before stays; one of another time never stays with a problem.
+  return past.at === at || past.problem === '' ? past : { ...nothingOfThePast, problem: past.problem }
 }
 
 /** Left out: a pallet that nobody registered says nothing about where it is. */

@@ -3,6 +3,7 @@ import { go, goInstead } from './address.ts'
 import type { List, PlacementEvent } from './answers.ts'
 import { ask, gatewayNow } from './ask.ts'
 import { floorTexts as words } from './floor-texts.ts'
+import { texts } from './texts.ts'
 import { exactTime } from './words.ts'
 
 const minuteMs = 60_000
@@ -11,7 +12,13 @@ const playStepMs = 10 * minuteMs
 const playEveryMs = 700
 const steps = [-60, -10, 10, 60] as const
 
-type Props = { at: string | undefined; slot: number | undefined; timeZone: string | undefined }
+type Props = {
+  at: string | undefined
+  slot: number | undefined
+  timeZone: string | undefined
+  /** The floor of that time is not there yet. */
+  isLoading: boolean
+}
 
 const addressAt = (ms: number | undefined, slot: number | undefined): string => {
   const query = [
@@ -22,7 +29,7 @@ const addressAt = (ms: number | undefined, slot: number | undefined): string => 
 }
 
 /** Chooses the time that the plan shows; it is in the address, so that it can be shared. */
-export const TimeSlider = ({ at, slot, timeZone }: Props) => {
+export const TimeSlider = ({ at, slot, timeZone, isLoading }: Props) => {
   const [firstMs, setFirstMs] = useState<number | undefined>(undefined)
   const [isPlaying, setPlaying] = useState(false)
   const range = useRef<HTMLInputElement>(null)
@@ -64,7 +71,7 @@ export const TimeSlider = ({ at, slot, timeZone }: Props) => {
     <section class={at === undefined ? 'card time-slider' : 'card time-slider past'} aria-labelledby="time-title">
       <h2 id="time-title">{words.time}</h2>
       <p class="time-shown" role="status">
-        {at === undefined ? words.now : words.past(exactTime(at, timeZone))}
+        {at === undefined ? words.now : words.past(exactTime(at, timeZone))} {isLoading ? texts.loading : ''}
       </p>
       <input
         ref={range}

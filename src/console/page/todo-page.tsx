@@ -1,9 +1,10 @@
-import { useRef, useState } from 'hono/jsx/dom'
+import { type Act, Twice, useActs } from './acts.tsx'
 import { follow } from './address.ts'
 import type { Alert, Camera, Discrepancy, List, SignedIn, TransportUnit, Utilization, Warehouse } from './answers.ts'
 import { ask, gatewayNow, Refused } from './ask.ts'
 import { Bar } from './bar.tsx'
 import { Icon } from './icons.tsx'
+import { useOnceKey } from './once-key.ts'
 import { Said } from './said.tsx'
 import { texts } from './texts.ts'
 import { type Known, type Remedy, type Task, tasksOf, type Urgency } from './todo-list.ts'
@@ -17,26 +18,12 @@ const urgencies: readonly Urgency[] = ['now', 'today', 'later']
 
 /** What waits for somebody, by urgency, each with what can be done about it at once. */
 export const View = ({ siteId, caller, onLeft }: ViewProps) => {
-  const [done, setDone] = useState('')
-  const [problem, setProblem] = useState('')
-  const title = useRef<HTMLHeadingElement>(null)
   const { answer, ...asking } = useLive(
     () => load(caller),
     ['floor', 'camera', 'alert'],
     () => onLeft(texts.signedOut),
   )
-  const act = (work: () => Promise<unknown>, words: string) => {
-    setProblem('')
-    work().then(
-      () => {
-        setDone(words)
-        // The pressed button disappears with its task.
-        title.current?.focus({ preventScroll: true })
-        asking.reload()
-      },
-      (error: Error) => setProblem(`${error.message}.`),
-    )
-  }
+  const { act, isBusy, said, problem, title } = useActs(onLeft, asking.reload, (error) => `${error.message}.`)
   const tasks = answer ? tasksOf(answer.known, caller, gatewayNow()) : undefined
   return (
     <>
@@ -47,7 +34,7 @@ export const View = ({ siteId, caller, onLeft }: ViewProps) => {
           {todoTexts.title}
         </h1>
         <p class="muted" role="status">
-          {done} {tasks ? todoTexts.count(tasks.length) : texts.loading}
+          {said} {tasks ? todoTexts.count(tasks.length) : texts.loading}
         </p>
         {tasks?.length === 0 ? <Nothing /> : null}
         {urgencies.map((urgency) => (
@@ -56,6 +43,7 @@ export const View = ({ siteId, caller, onLeft }: ViewProps) => {
             urgency={urgency}
             tasks={(tasks ?? []).filter((task) => task.urgency === urgency)}
             timeZone={answer?.timeZone}
+            isBusy={isBusy}
             onAct={act}
           />
         ))}
@@ -106,10 +94,15 @@ const Nothing = () => (
   </section>
 )
 
-type Act = (work: () => Promise<unknown>, words: string) => void
-type GroupProps = { urgency: Urgency; tasks: readonly Task[]; timeZone: string | undefined; onAct: Act }
+type GroupProps = {
+  urgency: Urgency
+  tasks: readonly Task[]
+  timeZone: string | undefined
+  isBusy: boolean
+  onAct: Act
+}
 
-const Group = ({ urgency, tasks, timeZone, onAct }: GroupProps) =>
+const Group = ({ urgency, tasks, timeZone, isBusy, onAct }: GroupProps) =>
   tasks.length === 0 ? null : (
     <section class={`card tasks ${urgency}`} aria-labelledby={`todo-${urgency}`}>
       <h2 id={`todo-${urgency}`}>
@@ -131,7 +124,7 @@ const Group = ({ urgency, tasks, timeZone, onAct }: GroupProps) =>
             {task.remedies.length === 0 ? null : (
               <div class="task-acts">
                 {task.remedies.map((remedy) => (
-                  <RemedyButton key={JSON.stringify(remedy)} remedy={remedy} onAct={onAct} />
+                  <RemedyButton key={JSON.stringify(remedy)} remedy={remedy} isBusy={isBusy} onAct={onAct} />
                 ))}
               </div>
             )}
@@ -141,8 +134,10 @@ const Group = ({ urgency, tasks, timeZone, onAct }: GroupProps) =>
     </section>
   )
 
-const RemedyButton = ({ remedy, onAct }: { remedy: Remedy; onAct: Act }) => {
-  const [isAsked, setAsked] = useState(false)
+type RemedyProps = { remedy: Remedy; isBusy: boolean; onAct: Act }
+
+const RemedyButton = ({ remedy, isBusy, onAct }: RemedyProps) => {
+  const once = useOnceKey()
   if (remedy.act === 'open')
     return (
       <a class="button" href={remedy.to} onClick={follow}>
@@ -152,27 +147,24 @@ const RemedyButton = ({ remedy, onAct }: { remedy: Remedy; onAct: Act }) => {
   if (remedy.act === 'acknowledge') {
     const acknowledge = () => ask(`/api/alerts/${remedy.alertId}/acknowledge`, { method: 'POST' })
     return (
-      <button type="button" onClick={() => onAct(acknowledge, todoTexts.acknowledged)}>
+      <button
+        type="button"
+        aria-disabled={isBusy ? 'true' : 'false'}
+        onClick={() => onAct(acknowledge, todoTexts.acknowledged)}
+      >
         {todoTexts.acknowledge}
       </button>
     )
   }
   const { slot, barcode } = remedy
   const body = { event_type: 'REMOVED', slot_id: slot.id, asset_barcode: barcode }
-  const remove = () => ask('/api/whms/events', { method: 'POST', body })
-  // What is recorded stays for ever, so a slip of the thumb must not do it.
-  return isAsked ? (
-    <>
-      <button type="button" class="strong" onClick={() => onAct(remove, todoTexts.recorded(slot.label))}>
-        {todoTexts.confirm(slot.label)}
-      </button>
-      <button type="button" class="plain" onClick={() => setAsked(false)}>
-        {todoTexts.cancel}
-      </button>
-    </>
-  ) : (
-    <button type="button" onClick={() => setAsked(true)}>
-      {todoTexts.notIn(slot.label)}
-    </button>
+  const remove = () => ask('/api/whms/events', { method: 'POST', body, onceKey: once.of(body) }).then(() => once.done())
+  return (
+    <Twice
+      words={todoTexts.notIn(slot.label)}
+      sure={todoTexts.confirm(slot.label)}
+      isBusy={isBusy}
+      onSure={() => void onAct(remove, todoTexts.recorded(slot.label))}
+    />
   )
 }

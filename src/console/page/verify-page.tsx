@@ -7,6 +7,7 @@ import { kilograms } from './counting.ts'
 import { Icon } from './icons.tsx'
 import { listen } from './live.ts'
 import { Fact } from './move.tsx'
+import { useOnceKey } from './once-key.ts'
 import { ownPath } from './own-path.ts'
 import { Said } from './said.tsx'
 import { whyNoFilm } from './story-words.ts'
@@ -48,6 +49,9 @@ const Verifying = ({ asked, onLeft }: VerifyingProps) => {
   const [isBusy, setBusy] = useState(false)
   // What was typed about a placement stays while others are looked at.
   const [notes, setNotes] = useState<Readonly<Record<string, string>>>({})
+  // What a verdict is about: it counts when its photo was on the screen, or there is none.
+  const [seen, setSeen] = useState('')
+  const once = useOnceKey()
   const field = useRef<HTMLTextAreaElement>(null)
   const title = useRef<HTMLHeadingElement>(null)
   const queue = useMemo(() => (floor ? waitingIn(floor, first) : []), [floor, first])
@@ -58,6 +62,9 @@ const Verifying = ({ asked, onLeft }: VerifyingProps) => {
   const current = queue[at]
   const key = current ? `${current.slot.id} ${current.slot.assetBarcode}` : ''
   const note = notes[key] ?? ''
+  // The same pallet may be placed there again meanwhile: then its photo is another one.
+  const shown = current ? `${key} ${current.placed?.id ?? ''}` : ''
+  const isSeen = seen === shown
 
   const go = (by: number) => {
     setProblem('')
@@ -68,6 +75,10 @@ const Verifying = ({ asked, onLeft }: VerifyingProps) => {
     if (!current || isBusy) return
     const { slot } = current
     const text = note.trim()
+    if (!isSeen) {
+      setProblem(words.notSeen)
+      return
+    }
     if (event_type === 'DISPUTED' && text === '') {
       setProblem(words.noteMissing)
       field.current?.focus()
@@ -81,9 +92,10 @@ const Verifying = ({ asked, onLeft }: VerifyingProps) => {
       asset_barcode: slot.assetBarcode,
       ...(text && { verification_notes: text }),
     }
-    ask('/api/whms/events', { method: 'POST', body })
+    ask('/api/whms/events', { method: 'POST', body, onceKey: once.of(body) })
       .then(
         () => {
+          once.done()
           setTold(words[event_type === 'VERIFIED' ? 'verified' : 'disputed'](slot.assetBarcode ?? '', slot.slot_id))
           setNotes((before) => ({ ...before, [key]: '' }))
           if (slot.id === first) setFirst(undefined)
@@ -117,7 +129,15 @@ const Verifying = ({ asked, onLeft }: VerifyingProps) => {
       {floor && !current ? <Done /> : null}
       {current ? (
         <>
-          <Evidence key={key} waiting={current} timeZone={timeZone} />
+          <Evidence
+            key={shown}
+            waiting={current}
+            timeZone={timeZone}
+            onSeen={() => {
+              setSeen(shown)
+              setProblem((before) => (before === words.notSeen ? '' : before))
+            }}
+          />
           <div class="verify-acts">
             <label for="note">{words.note}</label>
             <textarea
@@ -137,10 +157,20 @@ const Verifying = ({ asked, onLeft }: VerifyingProps) => {
               <button type="button" aria-disabled={at === 0 ? 'true' : 'false'} onClick={() => go(-1)}>
                 {words.previous}
               </button>
-              <button type="button" class="dispute" onClick={() => judge('DISPUTED')}>
+              <button
+                type="button"
+                class="dispute"
+                aria-disabled={isSeen ? 'false' : 'true'}
+                onClick={() => judge('DISPUTED')}
+              >
                 <Icon name="disputed" /> {words.dispute}
               </button>
-              <button type="button" class="strong" onClick={() => judge('VERIFIED')}>
+              <button
+                type="button"
+                class="strong"
+                aria-disabled={isSeen ? 'false' : 'true'}
+                onClick={() => judge('VERIFIED')}
+              >
                 <Icon name="verified" /> {words.verify}
               </button>
               <button type="button" aria-disabled={at >= queue.length - 1 ? 'true' : 'false'} onClick={() => go(1)}>
@@ -199,13 +229,13 @@ function useFloor(onLeft: (why: string) => void) {
   return { floor, timeZone, trouble }
 }
 
-/** Calls the function of a key that is pressed outside of fields. */
+/** Calls the function of a key that is pressed outside of fields; once, however long it is held. */
 function useKeys(keys: Readonly<Record<string, () => void>>): void {
   const newest = useRef(keys)
   newest.current = keys
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey) return
+      if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return
       if (event.target instanceof Element && event.target.closest('input, textarea, select, video')) return
       newest.current?.[event.key.toLowerCase()]?.()
     }
@@ -229,41 +259,88 @@ const Done = () => (
   </section>
 )
 
-type EvidenceProps = { waiting: Waiting; timeZone: string | undefined }
+type EvidenceProps = {
+  waiting: Waiting
+  timeZone: string | undefined
+  /** Called when the photo is on the screen, or it is said that there is none to see. */
+  onSeen: () => void
+}
+
+const againMs = 5000
 
 /** The photo, as large as the screen allows, beside the film of the moment and what was booked. */
-const Evidence = ({ waiting: { slot, placed: known }, timeZone }: EvidenceProps) => {
+const Evidence = ({ waiting: { slot, placed: known }, timeZone, onSeen }: EvidenceProps) => {
   const [placed, setPlaced] = useState<PlacementEvent | undefined>(known)
+  const [lookup, setLookup] = useState<'looking' | 'failed' | 'done'>(known ? 'done' : 'looking')
   const [footage, setFootage] = useState<EventFootage | undefined>(undefined)
   const [asset, setAsset] = useState<Asset | undefined>(undefined)
   const code = slot.assetBarcode ?? ''
+  const root = useRef<HTMLElement>(null)
   useEffect(() => {
+    // Effects also run for what was replaced before the next frame; what it then learned would draw it again, beside its successor.
+    if (!root.current) return
     let isWanted = true
-    const find = async () => {
-      const event = known ?? (await placementIn(slot))
-      if (!isWanted) return
-      setPlaced(event)
-      if (!event) return
-      const film = await ask<EventFootage>(`/api/whms/events/${event.id}/footage`)
-      if (isWanted) setFootage(film)
-    }
+    let timer = 0
     const nothing = () => {}
-    find().catch(nothing)
+    const film = (event: PlacementEvent) =>
+      ask<EventFootage>(`/api/whms/events/${event.id}/footage`).then((found) => isWanted && setFootage(found), nothing)
+    const find = () => {
+      placementIn(slot).then(
+        (event) => {
+          if (!isWanted) return
+          setPlaced(event)
+          setLookup('done')
+          if (event) void film(event)
+        },
+        () => {
+          if (!isWanted) return
+          setLookup('failed')
+          timer = window.setTimeout(find, againMs)
+        },
+      )
+    }
+    if (known) void film(known)
+    else find()
     ask<Asset>(`/api/whms/assets/${encodeURIComponent(code)}`).then((one) => isWanted && setAsset(one), nothing)
     return () => {
       isWanted = false
+      clearTimeout(timer)
     }
   }, [])
   const full = useRef<HTMLDialogElement>(null)
   const photo = `/api/whms/evidence/photos/${placed?.photo_sha256}`
+  const [tries, setTries] = useState(0)
+  const [isBroken, setBroken] = useState(false)
   const isHeld = placed?.photoEvidence === 'held' && placed.photo_sha256 !== null
+  useEffect(() => {
+    if (root.current && lookup === 'done' && (!isHeld || isBroken)) onSeen()
+  }, [lookup, isHeld, isBroken])
   return (
-    <section class="evidence-pair" aria-label={`${texts.slot(slot.slot_id)}, ${texts.pallet(code)}`}>
+    <section class="evidence-pair" ref={root} aria-label={`${texts.slot(slot.slot_id)}, ${texts.pallet(code)}`}>
       <figure class="verify-photo">
-        {isHeld ? (
+        {isHeld && isBroken ? (
+          <div class="no-photo">
+            <p>{words.photoFailed}</p>
+            <button
+              type="button"
+              onClick={() => {
+                setTries(tries + 1)
+                setBroken(false)
+              }}
+            >
+              {words.photoAgain}
+            </button>
+          </div>
+        ) : isHeld ? (
           <>
             <button type="button" aria-label={words.fullScreen} onClick={() => full.current?.showModal()}>
-              <img src={photo} alt={words.photo(code, slot.slot_id)} />
+              <img
+                key={tries}
+                src={photo}
+                alt={words.photo(code, slot.slot_id)}
+                onLoad={onSeen}
+                onError={() => setBroken(true)}
+              />
             </button>
             <dialog ref={full} class="photo-full" aria-label={words.photo(code, slot.slot_id)}>
               <img src={photo} alt="" />
@@ -273,7 +350,9 @@ const Evidence = ({ waiting: { slot, placed: known }, timeZone }: EvidenceProps)
             </dialog>
           </>
         ) : (
-          <p class="no-photo">{placed ? words.noPhoto : texts.loading}</p>
+          <p class="no-photo">
+            {lookup === 'done' ? words.noPhoto : lookup === 'failed' ? words.notFound : texts.loading}
+          </p>
         )}
       </figure>
       <div class="verify-side">

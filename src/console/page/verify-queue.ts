@@ -36,9 +36,17 @@ export function waitingIn({ slots, events }: FloorNow, first: number | undefined
 
 /** Returns the floor after a message of the stream; the same when it says nothing about it. Pure. */
 export function afterHearing(floor: FloorNow, heard: Heard): FloorNow {
-  if (heard.kind === 'event') return { ...floor, events: [heard.data, ...floor.events] }
+  if (heard.kind === 'event') return { ...floor, events: withEvent(floor.events, heard.data) }
   if (heard.kind !== 'floor' || heard.data.slots.length === 0) return floor
   return { ...floor, slots: withStates(floor.slots, heard.data.slots) }
+}
+
+/** An event that a handheld kept for a while is older than some that are known. */
+function withEvent(events: readonly PlacementEvent[], event: PlacementEvent): readonly PlacementEvent[] {
+  const others = events.filter(({ id }) => id !== event.id)
+  return [event, ...others].toSorted((a, b) =>
+    a.timestamp === b.timestamp ? b.id - a.id : a.timestamp < b.timestamp ? 1 : -1,
+  )
 }
 
 type State = Pick<Slot, 'id' | 'isOccupied' | 'assetBarcode' | 'isVerified' | 'isDisputed'>
