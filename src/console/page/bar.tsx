@@ -54,7 +54,7 @@ const Menu = ({
       <summary aria-current={!here || groupOf(here) === 'work' ? undefined : 'true'}>{texts.views.more}</summary>
       <div class="views-sheet">
         <p class="views-who">
-          <strong>{caller.username}</strong> <span class="muted">{caller.role}</span>
+          <strong>{caller.username}</strong> <span class="muted">{texts.roles[caller.role] ?? caller.role}</span>
         </p>
         {groups.map((group) => {
           const names = shown.filter((name) => groupOf(name) === group)

@@ -10,8 +10,8 @@ const firstMs = 1500
 type Loaded<T> = { readonly answer: T | undefined; readonly problem: string; readonly reload: () => void }
 
 /**
- * Loads an answer, and again when the gateway tells one of these kinds; without the stream every 15 s. What was known stays
- * while it is asked again. `onLeft` is called when the sign-in has ended.
+ * Loads an answer, and again when the gateway tells one of these kinds; without the stream every 15 s. A hidden page asks nothing, and
+ * at once when it is seen again. What was known stays while it is asked again. `onLeft` is called when the sign-in has ended.
  */
 export function useLive<T>(load: () => Promise<T>, kinds: readonly Heard['kind'][], onLeft: () => void): Loaded<T> {
   const [answer, setAnswer] = useState<T | undefined>(undefined)
@@ -51,8 +51,10 @@ export function useLive<T>(load: () => Promise<T>, kinds: readonly Heard['kind']
     if (!now.isOver) now.timer = window.setTimeout(ask, ms)
   }
   const askSoon = () => soon(Math.max(0, now.askedMs === 0 ? 0 : now.askedMs + leastMs - performance.now()))
+  const look = () => !document.hidden && reload()
   useEffect(() => {
     now.isOver = false
+    document.addEventListener('visibilitychange', look)
     soon(firstMs)
     const unlisten = listen((heard) => {
       if (heard.kind === 'lost' || (heard.kind === 'hello' && !heard.data.resumed) || kinds.includes(heard.kind))
@@ -61,6 +63,7 @@ export function useLive<T>(load: () => Promise<T>, kinds: readonly Heard['kind']
     return () => {
       now.isOver = true
       clearTimeout(now.timer)
+      document.removeEventListener('visibilitychange', look)
       unlisten()
     }
   }, [])
