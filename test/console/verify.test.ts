@@ -197,6 +197,33 @@ t.test(
   },
 )
 
+t.test('who has to sign in again goes on with what was typed', inBrowser, async (t) => {
+  const floor = await waiting(t)
+  const { page } = await open(t, browser, `${floor.url}verify`)
+  await signIn(page, 'sven')
+  await shown(page, 'A-3')
+  await page.getByLabel('Note').fill('torn wrap')
+  await page.context().clearCookies()
+  await page.getByRole('button', { name: 'Dispute' }).click()
+  const again = page.getByRole('dialog', { name: 'Sign in' })
+  await again.getByText('You were signed out. Sign in again to go on.').waitFor()
+  t.same(await violations(page), [], 'the sign-in over the view')
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('Escape')
+  await signIn(page, 'sven')
+  await again.waitFor({ state: 'detached' })
+  t.equal(await page.getByLabel('Note').inputValue(), 'torn wrap')
+  await page.getByRole('button', { name: 'Dispute' }).click()
+  await page.getByRole('status').getByText('Disputed: P-A-3 in A-3. 2 placements wait').waitFor()
+  await page.context().clearCookies()
+  await page.getByLabel('Note').fill('for somebody else')
+  await page.getByRole('button', { name: 'Dispute' }).click()
+  await signIn(page, 'ada')
+  await again.waitFor({ state: 'detached' })
+  await page.locator('.bar > .who').getByText('ada', { exact: true }).waitFor()
+  t.equal(await page.getByLabel('Note').inputValue(), '', 'another person begins anew')
+})
+
 t.test('who may not verify is told so', inBrowser, async (t) => {
   const { url } = await waiting(t)
   const { page } = await open(t, browser, `${url}verify`)

@@ -4,7 +4,8 @@ export type Session = {
   readonly siteId: string
   readonly instance: string
   readonly storageInstances: readonly string[]
-  readonly caller: SignedIn | null
+  /** `instance`: what verified the name; the same name elsewhere is another person. */
+  readonly caller: (SignedIn & { readonly instance: string }) | null
   readonly csrfToken: string | null
 }
 

@@ -1,4 +1,5 @@
-import { render, useEffect, useState } from 'hono/jsx/dom'
+import { render, useEffect, useRef, useState } from 'hono/jsx/dom'
+import type { JSX } from 'hono/jsx/dom/jsx-runtime'
 import { numberOf, useAddress } from './address.ts'
 import type { Session } from './answers.ts'
 import { ask, keepCsrfToken, Unreachable } from './ask.ts'
@@ -7,7 +8,7 @@ import { Icon } from './icons.tsx'
 import { language } from './language.ts'
 import { Said } from './said.tsx'
 import { startScanning } from './scan-field.tsx'
-import { SignIn } from './sign-in.tsx'
+import { SignIn, SignInAgain } from './sign-in.tsx'
 import { texts } from './texts.ts'
 import {
   findFile,
@@ -29,10 +30,16 @@ const App = () => {
   const [session, setSession] = useState<Session | undefined>(undefined)
   const [trouble, setTrouble] = useState('')
   const [notice, setNotice] = useState('')
+  // Of a sign-in that has ended: what it takes to sign in again. The view stays below, with all that was typed into it.
+  const [ended, setEnded] = useState<Session | undefined>(undefined)
+  const isEnding = useRef(false)
+  const [round, setRound] = useState(0)
   const { pathname, search } = useAddress()
   const keep = (next: Session) => {
     keepCsrfToken(next.csrfToken)
     setTrouble('')
+    setEnded(undefined)
+    isEnding.current = false
     setSession(next)
   }
   const look = () => {
@@ -46,12 +53,37 @@ const App = () => {
     document.title = session ? `${session.siteId} · Gatehouse` : 'Gatehouse'
   }, [session])
 
+  /** Goes on where the same person was. A view with fields stays as it is; what has none, and the floor, begins anew. */
+  const goOn = (next: Session) => {
+    const isSame = personOf(next) === personOf(session)
+    const hasFields = location.pathname !== '/' && document.querySelector('main :is(input, textarea)') !== null
+    if (!isSame || !hasFields) setRound((n) => n + 1)
+    setNotice('')
+    keep(next)
+  }
+  /** Asks who is signed in now: perhaps somebody is again, in another tab. */
+  const lookAgain = () => {
+    ask<Session>('/api/session').then(
+      (next) => (next.caller ? goOn(next) : setEnded(next)),
+      () => setTimeout(lookAgain, retryMs),
+    )
+  }
   const leave = (why: string) => {
     setNotice(why)
+    if (why === texts.signedOut) {
+      if (isEnding.current) return
+      isEnding.current = true
+      lookAgain()
+      return
+    }
+    // Who signs out leaves nothing on the screen.
+    setEnded(undefined)
+    isEnding.current = false
     setSession(undefined)
     look()
   }
-  useEffect(() => (session?.caller ? startScanning(session.instance) : undefined), [session])
+  const isSignedIn = session?.caller !== undefined && session.caller !== null && !ended
+  useEffect(() => (isSignedIn && session ? startScanning(session.instance) : undefined), [session, isSignedIn])
   // The first scan opens at once what it found.
   useEffect(() => {
     if (!session?.caller) return
@@ -85,12 +117,20 @@ const App = () => {
       />
     )
   }
-  if (isFind) return <Loaded file={findFile} props={{ ...find, signed: undefined }} />
+  const again = ended ? <SignInAgain session={ended} notice={notice} onSignedIn={goOn} /> : null
+  const withSignIn = (view: JSX.Element) => (
+    <>
+      {view}
+      {again}
+    </>
+  )
+  if (isFind) return withSignIn(<Loaded key={round} file={findFile} props={{ ...find, signed: undefined }} />)
   const view = { siteId: session.siteId, caller: session.caller, onLeft: leave }
-  if (paired !== undefined) return <Loaded file={pairFile} props={{ ...view, code: decoded(paired) ?? '' }} />
+  if (paired !== undefined)
+    return withSignIn(<Loaded key={round} file={pairFile} props={{ ...view, code: decoded(paired) ?? '' }} />)
   const file = viewFiles[at ?? 'floor']
-  if (file) return <Loaded file={file} props={{ ...view, pathname, asked }} />
-  return <Console {...view} slot={numberOf(asked.get('slot'))} at={timeOf(asked.get('at'))} />
+  if (file) return withSignIn(<Loaded key={round} file={file} props={{ ...view, pathname, asked }} />)
+  return withSignIn(<Console key={round} {...view} slot={numberOf(asked.get('slot'))} at={timeOf(asked.get('at'))} />)
 }
 
 type LoadedProps<Props> = { readonly file: Load<Props>; readonly props: Props }
@@ -119,6 +159,9 @@ const Loaded = <Props extends object>({ file, props }: LoadedProps<Props>) => {
   const View = knownFile(file)?.View
   return View ? <View {...props} /> : <Waiting trouble={trouble} />
 }
+
+const personOf = (session: Session | undefined): string =>
+  JSON.stringify([session?.caller?.instance, session?.caller?.username])
 
 /** Returns a time of an address; undefined for what is none. */
 const timeOf = (text: string | null) => (text !== null && Number.isFinite(Date.parse(text)) ? text : undefined)

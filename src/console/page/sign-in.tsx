@@ -8,12 +8,26 @@ import { Said } from './said.tsx'
 import { signInTexts as words } from './sign-in-texts.ts'
 import { hostOf } from './words.ts'
 
-type Props = { session: Session; notice: string; onSignedIn: (session: Session) => void }
+type Props = { session: Session; notice: string; onSignedIn: (session: Session) => void; isOver?: boolean }
+
+/** The sign-in over a view whose session has ended: the view below keeps what was typed into it. */
+export const SignInAgain = (props: Props) => {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const open = () => {
+    if (dialog.current?.isConnected && !dialog.current.open) dialog.current.showModal()
+  }
+  useEffect(open, [])
+  return (
+    <dialog class="gate again" aria-labelledby="gate-title" ref={dialog} onClose={open}>
+      <SignIn {...props} isOver />
+    </dialog>
+  )
+}
 
 /**
- * Shows the sign-in form, which exchanges user name and secret for the session cookie. The form alone holds the secret.
+ * Shows the sign-in form, alone on its page or (`isOver`) in a dialog over a view. It exchanges user name and secret for the session cookie. The form alone holds the secret.
  */
-export const SignIn = ({ session, notice, onSignedIn }: Props) => {
+export const SignIn = ({ session, notice, onSignedIn, isOver }: Props) => {
   const [problem, setProblem] = useState('')
   const [isBusy, setBusy] = useState(false)
   const [isShown, setShown] = useState(false)
@@ -38,79 +52,78 @@ export const SignIn = ({ session, notice, onSignedIn }: Props) => {
     }
   }
 
-  return (
-    <main class="gate">
-      <form class="gate-card" onSubmit={signIn} aria-labelledby="gate-title">
-        <p class="brand">
-          <Icon name="logo" /> Gatehouse
+  const form = (
+    <form class="gate-card" onSubmit={signIn} aria-labelledby="gate-title">
+      <p class="brand">
+        <Icon name="logo" /> Gatehouse
+      </p>
+      {isOver ? <h2 id="gate-title">{words.title}</h2> : <h1 id="gate-title">{words.title}</h1>}
+      <p class="muted">
+        {words.gateway} <strong>{session.siteId}</strong> {words.at} {hostOf(session.instance)}
+      </p>
+      {notice && !problem ? (
+        <p class="note" role="status">
+          <Said words={notice} />
         </p>
-        <h1 id="gate-title">{words.title}</h1>
-        <p class="muted">
-          {words.gateway} <strong>{session.siteId}</strong> {words.at} {hostOf(session.instance)}
-        </p>
-        {notice && !problem ? (
-          <p class="note" role="status">
-            <Said words={notice} />
-          </p>
-        ) : null}
-        {session.storageInstances.length > 0 ? (
-          <>
-            <label for="instance">{words.account}</label>
-            <select id="instance" name="instance" ref={instance}>
-              {session.storageInstances.map((url) => (
-                <option key={url} value={url}>
-                  {withoutScheme(url)}
-                </option>
-              ))}
-              <option value={session.instance}>{words.here}</option>
-            </select>
-          </>
-        ) : null}
-        <label for="username">{words.username}</label>
+      ) : null}
+      {session.storageInstances.length > 0 ? (
+        <>
+          <label for="instance">{words.account}</label>
+          <select id="instance" name="instance" ref={instance}>
+            {session.storageInstances.map((url) => (
+              <option key={url} value={url}>
+                {withoutScheme(url)}
+              </option>
+            ))}
+            <option value={session.instance}>{words.here}</option>
+          </select>
+        </>
+      ) : null}
+      <label for="username">{words.username}</label>
+      <input
+        id="username"
+        name="username"
+        ref={username}
+        autocomplete="username"
+        autocapitalize="none"
+        spellcheck={false}
+        maxlength={128}
+        required
+      />
+      <label for="secret">{session.storageInstances.length > 0 ? words.secretOrPassword : words.secret}</label>
+      <div class="with-button">
         <input
-          id="username"
-          name="username"
-          ref={username}
-          autocomplete="username"
+          id="secret"
+          name="secret"
+          ref={secret}
+          type={isShown ? 'text' : 'password'}
+          autocomplete="current-password"
           autocapitalize="none"
           spellcheck={false}
-          maxlength={128}
+          maxlength={1024}
           required
         />
-        <label for="secret">{session.storageInstances.length > 0 ? words.secretOrPassword : words.secret}</label>
-        <div class="with-button">
-          <input
-            id="secret"
-            name="secret"
-            ref={secret}
-            type={isShown ? 'text' : 'password'}
-            autocomplete="current-password"
-            autocapitalize="none"
-            spellcheck={false}
-            maxlength={1024}
-            required
-          />
-          <button
-            type="button"
-            class="plain"
-            aria-controls="secret"
-            aria-pressed={isShown ? 'true' : 'false'}
-            onClick={() => setShown(!isShown)}
-          >
-            {isShown ? words.hide : words.show}
-            <span class="unseen"> {words.theSecret}</span>
-          </button>
-        </div>
-        <p class="problem" role="alert">
-          <Said words={problem} />
-        </p>
-        <button type="submit" class="strong" aria-disabled={isBusy ? 'true' : 'false'}>
-          {isBusy ? words.busy : words.title}
+        <button
+          type="button"
+          class="plain"
+          aria-controls="secret"
+          aria-pressed={isShown ? 'true' : 'false'}
+          onClick={() => setShown(!isShown)}
+        >
+          {isShown ? words.hide : words.show}
+          <span class="unseen"> {words.theSecret}</span>
         </button>
-        <LanguageChoice />
-      </form>
-    </main>
+      </div>
+      <p class="problem" role="alert">
+        <Said words={problem} />
+      </p>
+      <button type="submit" class="strong" aria-disabled={isBusy ? 'true' : 'false'}>
+        {isBusy ? words.busy : words.title}
+      </button>
+      <LanguageChoice />
+    </form>
   )
+  return isOver ? form : <main class="gate">{form}</main>
 }
 
 const withoutScheme = (url: string): string => url.replace(/^https?:\/\//, '')

@@ -206,8 +206,8 @@ function useFloor(onLeft: (why: string) => void) {
         setTimeZone(warehouses.data[0]?.timezone)
       } catch (error) {
         if (isOver) return
-        if (error instanceof Refused && error.isSignedOut) return onLeft(texts.signedOut)
-        setTrouble(texts.notAsked((error as Error).message))
+        if (error instanceof Refused && error.isSignedOut) onLeft(texts.signedOut)
+        else setTrouble(texts.notAsked((error as Error).message))
         timer = window.setTimeout(read, aloneMs)
       }
     }
