@@ -13,9 +13,19 @@ import {
 } from '../evidence/index.ts'
 import { isContinuation, MerkleFrontier, sha256 } from '../log/index.ts'
 import { type Clock, isoTime, type Logger } from '../platform/index.ts'
-import { isKept, keepNewest } from './feed/checkpoints.ts'
-import { ensureHead, type FedLog, type Head, keepEvidence, lockHead, markHead, raiseAlert } from './feed/store.ts'
-import type { HubDatabase, HubWrite } from './store/database.ts'
+import { findCheckpoint, isKept, keepNewest, noteOver } from './feed/checkpoints.ts'
+import {
+  type Contradiction,
+  ensureHead,
+  type FedLog,
+  type Head,
+  keepEvidence,
+  lockHead,
+  markHead,
+  raiseAlert,
+} from './feed/store.ts'
+import { storedRoot } from './feed/stored-tree.ts'
+import type { HubDatabase, HubTx, HubWrite } from './store/database.ts'
 import { hubStatement } from './store/statement.ts'
 
 const logByOrigin = hubStatement(
@@ -107,9 +117,10 @@ export class HubWitness {
     if (head?.state !== 'live') return answer(403, 'this log shows two histories or is continued by another\n')
     const { size, root, old, proof, note } = asked
     const nowMs = this.#needs.clock.now()
-    const known = rootKnown(head, size)
+    const known = await rootKnown(tx, log.log_id, head, size)
     if (known && !known.equals(root)) {
-      this.#keepFork(tx, log, head, { ...asked, known })
+      const knownNote = (await noteOver(tx, log.log_id, size)) ?? head.witnessedNote
+      this.#keepFork(tx, log, { ...asked, known, knownNote })
       return conflict(head.witnessedSize)
     }
     if (old !== head.witnessedSize) return conflict(head.witnessedSize)
@@ -123,11 +134,11 @@ export class HubWitness {
     return answer(200, cosignature)
   }
 
-  #keepFork(tx: HubWrite, log: FedLog, head: Head, asked: Asked & { readonly known: Buffer }): void {
+  #keepFork(tx: HubWrite, log: FedLog, asked: Asked & Pick<Contradiction, 'known' | 'knownNote'>): void {
     const { clock, log: logger } = this.#needs
     const nowMs = clock.now()
     const sent = { sent: asked.root, sentNote: asked.note, sentHash: sha256(asked.note) }
-    const known = { known: asked.known, knownNote: head.witnessedNote }
+    const known = { known: asked.known, knownNote: asked.knownNote }
     const detail = { place: asked.size, kind: 'root', siteId: log.site_id, seenAt: isoTime(nowMs) }
     markHead(tx, log.log_id, 'forked')
     keepNewest(tx, log.log_id)
@@ -137,8 +148,10 @@ export class HubWitness {
   }
 }
 
-/** The root at a size, where it is known at once. */
-function rootKnown(head: Head, size: number): Buffer | undefined {
+/** The root at a size: from the leaves, if that many are stored, else from a checkpoint that was cosigned; undefined where neither tells it. */
+async function rootKnown(tx: HubTx, logId: string, head: Head, size: number): Promise<Buffer | undefined> {
   if (size === head.size) return MerkleFrontier.from(size, head.frontier).root()
-  return size === head.witnessedSize ? (head.witnessedRoot ?? undefined) : undefined
+  if (size < head.size) return storedRoot(tx, logId, size)
+  if (size === head.witnessedSize) return head.witnessedRoot ?? undefined
+  return (await findCheckpoint(tx, logId, size))?.root
 }

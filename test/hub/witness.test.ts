@@ -71,6 +71,49 @@ t.test('a checkpoint of another history is kept, and the log takes no more feeds
   t.equal((await hub.ask('POST', feedPathOf(log), { token, body: feedOf(log, 7, 9) })).status, 422)
 })
 
+t.test(
+  'another root for an earlier size is a fork too, kept with the checkpoint that the head office had over it',
+  async (t) => {
+    const hub = await testHub(t, postgres)
+    const token = await hub.enrol(log)
+    const over = log.checkpoint(7)
+    await hub.ask('POST', feedPathOf(log), { token, body: { ...feedOf(log, 0, 7), checkpoint: over } })
+    await post(hub, asking(log, 7, 12))
+    await post(hub, asking(log, 12, 20))
+    for (const size of [0, 5, 12]) {
+      t.match(
+        await post(hub, asking(log, size, size)),
+        { status: 409, text: '20\n' },
+        `an honest one over ${size} leaves`,
+      )
+    }
+    t.same(await hub.rows('SELECT place FROM fork_evidence'), [], 'is no fork')
+    const other = testLog({ leaves: floorLeaves({ count: 20, seed: 8 }) })
+    const note = noteOf(checkpointText(log.origin, 5, other.tree.root(5)), log.signers)
+    t.match(await post(hub, asking(log, 5, 5, note)), { status: 409, text: '20\n' })
+    const evidence = { place: '5', kind: 'root', known: log.tree.root(5), known_note: over }
+    t.match(await hub.rows('SELECT place, kind, known, known_note, sent_note FROM fork_evidence'), [
+      { ...evidence, sent_note: note },
+    ])
+    t.same(await hub.rows('SELECT type FROM alert'), [{ type: 'log.forked' }])
+    t.equal((await hub.ask('POST', feedPathOf(log), { token, body: feedOf(log, 7, 9) })).status, 422)
+  },
+)
+
+t.test('another root for a size that was confirmed ahead of the leaves is a fork', async (t) => {
+  const hub = await testHub(t, postgres)
+  await hub.enrol(log)
+  const known = log.checkpoint(12)
+  await post(hub, asking(log, 0, 12, known))
+  await post(hub, asking(log, 12, 20))
+  const other = testLog({ leaves: floorLeaves({ count: 20, seed: 8 }) })
+  const note = noteOf(checkpointText(log.origin, 12, other.tree.root(12)), log.signers)
+  t.match(await post(hub, asking(log, 12, 12, note)), { status: 409, text: '20\n' })
+  t.match(await hub.rows('SELECT place, known_note, sent_note FROM fork_evidence'), [
+    { place: '12', known_note: known, sent_note: note },
+  ])
+})
+
 t.test('leaves that do not lead to the confirmed checkpoint are a fork', async (t) => {
   const hub = await testHub(t, postgres)
   const token = await hub.enrol(log)
