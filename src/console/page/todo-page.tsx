@@ -12,7 +12,7 @@ import { todoTexts } from './todo-texts.ts'
 import { TroubleStrip } from './trouble-strip.tsx'
 import { useLive } from './use-live.ts'
 import type { ViewProps } from './views.ts'
-import { whenWords } from './words.ts'
+import { sinceWords } from './words.ts'
 
 const urgencies: readonly Urgency[] = ['now', 'today', 'later']
 
@@ -114,9 +114,7 @@ const Group = ({ urgency, tasks, timeZone, isBusy, onAct }: GroupProps) =>
           <li key={task.key}>
             <p class="task-what">
               <Said words={task.what} />
-              {task.since === null ? null : (
-                <span class="muted"> {todoTexts.since(whenWords(task.since, timeZone))}</span>
-              )}
+              {task.since === null ? null : <span class="muted"> {sinceWords(task.since, timeZone)}</span>}
             </p>
             <p class="muted">
               <Said words={task.todo} />

@@ -15,6 +15,9 @@ const english = {
   justNow: 'just now',
   secondsAgo: (n: number) => `${n} s ago`,
   minutesAgo: (n: number) => `${n} min ago`,
+  forSeconds: (n: number) => `for ${n} s`,
+  forMinutes: (n: number) => `for ${n} min`,
+  since: (time: string) => `since ${time}`,
 }
 
 const german: typeof english = {
@@ -32,6 +35,9 @@ const german: typeof english = {
   justNow: 'gerade eben',
   secondsAgo: (n) => `vor ${n} s`,
   minutesAgo: (n) => `vor ${n} min`,
+  forSeconds: (n) => `seit ${n} s`,
+  forMinutes: (n) => `seit ${n} min`,
+  since: (time) => `seit ${time}`,
 }
 
 export const wordTexts = inLanguage({ en: english, de: german })

@@ -44,15 +44,28 @@ const hourMs = 60 * minuteMs
 /**
  * Returns a time in words: "just now", "4 min ago", then the time of day, then also the day; in the hall's time zone.
  */
-export function whenWords(iso: string, timeZone: string | undefined): string {
+export const whenWords = (iso: string, timeZone: string | undefined): string =>
+  timeWords(iso, timeZone, { seconds: texts.secondsAgo, minutes: texts.minutesAgo, time: (time) => time })
+
+/** Returns how long something lasts: "just now", "for 4 min", then "since" the time of day, then also the day. */
+export const sinceWords = (iso: string, timeZone: string | undefined): string =>
+  timeWords(iso, timeZone, { seconds: texts.forSeconds, minutes: texts.forMinutes, time: texts.since })
+
+type TimeForms = {
+  readonly seconds: (n: number) => string
+  readonly minutes: (n: number) => string
+  readonly time: (time: string) => string
+}
+
+function timeWords(iso: string, timeZone: string | undefined, inForm: TimeForms): string {
   const ms = Date.parse(iso)
   if (!Number.isFinite(ms)) return ''
   const ageMs = gatewayNow() - ms
   if (ageMs > -minuteMs && ageMs < 10_000) return texts.justNow
-  if (ageMs >= 0 && ageMs < minuteMs) return texts.secondsAgo(Math.floor(ageMs / 1000))
-  if (ageMs >= 0 && ageMs < hourMs) return texts.minutesAgo(Math.floor(ageMs / minuteMs))
+  if (ageMs >= 0 && ageMs < minuteMs) return inForm.seconds(Math.floor(ageMs / 1000))
+  if (ageMs >= 0 && ageMs < hourMs) return inForm.minutes(Math.floor(ageMs / minuteMs))
   const isToday = dayOf(ms, timeZone) === dayOf(gatewayNow(), timeZone)
-  return isToday ? timeOfDay(ms, timeZone) : `${dayOf(ms, timeZone)}, ${timeOfDay(ms, timeZone)}`
+  return inForm.time(isToday ? timeOfDay(ms, timeZone) : `${dayOf(ms, timeZone)}, ${timeOfDay(ms, timeZone)}`)
 }
 
 /** Returns day and time to the second. */
