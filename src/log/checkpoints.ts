@@ -1,4 +1,4 @@
-import { built, integer, pick, type ReadTx, type RowOf, statement, type Tx, text } from '../database/index.ts'
+import { built, integer, maybe, pick, type ReadTx, type RowOf, statement, type Tx, text } from '../database/index.ts'
 import { sql, tables } from './tables.ts'
 
 /** A checkpoint of a log, as it is stored: `root` has 32 bytes, `note` is the signed note without cosignatures. */
@@ -16,8 +16,8 @@ const newest = statement({
     WHERE log_id = +? ORDER BY size DESC LIMIT 1`,
 })
 const newestHead = statement({
-  columns: { size: integer, root: text, cosignature: integer },
-  sql: `SELECT size, lower(hex(root)) AS root, (SELECT coalesce(max(row), 0) FROM main.log_cosignature) AS cosignature
+  columns: { size: integer, root: text, cosignature: maybe(text) },
+  sql: `SELECT size, lower(hex(root)) AS root, (SELECT line FROM main.log_cosignature ORDER BY row DESC LIMIT 1) AS cosignature
     FROM main.log_checkpoint WHERE log_id = +? ORDER BY size DESC LIMIT 1`,
 })
 const before = statement({
@@ -65,8 +65,8 @@ export type NewestHead = {
   readonly size: number
   /** Hex. */
   readonly root: string
-  /** The number of the newest cosignature, of whatever checkpoint; 0 before the first. */
-  readonly cosignature: number
+  /** The newest cosignature, of whatever checkpoint, as its line; null before the first. Its number may return after a rollback. */
+  readonly cosignature: string | null
 }
 
 /** Returns what tells the newest checkpoint of a log, with its cosignatures, from every other one. */
