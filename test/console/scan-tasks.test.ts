@@ -62,6 +62,57 @@ t.test('a scan while one is being stored that cannot be stored is refused aloud,
   t.match(said.at(-1), /^P-2 was NOT taken/)
 })
 
+t.test(
+  'in a count a scan while the slot before could not be stored joins no slot, and NOT SAVED stays said',
+  async (t) => {
+    const { tasks, said, scan, codes, disk } = deskWith()
+    const isStored = Promise.withResolvers<boolean>()
+    disk.store = () => isStored.promise
+    tasks.begin('piet', 'count')
+    tasks.offer('piet', [{ id: 7, reference: 'Week 9' }])
+    scan('A-01', 'P-1')
+    const saved = tasks.save('piet', 'count')
+    scan('P-2')
+    isStored.resolve(false)
+    await saved
+    t.strictSame(codes(), [undefined, 'A-01', 'P-1'])
+    t.match(said.at(-1), /^P-2 was NOT taken: .* NOT SAVED/)
+  },
+)
+
+t.test('a task that is being stored is not given up by a sign-out', async (t) => {
+  const { tasks, kept, scan, save } = deskWith()
+  tasks.begin('piet', 'REMOVED')
+  scan('P-1', 'A-01')
+  const read = Promise.withResolvers<Photo>()
+  void tasks.photograph('piet', read.promise)
+  const saved = save()
+  tasks.leave('piet')
+  read.resolve(photo)
+  await saved
+  t.match(kept, [{ done: { body: { asset_barcode: 'P-1' } }, photo }])
+})
+
+t.test('a count that is only remembered gives way to the one that the gateway says is open', async (t) => {
+  const { tasks, scan, codes, kept } = deskWith()
+  const [yesterday, today] = [
+    { id: 5, reference: 'Yesterday' },
+    { id: 6, reference: 'Today' },
+  ]
+  scan('A-01')
+  tasks.begin('piet', 'count')
+  tasks.remember('piet', [yesterday])
+  t.equal(tasks.of('piet').count, yesterday, 'without a network it is the one that was open last')
+  tasks.offer('piet', [today])
+  t.strictSame(codes(), [undefined, 'A-01'])
+  await tasks.save('piet', 'count')
+  t.match(kept[0]?.done, { path: '/api/whms/counts/6/scans' })
+  tasks.choose('piet', yesterday)
+  scan('A-02')
+  tasks.offer('piet', [today])
+  t.equal(tasks.of('piet').count, yesterday, 'what a person chose stays')
+})
+
 t.test('a photo that is still being read when Save is pressed belongs to that task', async (t) => {
   const { tasks, kept, scan, save } = deskWith()
   tasks.begin('piet', 'REMOVED')

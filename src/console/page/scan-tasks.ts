@@ -25,6 +25,8 @@ export type Draft = {
   readonly photo: Photo | undefined
   readonly note: string
   readonly count: Count | undefined
+  /** Whether the person or the gateway has named this count; one that is only remembered may be closed by now. */
+  readonly isCountSure: boolean
 }
 
 type Needs = {
@@ -37,7 +39,10 @@ type Needs = {
   readonly keep: (by: string, done: Done, photo: Photo | undefined) => Promise<boolean>
 }
 
-const blank: Draft = { act: undefined, filled: nothing, photo: undefined, note: '', count: undefined }
+const blank: Draft = {
+  ...{ act: undefined, filled: nothing, photo: undefined, note: '' },
+  ...{ count: undefined, isCountSure: false },
+}
 
 /**
  * The tasks that people have begun on this device. Each person has one, which outlives the end of a sign-in. A code
@@ -90,8 +95,9 @@ export class ScanTasks {
     this.#put(by, { act, filled: beginning(act, this.of(by).filled) })
   }
 
-  /** Gives the task up. */
+  /** Gives the task up. One that is being stored stays: its person has pressed Save. */
   leave(by: string): void {
+    if (this.#saving) return
     this.#left += 1
     this.#drafts.delete(by)
     this.#needs.draw()
@@ -107,14 +113,21 @@ export class ScanTasks {
   }
 
   choose(by: string, count: Count | undefined): void {
-    this.#put(by, { count })
+    this.#put(by, { count, isCountSure: true })
   }
 
-  /** The open counts are known anew: one is chosen, unless codes were scanned for another. */
-  offer(by: string, counts: readonly Count[]): void {
+  /** The counts that were open last: one is chosen until the gateway answers. */
+  remember(by: string, counts: readonly Count[]): void {
     const { count, filled } = this.of(by)
-    const isKept = count !== undefined && (!isEmpty(filled) || counts.some(({ id }) => id === count.id))
-    if (!isKept) this.choose(by, counts[0])
+    const isKept = count !== undefined && (!isEmpty(filled) || isAmong(counts, count))
+    if (!isKept) this.#put(by, { count: counts[0], isCountSure: false })
+  }
+
+  /** The gateway has said which counts are open: one is chosen, unless codes were scanned for another that was open. */
+  offer(by: string, open: readonly Count[]): void {
+    const { count, filled, isCountSure } = this.of(by)
+    const isKept = count !== undefined && (isAmong(open, count) || (isCountSure && !isEmpty(filled)))
+    this.#put(by, { count: isKept ? count : open[0], isCountSure: true })
   }
 
   /** Takes a photo as soon as it is read, unless its task was given up meanwhile. */
@@ -145,9 +158,14 @@ export class ScanTasks {
     if (missing !== '') this.#needs.say(missing)
     const isKept = missing === '' && (await this.#needs.keep(by, doneOf(deed, draft), draft.photo))
     this.#saving = undefined
-    if (isKept) this.#put(by, { ...blank, act: draft.act, count: draft.count })
-    for (const [who, code] of saving) this.take(who, code)
+    // The count may have been named meanwhile.
+    const { act, count, isCountSure } = this.of(by)
+    if (isKept) this.#put(by, { ...blank, act, count, isCountSure })
+    for (const [who, code] of saving) if (isKept || who !== by) this.take(who, code)
     this.#needs.draw()
+    // They belong to the next task, which cannot begin yet.
+    const untaken = saving.filter(([who]) => who === by).map(([, { text }]) => printable(text))
+    if (!isKept && untaken.length > 0) this.#needs.say(texts.notSavedBefore(untaken.join(', ')))
   }
 
   #put(by: string, part: Partial<Draft>): void {
@@ -155,6 +173,8 @@ export class ScanTasks {
     this.#needs.draw()
   }
 }
+
+const isAmong = (counts: readonly Count[], { id }: Count): boolean => counts.some((one) => one.id === id)
 
 export const needsPhoto = (act: string): boolean => act === 'PLACED' || act === 'move'
 

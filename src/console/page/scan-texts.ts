@@ -58,6 +58,8 @@ const english = {
     `${code} was NOT taken: pallet and slot are there already. Press Save first, or clear what is wrong.`,
   otherSlot: (code: string, slot: string) =>
     `${code} was NOT taken: it is another slot. Save what you counted in ${slot} first, or clear it.`,
+  notSavedBefore: (codes: string) =>
+    `${codes} was NOT taken: what was scanned before it is NOT SAVED. Press Save again, then scan ${codes} again.`,
   chooseFirst: (code: string) => `${code} was NOT taken: choose first what to do with the code below, or clear it.`,
   chooseAct: 'What do you want to do with it?',
   unknownSlot: (code: string) =>
@@ -176,6 +178,8 @@ const german: typeof english = {
     `${code} wurde NICHT übernommen: Palette und Stellplatz sind schon da. Erst speichern, oder löschen, was falsch ist.`,
   otherSlot: (code, slot) =>
     `${code} wurde NICHT übernommen: Das ist ein anderer Stellplatz. Erst speichern, was auf ${slot} gezählt ist, oder es löschen.`,
+  notSavedBefore: (codes) =>
+    `${codes} wurde NICHT übernommen: Was davor gescannt ist, ist NICHT GESPEICHERT. Noch einmal speichern, dann ${codes} noch einmal scannen.`,
   chooseFirst: (code) =>
     `${code} wurde NICHT übernommen: Wählen Sie erst, was mit dem Code unten geschieht, oder löschen Sie ihn.`,
   chooseAct: 'Was möchten Sie damit tun?',

@@ -158,7 +158,9 @@ const Desk = ({ store, handheld, slots }: Opened) => {
     }
     if (isTraining) return offer(floor.counts)
     // Those that were known last at once: without a network the answer takes its time.
-    offer((await store.fact<Count[]>('counts')) ?? [])
+    const known = (await store.fact<Count[]>('counts')) ?? []
+    setCounts(known)
+    tasks.remember(by.username, known)
     const open = await openCounts(store, by)
     if (open) offer(open)
   }
@@ -175,7 +177,7 @@ const Desk = ({ store, handheld, slots }: Opened) => {
         <h1>{texts.title}</h1>
         {person && !isTraining ? <strong>{person.username}</strong> : null}
         {person && !isTraining ? (
-          <button type="button" onClick={() => leave(person)}>
+          <button type="button" disabled={tasks.isSaving} onClick={() => leave(person)}>
             {texts.signOut}
           </button>
         ) : null}
