@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { sendItem, sendPhoto, sendRun } from '../../src/console/page/scan-gateway.ts'
+import { hasPhoto, sendItem, sendPhoto, sendRun } from '../../src/console/page/scan-gateway.ts'
 import { MemoryStore, type NewItem, type Photo, type Settled } from '../../src/console/page/scan-items.ts'
 import { type QueueState, ScanQueue } from '../../src/console/page/scan-queue.ts'
 import { furnish, people, siteUrl, type TestGateway, testGateway, tinyPng } from '../support/gateway.ts'
@@ -49,6 +49,7 @@ async function handheld(t: Test, store = new MemoryStore()) {
       store,
       send: (item) => sendItem(item, by(item.by)),
       sendRun: (run) => sendRun(run, by(run[0]?.by ?? '')),
+      hasPhoto: (sent, name) => hasPhoto(sent, by(name)),
       sendPhoto: (bytes, name) => sendPhoto(bytes, by(name)),
       tell: (next) => {
         state = next
@@ -309,6 +310,27 @@ t.test('a photo that the gateway has is not sent again', async (t) => {
   await sendUntil(sentAll)
   t.strictSame(await ledger(gateway), ['PLACED P-0 A-01 olga'])
   t.equal(pathsIn(line).filter((path) => path.endsWith('/photos')).length, 1)
+})
+
+t.test('a photo that a restored gateway does not have any more is sent again, with its event', async (t) => {
+  const { gateway, line, scan, send, sendUntil } = await handheld(t)
+  await scan('P-0', 'A-01', { event_type: 'PLACED' })
+  line.trouble = async (path) => {
+    if (path.endsWith('/photos')) return undefined
+    throw new TypeError('the line broke')
+  }
+  await send()
+  let isAsked = false
+  line.trouble = async (path, _, answer) => {
+    if (!/\/photos\/[0-9a-f]{64}$/.test(path)) return undefined
+    isAsked = true
+    t.equal((await answer()).status, 200)
+    return Response.json({ success: false, error: { code: 'NOT_FOUND', message: 'No such photo' } }, { status: 404 })
+  }
+  await sendUntil(sentAll)
+  t.ok(isAsked)
+  t.strictSame(await ledger(gateway), ['PLACED P-0 A-01 olga'])
+  t.equal(pathsIn(line).filter((path) => path.endsWith('/photos')).length, 2)
 })
 
 t.test(

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { MemoryStore, type NewItem } from '../../src/console/page/scan-items.ts'
+import { MemoryStore, type NewItem, type Photo } from '../../src/console/page/scan-items.ts'
 import type { Outcome } from '../../src/console/page/scan-outcome.ts'
 import { outcomeOf, runOutcomeOf } from '../../src/console/page/scan-outcome.ts'
 import { type QueueState, ScanQueue } from '../../src/console/page/scan-queue.ts'
@@ -12,7 +12,7 @@ const item = (id: string, asset_barcode: string, slot_code: string): NewItem => 
 })
 
 /** A queue whose gateway fails at the items in `broken`; `sent` are those that it took. */
-function queueWith(broken: Set<string>) {
+function queueWith(broken: Set<string>, { store = new MemoryStore(), photoMs = 0 } = {}) {
   const sent: string[] = []
   let state: QueueState | undefined
   let [nowMs, asked] = [0, 0]
@@ -31,10 +31,14 @@ function queueWith(broken: Set<string>) {
   }
   let isBusy = 0
   const queue = new ScanQueue({
-    store: new MemoryStore(),
+    store,
     send: ({ id }) => answer(id),
     sendRun: (run) => answerTo(run.map(({ id }) => id)),
-    sendPhoto: () => answer('photo'),
+    hasPhoto: async () => true,
+    sendPhoto: () => {
+      nowMs += photoMs
+      return answer('photo')
+    },
     tell: (next) => {
       state = next
     },
@@ -91,4 +95,37 @@ t.test('what says nothing about a scan sets none aside', async (t) => {
   }
   t.notOk((outcomeOf(500, undefined, null) as { isFault?: boolean }).isFault, 'a page of a proxy')
   t.ok((outcomeOf(500, fault, null) as { isFault?: boolean }).isFault)
+})
+
+t.test(
+  'events do not wait for all photos: those that are ready go after a megabyte or ten seconds of photos',
+  async (t) => {
+    for (const { bytes, photoMs } of [
+      { bytes: 600_000, photoMs: 0 },
+      { bytes: 60, photoMs: 6000 },
+    ]) {
+      const store = new MemoryStore()
+      const photo: Photo = { bytes: new ArrayBuffer(bytes), type: 'image/jpeg' }
+      for (const id of ['a', 'b', 'c']) await store.add(item(id, `P-${id}`, `A-${id}`), photo)
+      const { queue, sent, state } = queueWith(new Set(), { store, photoMs })
+      await queue.start()
+      await waitUntil('all is sent', () => state()?.items.length === 0)
+      t.strictSame(sent, ['photo', 'photo', 'a', 'b', 'photo', 'c'])
+    }
+  },
+)
+
+t.test('a refused scan that is sent again sends its photo again', async (t) => {
+  const store = new MemoryStore()
+  const photo: Photo = { bytes: new ArrayBuffer(60), type: 'image/jpeg' }
+  const { n } = await store.add(item('a', 'P-1', 'A-01'), photo)
+  await store.photoSent(n, { url: '/photo', sha256: '00' })
+  const [sentBefore] = await store.items()
+  if (!sentBefore) throw new Error('it is not stored')
+  await store.settle([{ item: sentBefore, refusal: 'no such slot' }])
+  const { queue, sent, state } = queueWith(new Set(), { store })
+  await queue.start()
+  await queue.sendAgain(sentBefore)
+  await waitUntil('all is sent', () => state()?.items.length === 0)
+  t.strictSame(sent, ['photo', 'a'])
 })

@@ -1,5 +1,5 @@
-import type { Item, Photo } from './scan-items.ts'
-import { type Outcome, outcomeOf, type RunOutcome, runOutcomeOf } from './scan-outcome.ts'
+import type { Item, Photo, SentPhoto } from './scan-items.ts'
+import { type Later, type Outcome, outcomeOf, type RunOutcome, runOutcomeOf } from './scan-outcome.ts'
 import { bodyOf } from './scan-run.ts'
 import { scanTexts as texts } from './scan-texts.ts'
 
@@ -64,7 +64,7 @@ const sizeOf = (body: string | ArrayBuffer | undefined) =>
  * Says what it means that nothing came back. When the gateway answers something small meanwhile, it is the size that did not get
  * through: a fault, so that others may pass.
  */
-async function nothingCame(problem: 'slow' | 'away'): Promise<Extract<Outcome, { readonly kind: 'later' }>> {
+async function nothingCame(problem: 'slow' | 'away'): Promise<Later> {
   const ping = problem === 'slow' ? await answerTo('/api/ping', undefined, {}) : undefined
   const isThere = ping !== undefined && !('problem' in ping) && ping.status === 200
   return { kind: 'later', words: isThere ? texts.tooSlow : texts.noNetwork, afterSeconds: 0, isFault: isThere }
@@ -85,6 +85,16 @@ export async function sendPhoto(photo: Photo, by: Credential | undefined): Promi
   const answered = await answerTo(photosPath, by, { method: 'POST', body: photo.bytes, headers })
   if ('problem' in answered) return nothingCame(answered.problem)
   return outcomeOf(answered.status, answered.body, answered.retryAfter)
+}
+
+/**
+ * Asks whether the gateway still has a photo: one that was restored from a backup may not. An answer that is not about the photo
+ * counts as yes; what is sent next gets it too.
+ */
+export async function hasPhoto({ sha256 }: SentPhoto, by: Credential | undefined): Promise<boolean | Later> {
+  if (!by) return true
+  const answered = await answerTo(`${photosPath}/${sha256}`, by, { method: 'HEAD' })
+  return 'problem' in answered ? nothingCame(answered.problem) : answered.status !== 404
 }
 
 /** Sends one item of the queue. The same item has the same key each time, so nothing is recorded twice. */

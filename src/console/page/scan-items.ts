@@ -34,7 +34,7 @@ export interface ItemStore {
   photoSent(n: number, sent: SentPhoto): Promise<void>
   /** Stores all of it at once: what the gateway has leaves and is counted, what it refused stays with the reason. */
   settle(settled: readonly Settled[]): Promise<void>
-  /** Takes a refusal back: the item waits again, at its old place. */
+  /** Takes a refusal back: the item waits again, at its old place; its photo is sent again. */
   renew(n: number): Promise<void>
   /** Removes an item that the gateway does not have. */
   discard(item: Item): Promise<void>
@@ -81,7 +81,9 @@ export class MemoryStore implements ItemStore {
     this.#facts.set(acknowledgedKey, ((this.#facts.get(acknowledgedKey) as number | undefined) ?? 0) + taken)
   }
   async renew(n: number): Promise<void> {
-    this.#items = this.#items.map((item) => (item.n === n ? { ...item, refusal: undefined } : item))
+    this.#items = this.#items.map((item) =>
+      item.n === n ? { ...item, refusal: undefined, sentPhoto: undefined } : item,
+    )
   }
   async discard({ n, id }: Item): Promise<void> {
     this.#items = this.#items.filter((item) => item.n !== n)

@@ -22,6 +22,7 @@ export type Outcome =
 export type RunOutcome =
   | { readonly kind: 'each'; readonly outcomes: readonly Settling[] }
   | Exclude<Outcome, { readonly kind: 'acknowledged' }>
+export type Later = Extract<Outcome, { readonly kind: 'later' }>
 /** What ends the waiting of an item. */
 export type Settling = Extract<Outcome, { readonly kind: 'acknowledged' | 'refused' }>
 

@@ -8,7 +8,7 @@ import {
   type SentPhoto,
   type Settled,
 } from './scan-items.ts'
-import type { Outcome, RunOutcome, Settling } from './scan-outcome.ts'
+import type { Later, Outcome, RunOutcome, Settling } from './scan-outcome.ts'
 import { Halves, nextRun } from './scan-run.ts'
 
 /** What is to be shown of the queue: always all of it. */
@@ -33,6 +33,8 @@ export type QueueNeeds = {
   readonly sendRun: (run: readonly Item[]) => Promise<RunOutcome>
   /** Sends the photo of an item, as `send`; the answer has its `url` and `sha256`. */
   readonly sendPhoto: (photo: Photo, by: string) => Promise<Outcome>
+  /** Whether the gateway still has a photo that it took, or why that is not known. */
+  readonly hasPhoto: (photo: SentPhoto, by: string) => Promise<boolean | Later>
   readonly tell: (state: QueueState) => void
   /** Called after the gateway refused an item. */
   readonly onRefused: () => void
@@ -45,7 +47,8 @@ export type QueueNeeds = {
 /** More would hide the page. */
 const mostRemarks = 5
 
-type Later = Extract<Outcome, { readonly kind: 'later' }>
+/** After so much of photos the events that are ready are sent: an answer that comes late must not keep all of them waiting. */
+const photosOfRun = { ms: 10_000, bytes: 1_000_000 } as const
 
 const waitsSeconds = [1, 2, 5, 10, 30] as const
 
@@ -60,6 +63,8 @@ export class ScanQueue {
   /** As the store has them; read again before each round of sending, because another window may have changed them. */
   #items: readonly Item[] = []
   #failures = 0
+  /** Items whose photo the gateway is known to have in this round: before, it may have been restored without it. */
+  readonly #photosThere = new Set<number>()
   readonly #aside = new SetAside()
   readonly #halves = new Halves()
   #timer: ReturnType<typeof setTimeout> | undefined
@@ -124,6 +129,7 @@ export class ScanQueue {
     let remarks: readonly string[] | undefined
     this.#items = await store.items()
     this.#aside.keep(this.#items)
+    this.#photosThere.clear()
     for (let run = this.#next(signedOut); run.length > 0; run = this.#next(signedOut)) {
       const [sent, outcome] = await this.#send(run)
       if (outcome.kind === 'later') {
@@ -159,9 +165,15 @@ export class ScanQueue {
   /** Sends a run, its photos first; returns what was sent of it and what became of that. */
   async #send(run: readonly Item[]): Promise<readonly [readonly Item[], RunOutcome]> {
     const ready: Item[] = []
+    const { nowMs } = this.#needs
+    const endMs = nowMs() + photosOfRun.ms
+    let bytes = 0
     for (const item of run) {
-      const photo = item.hasPhoto && !item.sentPhoto ? await this.#needs.store.photo(item.id) : undefined
-      const outcome = photo && (await this.#needs.sendPhoto(photo, item.by))
+      if (ready.length > 0 && (nowMs() >= endMs || bytes >= photosOfRun.bytes)) break
+      const isDue = await this.#isPhotoDue(item)
+      const photo = isDue === true ? await this.#needs.store.photo(item.id) : undefined
+      bytes += photo?.bytes.byteLength ?? 0
+      const outcome = typeof isDue === 'object' ? isDue : photo && (await this.#needs.sendPhoto(photo, item.by))
       if (outcome && outcome.kind !== 'acknowledged') {
         // What is in front of it need not wait.
         if (ready.length > 0) break
@@ -174,9 +186,18 @@ export class ScanQueue {
     return [ready, first ? settledOr(await this.#needs.send(first)) : { kind: 'each', outcomes: [] }]
   }
 
+  /** Whether the photo of an item is to be sent, for the first time or again. */
+  async #isPhotoDue({ n, by, hasPhoto, sentPhoto }: Item): Promise<boolean | Later> {
+    if (!hasPhoto || !sentPhoto || this.#photosThere.has(n)) return hasPhoto && !sentPhoto
+    const isThere = await this.#needs.hasPhoto(sentPhoto, by)
+    if (isThere === true) this.#photosThere.add(n)
+    return typeof isThere === 'object' ? isThere : !isThere
+  }
+
   async #keepSent(item: Item, { url, sha256 }: Readonly<Record<string, unknown>>): Promise<Item> {
     const sentPhoto: SentPhoto = { url: String(url), sha256: String(sha256) }
     await this.#needs.store.photoSent(item.n, sentPhoto)
+    this.#photosThere.add(item.n)
     const sent = { ...item, sentPhoto }
     this.#items = this.#items.map((one) => (one.n === item.n ? sent : one))
     return sent
@@ -213,7 +234,7 @@ export class ScanQueue {
   }
 
   #put(n: number, refusal: string | undefined): void {
-    this.#items = this.#items.map((item) => (item.n === n ? { ...item, refusal } : item))
+    this.#items = this.#items.map((item) => (item.n === n ? { ...item, refusal, sentPhoto: undefined } : item))
   }
 
   #drop({ n }: Item): void {

@@ -75,7 +75,7 @@ class BrowserStore implements ItemStore {
   }
 
   renew(n: number): Promise<void> {
-    return this.#write(({ items }) => change(items, n, ({ refusal: _, ...item }) => item))
+    return this.#write(({ items }) => change(items, n, ({ refusal: _, sentPhoto: __, ...item }) => item))
   }
 
   discard({ n, id }: Item): Promise<void> {

@@ -15,9 +15,10 @@ export class TrainingFloor {
   readonly isSlot = (text: string): boolean => slots.has(text.trim().toUpperCase())
 
   /** Takes what the queue sends, in place of a gateway. */
-  readonly gateway: Pick<QueueNeeds, 'send' | 'sendRun' | 'sendPhoto'> = {
+  readonly gateway: Pick<QueueNeeds, 'send' | 'sendRun' | 'sendPhoto' | 'hasPhoto'> = {
     send: async (item) => this.#take(item),
     sendRun: async (run) => ({ kind: 'each', outcomes: run.map((item) => this.#take(item)) }),
+    hasPhoto: async () => true,
     sendPhoto: async () => ({ kind: 'acknowledged', warnings: [], answer: { url: '', sha256: '' } }),
   }
 

@@ -4,7 +4,7 @@ import { language, locale } from './language.ts'
 import { LanguageChoice } from './language-choice.tsx'
 import { Said } from './said.tsx'
 import { type Act, actsOf, type Code } from './scan-codes.ts'
-import { type Credential, call, sendItem, sendPhoto, sendRun } from './scan-gateway.ts'
+import { type Credential, call, hasPhoto, sendItem, sendPhoto, sendRun } from './scan-gateway.ts'
 import { Handheld } from './scan-handheld.ts'
 import { type Item, type ItemStore, MemoryStore, type Photo } from './scan-items.ts'
 import { listenForScans } from './scan-keys.ts'
@@ -247,7 +247,10 @@ const Desk = ({ store, handheld, slots }: Opened) => {
 }
 
 /** Sends each item as the person who did it; a sign-in that has ended is forgotten. `onEnded`: it was that of who scans. */
-function gatewayOf(handheld: Handheld, onEnded: () => void): Pick<QueueNeeds, 'send' | 'sendRun' | 'sendPhoto'> {
+function gatewayOf(
+  handheld: Handheld,
+  onEnded: () => void,
+): Pick<QueueNeeds, 'send' | 'sendRun' | 'sendPhoto' | 'hasPhoto'> {
   const noting = async <T extends { readonly kind: string }>(
     by: string,
     ask: (shift: Credential | undefined) => Promise<T>,
@@ -264,6 +267,7 @@ function gatewayOf(handheld: Handheld, onEnded: () => void): Pick<QueueNeeds, 's
   return {
     send: (item) => noting(item.by, (shift) => sendItem(item, shift)),
     sendRun: (run) => noting(run[0]?.by ?? '', (shift) => sendRun(run, shift)),
+    hasPhoto: (photo, by) => hasPhoto(photo, handheld.shiftOf(by)),
     sendPhoto: (photo, by) => noting(by, (shift) => sendPhoto(photo, shift)),
   }
 }
