@@ -144,3 +144,31 @@ t.test('a story can be shown to somebody without an account, until its link expi
   await stranger.page.goto(other)
   await stranger.page.getByText('This link is no longer valid.').waitFor()
 })
+
+t.test('of a very long story the newest moves are shown, and the past is asked for again', inBrowser, async (t) => {
+  const at = await place(t)
+  await story(at)
+  const moves = 1003
+  const { page } = await open(t, browser, `${at.url}find/P-1?at=${encodeURIComponent(new Date().toISOString())}`)
+  let failures = 1
+  await page.route('**/api/whms/assets/P-1/story?*', async (route) => {
+    if (failures-- > 0) return route.fulfill({ status: 500, json: {} })
+    const asked = new URL(route.request().url()).searchParams
+    const body = await (await route.fetch({ url: `${at.url}api/whms/assets/P-1/story?limit=1` })).json()
+    const from = Number(asked.get('cursor') ?? asked.get('offset') ?? 0)
+    const to = Math.min(from + Number(asked.get('limit')), moves)
+    const data = Array.from({ length: to - from }, (_, n) => ({
+      ...body.data[0],
+      event: { ...body.data[0].event, id: 5000 + from + n },
+    }))
+    const pagination = { hasMore: to < moves, total: moves, nextCursor: to < moves ? String(to) : null }
+    return route.fulfill({ json: { success: true, data, pagination } })
+  })
+  await signIn(page, 'sven')
+  await page.getByText('The gateway answered with status 500').waitFor()
+  await page.getByText('Only the newest moves are shown. 3 older moves are left out.').waitFor()
+  const shown = page.locator('.move')
+  t.equal(await shown.count(), 1000)
+  t.match(await shown.first().innerText(), /number 6002/)
+  t.match(await shown.last().innerText(), /number 5003/)
+})

@@ -211,7 +211,7 @@ export type StoryStep = {
 }
 
 export type Story = List<StoryStep> & {
-  readonly pagination: { readonly hasMore: boolean; readonly nextCursor: string | null }
+  readonly pagination: Page<StoryStep>['pagination']
 }
 
 export type Gap = {

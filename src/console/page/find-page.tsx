@@ -30,11 +30,13 @@ type Found = {
   readonly code: string
   readonly answer: ScanAnswer | undefined
   readonly steps: readonly StoryStep[] | undefined
+  /** Says which moves are not shown; empty when all are. */
+  readonly leftOut: string
 }
 
 const everyMs = 15_000
 const pageSize = 200
-const mostPages = 5
+const mostSteps = 1000
 const linkSeconds = 3600
 
 /** What a code is: the story of a pallet, a transport unit, a slot, or what could be read of an unknown code. */
@@ -42,25 +44,36 @@ export const View = ({ siteId, code, at, signed, mayHandOut, onLeft }: FindProps
   const [found, setFound] = useState<Found | undefined>(undefined)
   const [timeZone, setTimeZone] = useState<string | undefined>(undefined)
   const [trouble, setTrouble] = useState('')
-  const look = () => {
-    if (code === undefined || document.hidden) return
-    const asked = signed === undefined ? findCode(code, at) : findBySignature(code, signed)
-    asked.then(
-      (next) => {
-        setTrouble('')
-        setFound(next)
-      },
-      (error: Error) => {
-        const isOut = error instanceof Refused && error.isSignedOut
-        if (isOut && signed === undefined) onLeft(texts.signedOut)
-        else setTrouble(isOut ? words.linkEnded : error.message)
-      },
-    )
-  }
   useEffect(() => {
+    // The past, and what a link shows, is asked for until it is there; the present again and again.
+    const isFixed = at !== undefined || signed !== undefined
+    let isOver = false
+    const look = () => {
+      if (code === undefined || document.hidden || isOver) return
+      const asked = signed === undefined ? findCode(code, at) : findBySignature(code, signed)
+      asked.then(
+        (next) => {
+          if (isOver) return
+          setTrouble('')
+          setFound(next)
+          if (isFixed) end()
+        },
+        (error: Error) => {
+          if (isOver) return
+          const isOut = error instanceof Refused && error.isSignedOut
+          if (isOut && signed === undefined) onLeft(texts.signedOut)
+          else setTrouble(isOut ? words.linkEnded : error.message)
+          if (isOut && signed !== undefined) end()
+        },
+      )
+    }
+    const timer = setInterval(look, everyMs)
+    const end = () => {
+      isOver = true
+      clearInterval(timer)
+    }
     look()
-    const timer = at === undefined && signed === undefined ? setInterval(look, everyMs) : 0
-    return () => clearInterval(timer)
+    return end
   }, [code, at, signed])
   useEffect(() => {
     if (signed !== undefined) return
@@ -106,33 +119,40 @@ const titleOf = (code: string, answer: ScanAnswer | undefined) =>
 async function findCode(code: string, at: string | undefined): Promise<Found> {
   const answer = await ask<ScanAnswer>(`/api/whms/scan/${encodeURIComponent(code)}`)
   const isAsset = answer.matches.some(({ kind }) => kind === 'asset')
-  const steps = isAsset ? await storyOf(code, at === undefined ? '' : `&at=${encodeURIComponent(at)}`) : undefined
-  return { code, answer, steps }
+  const told = isAsset ? await storyOf(code, at === undefined ? '' : `&at=${encodeURIComponent(at)}`) : undefined
+  return { code, answer, steps: told?.steps, leftOut: told?.leftOut ?? '' }
 }
 
 async function findBySignature(code: string, signed: string): Promise<Found> {
-  const { data } = await ask<Story>(`${storyPath(code)}&signed=${signed}`)
-  return { code, answer: undefined, steps: data }
+  const { data, pagination } = await ask<Story>(`${storyPath(code)}&signed=${signed}`)
+  return { code, answer: undefined, steps: data, leftOut: pagination.hasMore ? words.newerLeftOut : '' }
 }
 
 const storyPath = (code: string) => `/api/whms/assets/${encodeURIComponent(code)}/story?limit=${pageSize}`
 
-/** Returns the moves, oldest first; undefined for a code that is no asset. */
-async function storyOf(code: string, query: string): Promise<readonly StoryStep[] | undefined> {
-  const steps: StoryStep[] = []
-  let cursor = ''
+/** Returns the newest moves, oldest first, and says which are left out; undefined for a code that is no asset. */
+async function storyOf(
+  code: string,
+  query: string,
+): Promise<(Pick<Found, 'leftOut'> & { steps: StoryStep[] }) | undefined> {
+  const path = `${storyPath(code)}${query}`
   try {
-    for (let page = 0; page < mostPages; page++) {
-      const { data, pagination } = await ask<Story>(`${storyPath(code)}${query}${cursor}`)
-      steps.push(...data)
-      if (pagination.nextCursor === null) break
-      cursor = `&cursor=${encodeURIComponent(pagination.nextCursor)}`
+    let page = await ask<Story>(path)
+    const { total } = page.pagination
+    const older = Math.max(0, (total ?? 0) - mostSteps)
+    if (older > 0) page = await ask<Story>(`${path}&offset=${older}`)
+    const steps = [...page.data]
+    // What is recorded meanwhile is read as well; only a story too long to count is read from its beginning.
+    while (page.pagination.nextCursor !== null && (total !== null || steps.length < mostSteps)) {
+      page = await ask<Story>(`${path}&cursor=${encodeURIComponent(page.pagination.nextCursor)}`)
+      steps.push(...page.data)
     }
+    const isCut = page.pagination.nextCursor !== null
+    return { steps, leftOut: isCut ? words.newerLeftOut : older > 0 ? words.olderLeftOut(older) : '' }
   } catch (error) {
     if (error instanceof Refused && error.status === 404) return undefined
     throw error
   }
-  return steps
 }
 
 type AnswerProps = {
@@ -143,7 +163,7 @@ type AnswerProps = {
   mayHandOut: boolean
 }
 
-const Answer = ({ found: { code, answer, steps }, at, timeZone, isSignedIn, mayHandOut }: AnswerProps) => {
+const Answer = ({ found: { code, answer, steps, leftOut }, at, timeZone, isSignedIn, mayHandOut }: AnswerProps) => {
   const matches = answer?.matches ?? []
   const asset = matches.find(({ kind }) => kind === 'asset')
   const units = matches.filter(({ kind }) => kind === 'transport_unit')
@@ -174,6 +194,7 @@ const Answer = ({ found: { code, answer, steps }, at, timeZone, isSignedIn, mayH
         <StoryOf
           code={asset?.asset?.asset_id ?? code}
           steps={steps}
+          leftOut={leftOut}
           match={asset}
           at={at}
           timeZone={timeZone}
@@ -231,13 +252,14 @@ const Unit = ({ unit, timeZone, mayHandOut }: UnitProps) => (
 type StoryProps = {
   code: string
   steps: readonly StoryStep[]
+  leftOut: string
   match: ScanMatch | undefined
   at: string | undefined
   timeZone: string | undefined
   isSignedIn: boolean
 }
 
-const StoryOf = ({ code, steps, match, at, timeZone, isSignedIn }: StoryProps) => {
+const StoryOf = ({ code, steps, leftOut, match, at, timeZone, isSignedIn }: StoryProps) => {
   const [isPrinting, setPrinting] = useState(false)
   const asking = useRef(new Set<Promise<unknown>>())
   const onAsking = (asked: Promise<unknown>) => {
@@ -286,6 +308,7 @@ const StoryOf = ({ code, steps, match, at, timeZone, isSignedIn }: StoryProps) =
       </section>
       <section aria-labelledby="moves-title">
         <h2 id="moves-title">{words.moves(steps.length)}</h2>
+        {leftOut === '' ? null : <p>{leftOut}</p>}
         <ol class="moves" reversed>
           {steps.toReversed().map((step) => (
             <Move key={step.event.id} {...{ step, code, timeZone, isSignedIn, nowMs, onAsking, isPrinting }} />

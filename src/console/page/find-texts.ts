@@ -32,6 +32,9 @@ const english = {
   print: 'Print or save as PDF',
   label: 'Its label',
   moves: (n: number) => (n === 0 ? 'No moves' : `${countOf(n, 'move')}, newest first`),
+  olderLeftOut: (n: number) =>
+    `Only the newest moves are shown. ${countOf(n, 'older move is', 'older moves are')} left out.`,
+  newerLeftOut: 'Only the oldest moves are shown. Newer moves are left out.',
   type: 'Type',
   lot: 'Lot',
   bestBefore: 'Best before',
@@ -111,6 +114,9 @@ const german: typeof english = {
   print: 'Drucken oder als PDF',
   label: 'Ihr Etikett',
   moves: (n) => (n === 0 ? 'Keine Bewegungen' : `${countOf(n, 'Bewegung', 'Bewegungen')}, neueste zuerst`),
+  olderLeftOut: (n) =>
+    `Nur die neuesten Bewegungen werden gezeigt. ${countOf(n, 'ältere fehlt', 'ältere fehlen')} hier.`,
+  newerLeftOut: 'Nur die ältesten Bewegungen werden gezeigt. Neuere fehlen hier.',
   type: 'Art',
   lot: 'Charge',
   bestBefore: 'Mindestens haltbar bis',
