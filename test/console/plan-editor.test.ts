@@ -4,6 +4,7 @@ import t from 'tap'
 import { inBrowser, launchBrowser, open, type Place, place, record, signIn } from '../support/browser.ts'
 import { furnish, people } from '../support/gateway.ts'
 import { lookAt } from '../support/look.ts'
+import { scannerAt } from '../support/scanner.ts'
 
 t.setTimeout(240_000)
 
@@ -109,6 +110,9 @@ t.test('what is not saved is kept until somebody agrees to lose it', inBrowser, 
     asked.push(dialog.message())
     return isAgreed ? dialog.accept() : dialog.dismiss()
   })
+  await (await scannerAt(page)).scan('P-1', { ends: ['Enter', 'Enter'] })
+  await page.getByRole('status').getByRole('link', { name: 'Open P-1' }).waitFor()
+  t.same(asked, [], 'a scan asks nothing: its Enter would agree')
   await page.getByRole('link', { name: 'Floor', exact: true }).click()
   await page.getByText('2 slots are changed and not saved.').waitFor()
   isAgreed = true

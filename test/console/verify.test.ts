@@ -3,6 +3,7 @@ import t from 'tap'
 import { violations } from '../support/axe.ts'
 import { inBrowser, launchBrowser, open, type Place, place, record, signIn } from '../support/browser.ts'
 import { furnish, heldPhoto, people } from '../support/gateway.ts'
+import { scannerAt } from '../support/scanner.ts'
 import { pictureOf, screens, themes } from '../support/screens.ts'
 
 t.setTimeout(240_000)
@@ -230,4 +231,67 @@ t.test('who may not verify is told so', inBrowser, async (t) => {
   await signIn(page, 'olga')
   await page.getByText('one needs to be a supervisor').waitFor()
   t.equal(await page.getByRole('button', { name: 'Verify' }).count(), 0)
+})
+
+t.test('a scan leaves a note that is not sent where it is, and offers what it found', inBrowser, async (t) => {
+  const floor = await waiting(t)
+  const { page, faults } = await open(t, browser, `${floor.url}todo`)
+  await signIn(page, 'sven')
+  await page.getByRole('link', { name: 'Verify', exact: true }).first().click()
+  await shown(page, 'A-3')
+  const asked: string[] = []
+  let isAgreed = false
+  page.on('dialog', (dialog) => {
+    asked.push(dialog.message())
+    return isAgreed ? dialog.accept() : dialog.dismiss()
+  })
+  const note = page.getByLabel('Note')
+  await note.fill('torn wrap')
+  await (await scannerAt(page)).scan('P-A-1', { ends: ['Enter', 'Enter'] })
+  const offered = page.getByRole('status').getByRole('link', { name: 'Open P-A-1' })
+  await offered.waitFor()
+  t.equal(await note.inputValue(), 'torn wrap')
+  t.same(asked, [], 'a scan asks nothing')
+  const question = page.waitForEvent('dialog')
+  await page.evaluate('history.back()')
+  await question
+  await page.waitForURL('**/verify')
+  await offered.click()
+  t.equal(await note.inputValue(), 'torn wrap', 'neither the back button nor the link takes it unasked')
+  t.same(asked, Array(2).fill('What you typed here is not sent and would be lost. Go on?'))
+  isAgreed = true
+  await page.evaluate('history.back()')
+  await page.getByRole('heading', { level: 1, name: 'To do' }).waitFor()
+  t.match(page.url(), /\/todo$/)
+  t.equal(asked.length, 3)
+  t.same(faults, [])
+})
+
+t.test('a reason that is not sent is kept at a scan, and what is sent asks nothing', inBrowser, async (t) => {
+  const floor = await waiting(t)
+  const { page } = await open(t, browser, `${floor.url}incidents`)
+  await signIn(page, 'sven')
+  const asked: string[] = []
+  page.on('dialog', (dialog) => {
+    asked.push(dialog.message())
+    return dialog.dismiss()
+  })
+  await page.getByLabel('Category').fill('damage')
+  const title = page.getByLabel('Title')
+  await title.fill('Torn')
+  const scanner = await scannerAt(page)
+  await scanner.scan('P-A-1')
+  await page.getByRole('status').getByRole('link', { name: 'Open P-A-1' }).waitFor()
+  t.equal(await title.inputValue(), 'Torn')
+  await page.getByRole('button', { name: 'Report it' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Torn' }).waitFor()
+  const resolution = page.getByLabel('What came out of it?')
+  await resolution.fill('wrapped anew')
+  await scanner.scan('P-A-2')
+  await page.getByRole('status').getByRole('link', { name: 'Open P-A-2' }).waitFor()
+  t.equal(await resolution.inputValue(), 'wrapped anew')
+  await resolution.fill('')
+  await scanner.scan('P-A-2')
+  await page.getByRole('heading', { level: 1, name: 'P-A-2' }).waitFor()
+  t.same(asked, [])
 })

@@ -8,6 +8,7 @@ import { Bar } from './bar.tsx'
 import { focusFirst } from './first-focus.ts'
 import { texts } from './texts.ts'
 import { TroubleStrip } from './trouble-strip.tsx'
+import { useTyped } from './typed.ts'
 import type { ViewName, ViewProps } from './views.ts'
 
 /** Does something at the gateway and says `said` when it is done. Answers whether it was done: else the form stays as it is. */
@@ -70,8 +71,9 @@ type FrameProps = Pick<ViewProps, 'siteId' | 'caller' | 'onLeft'> & {
   readonly children?: JSX.Element | (JSX.Element | null)[] | null
 }
 
-/** A view with its bar, its title, what was done last, and what goes wrong. */
+/** A view with its bar, its title, what was done last, and what goes wrong. It keeps what is typed until it is sent. */
 export const Frame = ({ here, siteId, caller, onLeft, name, back, status, trouble, acts, children }: FrameProps) => {
+  useTyped()
   useEffect(() => {
     // Who opens something by keyboard goes on reading at its title.
     if (back) focusFirst(acts.title.current)

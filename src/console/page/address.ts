@@ -5,41 +5,83 @@ import { isFloorPage } from './floor-pages.ts'
 export type Address = { readonly pathname: string; readonly search: string }
 
 const listeners = new Set<() => void>()
-addEventListener('popstate', () => tell())
 
 function tell(): void {
+  shown = location.pathname
   for (const listener of listeners) listener()
 }
 
-let mayLeave: (() => boolean) | undefined
+/** The path of the view that is shown, and how many steps of this page are before it. */
+let shown = location.pathname
+let step = stepOf(history.state) ?? 0
+history.replaceState({ step }, '')
+
+function stepOf(state: unknown): number | undefined {
+  const known = (state as { step?: unknown } | null)?.step
+  return typeof known === 'number' ? known : undefined
+}
+
+type Keeper = { readonly asks: () => boolean; readonly isUnsaved: () => boolean }
+
+let keeper: Keeper | undefined
 
 /**
- * Asks before a link of the console, or the browser, leaves a page with something unsaved. The back button asks nothing. Returns a
- * function that ends it.
+ * Asks before a link of the console, the back button or the browser leaves a view with something unsaved. A scan leaves
+ * no such view. Returns a function that ends it.
  */
-export function keepsUnsaved(asks: () => boolean): () => void {
-  const hold = (event: BeforeUnloadEvent) => event.preventDefault()
-  mayLeave = asks
+export function keepsUnsaved(asks: () => boolean, isUnsaved = () => true): () => void {
+  const mine = { asks, isUnsaved }
+  const hold = (event: BeforeUnloadEvent) => isUnsaved() && event.preventDefault()
+  keeper = mine
   addEventListener('beforeunload', hold)
   return () => {
-    mayLeave = undefined
+    if (keeper === mine) keeper = undefined
     removeEventListener('beforeunload', hold)
   }
 }
 
+const isOtherView = (to: string) => new URL(to, location.origin).pathname !== shown
+
+/** Says whether something unsaved is lost when this address is opened. */
+export const losesUnsaved = (to: string): boolean => isOtherView(to) && (keeper?.isUnsaved() ?? false)
+
+let isTakenBack = false
+addEventListener('popstate', ({ state }) => {
+  if (isTakenBack) {
+    isTakenBack = false
+    return
+  }
+  const next = stepOf(state)
+  // A link within the view makes a step of its own.
+  if (next === undefined) history.replaceState({ step: step + 1 }, '')
+  if (next !== undefined && next !== step && losesUnsaved(location.pathname) && !keeper?.asks()) {
+    isTakenBack = true
+    history.go(step - next)
+    return
+  }
+  step = next ?? step + 1
+  tell()
+})
+
 /** Opens another view of the console without loading the page again, so that no key of a scanner is lost. */
 export function go(to: string): void {
+  if (losesUnsaved(to) && !keeper?.asks()) return
+  goSent(to)
+}
+
+/** Opens what a form has made: what was typed there is sent, so nobody is asked. */
+export function goSent(to: string): void {
   if (to === location.pathname + location.search) return
-  const isOtherView = new URL(to, location.origin).pathname !== location.pathname
-  if (isOtherView && mayLeave && !mayLeave()) return
-  history.pushState(null, '', to)
+  const isOther = isOtherView(to)
+  step += 1
+  history.pushState({ step }, '', to)
   tell()
-  if (isOtherView) scrollTo(0, 0)
+  if (isOther) scrollTo(0, 0)
 }
 
 /** Changes the address in its place, without a step for the back button. */
 export function goInstead(to: string): void {
-  history.replaceState(null, '', to)
+  history.replaceState({ step }, '', to)
   tell()
 }
 

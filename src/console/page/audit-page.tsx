@@ -133,6 +133,7 @@ const Narrow = ({ filter, isNarrowed }: { filter: AuditFilter; isNarrowed: boole
       <form onSubmit={show}>
         <Field
           id="audit-operator"
+          type="search"
           words={words.person}
           hint={words.personHint}
           value={form.operator}
@@ -153,7 +154,14 @@ const Narrow = ({ filter, isNarrowed }: { filter: AuditFilter; isNarrowed: boole
           of={choicesOf(words.entities, form.entity)}
           onChoice={keep('entity')}
         />
-        <Field id="audit-id" words={words.id} value={form.entity_id} most={128} onText={keep('entity_id')} />
+        <Field
+          id="audit-id"
+          type="search"
+          words={words.id}
+          value={form.entity_id}
+          most={128}
+          onText={keep('entity_id')}
+        />
         <Field id="audit-from" words={words.from} type="date" value={form.from} onText={keep('from')} />
         <Field id="audit-to" words={words.to} type="date" value={form.to} onText={keep('to')} />
         <p class="problem wide" role="alert">

@@ -6,6 +6,7 @@ import { boxTexts } from './box-texts.ts'
 import { Said } from './said.tsx'
 import { texts } from './texts.ts'
 import { TroubleStrip } from './trouble-strip.tsx'
+import { useTyped } from './typed.ts'
 import type { ViewName, ViewProps } from './views.ts'
 
 /** The acts of a view about the box: what went wrong is told as the gateway said it. */
@@ -23,22 +24,25 @@ type FrameProps = Pick<ViewProps, 'siteId' | 'caller' | 'onLeft'> & {
   children?: Child
 }
 
-/** The frame of the views about the box itself: bar, what is wrong, heading, what was done. */
-export const BoxFrame = ({ siteId, caller, onLeft, here, heading, said, stale, acts, children }: FrameProps) => (
-  <>
-    <Bar here={here} siteId={siteId} caller={caller} onLeft={onLeft} />
-    <TroubleStrip unasked={stale} problem={acts.problem} />
-    <main class="box-page">
-      <h1 tabindex={-1} ref={acts.title}>
-        {heading}
-      </h1>
-      <p class="muted" role="status">
-        {acts.said} <Said words={said ?? texts.loading} />
-      </p>
-      {children}
-    </main>
-  </>
-)
+/** The frame of the views about the box itself: bar, what is wrong, heading, what was done. It keeps what is typed until it is sent. */
+export const BoxFrame = ({ siteId, caller, onLeft, here, heading, said, stale, acts, children }: FrameProps) => {
+  useTyped()
+  return (
+    <>
+      <Bar here={here} siteId={siteId} caller={caller} onLeft={onLeft} />
+      <TroubleStrip unasked={stale} problem={acts.problem} />
+      <main class="box-page">
+        <h1 tabindex={-1} ref={acts.title}>
+          {heading}
+        </h1>
+        <p class="muted" role="status">
+          {acts.said} <Said words={said ?? texts.loading} />
+        </p>
+        {children}
+      </main>
+    </>
+  )
+}
 
 type FieldProps = {
   name: string

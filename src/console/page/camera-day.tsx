@@ -126,7 +126,7 @@ function askedTime(): number | undefined {
 function keepTime(ms: number): void {
   const asked = new URLSearchParams(location.search)
   asked.set('at', new Date(ms).toISOString())
-  history.replaceState(null, '', `${location.pathname}?${asked}`)
+  history.replaceState(history.state, '', `${location.pathname}?${asked}`)
 }
 
 const clipAt = (entries: readonly Entry[], ms: number) =>

@@ -1,6 +1,6 @@
 import { useState } from 'hono/jsx/dom'
 import { type Act, Choice, Field, Frame, useActs } from './acts.tsx'
-import { follow, go } from './address.ts'
+import { follow, goSent } from './address.ts'
 import type { List, Warehouse, Zone } from './answers.ts'
 import { ask } from './ask.ts'
 import { type Count, countsApi, isEnded, orderOf } from './count-data.ts'
@@ -102,7 +102,7 @@ const Open = ({ zones, act, isBusy, isOpen }: OpenProps) => {
     const isDone = await act(async () => {
       made = await ask<Count>(countsApi, { method: 'POST', body: order })
     }, '')
-    if (isDone && made) go(`/counts/${made.id}`)
+    if (isDone && made) goSent(`/counts/${made.id}`)
   }
   const choices = {
     all: words.all,

@@ -1,6 +1,6 @@
 import { useRef, useState } from 'hono/jsx/dom'
 import { type Act, Choice, Field, Frame, More, pageSize, useActs } from './acts.tsx'
-import { follow, go, goInstead } from './address.ts'
+import { follow, goInstead, goSent } from './address.ts'
 import type { List, Page, Warehouse } from './answers.ts'
 import { ask } from './ask.ts'
 import { askNewest } from './asking.ts'
@@ -139,7 +139,7 @@ const Report = ({ act, isBusy, isOpen }: { act: Act; isBusy: boolean; isOpen: bo
     }, '')
     if (!isDone || !made) return
     setForm(blank)
-    go(`/incidents/${made.id}`)
+    goSent(`/incidents/${made.id}`)
   }
   return (
     <details class="card goods-form" open={isOpen}>

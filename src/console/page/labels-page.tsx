@@ -7,6 +7,7 @@ import { codesOf, type LabelForm, onSheet, pictureOf, printOf, type Wrong, wrong
 import { labelTexts as words } from './label-texts.ts'
 import { moment } from './moments.ts'
 import { texts } from './texts.ts'
+import { wasSent } from './typed.ts'
 import { useLive } from './use-live.ts'
 import type { ViewProps } from './views.ts'
 
@@ -105,6 +106,7 @@ const Order = ({ answer: { printers, zones, slots }, acts, mayPrint, onLeft }: O
     undefined,
   )
   const broken = useRef<Broken | null>(null)
+  const typed = useRef<HTMLFormElement>(null)
   const keep = (name: keyof LabelForm) => (value: string) =>
     setForm((before) => ({ ...before, [name]: value }) as LabelForm)
   const printer = printers.find(({ name }) => name === chosen)?.name ?? printers[0]?.name
@@ -130,6 +132,7 @@ const Order = ({ answer: { printers, zones, slots }, acts, mayPrint, onLeft }: O
       }
     }, '')
     broken.current = isDone ? null : order
+    if (isDone) wasSent(typed.current)
     setRefused(order.failed)
     const sent = order.next - order.failed.length
     setProgress(isDone ? (sent > 0 ? words.sent(sent) : '') : words.brokeOff(order.next, codes.length))
@@ -139,9 +142,12 @@ const Order = ({ answer: { printers, zones, slots }, acts, mayPrint, onLeft }: O
       <section class="card goods-form no-print" aria-labelledby="label-order">
         <h2 id="label-order">{words.choose}</h2>
         <form
+          ref={typed}
           onSubmit={(event: Event) => {
             event.preventDefault()
-            if (isRight()) setSheet({ form, codes })
+            if (!isRight()) return
+            setSheet({ form, codes })
+            wasSent(typed.current)
           }}
         >
           <Choice id="label-kind" words={words.kind} value={form.kind} of={words.kinds} onChoice={keep('kind')} />

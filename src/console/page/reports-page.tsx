@@ -1,6 +1,6 @@
 import { useRef, useState } from 'hono/jsx/dom'
 import { type Act, Field, Frame, More, pageSize, useActs } from './acts.tsx'
-import { follow, go } from './address.ts'
+import { follow, goSent } from './address.ts'
 import type { List, Page, Warehouse } from './answers.ts'
 import { ask, gatewayNow } from './ask.ts'
 import { askNewest } from './asking.ts'
@@ -92,7 +92,7 @@ const Make = ({ act, isBusy, timeZone }: { act: Act; isBusy: boolean; timeZone: 
     const isDone = await act(async () => {
       made = await ask<ReportItem>(reportsApi, { method: 'POST', body: span })
     }, '')
-    if (isDone && made) go(`/reports/${made.id}`)
+    if (isDone && made) goSent(`/reports/${made.id}`)
   }
   return (
     <section class="card goods-form" aria-labelledby="report-make">

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'hono/jsx/dom'
-import { follow, go } from './address.ts'
+import { follow, go, losesUnsaved } from './address.ts'
 import { CameraButton, useCamera } from './camera-button.tsx'
 import { focusFirst } from './first-focus.ts'
 import { Icon } from './icons.tsx'
@@ -30,6 +30,7 @@ export function takeScans(next: (code: string) => boolean): () => void {
 export function startScanning(instance: string): () => void {
   desk = new ScanDesk({
     open: go,
+    holds: losesUnsaved,
     tell: (next) => {
       scans = next
       for (const listener of listeners) listener(next)
@@ -95,6 +96,14 @@ export const ScanField = () => {
         <p role="status">
           <Said words={note || (last ? last.words : '')} />
           {isBusy ? ' …' : ''}
+          {last?.isHeld && last.to !== undefined && note === '' ? (
+            <>
+              {' '}
+              <a class="button" href={last.to} onClick={follow}>
+                {texts.open(printable(last.code))}
+              </a>
+            </>
+          ) : null}
         </p>
         {recent.length > 1 ? (
           <details>

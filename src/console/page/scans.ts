@@ -3,12 +3,13 @@ import { ask, Refused, Unreachable } from './ask.ts'
 import { scanFieldTexts as texts } from './scan-field-texts.ts'
 import { foundWords, placeOf, printable, wantedBy } from './scan-place.ts'
 
-/** A scan as the page shows it. `to`: the view that it opens. */
+/** A scan as the page shows it. `to`: the view that it opens. `isHeld`: not opened, as something typed would be lost. */
 export type Scan = {
   readonly n: number
   readonly code: string
   readonly words: string
   readonly to: string | undefined
+  readonly isHeld?: boolean
 }
 
 export type Scans = { readonly recent: readonly Scan[]; readonly isBusy: boolean }
@@ -18,10 +19,11 @@ const longestWaitMs = 10_000
 
 /**
  * Looks scans up one after the other, in the order in which they came. Each is shown with what it is; the view of the
- * last one is opened. A scan that the gateway did not answer stays in the list and says so.
+ * last one is opened, unless something typed would be lost by it. A scan that the gateway did not answer stays in the list and says so.
  */
 export class ScanDesk {
   readonly #open: (view: string) => void
+  readonly #holds: (view: string) => boolean
   readonly #tell: (scans: Scans) => void
   readonly #origins: readonly string[]
   #recent: readonly Scan[] = []
@@ -29,8 +31,14 @@ export class ScanDesk {
   #isBusy = false
   #n = 0
 
-  constructor(parts: { open: (view: string) => void; tell: (scans: Scans) => void; origins: readonly string[] }) {
+  constructor(parts: {
+    open: (view: string) => void
+    holds: (view: string) => boolean
+    tell: (scans: Scans) => void
+    origins: readonly string[]
+  }) {
     this.#open = parts.open
+    this.#holds = parts.holds
     this.#tell = parts.tell
     this.#origins = parts.origins
   }
@@ -47,10 +55,11 @@ export class ScanDesk {
     this.#isBusy = true
     for (let code = this.#waiting.shift(); code !== undefined; code = this.#waiting.shift()) {
       const scan = await this.#look(code)
-      this.#recent = [scan, ...this.#recent].slice(0, kept)
+      const isHeld = scan.to !== undefined && this.#holds(scan.to)
+      this.#recent = [{ ...scan, isHeld }, ...this.#recent].slice(0, kept)
       this.#isBusy = this.#waiting.length > 0
       this.#tell({ recent: this.#recent, isBusy: this.#isBusy })
-      if (!this.#isBusy && scan.to !== undefined) this.#open(scan.to)
+      if (!this.#isBusy && scan.to !== undefined && !isHeld) this.#open(scan.to)
     }
     this.#isBusy = false
   }

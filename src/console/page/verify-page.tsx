@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'hono/jsx/dom'
-import { follow, numberOf, pageOfCode } from './address.ts'
+import { follow, keepsUnsaved, numberOf, pageOfCode } from './address.ts'
 import type { Asset, EventFootage, List, PlacementEvent, Slot, Warehouse } from './answers.ts'
 import { ask, Refused } from './ask.ts'
 import { Bar } from './bar.tsx'
@@ -65,6 +65,9 @@ const Verifying = ({ asked, onLeft }: VerifyingProps) => {
   // The same pallet may be placed there again meanwhile: then its photo is another one.
   const shown = current ? `${key} ${current.placed?.id ?? ''}` : ''
   const isSeen = seen === shown
+
+  const hasNote = queue.some(({ slot }) => (notes[`${slot.id} ${slot.assetBarcode}`] ?? '').trim() !== '')
+  useEffect(() => (hasNote ? keepsUnsaved(() => confirm(texts.leave)) : undefined), [hasNote])
 
   const go = (by: number) => {
     setProblem('')

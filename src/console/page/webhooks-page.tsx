@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'hono/jsx/dom'
 import type { Act } from './acts.tsx'
-import { follow, go } from './address.ts'
+import { follow, goSent } from './address.ts'
 import type { List, Page, Warehouse, Webhook } from './answers.ts'
 import { ask, Refused } from './ask.ts'
 import { askNewest } from './asking.ts'
@@ -8,6 +8,7 @@ import { BoxFrame, Field, SureButton, useBoxActs } from './box-frame.tsx'
 import { boxTexts } from './box-texts.ts'
 import { gatewayWords } from './language.ts'
 import { texts } from './texts.ts'
+import { wasSent } from './typed.ts'
 import { useLive } from './use-live.ts'
 import type { ViewProps } from './views.ts'
 import { webhooksTexts as words } from './webhooks-texts.ts'
@@ -217,7 +218,9 @@ const Settings = ({ heading, button, done, webhook, types, isBusy, onAct, onSend
         throw error
       }
     }
-    if ((await onAct(send, done)) && !webhook) form.current?.reset()
+    if (!(await onAct(send, done))) return
+    if (webhook) wasSent(form.current)
+    else form.current?.reset()
   }
   const groups = [...new Set(types.map(({ group }) => group))]
   return (
@@ -292,7 +295,7 @@ const One = ({ webhook, types, timeZone, isBusy, onAct, onSecret, onSaid, onLeft
   const pause = () => ask(path, { method: 'PATCH', body: { active: false } })
   const remove = async () => {
     await ask(path, { method: 'DELETE' })
-    go('/webhooks')
+    goSent('/webhooks')
   }
   const save = async (body: object) => {
     await ask(path, { method: 'PATCH', body })
