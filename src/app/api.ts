@@ -64,6 +64,7 @@ import {
   floorRoutes,
   type Scanner,
   scanRoutes,
+  slotBatchPath,
   type Traces,
   traceRoutes,
 } from '../floor/index.ts'
@@ -199,7 +200,7 @@ export function buildApi(parts: ApiParts): Api {
     '/api/*',
     jsonBodies(
       (path) => path === photosPath || path === slotListPath || isPlanImagePath(path),
-      (path) => (path === batchPath ? batchBytesLimit : jsonBodyLimitBytes),
+      (path) => (path === batchPath || path === slotBatchPath ? batchBytesLimit : jsonBodyLimitBytes),
     ),
   )
   healthRoutes(root, { ...parts, now: () => parts.clock.now(), logKeys: () => parts.vkeys() })

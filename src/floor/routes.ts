@@ -32,6 +32,9 @@ import {
   whenQuery,
 } from './schema.ts'
 import { type FloorService, pageSlots } from './service.ts'
+import { ChangedSlots, SlotBatch } from './slot-batch.ts'
+
+export const slotBatchPath = '/api/whms/slots/batch'
 
 const idParam = z.object({ id: z.string() })
 const reading = { method: 'get', access: 'whms:read' } as const
@@ -87,6 +90,22 @@ const changeSlot = operation({
     body: SlotChange,
   },
   success: { 200: { description: 'The slot', schema: FloorSlotResource } },
+  errors: ['REFERENCE_NOT_FOUND', 'VERSION_MISMATCH'],
+})
+
+const changeSlots = operation({
+  id: 'changeSlots',
+  method: 'post',
+  path: slotBatchPath,
+  access: 'whms:write',
+  tag: 'Slots',
+  summary: 'Change up to 100 slots, at most 1 MiB, in one commit',
+  description:
+    'Each change has the id of its slot and the fields of a PUT; `version` refuses it when the slot has another one by now. ' +
+    '`rollback`: all or none; a refusal names the fields of all changes (`changes.3.zone`), and is 412 when every refused one ' +
+    'has another version. `proceed`: each by itself. Counts as one request.',
+  input: { headers: z.object(onceHeaders), body: SlotBatch },
+  success: { 200: { description: 'rollback: all are changed. proceed: what became of each', schema: ChangedSlots } },
   errors: ['REFERENCE_NOT_FOUND', 'VERSION_MISMATCH'],
 })
 
@@ -190,6 +209,7 @@ export function floorRoutes(api: Api, floor: FloorService): void {
     const ask = askOf(c)
     return send(c, await floor.changeSlot({ path: id, byLabel }, c.req.valid('json'), versionOf(c), ask), 200)
   })
+  api.openapi(changeSlots, async (c) => send(c, await floor.changeSlots(c.req.valid('json'), askOf(c)), 200))
   api.openapi(listZones, async (c) => {
     const query = c.req.valid('query')
     return c.json(pageOfAll(await floor.zones(c.get('caller'), whenOf(query), c.req.raw.signal), query), 200)

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { z } from '@hono/zod-openapi'
-import type { UnitOfWork } from '../database/index.ts'
+import type { ReadTx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Ask, Caller, Reply } from '../http/index.ts'
 import type { Idempotency } from '../journal/index.ts'
@@ -19,6 +19,7 @@ import {
 import { isoTime } from '../platform/index.ts'
 import type { AssetService, NewSlot, Slot, SlotChange, WarehouseService, Zone } from '../warehouse/index.ts'
 import type { FloorSlot, Utilization } from './schema.ts'
+import { attemptChange, type ChangedSlots, changeResult, changesRefusal, type SlotBatch } from './slot-batch.ts'
 import { addedUp, percent, utilizationOf, zoneUse } from './utilization.ts'
 
 /** Slots in one slice of a list: about 1.5 ms. */
@@ -114,6 +115,34 @@ export class FloorService {
         return { status: 200 as const, body: withState(changed, slotState(tx, id)) }
       }),
     )
+  }
+
+  /**
+   * Makes up to 100 changes in the order in which they are sent, in one commit. `proceed`: what is refused is left out.
+   * `rollback`: throws with every problem of every change, and none is made.
+   */
+  changeSlots({ mode, changes }: SlotBatch, { by, claim }: Ask): Promise<Reply<ChangedSlots>> {
+    return this.#needs.work.write((tx) =>
+      this.#needs.idempotency.once(tx, claim, () => {
+        const outcomes = changes.map((item) =>
+          attemptChange(item, ({ id, version, ...change }) => {
+            this.#referToSlot(tx, id, by.caller)
+            return { ...this.#needs.warehouse.changeSlot(tx, id, change, version, by), ...slotState(tx, id) }
+          }),
+        )
+        const refusal = mode === 'proceed' ? undefined : changesRefusal(outcomes)
+        if (refusal) throw refusal
+        return { status: 200 as const, body: { success: true as const, results: outcomes.map(changeResult) } }
+      }),
+    )
+  }
+
+  /** Throws REFERENCE_NOT_FOUND, also for a slot that the caller may not see. */
+  #referToSlot(tx: ReadTx, id: number, caller: Caller): void {
+    if (this.#needs.warehouse.visibleSlot(tx, id, caller)) return
+    throw new AppError('REFERENCE_NOT_FOUND', 'There is no such slot', {
+      fields: [{ path: 'id', message: `no slot ${id}` }],
+    })
   }
 
   async zones(caller: Caller, when: When, signal?: AbortSignal) {

@@ -4,6 +4,7 @@ import type { AppEnv } from './context.ts'
 import { ErrorBody, ignoredFields } from './envelope.ts'
 import { parameterDescriptions, sharedParameters } from './parameters.ts'
 import { sharedHeaders, sharedRefusals } from './refusals.ts'
+import { laterSchemas } from './unknown-names.ts'
 
 type Registry = Api['openAPIRegistry']
 type Definition = Registry['definitions'][number]
@@ -111,6 +112,9 @@ function addShared(whole: Description): void {
   const api = new OpenAPIHono<AppEnv>()
   api.openAPIRegistry.register('Error', ErrorBody)
   api.openAPIRegistry.register('IgnoredFields', z.object({ ignoredFields }))
+  const said = JSON.stringify(whole.components)
+  for (const [name, schema] of laterSchemas)
+    if (said.includes(`"#/components/schemas/${name}"`)) api.openAPIRegistry.register(name, schema)
   const { components } = documentOf(api, { openapi: '3.1.0', info: { title: '', version: '' } })
   const answered = new Set(
     Object.values(whole.paths).flatMap((item) =>

@@ -1,4 +1,5 @@
 export { type Api, always, newApi, newRoot } from './app.ts'
+export { batchRefusal } from './batch-refusal.ts'
 export { bodyParts, jsonBodies, jsonBodyLimitBytes, readBody, readBodyInTime, readPackedBody } from './body.ts'
 export { initTls, type TlsMade, takeTls } from './box-authority.ts'
 export { type Caller, identityOf } from './caller.ts'

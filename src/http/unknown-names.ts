@@ -49,11 +49,15 @@ export function unknownFields(
 
 const readBySelf = new WeakMap<z.core.$ZodType, z.core.$ZodType>()
 
+/** What `readLater` has referred to, by its name in the description. */
+export const laterSchemas = new Map<string, z.ZodType>()
+
 /** Returns a schema that takes anything and is described as `name`; the service parses each item, to refuse it alone. */
 export function readLater(schema: z.ZodType, name: string): z.ZodUnknown {
   // The package has no type for a bare reference.
   const item = z.unknown().openapi({ $ref: `#/components/schemas/${name}` } as never)
   readBySelf.set(item, schema)
+  laterSchemas.set(name, schema)
   return item
 }
 

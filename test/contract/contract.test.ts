@@ -65,6 +65,12 @@ const sensible: readonly { operation: string; id?: string; body?: unknown; statu
     body: { mode: 'proceed', events: [placedInB, { ...placedInB, photo_url: null }, null] },
     status: 200,
   },
+  { operation: 'POST /api/whms/slots/batch', body: { changes: [{ id: 1, zone_type: 'cold' }] }, status: 200 },
+  {
+    operation: 'POST /api/whms/slots/batch',
+    body: { mode: 'proceed', changes: [{ id: 1, version: 99 }, { id: 9999 }, { id: 1, zone: 7 }, null] },
+    status: 200,
+  },
   { operation: 'POST /api/whms/moves', body: { asset_barcode: 'P-2', to_slot_code: 'A', photo_url }, status: 201 },
   { operation: 'POST /api/whms/moves', body: { asset_barcode: 'P-3', to_slot_id: 3, photo_url }, status: 201 },
   { operation: 'POST /api/whms/events/{id}/correct', body: { none: true, reason: 'a test' }, status: 201 },

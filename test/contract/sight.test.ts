@@ -229,7 +229,7 @@ const acts: Readonly<Record<string, readonly Act[] | 'apart'>> = {
 
 /** For admins alone, who see every hall: nobody else gets past the door, whatever they ask for. */
 const ofAdmins =
-  /^\w+ \/api\/(devices(\/\{id\}.*)?|operators.*|webhooks.*|alerts.*|uploads.*)$|^(POST|PUT) \/api\/whms\/(warehouses|zones|slots|assets)(\/\{\w+\})?$|^(PUT|DELETE) \/api\/whms\/warehouses\/\{id\}\/floor-plan-image$|^POST \/api\/whms\/slots\/import$/
+  /^\w+ \/api\/(devices(\/\{id\}.*)?|operators.*|webhooks.*|alerts.*|uploads.*)$|^(POST|PUT) \/api\/whms\/(warehouses|zones|slots|assets)(\/\{\w+\})?$|^(PUT|DELETE) \/api\/whms\/warehouses\/\{id\}\/floor-plan-image$|^POST \/api\/whms\/slots\/(import|batch)$/
 
 /** What differs between any two answers, whatever they are about. */
 const changing = new Set(

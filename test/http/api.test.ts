@@ -326,6 +326,7 @@ const promisedOperations = [
   'post /api/whms/slots',
   'get /api/whms/slots/{id}',
   'put /api/whms/slots/{id}',
+  'post /api/whms/slots/batch',
   'get /api/whms/events',
   'post /api/whms/events',
   'post /api/whms/events/batch',

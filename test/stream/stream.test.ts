@@ -71,6 +71,21 @@ async function put(gateway: TestGateway, slot_code: string, asset_barcode: strin
 
 const kinds = (messages: readonly Message[]) => messages.map(({ event }) => event)
 
+t.test('slots that are changed together tell a screen once to read the plan anew', async (t) => {
+  const gateway = await testGateway()
+  t.teardown(() => gateway.end())
+  await furnish(gateway, ['A-1', 'A-2'])
+  const client = await follow(gateway, people.vera)
+  t.match(await client.next(), { event: 'hello' })
+  const changes = [1, 2].map((id) => ({ id, zone_type: 'cold' }))
+  await gateway.ask('POST', '/api/whms/slots/batch', { by: people.ada, body: { changes } })
+  await put(gateway, 'A-1', 'P-1')
+  const [layout, placed] = await client.take(2)
+  t.match(layout, { event: 'floor', data: { warehouseId: 1, layoutChanged: true, slots: [] } })
+  t.match(placed, { event: 'floor', data: { warehouseId: 1, layoutChanged: false, slots: [{ id: 1 }] } })
+  await client.close()
+})
+
 t.test('a placement reaches a screen with the slot as it is now, in the documented shapes', async (t) => {
   const gateway = await testGateway()
   t.teardown(() => gateway.end())

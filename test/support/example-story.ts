@@ -83,6 +83,7 @@ export async function playDay(): Promise<Exchange[]> {
     await day.loseCamera()
     await day.replayMotion()
     await day.tryList()
+    await day.changeSlots()
     return day.exchanges
   } finally {
     gateway.end()
@@ -178,6 +179,18 @@ class Day {
       by: ada,
       bytes,
       headers: { 'Content-Type': 'text/csv' },
+    })
+  }
+
+  /** At the end too. */
+  async changeSlots(): Promise<void> {
+    const moved = polygon.map(({ x, y }) => ({ x: x + 2, y }))
+    await this.#post('/api/whms/slots/batch', {
+      mode: 'proceed',
+      changes: [
+        { id: 1, version: 1, floor_plan_polygon: moved },
+        { id: 3, version: 1, retired: true },
+      ],
     })
   }
 

@@ -1,5 +1,5 @@
-import { AppError, type FieldProblem } from '../../errors/index.ts'
-import { errorFacts, validationError } from '../../http/index.ts'
+import type { AppError } from '../../errors/index.ts'
+import { batchRefusal, errorFacts, validationError } from '../../http/index.ts'
 import { NewPlacementEvent } from '../schema.ts'
 import type { BatchItemResult } from './act-schema.ts'
 import type { Appended } from './recorder.ts'
@@ -19,25 +19,9 @@ export function resultOf(outcome: ItemOutcome, index: number): BatchItemResult {
   return { index, status: outcome.done.isNew ? 201 : 200, event }
 }
 
-/**
- * The refusal of a whole batch, with every problem of every event under its path; undefined when none is refused.
- * A missing permission outweighs the rest; else the code is theirs when they agree.
- */
-export function refusalOf(outcomes: readonly ItemOutcome[]): AppError | undefined {
-  const refused = outcomes.flatMap((outcome, index) =>
-    'refused' in outcome ? [{ index, error: outcome.refused }] : [],
+/** As `batchRefusal`. */
+export const refusalOf = (outcomes: readonly ItemOutcome[]): AppError | undefined =>
+  batchRefusal(
+    outcomes.map((outcome) => ('refused' in outcome ? outcome.refused : undefined)),
+    { list: 'events', nothing: 'Nothing was recorded' },
   )
-  if (refused.length === 0) return undefined
-  const codes = [...new Set(refused.map(({ error }) => error.code))]
-  const agreed = codes.length === 1 ? codes[0] : undefined
-  const code = codes.includes('PERMISSION_DENIED') ? 'PERMISSION_DENIED' : (agreed ?? 'VALIDATION_ERROR')
-  const told = refused.filter(({ error }) => code !== 'PERMISSION_DENIED' || error.code === code)
-  return new AppError(code, `Nothing was recorded: ${refused.length} of ${outcomes.length} events are refused`, {
-    fields: told.flatMap(({ index, error }) => problemsOf(error, `events.${index}`)),
-  })
-}
-
-function problemsOf(error: AppError, at: string): FieldProblem[] {
-  if (!error.fields) return [{ path: at, message: error.details || error.message }]
-  return error.fields.map(({ path, message }) => ({ path: path === '(body)' ? at : `${at}.${path}`, message }))
-}
