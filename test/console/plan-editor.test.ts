@@ -100,9 +100,9 @@ t.test('what is not saved is kept until somebody agrees to lose it', inBrowser, 
   const page = await opened(t, floor.url)
   await page.getByLabel('From the left').fill('3')
   await page.getByLabel('From the left').press('Enter')
-  await page.route('**/api/whms/slots/*', (route) => route.fulfill({ status: 401, json: {} }))
+  await page.route('**/api/whms/slots/batch', (route) => route.fulfill({ status: 401, json: {} }))
   await page.getByRole('button', { name: 'Save 2 slots' }).click()
-  await page.getByRole('alert').getByText('1 slot was refused.').waitFor()
+  await page.getByRole('alert').getByText('2 slots were refused.').waitFor()
   await page.getByText('2 slots are changed and not saved.').waitFor()
   const asked: string[] = []
   let isAgreed = false

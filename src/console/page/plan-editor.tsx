@@ -29,7 +29,7 @@ import { planMakeTexts } from './plan-make-texts.ts'
 import { Makers } from './plan-makers.tsx'
 import { attracted, DrawnOutline, OutlineFields, OutlineTools } from './plan-outlines.tsx'
 import { RulerMarks, RulerTools } from './plan-ruler.tsx'
-import { asked, type Refusal, saveAll } from './plan-save.ts'
+import { type Refusal, saveAll } from './plan-save.ts'
 import { SaveBar } from './plan-save-bar.tsx'
 import { planShapeTexts } from './plan-shape-texts.ts'
 import { isInside, outlineOf, type PlanWarehouse, shapeChanges, withOutline, withoutShapes } from './plan-shapes.ts'
@@ -136,7 +136,8 @@ const Editor = (props: EditorProps) => {
   const [isSaving, setSaving] = useState(false)
   const draft = drafts.at(-1) ?? unchanged
   const ofSlots = changesOf(draft, slots)
-  const changes = [...ofSlots.map(asked), ...shapeChanges(draft, zones, warehouse)]
+  const ofShapes = shapeChanges(draft, zones, warehouse)
+  const changed = ofSlots.length + ofShapes.length
   const names = [...new Set(slots.map(({ zone }) => zone))].toSorted()
   // A zone that was renamed, or whose last slot went elsewhere, is no choice any more.
   const zoneName = names.includes(chosenZone) ? chosenZone : (slots[0]?.zone ?? '')
@@ -157,17 +158,17 @@ const Editor = (props: EditorProps) => {
   const putImage = (next: ImagePlace) => put({ ...draft, image: next })
 
   const propose = useCallback((places: readonly NewPlace[]) => setProposed(places), [])
-  const isUnsaved = changes.length > 0
+  const isUnsaved = changed > 0
   useEffect(() => (isUnsaved ? keepsUnsaved(() => confirm(words.leave)) : undefined), [isUnsaved])
   const otherWarehouse = (id: number) => {
     if (!isUnsaved || (!isSaving && confirm(words.leave))) onWarehouse(id)
   }
 
   const save = async () => {
-    if (isSaving || changes.length === 0) return
+    if (isSaving || changed === 0) return
     setSaving(true)
     setRefusals([])
-    const { stored, refused, isStopped } = await saveAll(changes, setTold)
+    const { stored, refused, isStopped } = await saveAll(ofSlots, ofShapes, setTold)
     onStored(stored)
     // Reading anew would show the sign-in to who was signed out, and lose what is not saved.
     if (!isStopped) await onSaved()
@@ -274,7 +275,7 @@ const Editor = (props: EditorProps) => {
       <SaveBar
         {...{ warehouse, zones, slots, told, refusals, isSaving }}
         slotChanges={ofSlots.length}
-        changes={changes.length}
+        changes={changed}
         mayUndo={drafts.length > 1}
         onSave={save}
         onUndo={() => setDrafts((before) => (before.length < 2 ? before : before.slice(0, -1)))}

@@ -1,7 +1,8 @@
 import type { Warehouse } from './answers.ts'
 import { csvOf } from './plan-csv.ts'
+import { download } from './plan-download.ts'
 import type { PlanSlot, PlanZone } from './plan-draft.ts'
-import { download, type Refusal } from './plan-save.ts'
+import type { Refusal } from './plan-save.ts'
 import { planTexts as words } from './plan-texts.ts'
 
 type Props = {

@@ -1,6 +1,7 @@
 import { Refused } from './ask.ts'
 import { askPatiently } from './asking.ts'
-import type { Change } from './plan-draft.ts'
+import { gatewayWords } from './language.ts'
+import type { Change, PlanSlot } from './plan-draft.ts'
 import { whyOf } from './plan-import.ts'
 import type { ShapeChange } from './plan-shapes.ts'
 import { planTexts as words } from './plan-texts.ts'
@@ -15,52 +16,95 @@ export type Saved = {
   readonly isStopped: boolean
 }
 
-/** Returns the change of a slot as one among others. */
-export const asked = ({ slot, body }: Change): ShapeChange => ({
-  ...{ key: `slot ${slot.id}`, label: slot.slot_id, path: `/api/whms/slots/${slot.id}`, version: slot.version, body },
-})
+type Outcome = { readonly key: string } & ({ readonly answer: unknown } | Refusal)
 
-/** Stores changes one after the other; says of each what became of it. `onTold`: what is going on, for people. */
-export async function saveAll(changes: readonly ShapeChange[], onTold: (words: string) => void): Promise<Saved> {
+/** What is sent in one request. */
+type Step = {
+  readonly parts: readonly { readonly key: string; readonly label: string }[]
+  readonly send: (onWait: (seconds: number) => void) => Promise<readonly Outcome[]>
+}
+
+/** The most changes that the gateway takes at once. */
+const mostAtOnce = 100
+
+/**
+ * Stores changes one request after the other, slots a hundred at a time; says of each change what became of it. `onTold`: what is
+ * going on, for people.
+ */
+export async function saveAll(
+  slots: readonly Change[],
+  shapes: readonly ShapeChange[],
+  onTold: (words: string) => void,
+): Promise<Saved> {
   const stored = new Map<string, unknown>()
   const refused: Refusal[] = []
-  for (const [i, change] of changes.entries()) {
-    onTold(words.saving(i, changes.length))
-    const { key, label } = change
+  let done = 0
+  for (const { parts, send } of [...slotSteps(slots), ...shapes.map(shapeStep)]) {
+    onTold(words.saving(done, slots.length + shapes.length))
     try {
-      const answer = await store(change, (seconds) => onTold(words.waiting(seconds)))
-      if (typeof answer === 'string') refused.push({ label, why: answer })
-      else stored.set(key, answer)
+      for (const outcome of await answered(parts, () => send((seconds) => onTold(words.waiting(seconds))))) {
+        if ('why' in outcome) refused.push({ label: outcome.label, why: outcome.why })
+        else stored.set(outcome.key, outcome.answer)
+      }
     } catch (error) {
-      refused.push({ label, why: (error as Error).message })
+      refused.push(...parts.map(({ label }) => ({ label, why: (error as Error).message })))
       return { stored, refused, isStopped: true }
     }
+    done += parts.length
   }
   return { stored, refused, isStopped: false }
 }
 
 /**
- * Stores one of them; returns the answer, or why not. Waits while the rate of the caller is used up. Throws when the gateway does not answer,
- * takes nothing now, or knows the caller no longer.
+ * Sends one request; one that is refused as a whole is so for each of its parts. Throws when the gateway does not answer, takes
+ * nothing now, or knows the caller no longer.
  */
-async function store(
-  { path, version, body }: ShapeChange,
-  onWait: (seconds: number) => void,
-): Promise<object | string> {
+async function answered(parts: Step['parts'], send: () => Promise<readonly Outcome[]>): Promise<readonly Outcome[]> {
   try {
-    const options = { method: 'PUT', body, ifMatch: version }
-    return await askPatiently<object>(path, options, onWait)
+    return await send()
   } catch (error) {
     if (!(error instanceof Refused) || error.isSignedOut || error.status >= 500) throw error
-    return error.code === 'VERSION_MISMATCH' ? words.changedElsewhere : whyOf(error)
+    return parts.map((part) => ({ ...part, why: reasonOf(error) }))
   }
 }
 
-/** Gives a text to the browser as a file. */
-export function download(name: string, text: string): void {
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(new Blob([text], { type: 'text/csv' }))
-  link.download = name
-  link.click()
-  URL.revokeObjectURL(link.href)
+const reasonOf = (error: Refused): string => (error.code === 'VERSION_MISMATCH' ? words.changedElsewhere : whyOf(error))
+
+const shapeStep = ({ key, label, path, version, body }: ShapeChange): Step => ({
+  parts: [{ key, label }],
+  send: async (onWait) => [
+    { key, answer: await askPatiently<object>(path, { method: 'PUT', body, ifMatch: version }, onWait) },
+  ],
+})
+
+type SlotResult = {
+  readonly index: number
+  readonly status: number
+  readonly slot?: PlanSlot
+  readonly error?: { readonly code: string; readonly message: string; readonly details?: string }
+}
+
+function slotSteps(slots: readonly Change[]): Step[] {
+  const starts = Array.from({ length: Math.ceil(slots.length / mostAtOnce) }, (_, n) => n * mostAtOnce)
+  return starts.map((start) => slotStep(slots.slice(start, start + mostAtOnce)))
+}
+
+function slotStep(batch: readonly Change[]): Step {
+  const parts = batch.map(({ slot }) => ({ key: `slot ${slot.id}`, label: slot.slot_id }))
+  const changes = batch.map(({ slot: { id, version }, body }) => ({ id, version, ...body }))
+  const options = { method: 'POST', body: { mode: 'proceed', changes } }
+  const send: Step['send'] = async (onWait) => {
+    const { results } = await askPatiently<{ results: readonly SlotResult[] }>('/api/whms/slots/batch', options, onWait)
+    return results.flatMap((result) => {
+      const part = parts[result.index]
+      return part ? [slotOutcome(part, result)] : []
+    })
+  }
+  return { parts, send }
+}
+
+function slotOutcome(part: Step['parts'][number], { status, slot, error }: SlotResult): Outcome {
+  if (slot) return { key: part.key, answer: slot }
+  const { code = '', message = '', details = '' } = error ?? {}
+  return { ...part, why: reasonOf(new Refused(status, code, gatewayWords(message), 0, gatewayWords(details))) }
 }
