@@ -43,11 +43,14 @@ function box(t: Test, { health, other = 'good' }: { health: string; other?: stri
     const env = { PATH: path, GATEHOUSE_ROOT: root, HEALTHY_WITHIN_SECONDS: '20', TRIAL_SECONDS: '100' }
     const ran = spawnSync(script, { env, encoding: 'utf8' })
     const read = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8') : '')
-    return { ...ran, did: read(did), pauses: read(pauses).length, noted: read(join(root, 'state/update/healthy-B')) }
+    const note = (name: string) => read(join(root, 'state/update', name))
+    return { ...ran, did: read(did), pauses: read(pauses).length, noted: note('healthy-B'), refused: note('refused') }
   }
   const notSetUp = () => rmSync(join(root, 'state/set-up'))
   const pass = () => appendFileSync(pauses, '\n')
-  return { start, notSetUp, pass }
+  /** A note that cannot be written. */
+  const full = () => mkdirSync(join(root, 'state/update/refused.new'))
+  return { start, notSetUp, pass, full }
 }
 
 t.test('on a box, health has ten minutes to come, and the trial has ten more', async (t) => {
@@ -70,6 +73,16 @@ t.test('a new system that lives but becomes unhealthy for a minute gives its slo
 t.test('a new system that never becomes healthy gives its slot up', async (t) => {
   const ran = box(t, { health: '1 -eq 0' }).start()
   t.match(ran, { status: 0, did: /mark-bad booted\nsystemctl --no-block reboot\n$/, pauses: 10, noted: /^$/ })
+})
+
+t.test('a system that gives its slot up is not to be installed again, and one that stays may be', async (t) => {
+  t.equal(box(t, { health: '$n -lt 4' }).start().refused, '2.0\n')
+  t.equal(box(t, { health: '1 -eq 0' }).start().refused, '2.0\n')
+  t.equal(box(t, { health: '$n -ge 5' }).start().refused, '')
+  t.equal(box(t, { health: '1 -eq 0', other: 'bad' }).start().refused, '')
+  const { start, full } = box(t, { health: '1 -eq 0' })
+  full()
+  t.match(start(), { status: 0, did: /mark-bad booted\n.*reboot\n$/ }, 'a full disk does not keep the box in it')
 })
 
 t.test('half a minute without health ends no trial, and the trial does not end in it', async (t) => {

@@ -76,7 +76,7 @@ t.test('a newer image is installed by night, and fetched by https only', dpkg, a
   const ran = night()
   t.match(ran, { status: 0, did: /--proto =https [\s\S]*^install\n--no-block reboot\n$/m }, ran.stderr)
   t.match(last(), { result: 'installed', version: '1.10', running: '1.9', rehearsal: null })
-  t.strictSame(kept(), ['asked', 'etag', 'etag-of', 'last.json', 'url'], 'slot B has proved nothing any more')
+  t.strictSame(kept(), ['asked', 'etag', 'etag-of', 'last.json', 'tries', 'url'], 'slot B has proved nothing any more')
   url('http://updates.example.com/gatehouse.raucb')
   t.match(night(), { status: 1, stderr: /https:\/\/ only/, did: '' }, 'nothing was fetched')
 })
@@ -154,6 +154,31 @@ t.test('a box that fell back to its older system takes the same bundle again', d
   t.equal(night().did.match(/^install$/m), null, 'there is nothing newer')
   runs('1.9')
   t.match(night(), { status: 0, did: /^install$/m })
+})
+
+t.test('an image that the box has come back from twice is not installed a third time by night', dpkg, async (t) => {
+  const { run, night, last, rauc, publish } = box(t, '1.10')
+  t.match(night(), { status: 0, did: /^install$/m })
+  t.match(night(), { status: 0, did: /^install$/m }, 'it may have lost its power')
+  const third = night()
+  t.match(third, { status: 0, stdout: /has come back from image 1\.10 twice; by hand it is tried again/ })
+  t.notMatch(third.did, 'install')
+  t.match(last(), { result: 'installed', version: '1.10' }, 'the way back is still told')
+  t.match(night().did, /--etag-compare \S+\/etag /, 'and the bundle is not fetched again')
+  t.match(run(), { status: 0, did: /^install$/m })
+  publish('"newer"')
+  rauc('1.11', ':')
+  t.match(night(), { status: 0, did: /^install$/m }, 'a newer one starts anew')
+  t.match(night(), { status: 0, did: /^install$/m })
+})
+
+t.test('an image that gave its slot up is not installed again by night, but by hand', dpkg, async (t) => {
+  const { run, night, at } = box(t, '1.10')
+  t.match(night(), { status: 0, did: /^install$/m })
+  writeFileSync(at('state/update/refused'), '1.10\n')
+  t.notMatch(night().did, 'install')
+  t.match(night().did, /--etag-compare \S+\/etag /, 'the bundle is not fetched again')
+  t.match(run('/tmp/again.raucb'), { status: 0, did: /^install$/m })
 })
 
 t.test('the timer fetches nothing outside of updates.window, which the gateway knows', dpkg, async (t) => {
