@@ -23,13 +23,24 @@ const replacement = boxOf('02', [['12:00', 'PLACED', 1, 'P-50']])
 const feed = async (hub: TestHub, log: TestLog, token: string) =>
   (await hub.ask('POST', feedPathOf(log), { token, body: feedOf(log, 0, log.leaves.length) })).status
 
+async function enrolWith(hub: TestHub, code: string, { siteId, logId, signers }: TestLog): Promise<number> {
+  const body = { code, siteId, name: siteId, timezone: 'UTC', logId, vkeys: signers.map((one) => one.vkey) }
+  return (await hub.ask('POST', '/api/hub/v1/enrol', { body })).status
+}
+
+/** A head office that knows no box of dc-9. */
+async function withNobody(t: { teardown(work: () => unknown): void }) {
+  const hub = await headOffice(t, postgres)
+  const run = (...args: string[]) => runToEnd(gatehouse, ['hub', ...args, '--config', join(hub.folder, 'hub.yaml')])
+  return { hub, run }
+}
+
 /** A head office with a box of dc-9 and the one that replaced it. */
 async function withBoth(t: { teardown(work: () => unknown): void }) {
-  const hub = await headOffice(t, postgres)
+  const { hub, run } = await withNobody(t)
   const tokens = { old: await hub.enrol(old), new: await hub.enrol(replacement) }
   const statuses = [await feed(hub, old, tokens.old), await feed(hub, replacement, tokens.new)]
   if (statuses.some((status) => status !== 200)) throw new Error(`the feeds were answered with ${statuses}`)
-  const run = (...args: string[]) => runToEnd(gatehouse, ['hub', ...args, '--config', join(hub.folder, 'hub.yaml')])
   const slots = async (query = '') =>
     (await askAs(hub, `/api/hub/sites/${siteId}/slots${query}`)).body.data.map(
       (one: { slot: string; assetBarcode: string | null }) => `${one.slot} ${one.assetBarcode}`,
@@ -83,15 +94,7 @@ t.test('a site that is closed is retired by a command: nothing is in its slots, 
   t.match((await askAs(hub, '/api/hub/search?code=P-50')).body.data, [{ siteId, state: 'left' }])
   t.equal((await siteNow()).state, 'retired')
   t.equal(await feed(hub, replacement, tokens.new), 401)
-  const body = {
-    code,
-    siteId,
-    name: siteId,
-    timezone: 'UTC',
-    logId: old.logId,
-    vkeys: old.signers.map((one) => one.vkey),
-  }
-  t.equal((await hub.ask('POST', '/api/hub/v1/enrol', { body })).status, 403, 'an unused code has ended')
+  t.equal(await enrolWith(hub, code, old), 403, 'an unused code has ended')
   t.match(await run('retire', '--site', 'dc-99'), { code: 1, stderr: /Site/ })
   t.match(await run('retire'), { code: 2, stderr: /--site or --log/ })
   t.match(await run('retire', '--log', 'dc-9'), { code: 2, stderr: /number of a log/ })
@@ -104,4 +107,14 @@ t.test('the tokens of a site are revoked by a command, and nothing else changes'
   t.same((await slots()).length > 0, true)
   t.match((await askAs(hub, '/api/hub/alerts')).body.data, [{ type: 'site.revoked', detail: { reason: 'stolen' } }])
   t.equal(await feed(hub, replacement, await hub.enrol(replacement)), 200, 'a new code lets it in again')
+})
+
+t.test('the code of a site that has not joined yet is ended by a command, too', async (t) => {
+  for (const command of ['revoke', 'retire']) {
+    const { hub, run } = await withNobody(t)
+    const code = await hub.code(siteId)
+    t.match(await run(command, '--site', siteId), { code: 0, stdout: /revoked: 0 tokens, 1 unused codes/ }, command)
+    t.equal(await enrolWith(hub, code, old), 403)
+    t.match(await run(command, '--site', siteId), { code: 1, stderr: /Site/ }, 'nothing is left of this site')
+  }
 })

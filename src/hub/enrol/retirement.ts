@@ -50,25 +50,27 @@ export class RetirementService {
 
   /** Retires all logs of a site that is closed, revokes its tokens and ends its codes. Throws NOT_FOUND for one that is not known. */
   async retireSite(siteId: string, why: Explained): Promise<Retired> {
-    const known = await this.#logsOf(siteId)
     const { tokens, codes } = await this.revoke(siteId, why)
-    return { siteId, logs: await this.#retire(known, why), tokens, codes }
+    return { siteId, logs: await this.#retire(await this.#logsOf(siteId), why), tokens, codes }
   }
 
-  /** Revokes every token of a site and ends its unused codes: no gateway feeds for it before it joins anew. Throws NOT_FOUND. */
+  /**
+   * Revokes every token of a site and ends its unused codes: no gateway feeds for it before it joins anew. Before its first gateway has
+   * joined a site has codes only, and no list of alerts. Throws NOT_FOUND for a site that has nothing at all.
+   */
   async revoke(siteId: string, { by, reason }: Explained): Promise<Retired> {
-    const newest = (await this.#logsOf(siteId)).at(-1) ?? ''
     const at = isoTime(this.#clock.now())
     const tokens = (await this.#db.rows(revoked, [siteId, at])).length
     const codes = (await this.#db.rows(endedCodes, [siteId])).length
-    if (tokens + codes > 0) await this.#note(newest, 'site.revoked', { by, reason, tokens, codes })
+    const isEnded = tokens + codes > 0
+    const newest = (await this.#logsOf(siteId)).at(-1)
+    if (newest === undefined && !isEnded) throw AppError.notFound('Site')
+    if (newest !== undefined && isEnded) await this.#note(newest, 'site.revoked', { by, reason, tokens, codes })
     return { siteId, logs: [], tokens, codes }
   }
 
   async #logsOf(siteId: string): Promise<string[]> {
-    const logs = (await this.#db.rows<{ log_id: string }>(logsOfSite, [siteId])).map(({ log_id }) => log_id)
-    if (logs.length === 0) throw AppError.notFound('Site')
-    return logs
+    return (await this.#db.rows<{ log_id: string }>(logsOfSite, [siteId])).map(({ log_id }) => log_id)
   }
 
   async #retire(logIds: readonly string[], { by, reason }: Explained): Promise<string[]> {
