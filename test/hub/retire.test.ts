@@ -35,10 +35,13 @@ async function withNobody(t: { teardown(work: () => unknown): void }) {
   return { hub, run }
 }
 
-/** A head office with a box of dc-9 and the one that replaced it. */
+/** A head office with a box of dc-9 that joined at 7:00, and at 11:30 the one that replaced it. */
 async function withBoth(t: { teardown(work: () => unknown): void }) {
   const { hub, run } = await withNobody(t)
-  const tokens = { old: await hub.enrol(old), new: await hub.enrol(replacement) }
+  hub.clock.setWall(Date.UTC(2026, 2, 2, 7))
+  const oldToken = await hub.enrol(old)
+  hub.clock.setWall(Date.UTC(2026, 2, 2, 11, 30))
+  const tokens = { old: oldToken, new: await hub.enrol(replacement) }
   const statuses = [await feed(hub, old, tokens.old), await feed(hub, replacement, tokens.new)]
   if (statuses.some((status) => status !== 200)) throw new Error(`the feeds were answered with ${statuses}`)
   const slots = async (query = '') =>
@@ -62,6 +65,11 @@ t.test(
     t.match((await askAs(hub, '/api/hub/search?code=P-50')).body.data, [{ slot: 'A-01', state: 'here' }])
     t.same(await slots(), ['A-01 P-50'])
     t.same(await slots('?at=2026-03-02T08:30:00Z'), ['A-01 P-50', 'A-02 P-51'], 'as it was at the time of the old box')
+    t.same(
+      await slots('?at=2026-03-02T13:00:00Z'),
+      ['A-01 P-50'],
+      'the new box had joined before the old one was retired',
+    )
     t.equal(await feed(hub, old, tokens.old), 404)
     t.equal(await feed(hub, replacement, tokens.old), 200, 'tokens are of the site')
     t.match(await siteNow(), { state: 'live', logId: replacement.logId, openAlerts: 0 })

@@ -208,11 +208,22 @@ export const isCurrent = ({ superseded_by, retired_at }: SiteLog): boolean =>
   superseded_by === null && retired_at === null
 
 /** Returns the logs that say what is in the slots of a site, now or at a time: those of the box that it had then. Boxes number slots anew. */
-function logsAt(logs: readonly SiteLog[], atMs: number | undefined): SiteLog[] {
-  const endOf = ({ retired_at }: SiteLog) => retired_at?.getTime() ?? Number.POSITIVE_INFINITY
-  const later = atMs === undefined ? logs.filter(isUnended) : logs.filter((log) => endOf(log) > atMs)
-  const end = Math.min(...later.map(endOf))
-  return later.filter((log) => endOf(log) === end)
+function logsAt(logs: readonly SiteLog[], atMs: number | undefined): readonly SiteLog[] {
+  if (atMs === undefined) return logs.filter(isUnended)
+  // A branch that a second restore cut off is no box of its own.
+  const there = logs.filter(
+    ({ retired_at, ends_at }) => (retired_at === null || retired_at.getTime() > atMs) && ends_at !== '0',
+  )
+  const boxes = [...Map.groupBy(there, newestIn(logs)).values()]
+  // Somebody retires the old box when the new one has worked for days.
+  const newest = boxes.findLast(([root]) => root !== undefined && root.enrolled_at.getTime() <= atMs)
+  return newest ?? boxes[0] ?? []
+}
+
+/** Returns a function that names the last of the logs that continue a log, which all logs of one box have in common. */
+function newestIn(logs: readonly SiteLog[]) {
+  const followers = new Map(logs.map(({ log_id, superseded_by }) => [log_id, superseded_by]))
+  return ({ log_id }: SiteLog): string => logs.reduce((id) => followers.get(id) ?? id, log_id)
 }
 
 const isUnended = ({ retired_at }: SiteLog): boolean => retired_at === null

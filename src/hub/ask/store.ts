@@ -59,7 +59,8 @@ const labelled = hubStatement(
 )
 const logs = hubStatement(
   'logs-of-sites',
-  `SELECT s.site_id, s.name, s.timezone, l.log_id, l.superseded_by, l.retired_at, h.size, h.witnessed_size, h.state, h.fed_at, h.status,
+  `SELECT s.site_id, s.name, s.timezone, l.log_id, l.superseded_by, l.ends_at, l.enrolled_at,
+     l.retired_at, h.size, h.witnessed_size, h.state, h.fed_at, h.status,
      h.config_before, h.config_changed_at
    FROM log l JOIN site s ON s.site_id = l.site_id JOIN log_head h ON h.log_id = l.log_id
    WHERE ($1::text[] IS NULL OR l.site_id = ANY($1)) ORDER BY s.site_id, l.enrolled_at`,
@@ -235,6 +236,9 @@ export type SiteLog = {
   readonly timezone: string
   readonly log_id: string
   readonly superseded_by: string | null
+  /** Number of its last leaf that counts, as text; null without an end. */
+  readonly ends_at: string | null
+  readonly enrolled_at: Date
   readonly retired_at: Date | null
   readonly size: string
   /** Leaves under the newest checkpoint. */
