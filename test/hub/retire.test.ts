@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import t from 'tap'
 import { type TestLog, testLog } from '../support/evidence/forge.ts'
-import { askAs, headOffice, type Move, placements } from '../support/head-office.ts'
+import { askAs, continuation, headOffice, type Move, placements } from '../support/head-office.ts'
 import { feedOf, feedPathOf, type TestHub } from '../support/hub.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { gatehouse, runToEnd } from '../support/process.ts'
@@ -125,4 +125,15 @@ t.test('the code of a site that has not joined yet is ended by a command, too', 
     t.equal(await enrolWith(hub, code, old), 403)
     t.match(await run(command, '--site', siteId), { code: 1, stderr: /Site/ }, 'nothing is left of this site')
   }
+})
+
+t.test('a box whose log was retired does not come back by a restore before it has joined anew', async (t) => {
+  const { hub, tokens, run, slots } = await withBoth(t)
+  const restored = await continuation(hub, old, 1, old.logId.replace(/1$/, '3'), [['13:00', 'PLACED', 3, 'P-52']])
+  await run('retire', '--log', old.logId)
+  t.equal(await feed(hub, restored, tokens.old), 404)
+  t.equal(await feed(hub, restored, tokens.old), 404, 'and so when it asks again')
+  t.same(await slots(), ['A-01 P-50'])
+  t.equal(await feed(hub, restored, await hub.enrol(restored)), 200)
+  t.same(await slots(), ['A-01 P-50', 'A-03 P-52'])
 })

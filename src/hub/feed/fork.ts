@@ -15,6 +15,10 @@ const newLog = hubStatement(
   `INSERT INTO log (log_id, site_id, origin, vkeys, enrolled_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (log_id) DO NOTHING`,
 )
 const superseded = hubStatement('supersede-log', 'UPDATE log SET superseded_by = $2, ends_at = $3 WHERE log_id = $1')
+const retiredAs = hubStatement(
+  'retire-child-log',
+  'UPDATE log SET retired_at = parent.retired_at FROM log AS parent WHERE log.log_id = $1 AND parent.log_id = $2',
+)
 const abandoned = hubStatement('abandon-log', 'UPDATE log SET ends_at = 0 WHERE log_id = $1')
 
 // Registers only move forward, and no right to delete is granted: what came after the fork is marked, then the newest before it
@@ -83,7 +87,7 @@ export function keysUnder(origin: string, vkeys: readonly string[]): NoteKey[] {
 /**
  * Enrols a log that continues a known one, after a restore. The parent takes no more feeds, and what it says of the floor ends
  * where the child begins; leaves behind that stay as evidence without the names of their people, and raise an alert. All of it in one
- * transaction. Throws NOT_FOUND when the number of the child is that of another site's log.
+ * transaction. The child of a retired log is retired, too. Throws NOT_FOUND when the number of the child is that of another site's log.
  */
 export async function adopt(
   { db, nowMs, log }: { readonly db: HubDatabase; readonly nowMs: number; readonly log: Logger },
@@ -103,6 +107,7 @@ export async function adopt(
       endRegisters(tx, branch, 0, 0)
     }
     tx.send(newLog, [logId, parent.site_id, origin, vkeys, isoTime(nowMs)])
+    tx.send(retiredAs, [logId, parent.log_id])
     tx.send(superseded, [parent.log_id, logId, fork.parentSize])
     await ensureHead(tx, logId)
     // Another site may have taken the number a moment ago.
@@ -116,7 +121,7 @@ export async function adopt(
     vkeys,
     superseded_by: null,
     ends_at: null,
-    is_retired: false,
+    is_retired: parent.is_retired,
   }
 }
 
