@@ -44,7 +44,7 @@ export function whereabouts(bySite: readonly Position[]): Exclude<Whereabouts, '
 }
 
 /**
- * Returns the transport unit with which a pallet that has left is on its way: of the steps after it was placed last, the newest one of a
+ * Returns the transport unit with which a pallet that has left is on its way: of the steps since it was placed last, the newest one of a
  * unit that goes out of the site that it left, or that comes in at another one. Undefined when it has arrived, or left without one. Pure.
  */
 export function onTheWay(
@@ -52,7 +52,7 @@ export function onTheWay(
   { from, placedMs }: { readonly from: string; readonly placedMs: number },
 ): UnitStep | undefined {
   const newest = steps
-    .filter(({ status, atMs }) => status !== 'cancelled' && atMs > placedMs)
+    .filter(({ status, atMs }) => status !== 'cancelled' && atMs >= placedMs)
     .filter(({ siteId, direction }) => (siteId === from) !== (direction === 'inbound'))
     .toSorted((a, b) => b.atMs - a.atMs)
     .at(0)
