@@ -16,6 +16,7 @@ import {
 import { type Clock, TaskLimit } from '../platform/index.ts'
 import type { EnrolService } from './enrol/service.ts'
 import { Pace } from './feed/pace.ts'
+import { FeedRoom, type Refusal } from './feed/room.ts'
 import type { FeedService } from './feed/service.ts'
 import type { FeedOutcome } from './operations/metrics.ts'
 import type { HubWitness } from './witness.ts'
@@ -24,10 +25,6 @@ import type { HubWitness } from './witness.ts'
 const largestEnrolBytes = 64 * 1024
 const enrolmentsAMinute = 20
 const witnessingsAMinute = 600
-/** What the feeds that have come or are on their way may take of memory, packed; more wait at their gateways. */
-const roomBytes = 64 * 1024 * 1024
-/** What a feed takes beside its body: its connection and its place in the queue. */
-const bytesBeside = 32 * 1024
 /**
  * Feeds that are unpacked and stored at once. Fewer than the connections to the database, so that people who ask get one; and more
  * would hold their leaves in memory while they wait for theirs.
@@ -50,7 +47,7 @@ export function gatewayRoutes(
   api: Api,
   { clock, feeds, enrolments, witness, strangers, authority, onFed }: HubRouteParts,
 ): void {
-  let takenBytes = 0
+  const room = new FeedRoom()
   const turns = new TaskLimit(feedsAtOnce)
   const pace = new Pace()
   const admit = (c: Context<AppEnv>, aMinute: number) => {
@@ -83,14 +80,14 @@ export function gatewayRoutes(
   api.post(feedPath(':logId'), async (c) => {
     const logId = readLogId(c.req.param('logId') ?? '')
     // The token is asked for before the body: a stranger makes nothing be unpacked.
-    const known = await feeds.demandToken(bearerOf(c), logId)
+    const token = bearerOf(c)
+    const known = await feeds.demandToken(token, logId)
     noteKnown(c)
-    const bytes = bytesBeside + declaredBytes(c)
-    if (takenBytes + bytes > roomBytes) {
+    const place = room.take(token, declaredBytes(c))
+    if ('refusal' in place) {
       onFed('unavailable', 0)
-      throw new AppError('NOT_READY', 'Too many feeds at once', { retryAfterSeconds: 2 })
+      throw noPlace(place.refusal)
     }
-    takenBytes += bytes
     try {
       const unpack = await readPackedBody(c.req.raw, largestFeedBytes)
       const cameMs = clock.monotonic()
@@ -111,9 +108,14 @@ export function gatewayRoutes(
       if (!(error instanceof AppError) || error.code !== 'LOG_FORKED') throw error
       return c.json({ code: error.code, ...errorBody(error, c.get('requestId')) }, 422)
     } finally {
-      takenBytes -= bytes
+      place.free()
     }
   })
+}
+
+function noPlace(refusal: Refusal): AppError {
+  if (refusal === 'full') return new AppError('NOT_READY', 'Too many feeds at once', { retryAfterSeconds: 2 })
+  return new AppError('NOT_READY', 'Two feeds of this gateway are on their way', { retryAfterSeconds: 1 })
 }
 
 /** Bytes of the body as it comes; the most that is read when it does not say. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import pg from 'pg'
 import t from 'tap'
 import { type TestLog, testLog } from '../support/evidence/forge.ts'
@@ -10,15 +11,29 @@ import { waitUntil } from '../support/waiting.ts'
 const postgres = await startPostgres(t)
 const ada = { username: 'ada', role: 'admin', secretHash: cheapHash('ada-secret') }
 
+/** Gives the site of a log so many tokens beside its own, as that many gateways have. */
+async function tokensOf(hub: TestHub, log: TestLog, count: number): Promise<string[]> {
+  const tokens = Array.from({ length: count }, (_, i) => `token-${i}`)
+  const hashes = tokens.map((token) => createHash('sha256').update(token).digest())
+  const added =
+    'INSERT INTO gateway_token (token_hash, site_id, made_at) SELECT h, $2, now() FROM unnest($1::bytea[]) h'
+  await hub.rows(added, [hashes, log.siteId])
+  return tokens
+}
+
 /** A body that does not say how long it is takes as much room as the longest: of 64 MiB, 15 times 4 MiB and a little. */
 const mostOfUnknownLength = 15
 
 t.test('feeds for which there is no room are told when to come again, are counted, and nothing is lost', async (t) => {
   const hub = await testHub(t, postgres, { users: [ada] })
   const log = testLog({ leaves: floorLeaves({ count: mostOfUnknownLength + 1 }) })
-  const token = await hub.enrol(log)
+  await hub.enrol(log)
+  const tokens = await tokensOf(hub, log, mostOfUnknownLength + 1)
   const feed = (i: number, held?: HeldBody) =>
-    hub.ask('POST', feedPathOf(log), { token, ...(held ? { stream: held.body } : { body: feedOf(log, i, i + 1) }) })
+    hub.ask('POST', feedPathOf(log), {
+      token: tokens[i] as string,
+      ...(held ? { stream: held.body } : { body: feedOf(log, i, i + 1) }),
+    })
   // Each has come when its body is asked for, and waits for it.
   const held = Array.from({ length: mostOfUnknownLength }, (_, i) => heldBody(feedOf(log, i, i + 1)))
   const answers = held.map((one, i) => feed(i, one))
@@ -39,13 +54,35 @@ t.test('feeds for which there is no room are told when to come again, are counte
   t.ok(lines.includes('gatehouse_office_feeds_total{outcome="unavailable"} 1'))
 })
 
+t.test('one gateway has two feeds on their way at most, so it takes the room of no other', async (t) => {
+  const hub = await testHub(t, postgres)
+  const [one, other] = (await enrolled(hub, 2)) as [Fed, Fed]
+  const feed = ({ log, token }: Fed, held?: HeldBody) =>
+    hub.ask('POST', feedPathOf(log), { token, ...(held ? { stream: held.body } : { body: feedOf(log, 0, 1) }) })
+  const held = [heldBody(feedOf(one.log, 0, 1)), heldBody(feedOf(one.log, 0, 1))] as const
+  const answers = held.map((body) => feed(one, body))
+  await Promise.all(held.map(({ isRead }) => isRead))
+  const third = heldBody(feedOf(one.log, 0, 1))
+  third.release()
+  const refused = await feed(one, third)
+  t.match(refused, { status: 503, body: { error: { code: 'NOT_READY' } } })
+  t.equal(refused.headers.get('retry-after'), '1')
+  t.match(await feed(other), { status: 200 }, 'another gateway is not held up')
+  held[0].release()
+  t.match(await answers[0], { status: 200 })
+  t.match(await feed(one), { status: 200 }, 'one feed has ended, so there is a place again')
+  held[1].release()
+  t.match(await answers[1], { status: 200 })
+})
+
 t.test('a thousand gateways may feed at once, since a feed takes no more room than it says', async (t) => {
   const hub = await testHub(t, postgres)
   const log = testLog({ leaves: floorLeaves({ count: 1 }) })
-  const token = await hub.enrol(log)
-  const held = Array.from({ length: 1000 }, () => heldBody(feedOf(log, 0, 1)))
+  await hub.enrol(log)
+  const tokens = await tokensOf(hub, log, 1000)
+  const held = tokens.map((token) => ({ token, ...heldBody(feedOf(log, 0, 1)) }))
   const headers = { 'Content-Length': '2000' }
-  const answers = held.map(({ body }) => hub.ask('POST', feedPathOf(log), { token, stream: body, headers }))
+  const answers = held.map(({ token, body }) => hub.ask('POST', feedPathOf(log), { token, stream: body, headers }))
   const allAreRead = Promise.all(held.map(({ isRead }) => isRead)).then(() => 'all are read')
   t.equal(await Promise.race([allAreRead, ...answers]), 'all are read', 'and none is answered before')
   for (const { release } of held) release()
