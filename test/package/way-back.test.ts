@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 
 const script = join(import.meta.dirname, '../../scripts/package/way-back')
+const postinst = join(import.meta.dirname, '../../scripts/package/debian/postinst')
 
 /** A box in a folder, with a binary that was upgraded from 1 to 2; the rehearsal of 2 ends with `rehearsal`. */
 function box(t: Test, rehearsal: number) {
@@ -27,6 +28,17 @@ function box(t: Test, rehearsal: number) {
   const run = (word: string, env: Record<string, string> = {}) => {
     const path = `${tools}:${process.env['PATH']}`
     return spawnSync(script, [word], { env: { PATH: path, GATEHOUSE_ROOT: root, ...env }, encoding: 'utf8' })
+  }
+  /** dpkg could not unpack version 3, put 2 in its place again, and tells it so. */
+  const abort = () => {
+    linkSync(binary, join(versions, 'replaced'))
+    writeFileSync(join(root, 'idle'), '')
+    for (const name of ['systemd-sysusers', 'systemd-tmpfiles', 'deb-systemd-helper', 'deb-systemd-invoke'])
+      program(join(tools, name), ':')
+    const here = join(root, 'postinst')
+    writeFileSync(here, readFileSync(postinst, 'utf8').replaceAll('/usr/lib/gatehouse/way-back', script))
+    const env = { PATH: `${tools}:${process.env['PATH']}`, GATEHOUSE_ROOT: root }
+    return spawnSync('sh', [here, 'abort-upgrade', '3'], { env, encoding: 'utf8' })
   }
   const asked = () => (existsSync(join(root, 'asked')) ? readFileSync(join(root, 'asked'), 'utf8') : '')
   /** What preinst and dpkg do. */
@@ -61,7 +73,7 @@ function box(t: Test, rehearsal: number) {
   }
   const kept = () => readFileSync(join(versions, 'healthy-since'), 'utf8')
   const version = () => execFileSync(binary, ['version'], { encoding: 'utf8' }).trim()
-  return { root, run, asked, unpack, longAgo, healthySince, watch, kept, version, meanwhile }
+  return { root, run, asked, unpack, longAgo, healthySince, watch, kept, version, meanwhile, abort }
 }
 
 t.test('a new version that fails before it is healthy is replaced by the one before, which is started', async (t) => {
@@ -192,6 +204,26 @@ t.test('a version that was healthy stays when it fails later, and a person can g
   t.equal(version(), '3')
   run('begin')
   run('stopped', { SERVICE_RESULT: 'timeout' })
+  t.equal(version(), '1')
+})
+
+t.test('a way back stays that a person goes after an upgrade that broke off', async (t) => {
+  const { root, run, version, longAgo, abort } = box(t, 0)
+  run('take-over')
+  run('begin')
+  run('settled')
+  longAgo()
+  run('begin')
+  const aborted = abort()
+  t.match(aborted, { status: 0 }, aborted.stderr)
+  const replaced = join(root, 'usr/lib/gatehouse/versions/replaced')
+  t.notOk(existsSync(replaced), 'nothing was replaced')
+  run('begin')
+  t.equal(version(), '2')
+  // Left by a version that did not clean up.
+  linkSync(join(root, 'usr/bin/gatehouse'), replaced)
+  t.equal(run('back').status, 0)
+  run('begin')
   t.equal(version(), '1')
 })
 
