@@ -149,15 +149,15 @@ export class DetectionRecorder {
       for (const fired of store.openReservations(tx)) {
         if (kept.has(fired.id) || fired.id >= (this.#firstId ?? Infinity)) continue
         this.#append(tx, fired, { clip_status: 'lost', reason }, null)
-        this.#needs.gaps.appendUntilOpen(tx, fired.cctv_id, fired.fired_at_ms, reason)
+        this.#needs.gaps.appendUntilNextGap(tx, fired.cctv_id, fired.fired_at_ms, reason)
       }
     })
   }
 
-  /** Nothing was recorded from the motion to the end of the clip; or, when an earlier run lost it, to the end of that run. */
+  /** Nothing was recorded from the motion to the end of the clip; or to the end of the run, when that came first. */
   #noteLoss(tx: Tx, { cameraId, motionAt, endedAt, reason, words }: ClipLost): void {
     const { gaps } = this.#needs
-    if (endedAt === undefined) gaps.appendUntilOpen(tx, cameraId, motionAt, words)
+    if (endedAt === undefined) gaps.appendUntilNextGap(tx, cameraId, motionAt, words)
     else
       gaps.append(tx, { cctvId: cameraId, fromMs: motionAt, toMs: endedAt, cause: causeOfLoss(reason), detail: words })
   }

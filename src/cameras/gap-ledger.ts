@@ -38,11 +38,14 @@ export class GapLedger {
     for (const piece of without(span, taken)) this.#append(tx, { cctvId, ...piece, cause, detail })
   }
 
-  /** Records that nothing of a clip was kept from the motion to the gap that lasts now, which has the cause. */
-  appendUntilOpen(tx: Tx, cctvId: number, fromMs: number, detail: string): void {
-    const row = store.findWatch(tx, cctvId)
-    if (row?.open_from_ms == null || row.open_cause === null) return
-    this.append(tx, { cctvId, fromMs, toMs: row.open_from_ms, cause: row.open_cause, detail })
+  /**
+   * Records that nothing of a clip was kept from the motion to the next gap: with that the run ended that recorded it, and the
+   * cause is the same. Later gaps say nothing of the clip. Appends nothing when there was a gap at the motion already.
+   */
+  appendUntilNextGap(tx: Tx, cctvId: number, fromMs: number, detail: string): void {
+    if (store.beginOfOverlap(tx, cctvId, fromMs) < fromMs) return
+    const next = store.nextGap(tx, cctvId, fromMs)
+    if (next) this.append(tx, { cctvId, fromMs, toMs: next.fromMs, cause: next.cause, detail })
   }
 
   #append(tx: Tx, { cctvId, fromMs, toMs, cause, detail }: EndedGap): void {

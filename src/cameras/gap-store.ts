@@ -20,6 +20,12 @@ const gapBefore = statement({
   sql: `SELECT from_ms, to_ms FROM main.camera_gap WHERE cctv_id = +? AND from_ms <= +?
     ORDER BY from_ms DESC, id DESC LIMIT 1`,
 })
+/** The oldest that begins at a time or later. */
+const gapFrom = statement({
+  columns: pick(tables.camera_gap, 'from_ms', 'cause'),
+  sql: `SELECT from_ms, cause FROM main.camera_gap WHERE cctv_id = +? AND from_ms >= +?
+    ORDER BY from_ms, id LIMIT 1`,
+})
 const gapsWithin = statement({
   columns: tables.camera_gap,
   sql: `SELECT * FROM main.camera_gap WHERE cctv_id = +? AND from_ms >= +? AND from_ms < +?
@@ -81,6 +87,14 @@ export function findGap(tx: ReadTx, id: number): CameraGapRow | undefined {
 export function beginOfOverlap(tx: ReadTx, cctvId: number, atMs: number): number {
   const before = tx.get(gapBefore, [cctvId, atMs])
   return before && before.to_ms > atMs ? before.from_ms : atMs
+}
+
+/** The first gap that begins at a time or later, whether it has ended or lasts; undefined when there is none. */
+export function nextGap(tx: ReadTx, cctvId: number, atMs: number) {
+  const ended = tx.get(gapFrom, [cctvId, atMs])
+  if (ended) return { fromMs: ended.from_ms, cause: ended.cause }
+  const { open_from_ms: fromMs = null, open_cause: cause = null } = findWatch(tx, cctvId) ?? {}
+  return fromMs === null || cause === null || fromMs < atMs ? undefined : { fromMs, cause }
 }
 
 /** The newest 500 gaps of a camera that overlap a span, newest first. */

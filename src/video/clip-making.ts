@@ -90,7 +90,8 @@ export async function makeClip(tools: ClipTools, plan: ClipPlan, onKept = () => 
     try {
       return await tools.inTurn(() => attemptOf(tools, plan))
     } catch (error) {
-      if (await isEmpty(tools, facts.detectionId, bounds.leadMs, error)) return lost(tools, facts, error)
+      if (await isEmpty(tools, facts.detectionId, bounds.leadMs, error))
+        return { ...(await lost(tools, facts, error)), ...endOf(bounds) }
       const words = 'a clip could not be made; its video is kept, and it is tried again'
       tools.log.error({ err: error, ...facts, attempt }, words)
     }
@@ -102,11 +103,18 @@ export async function makeClip(tools: ClipTools, plan: ClipPlan, onKept = () => 
   }
 }
 
+/** Returns the end of a lost clip, when that is known. */
+export function endOf({ endAt }: Pick<Bounds, 'endAt'>): Pick<ClipLost, 'endedAt'> {
+  return endAt === null ? {} : { endedAt: Math.round(endAt) }
+}
+
 /** The spool is removed last, when the clip is on disk under its name and can be read. */
 async function attemptOf(tools: ClipTools, { facts, bounds, ending }: ClipPlan): Promise<ClipResult> {
   const [spool, clip] = [spoolPath(tools, facts.detectionId), clipPath(tools, facts.detectionId)]
   if (!(await isThere(spool))) {
-    return (await isThere(clip)) ? describe(tools, facts, bounds, ending) : lostBecause(facts, 'nothing-left')
+    return (await isThere(clip))
+      ? describe(tools, facts, bounds, ending)
+      : { ...lostBecause(facts, 'nothing-left'), ...endOf(bounds) }
   }
   const { leadMs, codec } = bounds
   if (codec === 'mjpeg') await remuxJpeg(tools.ffmpeg, spool, clip)

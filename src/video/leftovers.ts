@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ownFile } from '../platform/index.ts'
-import { type ClipPlan, type ClipTools, lostBecause, type Sidecar } from './clip-making.ts'
+import { type ClipPlan, type ClipTools, endOf, lostBecause, type Sidecar } from './clip-making.ts'
 import { sidecarPath } from './clip-paths.ts'
 import type { ClipLost } from './messages.ts'
 
@@ -29,6 +29,6 @@ export async function listLeftovers({ folder }: Pick<ClipTools, 'folder'>): Prom
 export async function readLeftover(tools: ClipTools, { id, hasVideo }: Leftover): Promise<ClipPlan | ClipLost> {
   const text = await readFile(sidecarPath(tools, id), { encoding: 'utf8', flag: ownFile.read })
   const { facts, endAt = null, ending, ...beginnings } = JSON.parse(text) as Sidecar
-  if (!hasVideo) return lostBecause(facts, 'nothing-left')
+  if (!hasVideo) return { ...lostBecause(facts, 'nothing-left'), ...endOf({ endAt }) }
   return { facts, bounds: { ...beginnings, endAt }, ending: ending ?? { closedBy: 'restart', peakScore: null } }
 }

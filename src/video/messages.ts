@@ -276,7 +276,7 @@ export type ClipLost = DetectionFacts & {
   readonly type: 'clipLost'
   readonly reason: ClipLostReason
   readonly words: string
-  /** When the clip would have ended; absent for one that an earlier run left. */
+  /** When the clip would have ended; absent when the gateway ended before. */
   readonly endedAt?: number | undefined
 }
 

@@ -381,6 +381,31 @@ t.test('motion of which there is no clip is a gap with its reason, and covers no
   t.strictSame(brief(await gapsOf(gateway)), ['offline 18-30', 'disk_full 12-18', 'cooldown 9-12'])
 })
 
+t.test('what a killed gateway lost of a clip is a gap, however long the camera has watched again since', async (t) => {
+  const clock = new SimulatedClock(startMs)
+  let gateway = await open(t, {}, { clock })
+  await gateway.live7()
+  const fired = { type: 'motionFired', cameraId: 7, score: 1, sceneChange: false, clip: true } as const
+  clock.advance(20_000)
+  gateway.cameras.heard({ ...fired, detectionId: 1, motionAt: startMs + 20_000 })
+  clock.advance(15_000)
+  await gateway.settle()
+  clock.advance(5000)
+  gateway.cameras.heard({ ...fired, detectionId: 2, motionAt: startMs + 40_000 })
+  await gateway.settle()
+  gateway = hall(await gateway.restart())
+  clock.advance(60_000)
+  gateway.cameras.threadStarted()
+  await gateway.live7()
+  const missed = ['daemon_down 35-100']
+  t.strictSame(brief(await gapsOf(gateway)), missed)
+  clock.advance(50_000)
+  await gateway.bad7('closed')
+  gateway.cameras.heard({ type: 'leftoversDone', count: 0, kept: [] })
+  await gateway.settle()
+  t.strictSame(brief(await gapsOf(gateway)), ['offline 150-', ...missed, 'daemon_down 20-35'])
+})
+
 t.test('gaps are read page by page, and only those of the time that is asked for', async (t) => {
   const gateway = await open(t)
   for (const _ of [1, 2, 3]) {
