@@ -147,6 +147,16 @@ t.test('a place of updates that does not answer is told with the time of the fir
   t.match(last(), { result: 'current' })
 })
 
+t.test('a mistyped file is no failure any more once the place of updates has nothing newer', dpkg, async (t) => {
+  const { run, night, last, rauc } = box(t, '1.9')
+  t.equal(night().status, 0)
+  rauc('', ':')
+  t.equal(run('/tmp/mistyped.raucb').status, 1)
+  t.match(last(), { result: 'failed' })
+  t.match(night(), { status: 0, did: /--etag-compare \S+\/etag / })
+  t.match(last(), { result: 'current', reason: 'there is no newer image than 1.9' })
+})
+
 t.test('a box that fell back to its older system takes the same bundle again', dpkg, async (t) => {
   const { night, runs } = box(t, '1.10')
   t.match(night(), { status: 0, did: /^install$/m })
