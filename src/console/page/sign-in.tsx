@@ -16,7 +16,16 @@ export const SignInAgain = (props: Props) => {
   const open = () => {
     if (dialog.current?.isConnected && !dialog.current.open) dialog.current.showModal()
   }
-  useEffect(open, [])
+  useEffect(() => {
+    const before = document.activeElement
+    const shown = dialog.current
+    open()
+    // Who goes on does so where the work was left. The open dialog would keep the focus to itself.
+    return () => {
+      shown?.close()
+      if (before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true })
+    }
+  }, [])
   return (
     <dialog class="gate again" aria-labelledby="gate-title" ref={dialog} onClose={open}>
       <SignIn {...props} isOver />
@@ -120,7 +129,8 @@ export const SignIn = ({ session, notice, onSignedIn, isOver }: Props) => {
       <button type="submit" class="strong" aria-disabled={isBusy ? 'true' : 'false'}>
         {isBusy ? words.busy : words.title}
       </button>
-      <LanguageChoice />
+      {/* Choosing loads the page again, and what was typed into the view below would be lost. */}
+      {isOver ? null : <LanguageChoice />}
     </form>
   )
   return isOver ? form : <main class="gate">{form}</main>
