@@ -182,7 +182,17 @@ t.test('the slider shows the floor of a time before, and its address can be shar
   t.equal(new URL(page.url()).search, '')
   await page.goBack()
   await shown(page, 'Slot A-02-01, zone Rack A: verified, pallet P-A2')
+  const isLet = Promise.withResolvers<void>()
+  await page.route('**/api/whms/slots?at=*', async (route) => {
+    await isLet.promise
+    await route.continue()
+  })
+  const time = page.locator('.time-shown')
+  const ofBefore = (await time.innerText()).trim()
   await page.getByRole('button', { name: '1 h earlier' }).click()
+  await time.getByText('Loading').waitFor()
+  t.ok((await time.innerText()).startsWith(ofBefore), 'the floor of the step before stays under its own time')
+  isLet.resolve()
   await shown(page, 'Slot A-02-01, zone Rack A: empty')
   t.match(new URL(page.url()).searchParams.get('at') ?? '', /Z$/)
   t.same(faults, [])

@@ -144,7 +144,7 @@ export const Console = ({ siteId, caller, slot: asked, at, onLeft }: Props) => {
             chosen={slot?.id}
             onChoose={choose}
           />
-          <TimeSlider at={at} slot={slotId} timeZone={timeZone} isLoading={at !== undefined && past.at !== at} />
+          <TimeSlider at={at} slot={slotId} timeZone={timeZone} shown={past.at} />
           <p class="problem" role="alert">
             <Said words={past.problem} />
           </p>

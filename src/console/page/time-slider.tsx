@@ -16,8 +16,8 @@ type Props = {
   at: string | undefined
   slot: number | undefined
   timeZone: string | undefined
-  /** The floor of that time is not there yet. */
-  isLoading: boolean
+  /** The time of the floor that the plan has: that of the step before while the next one is read. */
+  shown: string | undefined
 }
 
 const addressAt = (ms: number | undefined, slot: number | undefined): string => {
@@ -29,7 +29,7 @@ const addressAt = (ms: number | undefined, slot: number | undefined): string => 
 }
 
 /** Chooses the time that the plan shows; it is in the address, so that it can be shared. */
-export const TimeSlider = ({ at, slot, timeZone, isLoading }: Props) => {
+export const TimeSlider = ({ at, slot, timeZone, shown }: Props) => {
   const [firstMs, setFirstMs] = useState<number | undefined>(undefined)
   const [isPlaying, setPlaying] = useState(false)
   const range = useRef<HTMLInputElement>(null)
@@ -71,7 +71,8 @@ export const TimeSlider = ({ at, slot, timeZone, isLoading }: Props) => {
     <section class={at === undefined ? 'card time-slider' : 'card time-slider past'} aria-labelledby="time-title">
       <h2 id="time-title">{words.time}</h2>
       <p class="time-shown" role="status">
-        {at === undefined ? words.now : words.past(exactTime(at, timeZone))} {isLoading ? texts.loading : ''}
+        {at === undefined ? words.now : words.past(exactTime(shown ?? at, timeZone))}{' '}
+        {at !== undefined && shown !== at ? texts.loading : ''}
       </p>
       <input
         ref={range}
