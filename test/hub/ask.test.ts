@@ -240,6 +240,26 @@ t.test('a recall says where every pallet of a lot is now, also as a file to send
   t.equal((await askAs(hub, '/api/hub/recall?gtin=9521234543214')).status, 400, 'a wrong check digit')
 })
 
+t.test('a recall leaves no pallet out when one barcode has another SSCC at each site', async (t) => {
+  const hub = await testHub(t, postgres, { users: [user('dora')] })
+  const printed = [
+    ['A-1', sscc],
+    ['P-7', sscc],
+    ['P-7', truck],
+    ['Z-9', truck],
+  ] as const
+  for (const [i, [key, printedSscc]] of printed.entries()) {
+    const assets = [{ key, sscc: printedSscc, gtin: '09521234543213', lot: 'L-5' }]
+    await fedSite(hub, 11 + i, [[`1${i}:00`, 'PLACED', 1, key]], { assets })
+  }
+  const path = '/api/hub/recall?gtin=9521234543213&lot=L-5'
+  const found: { siteId: string }[] = (await askAs(hub, path)).body.data
+  const all = ['dc-11', 'dc-12', 'dc-13', 'dc-14']
+  t.same([...new Set(found.map(({ siteId }) => siteId))].toSorted(), all)
+  const [, ...lines] = (await askAs(hub, `${path}&format=csv`)).text.trim().split('\r\n')
+  t.same([...new Set(lines.map((line) => line.split(',')[0]))].toSorted(), all, 'and so has the file')
+})
+
 t.test(
   'a recall of more pallets than an answer has goes on where it ended, and its file has all of them',
   async (t) => {

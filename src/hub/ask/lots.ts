@@ -9,7 +9,7 @@ export type PalletOfLot = Located & { readonly key: string }
 
 /**
  * Returns pallets of an item and lot, with where each is now; those behind the asset key `after`. A pallet comes once, whatever names
- * sites have for it. `next`: more follow behind this key.
+ * sites have for it; one with several SSCCs may come twice. `next`: more follow behind this key.
  */
 export async function palletsOfLot(
   db: HubTx,
@@ -22,10 +22,10 @@ export async function palletsOfLot(
   const keys = [...assets.keys()]
   const printed = await assetsWithSscc(db, [...new Set(keys.flatMap(ssccsOf))], sites, lot)
   const bySscc = Map.groupBy(printed, ({ sscc }) => sscc)
-  const firsts = keys.filter((key) => {
-    const same = ssccsOf(key).flatMap((sscc) => bySscc.get(sscc) ?? [])
-    return !same.some((one) => one.isOfLot && isBefore(one.key, key))
-  })
+  const isFirstOf = (key: string) => (sscc: string) =>
+    !(bySscc.get(sscc) ?? []).some((one) => one.isOfLot && isBefore(one.key, key))
+  // A key with two SSCCs may stand for others by each: left out for one of them, it would take along those of the other.
+  const firsts = keys.filter((key) => ssccsOf(key).length === 0 || ssccsOf(key).some(isFirstOf(key)))
   const found = await locate(
     db,
     firsts.map((key) =>
