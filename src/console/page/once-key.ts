@@ -5,23 +5,20 @@ import { newActId } from './acts.tsx'
 export type OnceKey = {
   readonly of: (request: unknown) => string
   /** What comes next is another act, even when it asks for the same. */
-  readonly done: () => void
+  readonly done: (request: unknown) => void
 }
 
-/** Keeps the key of the request that was sent last and is not answered yet. */
+/** Keeps the keys of the requests that were sent and are not answered yet. */
 export function useOnceKey(): OnceKey {
-  const kept = useRef({ request: '', key: '' })
+  const kept = useRef(new Map<string, string>())
+  const keys = kept.current ?? new Map<string, string>()
   return {
     of: (request) => {
       const asked = JSON.stringify(request)
-      const last = kept.current
-      if (last && last.request === asked) return last.key
-      const key = newActId()
-      kept.current = { request: asked, key }
+      const key = keys.get(asked) ?? newActId()
+      keys.set(asked, key)
       return key
     },
-    done: () => {
-      kept.current = { request: '', key: '' }
-    },
+    done: (request) => void keys.delete(JSON.stringify(request)),
   }
 }

@@ -156,7 +156,8 @@ const RemedyButton = ({ remedy, isBusy, onAct }: RemedyProps) => {
   }
   const { slot, barcode } = remedy
   const body = { event_type: 'REMOVED', slot_id: slot.id, asset_barcode: barcode }
-  const remove = () => ask('/api/whms/events', { method: 'POST', body, onceKey: once.of(body) }).then(() => once.done())
+  const remove = () =>
+    ask('/api/whms/events', { method: 'POST', body, onceKey: once.of(body) }).then(() => once.done(body))
   return (
     <Twice
       words={todoTexts.notIn(slot.label)}

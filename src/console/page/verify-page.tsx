@@ -95,10 +95,12 @@ const Verifying = ({ asked, onLeft }: VerifyingProps) => {
       asset_barcode: slot.assetBarcode,
       ...(text && { verification_notes: text }),
     }
-    ask('/api/whms/events', { method: 'POST', body, onceKey: once.of(body) })
+    // The same pallet may be placed there again: its verdict is another one.
+    const request = { ...body, placement: current.placed?.id }
+    ask('/api/whms/events', { method: 'POST', body, onceKey: once.of(request) })
       .then(
         () => {
-          once.done()
+          once.done(request)
           setTold(words[event_type === 'VERIFIED' ? 'verified' : 'disputed'](slot.assetBarcode ?? '', slot.slot_id))
           setNotes((before) => ({ ...before, [key]: '' }))
           if (slot.id === first) setFirst(undefined)
@@ -281,22 +283,24 @@ const Evidence = ({ waiting: { slot, placed: known }, timeZone, onSeen }: Eviden
   const root = useRef<HTMLElement>(null)
   useEffect(() => {
     // Effects also run for what was replaced before the next frame; what it then learned would draw it again, beside its successor.
-    if (!root.current) return
+    if (!root.current?.isConnected) return
     let isWanted = true
     let timer = 0
+    // It may have been replaced without the function below being called.
+    const isHere = () => isWanted && root.current?.isConnected === true
     const nothing = () => {}
     const film = (event: PlacementEvent) =>
-      ask<EventFootage>(`/api/whms/events/${event.id}/footage`).then((found) => isWanted && setFootage(found), nothing)
+      ask<EventFootage>(`/api/whms/events/${event.id}/footage`).then((found) => isHere() && setFootage(found), nothing)
     const find = () => {
       placementIn(slot).then(
         (event) => {
-          if (!isWanted) return
+          if (!isHere()) return
           setPlaced(event)
           setLookup('done')
           if (event) void film(event)
         },
         () => {
-          if (!isWanted) return
+          if (!isHere()) return
           setLookup('failed')
           timer = window.setTimeout(find, againMs)
         },
@@ -304,7 +308,7 @@ const Evidence = ({ waiting: { slot, placed: known }, timeZone, onSeen }: Eviden
     }
     if (known) void film(known)
     else find()
-    ask<Asset>(`/api/whms/assets/${encodeURIComponent(code)}`).then((one) => isWanted && setAsset(one), nothing)
+    ask<Asset>(`/api/whms/assets/${encodeURIComponent(code)}`).then((one) => isHere() && setAsset(one), nothing)
     return () => {
       isWanted = false
       clearTimeout(timer)
@@ -315,9 +319,13 @@ const Evidence = ({ waiting: { slot, placed: known }, timeZone, onSeen }: Eviden
   const [tries, setTries] = useState(0)
   const [isBroken, setBroken] = useState(false)
   const isHeld = placed?.photoEvidence === 'held' && placed.photo_sha256 !== null
+  // What was replaced before its photo came is not on the screen: its photo must not count in place of its successor's.
+  const seenHere = () => {
+    if (root.current?.isConnected) onSeen()
+  }
   useEffect(() => {
-    if (root.current && lookup === 'done' && (!isHeld || isBroken)) onSeen()
-  }, [lookup, isHeld, isBroken])
+    if (lookup === 'done' && !isHeld) seenHere()
+  }, [lookup, isHeld])
   return (
     <section class="evidence-pair" ref={root} aria-label={`${texts.slot(slot.slot_id)}, ${texts.pallet(code)}`}>
       <figure class="verify-photo">
@@ -341,7 +349,7 @@ const Evidence = ({ waiting: { slot, placed: known }, timeZone, onSeen }: Eviden
                 key={tries}
                 src={photo}
                 alt={words.photo(code, slot.slot_id)}
-                onLoad={onSeen}
+                onLoad={seenHere}
                 onError={() => setBroken(true)}
               />
             </button>
