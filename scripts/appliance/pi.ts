@@ -43,10 +43,10 @@ function whyNoPi(): string | undefined {
 /** What a Pi reads before Linux runs, and what Linux looks for by name. */
 async function looks({ folder }: Bench): Promise<void> {
   if (!existsSync(diskOf(folder))) throw new Skipped('there is no image')
-  const told = JSON.parse(await run('sfdisk', ['--json', diskOf(folder)])) as {
+  const table = JSON.parse(await run('sfdisk', ['--json', diskOf(folder)])) as {
     partitiontable: { partitions: Place[] }
   }
-  const places = told.partitiontable.partitions
+  const places = table.partitiontable.partitions
   holds(places.map(({ name }) => name).join() === wanted.join(), `its partitions are ${places.map(({ name }) => name)}`)
   const fileIn = (partition: number, name: string) => {
     const at = `${diskOf(folder)}@@${(places[partition - 1]?.start ?? 0) * sectorBytes}`

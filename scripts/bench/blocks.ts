@@ -17,7 +17,7 @@ const recordedOnes = 10_000
 /** The machine is shared: a block counts when it comes in each of so many tries. */
 const tries = 3
 const limitMs = 15
-const toldBlocks = 5
+const shownBlocks = 5
 /** An export of everything is left after this time; whoever goes away ends it. */
 const longestMs = 500
 
@@ -60,7 +60,7 @@ export async function measureBlocks(workshop: Workshop, events: number): Promise
       unit: 'ms',
       target: { limit: limitMs, sense: 'at most' },
       raw: `${blocks.length} requests, idle ${millis(idle)}; the longest: ${worst
-        .slice(0, toldBlocks)
+        .slice(0, shownBlocks)
         .map(({ what, ms }) => `${what} ${millis(ms)}`)
         .join(' · ')}`,
       numbers: { longestMs: longest.ms, idleMs: idle, requests: blocks.length },

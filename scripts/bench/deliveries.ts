@@ -6,7 +6,7 @@ import { systemClock } from '../../src/platform/index.ts'
 import { isAnyoneOwed } from '../../src/webhooks/index.ts'
 import { dataOf } from './delivered-event.ts'
 import { type Figure, millis, rounded, thousands } from './figure.ts'
-import type { FarmRequest, Opened, Told } from './receiver-farm.ts'
+import type { FarmCounts, FarmRequest, Opened } from './receiver-farm.ts'
 import { openRooms, siteId } from './rooms.ts'
 import { type Served, serveGateway } from './served.ts'
 import { jsonHeaders, makeAccount, stateOf } from './site.ts'
@@ -41,7 +41,7 @@ type Drained = {
   readonly memoryBefore: number
   readonly memoryEarly: number
   readonly memoryMost: number
-  readonly told: Told
+  readonly counts: FarmCounts
 }
 
 type TimedAsk = {
@@ -76,13 +76,13 @@ async function drain(workshop: Workshop, { name, endpoints, events, account }: T
   let memoryEarly = memoryBefore
   const startedMs = performance.now()
   await Promise.all(ids.map((id) => call(gateway, 'POST', `/api/webhooks/${id}/enable`)))
-  let told: Told
+  let counts: FarmCounts
   do {
     await pause(lookEveryMs)
     memoryMost = Math.max(memoryMost, memoryOf(gateway.pid).ownBytes)
-    told = await farm.ask<Told>({ tell: true } satisfies FarmRequest)
-    if (told.distinct < total / 10) memoryEarly = memoryMost
-  } while (told.distinct < total)
+    counts = await farm.ask<FarmCounts>({ tell: true } satisfies FarmRequest)
+    if (counts.distinct < total / 10) memoryEarly = memoryMost
+  } while (counts.distinct < total)
   const perSecond = total / ((performance.now() - startedMs) / 1000)
   await gateway.end()
 
@@ -92,7 +92,7 @@ async function drain(workshop: Workshop, { name, endpoints, events, account }: T
   const { seconds } = await peer.ask<{ seconds: number }>(asked)
   await Promise.all([peer.end(), farm.end()])
   const peerPerSecond = (count * endpoints) / seconds
-  return { perSecond, peerPerSecond, emptyStartMs, fullStartMs, memoryBefore, memoryEarly, memoryMost, told }
+  return { perSecond, peerPerSecond, emptyStartMs, fullStartMs, memoryBefore, memoryEarly, memoryMost, counts }
 }
 
 /** A day's events and more, by the outbox itself: what wrote them is not what is measured. */
@@ -131,7 +131,7 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) await pause(lookEveryMs)
 }
 
-function raceFigure({ perSecond, peerPerSecond, told }: Drained, endpoints: number): Figure {
+function raceFigure({ perSecond, peerPerSecond, counts }: Drained, endpoints: number): Figure {
   const to = endpoints === 1 ? 'one endpoint' : `${endpoints} endpoints`
   return {
     id: `deliveries-${endpoints}`,
@@ -139,13 +139,13 @@ function raceFigure({ perSecond, peerPerSecond, told }: Drained, endpoints: numb
     value: perSecond / peerPerSecond,
     unit: '×',
     target: { limit: 0.35, sense: 'at least' },
-    raw: `${thousands(perSecond)} a second, undici ${thousands(peerPerSecond)}; ${lanesPerEndpoint} at a time to each endpoint; ${thousands(told.distinct)} deliveries`,
-    numbers: { perSecond, peerPerSecond, deliveries: told.distinct },
+    raw: `${thousands(perSecond)} a second, undici ${thousands(peerPerSecond)}; ${lanesPerEndpoint} at a time to each endpoint; ${thousands(counts.distinct)} deliveries`,
+    numbers: { perSecond, peerPerSecond, deliveries: counts.distinct },
   }
 }
 
 function backlogFigure(drained: Drained, backlog: number): Figure {
-  const { perSecond, emptyStartMs, fullStartMs, memoryBefore, memoryEarly, memoryMost, told } = drained
+  const { perSecond, emptyStartMs, fullStartMs, memoryBefore, memoryEarly, memoryMost, counts } = drained
   const numbers = {
     backlog,
     perSecond,
@@ -154,13 +154,13 @@ function backlogFigure(drained: Drained, backlog: number): Figure {
     memoryBeforeBytes: memoryBefore,
     memoryEarlyBytes: memoryEarly,
     memoryMostBytes: memoryMost,
-    received: told.received,
-    distinct: told.distinct,
-    furthestFromPlace: told.furthestFromPlace,
+    received: counts.received,
+    distinct: counts.distinct,
+    furthestFromPlace: counts.furthestFromPlace,
   }
   const mebibytes = (bytes: number) => rounded(bytes / megabyte)
   const memory = `memory ${mebibytes(memoryBefore)} MiB before, at most ${mebibytes(memoryEarly)} MiB over the first tenth and ${mebibytes(memoryMost)} MiB over all`
-  const order = `no delivery further than ${told.furthestFromPlace} from its place, ${thousands(told.received - told.distinct)} sent twice`
+  const order = `no delivery further than ${counts.furthestFromPlace} from its place, ${thousands(counts.received - counts.distinct)} sent twice`
   return {
     id: 'backlog',
     what: `Start of a gateway with ${thousands(backlog)} deliveries waiting, against an empty one`,

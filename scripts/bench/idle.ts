@@ -36,7 +36,7 @@ export async function measureIdle(workshop: Workshop, events: number): Promise<F
   const idle = memoryOf(gateway.pid)
   const ofBare = memoryOf(bare.pid)
   await Promise.all([gateway.end(), bare.end()])
-  const told = (memory: typeof idle) =>
+  const inWords = (memory: typeof idle) =>
     `${mebibytes(memory.residentBytes)} MiB resident, ${mebibytes(memory.ownBytes)} MiB of it its own`
   return [
     {
@@ -45,7 +45,7 @@ export async function measureIdle(workshop: Workshop, events: number): Promise<F
       value: (idle.residentBytes - ofBare.residentBytes) / 1024 / 1024,
       unit: 'MiB',
       target: { limit: 120, sense: 'at most' },
-      raw: `${told(idle)}, against ${told(ofBare)}; ${told(before)} before the exports, ${told(after)} behind them`,
+      raw: `${inWords(idle)}, against ${inWords(ofBare)}; ${inWords(before)} before the exports, ${inWords(after)} behind them`,
       numbers: {
         residentBytes: idle.residentBytes,
         ownBytes: idle.ownBytes,

@@ -8,7 +8,7 @@ export type FarmRequest = { readonly open: number } | { readonly tell: true }
 
 export type Opened = { readonly urls: readonly string[]; readonly caPem: string }
 
-export type Told = {
+export type FarmCounts = {
   /** Requests at all receivers together. */
   readonly received: number
   /** Different delivery ids among them. */
@@ -23,7 +23,7 @@ let furthestFromPlace = 0
 
 /** Receivers that do the least that a receiver does: read the body, look which one it is, say 204. */
 answering<FarmRequest>(async (request) => {
-  if ('tell' in request) return { received, distinct: ids.size, furthestFromPlace } satisfies Told
+  if ('tell' in request) return { received, distinct: ids.size, furthestFromPlace } satisfies FarmCounts
   const { key, cert } = await certificate()
   const urls: string[] = []
   for (let n = 0; n < request.open; n += 1) urls.push(await open(key, cert))

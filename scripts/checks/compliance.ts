@@ -38,7 +38,7 @@ const verdicts = ['met', 'partly', 'not met', 'not applicable']
  */
 export function complianceProblems(text: string = readFileSync(path, 'utf8')): string[] {
   const rows = [...text.matchAll(/^\| ((?:V\d|CR|SAR).*?) \| (.*?) \| (.*?) \|$/gm)]
-  const told = rows.flatMap(([, requirements = '']) =>
+  const listed = rows.flatMap(([, requirements = '']) =>
     requirements.startsWith('V') ? numbersIn(requirements) : [componentOf(requirements)],
   )
   const wanted = [
@@ -49,9 +49,9 @@ export function complianceProblems(text: string = readFileSync(path, 'utf8')): s
   ]
   const known = new Set(wanted)
   const problems = [
-    ...wanted.filter((one) => !told.includes(one)).map((one) => `${one} is in no row`),
-    ...told.filter((one) => !known.has(one)).map((one) => `${one} is no requirement of this table`),
-    ...told.filter((one, index) => told.indexOf(one) !== index).map((one) => `${one} is in two rows`),
+    ...wanted.filter((one) => !listed.includes(one)).map((one) => `${one} is in no row`),
+    ...listed.filter((one) => !known.has(one)).map((one) => `${one} is no requirement of this table`),
+    ...listed.filter((one, index) => listed.indexOf(one) !== index).map((one) => `${one} is in two rows`),
     ...rows.flatMap(([, name, verdict = '', reason = '']) => [
       ...(verdicts.includes(verdict) ? [] : [`${name} is "${verdict}"; say ${verdicts.join(', ')}`]),
       ...(reason.length > 5 ? [] : [`${name} has neither a test nor a reason`]),

@@ -168,8 +168,8 @@ function isInLeaf(gateway: Gateway, { seq, evidenceHash, id, clipSha256 }: Claim
   const bytes = leafBytes(join(gateway.dataDir, 'gatehouse.db'), seq)
   same(`SHA-256 of leaf ${seq}`, createHash('sha256').update(bytes).digest('hex'), evidenceHash)
   const leaf = JSON.parse(bytes.toString('utf8'))
-  const told = { kind: leaf.kind, id: leaf.id, cctvId: leaf.cctvId, clipSha256: leaf.clipSha256 }
-  same(`leaf ${seq}`, told, { kind: 'detection', id, cctvId: demoCameras.dock.id, clipSha256 })
+  const stated = { kind: leaf.kind, id: leaf.id, cctvId: leaf.cctvId, clipSha256: leaf.clipSha256 }
+  same(`leaf ${seq}`, stated, { kind: 'detection', id, cctvId: demoCameras.dock.id, clipSha256 })
 }
 
 async function downloaded(owner: Client, path: string, sha256: string): Promise<Buffer> {
@@ -208,8 +208,8 @@ export async function emptyHallIsSilent(
     ofMotion.map((one) => one.id),
     [id],
   )
-  const told = inbox.receiver.received.filter(({ event }) => event.data['cctvId'] === demoCameras.aisle.id)
-  same('notifications about camera 2', told.length, 0)
+  const aboutAisle = inbox.receiver.received.filter(({ event }) => event.data['cctvId'] === demoCameras.aisle.id)
+  same('notifications about camera 2', aboutAisle.length, 0)
   const counts = `${aisle.frames} pictures of camera 2, none with motion; ${dock.frames} of camera 1, ${dock.motion} with motion`
   return { detail: `none as it must: ${counts}` }
 }

@@ -40,8 +40,8 @@ export function motionLine(request: Received): string {
   return columns('receiver', type, `cam ${data['cctvId']}`, '', `${belief(request)}, score ${data['score']}; ${clip}`)
 }
 
-/** The detection in `event.created`, as far as it is told here. */
-export type DetectionTold = {
+/** The detection in `event.created`, as far as the demo shows it. */
+export type DetectionFacts = {
   readonly cctvId: number
   readonly clipStatus: string
   readonly duration: number | null
@@ -50,8 +50,8 @@ export type DetectionTold = {
 }
 
 /** What a receiver got about a detection that stands in the ledger. @param sizeBytes of its clip, when it is known */
-export function detectionLine(request: Received, told: DetectionTold, sizeBytes: number | undefined): string {
-  const { cctvId, clipStatus, duration, preRollSeconds } = told
+export function detectionLine(request: Received, facts: DetectionFacts, sizeBytes: number | undefined): string {
+  const { cctvId, clipStatus, duration, preRollSeconds } = facts
   const size = sizeBytes === undefined ? '' : `, ${Math.round(sizeBytes / 1000)} kB`
   const length = `${duration?.toFixed(1)} s (${preRollSeconds?.toFixed(1)} s before the motion)`
   const clip = clipStatus === 'recorded' ? `clip of ${length}${size}` : `no clip: ${clipStatus}`

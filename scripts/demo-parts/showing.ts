@@ -9,7 +9,7 @@ import { type Account, type Client, signIn } from './client.ts'
 import { Gateway, type GatewayCommand } from './gateway.ts'
 import { work } from './handheld.ts'
 import { type Inbox, openInbox } from './inbox.ts'
-import { type DetectionTold, detectionLine, motionLine, notificationLine } from './lines.ts'
+import { type DetectionFacts, detectionLine, motionLine, notificationLine } from './lines.ts'
 import { portIsFree } from './ports.ts'
 import { furnish } from './warehouse.ts'
 import { Yard } from './yard.ts'
@@ -17,7 +17,7 @@ import { Yard } from './yard.ts'
 export const defaultPort = 8480
 const openingLimitMs = 180_000
 
-/** A reason not to go on, told to the user as it stands. */
+/** A reason not to go on, shown to the user as it is. */
 export class DemoRefused extends Error {
   override readonly name = 'DemoRefused'
 }
@@ -84,13 +84,13 @@ async function tell(request: Received, admin: Client | undefined, print: (line: 
   if (type === 'motion.detected') print(motionLine(request))
   else if (type !== 'event.created') print(notificationLine(request))
   else if (data['kind'] === 'motion.detected') {
-    const told = data['event'] as DetectionTold
-    print(detectionLine(request, told, await sizeOfClip(told, admin)))
+    const facts = data['event'] as DetectionFacts
+    print(detectionLine(request, facts, await sizeOfClip(facts, admin)))
   }
 }
 
 /** In bytes; undefined when nobody can tell. */
-async function sizeOfClip({ clipUrls }: DetectionTold, admin: Client | undefined): Promise<number | undefined> {
+async function sizeOfClip({ clipUrls }: DetectionFacts, admin: Client | undefined): Promise<number | undefined> {
   if (clipUrls.playback === null) return undefined
   const headers = { Range: 'bytes=0-0' }
   const answer = await admin?.ask('GET', new URL(clipUrls.playback).pathname, { headers }).catch(() => undefined)

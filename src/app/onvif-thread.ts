@@ -78,9 +78,9 @@ export async function askDeviceClock(
   device: OnvifAddress,
 ): Promise<{ aheadSeconds: number; roundTripMs: number } | null> {
   const { news } = await heard(needs, { kind: 'clock', device }, askClockMs, 10)
-  const told = news.find((one) => one.kind === 'clock')
-  const aheadSeconds = told?.aheadSeconds ?? null
-  return told && aheadSeconds !== null ? { aheadSeconds, roundTripMs: told.roundTripMs } : null
+  const clockNews = news.find((one) => one.kind === 'clock')
+  const aheadSeconds = clockNews?.aheadSeconds ?? null
+  return clockNews && aheadSeconds !== null ? { aheadSeconds, roundTripMs: clockNews.roundTripMs } : null
 }
 
 /**

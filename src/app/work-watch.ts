@@ -29,7 +29,7 @@ export class WorkWatch implements CamerasThreadListener {
   readonly #live = new Map<number, Live>()
   #writerAskedMs: number | undefined
   #cancel: (() => void) | undefined
-  #isTold = false
+  #isLogged = false
 
   constructor(needs: WorkWatchNeeds) {
     this.#needs = needs
@@ -99,9 +99,9 @@ export class WorkWatch implements CamerasThreadListener {
 
   #tell(trouble: string | undefined): void {
     const { log } = this.#needs
-    if (trouble !== undefined && !this.#isTold)
+    if (trouble !== undefined && !this.#isLogged)
       log.error({ trouble }, 'the work has stopped; systemd will restart gatehouse')
-    if (trouble === undefined && this.#isTold) log.warn('the work goes on again')
-    this.#isTold = trouble !== undefined
+    if (trouble === undefined && this.#isLogged) log.warn('the work goes on again')
+    this.#isLogged = trouble !== undefined
   }
 }

@@ -213,7 +213,7 @@ export class StorageUsers implements CredentialVerifier {
     }
     if (answer.kind === 'wrong') throw this.#forget(credential, known, address)
     if (conclusion === 'stale' && known) return { username: known.username, isStale: true }
-    throw notTold(answer)
+    throw notVouchedFor(answer)
   }
 
   async #ask(
@@ -372,7 +372,7 @@ const mismatchKey = ({ key, presented }: Credential): string =>
   presented.basicUser !== undefined || presented.isTyped ? `login ${key}` : key
 
 /** Makes the error for a question without an answer: why, and how long it lasts. */
-function notTold(answer: GateAnswer): AppError {
+function notVouchedFor(answer: GateAnswer): AppError {
   const retryAfterMs = answer.kind === 'unclear' ? answer.retryAfterMs : undefined
   const retryAfterSeconds = Math.max(1, Math.ceil((retryAfterMs ?? (answer.held ? 300_000 : 5000)) / 1000))
   const cause = answer.kind === 'unclear' ? { cause: answer.why } : {}

@@ -96,10 +96,10 @@ export class ClockBook {
   get steps(): StepCount {
     this.#count ??= this.#needs.work.read((tx) => {
       const last = store.lastStep(tx)
-      return last ? { count: last.id, last: told(last) } : { count: 0, last: null }
+      return last ? { count: last.id, last: momentOf(last) } : { count: 0, last: null }
     })
     const waiting = this.#steps.at(-1)
-    return waiting ? { count: this.#count.count + this.#steps.length, last: told(waiting) } : this.#count
+    return waiting ? { count: this.#count.count + this.#steps.length, last: momentOf(waiting) } : this.#count
   }
 
   /** Returns what a report about a period is made from: the newest rows, and the time up to which they are complete. */
@@ -125,7 +125,7 @@ export class ClockBook {
   #stepped(step: Step): void {
     const { state, source } = this.#needs.sync.report
     this.#steps = [...this.#steps, { ...step, state, source }]
-    const { byMs } = told(step)
+    const { byMs } = momentOf(step)
     this.#needs.log.warn({ byMs, cause: step.cause, state }, 'the clock of the gateway was set')
   }
 
@@ -146,7 +146,7 @@ export class ClockBook {
         for (const step of steps) {
           const id = store.appendStep(tx, step)
           const { before_ms, after_ms, cause, state } = step
-          const changes = { before: isoTime(before_ms), after: isoTime(after_ms), ...told(step), cause, state }
+          const changes = { before: isoTime(before_ms), after: isoTime(after_ms), ...momentOf(step), cause, state }
           audit.write(tx, undefined, { action: 'clock.stepped', entity: 'clock', entityId: id, changes })
         }
         store.setMark(tx, Math.round(clock.now()))
@@ -170,7 +170,7 @@ const stopped = (atMs: number): State => ({
   ...{ at_ms: Math.round(atMs), state: 'stopped', source: null, server: null, stratum: null, offset_ms: null },
 })
 
-const told = ({ before_ms, after_ms }: Pick<Step, 'before_ms' | 'after_ms'>) => ({
+const momentOf = ({ before_ms, after_ms }: Pick<Step, 'before_ms' | 'after_ms'>) => ({
   atMs: after_ms,
   byMs: after_ms - before_ms,
 })

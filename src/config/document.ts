@@ -104,7 +104,7 @@ class Builder {
   whole = true
   readonly #targets: ReadonlyMap<Alias, Node>
   readonly #place: (offset: number) => Place
-  readonly #told = new Set<string>()
+  readonly #reported = new Set<string>()
   #values = 0
 
   constructor(targets: ReadonlyMap<Alias, Node>, place: (offset: number) => Place) {
@@ -189,8 +189,8 @@ class Builder {
   #problem(place: Place, path: readonly (string | number)[], message: string): void {
     // A problem that aliases repeat is reported once.
     const spot = `${place.line}:${place.column}`
-    if (this.#told.has(spot)) return
-    this.#told.add(spot)
+    if (this.#reported.has(spot)) return
+    this.#reported.add(spot)
     this.problems.push({ place, path: dotted(path), message })
   }
 }

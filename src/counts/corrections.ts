@@ -91,6 +91,6 @@ function confirmed({ slotId, found, occupant }: Line, placed: readonly Correctio
 
 /** Removes duplicates: two lines may both find that a pallet is gone from a third slot. */
 function once(removed: readonly Correction[]): Correction[] {
-  const told = new Map(removed.map((r) => [`${r.slotId} ${r.pallet.key}`, r]))
-  return [...told.values()]
+  const bySlotAndAsset = new Map(removed.map((r) => [`${r.slotId} ${r.pallet.key}`, r]))
+  return [...bySlotAndAsset.values()]
 }

@@ -18,7 +18,7 @@ import * as store from './store.ts'
 /** A step of a count; `version` is the one that If-Match demands. */
 export type Going = Ask & { readonly id: number | undefined; readonly version: number | undefined }
 
-type Told<T> = { success: true } & T
+type Shown<T> = { success: true } & T
 
 type CountsServiceNeeds = {
   readonly work: UnitOfWork
@@ -44,7 +44,7 @@ export class CountsService {
   }
 
   /** Opens a count over the selected slots. Throws VALIDATION_ERROR, REFERENCE_NOT_FOUND. */
-  open(asked: NewCount, { by, claim }: Ask): Promise<Reply<Told<Count>>> {
+  open(asked: NewCount, { by, claim }: Ask): Promise<Reply<Shown<Count>>> {
     return this.#needs.work.write((tx) =>
       this.#needs.idempotency.once(tx, claim, () => {
         const warehouse = this.#needs.warehouse
@@ -54,7 +54,7 @@ export class CountsService {
         const row = {
           warehouse_id: warehouseId,
           reference: reference ?? null,
-          selection: JSON.stringify(toldSelection(selection)),
+          selection: JSON.stringify(selectionFacts(selection)),
           created_by: this.#in(tx, by, store.nextSessionId(tx), 'created_by'),
         }
         const id = store.insertSession(tx, row, slots, this.#needs.recorder.nowMs())
@@ -116,7 +116,7 @@ export class CountsService {
     )
   }
 
-  submit(going: Going): Promise<Reply<Told<Count>>> {
+  submit(going: Going): Promise<Reply<Shown<Count>>> {
     return this.#go(going, (tx, session) => {
       this.#step(tx, session, 'submit')
       this.#tell(tx, going.by, 'count.submitted', session.id)
@@ -135,7 +135,7 @@ export class CountsService {
   }
 
   /** Asks for slots to be counted again: earlier scans of them are kept but no longer count. */
-  recount(asked: Recount, going: Going): Promise<Reply<Told<Count>>> {
+  recount(asked: Recount, going: Going): Promise<Reply<Shown<Count>>> {
     const { by } = going
     return this.#go(going, (tx, session) => {
       this.#step(tx, session, 'recount')
@@ -152,7 +152,7 @@ export class CountsService {
     })
   }
 
-  cancel(reason: string | undefined, going: Going): Promise<Reply<Told<Count>>> {
+  cancel(reason: string | undefined, going: Going): Promise<Reply<Shown<Count>>> {
     const { by } = going
     return this.#go(going, (tx, session) => {
       this.#step(tx, session, 'cancel')
@@ -163,7 +163,7 @@ export class CountsService {
   }
 
   /** Corrects the ledger in one commit. Slots that have moved since, or contradict each other, are left out. */
-  approve({ id, version, by, claim }: Going): Promise<Reply<Told<Count & Approval>>> {
+  approve({ id, version, by, claim }: Going): Promise<Reply<Shown<Count & Approval>>> {
     return this.#needs.work.write((tx) =>
       this.#needs.idempotency.once(tx, claim, () => {
         const session = this.#session(tx, id, by.caller, version)
@@ -180,7 +180,7 @@ export class CountsService {
   }
 
   /** Runs one step and answers with the count. */
-  #go({ id, version, by, claim }: Going, step: (tx: Tx, session: store.Session) => void): Promise<Reply<Told<Count>>> {
+  #go({ id, version, by, claim }: Going, step: (tx: Tx, session: store.Session) => void): Promise<Reply<Shown<Count>>> {
     return this.#needs.work.write((tx) =>
       this.#needs.idempotency.once(tx, claim, () => {
         const session = this.#session(tx, id, by.caller, version)
@@ -260,7 +260,7 @@ export class CountsService {
   }
 }
 
-const shown = <T extends object>(body: T): Told<T> => ({ success: true, ...body })
+const shown = <T extends object>(body: T): Shown<T> => ({ success: true, ...body })
 
 /** Turns NOT_FOUND into REFERENCE_NOT_FOUND for a field of the body. */
 function refer<T>(path: string, id: number, get: () => T): T {
@@ -273,7 +273,7 @@ function refer<T>(path: string, id: number, get: () => T): T {
 }
 
 /** Returns the selection as it was asked for, with readable times. */
-function toldSelection({ notCountedSince, ...rest }: Omit<NewCount, 'reference'>): Record<string, unknown> {
+function selectionFacts({ notCountedSince, ...rest }: Omit<NewCount, 'reference'>): Record<string, unknown> {
   return { ...rest, ...(notCountedSince !== undefined && { notCountedSince: isoTime(notCountedSince) }) }
 }
 

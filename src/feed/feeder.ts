@@ -105,7 +105,7 @@ export class Feeder {
   #failures = 0
   #gaps = 0
   /** The head office has said where to go on, and has taken nothing since. */
-  #isToldPlace = false
+  #hasPlaceOfOffice = false
   #fedAtMs: number | null = null
   #sentAtMs = Number.NEGATIVE_INFINITY
   /** The head office has asked new leaves to wait until then. */
@@ -177,7 +177,7 @@ export class Feeder {
     this.#isBackingOff = false
     this.#failures = 0
     this.#gaps = 0
-    this.#isToldPlace = false
+    this.#hasPlaceOfOffice = false
     this.#target = undefined
     this.#probes = undefined
     this.#lines = this.#needs.work.read(knownLogs).map(({ number, logId }) => ({
@@ -277,7 +277,7 @@ export class Feeder {
       target,
       { logId, from: place ?? target.size },
       {
-        ...{ mostLeaves: this.#mostLeaves, showsBefore: this.#isToldPlace },
+        ...{ mostLeaves: this.#mostLeaves, showsBefore: this.#hasPlaceOfOffice },
         load: (log) => this.#rides.load(tx, { ...asked, log }),
       },
     )
@@ -326,7 +326,7 @@ export class Feeder {
     const { clock, log } = this.#needs
     line.place = answer.size
     this.#gaps = 0
-    this.#isToldPlace = false
+    this.#hasPlaceOfOffice = false
     this.#probes = undefined
     this.#fedAtMs = clock.now()
     this.#rides.taken(batch.load, answer, batch.log, clock.monotonic())
@@ -359,7 +359,7 @@ export class Feeder {
   #goOnFrom(line: Line, size: number): boolean {
     this.#gaps = line.place === size ? this.#gaps + 1 : 0
     line.place = size
-    this.#isToldPlace = true
+    this.#hasPlaceOfOffice = true
     // It may have been restored from an older backup, with names that were erased since.
     this.#rides.begin()
     this.#probes = undefined

@@ -5,7 +5,7 @@ import type { EventFootage, Footage, FootageReason } from './trace-schema.ts'
 export const footageWindowSeconds = 60
 /** A clip that began this long ago can still be running: longest pre-roll, motion and post-roll. */
 const longestClipMs = 10 * 60 * 1000
-const clipsTold = 20
+const mostClips = 20
 
 type Moment = { readonly timestampMs: number; readonly slotCode: string; readonly clipUrl: string | null }
 type Span = { readonly fromMs: number; readonly toMs: number }
@@ -135,7 +135,7 @@ function ofCamera(
   const clips = near
     .map((detection) => ({ detection, offsetSeconds: offsetIn(detection, atMs) }))
     .toSorted((a, b) => distance(a.detection, atMs) - distance(b.detection, atMs))
-    .slice(0, clipsTold)
+    .slice(0, mostClips)
   const isPending = detections.isRecording(cctvId, span.fromMs, span.toMs)
   return {
     clips,

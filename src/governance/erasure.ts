@@ -145,8 +145,8 @@ export class Erasure {
       // What was written since the marks: short.
       const namingSince = textsNaming(tx, target.name, { after: marks.opening, last: Number.MAX_SAFE_INTEGER })
       if (texts) for (const text of [...textsSince(tx, target, marks), ...namingSince]) toForget.add(text)
-      const told = forgotten(tx)
-      const since = mentions(tx, told, { after: marks.outbox, last: Number.MAX_SAFE_INTEGER })
+      const names = forgotten(tx)
+      const since = mentions(tx, names, { after: marks.outbox, last: Number.MAX_SAFE_INTEGER })
       rewriteNotifications(tx, since)
       const done: Erased = {
         outcome: 'erased',
@@ -154,7 +154,7 @@ export class Erasure {
         olderRowsShownAs: target.commitment === undefined ? null : erasedName(target.commitment),
         nameStands: target.instance !== null && isKnownByName(tx, target.name),
         notifications: notifications.length + since.length,
-        replies: replies + removeOwnReplies(tx, target) + scrubRepliesSince(tx, told, startedMs - clockSlackMs),
+        replies: replies + removeOwnReplies(tx, target) + scrubRepliesSince(tx, names, startedMs - clockSlackMs),
         sessions: forgetCaller(tx, target.name, target.instance),
         texts: [...toForget].filter((text) => openings.forgetText(tx, text)).length,
         textsThatNameThem: texts ? 0 : naming.length + namingSince.length,
@@ -185,8 +185,13 @@ export class Erasure {
   /** Notes the erasure; a person who erases himself is not named in it. */
   #tell(tx: Tx, { outcome: _, ...changes }: Erased, by: AuditOrigin, { name }: Target): void {
     const { caller, ...origin } = by
-    const told = caller?.username === name ? { ...origin, mode: caller.authMode } : by
-    this.#needs.audit.write(tx, told, { action: 'person.erased', entity: 'caller', entityId: changes.shownAs, changes })
+    const entryBy = caller?.username === name ? { ...origin, mode: caller.authMode } : by
+    this.#needs.audit.write(tx, entryBy, {
+      action: 'person.erased',
+      entity: 'caller',
+      entityId: changes.shownAs,
+      changes,
+    })
   }
 
   /** Returns the commitments of the texts that the person wrote. */

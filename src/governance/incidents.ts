@@ -174,9 +174,9 @@ export class Incidents {
     })
     if (status === 'resolved') releaseMedia(tx, holdReason, String(incidentId))
     const was = changes.at(-1)?.status
-    const told = { status: { from: was, to: status } }
+    const statusChange = { status: { from: was, to: status } }
     const action = status === 'resolved' ? 'incident.resolved' : 'incident.investigated'
-    this.#needs.audit.write(tx, by, { action, entity: 'incident', entityId: incidentId, changes: told })
+    this.#needs.audit.write(tx, by, { action, entity: 'incident', entityId: incidentId, changes: statusChange })
     return this.#incidentFor(tx, [...changes, row], by.caller)
   }
 

@@ -40,7 +40,7 @@ import type { ReportRow } from './tables.ts'
 export const reportsPath = '/api/governance/reports'
 
 /** Discrepancies in an answer; the file lists more. */
-const toldDiscrepancies = 100
+const mostDiscrepancies = 100
 
 export type ReportsOptions = {
   readonly work: UnitOfWork
@@ -254,7 +254,7 @@ export class Reports {
     return {
       ...this.#item(tx, row),
       ...(content.v === 1 ? this.#peopleOfV1(tx, content) : peopleOf(tx, row, content)),
-      discrepancies: content.discrepancies.slice(0, toldDiscrepancies),
+      discrepancies: content.discrepancies.slice(0, mostDiscrepancies),
       clock: content.v === 1 ? null : (content.clock ?? null),
       evidence: content.v === 1 ? null : this.#evidence(tx, row, content),
       gaps: content.v === 1 ? null : (content.gaps ?? null),

@@ -45,8 +45,8 @@ export function notificationOf(
   const cctvId = Number(trouble.subject)
   const { name, problem, warehouseId } = camera(cctvId)
   const known = { cctvId, name, offlineSince: isoTime(trouble.sinceMs) }
-  const told = { timestampMs: nowMs, warehouseId }
+  const common = { timestampMs: nowMs, warehouseId }
   return change.direction === 'worse'
-    ? { ...told, type: 'camera.offline', data: { ...known, problem: problem ?? trouble.message } }
-    : { ...told, type: 'camera.online', data: { ...known, onlineSince: isoTime(nowMs) } }
+    ? { ...common, type: 'camera.offline', data: { ...known, problem: problem ?? trouble.message } }
+    : { ...common, type: 'camera.online', data: { ...known, onlineSince: isoTime(nowMs) } }
 }

@@ -17,9 +17,9 @@ export function batchRefusal(refusals: readonly (AppError | undefined)[], { list
   const codes = [...new Set(refused.map(({ error }) => error.code))]
   const agreed = codes.length === 1 ? codes[0] : undefined
   const code = codes.includes('PERMISSION_DENIED') ? 'PERMISSION_DENIED' : (agreed ?? 'VALIDATION_ERROR')
-  const told = refused.filter(({ error }) => code !== 'PERMISSION_DENIED' || error.code === code)
+  const named = refused.filter(({ error }) => code !== 'PERMISSION_DENIED' || error.code === code)
   return new AppError(code, `${nothing}: ${refused.length} of ${refusals.length} ${list} are refused`, {
-    fields: told.flatMap(({ index, error }) => problemsOf(error, `${list}.${index}`)),
+    fields: named.flatMap(({ index, error }) => problemsOf(error, `${list}.${index}`)),
   })
 }
 

@@ -137,15 +137,15 @@ export class ImportService {
       (error: unknown) => ({ error }),
     )
     const isPart = done.created + done.updated > 0 && (failure !== undefined || problems.count > 0)
-    const told = () => this.#needs.work.write((tx) => this.#tell(tx, options.kind, list, done, by))
+    const recordTrail = () => this.#needs.work.write((tx) => this.#tell(tx, options.kind, list, done, by))
     if (failure) {
       // A full disk may refuse the entry too; the failure itself is what the caller has to know.
-      if (isPart) await told().catch(() => undefined)
+      if (isPart) await recordTrail().catch(() => undefined)
       throw isPart && failure.error instanceof AppError ? partlyFailed(failure.error, done) : failure.error
     }
     const [refused] = problems.list
     if (refused && isPart) problems.add(refused.line, null, `${storedWords(done)}; correct it and ${againWords}`)
-    if (!refused || isPart) await told()
+    if (!refused || isPart) await recordTrail()
     return { ...resultOf(list, options, sheet.rows.length, done, problems), partlyStored: isPart }
   }
 

@@ -91,7 +91,7 @@ export function slotsForm({ warehouse, warehouseId, isAsked, sheet, grid, create
     }
     if ('corners' in found) return { zone, floor_plan_polygon: found.corners }
     cells.faults.push({ path: grid ? 'slot_id' : 'floor_plan_polygon', message: found.fault })
-    return { zone, floor_plan_polygon: toldAlready }
+    return { zone, floor_plan_polygon: refusedAlready }
   }
 
   function find(tx: Tx, label: string, by: RequestOrigin): Slot | undefined {
@@ -130,7 +130,7 @@ const sameLabel = (label: string | undefined): string | undefined =>
   label === undefined ? undefined : matchedName(label)
 
 /** Replaces corners that are missing or wrong, when the line already has a better message than that of the schema. */
-const toldAlready = [
+const refusedAlready = [
   { x: 0, y: 0 },
   { x: 1, y: 0 },
   { x: 1, y: 1 },
@@ -170,7 +170,7 @@ function corners(cells: Cells) {
   for (const side of sides)
     if (!given.includes(side)) cells.faults.push({ path: side, message: 'required beside the others' })
   if (x === undefined || y === undefined || width === undefined || height === undefined) {
-    return toldAlready
+    return refusedAlready
   }
   for (const [side, length] of [
     ['width', width],

@@ -90,10 +90,15 @@ export async function rehearseUpgrade(order: RehearsalOrder): Promise<RehearsedU
       leftMs,
     )
     const way = await wayBack(previous, before, { ...asked, isChanged: to !== from, limitMs: leftMs() })
-    const told = [...reasons, ...compared.reasons, ...way.reasons]
+    const allReasons = [...reasons, ...compared.reasons, ...way.reasons]
     const kinds = [...(reasons.length > 0 ? ['unverified'] : []), ...compared.kinds, ...way.reasons]
     return {
-      ...{ ok: told.length === 0, reasons: told, notes: [...compared.notes, ...way.notes], schema: { from, to } },
+      ...{
+        ok: allReasons.length === 0,
+        reasons: allReasons,
+        notes: [...compared.notes, ...way.notes],
+        schema: { from, to },
+      },
       ...{
         previous: before && 'answers' in before ? before.by : null,
         compared: compared.compared,

@@ -11,7 +11,7 @@ export const excerptSourceBytes = 4 * excerptBytes
  */
 export function excerptOf(body: Uint8Array, secrets: readonly string[]): string | null {
   if (body.length === 0) return null
-  const text = secrets.reduce((told, secret) => told.replaceAll(secret, '[secret]'), wholeCharacters(body))
+  const text = secrets.reduce((rest, secret) => rest.replaceAll(secret, '[secret]'), wholeCharacters(body))
   return wholeCharacters(Buffer.from(text, 'utf8').subarray(0, excerptBytes))
 }
 

@@ -27,12 +27,12 @@ export type FinishedAttempt<Ended extends Outcome = Outcome> = {
  * Records one attempt and its consequences: the state of the delivery and of the endpoint, and an alert. Returns whether the
  * attempt says something about the endpoint: it does not when its address was replaced or the endpoint is deleted.
  */
-export function recordAttempt(tx: Tx, told: Published, finished: FinishedAttempt): boolean {
+export function recordAttempt(tx: Tx, published: Published, finished: FinishedAttempt): boolean {
   const { claimed, outcome } = finished
   const before = underWay(tx, claimed.id)
   if (!before) return false
-  if (outcome.kind === 'offline') hold(tx, told, before, { ...finished, outcome })
-  else count(tx, told, before, { ...finished, outcome })
+  if (outcome.kind === 'offline') hold(tx, published, before, { ...finished, outcome })
+  else count(tx, published, before, { ...finished, outcome })
   return before.url === claimed.url
 }
 
@@ -48,7 +48,7 @@ function hold(
   raiseAlertOnce(tx, outbox, { kind: 'webhook.offline', subject: webhookId, message, nowMs })
 }
 
-function count(tx: Tx, told: Published, before: UnderWay, finished: FinishedAttempt<Counted>): void {
+function count(tx: Tx, published: Published, before: UnderWay, finished: FinishedAttempt<Counted>): void {
   const { claimed, outcome } = finished
   const { durationMs, status } = outcome
   const error = outcome.kind === 'failed' ? outcome.error : null
@@ -64,7 +64,7 @@ function count(tx: Tx, told: Published, before: UnderWay, finished: FinishedAtte
   // Read now and not at the claim: a redelivery in between starts a new schedule.
   const ofSchedule = attempt - before.attemptsBefore
   settleDelivery(tx, claimed.id, { attempt, status, error, ...whatNow(finished, ofSchedule) })
-  if (before.url === claimed.url) judgeEndpoint(tx, told, before, finished, ofSchedule)
+  if (before.url === claimed.url) judgeEndpoint(tx, published, before, finished, ofSchedule)
 }
 
 function whatNow({ outcome, nowMs, chance, scheduleMs }: FinishedAttempt<Counted>, attempt: number) {

@@ -27,13 +27,13 @@ export type Scene = {
   readonly sites: Readonly<Record<SiteId, Site>>
 }
 
-type Told = { readonly detail: string }
+type ActResult = { readonly detail: string }
 type Found = { readonly siteId: string; readonly asset_barcode: string; readonly state: string }
 
 const keyOf = (pallet: string) => pallet.replace(/^00(?=\d{18}$)/, '')
 const all = ({ sites }: Scene) => Object.values(sites)
 
-export async function joins({ office, account, sites }: Scene): Promise<Told> {
+export async function joins({ office, account, sites }: Scene): Promise<ActResult> {
   const used: string[] = []
   for (const site of Object.values(sites)) {
     const { code } = await office.enrol(site.siteId, siteNames[site.siteId])
@@ -53,7 +53,7 @@ export async function joins({ office, account, sites }: Scene): Promise<Told> {
 }
 
 /** Two pallets of the recalled lot and one of another come to every site. */
-export async function receives(scene: Scene): Promise<Told> {
+export async function receives(scene: Scene): Promise<ActResult> {
   for (const site of all(scene)) {
     await place(site, { slot: 0, pallet: recalledPallet(site, 0) })
     await place(site, { slot: 1, pallet: recalledPallet(site, 1) })
@@ -77,7 +77,7 @@ export async function recalls({ office, account }: Scene, expected: readonly (re
 }
 
 /** The pallet leaves with a truck. */
-export async function ships({ office, account, sites: { hamburg } }: Scene): Promise<Told> {
+export async function ships({ office, account, sites: { hamburg } }: Scene): Promise<ActResult> {
   const pallet = recalledPallet(hamburg)
   const unit = { reference: 'LKW-7', direction: 'outbound', sscc: keyOf(pallet) }
   await hamburg.clients.supervisor.create('/api/whms/transport-units', unit)
@@ -92,7 +92,7 @@ export async function ships({ office, account, sites: { hamburg } }: Scene): Pro
 }
 
 /** The pallet arrives at another site: one way over both. */
-export async function arrives(scene: Scene): Promise<Told> {
+export async function arrives(scene: Scene): Promise<ActResult> {
   const { hamburg, bremen } = scene.sites
   const pallet = recalledPallet(hamburg)
   await place(bremen, { slot: 3, pallet })
@@ -103,7 +103,7 @@ export async function arrives(scene: Scene): Promise<Told> {
 }
 
 /** What a site recorded counts as witnessed there. */
-export async function confirms({ office, sites: { hamburg } }: Scene): Promise<Told> {
+export async function confirms({ office, sites: { hamburg } }: Scene): Promise<ActResult> {
   const admin = hamburg.clients.admin
   const { data } = await admin.get('/api/whms/events?limit=1')
   const path = `/api/whms/events/${data[0].id}`
@@ -117,7 +117,7 @@ export async function confirms({ office, sites: { hamburg } }: Scene): Promise<T
 }
 
 /** The head office dies and comes back; what was recorded meanwhile arrives, once. */
-export async function survives(scene: Scene): Promise<Told> {
+export async function survives(scene: Scene): Promise<ActResult> {
   const { office, sites } = scene
   await office.kill()
   await place(sites.kassel, { slot: 3, pallet: palletOf(sites.kassel, 4) })
@@ -140,7 +140,7 @@ async function sameSize({ office, account }: Scene, { siteId, clients }: Site): 
 }
 
 /** Somebody puts a copy of the database in its place: what was recorded since is gone, and the box is told so. */
-export async function isPutBack(scene: Scene): Promise<Told> {
+export async function isPutBack(scene: Scene): Promise<ActResult> {
   const { kassel } = scene.sites
   await kassel.gateway.stop()
   copyState(kassel)
@@ -160,7 +160,7 @@ export async function isPutBack(scene: Scene): Promise<Told> {
 }
 
 /** The box goes on as if nothing had happened, with a second history: the head office names it. The others go on. */
-export async function isCaught(scene: Scene): Promise<Told> {
+export async function isCaught(scene: Scene): Promise<ActResult> {
   const { office, account, sites } = scene
   for (const slot of [8, 9, 10, 11, 12, 13]) await place(sites.kassel, { slot, pallet: palletOf(sites.kassel, slot) })
   // A gateway that was told that it is behind tries again after a minute; after a start it tries at once.
@@ -181,7 +181,7 @@ export async function isCaught(scene: Scene): Promise<Told> {
 }
 
 /** The admin of the box accepts it: a new log, which says what it continues. The alert of the fork stays. */
-export async function goesOn(scene: Scene): Promise<Told> {
+export async function goesOn(scene: Scene): Promise<ActResult> {
   const { office, account, sites } = scene
   const { kassel } = sites
   await kassel.gateway.stop()

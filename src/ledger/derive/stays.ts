@@ -30,7 +30,7 @@ export type StepPage = {
 export type Steps = { readonly steps: Step[]; readonly hasMore: boolean; readonly total: number | null }
 
 const columns = 'id, timestamp_ms, event_type, slot_id, asset_barcode, asset_key'
-const judgementsTold = 100
+const mostJudgements = 100
 
 /** One page of the stays or moves of a slot or an asset. */
 export function stepsOf(tx: ReadTx, of: StepsOf, bounds: Bounds, page: StepPage): Steps {
@@ -133,7 +133,7 @@ const judgementsOfStay = statements({
   columns: { id: integer },
   sql: (isOver: boolean, limit: string) => `SELECT id FROM main.placement_event
     WHERE slot_id = +? AND ${judgements} AND timestamp_ms > +?${isOver ? ' AND (timestamp_ms, id) < (+?, +?)' : ''}
-      AND asset_key = +?${limit} ORDER BY timestamp_ms, id LIMIT ${judgementsTold}`,
+      AND asset_key = +?${limit} ORDER BY timestamp_ms, id LIMIT ${mostJudgements}`,
   samples: [
     [true, bounded({ atMs: 1, lastId: 1 }).sql],
     [false, ''],
