@@ -92,20 +92,22 @@ function sentenceOf(error: Error): string {
   return error instanceof AppError && error.details ? `${error.message}: ${error.details}` : error.message
 }
 
+type ControlSocketNeeds = { readonly runtimeDir: string; readonly actions: ControlActions; readonly log: Logger }
+
 /**
  * Receives commands for the running daemon over a Unix socket that only root and the group may open (0660). It speaks
  * HTTP, one POST for each command; file permissions replace a secret.
  */
 export class ControlSocket {
+  readonly #needs: ControlSocketNeeds
   readonly #path: string
   readonly #server: Server
-  readonly #log: Logger
   #own: FileId | undefined
 
-  constructor(options: { runtimeDir: string; actions: ControlActions; log: Logger }) {
-    this.#path = controlSocketPath(options.runtimeDir)
-    this.#log = options.log
-    this.#server = createServer(getRequestListener(controlApi(options.actions).fetch, { overrideGlobalObjects: false }))
+  constructor(needs: ControlSocketNeeds) {
+    this.#needs = needs
+    this.#path = controlSocketPath(needs.runtimeDir)
+    this.#server = createServer(getRequestListener(controlApi(needs.actions).fetch, { overrideGlobalObjects: false }))
   }
 
   /**
@@ -114,7 +116,7 @@ export class ControlSocket {
    */
   async start(): Promise<void> {
     if (this.#path.length > longestPath) {
-      this.#log.warn(
+      this.#needs.log.warn(
         { path: this.#path },
         'the path of the control socket is too long for the system; commands cannot reach this daemon',
       )

@@ -49,6 +49,8 @@ type Waiting = {
   onShare: ((share: number) => void) | undefined
 }
 
+type JobsNeeds = { readonly log: Logger; readonly clock: Clock }
+
 /** A verification that takes longer says in the log how far it is, as often. */
 const slowMs = 10_000
 
@@ -57,16 +59,14 @@ const slowMs = 10_000
  * again.
  */
 export class Jobs {
-  readonly #log: Logger
-  readonly #clock: Clock
+  readonly #needs: JobsNeeds
   readonly #waiting = new Map<number, Waiting>()
   #worker: Worker | undefined
   #lastId = 0
   #verified: number | undefined
 
-  constructor(options: { log: Logger; clock: Clock }) {
-    this.#log = options.log
-    this.#clock = options.clock
+  constructor(needs: JobsNeeds) {
+    this.#needs = needs
   }
 
   /**
@@ -74,23 +74,23 @@ export class Jobs {
    * a plain error when the second thread fails.
    */
   async verify(dataDir: string, asked: VerifyAsked): Promise<FullVerification> {
-    const startedMs = this.#clock.monotonic()
+    const startedMs = this.#needs.clock.monotonic()
     let saidMs = startedMs
     const onShare = (share: number) => {
       this.#verified = share
-      const nowMs = this.#clock.monotonic()
+      const nowMs = this.#needs.clock.monotonic()
       if (nowMs - saidMs < slowMs) return
       saidMs = nowMs
-      this.#log.info({ percent: Math.floor(share * 100) }, 'the ledger is being verified')
+      this.#needs.log.info({ percent: Math.floor(share * 100) }, 'the ledger is being verified')
     }
     onShare(0)
     try {
       const result = await verifyInTwoThreads(dataDir, (part) =>
         this.#run(dataDir, { job: 'verify', order: { ...asked, part } }, onShare),
       )
-      const seconds = Math.round((this.#clock.monotonic() - startedMs) / 1000)
+      const seconds = Math.round((this.#needs.clock.monotonic() - startedMs) / 1000)
       const { ok, size } = result
-      if (seconds * 1000 >= slowMs) this.#log.info({ ok, leaves: size, seconds }, 'the ledger was verified')
+      if (seconds * 1000 >= slowMs) this.#needs.log.info({ ok, leaves: size, seconds }, 'the ledger was verified')
       return result
     } finally {
       this.#verified = undefined
@@ -163,7 +163,7 @@ export class Jobs {
     if (this.#worker) return this.#worker
     const worker = new Worker(workerEntry('jobs'))
     worker.on('message', (answer: JobAnswer) => this.#settle(answer))
-    worker.on('error', (err) => this.#log.error({ err }, 'the jobs thread failed'))
+    worker.on('error', (err) => this.#needs.log.error({ err }, 'the jobs thread failed'))
     worker.on('exit', () => {
       if (this.#worker !== worker) return
       this.#worker = undefined

@@ -2,16 +2,17 @@ import { AppError } from '../errors/index.ts'
 import { normaliseInstance, type Presented } from './credentials.ts'
 import type { CredentialVerifier, Verified } from './verifier.ts'
 
-type AuthenticatorNeeds = { verifiers: readonly CredentialVerifier[]; instances: () => readonly string[] }
+type AuthenticatorNeeds = {
+  /** In the order in which they are asked. */
+  verifiers: readonly CredentialVerifier[]
+  /** Valid values of X-Storage-Instance, for the message about another one. */
+  instances: () => readonly string[]
+}
 
 /** Finds the verifier that vouches for a name at an instance, and asks that one only. */
 export class Authenticator {
   readonly #needs: AuthenticatorNeeds
 
-  /**
-   * @param options.verifiers in the order in which they are asked
-   * @param options.instances valid values of X-Storage-Instance, for the message about another one
-   */
   constructor(needs: AuthenticatorNeeds) {
     this.#needs = needs
   }

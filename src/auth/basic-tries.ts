@@ -26,7 +26,12 @@ export type KeptTry = { readonly id: number; readonly network: string; readonly 
 /** What `StorageUsers` asks of the store of tries. */
 export type TryMemory = Pick<BasicTries, 'of'>
 
-type BasicTriesNeeds = { work: UnitOfWork; clock: Pick<Clock, 'now'>; key: Uint8Array }
+type BasicTriesNeeds = {
+  work: UnitOfWork
+  clock: Pick<Clock, 'now'>
+  /** Of this box, 32 bytes. */
+  key: Uint8Array
+}
 
 /**
  * Stores the tries that count against a server's lock-out, so that they survive a restart. A row is written when the
@@ -38,7 +43,6 @@ export class BasicTries {
   readonly #key: KeyObject
   #lastId: number
 
-  /** @param options.key of this box, 32 bytes */
   constructor(needs: BasicTriesNeeds) {
     this.#needs = needs
     this.#key = createSecretKey(needs.key)

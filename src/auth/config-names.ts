@@ -29,7 +29,11 @@ function nameOf(text: string): ConfigName {
   return name
 }
 
-type ConfigNamesNeeds = { settings: () => NameSettings; isLocal: (name: string) => boolean }
+type ConfigNamesNeeds = {
+  settings: () => NameSettings
+  /** Whether a local account, a device or a badge has or had the name. It asks no database. */
+  isLocal: (name: string) => boolean
+}
 
 /**
  * Decides whom the names of the config mean: owners, viewers, groups, rates. All rooms ask here, because two users of
@@ -38,7 +42,6 @@ type ConfigNamesNeeds = { settings: () => NameSettings; isLocal: (name: string) 
 export class ConfigNames {
   readonly #needs: ConfigNamesNeeds
 
-  /** @param options.isLocal whether a local account, a device or a badge has or had the name; asks no database */
   constructor(needs: ConfigNamesNeeds) {
     this.#needs = needs
   }

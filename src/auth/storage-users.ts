@@ -59,6 +59,7 @@ type StorageUsersNeeds = {
   readonly slowing: Slowing
   readonly clock: Clock
   readonly log: Logger
+  /** Of this box, 32 bytes; credentials are remembered under it through restarts. */
   readonly key: Uint8Array
   readonly onOutcome: (outcome: VerificationOutcome) => void
 }
@@ -79,7 +80,6 @@ export class StorageUsers implements CredentialVerifier {
   readonly #turnsOfStrangers = new FairTurns({ atOnce: 4, waitingOfLane: 32, waiting: 256 })
   #stopLooking: (() => void) | undefined
 
-  /** @param options.key of this box, 32 bytes; under it credentials are remembered through restarts */
   constructor(needs: StorageUsersNeeds) {
     this.#needs = needs
     this.#key = new KeyedHash(needs.key)

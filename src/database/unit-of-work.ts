@@ -44,7 +44,12 @@ type NoPromise<T> = [T] extends [never]
     ? ['a write is synchronous: no await, no promise']
     : []
 
-type UnitOfWorkNeeds = { writer: Database; reader: Database; lockPatienceMs?: number }
+type UnitOfWorkNeeds = {
+  writer: Database
+  reader: Database
+  /** How long a write waits for another program's lock; 10 s where it is left out. */
+  lockPatienceMs?: number
+}
 
 /**
  * Runs all reads and writes of the database. Writes that arrive while a commit runs share the next transaction, each in
@@ -72,7 +77,6 @@ export class UnitOfWork {
   #scheduled = false
   #closed = false
 
-  /** @param options.lockPatienceMs how long a write waits for another program's lock; 10 s */
   constructor(needs: UnitOfWorkNeeds) {
     this.#needs = needs
     this.#write = executor(needs.writer)

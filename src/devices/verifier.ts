@@ -25,7 +25,9 @@ type DeviceVerifierNeeds = {
   readonly work: UnitOfWork
   readonly clock: Pick<Clock, 'now'>
   readonly settings: () => DeviceSettings
+  /** Says whether the config has an account of this name, which comes first. */
   readonly isAccount: (username: string) => boolean
+  /** Refuses a wrong secret after the work of an unknown name, so that timing reveals no names. */
   readonly refuse: CredentialVerifier['verify']
 }
 
@@ -36,10 +38,6 @@ type DeviceVerifierNeeds = {
 export class DeviceVerifier implements CredentialVerifier {
   readonly #needs: DeviceVerifierNeeds
 
-  /**
-   * @param options.isAccount says whether the config has an account of this name, which comes first
-   * @param options.refuse refuses a wrong secret after the work of an unknown name, so that timing reveals no names
-   */
   constructor(needs: DeviceVerifierNeeds) {
     this.#needs = needs
   }

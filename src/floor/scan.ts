@@ -26,6 +26,7 @@ type ScannerNeeds = {
   work: UnitOfWork
   warehouse: WarehouseService
   assets: AssetService
+  /** Those of rooms that this one does not import, in the order of their matches. */
   resolvers: readonly ScanResolver[]
 }
 
@@ -33,7 +34,6 @@ type ScannerNeeds = {
 export class Scanner {
   readonly #needs: ScannerNeeds
 
-  /** @param options.resolvers those of rooms that this one does not import, in the order of their matches */
   constructor(needs: ScannerNeeds) {
     this.#needs = needs
   }

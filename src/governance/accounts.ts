@@ -24,13 +24,18 @@ export function forgetAccount(tx: Tx, personId: number): void {
   tx.run(withoutPerson, { person_id: personId })
 }
 
-type AccountWatchNeeds = { work: UnitOfWork; people: People; audit: AuditTrail; instance: () => string }
+type AccountWatchNeeds = {
+  work: UnitOfWork
+  people: People
+  audit: AuditTrail
+  /** The instance of the config's accounts. */
+  instance: () => string
+}
 
 /** Who may what is in the config; this tells the trail when that changes, also while the daemon was down. */
 export class AccountWatch {
   readonly #needs: AccountWatchNeeds
 
-  /** @param options.instance the instance of the config's accounts */
   constructor(needs: AccountWatchNeeds) {
     this.#needs = needs
   }

@@ -16,7 +16,7 @@ import { type FindElsewhere, References } from './references.ts'
 import type { ReportFacts } from './report-store.ts'
 import { Reports } from './reports.ts'
 import { governanceRoutes } from './routes.ts'
-import { Sight, type SightOptions } from './sight.ts'
+import { Sight, type SightNeeds } from './sight.ts'
 
 export { type ComposedReport, composeReport, type ReportSpec } from './compliance.ts'
 export { type ErasureRequest, type ErasureResult, namesErasedLater } from './erasure.ts'
@@ -61,7 +61,7 @@ export type GovernanceOptions = {
   readonly onReport: (tx: Tx, report: ReportFacts) => void
   /** Finds transport units, whose room this one does not import. */
   readonly transportUnit?: FindElsewhere
-  readonly elsewhere?: SightOptions['elsewhere']
+  readonly elsewhere?: SightNeeds['elsewhere']
 }
 
 export type Governance = {

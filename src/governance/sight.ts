@@ -48,7 +48,7 @@ type Rule = (tx: ReadTx, id: string, caller: Caller) => boolean
 /** Returns the warehouse of a thing of a room that this one does not import; undefined for an unknown thing. */
 export type Whereabouts = (tx: ReadTx, id: string) => number | undefined
 
-export type SightOptions = {
+export type SightNeeds = {
   readonly warehouse: WarehouseService
   readonly assets: AssetService
   readonly cameras: ConfiguredCameras
@@ -64,13 +64,15 @@ const everybody: Rule = () => true
  * camera that the caller may not see.
  */
 export class Sight {
-  readonly #warehouse: WarehouseService
-  readonly #cameras: ConfiguredCameras
+  readonly #needs: SightNeeds
   readonly #rules: Readonly<Record<AuditEntity, Rule>>
 
-  constructor({ warehouse, assets, cameras, photos, elsewhere = {} }: SightOptions) {
-    this.#warehouse = warehouse
-    this.#cameras = cameras
+  constructor(needs: SightNeeds) {
+    this.#needs = needs
+    this.#rules = this.#rulesOf(needs)
+  }
+
+  #rulesOf({ warehouse, assets, photos, elsewhere = {} }: SightNeeds): Readonly<Record<AuditEntity, Rule>> {
     const inWarehouse =
       (where: Whereabouts): Rule =>
       (tx, id, caller) => {
@@ -82,7 +84,7 @@ export class Sight {
         const number = numericPath(id)
         return number === undefined ? undefined : where(tx, number)
       })
-    this.#rules = {
+    return {
       warehouse: inWarehouse((_, id) => numericPath(id)),
       zone: numbered(warehouseOfZone),
       slot: numbered(warehouseOfSlotId),
@@ -111,16 +113,16 @@ export class Sight {
     if (caller.role === 'admin') return true
     if (id !== null) return this.#rules[entity](tx, id, caller)
     // A list of slots or assets, whose warehouses are not recorded.
-    return (entity !== 'slot' && entity !== 'asset') || this.#warehouse.hiddenFrom(caller).length === 0
+    return (entity !== 'slot' && entity !== 'asset') || this.#needs.warehouse.hiddenFrom(caller).length === 0
   }
 
   /** Says whether the caller may know of a camera. Undefined (an unknown detection) may be known. */
   mayKnowCamera(caller: Caller, cctvId: number | undefined): boolean {
-    return cctvId === undefined || caller.role === 'admin' || this.#cameras.isVisible(cctvId, caller)
+    return cctvId === undefined || caller.role === 'admin' || this.#needs.cameras.isVisible(cctvId, caller)
   }
 
   mayKnowAll(caller: Caller, warehouses: readonly number[]): boolean {
-    return warehouses.every((id) => this.#warehouse.isVisible(caller, id))
+    return warehouses.every((id) => this.#needs.warehouse.isVisible(caller, id))
   }
 }
 

@@ -43,7 +43,7 @@ const withoutCallersLike = change('DELETE FROM idempotency WHERE substr(caller, 
 
 type Produced<Body> = { status: 200 | 201; body: Body; location?: string | undefined; replayed?: boolean }
 
-export type IdempotencyOptions = {
+type IdempotencyNeeds = {
   readonly clock: Pick<Clock, 'now'>
   /** Ids of the warehouses that a caller may see. */
   readonly visibleTo: (tx: ReadTx, caller: Caller) => readonly number[]
@@ -54,13 +54,11 @@ export type IdempotencyOptions = {
  * all. Writes run one after the other, so two requests with one key cannot both find nothing.
  */
 export class Idempotency {
-  readonly #clock: Pick<Clock, 'now'>
-  readonly #visibleTo: IdempotencyOptions['visibleTo']
+  readonly #needs: IdempotencyNeeds
   #tidiedMs = Number.NEGATIVE_INFINITY
 
-  constructor({ clock, visibleTo }: IdempotencyOptions) {
-    this.#clock = clock
-    this.#visibleTo = visibleTo
+  constructor(needs: IdempotencyNeeds) {
+    this.#needs = needs
   }
 
   /**
@@ -76,10 +74,10 @@ export class Idempotency {
     toStore?: (body: Body) => object,
   ): Reply<Body> {
     if (!claim) return { replayed: false, ...produce() }
-    const oldestMs = this.#clock.now() - keptMs
+    const oldestMs = this.#needs.clock.now() - keptMs
     const stored = this.#find(tx, claim, oldestMs)
     if (stored) return stored as Reply<Body>
-    const visible = JSON.stringify(this.#visibleTo(tx, claim.by))
+    const visible = JSON.stringify(this.#needs.visibleTo(tx, claim.by))
     const made = produce()
     this.#tidy(tx, oldestMs)
     tx.run(newReply, {
@@ -91,7 +89,7 @@ export class Idempotency {
       status: made.status,
       location: made.location ?? null,
       body: toStore ? JSON.stringify(toStore(made.body)) : writtenBody(made.body),
-      created_at_ms: this.#clock.now(),
+      created_at_ms: this.#needs.clock.now(),
       visible_warehouses: visible,
     })
     return { replayed: false, ...made }
@@ -105,7 +103,7 @@ export class Idempotency {
 
   /** Returns the stored reply, if there is one. Throws IDEMPOTENCY_MISMATCH, PERMISSION_DENIED. */
   replay(tx: ReadTx, claim: IdempotencyClaim | undefined): Reply | undefined {
-    return claim && this.#find(tx, claim, this.#clock.now() - keptMs)
+    return claim && this.#find(tx, claim, this.#needs.clock.now() - keptMs)
   }
 
   #find(tx: ReadTx, claim: IdempotencyClaim, oldestMs: number): Reply | undefined {
@@ -114,7 +112,7 @@ export class Idempotency {
     if (row.request_sha256 !== claim.requestSha256) {
       throw new AppError('IDEMPOTENCY_MISMATCH', 'This Idempotency-Key was used with another body')
     }
-    const visible = new Set(this.#visibleTo(tx, claim.by))
+    const visible = new Set(this.#needs.visibleTo(tx, claim.by))
     const then = JSON.parse(row.visible_warehouses ?? '[]') as number[]
     if (then.some((id) => !visible.has(id))) {
       throw new AppError('PERMISSION_DENIED', 'What this Idempotency-Key was answered may be hidden from you now', {

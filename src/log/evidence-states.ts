@@ -54,12 +54,14 @@ export const recordedOnly: Evidence = {
   timestampedAt: null,
 }
 
+type EvidenceStatesNeeds = { readonly policy: () => WitnessPolicy }
+
 /** Says how far a fact is secured. A step is reached only when its proof is on this disk. */
 export class EvidenceStates {
-  readonly #policy: () => WitnessPolicy
+  readonly #needs: EvidenceStatesNeeds
 
-  constructor(needs: { readonly policy: () => WitnessPolicy }) {
-    this.#policy = needs.policy
+  constructor(needs: EvidenceStatesNeeds) {
+    this.#needs = needs
   }
 
   /** Returns a function that gives the state of each of these rows. The sizes of each log are read once for a page. */
@@ -73,7 +75,7 @@ export class EvidenceStates {
   of(tx: ReadTx, { log_id, leaf_seq }: Place): Evidence {
     const checkpoint = checkpointCovering(tx, log_id, leaf_seq)
     const stamp = timestampCovering(tx, log_id, leaf_seq)
-    const witnesses = this.#policy().names.flatMap((name) => {
+    const witnesses = this.#needs.policy().names.flatMap((name) => {
       const first = cosignatureCovering(tx, log_id, name, leaf_seq)
       return first ? [{ name, at: isoTime(first.cosigned_at_ms) }] : []
     })
@@ -88,7 +90,7 @@ export class EvidenceStates {
 
   /** Returns how far a log is secured. */
   sizes(tx: ReadTx, log: number): SecuredSizes {
-    const { names, quorum } = this.#policy()
+    const { names, quorum } = this.#needs.policy()
     const cosigned = names.map((name) => lastCosignature(tx, log, name)?.size ?? 0).toSorted((a, b) => b - a)
     return {
       signed: newestCheckpoint(tx, log)?.size ?? 0,
@@ -100,7 +102,7 @@ export class EvidenceStates {
 
   /** Whether witnesses are configured, so that a time stamp alone does not make the highest state. */
   get hasWitnesses(): boolean {
-    return this.#policy().names.length > 0
+    return this.#needs.policy().names.length > 0
   }
 
   #stateAt(sizes: SecuredSizes, seq: number): EvidenceState['state'] {

@@ -4,14 +4,14 @@ import type { Idempotency } from '../journal/index.ts'
 
 type Shown<T> = { readonly success: true } & T
 
+type SingleWritesNeeds = { readonly work: UnitOfWork; readonly idempotency: Idempotency }
+
 /** Requests that make or change one thing: each is one transaction, and one answer however often it is sent. */
 export class SingleWrites {
-  readonly #work: UnitOfWork
-  readonly #idempotency: Idempotency
+  readonly #needs: SingleWritesNeeds
 
-  constructor({ work, idempotency }: { work: UnitOfWork; idempotency: Idempotency }) {
-    this.#work = work
-    this.#idempotency = idempotency
+  constructor(needs: SingleWritesNeeds) {
+    this.#needs = needs
   }
 
   /** Answers 201 with what was made and its path. */
@@ -20,8 +20,8 @@ export class SingleWrites {
     pathOf: (made: T) => string,
     make: (tx: Tx) => T,
   ): Promise<Reply<Shown<T>>> {
-    return this.#work.write((tx) =>
-      this.#idempotency.once(tx, claim, () => {
+    return this.#needs.work.write((tx) =>
+      this.#needs.idempotency.once(tx, claim, () => {
         const made = make(tx)
         return { status: 201, body: { success: true as const, ...made }, location: pathOf(made) }
       }),
@@ -30,8 +30,8 @@ export class SingleWrites {
 
   /** Answers 200 with the thing as it is then. */
   change<T extends object>(claim: IdempotencyClaim | undefined, change: (tx: Tx) => T): Promise<Reply<Shown<T>>> {
-    return this.#work.write((tx) =>
-      this.#idempotency.once(tx, claim, () => ({ status: 200, body: { success: true as const, ...change(tx) } })),
+    return this.#needs.work.write((tx) =>
+      this.#needs.idempotency.once(tx, claim, () => ({ status: 200, body: { success: true as const, ...change(tx) } })),
     )
   }
 }

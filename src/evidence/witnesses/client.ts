@@ -28,26 +28,24 @@ export type Raw = {
   readonly retryAfterSeconds: number | undefined
 }
 
+type EvidenceClientNeeds = {
+  readonly clock: Pick<Clock, 'after'>
+  readonly version: string
+  /** For the whole of a request; 20 s where it is left out. */
+  readonly timeoutMs?: number
+  /** A connection is used again if the request before was not longer ago; left out: each request has its own. */
+  readonly idleMs?: number
+}
+
 /** Posts to witnesses, time stamp authorities and the head office: without redirects and repeats, bounded in size and time. */
 export class EvidenceClient {
-  readonly #clock: Pick<Clock, 'after'>
-  readonly #version: string
+  readonly #needs: EvidenceClientNeeds
   readonly #timeoutMs: number
   readonly #agents: StorageAgents
   readonly #underWay = new Set<() => void>()
 
-  /**
-   * @param needs `timeoutMs` is for the whole of a request; default: 20 s. With `idleMs` a connection is used again if the request
-   * before was not longer ago; else each request has its own.
-   */
-  constructor(needs: {
-    readonly clock: Pick<Clock, 'after'>
-    readonly version: string
-    readonly timeoutMs?: number
-    readonly idleMs?: number
-  }) {
-    this.#clock = needs.clock
-    this.#version = needs.version
+  constructor(needs: EvidenceClientNeeds) {
+    this.#needs = needs
     this.#timeoutMs = needs.timeoutMs ?? usualTimeoutMs
     this.#agents = new StorageAgents({ idleMs: needs.idleMs })
   }
@@ -76,7 +74,7 @@ export class EvidenceClient {
       return await this.#answerTo(
         got.stream.post(`${address.url}${path}`, {
           body,
-          headers: { 'content-type': contentType, 'user-agent': `gatehouse/${this.#version}`, ...headers },
+          headers: { 'content-type': contentType, 'user-agent': `gatehouse/${this.#needs.version}`, ...headers },
           agent: this.#agents.of(address),
           retry: { limit: 0 },
           followRedirect: false,
@@ -103,7 +101,7 @@ export class EvidenceClient {
       }
       const end = () => settle('the gateway is stopping')
       this.#underWay.add(end)
-      const cancel = this.#clock.after(this.#timeoutMs, () =>
+      const cancel = this.#needs.clock.after(this.#timeoutMs, () =>
         settle(`nothing whole within ${this.#timeoutMs / 1000} s`),
       )
       request.once('request', (sent: ClientRequest) => {

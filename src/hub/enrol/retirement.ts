@@ -30,21 +30,21 @@ export type Retired = {
   readonly codes: number
 }
 
+type RetirementNeeds = { readonly db: HubDatabase; readonly clock: Pick<Clock, 'now'> }
+
 /** Ends what a box or a whole site may do here. Nothing that it sent is lost; each act stays in the list of alerts, closed. */
 export class RetirementService {
-  readonly #db: HubDatabase
-  readonly #clock: Pick<Clock, 'now'>
+  readonly #needs: RetirementNeeds
 
-  constructor({ db, clock }: { readonly db: HubDatabase; readonly clock: Pick<Clock, 'now'> }) {
-    this.#db = db
-    this.#clock = clock
+  constructor(needs: RetirementNeeds) {
+    this.#needs = needs
   }
 
   /** Retires the log of a box that was replaced, and those that it continues. Throws NOT_FOUND for one that is not known. */
   async retireLog(logId: string, why: Explained): Promise<Retired> {
-    const [log] = await this.#db.rows<{ site_id: string }>(siteOfLog, [logId])
+    const [log] = await this.#needs.db.rows<{ site_id: string }>(siteOfLog, [logId])
     if (!log) throw AppError.notFound('Log')
-    const logs = await this.#retire([logId, ...(await formerLogs(this.#db, logId))], why)
+    const logs = await this.#retire([logId, ...(await formerLogs(this.#needs.db, logId))], why)
     return { siteId: log.site_id, logs, tokens: 0, codes: 0 }
   }
 
@@ -59,9 +59,9 @@ export class RetirementService {
    * joined a site has codes only, and no list of alerts. Throws NOT_FOUND for a site that has nothing at all.
    */
   async revoke(siteId: string, { by, reason }: Explained): Promise<Retired> {
-    const at = isoTime(this.#clock.now())
-    const tokens = (await this.#db.rows(revoked, [siteId, at])).length
-    const codes = (await this.#db.rows(endedCodes, [siteId])).length
+    const at = isoTime(this.#needs.clock.now())
+    const tokens = (await this.#needs.db.rows(revoked, [siteId, at])).length
+    const codes = (await this.#needs.db.rows(endedCodes, [siteId])).length
     const isEnded = tokens + codes > 0
     const newest = (await this.#logsOf(siteId)).at(-1)
     if (newest === undefined && !isEnded) throw AppError.notFound('Site')
@@ -70,11 +70,11 @@ export class RetirementService {
   }
 
   async #logsOf(siteId: string): Promise<string[]> {
-    return (await this.#db.rows<{ log_id: string }>(logsOfSite, [siteId])).map(({ log_id }) => log_id)
+    return (await this.#needs.db.rows<{ log_id: string }>(logsOfSite, [siteId])).map(({ log_id }) => log_id)
   }
 
   async #retire(logIds: readonly string[], { by, reason }: Explained): Promise<string[]> {
-    const rows = await this.#db.rows<{ log_id: string }>(retired, [logIds, isoTime(this.#clock.now())])
+    const rows = await this.#needs.db.rows<{ log_id: string }>(retired, [logIds, isoTime(this.#needs.clock.now())])
     for (const { log_id } of rows) await this.#note(log_id, 'log.retired', { by, reason })
     return rows.map(({ log_id }) => log_id)
   }
@@ -84,9 +84,9 @@ export class RetirementService {
     type: string,
     detail: { readonly by: string; readonly [more: string]: unknown },
   ): Promise<void> {
-    const atMs = this.#clock.now()
+    const atMs = this.#needs.clock.now()
     const id = `${type}.${isoTime(atMs)}`
-    await this.#db.transaction(async (tx) => raiseAlert(tx, logId, { id, type, severity: 'info', detail }, atMs))
-    await closeAlert(this.#db, logId, id, { atMs, name: detail.by })
+    await this.#needs.db.transaction(async (tx) => raiseAlert(tx, logId, { id, type, severity: 'info', detail }, atMs))
+    await closeAlert(this.#needs.db, logId, id, { atMs, name: detail.by })
   }
 }

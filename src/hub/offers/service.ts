@@ -22,25 +22,25 @@ export type Offer = {
   readonly waitsFor: readonly string[]
 }
 
+type OfferNeeds = { readonly db: HubDatabase; readonly clock: Pick<Clock, 'now'> }
+
 /**
  * Offers a version to gateways: to one, then to five more, then to the rest. Each stage is begun by a person. What a gateway does with
  * the offer is its own admin's decision.
  */
 export class OfferService {
-  readonly #db: HubDatabase
-  readonly #clock: Pick<Clock, 'now'>
+  readonly #needs: OfferNeeds
   #known: { readonly stages: Promise<readonly OfferStage[]>; readonly atMs: number } | undefined
 
-  constructor({ db, clock }: { readonly db: HubDatabase; readonly clock: Pick<Clock, 'now'> }) {
-    this.#db = db
-    this.#clock = clock
+  constructor(needs: OfferNeeds) {
+    this.#needs = needs
   }
 
   /** Returns the version that a site is offered; undefined: none. */
   async versionFor(siteId: string): Promise<string | undefined> {
-    const nowMs = this.#clock.now()
+    const nowMs = this.#needs.clock.now()
     const isFresh = this.#known && nowMs >= this.#known.atMs && nowMs - this.#known.atMs < freshForMs
-    const stages = isFresh && this.#known ? this.#known.stages : stagesOf(this.#db)
+    const stages = isFresh && this.#known ? this.#known.stages : stagesOf(this.#needs.db)
     this.#known = isFresh && this.#known ? this.#known : { stages, atMs: nowMs }
     try {
       return (await stages).find(({ sites }) => sites === null || sites.includes(siteId))?.version
@@ -52,7 +52,7 @@ export class OfferService {
 
   /** Returns the open offer; undefined when there is none. */
   async open(): Promise<Offer | undefined> {
-    const stages = await stagesOf(this.#db)
+    const stages = await stagesOf(this.#needs.db)
     const last = stages.at(-1)
     if (!last) return undefined
     const sites = offeredBy(stages)
@@ -74,9 +74,9 @@ export class OfferService {
     if (all.length === 0) throw AppError.field('version', 'no gateway has joined this head office')
     if (first !== undefined && !all.includes(first)) throw AppError.field('first', `no gateway is of the site ${first}`)
     const sites = first === undefined ? chosenFor(version, 1, all, []) : [first]
-    await this.#db.transaction(async (tx) => {
-      await endStages(tx, this.#clock.now())
-      await putStage(tx, { version, stage: 1, sites: sites ?? null, offered_by: by }, this.#clock.now())
+    await this.#needs.db.transaction(async (tx) => {
+      await endStages(tx, this.#needs.clock.now())
+      await putStage(tx, { version, stage: 1, sites: sites ?? null, offered_by: by }, this.#needs.clock.now())
     })
   }
 
@@ -85,7 +85,7 @@ export class OfferService {
    * is no offer, or no next stage.
    */
   async next(by: string, anyway: boolean): Promise<void> {
-    const stages = await stagesOf(this.#db)
+    const stages = await stagesOf(this.#needs.db)
     const last = stages.at(-1)
     const offered = offeredBy(stages)
     if (!last || offered === null || last.stage >= lastStage) {
@@ -99,18 +99,18 @@ export class OfferService {
     const stage = last.stage + 1
     const all = now.map(({ siteId }) => siteId)
     const sites = chosenFor(last.version, stage, all, offered) ?? null
-    await putStage(this.#db, { version: last.version, stage, sites, offered_by: by }, this.#clock.now())
+    await putStage(this.#needs.db, { version: last.version, stage, sites, offered_by: by }, this.#needs.clock.now())
   }
 
   /** Takes the offer back. What a gateway has installed stays. */
   async end(): Promise<void> {
-    await endStages(this.#db, this.#clock.now())
+    await endStages(this.#needs.db, this.#needs.clock.now())
   }
 
   async #sites(): Promise<SiteNow[]> {
-    const nowMs = this.#clock.now()
+    const nowMs = this.#needs.clock.now()
     // The newest log of a site last, so that it counts.
-    const logs = new Map((await logsOf(this.#db, null)).filter(isCurrent).map((log) => [log.site_id, log]))
+    const logs = new Map((await logsOf(this.#needs.db, null)).filter(isCurrent).map((log) => [log.site_id, log]))
     return [...logs.values()].map(({ site_id: siteId, status, fed_at }) => {
       const { version, health } = Status.parse(status)
       return { siteId, version, health, isHeard: fed_at !== null && nowMs - fed_at.getTime() <= heardWithinMs }

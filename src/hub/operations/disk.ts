@@ -3,22 +3,24 @@ import type { Clock } from '../../platform/index.ts'
 /** A gateway whose feed had no room tries again after a minute, and at most every few minutes. */
 const rememberedMs = 5 * 60_000
 
+type OfficeDiskNeeds = { readonly clock: Pick<Clock, 'monotonic'> }
+
 /** Remembers that the disk of the database had no room for a feed. A smaller one that is stored meanwhile says nothing about it. */
 export class OfficeDisk {
-  readonly #clock: Pick<Clock, 'monotonic'>
+  readonly #needs: OfficeDiskNeeds
   #refusedMs: number | undefined
 
-  constructor({ clock }: { readonly clock: Pick<Clock, 'monotonic'> }) {
-    this.#clock = clock
+  constructor(needs: OfficeDiskNeeds) {
+    this.#needs = needs
   }
 
   /** Notes that a feed was refused because the disk is full. */
   refused(): void {
-    this.#refusedMs = this.#clock.monotonic()
+    this.#refusedMs = this.#needs.clock.monotonic()
   }
 
   /** Whether a feed was refused for it in the last 5 minutes. */
   get isFull(): boolean {
-    return this.#refusedMs !== undefined && this.#clock.monotonic() - this.#refusedMs < rememberedMs
+    return this.#refusedMs !== undefined && this.#needs.clock.monotonic() - this.#refusedMs < rememberedMs
   }
 }

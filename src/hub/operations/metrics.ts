@@ -5,16 +5,18 @@ import type { HubFigures } from './figures.ts'
 /** How a feed ended: taken in, told where to go on, another history, refused, no room on the disk, or not possible now. */
 export type FeedOutcome = 'fed' | 'gap' | 'forked' | 'refused' | 'full' | 'unavailable'
 
+type HubMetricsNeeds = { readonly figures: Pick<HubFigures, 'read'>; readonly version: string }
+
 /** The metrics of the head office in the Prometheus text format. Labels never carry ids, names or addresses. */
 export class HubMetrics {
+  readonly #needs: HubMetricsNeeds
   readonly #registry = new Registry()
   readonly #requests: RequestTimes
   readonly #feeds: Counter<'outcome'>
   readonly #leaves: Counter
-  readonly #figures: Pick<HubFigures, 'read'>
 
-  constructor({ figures, version }: { readonly figures: Pick<HubFigures, 'read'>; readonly version: string }) {
-    this.#figures = figures
+  constructor(needs: HubMetricsNeeds) {
+    this.#needs = needs
     const registers = [this.#registry]
     this.#requests = requestMetrics(this.#registry)
     this.#feeds = new Counter({
@@ -29,7 +31,7 @@ export class HubMetrics {
       registers,
     })
     new Gauge({ name: 'gatehouse_build_info', help: '1, with the version', labelNames: ['version'], registers }).set(
-      { version },
+      { version: needs.version },
       1,
     )
   }
@@ -59,7 +61,7 @@ export class HubMetrics {
   }
 
   async #stored(): Promise<string> {
-    const found = await this.#figures.read()
+    const found = await this.#needs.figures.read()
     const registry = new Registry()
     const gauge = (name: string, help: string, values: readonly (readonly [number, Record<string, string>?])[]) => {
       const labelNames = Object.keys(values[0]?.[1] ?? {})

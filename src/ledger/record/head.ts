@@ -1,16 +1,22 @@
 import type { Head } from '../../database/index.ts'
 
+type LedgerStart = {
+  readonly id: number
+  readonly receivedAtMs: number
+  /** No time before it is believed: a box whose clock lost its battery wakes up in 1970. */
+  readonly builtAtMs?: number
+}
+
 /** The ledger's end in memory: last id, and the newest time at which something was received. Follows the commits. */
 export class LedgerHead implements Head {
   #id: number
   #receivedAtMs: number
   readonly #builtAtMs: number
 
-  /** @param options.builtAtMs no time before it is believed; a box whose clock lost its battery wakes up in 1970 */
-  constructor(options: { id: number; receivedAtMs: number; builtAtMs?: number }) {
-    this.#id = options.id
-    this.#receivedAtMs = options.receivedAtMs
-    this.#builtAtMs = options.builtAtMs ?? 0
+  constructor(start: LedgerStart) {
+    this.#id = start.id
+    this.#receivedAtMs = start.receivedAtMs
+    this.#builtAtMs = start.builtAtMs ?? 0
   }
 
   get nextId(): number {
