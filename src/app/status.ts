@@ -7,7 +7,14 @@ import type { FeedSeen } from '../feed/index.ts'
 import { type HealthWatch, overall } from '../health/index.ts'
 import { headOf } from '../ledger/index.ts'
 import { type Checkpoint, type Log, lastCosignature, lastTimestampBy } from '../log/index.ts'
-import { type ApplianceImage, type ClockReport, isoTime, isWithinHours, parseWeeklyHours } from '../platform/index.ts'
+import {
+  type ApplianceImage,
+  type ClockReport,
+  isoTime,
+  isWithinHours,
+  type LastUpdate,
+  parseWeeklyHours,
+} from '../platform/index.ts'
 import type { Wellness } from '../upload/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
 import type { Webhooks } from '../webhooks/index.ts'
@@ -236,7 +243,14 @@ function updatesOf({ live, work, warehouse, nowMs }: StatusNeeds) {
 /** The system image of an appliance, and what came of the last try to renew it; null where there is none. */
 function imageOf(image: ApplianceImage | undefined) {
   if (!image) return null
-  const { version, isUpdated, askedAtMs, lastUpdate, fellBack } = image
-  const last = lastUpdate && (({ atMs, ...rest }) => ({ at: isoTime(atMs), ...rest }))(lastUpdate)
-  return { version, isUpdated, askedAt: timeOf(askedAtMs), fellBack, lastUpdate: last }
+  const { version, isUpdated, askedAtMs, lastUpdate, openUpdate } = image
+  const shown = (update: LastUpdate | null) =>
+    update && (({ atMs, ...rest }) => ({ at: isoTime(atMs), ...rest }))(update)
+  return {
+    version,
+    isUpdated,
+    askedAt: timeOf(askedAtMs),
+    openUpdate: shown(openUpdate),
+    lastUpdate: shown(lastUpdate),
+  }
 }

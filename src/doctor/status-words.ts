@@ -200,9 +200,19 @@ function configLine({ config }: GatewayStatus, nowMs: number): Line {
 function imageLine({ image }: GatewayStatus, nowMs: number): Line | undefined {
   // Absent from a daemon of before.
   if (!image) return undefined
-  const { version, isUpdated, askedAt, fellBack, lastUpdate } = image
-  if (fellBack) return line('image', `${version}, after ${lastUpdate?.version} had to give its place back`, false)
-  if (lastUpdate?.result === 'refused' || lastUpdate?.result === 'failed') {
+  const { version, isUpdated, askedAt, openUpdate, lastUpdate } = image
+  if (openUpdate) {
+    const what =
+      openUpdate.result === 'installed'
+        ? `${openUpdate.version} had to give its place back`
+        : `${openUpdate.version} was refused`
+    return line(
+      'image',
+      `${version}; ${what} (${agoWords(openUpdate.at, nowMs)}): gatehouse doctor has the next step`,
+      false,
+    )
+  }
+  if (lastUpdate?.result === 'failed') {
     return line('image', `${version}; ${lastUpdate.reason} (${agoWords(lastUpdate.at, nowMs)})`, false)
   }
   const asked =

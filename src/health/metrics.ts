@@ -192,11 +192,14 @@ export class Metrics {
     )
     byLabel(
       'gatehouse_appliance_update_result',
-      '1 for what came of the last try to install a newer image: installed, current, refused, failed or unreachable',
+      '1 for what came of the last try to install a newer image: installed, current, refused, failed or unreachable; refused and fell_back stay until that image is settled',
       'result',
       () => {
-        const last = sources.image()?.lastUpdate
-        return last ? { [last.result]: 1 } : {}
+        const { lastUpdate, openUpdate } = sources.image() ?? {}
+        return {
+          ...(lastUpdate ? { [lastUpdate.result]: 1 } : {}),
+          ...(openUpdate ? { [openUpdate.result === 'refused' ? 'refused' : 'fell_back']: 1 } : {}),
+        }
       },
     )
     gauge(

@@ -1,5 +1,5 @@
 import type { FfmpegOrigin } from '../platform/ffmpeg.ts'
-import { type ApplianceImage, type ClockReport, type FreeSpace, sizeWords } from '../platform/index.ts'
+import { type ApplianceImage, type ClockReport, type FreeSpace, type LastUpdate, sizeWords } from '../platform/index.ts'
 import type { HeatTroubles } from './box.ts'
 import type { Kind, Observation, Trouble } from './troubles.ts'
 import { durationWords } from './troubles.ts'
@@ -472,20 +472,11 @@ export function imageObservations(image: ApplianceImage | undefined, nowMs: numb
   return [{ component: 'box', subject: 'box: image', name: 'The system image', wrong: imageTrouble(image, nowMs) }]
 }
 
-function imageTrouble({ version, lastUpdate, fellBack }: ApplianceImage, nowMs: number): Observation['wrong'] {
+function imageTrouble({ version, lastUpdate, openUpdate }: ApplianceImage, nowMs: number): Observation['wrong'] {
+  if (openUpdate) return openTrouble(openUpdate, version, nowMs)
   if (!lastUpdate) return null
-  const { result, reason, reasons, acceptBy, atMs } = lastUpdate
-  const next = lastUpdate.version ?? 'of an unknown version'
+  const { result, reason, atMs } = lastUpdate
   const forMs = nowMs - atMs
-  if (fellBack) {
-    const message = `Image ${next} was installed ${durationWords(forMs)} ago, and the box runs ${version}: the newer one did not become healthy or did not start. journalctl -u gatehouse-slot says why. Publish a corrected image.`
-    return { kind: 'update.fell_back', forMs, message }
-  }
-  if (result === 'refused') {
-    const accept = acceptBy === null ? '' : ` Or take it for these reasons: update --accept ${acceptBy}.`
-    const message = `Image ${next} did not pass its rehearsal, and ${version} stays: ${reasons.join('; ') || reason}. Publish a corrected image.${accept}`
-    return { kind: 'update.refused', forMs, message }
-  }
   if (result === 'failed') {
     const message = `The image ${version} could not be renewed: ${reason}. The box tries it again another night; journalctl -u gatehouse-update has more.`
     return { kind: 'update.failed', forMs, message }
@@ -493,4 +484,17 @@ function imageTrouble({ version, lastUpdate, fellBack }: ApplianceImage, nowMs: 
   if (result !== 'unreachable') return null
   const message = `No newer image than ${version} could be looked for in ${durationWords(forMs)}: ${reason}. Check the network and updates= of first-boot.txt.`
   return { kind: 'update.unreachable', forMs, message }
+}
+
+function openTrouble(open: LastUpdate, version: string, nowMs: number): NonNullable<Observation['wrong']> {
+  const { result, version: newer, reason, reasons, acceptBy, atMs } = open
+  const forMs = nowMs - atMs
+  if (result === 'installed') {
+    const message = `Image ${newer} was installed ${durationWords(forMs)} ago, and the box runs ${version}: the newer one did not become healthy or did not start. journalctl -u gatehouse-slot says why. Publish a corrected image.`
+    return { kind: 'update.fell_back', forMs, message }
+  }
+  const accept = acceptBy === null ? '' : ` Or take it for these reasons: update --accept ${acceptBy}.`
+  const refused = reasons.length > 0 ? 'did not pass its rehearsal' : 'was refused'
+  const message = `Image ${newer} ${refused}, and ${version} stays: ${reasons.join('; ') || reason}. Publish a corrected image.${accept}`
+  return { kind: 'update.refused', forMs, message }
 }

@@ -23,26 +23,37 @@ export type ApplianceImage = {
   /** When the place of updates last answered. */
   readonly askedAtMs: number | null
   readonly lastUpdate: LastUpdate | null
-  /** Whether the newer image that was installed does not run: the box went back to this one. */
-  readonly fellBack: boolean
+  /**
+   * A newer image that is on offer and does not run: it was `refused`, or it was `installed` and the box went back to this one. It stays
+   * when later tries come to something else; null: there is none.
+   */
+  readonly openUpdate: LastUpdate | null
 }
 
 const results: readonly unknown[] = ['installed', 'current', 'refused', 'failed', 'unreachable']
 const noteOfLast = 'last.json'
+const noteOfVerdict = 'verdict.json'
 
 /** Reads which image runs and what `update` of the appliance has noted; undefined: this box runs none. @param root for tests */
 export function applianceImage(root = '/'): ApplianceImage | undefined {
   const version = text(root, 'etc/gatehouse-image')
   if (version === undefined) return undefined
   const state = join(root, 'state/update')
-  const lastUpdate = lastUpdateOf(text(state, noteOfLast))
+  const [lastUpdate] = updateOf(text(state, noteOfLast))
   return {
     version,
     isUpdated: text(state, 'url') !== undefined,
     askedAtMs: statSync(join(state, 'asked'), { throwIfNoEntry: false })?.mtimeMs ?? null,
     lastUpdate,
-    fellBack: lastUpdate?.result === 'installed' && lastUpdate.version !== version,
+    openUpdate: openUpdateOf(text(state, noteOfVerdict), version),
   }
+}
+
+function openUpdateOf(json: string | undefined, version: string): LastUpdate | null {
+  const [update, by] = updateOf(json)
+  // What another system noted has been overtaken.
+  if (!update || by !== version || update.version === version) return null
+  return update.result === 'refused' || update.result === 'installed' ? update : null
 }
 
 function text(folder: string, name: string): string | undefined {
@@ -55,25 +66,27 @@ function text(folder: string, name: string): string | undefined {
 
 type Noted = {
   readonly at?: unknown
+  readonly running?: unknown
   readonly version?: unknown
   readonly result?: unknown
   readonly reason?: unknown
   readonly rehearsal?: { readonly reasons?: unknown; readonly acceptBy?: unknown } | null
 }
 
-/** A note that cannot be read counts as none: a shell script wrote it, perhaps that of another version. */
-function lastUpdateOf(json: string | undefined): LastUpdate | null {
+/** The update and the image that noted it. A note that cannot be read counts as none: a shell script wrote it, perhaps that of another version. */
+function updateOf(json: string | undefined): [update: LastUpdate | null, by?: string] {
   try {
-    const { at, version, result, reason, rehearsal } = JSON.parse(json ?? '{}') as Noted
+    const { at, running, version, result, reason, rehearsal } = JSON.parse(json ?? '{}') as Noted
     const atMs = Date.parse(String(at))
-    if (Number.isNaN(atMs) || !results.includes(result)) return null
+    if (Number.isNaN(atMs) || !results.includes(result)) return [null]
     const reasons = Array.isArray(rehearsal?.reasons) ? rehearsal.reasons.map(String) : []
-    return {
+    const update = {
       ...{ atMs, version: version ? String(version) : null, result: result as LastUpdate['result'] },
       ...{ reason: String(reason ?? ''), reasons },
       acceptBy: rehearsal?.acceptBy ? String(rehearsal.acceptBy) : null,
     }
+    return [update, String(running)]
   } catch {
-    return null
+    return [null]
   }
 }

@@ -50,7 +50,7 @@ t.test(
     t.match(went.did, /rauc status mark-active other\nsystemctl --no-block reboot\numount\n$/)
     t.equal(readFileSync(at('state/update/refused'), 'utf8'), '2.0\n')
     writeFileSync(at('etc/gatehouse-image'), '1.9\n')
-    t.match(applianceImage(root), { version: '1.9', fellBack: false, lastUpdate: { result: 'current' } }, 'no alarm')
+    t.match(applianceImage(root), { version: '1.9', openUpdate: null, lastUpdate: { result: 'current' } }, 'no alarm')
   },
 )
 

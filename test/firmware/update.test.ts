@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { applianceImage } from '../../src/platform/index.ts'
 import { isInstalled } from '../support/process.ts'
 
 const script = join(import.meta.dirname, '../../firmware/root/usr/lib/gatehouse-appliance/update')
@@ -63,7 +64,9 @@ function box(t: Test, version: string, installs = ':') {
   }
   const last = () => JSON.parse(read('state/update/last.json') ?? 'null') as Record<string, unknown> | null
   const kept = () => readdirSync(at('state/update')).sort()
-  return { run, night, url, last, kept, read, rauc, runs, publish, at }
+  /** The newer image that status, doctor and alert go on to name. */
+  const open = () => applianceImage(root)?.openUpdate ?? null
+  return { run, night, url, last, open, kept, read, rauc, runs, publish, at }
 }
 
 const refuses = (acceptBy: string) =>
@@ -76,7 +79,11 @@ t.test('a newer image is installed by night, and fetched by https only', dpkg, a
   const ran = night()
   t.match(ran, { status: 0, did: /--proto =https [\s\S]*^install\n--no-block reboot\n$/m }, ran.stderr)
   t.match(last(), { result: 'installed', version: '1.10', running: '1.9', rehearsal: null })
-  t.strictSame(kept(), ['asked', 'etag', 'etag-of', 'last.json', 'tries', 'url'], 'slot B has proved nothing any more')
+  t.strictSame(
+    kept(),
+    ['asked', 'etag', 'etag-of', 'last.json', 'tries', 'url', 'verdict.json'],
+    'slot B has proved nothing any more',
+  )
   url('http://updates.example.com/gatehouse.raucb')
   t.match(night(), { status: 1, stderr: /https:\/\/ only/, did: '' }, 'nothing was fetched')
 })
@@ -100,7 +107,7 @@ t.test('an image whose rehearsal fails is told, and not tried again before a new
     rehearsal: { acceptBy: '0123456789ab', reasons: ['3 answers differ'] },
   }
   t.match(last(), told)
-  t.strictSame(kept(), ['asked', 'etag', 'etag-of', 'last.json', 'refused', 'rehearsal.json', 'url'])
+  t.strictSame(kept(), ['asked', 'etag', 'etag-of', 'last.json', 'refused', 'rehearsal.json', 'url', 'verdict.json'])
   t.notMatch(night().did, 'install')
   publish('"the same again"')
   t.notMatch(night().did, 'install')
@@ -155,6 +162,72 @@ t.test('a mistyped file is no failure any more once the place of updates has not
   t.match(last(), { result: 'failed' })
   t.match(night(), { status: 0, did: /--etag-compare \S+\/etag / })
   t.match(last(), { result: 'current', reason: 'there is no newer image than 1.9' })
+})
+
+t.test('what was refused stays known, with its code, whatever later tries come to', dpkg, async (t) => {
+  const { run, night, last, open, rauc, publish, at } = box(t, '1.10', refuses('0123456789ab'))
+  const refused = { result: 'refused', version: '1.10', acceptBy: '0123456789ab', reasons: ['3 answers differ'] }
+  t.equal(night().status, 1)
+  t.match(open(), refused)
+  rauc('', ':')
+  t.equal(run('/tmp/mistyped.raucb').status, 1)
+  t.match(last(), { result: 'failed', version: '' })
+  t.match(open(), refused, 'a mistyped file')
+  t.match(night(), {
+    status: 0,
+    did: /--etag-compare \S+\/etag /,
+    stdout: /no newer image than 1\.10, which this box does/,
+  })
+  t.match(last(), { result: 'refused', version: '1.10' }, 'nothing newer is there, and that is not well')
+  rmSync(at('etag'))
+  t.equal(night().status, 1)
+  t.match([last()?.['result'], open()], ['unreachable', refused])
+  publish('"first"')
+  t.equal(night().status, 0)
+  t.match([last()?.['result'], open()], ['refused', refused])
+  for (const version of ['1.8', '1.9']) {
+    rauc(version, ':')
+    run('/tmp/another.raucb')
+    t.match(open(), refused, `${version} by hand settles nothing`)
+  }
+})
+
+t.test('what was refused is settled by an image that is installed, or by another one in its place', dpkg, async (t) => {
+  const { run, night, last, open, rauc, publish, runs } = box(t, '1.10', refuses('0123456789ab'))
+  night()
+  rauc('1.9', ':')
+  publish('"withdrawn"')
+  t.equal(night().status, 0)
+  t.match([last()?.['result'], open()], ['current', null])
+  rauc('1.10', ':')
+  publish('"first"')
+  t.notMatch(night().did, 'install')
+  t.match(
+    [last()?.['result'], open()],
+    ['refused', { version: '1.10', reason: /refused before; by hand/ }],
+    'and again',
+  )
+  t.match(run(), { status: 0, did: /^install$/m })
+  runs('1.10')
+  t.equal(open(), null)
+  rauc('1.11', refuses('0123456789ab'))
+  publish('"newer"')
+  t.equal(night().status, 1)
+  t.match(open(), { version: '1.11' })
+  runs('1.12')
+  t.equal(open(), null, 'installed by an older system, which does not know of the verdict')
+})
+
+t.test('a way back stays known, whatever later tries come to', dpkg, async (t) => {
+  const { run, night, last, open, rauc } = box(t, '1.10')
+  t.match([night().status, night().status, night().status], [0, 0, 0])
+  const back = { result: 'installed', version: '1.10' }
+  t.match(open(), back, 'twice')
+  rauc('', ':')
+  run('/tmp/mistyped.raucb')
+  t.match([last()?.['result'], open()], ['failed', back])
+  night()
+  t.match([last()?.['result'], open()], ['installed', back])
 })
 
 t.test('a box that fell back to its older system takes the same bundle again', dpkg, async (t) => {

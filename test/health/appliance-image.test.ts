@@ -3,9 +3,11 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { imageFindings } from '../../src/doctor/findings/records.ts'
+import { paintFor, statusWords } from '../../src/doctor/index.ts'
 import { applianceImage, isoTime } from '../../src/platform/index.ts'
 import { people, testGateway } from '../support/gateway.ts'
 
+const plain = paintFor({ isTTY: false })
 const minute = 60_000
 const day = 24 * 60 * minute
 
@@ -22,11 +24,12 @@ async function appliance(t: Test, config: Record<string, unknown> = {}) {
     mkdirSync(dirname(join(root, path)), { recursive: true })
     writeFileSync(join(root, path), text)
   }
-  const note = (last: Record<string, unknown>) =>
-    put(
-      'state/update/last.json',
-      JSON.stringify({ at: isoTime(clock.now()), running: '1.9', rehearsal: null, ...last }),
-    )
+  /** As `update` does. */
+  const note = (last: Record<string, unknown>) => {
+    const json = JSON.stringify({ at: isoTime(clock.now()), running: '1.9', rehearsal: null, ...last })
+    put('state/update/last.json', json)
+    if (['refused', 'installed'].includes(String(last['result']))) put('state/update/verdict.json', json)
+  }
   const pass = async (ms: number) => {
     clock.advance(ms)
     await health.look()
@@ -58,8 +61,8 @@ t.test(
       health: 'degraded',
       image: {
         version: '1.9',
-        fellBack: false,
-        lastUpdate: { result: 'refused', version: '2.0', acceptBy: '0123456789ab' },
+        openUpdate: { result: 'refused', version: '2.0', acceptBy: '0123456789ab' },
+        lastUpdate: { result: 'refused', version: '2.0' },
       },
     })
     t.match(await doctor(), [{ verdict: 'change', what: /3 answers differ/, next: /update --accept 0123456789ab/ }])
@@ -86,6 +89,32 @@ t.test('a box that went back to its older image says so after a quarter of an ho
   put('etc/gatehouse-image', '2.0\n')
   await pass(minute)
   t.equal((await alerts())[0]?.kind, 'update.recovered')
+})
+
+t.test('a refusal and a way back are told beside a later try, with the next step', async (t) => {
+  const { gateway, note, pass, alerts, status, doctor } = await appliance(t)
+  const shown = async () => statusWords(await status(), gateway.clock.now(), plain)
+  note({ version: '2.0', result: 'installed', reason: 'image 2.0 is installed' })
+  note({ version: '', result: 'failed', reason: 'wrong.raucb has no version' })
+  await pass(20 * minute)
+  t.match(await alerts(), [{ kind: 'update.fell_back', message: /2\.0 was installed 20 minutes ago/ }])
+  t.match(await doctor(), [
+    {
+      verdict: 'change',
+      what: /2\.0 was installed .* and did not become healthy/,
+      next: /corrected image.*again: sudo/,
+    },
+    { verdict: 'change', what: /could not be renewed .*: wrong\.raucb has no version/ },
+  ])
+  t.match(await shown(), /image +1\.9; 2\.0 had to give its place back \(20 minutes ago\): gatehouse doctor has/)
+  t.match(await gateway.metricsText(), /update_result\{result="failed"\} 1\n.*update_result\{result="fell_back"\} 1\n/)
+  note({ version: '2.0', result: 'refused', reason: 'image 2.0 was refused before; by hand it is tried again' })
+  note({ version: '', result: 'unreachable', reason: 'curl ended with 6' })
+  await pass(minute)
+  t.match(await alerts(), [
+    { kind: 'update.refused', message: /2\.0 was refused, and 1\.9 stays: image 2\.0 was refused/ },
+  ])
+  t.match(await shown(), /image +1\.9; 2\.0 was refused \(/)
 })
 
 t.test('a place of updates that is silent for a night is no matter, and for a week it is', async (t) => {

@@ -1,6 +1,17 @@
 /** `scripts/apt-repository` with an apt-ftparchive that lists the names of the packages, and a gpg that signs nothing. */
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -19,9 +30,9 @@ function repository(t: Test) {
   program('gpg', 'while [ $# -gt 0 ]; do if [ "$1" = --output ]; then : > "$2"; fi; shift; done')
   const lists = join(root, 'repository/dists/stable/main/binary-amd64/by-hash/SHA256')
   const kept = () => readdirSync(lists).sort()
-  const publish = (version: string) => {
+  const publish = (version: string, content = version) => {
     const deb = join(root, `gatehouse_${version}_amd64.deb`)
-    writeFileSync(deb, version)
+    writeFileSync(deb, content)
     const env = { PATH: `${tools}:${process.env['PATH']}` }
     execFileSync('sh', [script, join(root, 'repository'), 'KEY', deb], { env })
     return kept()
@@ -31,7 +42,19 @@ function repository(t: Test) {
     const then = Date.now() / 1000 - days * daySeconds
     for (const name of kept()) utimesSync(join(lists, name), then, then)
   }
-  return { publish, wait }
+  /** What a box that has opened the package and a list before reads after `meanwhile`, and whether the list is another file then. */
+  const readDuring = (version: string, meanwhile: () => void) => {
+    const list = join(lists, kept()[0] ?? '')
+    const before = statSync(list).ino
+    const open = openSync(join(root, `repository/pool/main/g/gatehouse/gatehouse_${version}_amd64.deb`), 'r')
+    try {
+      meanwhile()
+      return { deb: readFileSync(open, 'utf8'), isListReplaced: statSync(list).ino !== before }
+    } finally {
+      closeSync(open)
+    }
+  }
+  return { publish, wait, readDuring }
 }
 
 t.test('a box that has begun to update still finds its lists when they are replaced after a quiet year', async (t) => {
@@ -51,5 +74,18 @@ t.test('a box that has begun to update still finds its lists when they are repla
   t.notOk(
     first.some((name) => third.includes(name)),
     'those of a month ago go',
+  )
+})
+
+t.test('a box that is reading a package or a list has it to the end when it is published again', async (t) => {
+  const { publish, readDuring } = repository(t)
+  publish('1.0.0', 'made once')
+  t.match(
+    readDuring('1.0.0', () => publish('1.0.0', 'made again')),
+    { deb: 'made once', isListReplaced: true },
+  )
+  t.match(
+    readDuring('1.0.0', () => {}),
+    { deb: 'made again' },
   )
 })

@@ -238,24 +238,27 @@ export function reloadFinding({ config }: Pick<GatewayStatus, 'config'>, nowMs: 
 export function imageFindings({ image }: Pick<GatewayStatus, 'image'>, nowMs: number): DoctorFinding[] {
   // Absent from a daemon of before.
   if (!image) return []
-  const { version, isUpdated, askedAt, fellBack, lastUpdate } = image
+  const { version, isUpdated, askedAt, openUpdate, lastUpdate } = image
   const of = findingsOn({ topic: 'image' })
   const program = 'sudo /usr/lib/gatehouse-appliance/update'
-  if (fellBack) {
-    const what = `Version ${version} runs again: ${lastUpdate?.version} was installed ${agoWords(lastUpdate?.at ?? null, nowMs)} and did not become healthy, or did not start.`
-    return [of.change(what, 'Read journalctl -u gatehouse-slot, and publish a corrected image.')]
-  }
-  if (lastUpdate?.result === 'refused') {
-    const why = lastUpdate.reasons.join('; ') || lastUpdate.reason
+  const found: DoctorFinding[] = []
+  if (openUpdate?.result === 'installed') {
+    const what = `Version ${version} runs again: ${openUpdate.version} was installed ${agoWords(openUpdate.at, nowMs)} and did not become healthy, or did not start.`
+    const next = `Read journalctl -u gatehouse-slot, and publish a corrected image. To try the same one again: ${program}`
+    found.push(of.change(what, next))
+  } else if (openUpdate) {
+    const why = openUpdate.reasons.join('; ') || openUpdate.reason
     const accept =
-      lastUpdate.acceptBy === null ? '' : ` To take it for these reasons: ${program} --accept ${lastUpdate.acceptBy}`
-    const what = `Version ${lastUpdate.version} did not pass its rehearsal, and ${version} stays: ${why}.`
-    return [of.change(what, `Publish a corrected image.${accept}`)]
+      openUpdate.acceptBy === null ? '' : ` To take it for these reasons: ${program} --accept ${openUpdate.acceptBy}`
+    const refused = openUpdate.reasons.length > 0 ? 'did not pass its rehearsal' : 'was refused'
+    const what = `Version ${openUpdate.version} ${refused}, and ${version} stays: ${why}.`
+    found.push(of.change(what, `Publish a corrected image.${accept}`))
   }
   if (lastUpdate?.result === 'failed') {
     const what = `Version ${version} could not be renewed ${agoWords(lastUpdate.at, nowMs)}: ${lastUpdate.reason}.`
-    return [of.change(what, `Read journalctl -u gatehouse-update, then try again: ${program}`)]
+    found.push(of.change(what, `Read journalctl -u gatehouse-update, then try again: ${program}`))
   }
+  if (found.length > 0) return found
   if (!isUpdated) {
     const what = `Version ${version}; no place of updates is set, so security corrections do not come by themselves.`
     return [of.note(what, 'Set updates= in first-boot.txt, or install bundles by hand.')]
