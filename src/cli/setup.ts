@@ -37,10 +37,10 @@ export function setupCommand(): Command {
     .option('--tls <how>', 'box-ca: by an authority of this box; none; or files:CERT,KEY')
     .option('--port <n>', 'port for the floor; default: the one of the url, else 8443, without TLS 8480')
     .option('--local-port <n>', 'with TLS: port without it, for programs on this box; default: 8480')
-    .option('--camera <url...>', 'rtsp:// address of a camera; its picture is looked at')
+    .option('--camera <url...>', 'rtsp:// address of a camera; its picture is looked at; "": no camera')
     .option('--camera-username <name>', 'user name at these cameras')
     .option('--camera-password-file <file>', 'file with the password at these cameras; copied for the gateway')
-    .option('--storage <url>', 'file storage server that knows your people and keeps copies')
+    .option('--storage <url>', 'file storage server that knows your people and keeps copies; "": none')
     .option('--storage-username <name>', 'account that uploads to it')
     .option('--storage-password-file <file>', 'file with its application password; copied for the gateway')
     .option(

@@ -245,7 +245,7 @@ class Questions {
     const add = async (url: string) => {
       if (!known.some((camera) => camera.url === url)) found.push(await this.#camera(++id, url))
     }
-    for (const url of flags.camera ?? []) {
+    for (const url of flags.camera?.filter(Boolean) ?? []) {
       const problem = addressProblem(url)
       if (problem !== undefined)
         throw new ExitError(EXIT_USAGE, `--camera ${JSON.stringify(url.replace(/\/\/.*@/, '//…@'))}: ${problem}`)

@@ -118,6 +118,33 @@ t.test('a box is set up by answering questions, and the first pallet is placed w
   t.equal(placed.status, 201, await placed.text())
 })
 
+t.test('each question is a flag as well: whoever gives all of them is asked nothing', async (t) => {
+  const cwd = folderOf(t)
+  const auth = { username: 'viewer', password: 'pass of the camera' }
+  const camera = await startRtspServer({ streams: { hall: await footage('passer') }, auth })
+  t.teardown(() => camera.stop())
+  const server = await StorageServer.start({ users: [{ id: 'gw', groups: [], appPasswords: ['of the cloud'] }] })
+  t.teardown(() => server.stop())
+  writeFileSync(join(cwd, 'camera'), `${auth.password}\n`, { mode: 0o600 })
+  writeFileSync(join(cwd, 'storage'), 'of the cloud\n', { mode: 0o600 })
+  const url = `http://127.0.0.1:${await freePort()}`
+  const site = ['--site-id', 'dc-7', '--url', url, '--tls', 'none', '--admin', 'ada', '--data-dir', 'data']
+  const hall = ['--warehouse', 'Nordhalle', '--timezone', 'Europe/Berlin']
+  const cameras = ['--camera', camera.url('hall'), '--camera-username', 'viewer', '--camera-password-file', 'camera']
+  const storage = ['--storage', server.url, '--storage-username', 'gw', '--storage-password-file', 'storage']
+  const all = await setup(cwd, [...site, ...hall, ...cameras, ...storage])
+  t.match(all, { code: 0, made: { url, admin: 'ada' } }, all.stderr)
+  t.notMatch(all.stderr, /: $|\]: /m, 'no question')
+  t.match(loadConfig(join(cwd, 'etc/gatehouse.yaml')).config, {
+    ...{ site: { id: 'dc-7', url }, auth: { users: [{ username: 'ada', role: 'admin' }] } },
+    ...{ cameras: [{ username: 'viewer' }], storage: { upload: { username: 'gw' } } },
+  })
+  const bare = folderOf(t)
+  const none = await setup(bare, [...site, ...hall, '--camera', '', '--storage', ''])
+  t.match(none, { code: 0 }, none.stderr)
+  t.strictSame(loadConfig(join(bare, 'etc/gatehouse.yaml')).config.cameras, [])
+})
+
 t.test('setup run again changes no byte of what it is not asked, and adds what it is', async (t) => {
   const cwd = folderOf(t)
   const [port, localPort] = [await freePort(), await freePort()]
