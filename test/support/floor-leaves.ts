@@ -63,3 +63,16 @@ export function replayed(leaves: readonly Buffer[]): { slots: Map<number, string
   }
   return { slots, assets }
 }
+
+/** The newest verdict of each asset in each slot by (time, seq): `V 17 06:20` by `3 P-3`. */
+export function judgedIn(leaves: readonly Buffer[]): Map<string, string> {
+  const verdicts = new Map<string, string>()
+  const judgements = leaves
+    .map((leaf) => JSON.parse(leaf.toString()) as Leaf)
+    .filter(({ eventType }) => eventType === 'VERIFIED' || eventType === 'DISPUTED')
+    .toSorted((a, b) => Date.parse(a.timestamp) - Date.parse(b.timestamp) || a.seq - b.seq)
+  for (const { eventType, seq, slotId, assetKey, timestamp } of judgements) {
+    verdicts.set(`${slotId} ${assetKey}`, `${eventType[0]} ${seq} ${timestamp.slice(11, 16)}`)
+  }
+  return verdicts
+}

@@ -157,7 +157,7 @@ export class AskService {
     if (known.length === 0) throw AppError.notFound('Site')
     const logs = logsAt(known, atMs)
     const order = new Map(logs.map(({ log_id }, i) => [log_id, i]))
-    const rows = await slotsOf(this.#db, [...order.keys()], atMs)
+    const rows = await slotsOf(this.#db, logs, atMs)
     const newest = new Map<number, SlotRow>()
     const isLater = (one: SlotRow, other: SlotRow) =>
       one.at.getTime() - other.at.getTime() || (order.get(one.log_id) ?? 0) - (order.get(other.log_id) ?? 0)

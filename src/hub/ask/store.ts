@@ -75,13 +75,17 @@ const plan = hubStatement(
   'plan-of-site',
   `SELECT s.log_id, s.slot_id, s.slot_code, s.zone, s.warehouse, s.is_retired FROM slot s WHERE s.log_id = ANY($1::uuid[])`,
 )
+// One look into the index for each slot, which may have years of events. Of one log, so that on Citus one worker does it.
 const floorThen = hubStatement(
   'floor-then',
-  `SELECT DISTINCT ON (p.log_id, p.slot_id) p.log_id, p.slot_id, p.slot_code, p.at, p.event_type, p.asset_key, NULL AS verdict
-   FROM placement p JOIN log l ON l.log_id = p.log_id
-   WHERE p.log_id = ANY($1::uuid[]) AND p.event_type IN ('P', 'R') AND p.at <= $2 AND (l.ends_at IS NULL OR p.seq <= l.ends_at)
-   ORDER BY p.log_id, p.slot_id, p.at DESC, p.seq DESC`,
+  `SELECT s.log_id, s.slot_id, p.slot_code, p.at, p.event_type, p.asset_key, NULL AS verdict
+   FROM slot_state s CROSS JOIN LATERAL (SELECT e.slot_code, e.at, e.event_type, e.asset_key FROM placement e
+     WHERE e.log_id = $1 AND e.slot_id = s.slot_id AND e.event_type IN ('P', 'R') AND e.at <= $2 AND e.seq <= $3
+     ORDER BY e.at DESC, e.seq DESC LIMIT 1) p
+   WHERE s.log_id = $1`,
 )
+/** The end of a log that has none. */
+const endless = '9223372036854775807'
 const alerts = hubStatement(
   'alerts-of-sites',
   `SELECT l.site_id, a.log_id, a.alert_id, a.type, a.severity, a.opened_at, a.closed_at, a.closed_by, a.detail FROM alert a
@@ -266,10 +270,16 @@ export type SlotRow = {
 }
 
 /** Returns the newest move of each slot and log; at a time, those until then. */
-export function slotsOf(db: HubTx, logIds: readonly string[], atMs: number | undefined): Promise<SlotRow[]> {
-  return atMs === undefined
-    ? db.rows<SlotRow>(floorNow, [logIds])
-    : db.rows<SlotRow>(floorThen, [logIds, isoTime(atMs)])
+export async function slotsOf(
+  db: HubTx,
+  logs: readonly Pick<SiteLog, 'log_id' | 'ends_at'>[],
+  atMs: number | undefined,
+): Promise<SlotRow[]> {
+  if (atMs === undefined) return db.rows<SlotRow>(floorNow, [logs.map(({ log_id }) => log_id)])
+  const then = logs.map(({ log_id, ends_at }) =>
+    db.rows<SlotRow>(floorThen, [log_id, isoTime(atMs), ends_at ?? endless]),
+  )
+  return (await Promise.all(then)).flat()
 }
 
 export type PlanRow = {

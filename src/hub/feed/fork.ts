@@ -7,6 +7,7 @@ import { hubStatement } from '../store/statement.ts'
 import { findCheckpoint, keepNewest } from './checkpoints.ts'
 import type { ForkFact } from './facts.ts'
 import { eraseBehind, eraseNamesOf } from './names-behind.ts'
+import { endRegisters } from './registers-end.ts'
 import { ensureHead, type FedLog, findLog, lockHead, markHead, raiseAlert } from './store.ts'
 import { storedRoot } from './stored-tree.ts'
 
@@ -20,53 +21,6 @@ const retiredAs = hubStatement(
   'UPDATE log SET retired_at = parent.retired_at FROM log AS parent WHERE log.log_id = $1 AND parent.log_id = $2',
 )
 const abandoned = hubStatement('abandon-log', 'UPDATE log SET ends_at = 0 WHERE log_id = $1')
-
-// Registers only move forward, and no right to delete is granted: what came after the fork is marked, then the newest before it
-// is put in its place. A mark that stays means that nothing is known.
-const marked = {
-  slot: hubStatement('mark-slots-behind', `UPDATE slot_state SET event_type = '-' WHERE log_id = $1 AND seq > $2`),
-  asset: hubStatement(
-    'mark-assets-behind',
-    // The key begins with the asset, so the assets are looked for first.
-    `UPDATE asset_position SET event_type = '-' WHERE log_id = $1 AND seq > $2
-     AND asset_key IN (SELECT p.asset_key FROM placement p WHERE p.log_id = $1 AND p.seq > $2)`,
-  ),
-  judgement: hubStatement(
-    'mark-judgements-behind',
-    `UPDATE judgement SET verdict = '-' WHERE log_id = $1 AND seq > $2`,
-  ),
-}
-const refilled = {
-  slot: hubStatement(
-    'refill-slots',
-    `INSERT INTO slot_state (log_id, slot_id, slot_code, at, seq, event_type, asset_key)
-     SELECT DISTINCT ON (p.slot_id) p.log_id, p.slot_id, p.slot_code, p.at, p.seq, p.event_type, p.asset_key FROM placement p
-     WHERE p.log_id = $1 AND p.seq <= $2 AND p.event_type IN ('P', 'R')
-       AND p.slot_id IN (SELECT s.slot_id FROM slot_state s WHERE s.log_id = $1 AND s.event_type = '-')
-     ORDER BY p.slot_id, p.at DESC, p.seq DESC
-     ON CONFLICT (log_id, slot_id) DO UPDATE SET slot_code = excluded.slot_code, at = excluded.at, seq = excluded.seq,
-       event_type = excluded.event_type, asset_key = excluded.asset_key`,
-  ),
-  asset: hubStatement(
-    'refill-assets',
-    `INSERT INTO asset_position (log_id, asset_key, at, seq, event_type, slot_id, slot_code)
-     SELECT DISTINCT ON (p.asset_key) p.log_id, p.asset_key, p.at, p.seq, p.event_type, p.slot_id, p.slot_code FROM placement p
-     WHERE p.log_id = $1 AND p.seq <= $2 AND p.event_type IN ('P', 'R')
-       AND EXISTS (SELECT 1 FROM asset_position a WHERE a.log_id = p.log_id AND a.asset_key = p.asset_key AND a.event_type = '-')
-     ORDER BY p.asset_key, p.at DESC, p.seq DESC
-     ON CONFLICT (log_id, asset_key) DO UPDATE SET at = excluded.at, seq = excluded.seq, event_type = excluded.event_type,
-       slot_id = excluded.slot_id, slot_code = excluded.slot_code`,
-  ),
-  judgement: hubStatement(
-    'refill-judgements',
-    `INSERT INTO judgement (log_id, slot_id, asset_key, at, seq, verdict)
-     SELECT DISTINCT ON (p.slot_id, p.asset_key) p.log_id, p.slot_id, p.asset_key, p.at, p.seq, p.event_type FROM placement p
-     WHERE p.log_id = $1 AND p.seq <= $2 AND p.event_type IN ('V', 'D')
-       AND p.slot_id IN (SELECT j.slot_id FROM judgement j WHERE j.log_id = $1 AND j.verdict = '-')
-     ORDER BY p.slot_id, p.asset_key, p.at DESC, p.seq DESC
-     ON CONFLICT (log_id, slot_id, asset_key) DO UPDATE SET at = excluded.at, seq = excluded.seq, verdict = excluded.verdict`,
-  ),
-}
 
 type Child = {
   readonly parent: FedLog
@@ -98,13 +52,13 @@ export async function adopt(
     await retire({ tx, nowMs }, parent, fork)
     // The same backup was restored twice: what was recorded between the two is on no branch any more.
     for (const branch of await branchBehind(tx, parent, logId)) {
-      await lockHead(tx, branch)
-      await eraseNamesOf(tx, branch, nowMs)
-      markHead(tx, branch, 'retired')
-      keepNewest(tx, branch)
-      raiseAlert(tx, branch, alertOf('log.branch-lost', { continuedBy: logId }), nowMs)
-      tx.send(abandoned, [branch])
-      endRegisters(tx, branch, 0, 0)
+      const head = await lockHead(tx, branch.log_id)
+      await eraseNamesOf(tx, branch.log_id, nowMs)
+      markHead(tx, branch.log_id, 'retired')
+      keepNewest(tx, branch.log_id)
+      raiseAlert(tx, branch.log_id, alertOf('log.branch-lost', { continuedBy: logId }), nowMs)
+      tx.send(abandoned, [branch.log_id])
+      await endRegisters(tx, branch.log_id, { from: endOf(branch, head?.size ?? 0), to: 0 })
     }
     tx.send(newLog, [logId, parent.site_id, origin, vkeys, isoTime(nowMs)])
     tx.send(retiredAs, [logId, parent.log_id])
@@ -133,9 +87,10 @@ const alertOf = (type: string, detail: object) => ({ id: type, type, severity: '
 
 async function retire(
   { tx, nowMs }: { readonly tx: HubWrite; readonly nowMs: number },
-  { log_id: logId, ends_at: endedAt }: FedLog,
+  parent: FedLog,
   fork: ForkFact,
 ): Promise<void> {
+  const { log_id: logId } = parent
   const head = await lockHead(tx, logId)
   if (!head) throw new AppError('NOT_FOUND', 'The log that this one continues was never fed')
   markHead(tx, logId, 'retired')
@@ -148,24 +103,24 @@ async function retire(
     await eraseBehind(tx, logId, { size: fork.parentSize, end: head.size }, nowMs)
     const lost = { parentSize: fork.parentSize, size: head.size }
     raiseAlert(tx, logId, alertOf('log.leaves-behind-fork', lost), nowMs)
-  } else if (endedAt === null) return
-  // Registers that ended earlier before may have to come forward again, so all of them are read anew.
-  endRegisters(tx, logId, endedAt === null ? fork.parentSize : 0, fork.parentSize)
+  }
+  // Where it ended earlier before, registers come forward again.
+  await endRegisters(tx, logId, { from: endOf(parent, head.size), to: Math.min(fork.parentSize, head.size) })
 }
 
-/** Takes registers behind `after` away, and puts the newest up to `size` in their place. */
-function endRegisters(tx: HubWrite, logId: string, after: number, size: number): void {
-  for (const statement of Object.values(marked)) tx.send(statement, [logId, after])
-  for (const statement of Object.values(refilled)) tx.send(statement, [logId, size])
-}
+/** Leaves of a log that have counted until now, of those that are stored. */
+const endOf = ({ ends_at }: FedLog, size: number): number => (ends_at === null ? size : Math.min(Number(ends_at), size))
 
 /** Returns the logs that continued a log before another one does, the nearest first. */
-async function branchBehind(tx: HubTx, parent: FedLog, logId: string): Promise<string[]> {
-  const found: string[] = []
-  for (let next = parent.superseded_by; next !== null && next !== logId && !found.includes(next); ) {
+async function branchBehind(tx: HubTx, parent: FedLog, logId: string): Promise<FedLog[]> {
+  const found: FedLog[] = []
+  for (
+    let next = parent.superseded_by;
+    next !== null && next !== logId && !found.some((one) => one.log_id === next);
+  ) {
     const branch = await findLog(tx, next)
     if (branch?.site_id !== parent.site_id) break
-    found.push(next)
+    found.push(branch)
     next = branch.superseded_by
   }
   return found

@@ -1,17 +1,17 @@
 import { isoTime } from '../../platform/index.ts'
+import { byteStrings } from '../store/arrays.ts'
 import type { HubTx } from '../store/database.ts'
 import { hubStatement } from '../store/statement.ts'
-import { bundleWidth, unpackBundle } from './bundle.ts'
-import { bundlesBetween } from './leaves-store.ts'
+import { leavesBehind } from './leaves-store.ts'
 
-/** Bundles that are unpacked at once: 16,384 leaves. */
-const bundlesAtOnce = 64
+/** Names that one statement erases, so that none takes long however many a log has. */
+const mostNames = 5000
 
 const erasedFields = 'value = NULL, salt = NULL, person_id = NULL, erased_at = $2'
 const anyOpening = hubStatement('any-opening', 'SELECT 1 FROM opening WHERE log_id = $1 AND erased_at IS NULL LIMIT 1')
-const erasedOfLog = hubStatement(
-  'erase-openings-of-log',
-  `UPDATE opening SET ${erasedFields} WHERE log_id = $1 AND erased_at IS NULL`,
+const namesAfter = hubStatement(
+  'names-after',
+  `SELECT commitment FROM opening WHERE log_id = $1 AND commitment > $2 AND erased_at IS NULL ORDER BY commitment LIMIT ${mostNames}`,
 )
 const erasedBehind = hubStatement(
   'erase-openings-behind',
@@ -29,21 +29,23 @@ export async function eraseBehind(
   atMs: number,
 ): Promise<void> {
   if ((await tx.rows(anyOpening, [logId])).length === 0) return
-  const last = Math.ceil(end / bundleWidth) - 1
-  for (let first = Math.floor(size / bundleWidth); first <= last; first += bundlesAtOnce) {
-    const leaves = await leavesOf(tx, logId, first, Math.min(first + bundlesAtOnce - 1, last))
-    const behind = leaves.slice(Math.max(0, size - first * bundleWidth))
-    await tx.rows(erasedBehind, [logId, isoTime(atMs), behind.flatMap(commitmentsIn)])
+  for await (const leaves of leavesBehind(tx, logId, size, end)) {
+    const hashes = leaves.flatMap(commitmentsIn)
+    for (let i = 0; i < hashes.length; i += mostNames) {
+      await tx.rows(erasedBehind, [logId, isoTime(atMs), byteStrings(hashes.slice(i, i + mostNames))])
+    }
   }
 }
 
 /** Erases all names of a log that no other one continues. */
 export async function eraseNamesOf(tx: HubTx, logId: string, atMs: number): Promise<void> {
-  await tx.rows(erasedOfLog, [logId, isoTime(atMs)])
-}
-
-async function leavesOf(tx: HubTx, logId: string, first: number, last: number): Promise<Buffer[]> {
-  return (await bundlesBetween(tx, logId, first, last)).flatMap(({ packed }) => unpackBundle(packed))
+  for (let after: Buffer = Buffer.alloc(0); ; ) {
+    const rows = await tx.rows<{ commitment: Buffer }>(namesAfter, [logId, after])
+    const last = rows.at(-1)
+    if (!last) return
+    await tx.rows(erasedBehind, [logId, isoTime(atMs), byteStrings(rows.map(({ commitment }) => commitment))])
+    after = last.commitment
+  }
 }
 
 /** Returns every hash that a leaf names; those of people are among them. */
