@@ -200,9 +200,9 @@ function run(ffmpeg: string, args: readonly string[], { input, limitMs = shortes
       stdio: [typeof input === 'object' ? 'pipe' : (input ?? 'ignore'), 'pipe', 'pipe'],
       // In a group of its own: a signal to the gateway's group, such as Ctrl-C, must not end a cut.
       detached: true,
-      timeout: limitMs,
-      killSignal: 'SIGKILL',
     })
+    // Node's own `timeout` goes on when the program cannot be started, and keeps the thread alive.
+    const limit = setTimeout(() => child.kill('SIGKILL'), limitMs)
     lowerPriority(child.pid)
     // A broken pipe is ignored: ffmpeg says on stderr why it stopped reading.
     if (child.stdin && typeof input === 'object') pipeline(input, child.stdin).catch(() => {})
@@ -212,6 +212,7 @@ function run(ffmpeg: string, args: readonly string[], { input, limitMs = shortes
     })
     child.on('error', (error) => reject(new CuttingError(error.message, { isVerdict: false })))
     child.on('close', (code, signal) => {
+      clearTimeout(limit)
       if (code === 0) return resolve({ said, wrote: wrote.join('') })
       const isVerdict = code !== null && code !== signalledCode && !diskTrouble.test(said)
       return reject(new CuttingError(`ffmpeg ended with ${signal ?? code}: ${said.trim().slice(-1000)}`, { isVerdict }))

@@ -12,16 +12,19 @@ import type { Unit } from '../../src/video/transport-stream.ts'
 import { canEncode, type Footage, footage } from '../support/footage.ts'
 import { tapeOf } from '../support/taped-camera.ts'
 
-// Footage is made at first use, and each of it is cut five times by each ffmpeg: a busy machine takes minutes.
+// Footage is made at first use, and most of it is cut five times by each ffmpeg: a busy machine takes minutes.
 t.setTimeout(900_000)
 
 const system = locateFfmpeg().path
 const programs = [...new Set([system, assetPath('ffmpeg')])]
+/** One of each kind that has a header of its own: codec, key frames, order and distance of the pictures. */
 const names = [
-  ...['crossing', 'crossing-long-gop', 'crossing-hevc', 'crossing-1080p', 'empty', 'passer', 'passer-hevc'],
-  ...['counted-8mbit', 'counted-4k', 'counted-uneven', 'counted-reordered', 'counted-mjpeg'],
+  ...['passer', 'passer-hevc', 'counted-uneven', 'counted-reordered', 'counted-mjpeg'],
   ...['counted-gop-1', 'counted-gop-10', 'counted-gop-1-hevc', 'counted-gop-10-hevc'],
+  ...['counted-8mbit', 'counted-4k'],
 ] as Parameters<typeof footage>[0][]
+/** Of large pictures only the numbers in the header are larger; to cut them takes long. */
+const large = new Set(['counted-8mbit', 'counted-4k'])
 
 /** With B-frames a raw stream does not say when its pictures are shown: it is encoded again. */
 function unitsOf(name: string, clip: Footage) {
@@ -60,6 +63,7 @@ for (const name of names) {
         ['with a gap', [...units.slice(0, third), ...units.slice(2 * third)], 0],
         ['few pictures', units.slice(0, 3), 0],
       ] as const) {
+        if (large.has(name) && hiddenMs < 1000) continue
         const file = await cut(t.testdir(), tape, taken, program, hiddenMs)
         const byHeader = await probeMp4(file)
         t.ok(byHeader, `${what}: the header is understood`)
