@@ -91,8 +91,13 @@ export class DetectionRecorder {
    * written first.
    */
   async giveUp(kept: readonly number[]): Promise<void> {
-    await Promise.all(this.#writing)
+    await this.written()
     await this.#untilWritten(() => this.#writeLost(new Set(kept)))
+  }
+
+  /** Resolves when everything that was reported so far is written. */
+  async written(): Promise<void> {
+    await Promise.all(this.#writing)
   }
 
   async #fire(message: MotionFired): Promise<void> {

@@ -53,7 +53,7 @@ export class EventFilms {
     }
   }
 
-  /** Begins to order films: the thread has reported what it had of the time before. */
+  /** Begins to order films: a thread runs, and what was reported of the time before is written. */
   threadReady(): void {
     this.#isReady = true
     this.#pass()
@@ -68,6 +68,14 @@ export class EventFilms {
   /** Orders the next film of the past. */
   done(filmId: number): void {
     if (this.#sent.delete(filmId)) this.#pass()
+  }
+
+  /** The video of a film is there, and its result comes later: the next one of the past has its turn. */
+  waits(filmId: number): void {
+    const sent = this.#sent.get(filmId)
+    if (!sent?.isPast) return
+    sent.isPast = false
+    this.#pass()
   }
 
   #reserveAt(tx: Tx, camera: CameraConfig, event: FilmedEvent): void {
@@ -111,7 +119,10 @@ export class EventFilms {
     if (!this.#isReady) return
     this.#isAwaited = false
     try {
-      const { later, earlier } = this.#needs.work.read((tx) => films.wantedFilms(tx, this.#needs.clock.now() - liveMs))
+      const fromMs = this.#needs.clock.now() - liveMs
+      // Those that the thread has already are among the oldest.
+      const few = this.#sent.size + mostPast
+      const { later, earlier } = this.#needs.work.read((tx) => films.wantedFilms(tx, fromMs, few))
       for (const film of later) this.#order(film, false)
       for (const film of earlier) {
         if ([...this.#sent.values()].filter(({ isPast }) => isPast).length < mostPast) this.#order(film, true)

@@ -27,7 +27,7 @@ const wantedLater = statement({
 })
 const wantedEarlier = statement({
   columns: tables.event_film,
-  sql: `SELECT * FROM main.event_film WHERE state = 'wanted' AND to_ms <= +? ORDER BY to_ms, id LIMIT 8`,
+  sql: `SELECT * FROM main.event_film WHERE state = 'wanted' AND to_ms <= +? ORDER BY to_ms, id LIMIT +?`,
 })
 const oneMoreEvent = change('UPDATE event_film SET from_ms = ?, to_ms = ?, events = events + 1 WHERE id = ?')
 const madeNow = change(`UPDATE event_film SET state = 'made' WHERE id = ?`)
@@ -76,8 +76,8 @@ export function wantedAround(
 }
 
 /** Returns wanted films that end after a time, and the oldest few of those that ended before. */
-export function wantedFilms(tx: ReadTx, ms: number): { later: FilmRow[]; earlier: FilmRow[] } {
-  return { later: tx.all(wantedLater, [ms]), earlier: tx.all(wantedEarlier, [ms]) }
+export function wantedFilms(tx: ReadTx, ms: number, few: number): { later: FilmRow[]; earlier: FilmRow[] } {
+  return { later: tx.all(wantedLater, [ms]), earlier: tx.all(wantedEarlier, [ms, few]) }
 }
 
 /** Notes that the detection of a film is recorded. */

@@ -31,6 +31,7 @@ export function causeOfProblem(problem: Problem): GapCause {
 const lostCauses: Readonly<Record<ClipLost['reason'], GapCause>> = {
   'no-video': 'no_keyframe',
   unreadable: 'no_keyframe',
+  damaged: 'disk_full',
   'disk-full': 'disk_full',
   'disk-too-slow': 'disk_full',
   'disk-failed': 'disk_full',

@@ -55,6 +55,7 @@ export class CamerasService {
   readonly #sent = new Map<number, string>()
   #cancelMinute = () => {}
   #threadRuns = false
+  #threadNumber = 0
   /** Cameras of which a stream is wanted, for detection or for continuous video. */
   readonly #on = new Set<number>()
 
@@ -143,6 +144,18 @@ export class CamerasService {
     this.#forgetReports()
     this.#threadRuns = true
     this.#sendCameras()
+    void this.#orderFilms()
+  }
+
+  /**
+   * Orders films once what an earlier thread reported is written: a film that it made must not be made again. The thread knows
+   * what that one left before it takes an order.
+   */
+  async #orderFilms(): Promise<void> {
+    this.#threadNumber += 1
+    const thread = this.#threadNumber
+    await this.#needs.recorder.written()
+    if (this.#threadRuns && thread === this.#threadNumber) this.#needs.films.threadReady()
   }
 
   /** Forgets all reports: the thread has ended, and with it every stream. */
@@ -191,11 +204,14 @@ export class CamerasService {
       case 'clipLost':
         void this.#needs.recorder.closed(message).then(() => this.#needs.films.done(message.detectionId))
         break
+      case 'clipWaits':
+        this.#needs.films.waits(message.detectionId)
+        break
       case 'filmCovered':
         void this.#needs.recorder.covered(message).then(() => this.#needs.films.done(message.detectionId))
         break
       case 'leftoversDone':
-        void this.#giveUp(message.kept).then(() => this.#needs.films.threadReady())
+        void this.#giveUp(message.kept)
         break
       // Heard by LiveViews, Snapshots and Scores.
       case 'cellsWritten':

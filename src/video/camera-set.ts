@@ -68,6 +68,7 @@ export class CameraSet {
       ...{ ffmpeg: ffmpeg.path, folder: clipsFolder, log, inTurn: (task) => turns.run(task) },
       room: new ClipRoom({ freeBytes, reserveBytes: () => this.#reserveBytes }),
       again: (attempt) => this.#patience.again(attempt),
+      waits: post,
     }
     this.#history = new History({ folder: historyFolder, clock, log, freeBytes })
     this.#cells = new CellStore({ folder: cellsFolder, clock, log, freeBytes })
@@ -86,14 +87,17 @@ export class CameraSet {
   }
 
   receive(message: ToCameras): void {
-    // Handled at once: the message in progress may wait for an id or a confirmation.
+    // Handled at once: the message in progress may wait for an id. While all ends, a confirmation comes too late for any film.
     if (message.type === 'ids') this.#ids.add(message.ids)
-    else if (message.type === 'recorded') void this.#forget(message.detectionId)
+    else if (message.type === 'recorded' && this.#isStopping) void this.#forget(message.detectionId)
     else this.#work = this.#work.then(() => this.#obey(message)).catch((err: unknown) => this.#failed(err))
   }
 
-  async #obey(message: Exclude<ToCameras, { type: 'ids' | 'recorded' }>): Promise<void> {
+  async #obey(message: Exclude<ToCameras, { type: 'ids' }>): Promise<void> {
     switch (message.type) {
+      // After the orders before it: a film that is recorded by then must not be made again.
+      case 'recorded':
+        return this.#forget(message.detectionId)
       case 'camera':
         return this.#set(message.settings)
       case 'remove':
@@ -191,11 +195,15 @@ export class CameraSet {
     this.#needs.post({ type: 'stopped' })
   }
 
-  /** Resolves when it is known what an earlier run left, so that no clip of this run is taken for it. */
+  /**
+   * Resolves when it is known what an earlier run left, so that no clip of this run is taken for it, and no film is made that is
+   * recorded already. What left no video is reported by then.
+   */
   async #takeLeftovers(): Promise<void> {
     try {
       const leftovers = await listLeftovers(this.#tools)
       for (const { id } of leftovers) this.#films.isRecorded(id)
+      for (const leftover of leftovers.filter(({ hasVideo }) => !hasVideo)) await this.#isReported(leftover)
       this.#settle(this.#finishLeftovers(leftovers))
     } catch (err) {
       this.#needs.log.error({ err }, 'unfinished clips of an earlier run could not be listed')
@@ -205,7 +213,7 @@ export class CameraSet {
 
   async #finishLeftovers(leftovers: readonly Leftover[]): Promise<void> {
     const kept: number[] = []
-    for (const leftover of leftovers) {
+    for (const leftover of leftovers.filter(({ hasVideo }) => hasVideo)) {
       if (this.#isStopping) return
       if (!(await this.#isReported(leftover))) kept.push(leftover.id)
     }
@@ -221,7 +229,7 @@ export class CameraSet {
         return true
       }
       return await new Promise<boolean>((resolve) => {
-        const made = makeClip(this.#tools, plan, () => resolve(false)).then((result) => {
+        const made = makeClip(this.#tools, plan, { onKept: () => resolve(false) }).then((result) => {
           if (result) this.#needs.post(result)
           resolve(result !== undefined)
         })

@@ -72,7 +72,7 @@ export class Camera {
   readonly #leaveMemory: () => void
   /** The newest clip; its id may still be on its way. */
   #recording: Promise<Recording | undefined> = Promise.resolve(undefined)
-  /** The newest clip until it was reported: when it begins, and its result. */
+  /** The newest clip until it was reported, or could not be made at once: when it begins, and its result. */
   #clip: (PromiseWithResolvers<ClipResult | undefined> & { readonly fromMs: number }) | undefined
   #told: StreamView = { state: 'offline', problem: null }
   /** What the last status said that does not change all the time, and when it did. */
@@ -123,8 +123,8 @@ export class Camera {
   }
 
   /**
-   * Resolves with the open clip of motion once it was reported, if it was to begin by this time (monotonic). Undefined when
-   * there is none.
+   * Resolves with the open clip of motion once it was reported, if it was to begin by this time (monotonic); with undefined once
+   * it could not be made at once. Undefined when there is none.
    */
   openClip(fromMs: number): Promise<ClipResult | undefined> | undefined {
     return this.#clip && this.#clip.fromMs <= fromMs ? this.#clip.promise : undefined
@@ -345,10 +345,12 @@ export class Camera {
     }
     const { endMs, by, peakScore } = outcome
     const clip = this.#clip
-    const done = this.#close(this.#recording, endMs, { closedBy: by, peakScore }).then((result) => {
+    const settle = (result: ClipResult | undefined) => {
       clip?.resolve(result)
       if (this.#clip === clip) this.#clip = undefined
-    })
+    }
+    const ending = { closedBy: by, peakScore }
+    const done = this.#close(this.#recording, endMs, ending, () => settle(undefined)).then(settle)
     this.#finishing.add(done)
     void done.finally(() => this.#finishing.delete(done))
   }
@@ -379,10 +381,12 @@ export class Camera {
     opened: Promise<Recording | undefined>,
     endMs: number,
     ending: Parameters<Recording['close']>[1],
+    onKept: () => void,
   ): Promise<ClipResult | undefined> {
     const recording = await opened
-    const result = await recording?.close(endMs, ending)
+    const finish = await recording?.end(endMs)
     if (recording) this.#spooling.delete(recording)
+    const result = await finish?.(ending, onKept)
     if (result) this.#needs.emit(result)
     return result
   }

@@ -5,8 +5,9 @@ import { clipPath, sidecarPath, spoolPath } from './clip-paths.ts'
 import type { ClipRoom } from './clip-room.ts'
 import { CuttingError, probe, remux, remuxJpeg, stored, takePicture } from './cutting.ts'
 import { writeDurably } from './durable.ts'
-import type { ClipClosed, ClipLost, ClipLostReason, DetectionFacts } from './messages.ts'
+import type { ClipClosed, ClipLost, ClipLostReason, ClipWaits, DetectionFacts } from './messages.ts'
 import type { Shown } from './shown.ts'
+import { SpoolError } from './spool.ts'
 import { showsPicture } from './spooled-pictures.ts'
 import type { Codec } from './transport-stream.ts'
 
@@ -19,7 +20,7 @@ export type ClipTools = {
   readonly folder: string
   readonly log: Logger
   /** Shares the disk between open clips, without what is reserved for the ledger. */
-  readonly room: Pick<ClipRoom, 'take' | 'giveBack'>
+  readonly room: Pick<ClipRoom, 'take' | 'takeAgain' | 'giveBack'>
   /** Runs a task in turn, so that a box with many cameras does not cut all clips at once. */
   readonly inTurn: <T>(task: () => Promise<T>) => Promise<T>
   /**
@@ -27,6 +28,15 @@ export type ClipTools = {
    * time left: then the next start tries it.
    */
   readonly again: (attempt: number) => Promise<boolean>
+  /** Takes note of a clip that could not be made and is tried again; called after each failure. */
+  readonly waits: (clip: ClipWaits) => void
+}
+
+export type MakingOptions = {
+  /** Called after the first failure: nothing should wait for this clip any longer. */
+  readonly onKept?: () => void
+  /** Whether the disk's room for the first attempt was taken with the spool. */
+  readonly hasRoom?: boolean
 }
 
 /** What is known of a clip once its spool has a beginning. */
@@ -74,6 +84,8 @@ const lostWords: Record<ClipLostReason, string> = {
   'disk-too-slow': 'The disk was slower than the camera for too long.',
   'disk-failed': 'The disk refused to write or to read the clip.',
   unreadable: 'What was recorded could not be made into a clip.',
+  damaged:
+    'The finished clip was damaged on the disk before it was recorded. Its file is still in the folder of the clips.',
   'nothing-left': 'The gateway stopped before anything of the clip was on disk.',
   'nothing-kept':
     'Nothing was kept of this time: the camera gave no pictures then, or its history does not reach back so far.',
@@ -81,23 +93,28 @@ const lostWords: Record<ClipLostReason, string> = {
 
 /**
  * Makes the clip from its spool, or describes it when it is made already. Never rejects. A clip is lost only when its spool
- * shows no picture: after any other failure the spool stays, and the clip is tried again. Resolves with undefined when it is
- * left to the next start. `onKept` is called after the first failure.
+ * shows no picture, or when the spool is gone and the finished clip is damaged: after any other failure the spool stays, and
+ * the clip is tried again. Resolves with undefined when it is left to the next start.
  */
-export async function makeClip(tools: ClipTools, plan: ClipPlan, onKept = () => {}): Promise<ClipResult | undefined> {
+export async function makeClip(
+  tools: ClipTools,
+  plan: ClipPlan,
+  { onKept = () => {}, hasRoom = false }: MakingOptions = {},
+): Promise<ClipResult | undefined> {
   const { facts, bounds } = plan
   for (let attempt = 0; ; attempt += 1) {
     try {
-      return await tools.inTurn(() => attemptOf(tools, plan))
+      return await tools.inTurn(() => attemptOf(tools, plan, hasRoom && attempt === 0))
     } catch (error) {
-      if (await isEmpty(tools, facts.detectionId, bounds.leadMs, error))
-        return { ...(await lost(tools, facts, error)), ...endOf(bounds) }
+      const loss = await lossOf(tools, plan, error)
+      if (loss) return { ...loss, ...endOf(bounds) }
       const words = 'a clip could not be made; its video is kept, and it is tried again'
       tools.log.error({ err: error, ...facts, attempt }, words)
-    }
-    if (attempt === 0) {
-      await noteEnding(tools, plan)
-      onKept()
+      if (attempt === 0) {
+        await noteEnding(tools, plan)
+        onKept()
+      }
+      tools.waits({ type: 'clipWaits', detectionId: facts.detectionId, words: waitWords(error) })
     }
     if (!(await tools.again(attempt))) return undefined
   }
@@ -109,30 +126,51 @@ export function endOf({ endAt }: Pick<Bounds, 'endAt'>): Pick<ClipLost, 'endedAt
 }
 
 /** The spool is removed last, when the clip is on disk under its name and can be read. */
-async function attemptOf(tools: ClipTools, { facts, bounds, ending }: ClipPlan): Promise<ClipResult> {
+async function attemptOf(tools: ClipTools, { facts, bounds, ending }: ClipPlan, hasRoom: boolean): Promise<ClipResult> {
   const [spool, clip] = [spoolPath(tools, facts.detectionId), clipPath(tools, facts.detectionId)]
-  if (!(await isThere(spool))) {
-    return (await isThere(clip))
-      ? describe(tools, facts, bounds, ending)
-      : { ...lostBecause(facts, 'nothing-left'), ...endOf(bounds) }
+  const spoolBytes = await sizeOf(spool)
+  if (spoolBytes === undefined) {
+    return (await sizeOf(clip)) === undefined
+      ? { ...lostBecause(facts, 'nothing-left'), ...endOf(bounds) }
+      : describe(tools, facts, bounds, ending)
   }
-  const { leadMs, codec } = bounds
-  if (codec === 'mjpeg') await remuxJpeg(tools.ffmpeg, spool, clip)
-  else await remux(tools.ffmpeg, spool, clip, { hiddenMs: Math.max(leadMs - marginMs, 0), codec })
-  const closed = await describe(tools, facts, bounds, ending)
-  await rm(spool, { force: true })
-  return closed
+  const roomBytes = hasRoom ? 0 : spoolBytes
+  if (!tools.room.takeAgain(roomBytes)) throw new SpoolError('disk-full')
+  try {
+    const { leadMs, codec } = bounds
+    if (codec === 'mjpeg') await remuxJpeg(tools.ffmpeg, spool, clip)
+    else await remux(tools.ffmpeg, spool, clip, { hiddenMs: Math.max(leadMs - marginMs, 0), codec })
+    const closed = await describe(tools, facts, bounds, ending)
+    await rm(spool, { force: true })
+    return closed
+  } finally {
+    tools.room.giveBack(roomBytes)
+  }
 }
 
-/** Says whether ffmpeg found no clip in a spool because there is none in it. */
-async function isEmpty(tools: ClipTools, id: number, leadMs: number, error: unknown): Promise<boolean> {
-  if (!(error instanceof CuttingError) || !error.isVerdict) return false
+/** Returns the loss when ffmpeg found no clip because there is none; undefined while there may be one. */
+async function lossOf(tools: ClipTools, { facts, bounds }: ClipPlan, error: unknown): Promise<ClipLost | undefined> {
+  if (!(error instanceof CuttingError) || !error.isVerdict) return undefined
   try {
-    return !(await showsPicture(spoolPath(tools, id), leadMs - marginMs))
-  } catch {
-    // A file that is not there or cannot be read says nothing of the video.
-    return false
+    const isEmpty = !(await showsPicture(spoolPath(tools, facts.detectionId), bounds.leadMs - marginMs))
+    return isEmpty ? lost(tools, facts, error) : undefined
+  } catch (reading) {
+    // A file that cannot be read says nothing of the video. One that is gone leaves the finished clip, which ffmpeg refused.
+    if ((reading as NodeJS.ErrnoException).code !== 'ENOENT') return undefined
+    if ((await sizeOf(clipPath(tools, facts.detectionId)).catch(() => undefined)) === undefined) return undefined
+    tools.log.error({ err: error, ...facts }, 'a clip is lost')
+    return lostBecause(facts, 'damaged')
   }
+}
+
+/** Says why a clip waits, and what ends that. */
+function waitWords(error: unknown): string {
+  const reason = reasonOf(error)
+  if (reason === 'disk-full') return 'The disk has no room for the finished clip.'
+  if (!(error instanceof CuttingError)) return 'The disk refused to read or to write it.'
+  return error.isVerdict
+    ? 'ffmpeg cannot make a clip of what was recorded. Another version of ffmpeg may.'
+    : 'ffmpeg could not be run to its end. Look whether it is installed, and whether the box has memory and room on its disk.'
 }
 
 /** Writes down how the clip ended, so that the next start can say it. On a full disk it stays as it was. */
@@ -143,12 +181,12 @@ async function noteEnding(tools: ClipTools, { facts, bounds, ending }: ClipPlan)
   )
 }
 
-async function isThere(path: string): Promise<boolean> {
+/** Returns the bytes of a file; undefined when there is none. */
+async function sizeOf(path: string): Promise<number | undefined> {
   try {
-    await stat(path)
-    return true
+    return (await stat(path)).size
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error
   }
 }

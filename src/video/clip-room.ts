@@ -25,7 +25,15 @@ export class ClipRoom {
     return true
   }
 
-  /** Ends promises: the clip is finished, or there will be none. */
+  /** The same for a finished clip whose spool is on the disk already. */
+  takeAgain(bytes: number): boolean {
+    const { freeBytes, reserveBytes } = this.#needs
+    if (freeBytes() - this.#promisedBytes - bytes < reserveBytes()) return false
+    this.#promisedBytes += bytes
+    return true
+  }
+
+  /** Ends promises: the clip is finished, or there will be none for now. */
   giveBack(bytes: number): void {
     this.#promisedBytes -= bytes
   }

@@ -56,22 +56,28 @@ export class Recording {
 
   /**
    * Ends the clip at `endMs` (monotonic), or earlier if the video does. Never rejects. Resolves with undefined when the clip
-   * could not be made yet, and the next start tries it again.
+   * could not be made yet, and the next start tries it again. `onKept` is called when the first attempt has failed.
    */
-  async close(endMs: number, ending: Ending): Promise<ClipResult | undefined> {
-    return (await this.end(endMs))(ending)
+  async close(endMs: number, ending: Ending, onKept?: () => void): Promise<ClipResult | undefined> {
+    return (await this.end(endMs))(ending, onKept)
   }
 
   /** Takes no more video. Returns the function that makes the clip. Neither rejects. */
-  async end(endMs: number): Promise<(ending: Ending) => Promise<ClipResult | undefined>> {
+  async end(endMs: number): Promise<(ending: Ending, onKept?: () => void) => Promise<ClipResult | undefined>> {
     const { facts, wallOffsetMs } = this.#request
     try {
       const spooled = await this.#spool.close(endMs)
       const bounds = { ...this.#beginnings(spooled), endAt: endMs + wallOffsetMs }
-      return ({ closedBy, peakScore }) =>
-        makeClip(this.#tools, { facts, bounds, ending: { closedBy: spooled.cutShort ?? closedBy, peakScore } }).finally(
-          () => this.#spool.release(),
-        )
+      return ({ closedBy, peakScore }, onKept = () => {}) => {
+        const plan = { facts, bounds, ending: { closedBy: spooled.cutShort ?? closedBy, peakScore } }
+        // A clip that waits for its next attempt keeps no room from the others.
+        const release = () => this.#spool.release()
+        const kept = () => {
+          release()
+          onKept()
+        }
+        return makeClip(this.#tools, plan, { onKept: kept, hasRoom: true }).finally(release)
+      }
     } catch (error) {
       this.#spool.release()
       return async () => ({ ...(await lost(this.#tools, facts, error)), endedAt: Math.round(endMs + wallOffsetMs) })

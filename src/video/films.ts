@@ -47,9 +47,16 @@ export class Films {
     this.#needs = needs
   }
 
-  /** Makes a film, or lets one in progress end later. Its result is emitted under its detection id. */
+  /**
+   * Makes a film, or lets one in progress end later. Its result is emitted under its detection id. Of one that was recorded
+   * before, `clipWaits` is emitted at once: it takes no place of another film.
+   */
   order(order: FilmOrder): void {
-    if (this.#ended.has(order.detectionId)) return
+    const { detectionId } = order
+    if (this.#ended.has(detectionId)) {
+      this.#needs.emit({ type: 'clipWaits', detectionId, words: null })
+      return
+    }
     const known = this.#films.get(order.detectionId)
     if (known) {
       known.order = { ...known.order, toAt: Math.max(known.order.toAt, order.toAt) }

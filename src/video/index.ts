@@ -14,6 +14,7 @@ export type {
   CameraStatus,
   ClipClosed,
   ClipLost,
+  ClipWaits,
   DetectionFacts,
   FilmCovered,
   FilmOrder,

@@ -268,6 +268,7 @@ export type ClipLostReason =
   | 'disk-too-slow'
   | 'disk-failed'
   | 'unreadable'
+  | 'damaged'
   | 'nothing-left'
   | 'nothing-kept'
 
@@ -279,6 +280,12 @@ export type ClipLost = DetectionFacts & {
   /** When the clip would have ended; absent when the gateway ended before. */
   readonly endedAt?: number | undefined
 }
+
+/**
+ * What a clip shows is recorded, but there is no clip of it yet: its result comes later. `words` says why it could not be made
+ * so far; null: it was not tried yet, or waits to be confirmed.
+ */
+export type ClipWaits = { readonly type: 'clipWaits'; readonly detectionId: number; readonly words: string | null }
 
 /** A piece of a live feed: whole packets of a transport stream, in a buffer that was handed over. */
 export type LivePicture = {
@@ -330,6 +337,7 @@ export type FromCameras =
   | MotionFired
   | ClipClosed
   | ClipLost
+  | ClipWaits
   | FilmCovered
   | { readonly type: 'cellsWritten'; readonly ask: number }
   /** A redacted copy is on disk, with its snapshot. */

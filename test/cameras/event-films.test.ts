@@ -128,6 +128,56 @@ t.test(
   },
 )
 
+t.test('films are ordered while clips that an earlier run left are still being made', async (t) => {
+  const made = await hall(t)
+  await remove(made, 'A')
+  const [order] = made.orders.splice(0)
+  made.gateway = await made.gateway.restart()
+  made.gateway.camerasThread.send = (message: ToCameras) => {
+    if (message.type === 'film') made.orders.push(message)
+  }
+  await hear(made.gateway)
+  t.strictSame(made.orders, [], 'no thread runs')
+  made.gateway.cameras.threadStarted()
+  await hear(made.gateway)
+  t.strictSame(made.orders, [order], 'leftoversDone has not come')
+})
+
+t.test('a film whose result waits for the disk is not ordered of the next thread', async (t) => {
+  const made = await hall(t)
+  const { gateway } = made
+  const id = await remove(made, 'A')
+  const order = made.orders.splice(0)[0] as FilmOrder
+  const { write } = gateway.work
+  gateway.work.write = async () => {
+    throw Object.assign(new Error('disk full'), { code: 'SQLITE_FULL' })
+  }
+  gateway.cameras.heard(closed(order))
+  gateway.work.write = write
+  gateway.cameras.threadEnded()
+  gateway.cameras.threadStarted()
+  await hear(gateway)
+  t.strictSame(made.orders, [], 'its clip may be on the disk under its name')
+  gateway.clock.advance(10_000)
+  await hear(gateway)
+  t.match(await footage(made, id), { clips: [{ detectionId: order.detectionId }] })
+  t.strictSame(made.orders, [], 'nothing is wanted any more')
+  await remove(made, 'A')
+  t.equal(made.orders.length, 1, 'the next one is ordered')
+})
+
+t.test('films of the past that could not be made yet take no turn of the others', async (t) => {
+  const made = await hall(t)
+  for (const ago of [90, 80, 70, 60]) await remove(made, 'A', ago * 60_000)
+  t.equal(made.orders.length, 2)
+  const [first, second] = made.orders.map(({ detectionId }) => detectionId)
+  const why = { type: 'clipWaits', words: 'ffmpeg is not there.' } as const
+  await hear(made.gateway, { ...why, detectionId: first ?? 0 }, { ...why, detectionId: second ?? 0 })
+  t.equal(made.orders.length, 4, 'the next two are made')
+  await hear(made.gateway, closed(made.orders[0] as FilmOrder))
+  t.equal(made.orders.length, 4, 'each is ordered once')
+})
+
 t.test('a film that was wanted when the gateway ended is ordered again', async (t) => {
   const made = await hall(t)
   const id = await remove(made, 'A')

@@ -53,12 +53,20 @@ export class TapedCamera {
   }
 }
 
-const endless = { take: () => true, giveBack: () => {} }
+const endless = { take: () => true, takeAgain: () => true, giveBack: () => {} }
 
 export function tools(folder: string, program = ffmpeg): ClipTools {
   const turns = new TaskLimit(1)
   const again = async () => false
-  return { ffmpeg: program, folder, log: silentLogger(), inTurn: (task) => turns.run(task), room: endless, again }
+  return {
+    ffmpeg: program,
+    folder,
+    log: silentLogger(),
+    inTurn: (task) => turns.run(task),
+    room: endless,
+    again,
+    waits: () => {},
+  }
 }
 
 export function facts(detectionId: number, motionMs: number): DetectionFacts {

@@ -152,7 +152,7 @@ t.test('a clip stops where the reserve of the ledger begins, and that is said', 
   camera.play(6000)
   const folder = t.testdir()
   const recording = new Recording(
-    { ...tools(folder), room: { take: () => false, giveBack: () => {} } },
+    { ...tools(folder), room: { take: () => false, takeAgain: () => false, giveBack: () => {} } },
     { facts: facts(1, camera.newestMs), ring: camera.ring, ...from(camera.newestMs, 2000), wallOffsetMs },
   )
   camera.play(9000)
@@ -174,6 +174,7 @@ function diskOf(bytes: number) {
       left -= wanted
       return true
     },
+    takeAgain: () => true,
     giveBack: () => {},
   }
 }

@@ -1,5 +1,5 @@
 /** Continuous video and the films of events, with a real camera: what they show is read back picture by picture. */
-import { readdirSync } from 'node:fs'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
@@ -20,10 +20,10 @@ const kept = { detecting: false, history: { isOn: true, hours: 1, stream: 'main'
 
 type Hall = { readonly cam: RtspServer; readonly b: CameraBench; readonly clip: Footage; readonly liveAt: number }
 
-async function watch(t: Test, more: Partial<CameraSettings>, clip = hall): Promise<Hall> {
+async function watch(t: Test, more: Partial<CameraSettings>, clip = hall, program = ffmpeg): Promise<Hall> {
   const cam = await startRtspServer({ streams: { hall: clip } })
   t.teardown(() => cam.stop())
-  const b = await CameraBench.open()
+  const b = await CameraBench.open({ ffmpeg: program })
   t.teardown(() => b.close())
   b.camera(1, cam.url('hall'), more)
   await b.state(1, 'live')
@@ -107,4 +107,21 @@ t.test('an event in the middle of motion gets no second clip: the one of the mot
   t.match(seen.b.of('filmCovered'), [{ detectionId: filmId, by: fired?.detectionId }])
   const clips = readdirSync(join(seen.b.folder, 'clips')).filter((name) => name.startsWith(String(filmId)))
   t.same(clips, [], 'nothing of it is left on the disk')
+})
+
+t.test('the film of an event in the middle of motion does not wait for a clip that cannot be cut', async (t) => {
+  const program = join(t.testdir(), 'ffmpeg')
+  const lines = `case "$*" in */1.mp4.part) kill -TERM $$;; esac`
+  writeFileSync(program, `#!/bin/sh\n${lines}\nexec '${ffmpeg}' "$@"\n`, { mode: 0o755 })
+  const seen = await watch(t, { detecting: true, filmSeconds: 10 }, hall, program)
+  seen.cam.seek('hall', 0)
+  await seen.b.until(() => seen.b.of('motionFired').some(({ clip }) => clip), 'motion')
+  const [fired] = seen.b.of('motionFired').filter(({ clip }) => clip)
+  t.equal(fired?.detectionId, 1)
+  t.match(await film(seen, (fired?.motionAt ?? 0) + 700), { type: 'clipClosed', detectionId: filmId })
+  t.match(
+    seen.b.of('clipWaits').find(({ detectionId }) => detectionId === 1),
+    { words: /ffmpeg could not be run/ },
+    'which is tried again',
+  )
 })

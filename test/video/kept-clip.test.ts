@@ -1,13 +1,14 @@
 /** Clips that cannot be made at once: what was recorded stays, and is tried again. */
-import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
 import { silentLogger, systemRandom } from '../../src/platform/index.ts'
 import { Recording } from '../../src/video/clip.ts'
 import type { ClipTools } from '../../src/video/clip-making.ts'
+import { ClipRoom } from '../../src/video/clip-room.ts'
 import { cutLimitMs } from '../../src/video/cutting.ts'
-import { CameraSet, type FromCameras } from '../../src/video/index.ts'
+import { CameraSet, type FromCameras, type ToCameras } from '../../src/video/index.ts'
 import { SimulatedClock } from '../support/simulated-clock.ts'
 import { noSmallDisk, smallDisk } from '../support/small-disk.ts'
 import { facts, from, leftoversOf, startMs, TapedCamera, tools, wallOffsetMs } from '../support/taped-camera.ts'
@@ -73,6 +74,20 @@ class Started {
   }
 }
 
+const motion = {
+  ...{ sensitivity: 0.3, cooldownSeconds: 1, preRecordSeconds: 2, postRecordSeconds: 1 },
+  ...{ masks: [], zones: [] },
+}
+/** A camera at an address at which nothing answers. */
+const camera: ToCameras = {
+  type: 'camera',
+  settings: {
+    ...{ cameraId: 1, url: 'rtsp://127.0.0.1:1/', detectUrl: null, username: null, passwordFile: null },
+    ...{ detecting: true, streaming: false, motion, filmSeconds: 0 },
+    history: { isOn: false, hours: 0, stream: 'main' },
+  },
+}
+
 t.test('a clip whose ffmpeg is ended by a signal is made the next time, as if nothing had happened', async (t) => {
   const folder = t.testdir({ clips: {} })
   const ended = join(folder, 'ended')
@@ -101,7 +116,10 @@ t.test(
   async (t) => {
     const folder = t.testdir()
     const { recording, endMs } = await record(tools(folder, join(folder, 'not-there')), 1)
+    const timers = () => process.getActiveResourcesInfo().filter((one) => one === 'Timeout').length
+    const before = timers()
     t.equal(await recording.close(endMs, ending), undefined)
+    t.equal(timers(), before, 'nothing keeps the thread alive')
     t.same(readdirSync(folder).sort(), ['1.json', '1.ts.part'])
     t.match(await leftoversOf(tools(folder)), [{ type: 'clipClosed', detectionId: 1, ...ending }])
   },
@@ -144,6 +162,36 @@ t.test(
   },
 )
 
+t.test('a clip that cannot be cut keeps no room of the disk from the others, and is not cut without any', async (t) => {
+  const folder = t.testdir({ clips: {} })
+  const ended = join(folder, 'ended')
+  const lines = `case "$*" in *1.mp4.part) if ! [ -e '${ended}' ]; then : >'${ended}'; kill -TERM $$; fi;; esac`
+  const allBytes = 100_000_000
+  let freeBytes = allBytes
+  const room = new ClipRoom({ freeBytes: () => freeBytes, reserveBytes: () => 0 })
+  const hasAll = () => {
+    const isFree = room.take(allBytes / 2)
+    if (isFree) room.giveBack(allBytes / 2)
+    return isFree
+  }
+  const words: (string | null)[] = []
+  const at = {
+    ...tools(join(folder, 'clips'), instead(folder, lines)),
+    ...{ room, waits: (clip: { words: string | null }) => words.push(clip.words) },
+    again: async (attempt: number) => {
+      freeBytes = allBytes
+      t.ok(hasAll(), 'another clip may have all of it')
+      if (attempt === 0) freeBytes = 1000
+      return true
+    },
+  }
+  const { recording, endMs } = await record(at, 1)
+  t.notOk(hasAll(), 'as long as it is recorded, its room is promised to it')
+  t.match(await recording.close(endMs, ending), { type: 'clipClosed' })
+  t.match(words, [/ffmpeg could not be run to its end/, /no room/])
+  t.ok(hasAll())
+})
+
 t.test('a disk that fails in the middle leaves a clip of what it took, and the clip says so', async (t) => {
   let left = 1_000_000
   const room = {
@@ -152,6 +200,7 @@ t.test('a disk that fails in the middle leaves a clip of what it took, and the c
       if (left < 0) throw Object.assign(new Error('the disk does not answer'), { code: 'EIO' })
       return true
     },
+    takeAgain: () => true,
     giveBack: () => {},
   }
   const { recording, endMs } = await record({ ...tools(t.testdir()), room }, 1)
@@ -180,6 +229,19 @@ t.test('a clip that is made and not confirmed is reported the same without ffmpe
   t.same(await leftoversOf(tools(folder, join(folder, 'not-there'))), made)
 })
 
+t.test('a finished clip that was damaged before it was recorded is lost in words, and its file stays', async (t) => {
+  const folder = t.testdir()
+  await leave(folder, 9)
+  await leftoversOf(tools(folder))
+  truncateSync(join(folder, '9.mp4'), 5000)
+  const gateway = new Started(folder, ffmpeg)
+  await gateway.until('leftoversDone')
+  t.match(gateway.heard('leftoversDone'), [{ count: 1, kept: [] }])
+  t.match(gateway.heard('clipLost'), [{ detectionId: 9, reason: 'damaged', words: /damaged on the disk/ }])
+  await gateway.stop()
+  t.ok(existsSync(join(folder, '9.mp4')), 'somebody may be able to repair it')
+})
+
 t.test('without ffmpeg at the start nothing is lost: clips are made once it is back', async (t) => {
   const folder = t.testdir({ clips: {} })
   const clips = join(folder, 'clips')
@@ -189,6 +251,10 @@ t.test('without ffmpeg at the start nothing is lost: clips are made once it is b
   await gateway.until('leftoversDone')
   t.match(gateway.heard('leftoversDone'), [{ count: 0, kept: [9] }])
   t.same(gateway.heard('clipLost'), [])
+  t.match(gateway.heard('clipWaits'), [{ detectionId: 9, words: /Look whether it is installed/ }])
+  gateway.thread.receive({ type: 'film', detectionId: 9, cameraId: 1, momentAt: 2000, fromAt: 1000, toAt: 3000 })
+  await waitUntil('the order', () => gateway.heard('clipWaits').length > 1)
+  t.match(gateway.heard('clipWaits').at(-1), { detectionId: 9, words: null }, 'its film is there already')
   symlinkSync(ffmpeg, program)
   gateway.clock.advance(10_000)
   await gateway.until('clipClosed')
@@ -220,6 +286,24 @@ t.test('facts that cannot be read keep their video, and are no reason to lose an
   t.notOk(existsSync(join(folder, '4.json')), 'which the next start does not find again')
 })
 
+t.test('a film is made again only when nothing of it is left and it is not recorded', async (t) => {
+  const folder = t.testdir({ '4.json': '' })
+  await leave(folder, 9)
+  const gateway = new Started(folder, ffmpeg)
+  const order = { type: 'film', cameraId: 5, momentAt: 2000, fromAt: 1000, toAt: 3000 } as const
+  gateway.thread.receive({ ...order, detectionId: 4 })
+  await gateway.until('leftoversDone')
+  t.match(gateway.heard('clipLost'), [{ detectionId: 4, reason: 'nothing-kept' }], 'it was ordered, and tried')
+  // The removal takes its time. Meanwhile comes the order, and then the word that it is recorded.
+  for (const message of [camera, { type: 'remove', cameraId: 1 }] as const) gateway.thread.receive(message)
+  gateway.thread.receive({ ...order, detectionId: 9 })
+  gateway.thread.receive({ type: 'recorded', detectionId: 9 })
+  await gateway.stop()
+  t.match(gateway.heard('clipWaits'), [{ detectionId: 9, words: null }])
+  t.equal(gateway.heard('clipLost').length, 1)
+  t.notOk(existsSync(join(folder, '9.json')))
+})
+
 t.test('a folder of clips that cannot be read is not taken for an empty one', async (t) => {
   const gateway = new Started(join(t.testdir({ file: '' }), 'file'), ffmpeg)
   await gateway.until('leftoversDone')
@@ -238,18 +322,7 @@ t.test('cameras start at once, also while a clip of an earlier run is still bein
     `case "$*" in *9.mp4.part) while [ -e '${waits}' ] && kill -0 $PPID; do sleep 0.05; done;; *rtsp*|*pipe:3*) exec tail -f /dev/null;; esac`,
   )
   const gateway = new Started(clips, program)
-  const motion = {
-    ...{ sensitivity: 0.3, cooldownSeconds: 1, preRecordSeconds: 2, postRecordSeconds: 1 },
-    ...{ masks: [], zones: [] },
-  }
-  gateway.thread.receive({
-    type: 'camera',
-    settings: {
-      ...{ cameraId: 1, url: 'rtsp://127.0.0.1:1/', detectUrl: null, username: null, passwordFile: null },
-      ...{ detecting: true, streaming: false, motion, filmSeconds: 0 },
-      history: { isOn: false, hours: 0, stream: 'main' },
-    },
-  })
+  gateway.thread.receive(camera)
   await gateway.until('state')
   t.match(gateway.heard('state'), [{ cameraId: 1, state: 'connecting' }])
   t.same(gateway.heard('leftoversDone'), [])
