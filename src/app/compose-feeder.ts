@@ -1,7 +1,7 @@
 import type { BackupSchedule, SegmentKeeper } from '../backup/index.ts'
 import { type Config, readSecretFile } from '../config/index.ts'
 import { EvidenceClient } from '../evidence/index.ts'
-import { Feeder, type Fleet } from '../feed/index.ts'
+import { Feeder, type Fleet, mostAlerts } from '../feed/index.ts'
 import { type HealthWatch, type Metrics, overall } from '../health/index.ts'
 import { readCertificate } from '../http/index.ts'
 import { canonicalJson, type Json, sha256 } from '../log/index.ts'
@@ -61,10 +61,11 @@ function statusOf(version: string, health: HealthWatch, nowMs: number) {
 /** The figures by which people find the box that needs them, among a thousand. */
 async function fleetOf(config: Config, parts: FleetParts): Promise<Fleet> {
   const { webhooks, cameras, backupSchedule, segments } = parts
-  const { open } = await webhooks.openAlerts()
+  const { open, newest } = await webhooks.openAlerts()
   const [file, pieces] = [backupSchedule.seen(), segments.seen()]
   return {
     openAlerts: open,
+    alerts: newest.slice(0, mostAlerts).map(({ kind, at }) => ({ kind, at })),
     cameras: {
       configured: config.cameras.length,
       withoutPictures: cameras.cameraHealth().filter(({ badSinceMs }) => badSinceMs !== null).length,

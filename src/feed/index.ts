@@ -12,6 +12,7 @@ export {
   feedPath,
   largestFeedBytes,
   longestPauseMs,
+  mostAlerts,
   releaseVersion,
   Status,
 } from './wire.ts'

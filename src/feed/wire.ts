@@ -61,14 +61,21 @@ const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER)
 const moment = z.iso.datetime().nullable()
 /** A config has fewer than 30. */
 const mostSections = 64
+/** Of the open alerts the newest come along. */
+export const mostAlerts = 10
 
 /**
  * How a gateway is, in figures, for the people at the head office: `fleet` of a feed's status. Null: not known, or there is none.
- * `configHash`: SHA-256 of the config in effect without the hashes of secrets; it tells whether two boxes are set alike.
+ * `openAlerts`: null also when there are more than are counted. `alerts`: the newest of them; of what, never in words, which may name people; absent
+ * from gateways of before. `configHash`: SHA-256 of the config in effect without the hashes of secrets; it tells whether two boxes are set alike.
  * `configSections`: the same of each section, in short; absent from gateways of before.
  */
 export const Fleet = z.object({
   openAlerts: count.nullable(),
+  alerts: z
+    .array(z.object({ kind: z.string().regex(/^[a-z0-9._-]{1,64}$/), at: z.iso.datetime() }))
+    .max(mostAlerts)
+    .optional(),
   cameras: z.object({ configured: count, withoutPictures: count }),
   freeBytes: count.nullable(),
   certificateUntil: moment,

@@ -2,7 +2,9 @@ import t from 'tap'
 import { Bundle } from '../../src/evidence/index.ts'
 import {
   AlertsAnswer,
+  CheckpointsAnswer,
   FloorAnswer,
+  ForksAnswer,
   HealthAnswer,
   RecallAnswer,
   SearchAnswer,
@@ -40,6 +42,8 @@ t.test('what the head office answers is as described', async (t) => {
     ['/api/health', HealthAnswer],
     ['/api/session', SessionAnswer],
     [`/api/hub/logs/${story['dc-7']?.logId}/entries/1`, Bundle, 'sven'],
+    [`/api/hub/logs/${story['dc-8']?.logId}/checkpoints`, CheckpointsAnswer],
+    [`/api/hub/logs/${story['dc-8']?.logId}/forks`, ForksAnswer, 'sven'],
   ] as const
   for (const [path, schema, username] of cases) {
     const { status, body } = await askAs(hub, path, username)

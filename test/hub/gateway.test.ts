@@ -108,6 +108,7 @@ t.test('how a gateway is comes along in figures', async (t) => {
   const fleet = await fleetAt()
   t.match(fleet, {
     openAlerts: 0,
+    alerts: [],
     cameras: { configured: 0, withoutPictures: 0 },
     backupAt: null,
     certificateUntil: null,
@@ -119,6 +120,28 @@ t.test('how a gateway is comes along in figures', async (t) => {
   await pass(gateway, 600_000)
   t.not((await fleetAt()).configHash, fleet.configHash, 'another config shows')
 })
+
+t.test(
+  'the open alerts of a gateway come along: of what and since when, and no words that may name people',
+  async (t) => {
+    const hub = await headOffice(t, postgres, { listens: true })
+    const gateway = await joined(t, hub)
+    const db = new Database(join(gateway.live.config.dataDir, 'gatehouse.db'))
+    db.exec(
+      `INSERT INTO alert (kind, subject, message, created_at_ms) VALUES ('uploads.late', 'Dana', 'a file of Dana waits', 1772438400000)`,
+    )
+    db.close()
+    await pass(gateway, 600_000)
+    const { data } = (await askAs(hub, '/api/hub/sites')).body
+    const site = data.find((one: { siteId: string }) => one.siteId === 'test-site')
+    t.match(site.fleet, { openAlerts: 1, alerts: [{ kind: 'uploads.late', at: '2026-03-02T08:00:00.000Z' }] })
+    t.notMatch(JSON.stringify(site), /Dana/)
+    const [columns = '', ...rows] = (await askAs(hub, '/api/hub/sites?format=csv')).text.split('\r\n')
+    const row = rows.find((one) => one.startsWith('test-site,')) ?? ''
+    const cell = (name: string) => row.split(',')[columns.split(',').indexOf(name)]
+    t.same([cell('gatewayAlerts'), cell('gatewayAlertKinds')], ['1', 'uploads.late'])
+  },
+)
 
 t.test('the confirmation of the head office makes a fact witnessed', async (t) => {
   const hub = await testHub(t, postgres, { listens: true })

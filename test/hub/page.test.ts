@@ -104,7 +104,14 @@ t.test('whoever guesses sessions is told to wait before one is looked up', async
 
 t.test('the page and its files are for everybody, and run only what the head office serves', async (t) => {
   const hub = await headOffice(t, postgres)
-  for (const path of ['/', '/find?code=P-1', '/recall', '/alerts', '/sites/dc-7']) {
+  for (const path of [
+    '/',
+    '/find?code=P-1',
+    '/recall',
+    '/alerts',
+    '/sites/dc-7',
+    '/logs/0190a5c4-3c00-7000-8000-000000000007',
+  ]) {
     const page = await hub.ask('GET', path)
     t.equal(page.status, 200, path)
     t.match(page.headers.get('content-security-policy'), /default-src 'none'; script-src 'self'/)
@@ -135,7 +142,17 @@ async function manySites(hub: TestHub, count: number): Promise<void> {
 }
 
 const site: Site = {
-  ...{ siteId: 'dc-7', name: 'Hall 7', timezone: 'UTC', size: 9, state: 'live', health: 'healthy', version: '1.2.3' },
+  ...{
+    siteId: 'dc-7',
+    name: 'Hall 7',
+    timezone: 'UTC',
+    logId: 'x',
+    earlierLogs: [],
+    size: 9,
+    state: 'live',
+    health: 'healthy',
+    version: '1.2.3',
+  },
   ...{ troubles: [], fedAt: '2026-03-02T08:00:00.000Z', lagSeconds: 60, leavesBehind: 0, openAlerts: 0 },
   config: { differsIn: [], changedAt: null, changed: [] },
   fleet: {

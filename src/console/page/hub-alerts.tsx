@@ -1,13 +1,11 @@
 import { useState } from 'hono/jsx/dom'
+import { follow } from './address.ts'
 import { ask } from './ask.ts'
 import { problemOf, timeOf, useAnswer } from './hub-ask.ts'
 import { hubTexts } from './hub-texts.ts'
 
 const words = hubTexts.alerts
 const everyMs = 15_000
-/** The head office lists no more. */
-const mostAlerts = 500
-
 type Alert = {
   readonly siteId: string
   readonly logId: string
@@ -21,7 +19,11 @@ type Alert = {
 
 /** What the head office has noticed about the logs. */
 export const HubAlerts = ({ onLeft }: { onLeft: () => void }) => {
-  const { answer, problem } = useAnswer<{ data: readonly Alert[] }>('/api/hub/alerts', onLeft, everyMs)
+  const { answer, problem } = useAnswer<{ data: readonly Alert[]; nextCursor: string | null }>(
+    '/api/hub/alerts',
+    onLeft,
+    everyMs,
+  )
   return (
     <main class="hub" id="main">
       <div class="hub-head">
@@ -29,19 +31,33 @@ export const HubAlerts = ({ onLeft }: { onLeft: () => void }) => {
         <p class="muted" role="status">
           {answer ? '' : problem || hubTexts.asking}
         </p>
+        {answer && answer.data.length > 0 ? (
+          <a class="button" href="/api/hub/alerts?format=csv" download="alerts.csv">
+            {hubTexts.file}
+          </a>
+        ) : null}
       </div>
       {answer && problem ? <p class="card alarm">{hubTexts.stale(problem)}</p> : null}
       {answer && answer.data.length === 0 ? <p class="card">{words.none}</p> : null}
-      {answer && answer.data.length >= mostAlerts ? <p class="muted">{words.newest(mostAlerts)}</p> : null}
+      {answer && answer.nextCursor !== null ? <p class="muted">{words.newest(answer.data.length)}</p> : null}
       <ul class="hub-alerts">
         {(answer?.data ?? []).map((one) => (
           <li key={`${one.logId} ${one.id}`} class={`card ${one.closedAt === null ? 'alarm' : ''}`}>
-            <h2>{one.siteId}</h2>
+            <h2>
+              <a href={`/sites/${encodeURIComponent(one.siteId)}`} onClick={follow}>
+                {one.siteId}
+              </a>
+            </h2>
             <p>{words.words[one.type] ?? words.other}</p>
             <p class="muted">
               {timeOf(one.openedAt)}
               {one.closedBy === null ? '' : ` · ${words.closedBy(one.closedBy)}`}
               {one.closedAt === null ? ` · ${words.open}` : ''} · <span class="code">{one.type}</span>
+            </p>
+            <p class="hub-links">
+              <a href={`/logs/${one.logId}`} onClick={follow}>
+                {one.type === 'log.forked' ? words.toBoth : words.toLog}
+              </a>
             </p>
             {one.closedAt === null ? <Close alert={one} /> : null}
           </li>

@@ -77,7 +77,9 @@ export const HubFind = ({ code, proves, onLeft }: FindProps) => {
         ) : null}
       </div>
       {answer && answer.data.length > 0 ? <Places places={answer.data} timeAt={timeAt} /> : null}
-      {answer && answer.trail.length > 0 ? <Trail title={words.trail} moves={answer.trail} {...shown} /> : null}
+      {answer && answer.trail.length > 0 ? (
+        <Trail title={words.trail} moves={answer.trail} file={`${path}&format=csv`} {...shown} />
+      ) : null}
       {answer && answer.behindFork.length > 0 ? (
         <Trail title={words.behind} hint={words.behindHint} moves={answer.behindFork} {...shown} />
       ) : null}
@@ -131,11 +133,26 @@ const Places = ({ places, timeAt }: { places: readonly Place[]; timeAt: SiteCloc
   </section>
 )
 
-type TrailProps = { title: string; hint?: string; moves: readonly Move[]; timeAt: SiteClock; proves: boolean }
+type TrailProps = {
+  title: string
+  hint?: string
+  moves: readonly Move[]
+  /** Address of all of them as a file. */
+  file?: string
+  timeAt: SiteClock
+  proves: boolean
+}
 
-const Trail = ({ title, hint, moves, timeAt, proves }: TrailProps) => (
+const Trail = ({ title, hint, moves, file, timeAt, proves }: TrailProps) => (
   <section class="card" aria-label={title}>
-    <h2>{title}</h2>
+    <div class="card-head">
+      <h2>{title}</h2>
+      {file === undefined ? null : (
+        <a class="button" href={file} download="trail.csv">
+          {hubTexts.file}
+        </a>
+      )}
+    </div>
     {hint === undefined ? null : <p class="muted">{hint}</p>}
     <ol class="hub-trail">
       {moves.toReversed().map(({ siteId, logId, slot, event_type, timestamp, seq, operator }) => (

@@ -1,9 +1,12 @@
 import { useRef, useState } from 'hono/jsx/dom'
 import { follow, go } from './address.ts'
+import { alertWords } from './alert-words.ts'
 import { timeOf, useAnswer } from './hub-ask.ts'
-import { pageOf, type Site } from './hub-list.ts'
+import { type Fleet, pageOf, type Site } from './hub-list.ts'
+import { HubLogs } from './hub-logs.tsx'
 import { HubPages } from './hub-pages.tsx'
 import { hubTexts } from './hub-texts.ts'
+import { locale } from './language.ts'
 
 const words = hubTexts.floor
 const everyMs = 15_000
@@ -42,6 +45,7 @@ export const HubFloor = ({ siteId, at, onLeft }: { siteId: string; at: string; o
         </p>
       </div>
       {site && site.leavesBehind > 0 && !isPast ? <p class="card alarm">{words.behind(site.leavesBehind)}</p> : null}
+      {site?.state === 'forked' ? <HubLogs site={site} /> : null}
       {site ? <Gateway site={site} /> : null}
       <Time siteId={siteId} at={isPast ? at : ''} />
       {problem ? <p class="card alarm">{code === 'NOT_FOUND' ? words.unknown : problem}</p> : null}
@@ -59,11 +63,15 @@ export const HubFloor = ({ siteId, at, onLeft }: { siteId: string; at: string; o
                 onInput={(event: Event) => [setText((event.target as HTMLInputElement).value), setPage(1)]}
               />
             </label>
+            <a class="button" href={`${asked}${isPast ? '&' : '?'}format=csv`} download={`floor-${siteId}.csv`}>
+              {hubTexts.file}
+            </a>
           </div>
           <Slots rows={page.rows} timezone={site?.timezone} />
           {page.pages > 1 ? <HubPages {...page} onPage={setPage} /> : null}
         </section>
       ) : null}
+      {site && site.state !== 'forked' ? <HubLogs site={site} /> : null}
     </main>
   )
 }
@@ -75,6 +83,7 @@ const Gateway = ({ site }: { site: Site }) => {
   const at = (iso: string | null) => (iso === null ? words.unknownYet : timeOf(iso, timezone))
   const facts = [
     [hubTexts.sites.version, version ?? words.unknownYet],
+    [words.alerts, fleet.openAlerts === null ? words.alertsMany : fleet.openAlerts.toLocaleString(locale)],
     [words.cameras, words.ofCameras(fleet.cameras.withoutPictures, fleet.cameras.configured)],
     [words.free, fleet.freeBytes === null ? words.unknownYet : words.gib(fleet.freeBytes / 1024 ** 3)],
     [words.certificate, at(fleet.certificateUntil)],
@@ -96,7 +105,29 @@ const Gateway = ({ site }: { site: Site }) => {
             </div>
           ))}
       </dl>
+      <GatewayAlerts fleet={fleet} timezone={timezone} />
     </section>
+  )
+}
+
+/** The newest open alerts of a gateway, in words: it sends their kinds alone, because a message may name people. */
+const GatewayAlerts = ({ fleet, timezone }: { fleet: Fleet; timezone: string }) => {
+  const { alerts = [], openAlerts } = fleet
+  if (alerts.length === 0) return null
+  return (
+    <>
+      <h3>{words.alertsNewest(alerts.length, openAlerts ?? alerts.length)}</h3>
+      <ul class="hub-gateway-alerts">
+        {alerts.map(({ kind, at }) => (
+          <li key={`${kind} ${at}`}>
+            <strong>{alertWords(kind).means}</strong> <span class="muted">{timeOf(at, timezone)}</span>
+            <p class="muted">
+              {words.todo} {alertWords(kind).todo}
+            </p>
+          </li>
+        ))}
+      </ul>
+    </>
   )
 }
 

@@ -4,6 +4,9 @@ export type Site = {
   readonly name: string
   readonly timezone: string
   readonly size: number
+  readonly logId: string
+  /** Logs of the site before that one, the oldest first. */
+  readonly earlierLogs: readonly string[]
   readonly state: 'live' | 'forked' | 'retired'
   readonly health: 'healthy' | 'degraded' | 'unhealthy' | null
   readonly version: string | null
@@ -24,6 +27,8 @@ export type Site = {
 /** What a gateway says of itself in figures; null: not known, or there is none. */
 export type Fleet = {
   readonly openAlerts: number | null
+  /** The newest of them; absent from gateways of before. */
+  readonly alerts?: readonly { readonly kind: string; readonly at: string }[]
   readonly cameras: { readonly configured: number; readonly withoutPictures: number }
   readonly freeBytes: number | null
   readonly certificateUntil: string | null

@@ -115,7 +115,7 @@ const List = ({ data: pallets, nextCursor, timeAt, file }: ListProps) => {
             {words.print}
           </button>
           <a class="button" href={file} download="recall.csv">
-            {words.file}
+            {hubTexts.file}
           </a>
         </div>
       </div>

@@ -104,6 +104,9 @@ const Filter = (props: { text: string; kind: Kind; onText: (text: string) => voi
         ))}
       </select>
     </label>
+    <a class="button" href="/api/hub/sites?format=csv" download="sites.csv">
+      {hubTexts.file}
+    </a>
   </div>
 )
 

@@ -19,6 +19,7 @@ const english = {
   tooMany: (seconds: number) => `Too many attempts. Try again in ${seconds} s.`,
   failed: (message: string) => `That did not work: ${message}.`,
   stale: (message: string) => `This may be old: ${message}`,
+  file: 'File (CSV)',
   views: { nav: 'Views', sites: 'Sites', find: 'Find', recall: 'Recall', alerts: 'Alerts' },
   sites: {
     title: 'Sites',
@@ -109,7 +110,6 @@ const english = {
     copied: 'The list is copied.',
     notCopied: 'This browser does not allow copying here. Use the file.',
     print: 'Print',
-    file: 'File (CSV)',
     pallet: 'Pallet',
   },
   floor: {
@@ -130,6 +130,13 @@ const english = {
     unverified: 'not yet verified',
     how: 'State',
     gateway: 'Its gateway',
+    alerts: 'Open alerts at the gateway',
+    alertsMany: 'more than 10,000',
+    alertsNewest: (shown: number, all: number) =>
+      shown < all
+        ? `Open alerts at the gateway: the newest ${shown} of ${all.toLocaleString(locale)}`
+        : 'Open alerts at the gateway',
+    todo: 'Next:',
     unknownYet: '–',
     cameras: 'Cameras without pictures',
     ofCameras: (n: number, all: number) => `${n} of ${all}`,
@@ -142,6 +149,73 @@ const english = {
     differs: 'Config differs from most in',
     changed: (at: string) => `Config changed ${at} in`,
   },
+  log: {
+    title: (site: string) => `Signed history of ${site}`,
+    unknown: 'There is no such log, or you may not see it.',
+    entries: (n: number) => `${many(n, 'log entry', 'log entries')} stored here`,
+    state: 'State',
+    states: {
+      live: 'The gateway goes on with this log. Each new state of it is signed by the gateway and confirmed by the head office.',
+      forked:
+        'This log has shown two histories, both signed by its gateway. Somebody rewrote it, or two boxes go on from one copy. Both are kept below, and the log takes no more entries.',
+      retired:
+        'This log has ended: a restored box goes on with another one, or the box was replaced. It stays as history.',
+    } as Readonly<Record<'live' | 'forked' | 'retired', string>>,
+    toSite: 'Floor of the site',
+    toNext: 'The log that goes on behind it',
+    notYours: 'Who may read evidence of this site sees both sides here.',
+    forks: 'Two histories',
+    forksHint:
+      'Both sides are as they came. Each has a checkpoint that the gateway signed, so anyone can check them with the keys below.',
+    forksFile: 'Both sides (JSON)',
+    moreForks: 'There are more; the interface for programs lists all of them.',
+    forkAt: {
+      leaf: (n: string, when: string) => `Log entry ${n}: two different entries. Noticed ${when}.`,
+      root: (n: string, when: string) => `Over ${n} log entries: two different states. Noticed ${when}.`,
+    },
+    what: 'What differs',
+    known: 'Stored before',
+    sent: 'Came later',
+    nothing: 'nothing',
+    facts: {
+      assetKey: 'Pallet',
+      slotCode: 'Slot',
+      slotId: 'Number of the slot',
+      eventType: 'Event',
+      timestamp: 'Time (UTC)',
+      receivedAt: 'Arrived at the gateway (UTC)',
+      root: 'Root over the entries',
+      bytes: 'Bytes (base64)',
+    } as Readonly<Record<string, string>>,
+    notes: 'The two signed checkpoints',
+    checkpoints: 'Signed states of the log',
+    checkpointsHint:
+      'A checkpoint says how many entries the log had and what they were, in one hash. Kept are the newest one and the last of each hour.',
+    file: 'Newest 500 (JSON)',
+    none: 'The gateway has signed nothing here yet.',
+    noOlder: 'There is none that is older.',
+    upTo: 'Entries',
+    came: 'Came',
+    confirmed: 'Confirmed here',
+    yes: 'yes',
+    no: 'no',
+    text: 'Signed text',
+    show: (n: string) => `Signed text of ${n}`,
+    newest: 'Newest',
+    older: 'Older',
+    keys: 'Keys to check signatures with',
+    keysHint:
+      'Compare those of the log with “gatehouse ledger key” at the gateway. The last one is that of the head office.',
+    ofSite: 'Signed history',
+    ofSiteHint: {
+      live: 'The gateway signs everything that it records. The head office keeps what it signed, and notices a second history.',
+      forked: 'This site has shown two histories of one log. Compare the two before anything else.',
+      retired: 'What this site has signed stays here.',
+    } as Readonly<Record<'live' | 'forked' | 'retired', string>>,
+    toNewest: 'Signed states of the log',
+    toBoth: 'Both histories, side by side',
+    toEarlier: (n: number) => (n === 1 ? 'Log before it' : `Log ${n} before it`),
+  },
   alerts: {
     close: 'Close: it was looked at',
     closed: 'Closed.',
@@ -149,7 +223,9 @@ const english = {
     title: 'Alerts of the head office',
     none: 'There is none. A fork, or a log that a restore cut off, would be here.',
     open: 'open',
-    newest: (n: number) => `These are the newest ${n}; there may be older ones.`,
+    newest: (n: number) => `These are the newest ${n}. The file has all of them.`,
+    toBoth: 'Both sides',
+    toLog: 'Signed history',
     words: {
       'log.forked':
         'The log shows two histories. Somebody rewrote it, or two boxes go on from one copy. Both are kept, and the log takes no more entries.',
@@ -180,6 +256,7 @@ const german: typeof english = {
   tooMany: (seconds) => `Zu viele Versuche. In ${seconds} s noch einmal.`,
   failed: (message) => `Das ging nicht: ${message}.`,
   stale: (message) => `Dies kann veraltet sein: ${message}`,
+  file: 'Datei (CSV)',
   views: { nav: 'Ansichten', sites: 'Standorte', find: 'Suchen', recall: 'Rückruf', alerts: 'Meldungen' },
   sites: {
     title: 'Standorte',
@@ -270,7 +347,6 @@ const german: typeof english = {
     copied: 'Die Liste ist kopiert.',
     notCopied: 'Dieser Browser erlaubt hier kein Kopieren. Bitte die Datei nehmen.',
     print: 'Drucken',
-    file: 'Datei (CSV)',
     pallet: 'Palette',
   },
   floor: {
@@ -291,6 +367,13 @@ const german: typeof english = {
     unverified: 'noch nicht geprüft',
     how: 'Zustand',
     gateway: 'Ihr Gateway',
+    alerts: 'Offene Meldungen am Gateway',
+    alertsMany: 'mehr als 10.000',
+    alertsNewest: (shown, all) =>
+      shown < all
+        ? `Offene Meldungen am Gateway: die neuesten ${shown} von ${all.toLocaleString(locale)}`
+        : 'Offene Meldungen am Gateway',
+    todo: 'Als Nächstes:',
     unknownYet: '–',
     cameras: 'Kameras ohne Bild',
     ofCameras: (n, all) => `${n} von ${all}`,
@@ -303,6 +386,73 @@ const german: typeof english = {
     differs: 'Konfiguration weicht von den meisten ab in',
     changed: (at) => `Konfiguration geändert ${at} in`,
   },
+  log: {
+    title: (site) => `Signierter Verlauf von ${site}`,
+    unknown: 'Dieses Log gibt es nicht, oder Sie dürfen es nicht sehen.',
+    entries: (n) => `${many(n, 'Eintrag', 'Einträge')} hier aufbewahrt`,
+    state: 'Zustand',
+    states: {
+      live: 'Das Gateway führt dieses Log weiter. Jeder neue Stand ist vom Gateway signiert und von der Zentrale bestätigt.',
+      forked:
+        'Dieses Log hat zwei Verläufe gezeigt, beide von seinem Gateway signiert. Jemand hat es umgeschrieben, oder zwei Geräte führen einen Stand weiter. Beide sind unten aufbewahrt, und das Log nimmt nichts mehr an.',
+      retired:
+        'Dieses Log ist beendet: Ein wiederhergestelltes Gerät führt ein anderes weiter, oder das Gerät wurde ersetzt. Es bleibt als Verlauf.',
+    },
+    toSite: 'Halle des Standorts',
+    toNext: 'Das Log, das es fortsetzt',
+    notYours: 'Wer Beweise dieses Standorts lesen darf, sieht hier beide Seiten.',
+    forks: 'Zwei Verläufe',
+    forksHint:
+      'Beide Seiten sind, wie sie kamen. Zu jeder gehört ein vom Gateway signierter Stand; mit den Schlüsseln unten kann ihn jeder prüfen.',
+    forksFile: 'Beide Seiten (JSON)',
+    moreForks: 'Es gibt mehr; die Schnittstelle für Programme nennt alle.',
+    forkAt: {
+      leaf: (n, when) => `Eintrag ${n}: zwei verschiedene Einträge. Bemerkt ${when}.`,
+      root: (n, when) => `Über ${n} Einträge: zwei verschiedene Stände. Bemerkt ${when}.`,
+    },
+    what: 'Was abweicht',
+    known: 'Zuvor aufbewahrt',
+    sent: 'Später gekommen',
+    nothing: 'nichts',
+    facts: {
+      assetKey: 'Palette',
+      slotCode: 'Stellplatz',
+      slotId: 'Nummer des Stellplatzes',
+      eventType: 'Ereignis',
+      timestamp: 'Zeit (UTC)',
+      receivedAt: 'Am Gateway angekommen (UTC)',
+      root: 'Wurzel über die Einträge',
+      bytes: 'Bytes (base64)',
+    },
+    notes: 'Die zwei signierten Stände',
+    checkpoints: 'Signierte Stände des Logs',
+    checkpointsHint:
+      'Ein Stand sagt in einem Hash, wie viele Einträge das Log hatte und welche. Aufbewahrt sind der neueste und der letzte jeder Stunde.',
+    file: 'Neueste 500 (JSON)',
+    none: 'Das Gateway hat hier noch nichts signiert.',
+    noOlder: 'Einen älteren gibt es nicht.',
+    upTo: 'Einträge',
+    came: 'Gekommen',
+    confirmed: 'Hier bestätigt',
+    yes: 'ja',
+    no: 'nein',
+    text: 'Signierter Text',
+    show: (n) => `Signierter Text von ${n}`,
+    newest: 'Neueste',
+    older: 'Ältere',
+    keys: 'Schlüssel zum Prüfen der Signaturen',
+    keysHint:
+      'Die des Logs mit „gatehouse ledger key“ am Gateway vergleichen. Der letzte ist der Schlüssel der Zentrale.',
+    ofSite: 'Signierter Verlauf',
+    ofSiteHint: {
+      live: 'Das Gateway signiert alles, was es erfasst. Die Zentrale bewahrt auf, was es signiert hat, und bemerkt einen zweiten Verlauf.',
+      forked: 'Dieser Standort hat zwei Verläufe eines Logs gezeigt. Zuerst beide vergleichen.',
+      retired: 'Was dieser Standort signiert hat, bleibt hier.',
+    },
+    toNewest: 'Signierte Stände des Logs',
+    toBoth: 'Beide Verläufe nebeneinander',
+    toEarlier: (n) => (n === 1 ? 'Das Log davor' : `Log ${n} davor`),
+  },
   alerts: {
     close: 'Als erledigt schließen',
     closed: 'Geschlossen.',
@@ -310,7 +460,9 @@ const german: typeof english = {
     title: 'Meldungen der Zentrale',
     none: 'Es gibt keine. Eine Abspaltung oder ein abgeschnittenes Log stünde hier.',
     open: 'offen',
-    newest: (n) => `Das sind die neuesten ${n}; es kann ältere geben.`,
+    newest: (n) => `Das sind die neuesten ${n}. In der Datei stehen alle.`,
+    toBoth: 'Beide Seiten',
+    toLog: 'Signierter Verlauf',
     words: {
       'log.forked':
         'Das Log zeigt zwei Verläufe. Jemand hat es umgeschrieben, oder zwei Geräte führen einen Stand weiter. Beide sind aufbewahrt, und das Log nimmt nichts mehr an.',

@@ -7,6 +7,7 @@ import { HubAlerts } from './hub-alerts.tsx'
 import { problemOf } from './hub-ask.ts'
 import { HubFind } from './hub-find.tsx'
 import { HubFloor } from './hub-floor.tsx'
+import { HubLog } from './hub-log.tsx'
 import { HubRecall } from './hub-recall.tsx'
 import { HubSites } from './hub-sites.tsx'
 import { hubTexts as words } from './hub-texts.ts'
@@ -72,6 +73,12 @@ type ViewProps = { session: Session; pathname: string; query: URLSearchParams; o
 
 const View = ({ session, pathname, query, onLeft }: ViewProps) => {
   const proves = session.caller?.permissions.includes('evidence:read') ?? false
+  const [, log] = /^\/logs\/([^/]+)\/?$/.exec(pathname) ?? []
+  if (log !== undefined) {
+    const before = Number.parseInt(query.get('before') ?? '', 10)
+    const older = Number.isSafeInteger(before) ? before : undefined
+    return <HubLog key={log} logId={decoded(log)} before={older} proves={proves} onLeft={onLeft} />
+  }
   switch (pathname) {
     case '/find':
       return <HubFind code={query.get('code') ?? ''} proves={proves} onLeft={onLeft} />

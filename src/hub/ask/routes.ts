@@ -1,4 +1,3 @@
-import { stringify } from 'csv-stringify/sync'
 import type { Context, MiddlewareHandler } from 'hono'
 import { z } from 'zod'
 import {
@@ -10,31 +9,39 @@ import {
 } from '../../auth/index.ts'
 import type { Permission } from '../../config/index.ts'
 import { AppError } from '../../errors/index.ts'
-import { type Api, type AppEnv, type Caller, demand, identityOf, noteKnown, validationError } from '../../http/index.ts'
+import { type Api, type AppEnv, type Caller, demand, identityOf, noteKnown } from '../../http/index.ts'
 import type { PageSessions } from '../page/sessions.ts'
+import { sendCsv, sendRows } from './csv.ts'
+import { logRoutes } from './log-routes.ts'
+import { asked, format, logIdIn, readQuery } from './query.ts'
+import {
+  alertColumns,
+  alertRow,
+  floorColumns,
+  floorRow,
+  moveColumns,
+  moveRow,
+  recallColumns,
+  recallRow,
+  siteColumns,
+  siteRow,
+} from './rows.ts'
 import type { AskService } from './service.ts'
 import type { Sites } from './store.ts'
 
 const requestsAMinute = 300
 const refusalsAMinute = 60
 
-/** PostgreSQL compares no text with a zero character. */
-const asked = (most: number) =>
-  z
-    .string()
-    .max(most)
-    .regex(/^[^\0]*$/, 'a zero character is in no code')
-const Search = z.strictObject({ code: asked(256).min(1) })
+const Search = z.strictObject({ code: asked(256).min(1), format })
 const Recall = z.strictObject({
   gtin: z.string().max(14),
   lot: asked(64).min(1).optional(),
   cursor: asked(256).default(''),
-  format: z.enum(['json', 'csv']).default('json'),
+  format,
 })
-const Floor = z.strictObject({ at: z.iso.datetime({ offset: true }).optional() })
-const Nothing = z.strictObject({})
-const Listed = z.strictObject({ format: z.enum(['json', 'csv']).default('json') })
-const logId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const Floor = z.strictObject({ at: z.iso.datetime({ offset: true }).optional(), format })
+const Listed = z.strictObject({ format })
+const Alerts = z.strictObject({ cursor: asked(256).default(''), format })
 
 export type AskRouteParts = {
   readonly asks: AskService
@@ -54,54 +61,46 @@ export function askRoutes(api: Api, parts: AskRouteParts): void {
     api.use(`/api/hub/${path}`, signIn(parts))
   api.use('/api/metrics', signIn(parts))
   api.get('/api/hub/search', async (c) => {
-    const { code } = read(c, Search)
-    return c.json({ success: true, ...(await asks.search(code, sitesOf(c), sitesOf(c, 'audit:read'))) })
+    const { code, format } = readQuery(c, Search)
+    const found = await asks.search(code, sitesOf(c), sitesOf(c, 'audit:read'))
+    if (format === 'json') return c.json({ success: true, ...found })
+    const moves = [...found.trail.map(moveRow(false)), ...found.behindFork.map(moveRow(true))]
+    return sendCsv(c, `trail-${code}`, moveColumns, moves, (one) => one)
   })
   api.get('/api/hub/recall', async (c) => {
-    const { gtin, lot = null, cursor, format } = read(c, Recall)
+    const { gtin, lot = null, cursor, format } = readQuery(c, Recall)
     const sites = sitesOf(c)
-    const first = await asks.recall({ gtin, lot, after: cursor }, sites)
+    const pageOf = (after: string) => asks.recall({ gtin, lot, after }, sites)
+    const first = await pageOf(cursor)
     if (format === 'json') return c.json({ success: true, ...first })
-    return sendRows(c, 'recall', recallColumns, async function* () {
-      let { data, nextCursor } = first
-      for (;;) {
-        yield data.map(recallRow)
-        if (nextCursor === null) return
-        ;({ data, nextCursor } = await asks.recall({ gtin, lot, after: nextCursor }, sites))
-      }
-    })
+    return sendRows(c, 'recall', recallColumns, () => allPages(first, pageOf, recallRow))
   })
   api.get('/api/hub/sites', async (c) => {
-    const { format } = read(c, Listed)
+    const { format } = readQuery(c, Listed)
     const data = await asks.sites(sitesOf(c))
     if (format === 'json') return c.json({ success: true, data })
-    return sendCsv(c, 'sites', data.map(siteRow), Object.keys(data.map(siteRow)[0] ?? { siteId: '' }))
+    return sendCsv(c, 'sites', siteColumns, data, siteRow)
   })
   api.get('/api/hub/sites/:siteId/slots', async (c) => {
-    const { at } = read(c, Floor)
+    const { at, format } = readQuery(c, Floor)
+    const siteId = c.req.param('siteId')
     const atMs = at === undefined ? undefined : Date.parse(at)
-    return c.json({ success: true, data: await asks.floor(c.req.param('siteId'), atMs, sitesOf(c)) })
+    const data = await asks.floor(siteId, atMs, sitesOf(c))
+    if (format === 'json') return c.json({ success: true, data })
+    const time = at === undefined ? '' : `-${at}`
+    return sendCsv(c, `floor-${siteId}${time}`, floorColumns, data, floorRow(siteId))
   })
   api.get('/api/hub/alerts', async (c) => {
-    read(c, Nothing)
-    return c.json({ success: true, data: await asks.alerts(sitesOf(c)) })
+    const { cursor, format } = readQuery(c, Alerts)
+    const sites = sitesOf(c)
+    const pageOf = (after: string) => asks.alerts(after, sites)
+    const first = await pageOf(cursor)
+    if (format === 'json') return c.json({ success: true, ...first })
+    return sendRows(c, 'alerts', alertColumns, () => allPages(first, pageOf, alertRow))
   })
-  api.get('/api/hub/logs/:logId/entries/:seq', async (c) => {
-    read(c, Nothing)
-    const seq = Number(c.req.param('seq'))
-    const place = { logId: c.req.param('logId'), seq }
-    const allowed = sitesOf(c, 'evidence:read')
-    if (allowed?.length === 0) throw new AppError('PERMISSION_DENIED', 'This needs the permission evidence:read')
-    if (!logId.test(place.logId) || !Number.isSafeInteger(seq) || seq < 1) throw AppError.notFound('Leaf')
-    const bundle = await asks.entry(place, allowed)
-    return c.body(`${JSON.stringify(bundle, undefined, 2)}\n`, 200, {
-      'Content-Type': 'application/json',
-      'Content-Disposition': `attachment; filename="leaf-${seq}.proof.json"`,
-    })
-  })
+  logRoutes(api, { asks, sitesOf })
   api.post('/api/hub/alerts/:logId/:id/close', async (c) => {
-    const asked = { logId: c.req.param('logId'), id: c.req.param('id') }
-    if (!logId.test(asked.logId)) throw AppError.notFound('Alert')
+    const asked = { logId: logIdIn(c, 'Alert'), id: c.req.param('id') }
     const managed = sitesOf(c, 'alerts:manage')
     // The role of the account may be another one elsewhere, so the sites decide.
     if (managed?.length === 0) throw new AppError('PERMISSION_DENIED', 'This needs the permission alerts:manage')
@@ -110,54 +109,16 @@ export function askRoutes(api: Api, parts: AskRouteParts): void {
   })
 }
 
-/** A cell that a spreadsheet would take for a formula gets an apostrophe. */
-function sendCsv(c: Context<AppEnv>, name: string, rows: readonly object[], columns: readonly string[]) {
-  return c.body(stringify([...rows], { ...csvOptions, header: true, columns: [...columns] }), 200, csvHeaders(name))
-}
-
-const csvHeaders = (name: string) => ({
-  'Content-Type': 'text/csv; charset=utf-8',
-  'Content-Disposition': `attachment; filename="${name}.csv"`,
-})
-
-const csvOptions = { record_delimiter: 'windows', escape_formulas: true } as const
-
-/** Sends a list by and by, which may be longer than the memory would like. */
-function sendRows(
-  c: Context<AppEnv>,
-  name: string,
-  columns: readonly string[],
-  slices: () => AsyncGenerator<readonly object[]>,
-) {
-  const lines = async function* () {
-    yield stringify([], { ...csvOptions, header: true, columns: [...columns] })
-    for await (const rows of slices()) yield stringify([...rows], { ...csvOptions, columns: [...columns] })
-  }
-  return c.body(ReadableStream.from(lines()).pipeThrough(new TextEncoderStream()), 200, csvHeaders(name))
-}
-
-const recallColumns = ['siteId', 'asset_barcode', 'slot', 'since', 'state', 'unit']
-
-function recallRow({ unit, ...row }: Awaited<ReturnType<AskService['recall']>>['data'][number]) {
-  return { ...row, unit: unit === null ? '' : (unit.reference ?? unit.unitId) }
-}
-
-function siteRow({ fleet, config, ...site }: Awaited<ReturnType<AskService['sites']>>[number]) {
-  return {
-    ...{ siteId: site.siteId, name: site.name, state: site.state, health: site.health, version: site.version },
-    ...{
-      size: site.size,
-      fedAt: site.fedAt,
-      lagSeconds: site.lagSeconds,
-      leavesBehind: site.leavesBehind,
-      openAlerts: site.openAlerts,
-    },
-    troubles: site.troubles.map(({ message }) => message).join('; '),
-    ...{ cameras: fleet?.cameras.configured, withoutPictures: fleet?.cameras.withoutPictures },
-    ...{ freeBytes: fleet?.freeBytes, certificateUntil: fleet?.certificateUntil, backupAt: fleet?.backupAt },
-    ...{ rehearsedAt: fleet?.rehearsedAt, configHash: fleet?.configHash, configDiffersIn: config.differsIn.join(' ') },
+/** Gives the rows of a list page by page, from the first one on. */
+async function* allPages<T>(first: Page<T>, pageOf: (cursor: string) => Promise<Page<T>>, rowOf: (one: T) => object) {
+  let { data, nextCursor } = first
+  for (;;) {
+    yield data.map(rowOf)
+    if (nextCursor === null) return
+    ;({ data, nextCursor } = await pageOf(nextCursor))
   }
 }
+type Page<T> = { readonly data: readonly T[]; readonly nextCursor: string | null }
 
 function signIn({ authenticator, sessions, window }: AskRouteParts): MiddlewareHandler<AppEnv> {
   const take = (key: string, limit: number) => {
@@ -196,10 +157,4 @@ function signIn({ authenticator, sessions, window }: AskRouteParts): MiddlewareH
     take(`user ${identityOf(c.get('caller'))}`, requestsAMinute)
     return next()
   }
-}
-
-function read<S extends z.ZodType>(c: Context<AppEnv>, schema: S): z.output<S> {
-  const found = schema.safeParse(c.req.query())
-  if (!found.success) throw validationError(found.error.issues, c.req.query())
-  return found.data
 }

@@ -3,12 +3,17 @@ import { Status } from '../../feed/index.ts'
 import { type Clock, isoTime } from '../../platform/index.ts'
 import { gtin14, readBarcode } from '../../warehouse/index.ts'
 import type { HubDatabase } from '../store/database.ts'
+import { alertCursor, readAlertCursor } from './alert-cursor.ts'
+import { type CheckpointPage, checkpointsOf } from './checkpoints.ts'
 import { differing, usualSections } from './drift.ts'
 import { entryOf } from './entry.ts'
+import { forksOf } from './forks.ts'
 import { type PalletOfLot, palletsOfLot } from './lots.ts'
 import { operatorsOf } from './names.ts'
 import { locate, type Pallet, palletOf } from './pallets.ts'
+import { seenLog } from './seen-log.ts'
 import {
+  alertSlice,
   alertsOf,
   assetsWithSscc,
   closeAlert,
@@ -90,6 +95,18 @@ export class AskService {
     return palletOf(read.key, onLabel, await assetsWithSscc(this.#db, ssccs, sites))
   }
 
+  /** Returns what is kept of the signed history of a log, a page of it. Throws NOT_FOUND for a log of a site that the caller may not see. */
+  async checkpoints(logId: string, page: CheckpointPage, sites: Sites) {
+    const log = await seenLog(this.#db, logId, sites, this.#vkey)
+    return { log, data: await checkpointsOf(this.#db, log, page) }
+  }
+
+  /** Returns where a log has shown two histories, with both sides, a page of them. Throws as `checkpoints` does. */
+  async forks(logId: string, page: { readonly cursor: string; readonly limit: number }, sites: Sites) {
+    const log = await seenLog(this.#db, logId, sites, this.#vkey)
+    return { log, ...(await forksOf(this.#db, log, page)) }
+  }
+
   /** Returns a leaf with its proof. Throws NOT_FOUND for one that is not stored, or of a site that the caller may not see. */
   entry(place: { readonly logId: string; readonly seq: number }, sites: Sites) {
     return entryOf(this.#db, place, sites, this.#vkey)
@@ -128,6 +145,7 @@ export class AskService {
       return [
         {
           ...{ siteId: now.site_id, name: now.name, timezone: now.timezone, logId: now.log_id, size: Number(now.size) },
+          earlierLogs: ofSite.filter((one) => one !== now).map(({ log_id }) => log_id),
           ...{
             state: now.retired_at === null ? now.state : ('retired' as const),
             logs: ofSite.length,
@@ -180,15 +198,19 @@ export class AskService {
     return all.toSorted((a, b) => (a.slot < b.slot ? -1 : 1))
   }
 
-  /** Returns the newest alerts, closed ones too. */
-  async alerts(sites: Sites) {
-    return (await alertsOf(this.#db, sites)).map((row) => ({
+  /** Returns alerts, closed ones too, the newest first: 500 at most, behind `cursor`. Throws VALIDATION_ERROR for a cursor that is none. */
+  async alerts(cursor: string, sites: Sites) {
+    const rows = await alertsOf(this.#db, sites, readAlertCursor(cursor))
+    const shown = rows.slice(0, alertSlice)
+    const last = shown.at(-1)
+    const data = shown.map((row) => ({
       ...{ siteId: row.site_id, logId: row.log_id, id: row.alert_id, type: row.type, severity: row.severity },
       openedAt: isoTime(row.opened_at.getTime()),
       closedAt: row.closed_at === null ? null : isoTime(row.closed_at.getTime()),
       closedBy: row.closed_by,
       detail: row.detail,
     }))
+    return { data, nextCursor: rows.length > shown.length && last ? alertCursor(last) : null }
   }
 
   /** Closes an alert that somebody has looked at; closing it again changes nothing. Throws NOT_FOUND for one of a site that is not theirs. */

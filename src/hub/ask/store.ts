@@ -8,6 +8,8 @@ export type Sites = readonly string[] | null
 const mostTrail = 1000
 /** So many assets of a lot are looked for at once. */
 export const lotSlice = 10_000
+/** So many alerts are read at once. */
+export const alertSlice = 500
 
 // A mark `-` in a register means that a restore has lost what stood there.
 const visible = '($2::text[] IS NULL OR l.site_id = ANY($2))'
@@ -89,7 +91,9 @@ const endless = '9223372036854775807'
 const alerts = hubStatement(
   'alerts-of-sites',
   `SELECT l.site_id, a.log_id, a.alert_id, a.type, a.severity, a.opened_at, a.closed_at, a.closed_by, a.detail FROM alert a
-   JOIN log l ON l.log_id = a.log_id WHERE ($1::text[] IS NULL OR l.site_id = ANY($1)) ORDER BY a.opened_at DESC LIMIT 500`,
+   JOIN log l ON l.log_id = a.log_id WHERE ($1::text[] IS NULL OR l.site_id = ANY($1))
+     AND ($2::timestamptz IS NULL OR (a.opened_at, a.log_id, a.alert_id) < ($2, $3::uuid, $4::text))
+   ORDER BY a.opened_at DESC, a.log_id DESC, a.alert_id DESC LIMIT ${alertSlice + 1}`,
 )
 // What a restore left behind is kept as evidence, and nobody has to look after it.
 const openAlerts = hubStatement(
@@ -317,8 +321,12 @@ export async function openAlertsOf(db: HubTx, sites: Sites): Promise<Map<string,
   return counted
 }
 
-export function alertsOf(db: HubTx, sites: Sites): Promise<AlertRow[]> {
-  return db.rows<AlertRow>(alerts, [sites])
+/** The place of an alert in the list of them. */
+export type AlertPlace = { readonly openedAt: string; readonly logId: string; readonly id: string }
+
+/** Returns alerts behind a place, the newest first; one more than are shown at once, when there are more. */
+export function alertsOf(db: HubTx, sites: Sites, after: AlertPlace | undefined): Promise<AlertRow[]> {
+  return db.rows<AlertRow>(alerts, [sites, after?.openedAt ?? null, after?.logId ?? null, after?.id ?? null])
 }
 
 /** Returns the site of an alert; undefined when there is none. */

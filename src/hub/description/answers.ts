@@ -8,6 +8,8 @@ const siteId = z.string()
 const slot = { slot: z.string().openapi({ description: 'its label' }), slot_id: z.int() }
 const listOf = <S extends z.ZodType>(row: S) => z.strictObject({ success: z.literal(true), data: z.array(row) })
 
+const nextCursor = z.string().nullable().openapi({ description: 'more follow: send it as `cursor`; null: this is all' })
+
 const Move = z
   .strictObject({
     ...{ siteId, logId: z.uuid(), ...slot, timestamp: time },
@@ -58,7 +60,7 @@ export const RecallAnswer = z
   .strictObject({
     success: z.literal(true),
     data: z.array(Recalled).openapi({ description: 'those that stand somewhere first' }),
-    nextCursor: z.string().nullable().openapi({ description: 'more follow: send it as `cursor`; null: this is all' }),
+    nextCursor,
   })
   .openapi('RecallAnswer')
 
@@ -69,6 +71,7 @@ export const SitesAnswer = listOf(
   z
     .strictObject({
       ...{ siteId, name: z.string(), timezone: z.string(), logId: z.uuid(), size: z.int() },
+      earlierLogs: z.array(z.uuid()).openapi({ description: 'its other logs, the oldest first' }),
       ...{ state: z.enum(['live', 'forked', 'retired']), logs: z.int(), version: z.string().nullable() },
       health: z.enum(['healthy', 'degraded', 'unhealthy']).nullable(),
       troubles: z.array(Trouble).openapi({ description: 'what the gateway says is wrong with it' }),
@@ -92,14 +95,68 @@ export const FloorAnswer = listOf(
     .openapi('Slot'),
 )
 
-export const AlertsAnswer = listOf(
-  z
-    .strictObject({
-      ...{ siteId, logId: z.uuid(), id: z.string(), type: z.string(), severity: z.string(), openedAt: time },
-      ...{ closedAt: time.nullable(), closedBy: z.string().nullable(), detail: z.record(z.string(), z.unknown()) },
-    })
-    .openapi('Alert'),
-)
+const Alert = z
+  .strictObject({
+    ...{ siteId, logId: z.uuid(), id: z.string(), type: z.string(), severity: z.string(), openedAt: time },
+    ...{ closedAt: time.nullable(), closedBy: z.string().nullable(), detail: z.record(z.string(), z.unknown()) },
+  })
+  .openapi('Alert')
+
+export const AlertsAnswer = z.strictObject({ success: z.literal(true), data: z.array(Alert), nextCursor })
+
+const LogOfSite = z
+  .strictObject({
+    ...{ logId: z.uuid(), siteId, origin: z.string(), state: z.enum(['live', 'forked', 'retired']) },
+    size: z.int().openapi({ description: 'leaves that are stored here' }),
+    continuedBy: z.uuid().nullable().openapi({ description: 'the log that goes on behind it after a restore' }),
+    keys: z.array(z.string()).openapi({
+      description:
+        'Verifier keys (c2sp.org/signed-note) of the log, the oldest first, and of the head office as a witness. Compare those of the log with `gatehouse ledger key` at its gateway.',
+    }),
+  })
+  .openapi('Log')
+
+const bytes = z.base64()
+
+const Checkpoint = z
+  .strictObject({
+    size: z.int().openapi({ description: 'Number of leaves' }),
+    rootHash: bytes.openapi({ description: 'RFC 6962 root over them' }),
+    timestamp: time.openapi({ description: 'When it came here; ISO 8601 in UTC' }),
+    note: z.string().openapi({ description: 'The signed note as it came, with the cosignature of the head office' }),
+    isConfirmed: z.boolean().openapi({ description: 'Whether the head office has cosigned it' }),
+  })
+  .openapi('Checkpoint')
+
+export const CheckpointsAnswer = z.strictObject({
+  ...{ success: z.literal(true), log: LogOfSite, data: z.array(Checkpoint) },
+})
+
+const side = {
+  leaf: bytes.nullable().openapi({ description: 'The leaf at this place; null when two roots differ' }),
+  root: bytes.nullable().openapi({ description: 'The root over so many leaves, where it is known' }),
+}
+
+const Fork = z
+  .strictObject({
+    place: z.int().openapi({ description: 'Number of the first leaf that differs, or of leaves under two roots' }),
+    kind: z.enum(['leaf', 'root']),
+    seenAt: time,
+    known: z.strictObject({
+      ...side,
+      note: z.string().nullable().openapi({ description: 'The signed checkpoint that was stored before' }),
+    }),
+    sent: z.strictObject({
+      ...side,
+      note: z.string().openapi({ description: 'The signed checkpoint that came with it' }),
+      leaves: z.array(bytes).openapi({ description: 'Leaves that came under that checkpoint, of another root' }),
+    }),
+  })
+  .openapi('Fork')
+
+export const ForksAnswer = z.strictObject({
+  ...{ success: z.literal(true), log: LogOfSite, data: z.array(Fork), nextCursor },
+})
 
 const Check = z.strictObject({
   status: z.enum(['healthy', 'degraded', 'unhealthy']),

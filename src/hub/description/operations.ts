@@ -12,10 +12,13 @@ import {
   feedPath,
   longestPauseMs,
 } from '../../feed/index.ts'
-import { operation } from '../../http/index.ts'
+import { historyQuery, operation, queryInteger } from '../../http/index.ts'
+import { mostForks } from '../ask/forks.ts'
 import {
   AlertsAnswer,
+  CheckpointsAnswer,
   FloorAnswer,
+  ForksAnswer,
   HealthAnswer,
   RecallAnswer,
   SearchAnswer,
@@ -50,8 +53,9 @@ const asking = [
   operation({
     ...asked,
     ...{ id: 'search', path: '/api/hub/search', summary: 'At which site a barcode or SSCC is, and its moves' },
-    input: { query: z.object({ code: z.string().min(1).max(256) }) },
-    success: { 200: { description: 'What is known of it', schema: SearchAnswer } },
+    description: 'CSV has its moves: the newest 1,000, the oldest first.',
+    input: { query: z.object({ code: z.string().min(1).max(256), format }) },
+    success: { 200: { description: 'What is known of it', schema: SearchAnswer, mediaType: csvToo } },
   }),
   operation({
     ...asked,
@@ -77,15 +81,42 @@ const asking = [
     ...{ id: 'getFloor', path: '/api/hub/sites/{siteId}/slots', summary: 'The floor of a site, now or at a time' },
     input: {
       params: z.object({ siteId: text }),
-      query: z.object({ at: z.iso.datetime({ offset: true }).optional() }),
+      query: z.object({ at: z.iso.datetime({ offset: true }).optional(), format }),
     },
-    success: { 200: { description: 'Its slots', schema: FloorAnswer } },
+    success: { 200: { description: 'Its slots', schema: FloorAnswer, mediaType: csvToo } },
   }),
   operation({
     ...asked,
-    ...{ id: 'listAlerts', path: '/api/hub/alerts', summary: 'The newest 500 alerts, closed ones too' },
-    input: {},
-    success: { 200: { description: 'The alerts', schema: AlertsAnswer } },
+    ...{ id: 'listAlerts', path: '/api/hub/alerts', summary: 'Alerts, closed ones too, the newest first' },
+    description: 'JSON has 500 alerts at most, CSV all of them.',
+    input: { query: z.object({ cursor: z.string().max(256).optional(), format }) },
+    success: { 200: { description: 'The alerts', schema: AlertsAnswer, mediaType: csvToo } },
+  }),
+  operation({
+    ...asked,
+    ...{ id: 'listCheckpoints', path: '/api/hub/logs/{logId}/checkpoints' },
+    summary: 'Signed checkpoints of a log that are kept here, the newest first',
+    description:
+      'The newest one, the last of each hour, and each that the stored leaves cannot replace. For the next page send the smallest size of this one as `before`.',
+    input: {
+      params: z.object({ logId }),
+      query: z.object({ limit: historyQuery.limit, before: queryInteger({ min: 0 }).optional() }),
+    },
+    success: { 200: { description: 'One page', schema: CheckpointsAnswer } },
+  }),
+  operation({
+    ...{ tag: 'Asking', method: 'get', access: 'evidence:read', id: 'listForks' },
+    ...{ path: '/api/hub/logs/{logId}/forks', summary: 'Where a log has shown two histories, with both sides' },
+    description:
+      'Both sides are as they came: what was stored before, and what was sent. Anyone can check the signed checkpoints of both with the keys of the log.',
+    input: {
+      params: z.object({ logId }),
+      query: z.object({
+        limit: queryInteger({ min: 1, max: mostForks, clamp: true, unlessSent: mostForks }).optional(),
+        cursor: z.string().max(128).optional(),
+      }),
+    },
+    success: { 200: { description: 'One page', schema: ForksAnswer } },
   }),
   operation({
     ...{ tag: 'Asking', method: 'get', access: 'evidence:read', id: 'getEntry' },

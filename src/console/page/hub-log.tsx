@@ -1,0 +1,219 @@
+import { useState } from 'hono/jsx/dom'
+import { follow } from './address.ts'
+import { timeOf, useAnswer } from './hub-ask.ts'
+import { differences, type Side } from './hub-fork.ts'
+import type { Site } from './hub-list.ts'
+import { hubTexts } from './hub-texts.ts'
+import { locale } from './language.ts'
+
+const words = hubTexts.log
+const everyMs = 15_000
+const rowsAPage = 20
+
+type Log = {
+  readonly siteId: string
+  readonly origin: string
+  readonly state: Site['state']
+  readonly size: number
+  readonly continuedBy: string | null
+  readonly keys: readonly string[]
+}
+type Checkpoint = {
+  readonly size: number
+  readonly timestamp: string
+  readonly note: string
+  readonly isConfirmed: boolean
+}
+type Fork = {
+  readonly place: number
+  readonly kind: 'leaf' | 'root'
+  readonly seenAt: string
+  readonly known: Side
+  readonly sent: Side & { readonly leaves: readonly string[] }
+}
+
+type LogProps = { logId: string; before: number | undefined; proves: boolean; onLeft: () => void }
+
+/** What a gateway has signed, and both sides where it has shown two histories. `proves`: whether the account may read evidence. */
+export const HubLog = ({ logId, before, proves, onLeft }: LogProps) => {
+  const path = `/api/hub/logs/${encodeURIComponent(logId)}`
+  const page = `${path}/checkpoints?limit=${rowsAPage}${before === undefined ? '' : `&before=${before}`}`
+  const { answer, problem, code } = useAnswer<{ log: Log; data: readonly Checkpoint[] }>(
+    page,
+    onLeft,
+    before === undefined ? everyMs : undefined,
+  )
+  const sites = useAnswer<{ data: readonly Site[] }>('/api/hub/sites', onLeft)
+  const site = sites.answer?.data.find(({ siteId }) => siteId === answer?.log.siteId)
+  const log = answer?.log
+  return (
+    <main class="hub" id="main">
+      <div class="hub-head">
+        <h1>{words.title(site?.name ?? log?.siteId ?? '')}</h1>
+        <p class="muted" role="status">
+          {log ? words.entries(log.size) : problem ? '' : hubTexts.asking}
+        </p>
+      </div>
+      {problem ? <p class="card alarm">{code === 'NOT_FOUND' ? words.unknown : problem}</p> : null}
+      {log ? <State log={log} logId={logId} /> : null}
+      {log?.state === 'forked' && !proves ? <p class="card">{words.notYours}</p> : null}
+      {log && proves ? <Forks path={path} timezone={site?.timezone} onLeft={onLeft} /> : null}
+      {answer ? (
+        <Checkpoints rows={answer.data} isOlder={before !== undefined} logId={logId} timezone={site?.timezone} />
+      ) : null}
+      {log ? <Keys keys={log.keys} /> : null}
+    </main>
+  )
+}
+
+const State = ({ log, logId }: { log: Log; logId: string }) => (
+  <section class={`card ${log.state === 'forked' ? 'alarm' : ''}`} aria-label={words.state}>
+    <p>{words.states[log.state]}</p>
+    <p class="hub-links">
+      <a href={`/sites/${encodeURIComponent(log.siteId)}`} onClick={follow}>
+        {words.toSite}
+      </a>
+      {log.continuedBy === null ? null : (
+        <a href={`/logs/${log.continuedBy}`} onClick={follow}>
+          {words.toNext}
+        </a>
+      )}
+      <span class="muted code">{logId}</span>
+    </p>
+  </section>
+)
+
+const Forks = ({ path, timezone, onLeft }: { path: string; timezone: string | undefined; onLeft: () => void }) => {
+  const { answer, problem } = useAnswer<{ data: readonly Fork[]; nextCursor: string | null }>(`${path}/forks`, onLeft)
+  if (problem) return <p class="card alarm">{problem}</p>
+  if (!answer || answer.data.length === 0) return null
+  return (
+    <section class="card" aria-labelledby="hub-forks">
+      <div class="card-head">
+        <h2 id="hub-forks">{words.forks}</h2>
+        <a class="button" href={`${path}/forks`} download="forks.json">
+          {words.forksFile}
+        </a>
+      </div>
+      <p class="muted">{words.forksHint}</p>
+      {answer.data.map((fork) => (
+        <Both key={`${fork.place} ${fork.sent.note}`} fork={fork} timezone={timezone} />
+      ))}
+      {answer.nextCursor === null ? null : <p class="note">{words.moreForks}</p>}
+    </section>
+  )
+}
+
+const Both = ({ fork, timezone }: { fork: Fork; timezone: string | undefined }) => {
+  const { known, sent, place, kind, seenAt } = fork
+  return (
+    <article class="hub-fork">
+      <h3>{words.forkAt[kind](place.toLocaleString(locale), timeOf(seenAt, timezone))}</h3>
+      <table class="hub-table">
+        <thead>
+          <tr>
+            <th scope="col">{words.what}</th>
+            <th scope="col">{words.known}</th>
+            <th scope="col">{words.sent}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {differences(known, sent).map(({ name, known, sent }) => (
+            <tr key={name}>
+              <th scope="row">{words.facts[name] ?? <span class="code">{name}</span>}</th>
+              <td class="code">{known ?? words.nothing}</td>
+              <td class="code">{sent ?? words.nothing}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <details>
+        <summary>{words.notes}</summary>
+        <h4>{words.known}</h4>
+        <pre class="hub-note">{known.note ?? words.nothing}</pre>
+        <h4>{words.sent}</h4>
+        <pre class="hub-note">{sent.note}</pre>
+      </details>
+    </article>
+  )
+}
+
+type CheckpointsProps = {
+  rows: readonly Checkpoint[]
+  isOlder: boolean
+  logId: string
+  timezone: string | undefined
+}
+
+const Checkpoints = ({ rows, isOlder, logId, timezone }: CheckpointsProps) => {
+  const [shown, setShown] = useState<number | undefined>(undefined)
+  const here = `/logs/${logId}`
+  const note = rows.find(({ size }) => size === shown)?.note
+  return (
+    <section class="card" aria-labelledby="hub-checkpoints">
+      <div class="card-head">
+        <h2 id="hub-checkpoints">{words.checkpoints}</h2>
+        <a class="button" href={`/api/hub/logs/${logId}/checkpoints?limit=500`} download="checkpoints.json">
+          {words.file}
+        </a>
+      </div>
+      <p class="muted">{words.checkpointsHint}</p>
+      {rows.length === 0 ? <p class="blank">{isOlder ? words.noOlder : words.none}</p> : null}
+      {rows.length === 0 ? null : (
+        <table class="hub-table">
+          <thead>
+            <tr>
+              <th scope="col" class="number">
+                {words.upTo}
+              </th>
+              <th scope="col">{words.came}</th>
+              <th scope="col">{words.confirmed}</th>
+              <th scope="col">{words.text}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(({ size, timestamp, isConfirmed }) => (
+              <tr key={size}>
+                <th scope="row" class="number">
+                  {size.toLocaleString(locale)}
+                </th>
+                <td>{timeOf(timestamp, timezone)}</td>
+                <td>{isConfirmed ? words.yes : words.no}</td>
+                <td>
+                  <button
+                    type="button"
+                    aria-expanded={shown === size}
+                    onClick={() => setShown(shown === size ? undefined : size)}
+                  >
+                    {words.show(size.toLocaleString(locale))}
+                  </button>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {note === undefined ? null : <pre class="hub-note">{note}</pre>}
+      <p class="hub-links">
+        {isOlder ? (
+          <a href={here} onClick={follow}>
+            {words.newest}
+          </a>
+        ) : null}
+        {rows.length === rowsAPage ? (
+          <a href={`${here}?before=${rows.at(-1)?.size}`} onClick={follow}>
+            {words.older}
+          </a>
+        ) : null}
+      </p>
+    </section>
+  )
+}
+
+const Keys = ({ keys }: { keys: readonly string[] }) => (
+  <details class="card">
+    <summary>{words.keys}</summary>
+    <p class="muted">{words.keysHint}</p>
+    <pre class="hub-note">{keys.join('\n')}</pre>
+  </details>
+)

@@ -1,0 +1,77 @@
+/** The rows of the files that people take along. Columns are named as the answers in JSON name them. */
+import type { AskService } from './service.ts'
+
+type Answer<Name extends 'search' | 'recall' | 'sites' | 'floor' | 'alerts'> = Awaited<ReturnType<AskService[Name]>>
+
+export const moveColumns = [
+  ...['timestamp', 'siteId', 'event_type', 'slot', 'asset_barcode', 'operator'],
+  ...['logId', 'seq', 'lostByRestore'],
+]
+
+export const moveRow =
+  (isBehind: boolean) =>
+  ({ slot_id: _, ...move }: Answer<'search'>['trail'][number]) => ({ ...move, lostByRestore: isBehind ? 'yes' : '' })
+
+export const recallColumns = ['siteId', 'asset_barcode', 'slot', 'since', 'state', 'unit']
+
+export function recallRow({ unit, ...row }: Answer<'recall'>['data'][number]) {
+  return { ...row, unit: unit === null ? '' : (unit.reference ?? unit.unitId) }
+}
+
+export const floorColumns = [
+  ...['siteId', 'warehouse', 'zone', 'slot', 'slot_id', 'state', 'assetBarcode', 'since', 'verdict'],
+]
+
+/** `verdict` is empty for a past time, at which it is not read. */
+export const floorRow =
+  (siteId: string) =>
+  ({ isOccupied, ...slot }: Answer<'floor'>[number]) => ({
+    ...{ siteId, ...slot, state: isOccupied ? 'occupied' : 'empty', verdict: verdictOf(slot) },
+  })
+
+type Judged = { readonly slot: string; readonly isVerified?: boolean; readonly isDisputed?: boolean }
+
+function verdictOf({ isVerified, isDisputed }: Judged): string {
+  if (isDisputed) return 'disputed'
+  if (isVerified === undefined) return ''
+  return isVerified ? 'verified' : 'unverified'
+}
+
+export const alertColumns = [
+  ...['siteId', 'type', 'severity', 'openedAt', 'closedAt', 'closedBy', 'logId', 'id', 'detail'],
+]
+
+export const alertRow = ({ detail, ...alert }: Answer<'alerts'>['data'][number]) => ({
+  ...alert,
+  detail: JSON.stringify(detail),
+})
+
+export const siteColumns = [
+  ...['siteId', 'name', 'state', 'health', 'version', 'size', 'fedAt', 'lagSeconds', 'leavesBehind'],
+  ...[
+    'openAlerts',
+    'gatewayAlerts',
+    'gatewayAlertKinds',
+    'troubles',
+    'cameras',
+    'withoutPictures',
+    'freeBytes',
+    'certificateUntil',
+    'backupAt',
+  ],
+  ...['rehearsedAt', 'configHash', 'configDiffersIn'],
+]
+
+export function siteRow({ fleet, config, troubles, ...site }: Answer<'sites'>[number]) {
+  return {
+    ...site,
+    ...{ gatewayAlerts: fleet?.openAlerts, gatewayAlertKinds: kindsOf(fleet) },
+    troubles: troubles.map(({ message }) => message).join('; '),
+    ...{ cameras: fleet?.cameras.configured, withoutPictures: fleet?.cameras.withoutPictures },
+    ...{ freeBytes: fleet?.freeBytes, certificateUntil: fleet?.certificateUntil, backupAt: fleet?.backupAt },
+    ...{ rehearsedAt: fleet?.rehearsedAt, configHash: fleet?.configHash, configDiffersIn: config.differsIn.join(' ') },
+  }
+}
+
+const kindsOf = (fleet: Answer<'sites'>[number]['fleet']) =>
+  [...new Set((fleet?.alerts ?? []).map(({ kind }) => kind))].join(' ')
