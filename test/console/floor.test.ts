@@ -228,3 +228,48 @@ t.test(
     await page.getByText('You were signed out. Sign in again to go on.').waitFor()
   },
 )
+
+t.test('a floor whose sign-in has ended goes on where it was after the next one', inBrowser, async (t) => {
+  const { gateway, url } = await racks(t)
+  const { page } = await open(t, browser, url)
+  await signIn(page, 'vera')
+  await shown(page, 'Slot A-01-01, zone Rack A: verified, pallet P-A1')
+  await slot(page, 'A-03-01').click()
+  const filter = page.getByRole('region', { name: 'The slots as a table' }).getByRole('combobox')
+  await filter.selectOption('Disputed')
+  await page.context().clearCookies()
+  await page.context().setOffline(true)
+  await page.context().setOffline(false)
+  const again = page.getByRole('dialog', { name: 'Sign in' })
+  await again.waitFor()
+  await record(gateway, { event_type: 'PLACED', slot_code: 'A-08-01', asset_barcode: 'P-meanwhile' })
+  await signIn(page, 'vera')
+  await again.waitFor({ state: 'detached' })
+  t.equal(await filter.inputValue(), 'disputed', 'the table is filtered as before')
+  await page.locator('.slot-panel').getByRole('heading', { name: 'A-03-01' }).waitFor()
+  await page.locator('.events').getByText('P-meanwhile').first().waitFor()
+  await page.getByText('Live').waitFor()
+})
+
+t.test(
+  'a plan that is changed slot by slot is read again when that has ended, not at each of them',
+  inBrowser,
+  async (t) => {
+    const { gateway, url } = await racks(t)
+    const { page } = await open(t, browser, url)
+    await signIn(page, 'vera')
+    await shown(page, 'Slot A-01-01, zone Rack A: verified, pallet P-A1')
+    await page.getByText('Live').waitFor()
+    let reads = 0
+    page.on('request', (request) => {
+      if (new URL(request.url()).pathname === '/api/whms/slots') reads += 1
+    })
+    for (let n = 1; n <= 8; n += 1) {
+      const body = { zone: 'Rack B' }
+      const answer = await gateway.ask('PUT', `/api/whms/slots/${label('A', n, 3)}`, { by: people.ada, body })
+      t.equal(answer.status, 200, answer.text)
+    }
+    await shown(page, 'Slot A-08-03, zone Rack B')
+    t.ok(reads >= 1 && reads <= 2, `${reads} reads of the slots for eight changes`)
+  },
+)

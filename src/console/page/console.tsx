@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'hono/jsx/dom'
+import { onSignedInAgain } from './again.ts'
 import { Alerts } from './alerts.tsx'
 import type { Discrepancy, List, PlacementEvent, SignedIn, Slot } from './answers.ts'
 import { ask, gatewayNow, Refused } from './ask.ts'
@@ -216,6 +217,7 @@ function usePast(at: string | undefined, onLeft: (why: string) => void): Past {
         ([slots, events]) => isWanted && setPast({ slots: slots.data, events: events.data, problem: '', at }),
         (error: Error) => {
           if (!isWanted) return
+          // It is read again after the next sign-in.
           if (error instanceof Refused && error.isSignedOut) return onLeft(texts.signedOut)
           setPast((before) => ({ ...before, problem: floorTexts.pastFailed(error.message) }))
           const waitMs = error instanceof Refused ? error.retryAfterSeconds * 1000 : 0
@@ -223,9 +225,11 @@ function usePast(at: string | undefined, onLeft: (why: string) => void): Past {
         },
       )
     let timer = setTimeout(read, restMs)
+    const unwatch = onSignedInAgain(() => void read())
     return () => {
       isWanted = false
       clearTimeout(timer)
+      unwatch()
     }
   }, [at])
   // While Play or a finger goes on, the floor of the step before stays; one of another time never stays with a problem.

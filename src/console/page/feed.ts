@@ -1,3 +1,4 @@
+import { onSignedInAgain } from './again.ts'
 import type {
   Alert,
   Camera,
@@ -12,6 +13,7 @@ import type {
   Zone,
 } from './answers.ts'
 import { ask, gatewayNow, Refused, Unreachable } from './ask.ts'
+import { Calm, layoutPace } from './calm.ts'
 import { floorTexts } from './floor-texts.ts'
 import { type Heard, listen } from './live.ts'
 import { withStates } from './verify-queue.ts'
@@ -99,6 +101,10 @@ export class Feed {
   #stopped = false
   #isLive = false
   #unlisten = () => {}
+  #unwatch = () => {}
+  /** The sign-in has ended: nothing is asked until somebody has signed in again. */
+  #isOut = false
+  readonly #relaid = new Calm(() => this.#readLayout(), layoutPace)
   #telling = 0
   /** What the stream told while a round was under way: its answers may be older. */
   #meanwhile: Heard[] = []
@@ -115,6 +121,7 @@ export class Feed {
     addEventListener('online', this.#look)
     addEventListener('offline', this.#lost)
     this.#unlisten = listen(this.#hear)
+    this.#unwatch = onSignedInAgain(this.#again)
     this.#timer = setTimeout(this.#look, firstMs)
   }
 
@@ -124,7 +131,18 @@ export class Feed {
     document.removeEventListener('visibilitychange', this.#look)
     removeEventListener('online', this.#look)
     removeEventListener('offline', this.#lost)
+    this.#relaid.stop()
+    this.#unwatch()
     this.#unlisten()
+  }
+
+  /** Goes on after the sign-in had ended: the floor stays as it was, and is asked for anew. */
+  readonly #again = (): void => {
+    if (!this.#isOut) return
+    this.#isOut = false
+    this.#due.clear()
+    this.#unlisten = listen(this.#hear)
+    this.#look()
   }
 
   /** Asks for these parts at once, for example after a change by this page. */
@@ -157,11 +175,18 @@ export class Feed {
     if (this.#round) this.#meanwhile.push(heard)
     this.#known = afterHearing(this.#known, heard)
     if (heard.kind === 'event') this.#seen = idsOf(this.#known)
-    if (heard.kind === 'floor' && heard.data.layoutChanged) {
-      for (const part of layout) this.#due.delete(part)
-      this.#look()
-    }
+    if (heard.kind === 'floor' && heard.data.layoutChanged) this.#relaid.soon()
     this.#tellSoon()
+  }
+
+  /** What a round under way brings may have been read before the change. */
+  #readLayout(): void {
+    if (this.#round) {
+      this.#relaid.soon()
+      return
+    }
+    for (const part of layout) this.#due.delete(part)
+    this.#look()
   }
 
   /** Reports once for what came together. */
@@ -176,13 +201,13 @@ export class Feed {
 
   readonly #look = (): void => {
     clearTimeout(this.#timer)
-    if (this.#stopped || document.hidden || this.#round) return
+    if (this.#stopped || this.#isOut || document.hidden || this.#round) return
     this.#round = this.#askRound().then((waitMs) => {
       this.#round = undefined
       if (this.#isStale) this.#due.clear()
       const nextMs = this.#isStale ? 0 : waitMs
       this.#isStale = false
-      if (!this.#stopped && !document.hidden) this.#timer = setTimeout(this.#look, nextMs)
+      if (!this.#stopped && !this.#isOut && !document.hidden) this.#timer = setTimeout(this.#look, nextMs)
     })
   }
 
@@ -242,7 +267,8 @@ export class Feed {
     this.#failures += 1
     const waitMs = retryMs[Math.min(this.#failures, retryMs.length) - 1] ?? beatMs
     if (error instanceof Refused && error.isSignedOut) {
-      this.stop()
+      this.#isOut = true
+      this.#unlisten()
       this.#signedOut()
       return waitMs
     }

@@ -1,6 +1,7 @@
 import { render, useEffect, useRef, useState } from 'hono/jsx/dom'
 import type { JSX } from 'hono/jsx/dom/jsx-runtime'
 import { numberOf, useAddress } from './address.ts'
+import { tellSignedInAgain } from './again.ts'
 import type { Session } from './answers.ts'
 import { ask, keepCsrfToken, Unreachable } from './ask.ts'
 import { Console } from './console.tsx'
@@ -53,13 +54,14 @@ const App = () => {
     document.title = session ? `${session.siteId} · Gatehouse` : 'Gatehouse'
   }, [session])
 
-  /** Goes on where the same person was. A view with fields stays as it is; what has none, and the floor, begins anew. */
+  /** Goes on where the same person was. The floor and views with fields stay as they are; what has none begins anew. */
   const goOn = (next: Session) => {
     const isSame = personOf(next) === personOf(session)
-    const hasFields = location.pathname !== '/' && document.querySelector('main :is(input, textarea)') !== null
-    if (!isSame || !hasFields) setRound((n) => n + 1)
+    const stays = isSame && document.querySelector('main :is(input, textarea)') !== null
+    if (!stays) setRound((n) => n + 1)
     setNotice('')
     keep(next)
+    if (stays) tellSignedInAgain()
   }
   /** Asks who is signed in now: perhaps somebody is again, in another tab. */
   const lookAgain = () => {
@@ -93,9 +95,9 @@ const App = () => {
   if (!session) return <Waiting trouble={trouble} />
   const asked = new URLSearchParams(search)
   const [isFind, code] = /^\/find(?:\/([^/]+))?\/?$/.exec(pathname) ?? []
-  const mayHandOut = session.caller?.permissions.includes('units:advance') ?? false
   const find = {
-    ...{ code: decoded(code), at: asked.get('at') ?? undefined, siteId: session.siteId, onLeft: leave, mayHandOut },
+    ...{ code: decoded(code), at: asked.get('at') ?? undefined, siteId: session.siteId, onLeft: leave },
+    caller: session.caller ?? undefined,
   }
   const signed = asked.get('signed') ?? undefined
   if (!session.caller && isFind && signed !== undefined) return <Loaded file={findFile} props={{ ...find, signed }} />

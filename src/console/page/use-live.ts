@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'hono/jsx/dom'
+import { onSignedInAgain } from './again.ts'
 import { Refused } from './ask.ts'
 import { type Heard, listen } from './live.ts'
 
@@ -6,27 +7,49 @@ import { type Heard, listen } from './live.ts'
 const leastMs = 5000
 const aloneMs = 15_000
 const firstMs = 1500
+/** What the stream tells is asked again this often, in case that something is wrong with either of them. */
+const toldMs = 600_000
+
+/** How an answer changes. */
+type Manner<T> = {
+  /** Says whether what the gateway told may change this answer. Default: always. */
+  readonly isAbout?: (heard: Heard, answer: T | undefined) => boolean
+  /** Says whether the stream tells all that changes this answer: then nothing else is asked while it comes. Default: never. */
+  readonly isTold?: (answer: T) => boolean
+  /** It is asked for before the stream has come. Default: a list waits for it for a moment, so that it is read once. */
+  readonly isUrgent?: boolean
+  /** The answer never changes: it is asked for until it is there. */
+  readonly isFixed?: boolean
+}
 
 type Loaded<T> = { readonly answer: T | undefined; readonly problem: string; readonly reload: () => void }
 
 /**
- * Loads an answer, and again when the gateway tells one of these kinds; without the stream every 15 s. A hidden page asks nothing, and
- * at once when it is seen again. What was known stays while it is asked again. `onLeft` is called when the sign-in has ended.
+ * Loads an answer, and again when the gateway tells one of these kinds; else every 15 s, unless the stream tells all that
+ * changes it. A hidden page asks nothing, and at once when it is seen again. What was known stays while it is asked again. `onLeft` is
+ * called when the sign-in has ended; after the next one it is asked at once.
  */
-export function useLive<T>(load: () => Promise<T>, kinds: readonly Heard['kind'][], onLeft: () => void): Loaded<T> {
+export function useLive<T>(
+  load: () => Promise<T>,
+  kinds: readonly Heard['kind'][],
+  onLeft: () => void,
+  { isAbout = () => true, isTold = () => false, isUrgent = false, isFixed = false }: Manner<T> = {},
+): Loaded<T> {
   const [answer, setAnswer] = useState<T | undefined>(undefined)
   const [problem, setProblem] = useState('')
-  const state = useRef({ timer: 0, askedMs: 0, isAsking: false, isOver: false, isWanted: false })
-  const now = state.current ?? { timer: 0, askedMs: 0, isAsking: false, isOver: false, isWanted: false }
+  const state = useRef<State<T>>(blank())
+  const now = state.current ?? blank<T>()
   const ask = () => {
     clearTimeout(now.timer)
     if (now.isAsking || now.isOver || document.hidden) return
     now.isAsking = true
+    now.isHeard = false
     now.askedMs = performance.now()
     load()
       .then(
         (next) => {
           if (now.isOver) return
+          now.answer = next
           setProblem('')
           setAnswer(next)
         },
@@ -39,8 +62,14 @@ export function useLive<T>(load: () => Promise<T>, kinds: readonly Heard['kind']
         now.isAsking = false
         // What is being asked for may have been read before the change.
         if (now.isWanted) reload()
-        else soon(aloneMs)
+        else rest()
       })
+  }
+  const rest = () => {
+    const { answer: known } = now
+    if (now.isHeard) return askSoon()
+    if (isFixed && known !== undefined) return
+    soon(now.isLive && known !== undefined && isTold(known) ? toldMs : aloneMs)
   }
   const reload = () => {
     now.isWanted = now.isAsking
@@ -51,21 +80,46 @@ export function useLive<T>(load: () => Promise<T>, kinds: readonly Heard['kind']
     if (!now.isOver) now.timer = window.setTimeout(ask, ms)
   }
   const askSoon = () => soon(Math.max(0, now.askedMs === 0 ? 0 : now.askedMs + leastMs - performance.now()))
-  const look = () => !document.hidden && reload()
+  const look = () => !document.hidden && !(isFixed && now.answer !== undefined) && reload()
+  const hear = (heard: Heard) => {
+    if (heard.kind === 'hello' || heard.kind === 'lost') now.isLive = heard.kind === 'hello'
+    const isAnew = heard.kind === 'lost' || (heard.kind === 'hello' && !heard.data.resumed)
+    if (!isAnew && !(kinds.includes(heard.kind) && isAbout(heard, now.answer))) return
+    // What is being asked for may have been read before it.
+    if (now.isAsking) now.isHeard = true
+    else askSoon()
+  }
   useEffect(() => {
     now.isOver = false
     document.addEventListener('visibilitychange', look)
-    soon(firstMs)
-    const unlisten = listen((heard) => {
-      if (heard.kind === 'lost' || (heard.kind === 'hello' && !heard.data.resumed) || kinds.includes(heard.kind))
-        askSoon()
-    })
+    const unwatch = onSignedInAgain(look)
+    soon(isUrgent ? 0 : firstMs)
+    const unlisten = isFixed ? () => {} : listen(hear)
     return () => {
       now.isOver = true
       clearTimeout(now.timer)
       document.removeEventListener('visibilitychange', look)
+      unwatch()
       unlisten()
     }
   }, [])
   return { answer, problem, reload }
 }
+
+type State<T> = {
+  timer: number
+  askedMs: number
+  isAsking: boolean
+  isOver: boolean
+  /** It is wanted again as soon as it was answered. */
+  isWanted: boolean
+  /** Something was told while it is asked. */
+  isHeard: boolean
+  isLive: boolean
+  answer: T | undefined
+}
+
+const blank = <T>(): State<T> => ({
+  ...{ timer: 0, askedMs: 0, isAsking: false, isOver: false, isWanted: false },
+  ...{ isHeard: false, isLive: false, answer: undefined },
+})
