@@ -1,10 +1,14 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import t from 'tap'
 import { violations } from '../support/axe.ts'
-import { inBrowser, launchBrowser, open, type Place, place, record, signIn } from '../support/browser.ts'
-import { furnish, heldPhoto, people } from '../support/gateway.ts'
+import { inBrowser, launchBrowser, open, type Place, place, placeOf, record, signIn } from '../support/browser.ts'
+import { furnish, heldPhoto, people, type TestGateway, testGateway } from '../support/gateway.ts'
+import { lookAtPhotos } from '../support/retention.ts'
 import { scannerAt } from '../support/scanner.ts'
 import { pictureOf, screens, themes } from '../support/screens.ts'
+import { SimulatedClock } from '../support/simulated-clock.ts'
 
 t.setTimeout(240_000)
 
@@ -132,6 +136,54 @@ t.test(
     await shown(page, 'A-2')
   },
 )
+
+const dayMs = 86_400_000
+
+/** Three placements that wait: the photo of A-3 was removed by retention, that of A-1 is lost, and that of A-2 is there. */
+async function withoutPhotos(t: Parameters<typeof place>[0]): Promise<Place> {
+  const before = await testGateway({ clock: new SimulatedClock(Date.now()) })
+  await furnish(before, ['A-1', 'A-2', 'A-3'])
+  const put = async (gateway: TestGateway, slot_code: string, n: number) => {
+    const photo_url = await heldPhoto(gateway, n)
+    await record(gateway, { event_type: 'PLACED', slot_code, asset_barcode: `P-${slot_code}`, photo_url })
+    return photo_url.slice(-64)
+  }
+  await put(before, 'A-3', 1)
+  const gateway = await lookAtPhotos(before, before.clock.now() - 91 * dayMs)
+  const lost = await put(gateway, 'A-1', 2)
+  rmSync(join(gateway.live.config.dataDir, 'photos', lost.slice(0, 2), `${lost}.png`))
+  await put(gateway, 'A-2', 3)
+  return placeOf(t, gateway)
+}
+
+t.test('a placement whose photo is gone for good is judged by the sentence that says so', inBrowser, async (t) => {
+  const floor = await withoutPhotos(t)
+  const { page } = await open(t, browser, `${floor.url}verify`)
+  const photos = '**/api/whms/evidence/photos/*'
+  await page.route(photos, (route) => route.fulfill({ status: 404, body: '<h1>Not found</h1>' }))
+  await signIn(page, 'sven')
+  await page.locator('.no-photo').getByText('photo').first().waitFor()
+  t.match(await page.locator('.no-photo').innerText(), /could not be loaded/, 'the page of a proxy is no answer')
+  await page.keyboard.press('v')
+  await page.getByRole('alert').getByText('Not recorded').waitFor()
+  t.match(await stateOf(floor, 'A-3'), { isVerified: false })
+  await page.unroute(photos)
+  await page.getByRole('button', { name: 'Load the photo again' }).click()
+  const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' }).format(Date.now())
+  await page.getByText(`removed it on ${day}, `).waitFor()
+  await page.getByText('because photos stay here for 90 days after their upload.').waitFor()
+  await page.getByText('You can decide without it').waitFor()
+  t.same(await violations(page), [])
+  await page.keyboard.press('v')
+  await page.getByRole('status').getByText('Verified: P-A-3 in A-3. 2 placements wait').waitFor()
+  await page.getByText('the gateway does not have its file any more').waitFor()
+  await page.getByLabel('Note').fill('wrong slot')
+  await page.getByRole('button', { name: 'Dispute' }).click()
+  await page.getByRole('status').getByText('Disputed: P-A-1 in A-1. 1 placement waits').waitFor()
+  await shown(page, 'A-2')
+  await page.goto(`${floor.url}find/P-A-3`)
+  await page.locator('.move').getByText('The photo is gone for good.').waitFor()
+})
 
 t.test('a pallet that is placed in its slot again is judged by its new photo', inBrowser, async (t) => {
   const floor = await waiting(t)

@@ -2,11 +2,9 @@ import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { composeStorage } from '../../src/app/compose-storage.ts'
 import { verifyLedger } from '../../src/evidence/index.ts'
-import { silentLogger, systemRandom } from '../../src/platform/index.ts'
-import { Retention } from '../../src/retention/index.ts'
 import { furnish, heldPhoto, people, type TestGateway, testGateway, tinyPng } from '../support/gateway.ts'
+import { lookAtPhotos } from '../support/retention.ts'
 
 const dayMs = 86_400_000
 const by = people.ada
@@ -17,21 +15,7 @@ const file = ({ live }: TestGateway) => join(live.config.dataDir, 'photos', sha2
 
 /** Lets retention look while the photo counts as uploaded since then, and starts the gateway again. */
 async function look(t: Test, gateway: TestGateway, uploadedAtMs: number | undefined): Promise<TestGateway> {
-  gateway.close()
-  const { clock, live } = gateway
-  const outside = { clock, random: systemRandom, log: silentLogger(), version: '0.0.0-test' }
-  const storage = await composeStorage(live, outside, false)
-  const { work, audit, makeId, logRoom: log } = storage
-  const retention = new Retention({
-    ...{ work, clock, logger: outside.log, log, audit, makeId, dataDir: live.config.dataDir },
-    clockIsTrusted: () => true,
-    freeBytes: () => Number.POSITIVE_INFINITY,
-    settings: () => ({ clipDays: () => ({ days: 1, key: 'none' }), minFreeBytes: 0, keepLocalDays: 90 }),
-    uploadedAtMs: () => uploadedAtMs,
-  })
-  await retention.look()
-  storage.close()
-  const again = await testGateway({ clock, folder: gateway.folder })
+  const again = await lookAtPhotos(gateway, uploadedAtMs)
   t.teardown(() => again.close())
   return again
 }

@@ -40,7 +40,11 @@ export async function launchBrowser(
 
 /** A gateway that listens, with the browser's own time: ages on the page are counted from the Date of its answers. */
 export async function place(t: Test, config: Record<string, unknown> = {}): Promise<Place> {
-  const gateway = await testGateway({ clock: new SimulatedClock(Date.now()), config })
+  return placeOf(t, await testGateway({ clock: new SimulatedClock(Date.now()), config }))
+}
+
+/** Lets a gateway listen. */
+export async function placeOf(t: Test, gateway: TestGateway): Promise<Place> {
   const listener = new HttpListener({ host: '127.0.0.1', port: 0 }, gateway.api)
   const port = await listener.start()
   t.teardown(async () => {

@@ -6,6 +6,7 @@ import { kilograms } from './counting.ts'
 import { findTexts as words } from './find-texts.ts'
 import { Icon, type IconName } from './icons.tsx'
 import { ownPath } from './own-path.ts'
+import { usePhoto } from './photo-gone.ts'
 import { Prove } from './prove.tsx'
 import { Said } from './said.tsx'
 import { storyTexts } from './story-texts.ts'
@@ -79,7 +80,7 @@ export const Move = ({ step, code, timeZone, isSignedIn, nowMs, onAsking, isPrin
           <time datetime={event.timestamp}>{time}</time>
         </div>
         <div class="move-body">
-          <Photo step={step} isSignedIn={isSignedIn} />
+          <Photo {...{ step, isSignedIn, timeZone }} />
           <MoveFacts step={step} timeZone={timeZone} evidence={details?.evidence} />
         </div>
         {event.warnings.length > 0 ? (
@@ -171,12 +172,21 @@ export const Fact = ({ name, value }: { name: string; value: string }) => (
   </div>
 )
 
-const Photo = ({ step: { event, photo, slot }, isSignedIn }: { step: StoryStep; isSignedIn: boolean }) => {
+type PhotoProps = { step: StoryStep; isSignedIn: boolean; timeZone: string | undefined }
+
+const Photo = ({ step: { event, photo, slot }, isSignedIn, timeZone }: PhotoProps) => {
   const dialog = useRef<HTMLDialogElement>(null)
+  const src = `/api/whms/evidence/photos/${photo.sha256}`
+  const shown = usePhoto(src, timeZone)
   if (photo.evidence !== 'held' || photo.sha256 === null)
     return <p class="no-photo muted">{words.photos[photo.evidence ?? ''] ?? words.noPhoto}</p>
   if (!isSignedIn) return <p class="no-photo muted">{words.signInForPhoto}</p>
-  const src = `/api/whms/evidence/photos/${photo.sha256}`
+  if (shown.state === 'gone')
+    return (
+      <p class="no-photo muted">
+        <Said words={shown.why} />
+      </p>
+    )
   const alt = words.photoOf(event.asset_barcode, eventWords[event.event_type].toLowerCase(), slot.slot_id)
   return (
     <>
@@ -186,7 +196,7 @@ const Photo = ({ step: { event, photo, slot }, isSignedIn }: { step: StoryStep; 
         aria-label={words.fullScreen(alt)}
         onClick={() => dialog.current?.showModal()}
       >
-        <img src={src} alt="" loading="lazy" width={160} height={120} />
+        <img src={src} alt="" loading="lazy" width={160} height={120} onError={shown.onError} />
       </button>
       <dialog ref={dialog} class="photo-full" aria-label={words.photo}>
         <img src={src} alt={alt} loading="lazy" />

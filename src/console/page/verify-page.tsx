@@ -1,14 +1,17 @@
 import { useEffect, useMemo, useRef, useState } from 'hono/jsx/dom'
 import { follow, keepsUnsaved, numberOf, pageOfCode } from './address.ts'
+import { onSignedInAgain } from './again.ts'
 import type { Asset, EventFootage, List, PlacementEvent, Slot, Warehouse } from './answers.ts'
 import { ask, Refused } from './ask.ts'
 import { Bar } from './bar.tsx'
+import { Calm, layoutPace } from './calm.ts'
 import { kilograms } from './counting.ts'
 import { Icon } from './icons.tsx'
-import { listen } from './live.ts'
+import { type Heard, listen } from './live.ts'
 import { Fact } from './move.tsx'
 import { useOnceKey } from './once-key.ts'
 import { ownPath } from './own-path.ts'
+import { usePhoto } from './photo-gone.ts'
 import { Said } from './said.tsx'
 import { whyNoFilm } from './story-words.ts'
 import { texts } from './texts.ts'
@@ -197,37 +200,50 @@ function useFloor(onLeft: (why: string) => void) {
   useEffect(() => {
     let timer = 0
     let isOver = false
+    let reading: { heard: Heard[] } | undefined
+    const relaid = new Calm(() => (reading ? relaid.soon() : void read()), layoutPace)
     const read = async () => {
       clearTimeout(timer)
+      const mine: { heard: Heard[] } = { heard: [] }
+      reading = mine
       try {
         const [slots, events, warehouses] = await Promise.all([
           ask<List<Slot>>('/api/whms/slots'),
           ask<List<PlacementEvent>>('/api/whms/events?event_type=PLACED&limit=500'),
           ask<List<Warehouse>>('/api/whms/warehouses'),
         ])
-        if (isOver) return
+        if (isOver || reading !== mine) return
         setTrouble('')
-        setFloor({ slots: slots.data, events: events.data })
+        // What was told meanwhile may be newer than the answers.
+        setFloor(mine.heard.reduce(afterHearing, { slots: slots.data, events: events.data }))
         setTimeZone(warehouses.data[0]?.timezone)
       } catch (error) {
-        if (isOver) return
+        if (isOver || reading !== mine) return
         if (error instanceof Refused && error.isSignedOut) onLeft(texts.signedOut)
         else setTrouble(texts.notAsked((error as Error).message))
         timer = window.setTimeout(read, aloneMs)
+      } finally {
+        if (reading === mine) reading = undefined
       }
     }
     const unlisten = listen((heard) => {
       if (heard.kind === 'hello' && !heard.data.resumed) void read()
-      else if (heard.kind === 'floor' && heard.data.layoutChanged) void read()
+      else if (heard.kind === 'floor' && heard.data.layoutChanged) relaid.soon()
       else if (heard.kind === 'lost') {
         clearTimeout(timer)
         timer = window.setTimeout(read, aloneMs)
-      } else setFloor((before) => before && afterHearing(before, heard))
+      } else {
+        reading?.heard.push(heard)
+        setFloor((before) => before && afterHearing(before, heard))
+      }
     })
+    const unwatch = onSignedInAgain(() => void read())
     timer = window.setTimeout(read, firstMs)
     return () => {
       isOver = true
       clearTimeout(timer)
+      relaid.stop()
+      unwatch()
       unlisten()
     }
   }, [])
@@ -267,7 +283,7 @@ const Done = () => (
 type EvidenceProps = {
   waiting: Waiting
   timeZone: string | undefined
-  /** Called when the photo is on the screen, or it is said that there is none to see. */
+  /** Called when the photo is on the screen, or it is said that there is none to see (any more). */
   onSeen: () => void
 }
 
@@ -316,29 +332,31 @@ const Evidence = ({ waiting: { slot, placed: known }, timeZone, onSeen }: Eviden
   }, [])
   const full = useRef<HTMLDialogElement>(null)
   const photo = `/api/whms/evidence/photos/${placed?.photo_sha256}`
-  const [tries, setTries] = useState(0)
-  const [isBroken, setBroken] = useState(false)
+  const shown = usePhoto(photo, timeZone)
   const isHeld = placed?.photoEvidence === 'held' && placed.photo_sha256 !== null
   // What was replaced before its photo came is not on the screen: its photo must not count in place of its successor's.
   const seenHere = () => {
     if (root.current?.isConnected) onSeen()
   }
+  // Who waits for a photo that is gone for good would wait for ever: that it is gone is what there is to see.
+  const isThereNone = lookup === 'done' && (!isHeld || shown.state === 'gone')
   useEffect(() => {
-    if (lookup === 'done' && !isHeld) seenHere()
-  }, [lookup, isHeld])
+    if (isThereNone) seenHere()
+  }, [isThereNone])
   return (
     <section class="evidence-pair" ref={root} aria-label={`${texts.slot(slot.slot_id)}, ${texts.pallet(code)}`}>
       <figure class="verify-photo">
-        {isHeld && isBroken ? (
+        {isHeld && shown.state === 'gone' ? (
+          <div class="no-photo">
+            <p>
+              <Said words={shown.why} />
+            </p>
+            <p>{words.decideWithout}</p>
+          </div>
+        ) : isHeld && shown.state === 'failed' ? (
           <div class="no-photo">
             <p>{words.photoFailed}</p>
-            <button
-              type="button"
-              onClick={() => {
-                setTries(tries + 1)
-                setBroken(false)
-              }}
-            >
+            <button type="button" onClick={shown.again}>
               {words.photoAgain}
             </button>
           </div>
@@ -346,11 +364,11 @@ const Evidence = ({ waiting: { slot, placed: known }, timeZone, onSeen }: Eviden
           <>
             <button type="button" aria-label={words.fullScreen} onClick={() => full.current?.showModal()}>
               <img
-                key={tries}
+                key={shown.tries}
                 src={photo}
                 alt={words.photo(code, slot.slot_id)}
                 onLoad={seenHere}
-                onError={() => setBroken(true)}
+                onError={shown.onError}
               />
             </button>
             <dialog ref={full} class="photo-full" aria-label={words.photo(code, slot.slot_id)}>

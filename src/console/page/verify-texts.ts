@@ -15,6 +15,7 @@ const english = {
   noPhoto: 'The gateway holds no photo of this placement. Look at the place itself, or dispute it.',
   photoFailed: 'The photo could not be loaded. Load it again to decide here, or verify at the place itself by /scan.',
   photoAgain: 'Load the photo again',
+  decideWithout: 'You can decide without it: by the film, by the weight, or at the place itself.',
   notFound: 'The placement could not be looked up. Trying again …',
   notSeen: 'Not recorded: the photo of this placement is not on the screen yet. Decide when you see it.',
   film: (camera: number) => `Film of the moment, camera ${camera}`,
@@ -52,6 +53,7 @@ const german: typeof english = {
   photoFailed:
     'Das Foto ließ sich nicht laden. Laden Sie es noch einmal, um hier zu entscheiden, oder prüfen Sie am Platz selbst mit /scan.',
   photoAgain: 'Foto noch einmal laden',
+  decideWithout: 'Sie können ohne das Foto entscheiden: nach dem Film, nach dem Gewicht oder am Platz selbst.',
   notFound: 'Die Einlagerung ließ sich nicht nachschlagen. Es wird weiter versucht …',
   notSeen:
     'Nicht gebucht: Das Foto dieser Einlagerung ist noch nicht auf dem Bildschirm. Entscheiden Sie, wenn Sie es sehen.',

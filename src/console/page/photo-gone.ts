@@ -1,0 +1,50 @@
+import { useState } from 'hono/jsx/dom'
+import { ask, Refused } from './ask.ts'
+import { gatewayWords } from './language.ts'
+import { photoTexts as words } from './photo-texts.ts'
+import { exactTime } from './words.ts'
+
+/**
+ * Returns why the gateway has this photo no longer, in words: somebody removed it on purpose, or its file is lost. Undefined when it may
+ * still come. Only the gateway's own answer counts: a slow line, a proxy and a gateway that is busy say nothing about the photo.
+ */
+export function whyGone(error: unknown, timeZone: string | undefined): string | undefined {
+  if (!(error instanceof Refused) || error.status !== 404 || error.code !== 'NOT_FOUND') return undefined
+  if (!error.details.includes('removed')) return words.lost
+  const [, at] = /removed from this box at (\S+),/.exec(error.details) ?? []
+  const [, days] = /keepLocalDays: (\d+)/.exec(error.details) ?? []
+  const when = exactTime(at ?? '', timeZone)
+  return when === '' || days === undefined
+    ? words.removedBecause(gatewayWords(error.details))
+    : words.removed(when, Number(days))
+}
+
+/** A photo that is being shown. `state`: what is known of one that did not come. */
+export type ShownPhoto = {
+  readonly state: 'coming' | 'failed' | 'gone'
+  /** Why it is gone, in words. */
+  readonly why: string
+  /** Counts how often it was asked for. */
+  readonly tries: number
+  readonly onError: () => void
+  readonly again: () => void
+}
+
+/** Keeps what is known of a photo whose picture did not come: the gateway is asked whether it still has it. */
+export function usePhoto(address: string, timeZone: string | undefined): ShownPhoto {
+  const [known, setKnown] = useState<Pick<ShownPhoto, 'state' | 'why' | 'tries'>>({
+    state: 'coming',
+    why: '',
+    tries: 0,
+  })
+  const onError = () => {
+    const failed = () => setKnown((before) => ({ ...before, state: 'failed' }))
+    ask(address).then(failed, (error: Error) => {
+      const why = whyGone(error, timeZone)
+      if (why === undefined) return failed()
+      setKnown((before) => ({ ...before, state: 'gone', why }))
+    })
+  }
+  const again = () => setKnown(({ tries }) => ({ state: 'coming', why: '', tries: tries + 1 }))
+  return { ...known, onError, again }
+}
