@@ -1,8 +1,10 @@
 import type { Browser, Page } from 'playwright-core'
 import t from 'tap'
+import { violations } from '../support/axe.ts'
 import { inBrowser, launchBrowser, open, type Place, place, record, signIn } from '../support/browser.ts'
 import { furnish, people } from '../support/gateway.ts'
 import { scannerAt } from '../support/scanner.ts'
+import { pictureOf } from '../support/screens.ts'
 
 t.setTimeout(240_000)
 
@@ -172,3 +174,73 @@ t.test('of a very long story the newest moves are shown, and the past is asked f
   t.match(await shown.first().innerText(), /number 6002/)
   t.match(await shown.last().innerText(), /number 5003/)
 })
+
+t.test(
+  'a pallet is marked on a small plan, beside its counts and the pallets of the same lot',
+  inBrowser,
+  async (t) => {
+    const at = await place(t)
+    const by = people.ada
+    await story(at)
+    for (const [asset_id, lot] of [
+      ['P-1', 'L7'],
+      ['P-2', 'L7'],
+      ['P-3', 'L7'],
+      ['P-4', 'L8'],
+    ]) {
+      const body = { asset_id, type: 'pallet', gtin: '04012345678901', lot }
+      const made = await at.gateway.ask('POST', '/api/whms/assets', { by, body })
+      if (made.status !== 201) {
+        const changed = await at.gateway.ask('PUT', `/api/whms/assets/${asset_id}`, {
+          by,
+          body: { gtin: body.gtin, lot },
+        })
+        t.equal(changed.status, 200, changed.text)
+      }
+    }
+    const opened = { slot_codes: ['A-01-02'], reference: 'W48' }
+    t.equal((await at.gateway.ask('POST', '/api/whms/counts', { by: people.sven, body: opened })).status, 201)
+    const { page, faults } = await open(t, browser, `${at.url}find/P-1`)
+    await signIn(page, 'sven')
+    await page.getByRole('link', { name: 'Show slot A-01-02 on the floor plan' }).waitFor()
+    await page.getByText('A-01-02 in zone S').waitFor()
+    await page.getByText('Count W48: A-01-02 is not counted yet.').waitFor()
+    await page.getByText('2 other pallets have this GTIN and lot. 0 of them are in a slot.').waitFor()
+    t.same(await page.locator('.alike th .code').allInnerTexts(), ['P-2', 'P-3'])
+    t.same(await violations(page), [])
+    t.same(await page.locator('nav.views > a').allInnerTexts(), ['Floor', 'To do', 'Verify', 'Cameras'])
+    await page.getByRole('button', { name: 'Sign out' }).waitFor()
+    const path = pictureOf('find')
+    if (path !== undefined) await page.screenshot({ path, fullPage: true })
+    await page.getByRole('link', { name: 'Show slot A-01-02 on the floor plan' }).click()
+    await page.getByRole('heading', { name: 'Slot A-01-02' }).waitFor()
+    t.same(faults, [])
+  },
+)
+
+t.test(
+  'a story is up to date by the stream, and asks for nothing while its pallet stands still',
+  inBrowser,
+  async (t) => {
+    const at = await place(t)
+    await story(at)
+    const { page } = await open(t, browser, `${at.url}find/P-1`)
+    await page.clock.install()
+    await signIn(page, 'sven')
+    await page.getByText(/^In A-01-02 since /).waitFor()
+    // What came before the stream did is asked for once more.
+    await page.clock.runFor(10_000)
+    await page.getByText(/^In A-01-02 since /).waitFor()
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+    const ofStory = () => asked.filter((path) => /story|scan/.test(path)).length
+    await record(at.gateway, { event_type: 'PLACED', slot_code: 'A-01-01', asset_barcode: 'P-9' })
+    await page.clock.runFor(60_000)
+    t.equal(ofStory(), 0, 'another pallet elsewhere is no reason to ask')
+    await record(at.gateway, { event_type: 'REMOVED', slot_code: 'A-01-02', asset_barcode: 'P-1' })
+    await page.getByText(/^Removed from A-01-02 on /).waitFor()
+    t.equal(await page.locator('.small-plan').count(), 0)
+    await page.clock.runFor(60_000)
+    t.equal(ofStory(), 2, 'a scan and a story')
+  },
+)

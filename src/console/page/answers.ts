@@ -80,6 +80,8 @@ export type PlacementEvent = {
   readonly slot_id: number
   readonly slot_code: string
   readonly asset_barcode: string
+  /** The barcode as it is compared. */
+  readonly asset_key: string
   readonly operator: string | null
   readonly timestamp: string
   readonly received_at: string

@@ -1,28 +1,42 @@
 import { useEffect, useRef, useState } from 'hono/jsx/dom'
 import { follow, pageOfCode } from './address.ts'
-import type { Asset, List, ScanAnswer, ScanMatch, Story, StoryStep, TransportUnit, Warehouse } from './answers.ts'
+import type {
+  Asset,
+  List,
+  ScanAnswer,
+  ScanMatch,
+  SignedIn,
+  Slot,
+  Story,
+  StoryStep,
+  TransportUnit,
+  Warehouse,
+} from './answers.ts'
 import { ask, gatewayNow, Refused } from './ask.ts'
+import { Bar } from './bar.tsx'
 import { kilograms } from './counting.ts'
+import { CountsHere, SameGoods, SmallPlan } from './find-around.tsx'
 import { findTexts as words } from './find-texts.ts'
 import { Icon } from './icons.tsx'
+import type { Heard } from './live.ts'
 import { Fact, Move } from './move.tsx'
 import { Said } from './said.tsx'
-import { ScanField } from './scan-field.tsx'
 import { decodedWords, printable } from './scan-place.ts'
-import { placeWords } from './story-words.ts'
+import { placeWords, slotNow } from './story-words.ts'
 import { texts } from './texts.ts'
 import { TroubleStrip } from './trouble-strip.tsx'
+import { useLive } from './use-live.ts'
 import { exactTime } from './words.ts'
 
 export type FindProps = {
   siteId: string
+  /** Undefined: nobody is signed in, and a link that expires is looked at. */
+  caller: SignedIn | undefined
   /** Undefined: no code is asked for yet. */
   code: string | undefined
   at: string | undefined
   /** Of a link that expires; then nobody has to be signed in. */
   signed: string | undefined
-  /** Whether the reader may hand receipts of transport units to drivers. */
-  mayHandOut: boolean
   onLeft: (why: string) => void
 }
 
@@ -34,84 +48,92 @@ type Found = {
   readonly leftOut: string
 }
 
-const everyMs = 15_000
 const pageSize = 200
 const mostSteps = 1000
 const linkSeconds = 3600
 
 /** What a code is: the story of a pallet, a transport unit, a slot, or what could be read of an unknown code. */
-export const View = ({ siteId, code, at, signed, mayHandOut, onLeft }: FindProps) => {
-  const [found, setFound] = useState<Found | undefined>(undefined)
-  const [timeZone, setTimeZone] = useState<string | undefined>(undefined)
-  const [trouble, setTrouble] = useState('')
-  useEffect(() => {
-    // The past, and what a link shows, is asked for until it is there; the present again and again.
-    const isFixed = at !== undefined || signed !== undefined
-    let isOver = false
-    const look = () => {
-      if (code === undefined || document.hidden || isOver) return
-      const asked = signed === undefined ? findCode(code, at) : findBySignature(code, signed)
-      asked.then(
-        (next) => {
-          if (isOver) return
-          setTrouble('')
-          setFound(next)
-          if (isFixed) end()
-        },
-        (error: Error) => {
-          if (isOver) return
-          const isOut = error instanceof Refused && error.isSignedOut
-          if (isOut && signed === undefined) onLeft(texts.signedOut)
-          else setTrouble(isOut ? words.linkEnded : error.message)
-          if (isOut && signed !== undefined) end()
-        },
-      )
-    }
-    const timer = setInterval(look, everyMs)
-    const end = () => {
-      isOver = true
-      clearInterval(timer)
-    }
-    look()
-    return end
-  }, [code, at, signed])
-  useEffect(() => {
-    if (signed !== undefined) return
-    ask<List<Warehouse>>('/api/whms/warehouses').then(
-      ({ data }) => setTimeZone(data[0]?.timezone),
-      () => {},
-    )
-  }, [])
-  // The answer for another code is of no use.
-  const shown = found?.code === code ? found : undefined
-  return (
-    <>
+export const View = ({ siteId, caller, code, at, signed, onLeft }: FindProps) => (
+  <>
+    {caller ? (
+      <Bar here={undefined} {...{ siteId, caller, onLeft }} />
+    ) : (
       <header class="bar">
         <p class="brand">
           <Icon name="logo" /> <span class="brand-name">Gatehouse</span>
         </p>
         <p class="site">{siteId}</p>
-        {signed === undefined ? (
-          <>
-            <ScanField />
-            <a class="button plain" href="/" onClick={follow}>
-              {words.floor}
-            </a>
-          </>
-        ) : null}
       </header>
+    )}
+    {code === undefined ? (
+      <main class="find-page">
+        <h1 class="find-code">{words.title}</h1>
+        <p>{words.hint}</p>
+      </main>
+    ) : (
+      <Looked key={`${code} ${at} ${signed}`} {...{ code, at, signed, caller, onLeft }} />
+    )}
+  </>
+)
+
+type LookedProps = Omit<FindProps, 'siteId' | 'code'> & { code: string }
+
+const Looked = ({ code, at, signed, caller, onLeft }: LookedProps) => {
+  const [isEnded, setEnded] = useState(false)
+  const timeZone = useTimeZone(signed === undefined)
+  const { answer: found, problem } = useLive(
+    () => (signed === undefined ? findCode(code, at) : findBySignature(code, signed)),
+    ['floor', 'event'],
+    () => (signed === undefined ? onLeft(texts.signedOut) : setEnded(true)),
+    // The past, and what a link shows, does not change.
+    { isAbout: concerns, isTold, isUrgent: true, isFixed: at !== undefined || signed !== undefined },
+  )
+  const trouble = isEnded ? words.linkEnded : problem
+  return (
+    <>
       <TroubleStrip problem={trouble} />
       <main class="find-page">
         <h1 class="find-code">
-          {code === undefined ? words.title : <span class="code">{titleOf(code, shown?.answer)}</span>}
+          <span class="code">{titleOf(code, found?.answer)}</span>
         </h1>
-        {code === undefined ? <p>{words.hint}</p> : null}
-        {code !== undefined && !shown && trouble === '' ? <p class="blank">{words.looking}</p> : null}
-        {shown ? <Answer found={shown} {...{ at, timeZone, mayHandOut }} isSignedIn={signed === undefined} /> : null}
+        {!found && trouble === '' ? <p class="blank">{words.looking}</p> : null}
+        {found ? <Answer {...{ found, at, timeZone, caller }} /> : null}
       </main>
     </>
   )
 }
+
+function useTimeZone(isSignedIn: boolean): string | undefined {
+  const [timeZone, setTimeZone] = useState<string | undefined>(undefined)
+  useEffect(() => {
+    if (!isSignedIn) return
+    ask<List<Warehouse>>('/api/whms/warehouses').then(
+      ({ data }) => setTimeZone(data[0]?.timezone),
+      () => {},
+    )
+  }, [])
+  return timeZone
+}
+
+/** Whether what the gateway told changes what is found: a move of this pallet, or one in its slot. */
+function concerns(heard: Heard, found: Found | undefined): boolean {
+  if (heard.kind === 'floor') return heard.data.layoutChanged
+  if (heard.kind !== 'event') return false
+  const { asset_barcode, asset_key, slot_id } = heard.data
+  const asset = found?.answer?.matches.find(({ kind }) => kind === 'asset')?.asset
+  const slot = found?.answer?.matches.find(({ kind }) => kind === 'slot')?.slot
+  // Of a code that nobody knows yet each event may be the first.
+  if (!found || (!asset && !slot)) return true
+  const names = new Set([
+    ...[found.code, asset?.asset_id],
+    ...(found.steps ?? []).flatMap(({ event }) => [event.asset_barcode, event.asset_key]),
+  ])
+  const isInSlot = slot_id === (slot?.id ?? found.steps?.at(-1)?.slot.id)
+  return isInSlot || names.has(asset_barcode) || names.has(asset_key)
+}
+
+/** The stream tells nothing of transport units. */
+const isTold = ({ answer }: Found): boolean => !answer?.matches.some(({ kind }) => kind === 'transport_unit')
 
 const titleOf = (code: string, answer: ScanAnswer | undefined) =>
   printable(answer?.matches.find(({ kind }) => kind === 'asset')?.asset?.asset_id ?? code)
@@ -159,11 +181,11 @@ type AnswerProps = {
   found: Found
   at: string | undefined
   timeZone: string | undefined
-  isSignedIn: boolean
-  mayHandOut: boolean
+  caller: SignedIn | undefined
 }
 
-const Answer = ({ found: { code, answer, steps, leftOut }, at, timeZone, isSignedIn, mayHandOut }: AnswerProps) => {
+const Answer = ({ found, at, timeZone, caller }: AnswerProps) => {
+  const { code, answer, steps, leftOut } = found
   const matches = answer?.matches ?? []
   const asset = matches.find(({ kind }) => kind === 'asset')
   const units = matches.filter(({ kind }) => kind === 'transport_unit')
@@ -171,23 +193,14 @@ const Answer = ({ found: { code, answer, steps, leftOut }, at, timeZone, isSigne
   const isUnknown = steps === undefined && matches.length === 0
   return (
     <>
-      {slot ? (
-        <p class="card">
-          {words.isSlot} <strong>{slot.slot_id}</strong>,{' '}
-          {slot.assetBarcode === null ? words.empty : `${words.withPallet} `}
-          {slot.assetBarcode === null ? null : (
-            <a href={pageOfCode(slot.assetBarcode)} onClick={follow}>
-              {slot.assetBarcode}
-            </a>
-          )}
-          .{' '}
-          <a class="button" href={`/?slot=${slot.id}`} onClick={follow}>
-            {words.showOnFloor}
-          </a>
-        </p>
-      ) : null}
+      {slot ? <SlotFound slot={slot} changes={found} /> : null}
       {units.map((match) => (
-        <Unit key={match.id} unit={match.resource ?? {}} timeZone={timeZone} mayHandOut={mayHandOut} />
+        <Unit
+          key={match.id}
+          unit={match.resource ?? {}}
+          timeZone={timeZone}
+          mayHandOut={caller?.permissions.includes('units:advance') ?? false}
+        />
       ))}
       {isUnknown && answer ? <Unknown answer={answer} isPast={at !== undefined} /> : null}
       {steps ? (
@@ -198,12 +211,32 @@ const Answer = ({ found: { code, answer, steps, leftOut }, at, timeZone, isSigne
           match={asset}
           at={at}
           timeZone={timeZone}
-          isSignedIn={isSignedIn}
+          isSignedIn={caller !== undefined}
         />
       ) : null}
     </>
   )
 }
+
+const SlotFound = ({ slot, changes }: { slot: Slot; changes: unknown }) => (
+  <>
+    <p class="card">
+      {words.isSlot} <strong>{slot.slot_id}</strong>,{' '}
+      {slot.assetBarcode === null ? words.empty : `${words.withPallet} `}
+      {slot.assetBarcode === null ? null : (
+        <a href={pageOfCode(slot.assetBarcode)} onClick={follow}>
+          {slot.assetBarcode}
+        </a>
+      )}
+      .{' '}
+      <a class="button" href={`/?slot=${slot.id}`} onClick={follow}>
+        {words.showOnFloor}
+      </a>
+    </p>
+    <SmallPlan slotId={slot.id} />
+    <CountsHere slotId={slot.id} label={slot.slot_id} changes={changes} />
+  </>
+)
 
 /** Says plainly that nothing is known, and what could be read of the code. */
 const Unknown = ({ answer: { code, barcode }, isPast }: { answer: ScanAnswer; isPast: boolean }) => (
@@ -276,36 +309,44 @@ const StoryOf = ({ code, steps, leftOut, match, at, timeZone, isSignedIn }: Stor
     setPrinting(false)
   }
   const nowMs = at === undefined ? gatewayNow() : Date.parse(at)
+  const stands = isSignedIn ? slotNow(steps, at === undefined ? match?.location : undefined) : undefined
   return (
     <>
-      <section class="card find-head" aria-label={words.where}>
-        {at === undefined ? null : (
-          <p class="past">
-            {words.past(exactTime(at, timeZone))}{' '}
-            <a class="button plain" href={pageOfCode(code)} onClick={follow}>
-              {words.toNow}
-            </a>
-          </p>
-        )}
-        <p class="where">{placeWords(steps, at === undefined ? match?.location : undefined, timeZone)}</p>
-        {match?.asset ? <AssetFacts asset={match.asset} /> : null}
-        <div class="find-acts">
-          <button type="button" onClick={print}>
-            <Icon name="print" /> {words.print}
-          </button>
-          {isSignedIn ? (
-            <a
-              class="button"
-              href={`/api/whms/assets/${encodeURIComponent(code)}/label?format=svg`}
-              target="_blank"
-              rel="noopener"
-            >
-              <Icon name="print" /> {words.label}
-            </a>
-          ) : null}
-          {isSignedIn && at === undefined ? <Share code={code} timeZone={timeZone} /> : null}
-        </div>
-      </section>
+      <div class="find-top">
+        <section class="card find-head" aria-label={words.where}>
+          {at === undefined ? null : (
+            <p class="past">
+              {words.past(exactTime(at, timeZone))}{' '}
+              <a class="button plain" href={pageOfCode(code)} onClick={follow}>
+                {words.toNow}
+              </a>
+            </p>
+          )}
+          <p class="where">{placeWords(steps, at === undefined ? match?.location : undefined, timeZone)}</p>
+          {match?.asset ? <AssetFacts asset={match.asset} /> : null}
+          <div class="find-acts">
+            <button type="button" onClick={print}>
+              <Icon name="print" /> {words.print}
+            </button>
+            {isSignedIn ? (
+              <a
+                class="button"
+                href={`/api/whms/assets/${encodeURIComponent(code)}/label?format=svg`}
+                target="_blank"
+                rel="noopener"
+              >
+                <Icon name="print" /> {words.label}
+              </a>
+            ) : null}
+            {isSignedIn && at === undefined ? <Share code={code} timeZone={timeZone} /> : null}
+          </div>
+        </section>
+        {stands ? <SmallPlan slotId={stands.id} /> : null}
+      </div>
+      {stands && at === undefined ? <CountsHere slotId={stands.id} label={stands.slot_id} changes={steps} /> : null}
+      {isSignedIn && at === undefined && match?.asset?.gtin ? (
+        <SameGoods key={`${match.asset.gtin} ${match.asset.lot}`} asset={match.asset} timeZone={timeZone} />
+      ) : null}
       <section aria-labelledby="moves-title">
         <h2 id="moves-title">{words.moves(steps.length)}</h2>
         {leftOut === '' ? null : <p>{leftOut}</p>}

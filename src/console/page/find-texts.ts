@@ -2,7 +2,6 @@ import { countOf } from './counting.ts'
 import { inLanguage } from './language.ts'
 
 const english = {
-  floor: 'Floor',
   title: 'Find a pallet',
   hint: 'Scan a pallet, a slot or a transport unit, or type its code above.',
   looking: 'Looking it up …',
@@ -84,7 +83,6 @@ const english = {
 }
 
 const german: typeof english = {
-  floor: 'Halle',
   title: 'Palette suchen',
   hint: 'Scannen Sie eine Palette, einen Stellplatz oder eine Transporteinheit, oder tippen Sie oben den Code ein.',
   looking: 'Wird nachgeschlagen …',

@@ -19,6 +19,17 @@ export function placeWords(
   return until === null ? texts.since(slot.slot_id, at) : texts.lastSeen(slot.slot_id, at)
 }
 
+/** Returns the slot in which the pallet is, or was at the time that the story shows; undefined when it is in none. */
+export function slotNow(
+  steps: readonly StoryStep[],
+  location: ScanMatch['location'] | undefined,
+): StoryStep['slot'] | undefined {
+  const last = steps.at(-1)
+  if (!last || last.event.event_type === 'REMOVED' || location === null || (location && !location.slot))
+    return undefined
+  return last.slot
+}
+
 /** Returns a length of time in words, by its two largest units. */
 export function spanWords(ms: number): string {
   const minutes = Math.max(0, Math.round(ms / 60_000))
