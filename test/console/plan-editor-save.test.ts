@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { onceKeys } from '../../src/console/page/once-key.ts'
 import type { Change, PlanSlot } from '../../src/console/page/plan-draft.ts'
 import { saveAll } from '../../src/console/page/plan-save.ts'
 import { furnish, people, signedIn, testGateway } from '../support/gateway.ts'
@@ -13,14 +14,19 @@ const square = (x: number) => [
 ]
 
 /** A hall with 205 slots, and the plan editor's line to its gateway. `trouble`: what it gets in place of an answer. */
-async function editor(t: Test, trouble: (asked: number) => Response | undefined = () => undefined) {
+async function editor(
+  t: Test,
+  trouble: (asked: number, answer: () => Promise<Response>) => Response | undefined | Promise<Response> = () =>
+    undefined,
+) {
   const gateway = await testGateway()
   const browsers = globalThis.fetch
   const asked: string[] = []
   globalThis.fetch = async (path, how) => {
     asked.push(`${how?.method} ${path}`)
     const headers = { ...signedIn(by), ...Object.fromEntries(new Headers(how?.headers)) }
-    return trouble(asked.length) ?? (await gateway.api.request(String(path), { ...how, headers }))
+    const answer = async () => gateway.api.request(String(path), { ...how, headers })
+    return (await trouble(asked.length, answer)) ?? answer()
   }
   t.teardown(() => {
     globalThis.fetch = browsers
@@ -44,7 +50,7 @@ t.test('two hundred slots are saved in three requests, and one that somebody els
   const changes = moved(await read())
   await gateway.ask('PUT', '/api/whms/slots/S-150', { by, body: { retired: true } })
   const bad = { slot: changes[2]?.slot as PlanSlot, body: { zoneId: 77 } }
-  const { stored, refused, isStopped } = await saveAll(changes.with(2, bad), [zone], tell)
+  const { stored, refused, isStopped } = await saveAll(changes.with(2, bad), [zone], onceKeys(), tell)
   const batch = 'POST /api/whms/slots/batch'
   t.strictSame(asked, [batch, batch, batch, 'PUT /api/whms/zones/1'])
   t.match(told[1], '100')
@@ -66,7 +72,7 @@ t.test('when the gateway stops answering, what it stored counts and the rest is 
   const { asked, read, moved, tell } = await editor(t, (n) =>
     n === 2 ? Response.json(failed, { status: 500 }) : undefined,
   )
-  const { stored, refused, isStopped } = await saveAll(moved(await read()), [zone], tell)
+  const { stored, refused, isStopped } = await saveAll(moved(await read()), [zone], onceKeys(), tell)
   t.ok(isStopped)
   t.equal(asked.length, 2, 'nothing is sent after it')
   t.equal(stored.size, 100)
@@ -79,8 +85,25 @@ t.test('a batch that comes too soon for the rate limit is sent again', async (t)
   const { asked, told, read, moved, tell } = await editor(t, (n) =>
     n === 1 ? Response.json(tooMany, { status: 429, headers: { 'Retry-After': '1' } }) : undefined,
   )
-  const { stored, refused } = await saveAll(moved((await read()).slice(0, 2)), [], tell)
+  const { stored, refused } = await saveAll(moved((await read()).slice(0, 2)), [], onceKeys(), tell)
   t.equal(asked.length, 2)
   t.match(told, [/^Saving: 0 of 2/, /going on in 1 s/])
   t.strictSame([stored.size, refused.length], [2, 0])
 })
+
+t.test(
+  'a batch whose answer got lost is sent again under its key, and is not refused for its own changes',
+  async (t) => {
+    const { asked, read, moved, tell } = await editor(t, async (n, answer) => {
+      if (n !== 1) return answer()
+      await answer()
+      throw new TypeError('the line broke')
+    })
+    const [changes, once] = [moved((await read()).slice(0, 2)), onceKeys()]
+    t.ok((await saveAll(changes, [], once, tell)).isStopped)
+    const { stored, refused } = await saveAll(changes, [], once, tell)
+    t.equal(asked.length, 2)
+    t.strictSame([stored.size, refused], [2, []])
+    t.match(stored.get('slot 1'), { version: 2 })
+  },
+)

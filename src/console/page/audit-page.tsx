@@ -130,7 +130,7 @@ const Narrow = ({ filter, isNarrowed }: { filter: AuditFilter; isNarrowed: boole
   return (
     <section class="card goods-form" aria-labelledby="audit-narrow">
       <h2 id="audit-narrow">{words.narrow}</h2>
-      <form onSubmit={show}>
+      <form onSubmit={show} data-filter>
         <Field
           id="audit-operator"
           type="search"

@@ -275,7 +275,7 @@ const Review = ({ count, lines, acts }: { count: Count; lines: readonly Line[]; 
                 <th scope="col">{words.counter}</th>
               </tr>
             </thead>
-            <tbody>
+            <tbody data-sends>
               {shown.map((line) => (
                 <tr key={line.slot_id}>
                   <th scope="row">

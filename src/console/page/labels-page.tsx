@@ -1,5 +1,6 @@
 import { useRef, useState } from 'hono/jsx/dom'
-import { type Acts, Choice, Field, Frame, newActId, Twice, useActs } from './acts.tsx'
+import { newActId } from './act-id.ts'
+import { type Acts, Choice, Field, Frame, Twice, useActs } from './acts.tsx'
 import type { List, Slot, Warehouse, Zone } from './answers.ts'
 import { ask, Refused } from './ask.ts'
 import { Icon } from './icons.tsx'

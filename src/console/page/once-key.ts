@@ -1,5 +1,5 @@
-import { useRef } from 'hono/jsx/dom'
-import { newActId } from './acts.tsx'
+import { useState } from 'hono/jsx/dom'
+import { newActId } from './act-id.ts'
 
 /** The key of a request: the same for the same request until it is done, so that trying again records nothing twice. */
 export type OnceKey = {
@@ -9,9 +9,8 @@ export type OnceKey = {
 }
 
 /** Keeps the keys of the requests that were sent and are not answered yet. */
-export function useOnceKey(): OnceKey {
-  const kept = useRef(new Map<string, string>())
-  const keys = kept.current ?? new Map<string, string>()
+export function onceKeys(): OnceKey {
+  const keys = new Map<string, string>()
   return {
     of: (request) => {
       const asked = JSON.stringify(request)
@@ -21,4 +20,10 @@ export function useOnceKey(): OnceKey {
     },
     done: (request) => void keys.delete(JSON.stringify(request)),
   }
+}
+
+/** Returns the keys of a view, the same at each drawing. */
+export function useOnceKey(): OnceKey {
+  const [keys] = useState(onceKeys)
+  return keys
 }

@@ -5,6 +5,7 @@ import type { ImagePlace, List, Point } from './answers.ts'
 import { Refused } from './ask.ts'
 import { askPatiently } from './asking.ts'
 import { Bar } from './bar.tsx'
+import { useOnceKey } from './once-key.ts'
 import { Corners } from './plan-corners.tsx'
 import {
   boxOf,
@@ -134,6 +135,7 @@ const Editor = (props: EditorProps) => {
   const [told, setTold] = useState('')
   const [refusals, setRefusals] = useState<readonly Refusal[]>([])
   const [isSaving, setSaving] = useState(false)
+  const once = useOnceKey()
   const draft = drafts.at(-1) ?? unchanged
   const ofSlots = changesOf(draft, slots)
   const ofShapes = shapeChanges(draft, zones, warehouse)
@@ -168,7 +170,7 @@ const Editor = (props: EditorProps) => {
     if (isSaving || changed === 0) return
     setSaving(true)
     setRefusals([])
-    const { stored, refused, isStopped } = await saveAll(ofSlots, ofShapes, setTold)
+    const { stored, refused, isStopped } = await saveAll(ofSlots, ofShapes, once, setTold)
     onStored(stored)
     // Reading anew would show the sign-in to who was signed out, and lose what is not saved.
     if (!isStopped) await onSaved()

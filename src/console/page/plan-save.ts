@@ -1,6 +1,7 @@
 import { Refused } from './ask.ts'
 import { askPatiently } from './asking.ts'
 import { gatewayWords } from './language.ts'
+import type { OnceKey } from './once-key.ts'
 import type { Change, PlanSlot } from './plan-draft.ts'
 import { whyOf } from './plan-import.ts'
 import type { ShapeChange } from './plan-shapes.ts'
@@ -28,18 +29,20 @@ type Step = {
 const mostAtOnce = 100
 
 /**
- * Stores changes one request after the other, slots a hundred at a time; says of each change what became of it. `onTold`: what is
- * going on, for people.
+ * Stores changes one request after the other, slots a hundred at a time; says of each change what became of it. `once`: a batch
+ * whose answer got lost is sent again under its key, so that it is not refused for its own changes. `onTold`: what is going on, for
+ * people.
  */
 export async function saveAll(
   slots: readonly Change[],
   shapes: readonly ShapeChange[],
+  once: OnceKey,
   onTold: (words: string) => void,
 ): Promise<Saved> {
   const stored = new Map<string, unknown>()
   const refused: Refusal[] = []
   let done = 0
-  for (const { parts, send } of [...slotSteps(slots), ...shapes.map(shapeStep)]) {
+  for (const { parts, send } of [...slotSteps(slots, once), ...shapes.map(shapeStep)]) {
     onTold(words.saving(done, slots.length + shapes.length))
     try {
       for (const outcome of await answered(parts, () => send((seconds) => onTold(words.waiting(seconds))))) {
@@ -84,17 +87,19 @@ type SlotResult = {
   readonly error?: { readonly code: string; readonly message: string; readonly details?: string }
 }
 
-function slotSteps(slots: readonly Change[]): Step[] {
+function slotSteps(slots: readonly Change[], once: OnceKey): Step[] {
   const starts = Array.from({ length: Math.ceil(slots.length / mostAtOnce) }, (_, n) => n * mostAtOnce)
-  return starts.map((start) => slotStep(slots.slice(start, start + mostAtOnce)))
+  return starts.map((start) => slotStep(slots.slice(start, start + mostAtOnce), once))
 }
 
-function slotStep(batch: readonly Change[]): Step {
+function slotStep(batch: readonly Change[], once: OnceKey): Step {
   const parts = batch.map(({ slot }) => ({ key: `slot ${slot.id}`, label: slot.slot_id }))
   const changes = batch.map(({ slot: { id, version }, body }) => ({ id, version, ...body }))
-  const options = { method: 'POST', body: { mode: 'proceed', changes } }
+  const body = { mode: 'proceed', changes }
   const send: Step['send'] = async (onWait) => {
+    const options = { method: 'POST', body, onceKey: once.of(body) }
     const { results } = await askPatiently<{ results: readonly SlotResult[] }>('/api/whms/slots/batch', options, onWait)
+    once.done(body)
     return results.flatMap((result) => {
       const part = parts[result.index]
       return part ? [slotOutcome(part, result)] : []

@@ -3,38 +3,70 @@ import { keepsUnsaved } from './address.ts'
 import { texts } from './texts.ts'
 
 type Written = HTMLInputElement | HTMLTextAreaElement
+type Chosen = HTMLInputElement | HTMLSelectElement
 
 const written = 'main :is(textarea, input:is([type=text], [type=password], [type=number]))'
+/** What is chosen counts in a form, which sends it; a filter is no form, or says that it is one, and shows at once what was chosen. */
+const chosen =
+  'main :is(form:not([data-filter]), [data-sends]) :is(select, input:is([type=checkbox], [type=radio], [type=date], [type=datetime-local]))'
 
 /** What a field held when somebody came to it first. */
 const before = new WeakMap<Element, string>()
+/** What somebody has chosen, in place of the page. */
+const touched = new WeakSet<Element>()
+
+const stateOf = (field: Written | Chosen): string =>
+  field instanceof HTMLInputElement && (field.type === 'checkbox' || field.type === 'radio')
+    ? String(field.checked)
+    : field.value
 
 function meet(field: EventTarget | null): void {
-  if (!(field instanceof Element) || !field.matches(written) || before.has(field)) return
-  before.set(field, (field as Written).value)
+  if (!(field instanceof Element) || !field.matches(`${written}, ${chosen}`) || before.has(field)) return
+  before.set(field, stateOf(field as Written | Chosen))
 }
 
 /** A field that was sent is empty again, or gone, or has what it had at first. */
-const isTyped = (field: Written) => field.value !== (before.get(field) ?? field.value)
+const isTyped = (field: Written) => stateOf(field) !== (before.get(field) ?? stateOf(field))
+/** Of one that somebody chose without coming to it, what it had at first is not known. */
+const isChosen = (field: Chosen) => touched.has(field) && stateOf(field) !== before.get(field)
 
-/** Keeps what is typed into the fields of a view until it is sent, or somebody agrees to lose it. */
+const hasUnsent = (): boolean =>
+  [...document.querySelectorAll<Written>(written)].some(isTyped) ||
+  [...document.querySelectorAll<Chosen>(chosen)].some(isChosen)
+
+/** Keeps what is typed and chosen in a view until it is sent, or somebody agrees to lose it. */
 export function useTyped(): void {
   useEffect(() => {
-    const come = ({ target }: FocusEvent) => meet(target)
+    const come = ({ target }: Event) => {
+      meet(target)
+      // A tick box need not take the focus, and is ticked by its label as well.
+      if (target instanceof Element) meet(target.closest('label')?.control ?? null)
+    }
+    const choose = ({ target }: Event) => {
+      if (target instanceof Element && target.matches(chosen)) touched.add(target)
+    }
+    // What was sent from a form that empties itself is there no more.
+    const empty = ({ target }: Event) => {
+      if (target instanceof HTMLFormElement) setTimeout(() => wasSent(target))
+    }
     meet(document.activeElement)
-    document.addEventListener('focusin', come)
-    const end = keepsUnsaved(
-      () => confirm(texts.leave),
-      () => [...document.querySelectorAll<Written>(written)].some(isTyped),
-    )
+    const hearing = [
+      ...[['focusin', come] as const, ['pointerdown', come] as const],
+      ...[['change', choose] as const, ['reset', empty] as const],
+    ]
+    for (const [kind, listener] of hearing) document.addEventListener(kind, listener)
+    const end = keepsUnsaved(() => confirm(texts.leave), hasUnsent)
     return () => {
-      document.removeEventListener('focusin', come)
+      for (const [kind, listener] of hearing) document.removeEventListener(kind, listener)
       end()
     }
   }, [])
 }
 
-/** Says that a form was sent as it is; it goes on showing what was typed. */
+/** Says that a form was sent as it is; it goes on showing what was typed and chosen. */
 export function wasSent(form: HTMLFormElement | null): void {
-  for (const field of form?.querySelectorAll<Written>(written) ?? []) before.set(field, field.value)
+  for (const field of form?.querySelectorAll<Written | Chosen>(`${written}, ${chosen}`) ?? []) {
+    before.set(field, stateOf(field))
+    touched.delete(field)
+  }
 }

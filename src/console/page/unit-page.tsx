@@ -1,4 +1,4 @@
-import { useState } from 'hono/jsx/dom'
+import { useRef, useState } from 'hono/jsx/dom'
 import type { JSX } from 'hono/jsx/dom/jsx-runtime'
 import { type Acts, Choice, Field, Frame, Twice, useActs } from './acts.tsx'
 import { follow, pageOfCode } from './address.ts'
@@ -9,6 +9,7 @@ import { Icon } from './icons.tsx'
 import { lasting, moment } from './moments.ts'
 import { Fact } from './move.tsx'
 import { texts } from './texts.ts'
+import { wasSent } from './typed.ts'
 import { inStageSince, type UnitRecord, type UnitStep, whyHeld } from './unit-board.ts'
 import { stageName, unitTexts as words } from './unit-texts.ts'
 import { useLive } from './use-live.ts'
@@ -235,15 +236,20 @@ type ReasonProps = {
 const WithReason = ({ id, title, why, button, sure, acts, before, onReason }: ReasonProps) => {
   const [reason, setReason] = useState('')
   const [isMissing, setMissing] = useState(false)
+  const form = useRef<HTMLFormElement>(null)
   const send = async () => {
     setMissing(reason.trim() === '')
     if (reason.trim() === '') return document.getElementById(`unit-${id}-why`)?.focus()
-    if (await onReason(reason.trim())) setReason('')
+    if (!(await onReason(reason.trim()))) return
+    setReason('')
+    // What was chosen beside the reason is sent, whatever the next choice is.
+    setTimeout(() => wasSent(form.current))
   }
   return (
     <details>
       <summary>{title}</summary>
       <form
+        ref={form}
         onSubmit={(event: Event) => {
           event.preventDefault()
           if (sure === undefined) void send()

@@ -1,5 +1,6 @@
 import { useState } from 'hono/jsx/dom'
-import { type Act, type Acts, Choice, Field, Frame, newActId, Twice, useActs } from './acts.tsx'
+import { newActId } from './act-id.ts'
+import { type Act, type Acts, Choice, Field, Frame, Twice, useActs } from './acts.tsx'
 import { follow, goInstead } from './address.ts'
 import type { List, PlacementEvent } from './answers.ts'
 import { ask, gatewayNow, Refused } from './ask.ts'
