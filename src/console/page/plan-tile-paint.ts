@@ -1,7 +1,8 @@
 import type { Point, Slot } from './answers.ts'
 import { iconPath } from './icons.tsx'
 import { type Box, isLight } from './plan-geometry.ts'
-import { type Hall, onScreen, type Size, type View } from './plan-view.ts'
+import { nameHeightPx, namesIn } from './plan-names.ts'
+import type { Hall, Size, View } from './plan-view.ts'
 import { markOf } from './slot-marks.tsx'
 import type { SlotStatus } from './words.ts'
 
@@ -264,7 +265,7 @@ function paintOdd({ context, colors, px, unitPx }: Painting, places: readonly Pl
   context.fill()
 }
 
-/** Paints each zone's name above the zone, or at the upper edge of the plan, where there is room. */
+/** Paints each zone's name above the zone, or at the upper edge of the plan, where there is room that no other name has taken. */
 export function paintNames(
   context: CanvasRenderingContext2D,
   grounds: readonly Ground[],
@@ -275,16 +276,10 @@ export function paintNames(
   context.font = '700 14px system-ui, sans-serif'
   context.textAlign = 'left'
   context.textBaseline = 'alphabetic'
-  for (const { name, box: of } of grounds) {
-    const box = onScreen(of, view)
-    const x = Math.max(box.x, 6)
-    const y = Math.max(box.y - 7, 18)
-    const room = Math.min(box.x + box.width, size.width) - x
-    const wide = name.length * 8.6
-    if (room < wide + 5 || y >= box.y + box.height || box.y >= size.height) continue
+  for (const { name, x, y, width } of namesIn(grounds, view, size)) {
     context.fillStyle = colors.sunken
-    context.fillRect(x - 5, y - 15, wide + 10, 20)
+    context.fillRect(x, y, width, nameHeightPx)
     context.fillStyle = colors.text
-    context.fillText(name, x, y)
+    context.fillText(name, x + 5, y + 15)
   }
 }

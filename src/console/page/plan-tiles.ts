@@ -1,3 +1,4 @@
+import type { Point } from './answers.ts'
 import type { Box } from './plan-geometry.ts'
 import {
   type Colors,
@@ -17,6 +18,9 @@ const mostPixelsPerPx = 2
 /** Tiles this far around the view are painted before they come into view, one in each frame. */
 const aheadPx = 384
 const aheadEveryMs = 16
+/** Who drags to and fro finds twice as many tiles again as lie in the view and around it, where they take no more memory than this. */
+const keptTimes = 2
+const keptBytes = 64 * 1024 * 1024
 
 /**
  * Paints the plan on a canvas from tiles that it keeps, so that moving it copies pixels, and an event paints the tiles of
@@ -29,6 +33,8 @@ export class PlanTiles {
   #colors: Colors
   #scene: Scene | undefined
   #view: View = { x: 0, y: 0, scale: 1 }
+  /** Where the plan was moved last, in pixels: what comes into view next lies on the other side. */
+  #way = { x: 0, y: 0 }
   #size: Size = { width: 0, height: 0 }
   /** Those that were in view last are last. */
   #tiles = new Map<string, HTMLCanvasElement>()
@@ -78,6 +84,8 @@ export class PlanTiles {
 
   /** Shows a view at the next frame. */
   draw(view: View, size: Size): void {
+    const { x, y, scale } = this.#view
+    if (scale === view.scale && (x !== view.x || y !== view.y)) this.#way = { x: view.x - x, y: view.y - y }
     this.#view = view
     this.#size = size
     this.#soon()
@@ -117,6 +125,8 @@ export class PlanTiles {
     context.clearRect(0, 0, width, height)
     const ratio = view.scale / this.#tileScale
     const side = tilePx * ratio
+    // Pixels are copied one by one, unless tiles of another size are stretched.
+    context.imageSmoothingEnabled = ratio !== 1
     for (const [column, row] of tilesIn(view, this.#size, side)) {
       const tile = this.#tile(scene, column, row)
       const x = Math.round((view.x + column * side) * this.#perPx) / this.#perPx
@@ -186,10 +196,17 @@ export class PlanTiles {
     const places = (this.#index.get(key) ?? []).map((index) => scene.places[index] as Place)
     paintTile(context, scene, places, { column, row, scale: this.#tileScale, perPx: this.#perPx }, this.#colors)
     this.#tiles.set(key, tile)
-    const sides = [this.#size.width, this.#size.height].map((px) => Math.ceil((px + 2 * aheadPx) / tilePx) + 1)
     const [oldest] = this.#tiles.keys()
-    if (this.#tiles.size > (sides[0] ?? 0) * (sides[1] ?? 0) && oldest !== undefined) this.#remove(oldest)
+    if (this.#tiles.size > this.#mostTiles() && oldest !== undefined) this.#remove(oldest)
     return tile
+  }
+
+  #mostTiles(): number {
+    const [across = 0, down = 0] = [this.#size.width, this.#size.height].map(
+      (px) => Math.ceil((px + 2 * aheadPx) / tilePx) + 1,
+    )
+    const room = Math.floor(keptBytes / (4 * (tilePx * this.#perPx) ** 2))
+    return Math.max(across * down, Math.min(keptTimes * across * down, room))
   }
 
   #newTile(): HTMLCanvasElement {
@@ -233,9 +250,9 @@ export class PlanTiles {
       if (!scene || view.scale !== this.#tileScale) return
       const around = { x: view.x + aheadPx, y: view.y + aheadPx, scale: view.scale }
       const size = { width: this.#size.width + 2 * aheadPx, height: this.#size.height + 2 * aheadPx }
-      const missing = tilesIn(around, size, tilePx).find(
-        ([column, row]) => !this.#tiles.has(`${column} ${row}`) && isInHall(scene.hall, view.scale, column, row),
-      )
+      const isMissing = ([column, row]: Cell) =>
+        !this.#tiles.has(`${column} ${row}`) && isInHall(scene.hall, view.scale, column, row)
+      const missing = nextAlong(tilesIn(around, size, tilePx).filter(isMissing), view, this.#size, this.#way)
       if (!missing) return
       this.#tile(scene, missing[0], missing[1])
       this.#paintAhead()
@@ -256,9 +273,23 @@ const isInHall = ({ box }: Hall, scale: number, column: number, row: number): bo
   (row + 1) * tilePx >= box.y * scale &&
   row * tilePx <= (box.y + box.height) * scale
 
+/** Column and row of a tile. */
+type Cell = readonly [number, number]
+
+/** Returns the tile that comes into view first when the plan is moved on this way; of those beside it, the nearest. */
+function nextAlong(cells: readonly Cell[], view: View, size: Size, way: Point): Cell | undefined {
+  const length = Math.hypot(way.x, way.y) || 1
+  const cost = ([column, row]: Cell) => {
+    const x = (column + 0.5) * tilePx + view.x - size.width / 2
+    const y = (row + 0.5) * tilePx + view.y - size.height / 2
+    return Math.hypot(x, y) + (x * way.x + y * way.y) / length
+  }
+  return cells.reduce<Cell | undefined>((best, cell) => (best && cost(best) <= cost(cell) ? best : cell), undefined)
+}
+
 /** Lists the tiles of this side that are in view. */
-function tilesIn(view: View, size: Size, side: number): [number, number][] {
-  const found: [number, number][] = []
+function tilesIn(view: View, size: Size, side: number): Cell[] {
+  const found: Cell[] = []
   const lastColumn = Math.floor((size.width - view.x) / side)
   const lastRow = Math.floor((size.height - view.y) / side)
   for (let row = Math.floor(-view.y / side); row <= lastRow; row += 1)
