@@ -87,6 +87,7 @@ async function reload(): Promise<void> {
   await box().must(`printf '\\nrateLimit: { requestsPerMinute: 77 }\\n' > /etc/gatehouse/conf.d/rate.yaml`)
   await box().must('chmod 0644 /etc/gatehouse/conf.d/rate.yaml && systemctl reload gatehouse')
   await box().until('journalctl -u gatehouse -o cat | grep -q "config reloaded.*rateLimit.requestsPerMinute"', 20_000)
+  await box().must('journalctl -u gatehouse -o json GATEHOUSE_SITE=hall-9 | grep -q "gatehouse is up"')
   await box().must('systemctl is-active gatehouse')
   const errors = await box().must('journalctl -u gatehouse -p err -o cat --no-pager')
   holds(!/ERROR/.test(errors), errors)

@@ -20,7 +20,7 @@ export function serveCommand(): Command {
     .addOption(
       new Option(
         '--log-format <format>',
-        'text: lines for people; json: one object a line, for programs; journal: text with the priorities of journald (default: text on a terminal, journal under systemd, else json)',
+        'text: lines for people; json: one object a line, for programs; journal: for journald, with priorities and fields (default: text on a terminal, journal under systemd, else json)',
       ).choices(logFormats),
     )
     .action(serve)

@@ -75,12 +75,13 @@ export function checkConfig(file?: string, surroundings: Surroundings = {}): Che
 }
 
 /**
- * Loads the config of a head office, which has a schema of its own. Throws ExitError with EXIT_CONFIG whose message lists every
+ * Loads the config of a head office, which has a schema of its own, and drop-ins of its own: those in `conf.d` are of a gateway
+ * on the same box. Throws ExitError with EXIT_CONFIG whose message lists every
  * problem, one a line.
  */
 export function loadHubConfig(file: string, surroundings: Surroundings = {}) {
   const { env = process.env, cwd = process.cwd(), hostName = hostname() } = surroundings
-  const read = readSources(file, cwd)
+  const read = readSources(file, cwd, 'hub.conf.d')
   const { root, data, problems } = parseAll(read, env, hubConfigSchema)
   if (!data) throw new ExitError(EXIT_CONFIG, problemList(problems))
   const config: HubConfig = freeze({

@@ -13,9 +13,9 @@ export type Sources = {
   readonly problems: readonly Problem[]
 }
 
-/** Reads the config file, then `conf.d/*.yaml` beside it in the order of their names. */
-export function readSources(file: string, cwd: string): Sources {
-  const folder = join(dirname(file), 'conf.d')
+/** Reads the config file, then its drop-ins `*.yaml` in that folder beside it, in the order of their names. */
+export function readSources(file: string, cwd: string, folderOfDropIns = 'conf.d'): Sources {
+  const folder = join(dirname(file), folderOfDropIns)
   const dropIns = listDropIns(resolve(cwd, folder))
   const files = [file, ...dropIns.names.map((name) => join(folder, name))]
   const read = files.map((one) => readSource(one, cwd))

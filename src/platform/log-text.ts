@@ -31,11 +31,17 @@ const priorities: Readonly<Record<string, number>> = { fatal: 2, error: 3, warn:
 
 /** Returns a log line for journald: as text, each of its lines with its priority, without the time, which journald knows. */
 export function journalLines(json: string): string {
+  const told = journalMessage(json)
+  return told ? `${told.text}\n`.replace(/^(?=.)/gm, `<${told.priority}>`) : json
+}
+
+/** Returns text, priority and facts of a log line for journald, without the time, which it knows; undefined: the text is not JSON. */
+export function journalMessage(json: string) {
   const line = parse(json)
-  if (!line) return json
-  const priority = priorities[String(line['level'])] ?? priorities['info']
-  const text = textLine(JSON.stringify({ ...line, time: undefined }))
-  return text.replace(/^(?=.)/gm, `<${priority}>`)
+  if (!line) return undefined
+  const { level, time: _, name, msg: __, ...facts } = line
+  const text = textLine(JSON.stringify({ ...line, time: undefined })).trimEnd()
+  return { text, priority: priorities[String(level)] ?? priorities['info'], facts: { ...facts, thread: name } }
 }
 
 function parse(json: string): Record<string, unknown> | undefined {

@@ -1,5 +1,6 @@
 import { fstatSync } from 'node:fs'
 import { destination, type Logger, pino } from 'pino'
+import { journalWriter } from './journal.ts'
 import { journalLines, textLine } from './log-text.ts'
 
 export type { Logger } from 'pino'
@@ -19,12 +20,12 @@ const secretKeys = [
 /** `scheme://user:password@` and credential-like query values inside any text. */
 export function scrubText(text: string): string {
   return text
-    .replace(/([a-z][a-z0-9+.-]*:\/\/)[^\s/@]+@/gi, '$1***@')
+    .replace(/([a-z][a-z0-9+.-]{0,30}:\/\/)[^\s/@]+@/gi, '$1***@')
     .replace(/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]+/gi, '$1 ***')
     .replace(/([?&](?:token|secret|password|signature|signed|key)=)[^&\s"]+/gi, '$1***')
 }
 
-/** `json`: one object a line, for programs. `text`: for people. `journal`: text with the priority of each line in front. */
+/** `json`: one object a line, for programs. `text`: for people. `journal`: for journald, with priority and fields. */
 export const logFormats = ['text', 'json', 'journal'] as const
 export type LogFormat = (typeof logFormats)[number]
 
@@ -32,8 +33,10 @@ export type LogOptions = {
   readonly level?: string
   /** Default: 2, stderr. */
   readonly fd?: number
-  /** Takes the lines in place of `fd`. */
+  /** Takes the lines in place of `fd`, those for the journal as text. */
   readonly write?: (line: string) => void
+  /** Where journald takes entries. Default: its usual socket, when stderr goes to the journal. */
+  readonly journalSocket?: string
   readonly name?: string
   /** Default: json. */
   readonly format?: LogFormat
@@ -41,7 +44,8 @@ export type LogOptions = {
 
 /** Returns a logger to stderr: secrets are removed by key and from every text, errors have their causes, in both formats. */
 export function createLogger(options: LogOptions = {}): Logger {
-  const { write, format = 'json' } = options
+  const { fd = 2, write, format = 'json', journalSocket } = options
+  const hasFields = format === 'journal' && !write && (journalSocket !== undefined || isJournal(process.env, fd))
   return pino(
     {
       level: options.level ?? 'info',
@@ -49,9 +53,9 @@ export function createLogger(options: LogOptions = {}): Logger {
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: secretKeys.flatMap((k) => [k, `*.${k}`, `*.*.${k}`]), censor: '***' },
-      hooks: { streamWrite: (line) => writers[format](scrubText(line)) },
+      hooks: { streamWrite: (line) => (hasFields ? scrubText(line) : writers[format](scrubText(line))) },
     },
-    write ? { write } : destination({ fd: options.fd ?? 2, sync: true }),
+    write ? { write } : hasFields ? { write: journalWriter(fd, journalSocket) } : destination({ fd, sync: true }),
   )
 }
 

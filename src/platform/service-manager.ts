@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs'
-import { libc } from './libc.ts'
+import { longestSocketPath, unixDatagram } from './unix-datagram.ts'
 
 /** What systemd is told about this service; see sd_notify(3). */
 export type ServiceManager = {
@@ -16,18 +16,11 @@ export type ServiceManager = {
 
 type Environment = Record<string, string | undefined>
 
-const AF_UNIX = 1
-/** SOCK_DGRAM, not blocking, closed in child processes. */
-const DATAGRAM = 2 | 0o4000 | 0o2000000
-/** `sun_path` of Linux, with the zero byte at its end. */
-const longestPath = 108
-
 /**
  * Returns the way to systemd if it started this process and wants to be told; undefined elsewhere. Removes its variables
  * from `env`, so that child processes do not speak for the gateway. Throws when the socket cannot be reached.
  *
- * Node has no Unix datagram sockets. libc makes the socket, and an ordinary write on it sends one datagram. The usual
- * child process `systemd-notify` would need a free process and memory at every call, and needs NotifyAccess=all.
+ * The usual child process `systemd-notify` would need a free process and memory at every call, and needs NotifyAccess=all.
  */
 export function serviceManager(env: Environment = process.env): ServiceManager | undefined {
   const { NOTIFY_SOCKET: path, WATCHDOG_USEC: usec, WATCHDOG_PID: pid } = env
@@ -46,17 +39,12 @@ export function serviceManager(env: Environment = process.env): ServiceManager |
 }
 
 function connectedSocket(path: string): number {
-  const { socket: makeSocket, connect } = libc()
-  const address = Buffer.alloc(2 + longestPath)
-  address.writeUInt16LE(AF_UNIX)
-  const length = Buffer.byteLength(path)
-  if (length >= longestPath) throw new Error(`NOTIFY_SOCKET is longer than a socket's path may be: ${path}`)
-  // `@` stands for the zero byte in front of the name of a socket that is in no folder.
-  address.write(path.startsWith('@') ? `\0${path.slice(1)}` : path, 2)
-  const socket = makeSocket(AF_UNIX, DATAGRAM, 0)
-  if (socket < 0 || connect(socket, address, 2 + length + (path.startsWith('@') ? 0 : 1)) !== 0) {
-    throw new Error(`systemd cannot be notified: there is no socket ${path} that takes datagrams`)
+  if (Buffer.byteLength(path) >= longestSocketPath) {
+    throw new Error(`NOTIFY_SOCKET is longer than a socket's path may be: ${path}`)
   }
+  const socket = unixDatagram(path)
+  if (socket === undefined)
+    throw new Error(`systemd cannot be notified: there is no socket ${path} that takes datagrams`)
   return socket
 }
 

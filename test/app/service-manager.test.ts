@@ -1,6 +1,7 @@
+import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { serviceManager } from '../../src/platform/index.ts'
+import { createLogger, serviceManager } from '../../src/platform/index.ts'
 import { notifySocket } from '../support/notify-socket.ts'
 import { isInstalled, startDaemon } from '../support/process.ts'
 import { folder, withConfig } from './daemon-folder.ts'
@@ -64,4 +65,41 @@ t.test('a watchdog that is meant for another process is not fed by this one', py
   await notifySocket(t, path, 60)
   t.equal(serviceManager({ NOTIFY_SOCKET: path, WATCHDOG_USEC: '1', WATCHDOG_PID: '1' })?.watchdogMs, undefined)
   t.equal(serviceManager({ NOTIFY_SOCKET: path })?.watchdogMs, undefined)
+})
+
+t.test('the journal gets the facts of a message as fields, and no fact passes for another field', python, async (t) => {
+  const path = join(folder(t), 'journal')
+  const journald = await notifySocket(t, path, 60)
+  const log = createLogger({ format: 'journal', journalSocket: path, name: 'cameras' })
+  log.warn({ cameraId: 7, url: 'rtsp://viewer:xyzzy@10.0.0.1/main', password: 'xyzzy' }, 'Dock door gives no pictures.')
+  const { message } = await journald.heard('GATEHOUSE_CAMERA_ID=7')
+  // systemd.journal-fields(7): 4 is a warning.
+  for (const line of ['PRIORITY=4', 'SYSLOG_IDENTIFIER=gatehouse', 'GATEHOUSE_THREAD=cameras'])
+    t.ok(message.includes(line), line)
+  t.match(message[0], /^MESSAGE=WARN {2}Dock door gives no pictures\. \[cameras\] cameraId=7 /)
+  t.notMatch(message.join('\n'), 'xyzzy')
+  log.info({ note: 'a\nPRIORITY=0\nb', bad_key: 1, nested: { of: 2 } }, 'forged')
+  const forged = (await journald.heard('GATEHOUSE_BAD_KEY=1')).message
+  // Native journal protocol: the name, eight bytes of length, the value.
+  const at = forged.indexOf('GATEHOUSE_NOTE')
+  t.strictSame(forged.slice(at, at + 4), [
+    'GATEHOUSE_NOTE',
+    `${String.fromCodePoint(14, 0, 0, 0, 0, 0, 0, 0)}a`,
+    'PRIORITY=0',
+    'b',
+  ])
+  t.notMatch(forged.join('\n'), 'GATEHOUSE_NESTED')
+})
+
+t.test('what the journal does not take as an entry goes to stderr with its priority', python, async (t) => {
+  const cwd = folder(t)
+  const file = join(cwd, 'stderr')
+  const fd = openSync(file, 'w')
+  t.teardown(() => closeSync(fd))
+  createLogger({ format: 'journal', fd, journalSocket: join(cwd, 'none') }).error('no journald')
+  const path = join(cwd, 'journal')
+  await notifySocket(t, path, 60)
+  const log = createLogger({ format: 'journal', fd, journalSocket: path })
+  log.warn(`too long: ${'x'.repeat(1_000_000)}`)
+  t.match(readFileSync(file, 'utf8'), /^<3>ERROR no journald\n<4>WARN {2}too long: x+\n$/)
 })

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
-import { checkConfig, formatProblem, loadConfig, readSecretFile } from '../../src/config/index.ts'
+import { checkConfig, formatProblem, loadConfig, loadHubConfig, readSecretFile } from '../../src/config/index.ts'
 import { EXIT_CONFIG, ExitError } from '../../src/errors/index.ts'
 
 const surroundings = { env: {}, hostName: 'box7' }
@@ -191,6 +191,22 @@ webhooks: { allowNetworks: [192.168.0.0/16] }
     { username: 'bob', role: 'viewer', secretHash: 'scrypt:b' },
   ])
   t.match(config.webhooks, { allowNetworks: ['192.168.0.0/16'], timeout: 5000 })
+})
+
+t.test('a head office beside a gateway has drop-ins of its own', async (t) => {
+  const gateway = folderOf(t, {
+    'gatehouse.yaml': 'site: { id: dc-7 }\n',
+    'hub.yaml': 'site: { id: office }\nhub: { database: { url: "postgres://app@127.0.0.1/hub" } }\n',
+    'conf.d/hub.yaml': 'hub: { url: "https://hub.example:8443", tokenFile: secrets/hub-token }\n',
+    'conf.d/rate.yaml': 'rateLimit: { requestsPerMinute: 77 }\n',
+    'hub.conf.d/site.yaml': 'site: { url: "https://hub.example:8443" }\n',
+  })
+  const office = loadHubConfig(join(dirname(gateway), 'hub.yaml'), surroundings).config
+  t.match(office.site, { id: 'office', url: 'https://hub.example:8443' })
+  t.match(loadConfig(gateway, surroundings).config, {
+    ...{ site: { id: 'dc-7', url: 'http://127.0.0.1:8480' }, rateLimit: { requestsPerMinute: 77 } },
+    hub: { url: 'https://hub.example:8443' },
+  })
 })
 
 t.test('every problem of every file is named at once, with its place and what was expected', async (t) => {
