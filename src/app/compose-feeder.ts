@@ -6,6 +6,7 @@ import { type HealthWatch, type Metrics, overall } from '../health/index.ts'
 import { readCertificate } from '../http/index.ts'
 import { canonicalJson, type Json, sha256 } from '../log/index.ts'
 import { isoTime } from '../platform/index.ts'
+import type { AssetChanges } from '../warehouse/index.ts'
 import type { Webhooks } from '../webhooks/index.ts'
 import type { ComposedEvidence } from './compose-evidence.ts'
 import type { ComposedStorage } from './compose-storage.ts'
@@ -21,6 +22,7 @@ type FleetParts = ComposedStorage & {
   readonly backupSchedule: Pick<BackupSchedule, 'seen'>
   readonly segments: Pick<SegmentKeeper, 'seen'>
   readonly webhooks: Webhooks
+  readonly assets: { readonly changes: AssetChanges }
 }
 
 /** What sends the log to the head office. */
@@ -43,6 +45,7 @@ export function composeFeeder(
       return { url, caFile, vkey, maxBytesPerSecond, openings, token: () => readSecretFile(tokenFile) }
     },
     isBusy: () => webhooks.worker.isSending,
+    assetChanges: parts.assets.changes,
     status: async () => ({ ...statusOf(version, health(), clock.now()), fleet: await fleetOf(live.config, parts) }),
     onFed: (outcome, leaves, bytes) => metrics.hubFed(outcome, leaves, bytes),
   })

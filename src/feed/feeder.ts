@@ -20,6 +20,7 @@ import {
   newestCheckpoint,
 } from '../log/index.ts'
 import type { Clock, Logger, RandomBytes } from '../platform/index.ts'
+import type { AssetChanges } from '../warehouse/index.ts'
 import { type Batch, nextBatch } from './batch.ts'
 import { firstRetryMs, intervalMs, retryAfterMs } from './retry.ts'
 import { Rides } from './rides.ts'
@@ -49,6 +50,7 @@ export type FeederNeeds = {
   readonly logRoom: Log
   readonly checkpoints: Pick<Checkpoints, 'make' | 'newest'>
   readonly client: Pick<EvidenceClient, 'post' | 'stop'>
+  readonly assetChanges: AssetChanges
   /** Undefined without a head office. */
   readonly settings: () => FeedSettings | undefined
   /** Whether notifications are being sent now: they go first. */
@@ -96,7 +98,7 @@ export class Feeder {
   #target: Checkpoint | undefined
   /** Checkpoints under which the head office is asked where it is, while it does not know the newest keys. */
   #probes: Checkpoint[] | undefined
-  readonly #rides = new Rides()
+  readonly #rides: Rides
   /** What the head office says that it takes; undefined before its first answer. */
   #takes: FeedAnswer['openings'] | undefined
   #offer: string | null = null
@@ -124,6 +126,7 @@ export class Feeder {
 
   constructor(needs: FeederNeeds) {
     this.#needs = needs
+    this.#rides = new Rides(needs.assetChanges)
     needs.work.onCommit(() => this.#onCommit())
   }
 
@@ -192,10 +195,15 @@ export class Feeder {
     const line = this.#lines.at(-1)
     if (!this.#isStarted || this.#round || this.#isBackingOff) return
     if (line?.place === undefined) return
-    if (line.place >= this.#needs.logRoom.size && !this.#needs.work.read((tx) => this.#rides.hasErased(tx))) return
+    if (line.place >= this.#needs.logRoom.size && !this.#hasNews()) return
     const nowMs = this.#needs.clock.monotonic()
     const dueMs = Math.max(nowMs, this.#sentAtMs + intervalMs, this.#pauseUntilMs)
     if (this.#dueMs > dueMs) this.#after(dueMs - nowMs)
+  }
+
+  /** Whether something goes at once though no leaf states it. */
+  #hasNews(): boolean {
+    return this.#rides.hasChanged || this.#needs.work.read((tx) => this.#rides.hasErased(tx))
   }
 
   #after(delayMs: number): void {

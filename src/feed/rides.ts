@@ -1,10 +1,12 @@
 import type { ReadTx } from '../database/index.ts'
 import { countErased, erasedPeople } from '../log/index.ts'
-import { assetsAfter, slotsFrom } from '../warehouse/index.ts'
+import { type AssetChanges, assetsAfter, assetsPrinted, slotsFrom, type ToldChanges } from '../warehouse/index.ts'
 import { namesIn } from './names.ts'
 import type { FeedAnswer, FeedBody } from './wire.ts'
 
 const mostRows = 500
+/** Of them, assets that changed: so the others go on however many do. */
+const mostChanged = 250
 /** Each leaf names two people at most. */
 const leavesOfNames = 512
 const againMs = 24 * 60 * 60 * 1000
@@ -13,6 +15,7 @@ const againMs = 24 * 60 * 60 * 1000
 export type Load = {
   readonly body: Pick<FeedBody, 'openings' | 'names' | 'erased' | 'erasedPeople' | 'snapshot'>
   readonly assets: number | undefined
+  readonly changed: ToldChanges
   readonly slots: number | undefined
   readonly erasures: { readonly sent: number; readonly known: number }
 }
@@ -33,6 +36,8 @@ export type NamedLog = { readonly number: number; readonly logId: string; readon
  * on disk: assets, slots and erasures are sent again after a start, names from where the head office says that it has them.
  */
 export class Rides {
+  /** Assets that have changed: they go at once, as new ones do. */
+  readonly #changes: AssetChanges
   #assets: number | undefined = 0
   /** Id of the newest asset that was sent: those behind it are new, and go at once. */
   #newestAsset = 0
@@ -41,6 +46,10 @@ export class Rides {
   #erasures = { sent: 0, known: -1 }
   /** Leaves of a log whose names the head office has; undefined: it has not said, or takes none. */
   readonly #named = new Map<number, number>()
+
+  constructor(changes: AssetChanges) {
+    this.#changes = changes
+  }
 
   /** Everything again. */
   begin(): void {
@@ -58,7 +67,11 @@ export class Rides {
       this.#slots = 0
       this.#erasures = { sent: 0, known: -1 }
     }
-    const assets = assetsAfter(tx, this.#assets ?? this.#newestAsset, mostRows)
+    if (this.#changes.takeTooMany()) this.#assets = 0
+    const changed = this.#changes.next(mostChanged)
+    const inOrder = assetsAfter(tx, this.#assets ?? this.#newestAsset, mostRows - changed.ids.length)
+    const ids = new Set(changed.ids).difference(new Set(inOrder.map(({ id }) => id)))
+    const assets = [...inOrder, ...(ids.size > 0 ? assetsPrinted(tx, [...ids]) : [])]
     const slots = this.#slots === undefined ? [] : slotsFrom(tx, this.#slots, mostRows)
     const erasures = this.#erased(tx)
     return {
@@ -69,17 +82,19 @@ export class Rides {
         ...erasures.body,
         ...(givesNames && this.#names(tx, log)),
       },
-      assets: assets.at(-1)?.id,
+      assets: inOrder.at(-1)?.id,
+      changed,
       slots: slots.at(-1)?.id,
       erasures: { sent: erasures.sent, known: erasures.known },
     }
   }
 
   /** The head office has stored them. */
-  taken({ assets, slots, erasures }: Load, answer: FeedAnswer, log: NamedLog, nowMs: number): void {
+  taken({ assets, changed, slots, erasures }: Load, answer: FeedAnswer, log: NamedLog, nowMs: number): void {
     const isOver = this.#assets === undefined && this.#slots === undefined
     if (assets !== undefined) this.#newestAsset = Math.max(this.#newestAsset, assets)
     if (this.#assets !== undefined) this.#assets = assets
+    this.#changes.told(changed)
     this.#slots = slots
     if (!isOver && this.#assets === undefined && slots === undefined) this.#againAtMs = nowMs + againMs
     this.#erasures = erasures
@@ -97,7 +112,12 @@ export class Rides {
     const named = this.#named.get(log.number)
     const isBehind = givesNames && named !== undefined && named < log.end
     const isNew = this.#assets !== undefined || assetsAfter(tx, this.#newestAsset, 1).length > 0
-    return isNew || this.#slots !== undefined || isBehind || this.#hasErased(tx)
+    return isNew || this.hasChanged || this.#slots !== undefined || isBehind || this.#hasErased(tx)
+  }
+
+  /** Whether an asset has changed that the head office has heard of before. */
+  get hasChanged(): boolean {
+    return !this.#changes.isEmpty
   }
 
   /** Whether somebody was erased whom the head office does not know of. */

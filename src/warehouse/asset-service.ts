@@ -3,6 +3,7 @@ import { AppError } from '../errors/index.ts'
 import type { Ask, Caller, RequestOrigin } from '../http/index.ts'
 import type { AuditTrail } from '../journal/index.ts'
 import type { Clock } from '../platform/index.ts'
+import { AssetChanges } from './asset-changes.ts'
 import { ledgerBarcode, settleKeys } from './asset-keys.ts'
 import * as store from './asset-store.ts'
 import * as assets from './assets.ts'
@@ -39,6 +40,8 @@ type AssetServiceNeeds = {
 
 /** Master data of assets, and the reading of their barcodes. It does not know where an asset is. */
 export class AssetService {
+  /** What the head office has to hear of soon. */
+  readonly changes = new AssetChanges()
   readonly #needs: AssetServiceNeeds
 
   constructor(needs: AssetServiceNeeds) {
@@ -52,6 +55,7 @@ export class AssetService {
   /** Registers an asset inside a transaction; a provisional one becomes registered. Throws ALREADY_EXISTS. */
   register(tx: Tx, asset: NewAsset, by: RequestOrigin): store.Asset {
     const made = assets.register(tx, asset, this.#needs.clock.now())
+    if (made.version > 1) this.changes.add(made.id)
     this.#needs.audit.write(tx, by, { action: 'asset.registered', entity: 'asset', entityId: made.id })
     return made
   }
@@ -81,6 +85,7 @@ export class AssetService {
     if (asset_id !== undefined && readBarcode(asset_id).key !== readBarcode(old.asset_id).key)
       throw AppError.field('asset_id', 'cannot be changed')
     if (!assets.change(tx, old, changes, this.#needs.clock.now())) return old
+    this.changes.add(old.id)
     this.#needs.audit.write(tx, by, {
       action: 'asset.updated',
       entity: 'asset',
@@ -117,8 +122,9 @@ export class AssetService {
 
   /** Stores a barcode first seen in an event, or what this spelling of a known one adds. */
   note(tx: Tx, barcode: string, code: Barcode, known: store.Asset | undefined): void {
-    if (known) assets.learn(tx, known, code, this.#needs.clock.now())
-    else assets.note(tx, barcode, code.key, this.#needs.clock.now())
+    const nowMs = this.#needs.clock.now()
+    if (!known) assets.note(tx, barcode, code.key, nowMs)
+    else if (assets.learn(tx, known, code, nowMs)) this.changes.add(known.id)
   }
 
   /** Reads keys and labels again that an older gateway has stored. Call once, before anything else. */

@@ -83,6 +83,11 @@ const printedAfter = statement({
   columns: pick(tables.asset, 'id', 'asset_key', 'sscc', 'gtin', 'lot', 'best_before', 'serial'),
   sql: 'SELECT id, asset_key, sscc, gtin, lot, best_before, serial FROM asset WHERE id > ? ORDER BY id LIMIT ?',
 })
+const printedOf = statement({
+  columns: pick(tables.asset, 'id', 'asset_key', 'sscc', 'gtin', 'lot', 'best_before', 'serial'),
+  sql: `SELECT id, asset_key, sscc, gtin, lot, best_before, serial FROM asset
+    WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id`,
+})
 const withoutReading = statement({
   columns: { id: integer, asset_id: text },
   sql: 'SELECT id, asset_id FROM asset WHERE label_read = 0 ORDER BY id LIMIT ?',
@@ -172,6 +177,11 @@ export function keepReading(tx: Tx, id: number, goods: Goods): void {
 /** Returns what is printed on the assets behind an id, in the order of ids. */
 export function assetsAfter(tx: ReadTx, id: number, limit: number) {
   return tx.all(printedAfter, [id, limit])
+}
+
+/** Returns what is printed on these assets, in the order of ids. */
+export function assetsPrinted(tx: ReadTx, ids: readonly number[]) {
+  return tx.all(printedOf, [JSON.stringify(ids)])
 }
 
 export type AssetFilter = {

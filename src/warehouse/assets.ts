@@ -54,12 +54,13 @@ export function note(tx: Tx, barcode: string, key: string, nowMs: number): void 
   store.insertAsset(tx, barcode, key, { ...goods, type: null, weight_kg: null, dimensions: null }, nowMs)
 }
 
-/** Stores what another label of a known asset says, where nothing is stored yet. */
-export function learn(tx: Tx, known: store.Asset, code: Barcode, nowMs: number): void {
-  if (!code.gs1 && !code.gtin) return
+/** Stores what another label of a known asset says, where nothing is stored yet. Returns whether it says more. */
+export function learn(tx: Tx, known: store.Asset, code: Barcode, nowMs: number): boolean {
+  if (!code.gs1 && !code.gtin) return false
   const goods = goodsOf(code, yearOf(nowMs))
-  if (JSON.stringify(completed(known, goods)) !== JSON.stringify(completed(known, nothing)))
-    store.keepReading(tx, known.id, goods)
+  const saysMore = JSON.stringify(completed(known, goods)) !== JSON.stringify(completed(known, nothing))
+  if (saysMore) store.keepReading(tx, known.id, goods)
+  return saysMore
 }
 
 const nothing: Goods = { sscc: null, gtin: null, lot: null, bestBefore: null, serial: null }

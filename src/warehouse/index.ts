@@ -1,5 +1,6 @@
+export { AssetChanges, type ToldChanges } from './asset-changes.ts'
 export { AssetService, type AssetSight } from './asset-service.ts'
-export { type Asset, type AssetFilter, assetKeyOf, assetKeysBehind, assetsAfter } from './asset-store.ts'
+export { type Asset, type AssetFilter, assetKeyOf, assetKeysBehind, assetsAfter, assetsPrinted } from './asset-store.ts'
 export {
   type Barcode,
   type BarcodeWarning,

@@ -1,0 +1,54 @@
+/** So many ids are remembered. When more change, all assets are to be told. */
+const mostIds = 20_000
+
+/** Assets that changed, as they are told on. `upTo`: number of the newest change among them. */
+export type ToldChanges = { readonly ids: readonly number[]; readonly upTo: number }
+
+/**
+ * Ids of the assets whose facts have changed and were not told yet, in memory: whoever tells them on tells all after a start. New assets are
+ * not among them.
+ */
+export class AssetChanges {
+  /** Number of the newest change of each asset, in the order of the changes. */
+  readonly #numbers = new Map<number, number>()
+  #newest = 0
+  #areTooMany = false
+
+  /** Call it in the transaction that changes the asset: nothing reads between the two. */
+  add(id: number): void {
+    this.#newest += 1
+    this.#numbers.delete(id)
+    this.#numbers.set(id, this.#newest)
+    if (this.#numbers.size <= mostIds) return
+    this.#numbers.clear()
+    this.#areTooMany = true
+  }
+
+  get isEmpty(): boolean {
+    return this.#numbers.size === 0 && !this.#areTooMany
+  }
+
+  /** Returns the assets that changed first. */
+  next(limit: number): ToldChanges {
+    const ids: number[] = []
+    let upTo = 0
+    for (const [id, number] of this.#numbers) {
+      if (ids.length === limit) break
+      ids.push(id)
+      upTo = number
+    }
+    return { ids, upTo }
+  }
+
+  /** Forgets what was told; what has changed again since stays. */
+  told({ ids, upTo }: ToldChanges): void {
+    for (const id of ids) if ((this.#numbers.get(id) ?? 0) <= upTo) this.#numbers.delete(id)
+  }
+
+  /** Returns whether more changed than are remembered, and forgets that: the caller tells all. */
+  takeTooMany(): boolean {
+    const areTooMany = this.#areTooMany
+    this.#areTooMany = false
+    return areTooMany
+  }
+}
