@@ -1,7 +1,7 @@
 /** A real PostgreSQL in a folder of its own, reached over a Unix socket and by nothing else. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chownSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, chownSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { postgresBin } from '../../scripts/bench/postgres.ts'
@@ -26,6 +26,8 @@ export type PostgresOptions = {
   readonly bin?: string | undefined
   /** As it is when installed: what is committed is on the disk. */
   readonly isDurable?: boolean
+  /** Listens at this address too, port 5432, and lets nobody in there without TLS. */
+  readonly tls?: { readonly address: string; readonly certFile: string; readonly keyFile: string } | undefined
 }
 
 const superuser = 'super'
@@ -36,7 +38,7 @@ const superuser = 'super'
  */
 export async function startPostgres(
   t: { teardown(work: () => unknown): void },
-  { bin = postgresBin(), isDurable = false }: PostgresOptions = {},
+  { bin = postgresBin(), isDurable = false, tls }: PostgresOptions = {},
 ): Promise<TestPostgres> {
   if (!bin) throw new Error('PostgreSQL is not installed: apt-get install postgresql')
   // Not under TMPDIR, which may be closed to the server's user, and whose path may be too long for a socket.
@@ -48,7 +50,8 @@ export async function startPostgres(
   execFileSync(join(bin, 'initdb'), makes, { ...who, cwd: folder, stdio: 'pipe' })
   let child: ChildProcess | undefined
   const settings = [
-    ...['listen_addresses=', 'max_connections=60'],
+    ...[`listen_addresses=${tls?.address ?? ''}`, 'max_connections=60'],
+    ...(tls ? encrypted(data, who, tls) : []),
     ...(isDurable
       ? ['shared_buffers=256MB', 'max_wal_size=1GB']
       : ['fsync=off', 'full_page_writes=off', 'shared_buffers=32MB']),
@@ -92,6 +95,21 @@ export async function startPostgres(
       asSuperuser(folder, database, async (client) => (await client.query(sql, values && [...values])).rows),
     kill: () => end('SIGKILL'),
   }
+}
+
+/** Settings for TLS. The server takes a key only when it is its own and nobody else can read it. */
+function encrypted(data: string, who: ReturnType<typeof notRoot>, tls: NonNullable<PostgresOptions['tls']>): string[] {
+  const [cert, key, rules] = ['server.crt', 'server.key', 'pg_hba.conf'].map((name) => join(data, name)) as [
+    string,
+    string,
+    string,
+  ]
+  copyFileSync(tls.certFile, cert)
+  copyFileSync(tls.keyFile, key)
+  writeFileSync(rules, 'local all all trust\nhostssl all all 127.0.0.0/8 trust\n')
+  chmodSync(key, 0o600)
+  for (const file of who ? [cert, key, rules] : []) chownSync(file, who?.uid ?? 0, who?.gid ?? 0)
+  return ['ssl=on']
 }
 
 export const ownerOf = (addressOf: (user: string) => string): string => addressOf(superuser)

@@ -35,6 +35,8 @@ export async function migrateHub({ connection, engine, appPassword, grows }: Mig
     })
   } catch (error) {
     if (error instanceof ExitError) throw error
+    const why = whyNoTls(error, connection)
+    if (why !== undefined) throw new ExitError(1, `the database cannot be reached: ${why}`, error)
     throw new ExitError(1, `the database could not be migrated: ${(error as Error).message}`, error)
   } finally {
     await pool.end()
@@ -63,10 +65,26 @@ export async function demandSchema(connection: pg.ClientConfig): Promise<void> {
     const { code, message } = error as { code?: string; message: string }
     if (code === '42P01') throw notMigrated('it has no table of ours')
     if (code === '42501') throw notMigrated('this user may not read its tables')
-    throw new ExitError(1, `the database cannot be reached: ${message || code}`, error)
+    throw new ExitError(1, `the database cannot be reached: ${whyNoTls(error, connection) ?? (message || code)}`, error)
   } finally {
     await client.end().catch(() => undefined)
   }
+}
+
+/** Says why no connection over TLS came about, and what to do; undefined when the cause is another one. */
+function whyNoTls(error: unknown, { host = '' }: pg.ClientConfig): string | undefined {
+  const { code, message, cert } = error as { code?: string; message: string; cert?: { subjectaltname?: string } }
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
+    const names = cert?.subjectaltname ?? 'no name'
+    return `its certificate is for ${names}, not for ${host}; write a name of the certificate into hub.database.url`
+  }
+  if (code === 'CERT_HAS_EXPIRED') return 'its certificate has run out'
+  if (/^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_|ERR_TLS_)/.test(code ?? '')) {
+    return `no authority that is known here signed its certificate (${message}); hub.database.caFile names the one that did`
+  }
+  if (/does not support SSL/.test(message))
+    return 'it has no TLS, and hub.database.url or caFile demands it; set ssl = on there'
+  return undefined
 }
 
 const notMigrated = (why: string) => new ExitError(78, `run "gatehouse hub migrate" on the database first: ${why}`)
