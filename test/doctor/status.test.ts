@@ -7,7 +7,7 @@ import {
   statusThroughDaemon,
   warehouseAdder,
 } from '../../src/app/index.ts'
-import { isWell, paintFor, statusWords } from '../../src/doctor/index.ts'
+import { type DoctorReport, isWell, paintFor, reportWords, statusWords } from '../../src/doctor/index.ts'
 import { people, testGateway } from '../support/gateway.ts'
 import { gatehouse, runToEnd } from '../support/process.ts'
 import { newBox, type RunningBox, runningBox } from '../support/running.ts'
@@ -160,4 +160,34 @@ t.test('colors are for terminals that want them', async (t) => {
   ]
   const colored = paints.map((paint) => statusWords(seen, 0, paint).includes('\u001b['))
   t.strictSame(colored, [true, false, false, false])
+})
+
+t.test('the doctor says in one green line that all is well, and else what to do, with the next step', async (t) => {
+  const paint = paintFor({ isTTY: true }, { TERM: 'xterm' })
+  const good = { topic: 'disk', subject: null, verdict: 'good', what: 'There is room.', next: null } as const
+  const note = {
+    ...good,
+    topic: 'image',
+    verdict: 'note',
+    what: 'No place of updates is set.',
+    next: 'Set one.',
+  } as const
+  const bad = {
+    ...good,
+    topic: 'camera',
+    subject: '3',
+    verdict: 'bad',
+    what: 'No pictures.',
+    next: 'Look at it.',
+  } as const
+  const report = (...findings: DoctorReport['findings']) => ({
+    ...{ ok: findings.every(({ verdict }) => verdict !== 'bad'), running: true, version: '1.2.3', findings },
+  })
+  // ECMA-48: 32 is green, 31 red.
+  t.equal(
+    reportWords(report(good, note), false, paint),
+    '\u001b[32mAll is well: 2 checks (1 note; --all shows them).\u001b[0m\n',
+  )
+  const [first, next, last] = reportWords(report(good, bad), false, paint).trimEnd().split('\n')
+  t.match([first, next, last], [/BAD.*camera 3.*: No pictures\.$/, /^ +→ Look at it\.$/, /\[31m1 of 2 checks need you/])
 })
