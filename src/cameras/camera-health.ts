@@ -1,4 +1,4 @@
-import type { CameraState, CameraStatus } from '../video/index.ts'
+import type { CameraState, CameraStatus, Impairment } from '../video/index.ts'
 
 /** State of a camera that should give pictures. */
 export type CameraHealth = {
@@ -13,6 +13,8 @@ export type CameraHealth = {
   readonly problem: string | null
   /** What it shows as a whole, while it gives pictures. */
   readonly scene: CameraStatus['scene'] | null
+  /** Why motion cannot be found though pictures come; null while it can. */
+  readonly impairment: { readonly why: Impairment; readonly forSeconds: number } | null
 }
 
 type Known = {

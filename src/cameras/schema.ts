@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { motionRanges } from '../config/index.ts'
 import { optional, rowId, timeOut } from '../http/index.ts'
 import { EvidenceState } from '../log/index.ts'
-import { sceneStates } from '../video/index.ts'
+import { impairments, sceneStates } from '../video/index.ts'
 
 const within = (name: keyof typeof motionRanges) => z.number().min(motionRanges[name].min).max(motionRanges[name].max)
 
@@ -51,6 +51,17 @@ const Scene = z
   .nullable()
   .openapi({ description: 'what the camera shows as a whole; null while no pictures are scored' })
 
+const ImpairmentOut = z
+  .object({
+    why: z.enum(impairments).openapi({
+      description:
+        'few_pictures: the stream has fewer than 3 pictures a second; too_busy: gatehouse looked at fewer than 3 of each second; still, covered, turned: see scene',
+    }),
+    forSeconds: z.int(),
+  })
+  .nullable()
+  .openapi({ description: 'why motion cannot be found though pictures come; null while it can, and without pictures' })
+
 export const motionStatusShape = {
   cctvId: rowId(),
   running: z.boolean(),
@@ -67,6 +78,7 @@ export const motionStatusShape = {
   lastFrameAt: timeOut().nullable(),
   fps: z.number(),
   scene: Scene,
+  impairment: ImpairmentOut,
   restarts: z.int(),
   settings: Settings,
   pendingUploads: z.int().openapi({ description: 'clips that are not on the storage server yet, parked ones too' }),
@@ -100,6 +112,7 @@ export const Camera = z
     problem: z.string().nullable(),
     online: z.boolean(),
     scene: Scene,
+    impairment: ImpairmentOut,
     lastFrameAt: timeOut().nullable(),
     owner: z.string().nullable(),
     cameraClock: CameraClock.nullable().openapi({

@@ -266,7 +266,8 @@ export class CamerasService {
       .map(({ id, name }) => {
         const bad = this.#health.badness(id, this.#needs.clock.monotonic())
         const badSinceMs = bad ? this.#needs.clock.now() - bad.forMs : null
-        return { id, name, badSinceMs, problem: bad?.problem ?? null, scene: this.#reports.status(id)?.scene ?? null }
+        const { scene = null } = this.#reports.status(id) ?? {}
+        return { id, name, badSinceMs, problem: bad?.problem ?? null, scene, impairment: this.#impairmentOf(id) }
       })
   }
 
@@ -303,6 +304,7 @@ export class CamerasService {
       lastFrameAt: timeOf(status?.lastFrameAt),
       fps: status?.fps ?? 0,
       scene: this.#sceneOf(camera),
+      impairment: running ? this.#impairmentOf(cctvId) : null,
       restarts: status?.restarts ?? 0,
       settings,
       pendingUploads: this.#needs.work.read((tx) => this.#needs.copies.pendingOf(tx, cctvId)),
@@ -343,6 +345,7 @@ export class CamerasService {
       ? { masks: copied(masks), zones: copied(zones) }
       : null
     const state = this.#stateOf(camera)
+    const wanted = this.#wanted(camera)
     return {
       id: camera.id,
       name: camera.name,
@@ -354,11 +357,19 @@ export class CamerasService {
       ...state,
       online: state.state === 'live',
       scene: this.#sceneOf(camera),
+      impairment: wanted.running ? this.#impairmentOf(camera.id) : null,
       lastFrameAt: timeOf(this.#reports.status(camera.id)?.lastFrameAt),
       owner: camera.owner,
       cameraClock: this.#needs.work.read((tx) => newestClock(tx, camera.id)),
-      motion: { ...this.#wanted(camera), area },
+      motion: { ...wanted, area },
     }
+  }
+
+  /** Says why motion of a connected camera cannot be found, and for how long. */
+  #impairmentOf(cctvId: number) {
+    const { why = null, agoMs = 0 } = this.#reports.status(cctvId)?.impairment ?? {}
+    if (why === null || this.#reports.state(cctvId)?.state !== 'live') return null
+    return { why, forSeconds: Math.round(agoMs / 1000) }
   }
 
   #sceneOf(camera: CameraConfig) {

@@ -14,14 +14,17 @@ type CameraSeen = {
   readonly problem: string | null
   /** What it shows as a whole; null while that is not known. */
   readonly scene: { readonly state: string; readonly forSeconds: number } | null
+  /** Why motion cannot be found though pictures come; null while it can. */
+  readonly impairment: { readonly why: string; readonly forSeconds: number } | null
 }
 
 export function cameraObservations(cameras: readonly CameraSeen[], nowMs: number): Observation[] {
-  return cameras.map(({ id, name: own, badSinceMs, problem, scene }) => {
+  return cameras.map(({ id, name: own, badSinceMs, problem, scene, impairment }) => {
     const name = own === `Camera ${id}` ? own : `Camera ${id} (${own})`
     const forMs = badSinceMs === null ? 0 : nowMs - badSinceMs
     const message = `${name} has given no pictures for ${durationWords(forMs)}. ${problem ?? ''}`.trim()
-    const wrong = badSinceMs === null ? sceneTrouble(name, scene) : { kind: 'camera.offline' as const, forMs, message }
+    const seen = () => sceneTrouble(name, scene) ?? impairedTrouble(name, impairment)
+    const wrong = badSinceMs === null ? seen() : { kind: 'camera.offline' as const, forMs, message }
     return { component: 'cameras', subject: String(id), name, wrong }
   })
 }
@@ -45,6 +48,26 @@ function sceneTrouble(name: string, scene: CameraSeen['scene']): Observation['wr
   if (scene?.state !== 'covered' && scene?.state !== 'turned' && scene?.state !== 'still') return null
   const [kind, what, hint] = sceneWords[scene.state]
   const forMs = scene.forSeconds * 1000
+  return { kind, forMs, message: `${name} ${what} for ${durationWords(forMs)}. ${hint}` }
+}
+
+const impairedWords = {
+  few_pictures: [
+    'camera.few-pictures',
+    'has sent fewer than 3 pictures a second',
+    'Motion in them cannot be found. Set its frame rate to 10 or more, and look for a night mode or a bandwidth limit that lowers it.',
+  ],
+  too_busy: [
+    'camera.too-busy',
+    'has sent more pictures than gatehouse could look at',
+    'Motion in them may be missed. Look for what else takes the processor, or give the camera a smaller stream as detectUrl.',
+  ],
+} as const
+
+function impairedTrouble(name: string, impairment: CameraSeen['impairment']): Observation['wrong'] {
+  if (impairment?.why !== 'few_pictures' && impairment?.why !== 'too_busy') return null
+  const [kind, what, hint] = impairedWords[impairment.why]
+  const forMs = impairment.forSeconds * 1000
   return { kind, forMs, message: `${name} ${what} for ${durationWords(forMs)}. ${hint}` }
 }
 

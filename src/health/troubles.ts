@@ -46,6 +46,20 @@ export const kinds = {
     over: 'camera.pre-roll.recovered',
     reason: 'The clips of a camera begin later than they should.',
   },
+  'camera.too-busy': {
+    component: 'cameras',
+    status: 'degraded',
+    graceMs: minuteMs,
+    over: 'camera.seeing',
+    reason: 'gatehouse is too busy to look at the pictures of a camera.',
+  },
+  'camera.few-pictures': {
+    component: 'cameras',
+    status: 'degraded',
+    graceMs: minuteMs,
+    over: 'camera.seeing',
+    reason: 'A camera sends too few pictures for its motion to be found.',
+  },
   'camera.still': {
     component: 'cameras',
     status: 'degraded',

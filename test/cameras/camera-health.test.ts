@@ -29,7 +29,7 @@ t.test('a camera without pictures is bad since it was last well, however often i
   say('connecting')
   say('live')
   gateway.clock.advance(3_600_000)
-  t.strictSame(dock(), { id: 7, name: 'Dock', badSinceMs: null, problem: null, scene: null })
+  t.strictSame(dock(), { id: 7, name: 'Dock', badSinceMs: null, problem: null, scene: null, impairment: null })
   t.ok(gateway.cameras.areWell())
   const pulledMs = gateway.clock.now()
   for (let tries = 0; tries < 20; tries += 1) {

@@ -5,7 +5,7 @@ import { kinds } from '../../src/health/troubles.ts'
 
 const camera: ListedCamera = {
   ...{ id: 3, name: 'Dock 3', enabled: true, state: 'live', problem: null, online: true, lastFrameAt: null },
-  ...{ purpose: null, warehouseId: 1, slots: [], scene: { state: 'normal', forSeconds: 5 } },
+  ...{ purpose: null, warehouseId: 1, slots: [], scene: { state: 'normal', forSeconds: 5 }, impairment: null },
   motion: { running: true, settings: { sensitivity: 0.3 }, area: null },
 }
 const nowMs = Date.parse('2026-11-22T15:00:00Z')
@@ -20,6 +20,16 @@ t.test('a camera says how it is in plain words, in the time of its hall', async 
     tone: 'warn',
     state: 'Covered or dark',
     why: /^For 3 minutes\./,
+  })
+  t.match(wordsOf({ ...camera, impairment: { why: 'few_pictures', forSeconds: 180 } }), {
+    tone: 'warn',
+    state: 'Too few pictures',
+    why: /^For 3 minutes\. It sends fewer than 3 pictures a second/,
+  })
+  t.match(wordsOf({ ...camera, impairment: { why: 'too_busy', forSeconds: 180 } }), {
+    tone: 'warn',
+    state: 'Not looked at',
+    why: /too busy/,
   })
   t.same(wordsOf(away, gap('offline')), {
     tone: 'danger',

@@ -34,7 +34,7 @@ t.test('what has no room at once on a wall screen takes turns, and all of it com
   t.end()
 })
 
-const well = { enabled: true, online: true, state: 'live', problem: null, scene: null }
+const well = { enabled: true, online: true, state: 'live', problem: null, scene: null, impairment: null }
 const away = { ...well, online: false, state: 'backing-off', problem: 'It does not answer.' }
 
 t.test('a wall screen names the worst trouble first, and a part that it does not know is trouble as well', (t) => {
@@ -71,6 +71,8 @@ t.test('a wall screen says which camera is covered, and nothing of one that need
   t.same(whatOf({ scene: { state: 'covered' } }), ['Dock 1: covered or dark'])
   t.same(whatOf({ scene: { state: 'turned' } }), ['Dock 1: turned to another view'])
   t.same(whatOf({ scene: { state: 'still' } }), ['Dock 1: the same picture all the time'])
+  t.same(whatOf({ impairment: { why: 'few_pictures' } }), ['Dock 1: too few pictures'])
+  t.same(whatOf({ impairment: { why: 'too_busy' } }), ['Dock 1: the gateway is too busy to look at it'])
   t.same(whatOf({ scene: { state: 'light' } }), [], 'somebody switched the light')
   t.same(whatOf({ ...away, enabled: false }), [])
   t.same(whatOf({ ...away, state: 'off' }), [], 'switched off, or outside its hours')

@@ -3,8 +3,11 @@ import { cameraObservations } from '../../src/health/sources.ts'
 import { judge, type Trouble } from '../../src/health/troubles.ts'
 
 const nowMs = Date.UTC(2026, 2, 2, 8)
+const dock = { id: 1, name: 'Dock', badSinceMs: null, problem: null, impairment: null }
 const seen = (state: string, forSeconds: number, badSinceMs: number | null = null) =>
-  cameraObservations([{ id: 1, name: 'Dock', badSinceMs, problem: null, scene: { state, forSeconds } }], nowMs)
+  cameraObservations([{ ...dock, badSinceMs, scene: { state, forSeconds } }], nowMs)
+const impaired = (why: string, forSeconds: number) =>
+  judge([], cameraObservations([{ ...dock, scene: null, impairment: { why, forSeconds } }], nowMs), nowMs).troubles
 const troublesOf = (...args: Parameters<typeof seen>): readonly Trouble[] => judge([], seen(...args), nowMs).troubles
 
 t.test('a camera that stays covered, turned or still is unwell, and the words say what to do', async (t) => {
@@ -13,6 +16,18 @@ t.test('a camera that stays covered, turned or still is unwell, and the words sa
     { kind: 'camera.turned', message: /^Camera 1 \(Dock\) has shown another place for 2 minutes\. Turn it back\./ },
   ])
   t.match(troublesOf('still', 1), [{ kind: 'camera.still' }])
+})
+
+t.test('a camera of which too few pictures come, or are looked at, is unwell after a minute', async (t) => {
+  t.same(impaired('few_pictures', 59), [])
+  t.match(impaired('few_pictures', 120), [
+    {
+      kind: 'camera.few-pictures',
+      message: /^Camera 1 \(Dock\) has sent fewer than 3 pictures a second for 2 minutes\./,
+    },
+  ])
+  t.match(impaired('too_busy', 120), [{ kind: 'camera.too-busy', message: /could look at for 2 minutes/ }])
+  t.same(impaired('covered', 9999), [], 'the scene says that')
 })
 
 t.test('light and a hand before the lens raise no alert', async (t) => {

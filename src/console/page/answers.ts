@@ -134,6 +134,8 @@ export type ListedCamera = Camera & {
   readonly warehouseId: number
   readonly slots: readonly string[]
   readonly scene: { readonly state: string; readonly forSeconds: number } | null
+  /** Why motion cannot be found though pictures come. */
+  readonly impairment: { readonly why: string; readonly forSeconds: number } | null
   readonly motion: {
     readonly running: boolean
     readonly settings: { readonly sensitivity: number }

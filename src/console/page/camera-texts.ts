@@ -41,6 +41,8 @@ const english = {
     covered: 'Covered or dark',
     turned: 'Turned',
     still: 'Frozen picture',
+    few_pictures: 'Too few pictures',
+    too_busy: 'Not looked at',
     light: 'Light just changed',
   },
   since: (when: string, why: string) => `Since ${when}, because ${why}.`,
@@ -63,6 +65,14 @@ const english = {
     'camera.still': [
       'Picture after picture is the same to the last dot. The camera has probably hung, so nothing new is seen.',
       'Restart the camera.',
+    ],
+    'camera.few-pictures': [
+      'It sends fewer than 3 pictures a second, so motion cannot be found. The time is a gap in the ledger.',
+      'Set its frame rate to 10 or more, and look for a night mode or a bandwidth limit that lowers it.',
+    ],
+    'camera.too-busy': [
+      'Its pictures come, and the gateway is too busy to look at them, so motion may be missed. The time is a gap in the ledger.',
+      'Look for what else takes the processor, or give the camera a smaller stream for detection.',
     ],
     'camera.pre-roll': [
       'Clips begin later than the config asks for, so the seconds before a motion are missing.',
@@ -156,6 +166,8 @@ const german: typeof english = {
     covered: 'Verdeckt oder dunkel',
     turned: 'Verdreht',
     still: 'Standbild',
+    few_pictures: 'Zu wenige Bilder',
+    too_busy: 'Nicht angesehen',
     light: 'Licht eben gewechselt',
   },
   since: (when, why) => `Seit ${when}, weil: ${why}.`,
@@ -178,6 +190,14 @@ const german: typeof english = {
     'camera.still': [
       'Bild für Bild ist bis auf den letzten Punkt gleich. Wahrscheinlich hängt die Kamera; Neues wird nicht gesehen.',
       'Die Kamera neu starten.',
+    ],
+    'camera.few-pictures': [
+      'Sie sendet weniger als 3 Bilder in der Sekunde; Bewegung ist so nicht zu finden. Die Zeit steht als Lücke im Lagerbuch.',
+      'Die Bildrate auf 10 oder mehr stellen und nach einem Nachtmodus oder einer Grenze der Bandbreite sehen, die sie senkt.',
+    ],
+    'camera.too-busy': [
+      'Ihre Bilder kommen, aber das Gateway ist zu beschäftigt, sie anzusehen; Bewegung kann fehlen. Die Zeit steht als Lücke im Lagerbuch.',
+      'Nachsehen, was sonst den Prozessor braucht, oder der Kamera einen kleineren Strom für die Erkennung geben.',
     ],
     'camera.pre-roll': [
       'Clips beginnen später, als die Konfiguration es verlangt; die Sekunden vor einer Bewegung fehlen.',

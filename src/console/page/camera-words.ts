@@ -43,19 +43,19 @@ export function standingOf(
     : { tone: 'danger', state: states.away, why }
 }
 
-function standingOfPicture({ scene, motion }: ListedCamera): Standing {
+function standingOfPicture({ scene, impairment, motion }: ListedCamera): Standing {
   const { states } = texts
-  const wrong = scenes.find((state) => state === scene?.state)
-  if (wrong && scene) {
-    const [means, todo] = texts.means_[`camera.${wrong}`] ?? texts.other
-    return {
-      tone: 'warn',
-      state: states[wrong],
-      why: `${texts.for(spanWords(scene.forSeconds * 1000))} ${means} ${todo}`,
-    }
-  }
+  const ofScene = scenes.find((state) => state === scene?.state)
+  if (ofScene && scene) return impaired(states[ofScene], `camera.${ofScene}`, scene.forSeconds)
+  if (impairment && (impairment.why === 'few_pictures' || impairment.why === 'too_busy'))
+    return impaired(states[impairment.why], `camera.${impairment.why.replace('_', '-')}`, impairment.forSeconds)
   if (scene?.state === 'light') return { tone: 'ok', state: states.light, why: '' }
   return { tone: 'ok', state: motion.running ? states.watching : states.live, why: '' }
+}
+
+function impaired(state: string, kind: string, forSeconds: number): Standing {
+  const [means, todo] = texts.means_[kind] ?? texts.other
+  return { tone: 'warn', state, why: `${texts.for(spanWords(forSeconds * 1000))} ${means} ${todo}` }
 }
 
 const dayMs = 86_400_000

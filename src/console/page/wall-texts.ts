@@ -30,7 +30,10 @@ const english = {
   staleMeans: 'The gateway or the network does not answer. The screen goes on by itself.',
   away: (name: string) => `${name} does not watch`,
   awayMeans: 'What happens there meanwhile has no film. Check its power and its cable.',
-  scenes: { covered: 'covered or dark', turned: 'turned to another view', still: 'the same picture all the time' },
+  scenes: {
+    ...{ covered: 'covered or dark', turned: 'turned to another view', still: 'the same picture all the time' },
+    ...{ few_pictures: 'too few pictures', too_busy: 'the gateway is too busy to look at it' },
+  },
   sceneMeans: 'What happens there meanwhile may not be on the film. Look at the camera.',
   health: {
     database: 'The ledger is in trouble',
@@ -82,7 +85,10 @@ const german: typeof english = {
   staleMeans: 'Das Gateway oder das Netz antwortet nicht. Der Bildschirm macht von selbst weiter.',
   away: (name) => `${name} sieht nicht zu`,
   awayMeans: 'Was dort inzwischen geschieht, hat keinen Film. Strom und Kabel prüfen.',
-  scenes: { covered: 'verdeckt oder dunkel', turned: 'auf etwas anderes gedreht', still: 'immer dasselbe Bild' },
+  scenes: {
+    ...{ covered: 'verdeckt oder dunkel', turned: 'auf etwas anderes gedreht', still: 'immer dasselbe Bild' },
+    ...{ few_pictures: 'zu wenige Bilder', too_busy: 'das Gateway ist zu beschäftigt, hinzusehen' },
+  },
   sceneMeans: 'Was dort inzwischen geschieht, fehlt vielleicht im Film. Nach der Kamera sehen.',
   health: {
     database: 'Störung im Lagerbuch',

@@ -13,6 +13,7 @@ export type WallCamera = {
   readonly state: string
   readonly problem: string | null
   readonly scene: { readonly state: string } | null
+  readonly impairment: { readonly why: string } | null
 }
 /** `id`: the same as long as it is the same trouble. */
 export type WallTrouble = {
@@ -44,12 +45,13 @@ export function wallTroubles({ checks, cameras }: WallKnown): readonly WallTroub
 }
 
 /** Says what is wrong with a camera; nothing with one that is switched off, outside its hours or just connecting. */
-function wrongWith({ name, enabled, online, state, problem, scene }: WallCamera): [string | undefined, string] {
+function wrongWith(camera: WallCamera): [string | undefined, string] {
+  const { name, enabled, online, state, problem, scene, impairment } = camera
   if (!enabled || state === 'off') return [undefined, '']
   if (!online) {
     const isStarting = state === 'connecting' && problem === null
     return [isStarting ? undefined : words.away(name), words.awayMeans]
   }
-  const isWrong = scene !== null && Object.hasOwn(scenes, scene.state)
-  return [isWrong ? `${name}: ${scenes[scene.state]}` : undefined, words.sceneMeans]
+  const wrong = [scene?.state, impairment?.why].find((one) => one !== undefined && Object.hasOwn(scenes, one))
+  return [wrong === undefined ? undefined : `${name}: ${scenes[wrong]}`, words.sceneMeans]
 }
