@@ -1,3 +1,4 @@
+import type { CamerasService } from '../cameras/index.ts'
 import type { Config } from '../config/index.ts'
 import { Retention, type RetentionSettings } from '../retention/index.ts'
 import { uploadedAt } from '../upload/index.ts'
@@ -5,7 +6,12 @@ import type { ComposedStorage } from './compose-storage.ts'
 import type { Outside } from './outside.ts'
 
 /** Removes clips and photos by age and free space. */
-export function composeRetention(live: { config: Config }, outside: Outside, storage: ComposedStorage): Retention {
+export function composeRetention(
+  live: { config: Config },
+  outside: Outside,
+  storage: ComposedStorage,
+  cameras: Pick<CamerasService, 'waitingClips' | 'giveUpClip'>,
+): Retention {
   const { clock, log: logger } = outside
   const { work, logRoom: log, audit, makeId, clockSync, room } = storage
   return new Retention({
@@ -15,6 +21,7 @@ export function composeRetention(live: { config: Config }, outside: Outside, sto
     freeBytes: () => room.free().bytes,
     settings: () => retentionSettings(live.config),
     uploadedAtMs: uploadedAt,
+    waiting: { list: () => cameras.waitingClips(), giveUp: (id, words) => cameras.giveUpClip(id, words) },
   })
 }
 

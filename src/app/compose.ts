@@ -199,7 +199,7 @@ async function composeRooms(live: { config: Config }, outside: Outside, withFirs
   const evidence = composeEvidence(live, outside, { ...storage, ...callers, ...ledger, ...video }, metrics)
   const backup = composeBackup(live, outside, storage, callers, evidence, uploadQueue)
   const privacy = composePrivacy(live, outside, storage, callers, ledger, video)
-  const retention = composeRetention(live, outside, storage)
+  const retention = composeRetention(live, outside, storage, video.cameras)
   const together = { ...storage, ...callers, ...ledger, ...video, ...privacy, ...evidence, ...backup.parts }
   const lower = { ...together, uploadQueue, retention, metrics, reloads }
   return { storage, callers, video, evidence, backup, privacy, lower }

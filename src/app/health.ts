@@ -11,6 +11,7 @@ import {
   backupObservations,
   boxObservations,
   cameraObservations,
+  clipsObservation,
   clockObservation,
   configObservation,
   conflictObservations,
@@ -131,7 +132,8 @@ function sourcesOf(needs: HealthNeeds): ConstructorParameters<typeof HealthWatch
     cameras: (before) => {
       const seen = cameraObservations(cameras.cameraHealth(), clock.now())
       if (seen.length === 0) return []
-      return [...seen, ...preRollObservations(cameras.preRolls()), ffmpegObservation(ffmpegOrigin(), before)]
+      const clips = clipsObservation(cameras.clipsWaiting())
+      return [...seen, ...preRollObservations(cameras.preRolls()), clips, ffmpegObservation(ffmpegOrigin(), before)]
     },
   }
 }

@@ -32,6 +32,7 @@ const lostCauses: Readonly<Record<ClipLost['reason'], GapCause>> = {
   'no-video': 'no_keyframe',
   unreadable: 'no_keyframe',
   damaged: 'disk_full',
+  'given-up': 'restarted',
   'disk-full': 'disk_full',
   'disk-too-slow': 'disk_full',
   'disk-failed': 'disk_full',

@@ -19,6 +19,7 @@ import { LatestReports } from './latest-reports.ts'
 import { PreRollBook } from './pre-roll-book.ts'
 import type { MotionAction, MotionSettings } from './schema.ts'
 import * as store from './store.ts'
+import { givingUp, WaitingClips } from './waiting-clips.ts'
 import type { Watched } from './watched.ts'
 
 /** A shorter outage does not count as one: cameras restart. */
@@ -51,6 +52,7 @@ export class CamerasService {
   readonly #health: CameraHealthBook
   readonly #cameraLog: CameraLog
   readonly #preRolls = new PreRollBook()
+  readonly #waiting = new WaitingClips()
   readonly #startedAtMs = new Map<number, number>()
   readonly #sent = new Map<number, string>()
   #cancelMinute = () => {}
@@ -161,6 +163,7 @@ export class CamerasService {
   /** Forgets all reports: the thread has ended, and with it every stream. */
   threadEnded(): void {
     this.#threadRuns = false
+    this.#waiting.threadEnded()
     this.#forgetReports()
     this.#needs.gaps.threadEnded()
     this.#needs.films.threadEnded()
@@ -202,9 +205,11 @@ export class CamerasService {
         break
       case 'clipClosed':
       case 'clipLost':
+        this.#waiting.done(message.detectionId)
         void this.#needs.recorder.closed(message).then(() => this.#needs.films.done(message.detectionId))
         break
       case 'clipWaits':
+        this.#waiting.heard(message, this.#needs.clock.monotonic())
         this.#needs.films.waits(message.detectionId)
         break
       case 'filmCovered':
@@ -226,9 +231,27 @@ export class CamerasService {
     }
   }
 
+  /** Returns what is known of the clips that could not be made yet; undefined while there is none. */
+  clipsWaiting() {
+    return this.#waiting.seen(this.#needs.clock.monotonic())
+  }
+
+  /** Lists the clips that could not be made yet, the oldest first. */
+  waitingClips() {
+    return this.#needs.work.read((tx) => this.#waiting.list(tx))
+  }
+
+  /** Lets a clip that could not be made yet go, unless it is held: it will be recorded as lost, with these words. */
+  giveUpClip(id: number, words: string): void {
+    const message = this.#needs.work.read((tx) => givingUp(tx, id, words))
+    if (message) this.#needs.link.send(message)
+  }
+
   /** Null: the thread does not know what an earlier one left, so nothing is known to be lost. */
   async #giveUp(kept: readonly number[] | null): Promise<void> {
-    if (kept !== null) await this.#needs.recorder.giveUp(kept)
+    if (kept === null) return
+    this.#waiting.leftoversDone(kept)
+    await this.#needs.recorder.giveUp(kept)
   }
 
   /** Says why a connected camera gives no pictures; undefined while it gives some, or is being connected. */

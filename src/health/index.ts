@@ -8,6 +8,7 @@ export {
   backupObservations,
   boxObservations,
   cameraObservations,
+  clipsObservation,
   clockObservation,
   configObservation,
   conflictObservations,

@@ -71,6 +71,22 @@ function impairedTrouble(name: string, impairment: CameraSeen['impairment']): Ob
   return { kind, forMs, message: `${name} ${what} for ${durationWords(forMs)}. ${hint}` }
 }
 
+/** @param seen the clips that could not be made yet; undefined while there is none */
+export function clipsObservation(seen: ClipsSeen | undefined): Observation {
+  const count = seen?.count === 1 ? '1 clip' : `${seen?.count} clips`
+  const message = `${count} could not be made yet, the first one for ${durationWords(seen?.forMs ?? 0)}. ${seen?.words ?? ''} The video is kept, and it is tried again until retention gives it up.`
+  const wrong = seen ? { kind: 'clips.waiting' as const, forMs: seen.forMs, message } : null
+  return { component: 'cameras', subject: 'clips', name: 'The making of clips', wrong }
+}
+
+/** The clips that could not be made yet, as their room counts them. */
+type ClipsSeen = {
+  readonly count: number
+  readonly forMs: number
+  /** Why the newest of them waits. */
+  readonly words: string
+}
+
 /** A camera, and what it lacks of its pre-roll. */
 type PreRollSeen = {
   readonly id: number

@@ -39,6 +39,13 @@ export const kinds = {
     over: 'ffmpeg.replaced',
     reason: 'The cameras are read by the ffmpeg that came with gatehouse, which is only a fallback.',
   },
+  'clips.waiting': {
+    component: 'cameras',
+    status: 'degraded',
+    graceMs: 5 * minuteMs,
+    over: 'clips.recovered',
+    reason: 'Clips could not be made yet. Their video is kept.',
+  },
   'camera.pre-roll': {
     component: 'cameras',
     status: 'degraded',

@@ -8,6 +8,7 @@ import {
   clipsOfCamera,
   holdsOnClip,
   takeClipOff,
+  type WaitingClip,
 } from '../cameras/index.ts'
 import type { ReadTx, Tx, UnitOfWork } from '../database/index.ts'
 import type { AuditTrail } from '../journal/index.ts'
@@ -15,7 +16,7 @@ import { holdsOn, type Log, type PhotoFile, photosAfter, type Removal, removalOf
 import { photoPath } from '../photos/index.ts'
 import type { Clock, Logger } from '../platform/index.ts'
 import { isRedactedCopyHeld, redactedFilesOf } from '../privacy/index.ts'
-import { type Choice, type KeptFile, sizeOf, whatToRemove } from './policy.ts'
+import { type Choice, type KeptFile, type RetentionPolicy, sizeOf, whatToRemove } from './policy.ts'
 import { Unlinker } from './unlinker.ts'
 
 export type RetentionSettings = {
@@ -34,6 +35,11 @@ type RetentionNeeds = {
   readonly audit: AuditTrail
   readonly makeId: () => string
   readonly dataDir: string
+  /** Clips whose video is on the disk and that could not be made yet, and how they are let go. */
+  readonly waiting: {
+    readonly list: () => readonly WaitingClip[]
+    readonly giveUp: (id: number, words: string) => void
+  }
   /** Free bytes of the disk. Throws when it does not answer. */
   readonly freeBytes: () => number
   readonly settings: () => RetentionSettings
@@ -52,6 +58,11 @@ const lookedAt = 100
 const atOnce = 20
 /** Slices of photos in one look; the next look goes on behind them. */
 const photoSlices = 20
+
+const unmadeWords = {
+  age: 'It could not be made into a clip before it was too old to be kept',
+  'free-space': 'It could not be made into a clip before the disk was nearly full',
+}
 
 const beginning: ClipPlace = { timestamp_ms: Number.MIN_SAFE_INTEGER, detection_id: 0 }
 
@@ -129,6 +140,22 @@ export class Retention {
         await this.#remove(whatToRemove(files, { nowMs, freeBytes: 0, minFreeBytes: 0 }))
       }
     }
+    this.#giveUp({ nowMs, freeBytes: 0, minFreeBytes: 0 })
+  }
+
+  /** Lets clips go that could not be made yet. Returns how many: their video goes a little later. */
+  #giveUp(policy: RetentionPolicy): number {
+    const { waiting, settings } = this.#needs
+    const clips = waiting.list()
+    const files = clips.map(({ id, cctvId, firedAtMs: takenAtMs, sizeBytes, isHeld }) => {
+      return { ...{ id, takenAtMs, sizeBytes, isHeld }, maxAgeMs: settings().clipDays(cctvId).days * dayMs }
+    })
+    const choices = whatToRemove(files, policy)
+    for (const { file, cause } of choices) {
+      const cctvId = clips.find(({ id }) => id === file.id)?.cctvId ?? 0
+      waiting.giveUp(file.id, `${unmadeWords[cause]} (${this.#policyOf(cause, cctvId)}).`)
+    }
+    return choices.length
   }
 
   /** Removes the oldest clips while the disk has too little room. */
@@ -146,6 +173,9 @@ export class Retention {
         if (!isShort()) break
       }
     }
+    // Nobody has seen these, and there is no copy of them: they go last.
+    const room = { freeBytes: freeBytes(), minFreeBytes: settings().minFreeBytes }
+    if (isShort() && this.#giveUp({ nowMs: null, ...room }) > 0) return
     if (!this.#isStopping) this.#shortfall = isShort() ? held : null
   }
 

@@ -2,13 +2,13 @@ import { type Clock, type Logger, type RandomBytes, TaskLimit } from '../platfor
 import { Camera } from './camera.ts'
 import { CellStore } from './cell-store.ts'
 import { forget } from './clip.ts'
-import { type ClipTools, makeClip } from './clip-making.ts'
+import { type ClipTools, giveUp, makeClip, waiting } from './clip-making.ts'
 import { ClipRoom } from './clip-room.ts'
 import { Films } from './films.ts'
 import { History } from './history.ts'
 import { IdPool } from './id-pool.ts'
 import { type Leftover, listLeftovers, readLeftover } from './leftovers.ts'
-import type { CameraSettings, FromCameras, ToCameras } from './messages.ts'
+import type { CameraSettings, DetectionFacts, FromCameras, ToCameras } from './messages.ts'
 import { Patience } from './patience.ts'
 import { Redactor } from './redaction.ts'
 import type { StreamOptions } from './stream.ts'
@@ -55,6 +55,10 @@ export class CameraSet {
   readonly #cameras = new Map<number, Camera>()
   /** Clips in progress: of removed cameras, and of an earlier run. */
   readonly #settling = new Set<Promise<void>>()
+  /** Clips that are not to be kept any longer, and why. */
+  readonly #givenUp = new Map<number, string>()
+  /** Clips of an earlier run of which nothing is known but their video. */
+  readonly #unreadable = new Set<number>()
   #work: Promise<void>
   #isStopping = false
   #reserveBytes = 0
@@ -67,7 +71,8 @@ export class CameraSet {
     this.#tools = {
       ...{ ffmpeg: ffmpeg.path, folder: clipsFolder, log, inTurn: (task) => turns.run(task) },
       room: new ClipRoom({ freeBytes, reserveBytes: () => this.#reserveBytes }),
-      again: (attempt) => this.#patience.again(attempt),
+      again: (attempt, id) => this.#patience.again(attempt, id),
+      givenUp: (id) => this.#givenUp.get(id),
       waits: post,
     }
     this.#history = new History({ folder: historyFolder, clock, log, freeBytes })
@@ -131,6 +136,8 @@ export class CameraSet {
         return undefined
       case 'film':
         return this.#films.order(message)
+      case 'giveUpClip':
+        return this.#giveUp(message.facts, message.words)
       case 'redact':
         return this.#redactor.take(message.job)
       case 'memory':
@@ -237,7 +244,13 @@ export class CameraSet {
       })
     } catch (err) {
       this.#needs.log.error({ err, detectionId: id }, 'what is known of an unfinished clip could not be read')
-      if (hasVideo) return false
+      if (hasVideo) {
+        this.#unreadable.add(id)
+        this.#needs.post(
+          await waiting(this.#tools, id, 'What is known of it cannot be read: its file ID.json is damaged.'),
+        )
+        return false
+      }
       // Nothing is left of it. A film can be ordered again.
       await this.#forget(id)
       return true
@@ -250,8 +263,19 @@ export class CameraSet {
     this.#settling.add(settled)
   }
 
+  async #giveUp(facts: DetectionFacts, words: string): Promise<void> {
+    const { detectionId } = facts
+    if (this.#unreadable.delete(detectionId)) this.#needs.post(await giveUp(this.#tools, facts, words))
+    else {
+      this.#givenUp.set(detectionId, words)
+      // One that is being made now is asked for again when that has failed.
+      if (!this.#patience.hurry(detectionId)) this.#givenUp.delete(detectionId)
+    }
+  }
+
   async #forget(detectionId: number): Promise<void> {
     this.#films.recorded(detectionId)
+    this.#givenUp.delete(detectionId)
     await forget(this.#tools.folder, detectionId).catch((err: unknown) => this.#failed(err))
   }
 

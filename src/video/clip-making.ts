@@ -27,7 +27,9 @@ export type ClipTools = {
    * Waits before a clip is tried again that could not be made; `attempt` counts from 0. Resolves with false when there is no
    * time left: then the next start tries it.
    */
-  readonly again: (attempt: number) => Promise<boolean>
+  readonly again: (attempt: number, detectionId: number) => Promise<boolean>
+  /** Says why a clip is not to be kept any longer; undefined while it is. Asked before each further attempt. */
+  readonly givenUp: (detectionId: number) => string | undefined
   /** Takes note of a clip that could not be made and is tried again; called after each failure. */
   readonly waits: (clip: ClipWaits) => void
 }
@@ -86,6 +88,7 @@ const lostWords: Record<ClipLostReason, string> = {
   unreadable: 'What was recorded could not be made into a clip.',
   damaged:
     'The finished clip was damaged on the disk before it was recorded. Its file is still in the folder of the clips.',
+  'given-up': 'It could not be made into a clip for too long.',
   'nothing-left': 'The gateway stopped before anything of the clip was on disk.',
   'nothing-kept':
     'Nothing was kept of this time: the camera gave no pictures then, or its history does not reach back so far.',
@@ -114,10 +117,32 @@ export async function makeClip(
         await noteEnding(tools, plan)
         onKept()
       }
-      tools.waits({ type: 'clipWaits', detectionId: facts.detectionId, words: waitWords(error) })
+      tools.waits(await waiting(tools, facts.detectionId, waitWords(error)))
     }
-    if (!(await tools.again(attempt))) return undefined
+    if (!(await tools.again(attempt, facts.detectionId))) return undefined
+    const words = tools.givenUp(facts.detectionId)
+    if (words !== undefined) return { ...(await giveUp(tools, facts, words)), ...endOf(bounds) }
   }
+}
+
+/** Removes what is kept of a clip, and returns the loss. */
+export async function giveUp(tools: ClipTools, facts: DetectionFacts, words: string): Promise<ClipLost> {
+  return { ...(await lost(tools, facts, new GivenUp(words))), words }
+}
+
+class GivenUp extends Error {
+  override readonly name = 'GivenUp'
+  readonly reason = 'given-up'
+}
+
+/** Describes a clip that waits. */
+export async function waiting(
+  tools: Pick<ClipTools, 'folder'>,
+  detectionId: number,
+  words: string,
+): Promise<ClipWaits> {
+  const sizeBytes = await sizeOf(spoolPath(tools, detectionId)).catch(() => 0)
+  return { type: 'clipWaits', detectionId, words, sizeBytes: sizeBytes ?? 0 }
 }
 
 /** Returns the end of a lost clip, when that is known. */

@@ -71,6 +71,11 @@ export type ToCameras =
   /** `clipClosed` or `clipLost` of this detection is in the database; until then it is sent again at each start. */
   | { readonly type: 'recorded'; readonly detectionId: number }
   /**
+   * A clip that waits (`clipWaits`) is not to be kept any longer; `words` says why. Answered by `clipLost`, unless it is being
+   * made at this moment.
+   */
+  | { readonly type: 'giveUpClip'; readonly facts: DetectionFacts; readonly words: string }
+  /**
    * Live pictures of a camera in one format are wanted, from its newest key frame on; null: no longer. Pictures carry the
    * number of the feed, so that late ones of an earlier feed can be told apart.
    */
@@ -269,6 +274,7 @@ export type ClipLostReason =
   | 'disk-failed'
   | 'unreadable'
   | 'damaged'
+  | 'given-up'
   | 'nothing-left'
   | 'nothing-kept'
 
@@ -285,7 +291,13 @@ export type ClipLost = DetectionFacts & {
  * What a clip shows is recorded, but there is no clip of it yet: its result comes later. `words` says why it could not be made
  * so far; null: it was not tried yet, or waits to be confirmed.
  */
-export type ClipWaits = { readonly type: 'clipWaits'; readonly detectionId: number; readonly words: string | null }
+export type ClipWaits = {
+  readonly type: 'clipWaits'
+  readonly detectionId: number
+  readonly words: string | null
+  /** Of its video on the disk. */
+  readonly sizeBytes: number
+}
 
 /** A piece of a live feed: whole packets of a transport stream, in a buffer that was handed over. */
 export type LivePicture = {

@@ -16,6 +16,7 @@ export async function lookAtPhotos(gateway: TestGateway, uploadedAtMs: number | 
     freeBytes: () => Number.POSITIVE_INFINITY,
     settings: () => ({ clipDays: () => ({ days: 1, key: 'none' }), minFreeBytes: 0, keepLocalDays: 90 }),
     uploadedAtMs: () => uploadedAtMs,
+    waiting: { list: () => [], giveUp: () => {} },
   })
   await retention.look()
   storage.close()

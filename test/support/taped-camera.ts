@@ -66,6 +66,7 @@ export function tools(folder: string, program = ffmpeg): ClipTools {
     room: endless,
     again,
     waits: () => {},
+    givenUp: () => undefined,
   }
 }
 

@@ -273,6 +273,39 @@ t.test('a gateway without ffmpeg that is stopped keeps what it could not make', 
   t.match(await leftoversOf(tools(clips)), [{ type: 'clipClosed', detectionId: 9, closedBy: 'restart' }])
 })
 
+t.test(
+  'a clip that is not to be kept any longer is given up in words, while it waits and without its facts',
+  async (t) => {
+    const folder = t.testdir({ clips: { '3.json': '{"facts"', '3.ts.part': 'video' } })
+    const clips = join(folder, 'clips')
+    await leave(clips, 9)
+    const gateway = new Started(clips, join(folder, 'not-there'))
+    await gateway.until('leftoversDone')
+    t.match(gateway.heard('leftoversDone'), [{ count: 0, kept: [3, 9] }])
+    t.match(
+      gateway.heard('clipWaits').sort((a, b) => a.detectionId - b.detectionId),
+      [
+        { detectionId: 3, words: /ID.json is damaged/, sizeBytes: 5 },
+        { detectionId: 9, words: /Look whether it is installed/ },
+      ],
+    )
+    for (const id of [3, 9, 77])
+      gateway.thread.receive({ type: 'giveUpClip', facts: facts(id, startMs), words: `Too old: ${id}.` })
+    await waitUntil('both', () => gateway.heard('clipLost').length === 2)
+    t.match(
+      gateway.heard('clipLost').map(({ reason, words }) => ({ reason, words })),
+      [
+        { reason: 'given-up', words: 'Too old: 3.' },
+        { reason: 'given-up', words: 'Too old: 9.' },
+      ],
+    )
+    t.same(readdirSync(clips).sort(), ['3.json', '9.json'], 'until the loss is recorded')
+    for (const detectionId of [3, 9]) gateway.thread.receive({ type: 'recorded', detectionId })
+    await gateway.stop()
+    t.same(readdirSync(clips), [])
+  },
+)
+
 t.test('facts that cannot be read keep their video, and are no reason to lose another clip', async (t) => {
   const folder = t.testdir({ '3.json': '{"facts"', '3.ts.part': 'video', '4.json': '' })
   await leave(folder, 9)

@@ -30,6 +30,11 @@ const english = {
       'The cameras are read by the ffmpeg that came with gatehouse. It is old and gets no security updates.',
       'Install ffmpeg from the packages of the system, or set ffmpeg.path; then restart the gateway.',
     ],
+    'clips.waiting': [
+      'Clips of cameras could not be made yet. Their video is kept on the box, and it is tried again.',
+      'Read why in the message: install ffmpeg, or make room on the disk. After its time of keeping such a clip counts as lost.',
+    ],
+    'clips.recovered': recovered,
     'storage.slow': [
       'The storage server takes over two seconds for each answer. Sign-ins take that long.',
       'Look at the load of that server and at the line to it.',
@@ -238,6 +243,11 @@ const german: Omit<typeof english, 'kinds'> & { readonly kinds: Record<keyof typ
       'Die Kameras werden mit dem ffmpeg gelesen, das gatehouse mitbringt. Es ist alt und bekommt keine Sicherheitsupdates.',
       'ffmpeg aus den Paketen des Systems einrichten oder ffmpeg.path setzen; dann das Gateway neu starten.',
     ],
+    'clips.waiting': [
+      'Clips von Kameras ließen sich noch nicht fertigstellen. Ihr Video bleibt auf dem Gerät, und es wird wieder versucht.',
+      'In der Meldung steht, warum: ffmpeg einrichten oder Platz auf der Platte schaffen. Nach der Aufbewahrungsfrist gilt ein solcher Clip als verloren.',
+    ],
+    'clips.recovered': geloest,
     'storage.slow': [
       'Der Speicherserver braucht über zwei Sekunden für jede Antwort. So lange dauert jede Anmeldung.',
       'Die Last des Servers und die Leitung dorthin ansehen.',

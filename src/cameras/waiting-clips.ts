@@ -1,0 +1,83 @@
+import type { ReadTx } from '../database/index.ts'
+import { clipToCome, holdsOn } from '../log/index.ts'
+import type { ClipWaits, ToCameras } from '../video/index.ts'
+import { findDetection, findReservation } from './store.ts'
+
+/** A clip whose video is on the disk, and which could not be made yet. */
+export type WaitingClip = {
+  readonly id: number
+  readonly cctvId: number
+  readonly firedAtMs: number
+  readonly sizeBytes: number
+  /** Whether an incident or a dispute needs it. */
+  readonly isHeld: boolean
+}
+
+/** What is known of the clips that wait, as a whole. */
+export type WaitingSeen = {
+  readonly count: number
+  /** Milliseconds for which the first of them has waited. */
+  readonly forMs: number
+  /** Why the newest of them waits. */
+  readonly words: string
+}
+
+/** `isOld`: an earlier thread said so. */
+type Known = { readonly words: string; readonly sizeBytes: number; readonly sinceMs: number; isOld: boolean }
+
+/** Remembers which clips could not be made yet, and gives up those that are not to be kept. Times are monotonic milliseconds. */
+export class WaitingClips {
+  readonly #known = new Map<number, Known>()
+
+  heard({ detectionId, words, sizeBytes }: ClipWaits, nowMs: number): void {
+    if (words === null) return
+    const sinceMs = this.#known.get(detectionId)?.sinceMs ?? nowMs
+    this.#known.set(detectionId, { words, sizeBytes, sinceMs, isOld: false })
+  }
+
+  /** Forgets a clip that is recorded or lost. */
+  done(detectionId: number): void {
+    this.#known.delete(detectionId)
+  }
+
+  /** The thread has ended: the next one looks at all of them again. */
+  threadEnded(): void {
+    for (const known of this.#known.values()) known.isOld = true
+  }
+
+  /** Forgets what an earlier thread said, but for `kept`: the running one has looked at all that was left. */
+  leftoversDone(kept: readonly number[]): void {
+    for (const [id, { isOld }] of this.#known) if (isOld && !kept.includes(id)) this.#known.delete(id)
+  }
+
+  /** Undefined while none waits. */
+  seen(nowMs: number): WaitingSeen | undefined {
+    const all = [...this.#known.values()]
+    const newest = all.at(-1)
+    if (!newest) return undefined
+    return { count: all.length, forMs: nowMs - Math.min(...all.map(({ sinceMs }) => sinceMs)), words: newest.words }
+  }
+
+  /** Lists them, the oldest first. */
+  list(tx: ReadTx): WaitingClip[] {
+    const found = [...this.#known].flatMap(([id, { sizeBytes }]) => {
+      const fired = findReservation(tx, id)
+      if (!fired || findDetection(tx, id)) return []
+      const isHeld = holdsOn(tx, clipToCome(id)).length > 0
+      return [{ id, cctvId: fired.cctv_id, firedAtMs: fired.fired_at_ms, sizeBytes, isHeld }]
+    })
+    return found.toSorted((a, b) => a.firedAtMs - b.firedAtMs || a.id - b.id)
+  }
+}
+
+/** Returns the message that gives up a clip that waits; undefined when it is recorded by now, or held. */
+export function givingUp(tx: ReadTx, id: number, words: string): ToCameras | undefined {
+  const fired = findReservation(tx, id)
+  if (!fired || findDetection(tx, id) || holdsOn(tx, clipToCome(id)).length > 0) return undefined
+  const { cctv_id: cameraId, fired_at_ms: motionAt, score, scene_change: sceneChange } = fired
+  return {
+    type: 'giveUpClip',
+    facts: { detectionId: id, cameraId, motionAt, score, sceneChange: sceneChange === 1 },
+    words,
+  }
+}

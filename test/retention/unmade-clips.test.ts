@@ -1,0 +1,94 @@
+/** Clips whose video is on the disk and that could not be made yet. */
+import t, { type Test } from 'tap'
+import type { FromCameras, ToCameras } from '../../src/video/index.ts'
+import { people, type TestGateway, testGateway } from '../support/gateway.ts'
+
+const cameras = [{ id: 7, url: 'rtsp://192.0.2.7/main', owner: 'vera', retentionDays: 3, motion: {} }]
+const dayMs = 86_400_000
+type GiveUp = Extract<ToCameras, { type: 'giveUpClip' }>
+
+/** A gateway with a clip of now that waits, and what it lets go. */
+async function hall(t: Test) {
+  const gateway = await testGateway({ config: { cameras } })
+  t.teardown(() => gateway.end())
+  const letGo: GiveUp[] = []
+  gateway.camerasThread.send = (message: ToCameras) => {
+    if (message.type === 'giveUpClip') letGo.push(message)
+  }
+  gateway.cameras.threadStarted()
+  const live = {
+    type: 'state',
+    cameraId: 7,
+    state: 'live',
+    problem: null,
+    words: null,
+    at: 0,
+    pictureAgoMs: 0,
+  } as const
+  await hear(gateway, live)
+  const facts = { detectionId: 1, cameraId: 7, motionAt: gateway.clock.now(), score: 0.5, sceneChange: false }
+  await hear(gateway, { ...facts, type: 'motionFired', clip: true })
+  const words = 'ffmpeg could not be run to its end.'
+  await hear(gateway, { type: 'clipWaits', detectionId: 1, words, sizeBytes: 5_000_000 })
+  return { gateway, facts, letGo }
+}
+
+async function hear(gateway: TestGateway, ...messages: FromCameras[]): Promise<void> {
+  for (const message of messages) gateway.cameras.heard(message)
+  for (let i = 0; i < 3; i += 1) await gateway.audit('test.settled', {})
+}
+
+const ask = async (gateway: TestGateway, path: string) => (await gateway.ask('GET', path, { by: people.ada })).body
+
+t.test('a clip that could not be made is let go when it is too old, and its loss is a gap', async (t) => {
+  const { gateway, facts, letGo } = await hall(t)
+  gateway.clock.advance(3 * dayMs - 1000)
+  await gateway.retention.look()
+  t.same(letGo, [])
+  gateway.clock.advance(1000)
+  await gateway.retention.look()
+  t.match(letGo, [{ facts, words: /before it was too old to be kept \(cameras\[7\]\.retentionDays: 3\)\.$/ }])
+  const words = letGo[0]?.words ?? ''
+  await hear(gateway, { ...facts, type: 'clipLost', reason: 'given-up', words, endedAt: facts.motionAt + 9000 })
+  t.match((await ask(gateway, '/api/iot/detection-events')).data, [{ id: 1, clipStatus: 'lost', reason: words }])
+  const at = (ms: number) => new Date(facts.motionAt + ms).toISOString()
+  const { data } = await ask(gateway, `/api/iot/cctv/7/gaps?from=${at(-1000)}&to=${at(20_000)}`)
+  t.match(
+    data.filter(({ detail }: { detail: string }) => detail === words),
+    [{ from: at(0), to: at(9000), cause: 'restarted' }],
+  )
+  await gateway.retention.look()
+  t.equal(letGo.length, 1)
+})
+
+t.test('a clip that could not be made and is held stays', async (t) => {
+  const { gateway, letGo } = await hall(t)
+  const body = { severity: 'high', category: 'damage', evidenceReferences: [{ type: 'detection_event', id: 1 }] }
+  t.match(await gateway.ask('POST', '/api/governance/incidents', { by: people.ada, body }), { status: 201 })
+  gateway.clock.advance(4 * dayMs)
+  await gateway.retention.look()
+  t.same(letGo, [])
+})
+
+t.test('clips that wait are an alert after five minutes, until they are made', async (t) => {
+  const { gateway, facts } = await hall(t)
+  await gateway.health.look()
+  t.notMatch((await ask(gateway, '/api/alerts')).data, [{ kind: 'clips.waiting' }])
+  gateway.clock.advance(6 * 60_000)
+  await gateway.health.look()
+  const message = /^1 clip could not be made yet, the first one for 6 minutes\. ffmpeg could not be run/
+  const alerts = (await ask(gateway, '/api/alerts')).data
+  t.match(
+    alerts.find(({ kind }: { kind: string }) => kind === 'clips.waiting'),
+    { message },
+  )
+  gateway.cameras.threadEnded()
+  gateway.cameras.threadStarted()
+  await gateway.health.look()
+  await hear(gateway, { type: 'leftoversDone', count: 0, kept: [1] })
+  await gateway.health.look()
+  t.notMatch((await ask(gateway, '/api/alerts')).data[0], { kind: 'clips.recovered' }, 'another thread has it too')
+  await hear(gateway, { ...facts, type: 'clipLost', reason: 'unreadable', words: 'It shows nothing.' })
+  await gateway.health.look()
+  t.match((await ask(gateway, '/api/alerts')).data[0], { kind: 'clips.recovered' })
+})
