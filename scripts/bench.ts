@@ -3,7 +3,7 @@
  * table on stdout.
  *   --only PART,…      some of: commit, requests, appends, lists, blocks, verify, signing, postgres (where it is installed), auth,
  *                      backup, segments, wear, wear-video, webhooks, deliveries, hub, cameras, camera-times, history, detection,
- *                      scores, offsite, binary; or console, where Chromium is installed and little else runs; or wall, ten minutes:
+ *                      scores, offsite, binary; or console and glass, where Chromium is installed and little else runs; or wall, ten minutes:
  *                      1, 9 and 16 cameras beside Debian's motion, where it is installed; or beside-motion, nine minutes: twenty
  *                      scenes of known truth to both; or idle, ten minutes: what six exports leave in memory (with
  *                      --events 1000000); or proofs: a log of ten million leaves, made once under .cache/bench (2.5 GB, some minutes)
@@ -35,6 +35,7 @@ import { measureDeliveries } from './bench/deliveries.ts'
 import { measureDetection } from './bench/detection.ts'
 import { measureEventLoop } from './bench/event-loop.ts'
 import { type Figure, table } from './bench/figure.ts'
+import { measureGlass } from './bench/glass.ts'
 import { measureHistory } from './bench/history.ts'
 import { measureHub } from './bench/hub.ts'
 import { measureIdle } from './bench/idle.ts'
@@ -83,6 +84,7 @@ const parts = {
   hub: (workshop) => measureHub(workshop),
   cameras: (workshop) => measureCameras(workshop),
   'camera-times': (workshop) => measureCameraTimes(workshop),
+  glass: (workshop) => measureGlass(workshop),
   history: (workshop) => measureHistory(workshop),
   detection: (workshop, _sizes, _backlog, hours) => measureDetection(workshop, hours),
   offsite: (workshop) => measureOffsite(workshop),
@@ -101,7 +103,7 @@ type Part = keyof typeof parts
 
 /** Without what takes ten minutes, or gigabytes, or a machine to itself. */
 const usual = Object.keys(parts).filter(
-  (name) => !['wall', 'beside-motion', 'proofs', 'console', 'idle'].includes(name),
+  (name) => !['wall', 'beside-motion', 'proofs', 'console', 'glass', 'idle'].includes(name),
 )
 
 type TimedAsk = {
