@@ -7,9 +7,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import type { Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { launchBrowser, open, signIn } from '../test/support/browser.ts'
-import { people } from '../test/support/gateway.ts'
+import { heldPhoto, type Person, people, type TestGateway } from '../test/support/gateway.ts'
 import { livelyHall } from '../test/support/lively-hall.ts'
 import { screens, themes } from '../test/support/screens.ts'
 
@@ -31,9 +31,9 @@ const quality = 78
 /** By the name of the picture, the address. */
 const everyView: Readonly<Record<string, string>> = {
   floor: '',
-  'find-p-002-02': 'find/P-002-02',
+  find: 'find/340123450000000017',
   todo: 'todo',
-  verify: 'verify',
+  verify: 'verify?slot=SLOT',
   cameras: 'cameras',
   camera: 'cameras/1',
   units: 'units',
@@ -49,12 +49,89 @@ const everyView: Readonly<Record<string, string>> = {
   devices: 'devices',
   webhooks: 'webhooks',
   uploads: 'uploads',
-  receipt: 'receipt/UNIT',
 }
+const pallets = ['340123450000000017', '340123450000000024', '340123450000000031']
 const handheldViews = ['scan', 'training', 'trust']
 const wallSize = { width: 1280, height: 720 }
 
 const isAsked = (name: string): boolean => only === undefined || only.includes(name)
+
+/** A pallet with four boxes in front of a rack, as a photo of an entry would have it. */
+const pallet = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 640 480" width="640" height="480">
+  <rect width="640" height="480" fill="#8d979d"/><rect y="330" width="640" height="150" fill="#6f7478"/>
+  <path d="M40 0v340M600 0v340" stroke="#2f5d8c" stroke-width="22"/><path d="M0 70h640" stroke="#c96a1b" stroke-width="26"/>
+  <path d="M110 372h420v14H110zM110 412h420v14H110zM120 386h40v26h-40zM300 386h40v26h-40zM480 386h40v26h-40z" fill="#a9804c"/>
+  ${[
+    [130, 238],
+    [322, 238],
+    [130, 104],
+    [322, 104],
+  ]
+    .map(
+      ([x = 0, y = 0]) =>
+        `<rect x="${x}" y="${y}" width="188" height="130" fill="#b98c58" stroke="#8a6436" stroke-width="3"/>` +
+        `<path d="M${x} ${y + 60}h188" stroke="#d9c09a" stroke-width="12"/>`,
+    )
+    .join('')}
+  <rect x="356" y="256" width="96" height="68" fill="#fff"/>
+  <path d="M366 266v34M372 266v34M380 266v34M385 266v34M394 266v34M404 266v34M409 266v34M418 266v34M426 266v34M438 266v34"
+    stroke="#111" stroke-width="3"/>
+  <path d="M366 312h60" stroke="#111" stroke-width="5"/>
+</svg>`
+
+/** Returns the drawing above as a picture. */
+async function pictureOfPallet(browser: Browser): Promise<Buffer> {
+  const page = await browser.newPage({ viewport: { width: 640, height: 480 } })
+  await page.setContent(`<body style="margin:0">${pallet}`)
+  const picture = await page.screenshot()
+  await page.close()
+  return picture
+}
+
+/** A pallet of a registered lot that was moved, and two more of that lot. */
+async function lot(gateway: TestGateway, picture: Buffer): Promise<void> {
+  const record = (body: object, by: Person = people.olga) => {
+    gateway.clock.advance(37_000)
+    return gateway.ask('POST', '/api/whms/events', { by, body })
+  }
+  for (const [n, asset_id] of pallets.entries()) {
+    const goods = { type: 'pallet', gtin: '04012345678901', lot: 'L-2611', weight_kg: 412.5 }
+    await gateway.ask('POST', '/api/whms/assets', { by: people.ada, body: { asset_id, ...goods } })
+    for (const slot_code of n === 0 ? ['003-05', '006-05'] : [`0${n === 1 ? '09' : '12'}-08`]) {
+      const photo_url = await heldPhoto(gateway, Number(slot_code.replace('-', '')), picture)
+      const where = { slot_code, asset_barcode: asset_id }
+      await record({ event_type: 'PLACED', ...where, photo_url, scale_weight_kg: 412.5 })
+    }
+  }
+  await record({ event_type: 'VERIFIED', slot_code: '006-05', asset_barcode: pallets[0] }, people.sven)
+}
+
+/** The sign-in over a view in which something is typed. */
+async function takeSignInAgain(page: Page, view: string): Promise<void> {
+  await page.goto(view)
+  await isReady(page)
+  await page.getByLabel('Note').fill('The wrap is torn.')
+  await page.context().clearCookies()
+  await page.getByRole('button', { name: 'Dispute' }).click()
+  await page.getByRole('dialog', { name: 'Sign in' }).waitFor()
+  await take(page, 'sign-in-again')
+  await signIn(page, 'ada')
+  await page.getByRole('dialog', { name: 'Sign in' }).waitFor({ state: 'detached' })
+  await page.getByLabel('Note').fill('')
+}
+
+/** What a driver sees who scans the code of a receipt, on a phone of somebody who is not signed in. */
+async function takeReceipt(browser: Browser, gateway: TestGateway, url: string, unit: string): Promise<void> {
+  const path = `/api/whms/transport-units/${unit}/receipt-link`
+  const { body } = await gateway.ask('GET', path, { by: people.olga })
+  const { pathname, search } = new URL(body.url)
+  const context = await browser.newContext(screens.handheld)
+  const page = await context.newPage()
+  await page.goto(`${url.replace(/\/$/, '')}${pathname}${search}`)
+  await isReady(page)
+  await take(page, 'receipt')
+  await context.close()
+}
 
 /** Waits until the page shows what it has. */
 async function isReady(page: Page): Promise<void> {
@@ -81,19 +158,24 @@ if (!browser) throw new Error('no Chromium here: apt-get install chromium')
 mkdirSync(folder, { recursive: true })
 try {
   const t = { teardown: (work: () => unknown) => void ends.unshift(work) }
-  const { gateway, url } = await livelyHall(t)
+  const picture = await pictureOfPallet(browser)
+  const { gateway, url } = await livelyHall(t, picture)
+  await lot(gateway, picture)
   const { page } = await open(t, browser, url, { ...screen, reducedMotion: 'reduce' })
   await page.getByRole('heading', { level: 1 }).waitFor()
   await take(page, 'sign-in')
   await signIn(page, 'ada')
   await page.locator('#floor').waitFor()
   const { body: units } = await gateway.ask('GET', '/api/whms/transport-units', { by: people.ada })
+  const { body: toVerify } = await gateway.ask('GET', '/api/whms/slots/009-08', { by: people.ada })
   for (const [name, view] of Object.entries(everyView)) {
     if (!isAsked(name)) continue
-    await page.goto(`${url}${view.replace('UNIT', units.data.at(-1).id)}`)
+    await page.goto(`${url}${view.replace('UNIT', units.data.at(-1).id).replace('SLOT', `${toVerify.id}`)}`)
     await isReady(page)
     await take(page, name)
   }
+  if (isAsked('sign-in-again')) await takeSignInAgain(page, `${url}verify?slot=${toVerify.id}`)
+  if (isAsked('receipt')) await takeReceipt(browser, gateway, url, units.data.at(-1).id)
   if (isUsual) await page.setViewportSize(screens.handheld.viewport)
   for (const view of handheldViews.filter(isAsked)) {
     await page.goto(`${url}${view}`)

@@ -6,8 +6,19 @@ import { waitUntil } from './waiting.ts'
 /** How many changes the gateway has refused on this page. */
 export type Refusals = { count: number }
 
-/** What was done, and which input the page has lost. */
-export type Outcome = { readonly act: string; readonly lost?: string }
+/** Something that was typed and not sent. */
+export type Typed = { readonly field: Handle; readonly text: string }
+
+/**
+ * What was done, and which input the page has lost. `typed`: what is in a field from now on. `isHarmless`: what is typed elsewhere has to
+ * be there afterwards.
+ */
+export type Outcome = {
+  readonly act: string
+  readonly lost?: string
+  readonly typed?: Typed
+  readonly isHarmless?: boolean
+}
 
 type Hands = { readonly chance: Chance; readonly scanner: Scanner; readonly refusals: Refusals }
 
@@ -22,6 +33,7 @@ type Element = {
   readonly maxLength?: number
   readonly value?: string
   getAttribute(name: string): string | null
+  closest(selector: string): object | null
 }
 type Handle = ElementHandle<Element>
 
@@ -58,26 +70,27 @@ export async function actOnce(page: Page, hands: Hands): Promise<Outcome> {
 async function goBack(page: Page): Promise<Outcome> {
   const hasPast = await page.evaluate<boolean>('history.length > 3')
   if (hasPast) await page.goBack({ timeout: 5000 }).catch(() => {})
-  return { act: 'went back' }
+  return { act: 'went back', isHarmless: true }
 }
 
 async function press(page: Page, chance: Chance): Promise<Outcome> {
   const key = keys[chance.below(keys.length)] ?? 'Tab'
   await page.keyboard.press(key)
   await page.waitForTimeout(settledMs)
-  return { act: `pressed ${key}` }
+  return { act: `pressed ${key}`, isHarmless: key.endsWith('Tab') }
 }
 
 /** A scan must show up: as a story, or in what the view makes of it. */
 async function scan(page: Page, { chance, scanner }: Hands): Promise<Outcome> {
-  if (!(await page.locator('.bar .scan').isVisible())) return { act: 'had no scanner here' }
+  const isTaken = await page.locator('.bar .scan, .scan-entry').first().isVisible()
+  if (!isTaken) return { act: 'had no scanner here' }
   const code = `P-${String(2 + chance.below(8)).padStart(3, '0')}-02`
   const act = `scanned ${code}`
   await scanner.scan(code)
   const shown = `document.body.innerText.includes('${code}') ||
     [...document.querySelectorAll('input, textarea')].some(({ value }) => value.includes('${code}'))`
   const isShown = await isSoon(page, shown, seenWithinMs)
-  return isShown ? { act } : { act, lost: 'the scan is not to be seen' }
+  return isShown ? { act, isHarmless: true } : { act, lost: 'the scan is not to be seen' }
 }
 
 /** Says whether an expression becomes true on the page, also over a change of pages. The page's own policy forbids it to ask itself. */
@@ -112,6 +125,10 @@ async function choose(page: Page, one: Handle, chance: Chance): Promise<Outcome>
   return { act: `chose option ${index} of` }
 }
 
+/** Says whether something typed is still in its field. */
+export const isStill = async ({ field, text }: Typed): Promise<boolean> =>
+  (await field.evaluate((it) => (it.isConnected ? it.value : undefined)).catch(() => undefined)) === text
+
 /**
  * Types into a field and looks whether it is there after the page had time to show what changed on the floor; sometimes sends it,
  * and looks whether a refusal took it away.
@@ -121,16 +138,19 @@ async function type(page: Page, one: Handle, { chance, refusals }: Hands): Promi
     isClosed: Boolean(it.readOnly || it.disabled),
     isNumber: it.type === 'number',
     isSecret: it.type === 'password',
+    // What is looked for is not sent, and the field for codes is of every view.
+    isKept:
+      it.type !== 'search' && it.closest('main') !== null && it.closest('.scan-entry, [role=search], search') === null,
     most: it.maxLength ?? -1,
   }))
   const text = field.isNumber ? '12' : (typed[chance.below(typed.length)] ?? '0')
   if (field.isClosed || (field.most >= 0 && field.most < text.length)) return undefined
   await one.fill(text, { timeout: 1000 })
   await page.waitForTimeout(roundMs)
-  const isThere = async () =>
-    (await one.evaluate((it) => (it.isConnected ? it.value : undefined)).catch(() => '')) === text
+  const isThere = () => isStill({ field: one, text })
   if (!(await isThere())) return { act: `typed ${text} into`, lost: `“${text}” is gone from its field` }
-  if (field.isSecret || !chance.happens(0.3)) return { act: `typed ${text} into` }
+  if (field.isSecret || !chance.happens(0.3))
+    return { act: `typed ${text} into`, ...(field.isKept && { typed: { field: one, text } }) }
   const before = refusals.count
   await page.keyboard.press('Enter')
   await page.waitForTimeout(roundMs)

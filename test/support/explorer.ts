@@ -1,7 +1,7 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import type { Place } from './browser.ts'
 import { signIn } from './browser.ts'
-import { actOnce, isSoon, type Refusals } from './explorer-acts.ts'
+import { actOnce, isSoon, isStill, type Outcome, type Refusals, type Typed } from './explorer-acts.ts'
 import { heldPhoto, type Person, people } from './gateway.ts'
 import { type Scanner, scannerAt } from './scanner.ts'
 import { Chance } from './scenes/chance.ts'
@@ -26,8 +26,17 @@ type Options = {
   readonly tell?: (finding: Finding) => void
 }
 
-/** One person at one screen; without a person it walks the pages that need no sign-in. */
-type Walk = { readonly who: string; readonly person?: Person; readonly screen: BrowserContextOptions }
+/** One person at one screen; without a person it walks the pages that need no sign-in. `badge`: on an enrolled handheld. */
+type Walk = {
+  readonly who: string
+  readonly person?: Person
+  readonly badge?: Badge
+  readonly screen: BrowserContextOptions
+}
+type Badge = { readonly username: string; readonly role: string; readonly code: string; readonly pin: string }
+
+const piet: Badge = { username: 'piet', role: 'operator', code: 'B-4711', pin: '2580' }
+const saskia: Badge = { username: 'saskia', role: 'supervisor', code: 'B-4712', pin: '2581' }
 
 const walks: readonly Walk[] = [
   { who: 'ada at a desktop', person: people.ada, screen: screens.desktop },
@@ -38,6 +47,8 @@ const walks: readonly Walk[] = [
   { who: 'ada at a handheld', person: people.ada, screen: screens.handheld },
   { who: 'olga at a tablet', person: people.olga, screen: screens.tablet },
   { who: 'sven at a desktop', person: people.sven, screen: screens.desktop },
+  { who: 'piet at an enrolled handheld', badge: piet, screen: screens.handheld },
+  { who: 'saskia at an enrolled tablet', badge: saskia, screen: screens.tablet },
 ]
 
 /** Every view, also where the person has no business: then it has to say so. */
@@ -47,6 +58,7 @@ const everyView = [
   ...['?slot=3', 'cameras/99', 'units/nobody', 'counts/99', 'incidents/nobody', 'receipt/UNIT'],
 ]
 const openViews = ['training', 'trust', 'scan', '']
+const handheldViews = ['scan', 'scan', 'training', 'scan']
 
 const actsInView = 12
 const actsInWalk = 60
@@ -87,6 +99,8 @@ class Explorer {
   readonly #done: string[] = []
   readonly #refusals: Refusals = { count: 0 }
   readonly #faults: string[] = []
+  /** What was typed last, where, and has to stay. */
+  #typed: (Typed & { readonly path: string }) | undefined
 
   constructor(walk: Walk, options: Options, chance: Chance, report: (finding: Finding) => void) {
     this.#walk = walk
@@ -105,7 +119,8 @@ class Explorer {
       await page.goto(floor.url)
       if (this.#walk.person) await signIn(page, this.#walk.person.username)
       if (this.#walk.person) await page.locator('#floor').waitFor()
-      const views = this.#walk.person ? everyView : openViews
+      if (this.#walk.badge) await this.#enrol(page, this.#walk.badge)
+      const views = this.#walk.person ? everyView : this.#walk.badge ? handheldViews : openViews
       const scanner = await scannerAt(page)
       let done = 0
       for (; done < acts && Date.now() < endsMs; done += 1) {
@@ -122,11 +137,16 @@ class Explorer {
 
   #listen(page: Page): void {
     page.setDefaultTimeout(patienceMs)
-    page.on('dialog', (dialog) => void dialog.accept().catch(() => {}))
+    // Who is asked whether something may be lost does not always agree.
+    page.on('dialog', (dialog) => {
+      const isStaying = dialog.type() === 'confirm' && this.#chance.happens(0.5)
+      void (isStaying ? dialog.dismiss() : dialog.accept()).catch(() => {})
+    })
     page.on('console', (message) => {
       if (message.type() !== 'error' && message.type() !== 'warning') return
-      // The answers are looked at themselves.
-      if (!/the server responded with a status of|ERR_ABORTED/.test(message.text())) this.#faults.push(message.text())
+      // The answers are looked at themselves; the gateway ends the stream of an ended sign-in.
+      if (!/the server responded with a status of|ERR_ABORTED|ERR_INCOMPLETE_CHUNKED/.test(message.text()))
+        this.#faults.push(message.text())
     })
     page.on('pageerror', (error) => this.#faults.push(`${error.message}\n${error.stack ?? ''}`))
     page.on('response', (response) => {
@@ -147,25 +167,68 @@ class Explorer {
     const { floor } = this.#options
     const { body } = await floor.gateway.ask('GET', '/api/whms/transport-units?limit=1', { by: people.ada })
     await page.goto(`${floor.url}${view.replace('UNIT', body.data[0].id)}`)
+    this.#typed = undefined
     this.#note(`opened /${view}`)
     await this.#look(page)
   }
 
   async #act(page: Page, scanner: Scanner): Promise<void> {
     this.#pass()
-    const outcome = await actOnce(page, { chance: this.#chance, scanner, refusals: this.#refusals })
+    const outcome = await this.#actOrEnd(page, scanner)
     this.#note(outcome.act)
     if (outcome.lost !== undefined) this.#say(page, outcome.lost)
     const isHere = new URL(page.url()).origin === new URL(this.#options.floor.url).origin
     if (!isHere) this.#say(page, 'the page is no longer the gateway’s')
     if (!isHere || !(await isConsole(page))) await page.goBack()
     await this.#signInAgain(page)
+    await this.#lookAtTyped(page, outcome)
     await this.#look(page)
+  }
+
+  /** Mostly does something; now and then the sign-in ends. */
+  async #actOrEnd(page: Page, scanner: Scanner): Promise<Outcome> {
+    if (!this.#walk.person || !this.#chance.happens(0.03))
+      return actOnce(page, { chance: this.#chance, scanner, refusals: this.#refusals })
+    await page.context().clearCookies()
+    return { act: 'the sign-in ended', isHarmless: true }
+  }
+
+  /** What was typed stays while its view does, whatever comes: a scan, an ended sign-in, what happens on the floor. */
+  async #lookAtTyped(page: Page, { act, typed, isHarmless }: Outcome): Promise<void> {
+    const path = new URL(page.url()).pathname
+    const before = this.#typed
+    const isHere = before?.path === path
+    if (before && isHere && isHarmless && !(await isStill(before)))
+      this.#say(page, `“${before.text}” is gone from its field after: ${act}`)
+    if (typed) this.#typed = { ...typed, path }
+    else if (!isHarmless || !isHere) this.#typed = undefined
+  }
+
+  /** Makes this browser a handheld of the gateway, and signs in by badge and PIN. */
+  async #enrol(page: Page, { username, role, code, pin }: Badge): Promise<void> {
+    const { gateway, url } = this.#options.floor
+    const send = (path: string, body: object) => gateway.ask('POST', path, { by: people.ada, body })
+    await send('/api/operators', { username, role, badge: code, pin })
+    const { body } = await send('/api/devices', { name: `handheld-${username}-${this.#chance.below(1_000_000)}`, role })
+    await page.goto(`${url}scan`)
+    await page.getByLabel('Enrolment code').fill(body.enrolment.code)
+    await page.getByRole('button', { name: 'Enrol' }).click()
+    await this.#signInByBadge(page, { code, pin })
+  }
+
+  async #signInByBadge(page: Page, { code, pin }: Pick<Badge, 'code' | 'pin'>): Promise<void> {
+    await page.getByLabel('Badge').fill(code)
+    await page.getByLabel('PIN').fill(pin)
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await page.getByLabel('Badge').waitFor({ state: 'detached' })
+    this.#note('signed in by badge')
   }
 
   /** What somebody signed out, or revoked, is signed in again. */
   async #signInAgain(page: Page): Promise<void> {
-    const { person } = this.#walk
+    const { person, badge } = this.#walk
+    const isOut = badge && new URL(page.url()).pathname === '/scan' && (await page.getByLabel('Badge').isVisible())
+    if (isOut) await this.#signInByBadge(page, badge)
     if (!person || !(await page.locator('.gate form').first().isVisible())) return
     await signIn(page, person.username)
     await page.locator('main:not(.gate)').first().waitFor()
@@ -217,7 +280,10 @@ async function deadEnd(page: Page): Promise<string | undefined> {
   const filled = "(document.querySelector('main:not(.gate), .gate form')?.innerText ?? '').trim().length > 10"
   const isFilled = await isSoon(page, filled, patienceMs)
   if (!isFilled) return 'nothing is shown'
-  const ways = page.locator('a[href]:not(.skip):visible, button:enabled:visible, summary:visible')
+  // What lies below an open dialog cannot be reached.
+  const top = page.locator('dialog:modal').last()
+  const shown = (await top.isVisible()) ? top : page.locator('body')
+  const ways = shown.locator('a[href]:not(.skip):visible, button:enabled:visible, summary:visible')
   for (const way of (await ways.all()).slice(0, 6)) {
     const works = await way.click({ trial: true, timeout: patienceMs / 6 }).then(
       () => true,

@@ -205,11 +205,11 @@ export async function furnish(
   }
 }
 
-/** The address of a photo that the gateway holds; another `n` is another photo. */
-export async function heldPhoto(gateway: TestGateway, n = 0): Promise<string> {
+/** The address of a photo that the gateway holds; another `n` is another photo of the same picture, a PNG. */
+export async function heldPhoto(gateway: TestGateway, n = 0, picture: Uint8Array = tinyPng): Promise<string> {
   const stored = await gateway.ask('POST', '/api/whms/evidence/photos', {
     by: people.ada,
-    bytes: n === 0 ? tinyPng : Buffer.concat([tinyPng, Buffer.from(`${n}`)]),
+    bytes: n === 0 ? picture : Buffer.concat([picture, Buffer.from(`${n}`)]),
     headers: { 'Content-Type': 'image/png' },
   })
   return stored.body.url

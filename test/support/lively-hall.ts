@@ -25,8 +25,11 @@ const dock = [
   { x: 0, y: 12.2 },
 ]
 
-/** A hall with something in every view: pallets in each state, units, a count, an incident, webhooks, devices, cameras. */
-export async function livelyHall(t: Test): Promise<Place> {
+/**
+ * A hall with something in every view: pallets in each state, units, a count, an incident, webhooks, devices, cameras. `picture`: what
+ * its photos show, a PNG.
+ */
+export async function livelyHall(t: Test, picture?: Uint8Array): Promise<Place> {
   const made = await place(t, { cameras, rateLimit: { requestsPerMinute: 100_000 } })
   const { gateway } = made
   const [hall] = halls
@@ -44,13 +47,14 @@ export async function livelyHall(t: Test): Promise<Place> {
   await gateway.ask('PUT', '/api/whms/warehouses/1', { by: people.ada, body: { floorPlanImage } })
   for (const column of [2, 4, 5, 7]) {
     const label = labelAt(column, 2)
-    await record(gateway, { event_type: 'PLACED', slot_code: label, asset_barcode: `P-${column}` })
+    const photo_url = await heldPhoto(gateway, picture && column, picture)
+    await record(gateway, { event_type: 'PLACED', slot_code: label, asset_barcode: `P-${column}`, photo_url })
     if (column < 5)
       await record(gateway, { event_type: 'VERIFIED', slot_code: label, asset_barcode: `P-${column}` }, people.sven)
   }
   const wrong = { slot_code: labelAt(5, 2), asset_barcode: 'P-5', verification_notes: 'The label is torn.' }
   await record(gateway, { event_type: 'DISPUTED', ...wrong }, people.sven)
-  const photo = await heldPhoto(gateway)
+  const photo = await heldPhoto(gateway, 0, picture)
   for (const [reference, direction] of [
     ['LKW-4711', 'inbound'],
     ['LKW-4712', 'outbound'],
