@@ -66,7 +66,7 @@ const german: typeof english = {
   by: 'Von',
   unknown: 'vor den letzten 500 Einlagerungen',
   note: 'Anmerkung',
-  noteHint: 'Was stimmt nicht? Nötig zum Beanstanden.',
+  noteHint: 'Nötig zum Beanstanden.',
   noteMissing: 'Schreiben Sie, was nicht stimmt; dann beanstanden.',
   verify: 'Geprüft',
   dispute: 'Beanstanden',

@@ -23,9 +23,10 @@ function swing(step: number, period: number): number {
   return Math.round(farthestPx * (part < 0.5 ? 4 * part - 1 : 3 - 4 * part))
 }
 
-/** Returns those whose turn it is when only `atOnce` have room; all of them come around. Pure. */
+/** Returns those whose turn it is when only `atOnce` have room; all of them come around, about as many at each turn. Pure. */
 export function turnOf<T>(all: readonly T[], atOnce: number, turn: number): readonly T[] {
   const turns = Math.max(1, Math.ceil(all.length / atOnce))
-  const first = (turn % turns) * atOnce
-  return all.slice(first, first + atOnce)
+  const each = Math.ceil(all.length / turns)
+  const first = (turn % turns) * each
+  return all.slice(first, first + each)
 }
