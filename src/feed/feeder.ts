@@ -308,9 +308,11 @@ export class Feeder {
     this.#sentAtMs = clock.monotonic()
     const headers = { authorization: `Bearer ${settings.token()}`, 'content-encoding': 'gzip' }
     const posting = { path: feedPath(logId), contentType: 'application/json', body: packed, headers }
-    // An earlier log may have grown behind the place where this box left it.
+    const reply = await client.post(settings, posting)
+    // Meanwhile the log may have grown, and the witness of the head office seen it. An earlier log may have grown behind the place where
+    // this box left it.
     const mostSize = logId === logRoom.identity.logId ? logRoom.size : Number.MAX_SAFE_INTEGER
-    const verdict = judgeFeed(await client.post(settings, posting), mostSize)
+    const verdict = judgeFeed(reply, mostSize)
     onFed(
       verdict.kind === 'trouble' ? verdict.finding : 'fed',
       verdict.kind === 'fed' ? body.leaves.length : 0,

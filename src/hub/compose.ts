@@ -11,6 +11,7 @@ import { askRoutes } from './ask/routes.ts'
 import { AskService } from './ask/service.ts'
 import { authorityOf } from './authority.ts'
 import { EnrolService } from './enrol/service.ts'
+import { TokenLimit } from './enrol/tokens.ts'
 import { FeedService } from './feed/service.ts'
 import { OfferService } from './offers/service.ts'
 import { OfficeDisk } from './operations/disk.ts'
@@ -59,8 +60,12 @@ export async function composeHub(config: HubConfig, { clock, random, log }: HubO
     isOverTls: tlsResolver(config.http.trustedProxies),
     onAnswer: (answer) => metrics.answered(answer),
   })
+  const tokens = await TokenLimit.read(db, {
+    ...{ window: new SlidingWindow({ clock }), log },
+    onRefused: (how) => metrics.tokenRefused(how),
+  })
   gatewayRoutes(api, {
-    ...{ clock, feeds, enrolments, witness, strangers: new SlidingWindow({ clock }) },
+    ...{ clock, feeds, enrolments, witness, tokens, strangers: new SlidingWindow({ clock }) },
     authority: () => authorityOf(config.listen)?.pem,
     onFed: (outcome, leaves) => {
       metrics.fed(outcome, leaves)

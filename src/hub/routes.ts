@@ -15,6 +15,7 @@ import {
 } from '../http/index.ts'
 import { type Clock, TaskLimit } from '../platform/index.ts'
 import type { EnrolService } from './enrol/service.ts'
+import type { TokenLimit } from './enrol/tokens.ts'
 import { Pace } from './feed/pace.ts'
 import { FeedRoom, type Refusal } from './feed/room.ts'
 import type { FeedService } from './feed/service.ts'
@@ -37,6 +38,7 @@ export type HubRouteParts = {
   readonly enrolments: EnrolService
   readonly witness: HubWitness
   readonly strangers: SlidingWindow
+  readonly tokens: Pick<TokenLimit, 'check' | 'made'>
   /** The authority that gateways trust, PEM; undefined where public ones vouch. */
   readonly authority: () => string | undefined
   readonly onFed: (outcome: FeedOutcome, leaves: number) => void
@@ -45,7 +47,7 @@ export type HubRouteParts = {
 /** Serves what gateways call. */
 export function gatewayRoutes(
   api: Api,
-  { clock, feeds, enrolments, witness, strangers, authority, onFed }: HubRouteParts,
+  { clock, feeds, enrolments, witness, strangers, tokens, authority, onFed }: HubRouteParts,
 ): void {
   const room = new FeedRoom()
   const turns = new TaskLimit(feedsAtOnce)
@@ -75,13 +77,16 @@ export function gatewayRoutes(
     admit(c, enrolmentsAMinute)
     const read = z.safeParse(EnrolBody, parseJson(await readBodyInTime(c.req.raw, largestEnrolBytes)))
     if (!read.success) throw validationError(read.error.issues, undefined)
-    return c.json(await enrolments.enrol(read.data), 201)
+    const made = await enrolments.enrol(read.data)
+    tokens.made(made.token)
+    return c.json(made, 201)
   })
   api.post(feedPath(':logId'), async (c) => {
     const logId = readLogId(c.req.param('logId') ?? '')
     // The token is asked for before the body: a stranger makes nothing be unpacked.
     const token = bearerOf(c)
-    const known = await feeds.demandToken(token, logId)
+    const claim = { token, logId, address: c.get('address') }
+    const known = await tokens.check(claim, () => feeds.demandToken(token, logId))
     noteKnown(c)
     const place = room.take(token, declaredBytes(c))
     if ('refusal' in place) {

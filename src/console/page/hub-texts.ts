@@ -229,6 +229,8 @@ const english = {
     words: {
       'log.forked':
         'The log shows two histories. Somebody rewrote it, or two boxes go on from one copy. Both are kept, and the log takes no more entries.',
+      'log.ahead':
+        'The gateway has fewer entries of its log than the head office has seen. Its box was restored from an older copy, or another box goes on with the log. Look at the box before anything else; “gatehouse restore --accept-fork” there goes on with a new log.',
       'log.leaves-behind-fork': 'A restore went behind entries that the head office has. They are kept as evidence.',
       'log.branch-lost': 'The same backup was restored twice. What was recorded in between is kept as evidence.',
       'log.parent-differs': 'The log that goes on names another history before it than the one that is known here.',
@@ -466,6 +468,8 @@ const german: typeof english = {
     words: {
       'log.forked':
         'Das Log zeigt zwei Verläufe. Jemand hat es umgeschrieben, oder zwei Geräte führen einen Stand weiter. Beide sind aufbewahrt, und das Log nimmt nichts mehr an.',
+      'log.ahead':
+        'Das Gateway hat weniger Einträge seines Logs, als die Zentrale gesehen hat. Es wurde aus einem älteren Stand wiederhergestellt, oder ein anderes Gerät führt das Log weiter. Zuerst das Gerät ansehen; „gatehouse restore --accept-fork“ führt dort ein neues Log weiter.',
       'log.leaves-behind-fork':
         'Eine Wiederherstellung ging hinter Einträge zurück, die die Zentrale hat. Sie sind als Beweis aufbewahrt.',
       'log.branch-lost':

@@ -5,6 +5,7 @@ import type { FeedAnswer } from '../../feed/index.ts'
 import { sha256 } from '../../log/index.ts'
 import type { Clock, Logger } from '../../platform/index.ts'
 import type { HubDatabase, HubWrite } from '../store/database.ts'
+import { Ahead } from './ahead.ts'
 import { isKept, keepCheckpoint, keepNewest } from './checkpoints.ts'
 import { adopt, keysUnder, notEnrolled } from './fork.ts'
 import { type Addition, Forked, isOverLeaves, knownBefore, weigh } from './intake.ts'
@@ -51,11 +52,13 @@ const keysInMemory = 4096
 /** Takes the logs of gateways in: one transaction a feed, acknowledged after it is on disk. */
 export class FeedService {
   readonly #needs: FeedServiceNeeds
+  readonly #ahead: Ahead
   /** Keys by their vkeys: reading one takes as long as a signature. */
   readonly #keys = new Recent<readonly NoteKey[]>(keysInMemory)
 
   constructor(needs: FeedServiceNeeds) {
     this.#needs = needs
+    this.#ahead = new Ahead({ log: needs.log })
   }
 
   /** Returns the site of a valid token, and the log if it is that site's. Throws INVALID_CREDENTIALS. */
@@ -119,6 +122,7 @@ export class FeedService {
       await ensureHead(db, log.log_id)
       return await this.#takeIn(log, sent)
     } catch (error) {
+      this.#ahead.undone(log.log_id)
       if (!(error instanceof Forked)) throw error
       await this.#keepFork(log, error)
       throw forked(`Leaf or root ${error.found.place} differs from what is stored here`)
@@ -137,6 +141,7 @@ export class FeedService {
     const nowMs = clock.now()
     const cosignature = added.isConfirmed ? cosign(sent.checkpoint.text, nowMs) : null
     await this.#store(tx, logId, sent, added, nowMs)
+    this.#ahead.note(tx, log, head, sent, nowMs)
     const made = { ...sent.checkpoint, cosignature }
     const newest = added.isAhead ? made : undefined
     if (newest && isKept(head, { size: newest.size, atMs: nowMs }, added.head.size)) keepNewest(tx, logId)
@@ -241,7 +246,9 @@ export class FeedService {
     demandSite(sent, siteId)
     // The parent ends with this, so what the leaf says must have been signed.
     if (!isOverLeaves(sent)) throw AppError.field('leaves', 'they do not lead to the checkpoint of the new log')
-    return adopt({ db, nowMs: clock.now(), log }, { parent, fork, logId, origin, keys })
+    const adopted = await adopt({ db, nowMs: clock.now(), log }, { parent, fork, logId, origin, keys })
+    await this.#ahead.continued(db, parent.log_id, clock.now())
+    return adopted
   }
 }
 

@@ -1,5 +1,6 @@
 import { Counter, Gauge, Registry } from 'prom-client'
 import { type RequestTimes, requestMetrics } from '../../http/index.ts'
+import type { TokenRefusal } from '../enrol/tokens.ts'
 import type { HubFigures } from './figures.ts'
 
 /** How a feed ended: taken in, told where to go on, another history, refused, no room on the disk, or not possible now. */
@@ -14,6 +15,7 @@ export class HubMetrics {
   readonly #requests: RequestTimes
   readonly #feeds: Counter<'outcome'>
   readonly #leaves: Counter
+  readonly #refusedTokens: Counter<'how'>
 
   constructor(needs: HubMetricsNeeds) {
     this.#needs = needs
@@ -28,6 +30,12 @@ export class HubMetrics {
     this.#leaves = new Counter({
       name: 'gatehouse_office_fed_leaves_total',
       help: 'Leaves that came in feeds',
+      registers,
+    })
+    this.#refusedTokens = new Counter({
+      name: 'gatehouse_office_refused_tokens_total',
+      help: 'Feeds whose token was refused: wrong, or limited after too many wrong ones',
+      labelNames: ['how'],
       registers,
     })
     new Gauge({ name: 'gatehouse_build_info', help: '1, with the version', labelNames: ['version'], registers }).set(
@@ -53,6 +61,10 @@ export class HubMetrics {
   fed(outcome: FeedOutcome, leaves: number): void {
     this.#feeds.inc({ outcome })
     this.#leaves.inc(leaves)
+  }
+
+  tokenRefused(how: TokenRefusal): void {
+    this.#refusedTokens.inc({ how })
   }
 
   /** Returns the page. Without a database it has what this process counts, and `gatehouse_office_database_up 0`. */

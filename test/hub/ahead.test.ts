@@ -1,0 +1,89 @@
+import t from 'tap'
+import { formatAddCheckpoint } from '../support/evidence/checkpoint.ts'
+import { type TestLog, testLog } from '../support/evidence/forge.ts'
+import { askAs, continuation, headOffice } from '../support/head-office.ts'
+import { feedOf, feedPathOf, type TestHub } from '../support/hub.ts'
+import { startPostgres } from '../support/postgres.ts'
+
+const postgres = await startPostgres(t)
+const [siteId, logId] = ['dc-9', '0190a5c4-3c00-7000-8000-000000000099']
+const minuteMs = 60_000
+
+/** As a box that was restored asks: where to go on, under a checkpoint over all that it has. */
+const ask = (hub: TestHub, token: string, log: TestLog, size: number) =>
+  hub.ask('POST', feedPathOf(log), { token, body: { checkpoint: log.checkpoint(size), from: size, leaves: [] } })
+
+const send = (hub: TestHub, token: string, log: TestLog, from: number, end: number) =>
+  hub.ask('POST', feedPathOf(log), { token, body: feedOf(log, from, end) })
+
+const alertsOf = async (hub: TestHub) =>
+  (await askAs(hub, '/api/hub/alerts')).body.data.filter(({ type }: { type: string }) => type === 'log.ahead')
+
+/** A site with so many leaves at the head office. */
+async function fed(t: Parameters<typeof headOffice>[0], size: number) {
+  const hub = await headOffice(t, postgres)
+  const log = testLog({ siteId, logId, size: 40 })
+  const token = await hub.enrol(log)
+  await send(hub, token, log, 0, size)
+  return { hub, log, token }
+}
+
+t.test('a box that was restored behind what the head office has seen raises an alert there', async (t) => {
+  const { hub, log, token } = await fed(t, 30)
+  hub.clock.advance(minuteMs)
+  t.match(await ask(hub, token, log, 20), { status: 200, body: { size: 30 } })
+  t.match(await alertsOf(hub), [
+    { siteId, severity: 'critical', closedAt: null, detail: { siteId, size: 20, seen: 30 } },
+  ])
+  hub.clock.advance(60 * minuteMs)
+  await ask(hub, token, log, 21)
+  t.equal((await alertsOf(hub)).length, 1, 'the next attempts tell nothing new')
+  const site = (await askAs(hub, '/api/hub/sites')).body.data.find((one: { siteId: string }) => one.siteId === siteId)
+  t.equal(site.openAlerts, 1)
+})
+
+t.test(
+  'the alert of a box that is behind ends when it has all again, and stays closed when a person closed it',
+  async (t) => {
+    const { hub, log, token } = await fed(t, 30)
+    hub.clock.advance(minuteMs)
+    await ask(hub, token, log, 20)
+    await ask(hub, token, log, 30)
+    t.match(await alertsOf(hub), [{ closedBy: 'head office' }], 'the right box asked')
+    hub.clock.advance(minuteMs)
+    await ask(hub, token, log, 20)
+    t.match(await alertsOf(hub), [{ closedAt: null, closedBy: null }], 'and then the other one again')
+    const [{ id }] = await alertsOf(hub)
+    t.equal((await askAs(hub, `/api/hub/alerts/${logId}/${id}/close`, 'adam', 'POST')).status, 204)
+    await ask(hub, token, log, 20)
+    t.match(await alertsOf(hub), [{ closedBy: 'adam@https://hub.example' }])
+  },
+)
+
+t.test('what the head office has confirmed as a witness counts, too', async (t) => {
+  const { hub, log, token } = await fed(t, 10)
+  const body = formatAddCheckpoint({ old: 10, proof: log.tree.proof(10, 40), note: log.checkpoint(40) })
+  const headers = { 'Content-Encoding': 'identity' }
+  t.equal((await hub.ask('POST', '/witness/add-checkpoint', { bytes: Buffer.from(body), headers })).status, 200)
+  await ask(hub, token, log, 10)
+  t.same(await alertsOf(hub), [], 'a moment ago it was on its way')
+  hub.clock.advance(minuteMs)
+  await ask(hub, token, log, 10)
+  t.match(await alertsOf(hub), [{ detail: { size: 10, seen: 40 } }])
+})
+
+t.test('a box that catches up, sends something again, or says that it was restored, raises no alert', async (t) => {
+  const { hub, log, token } = await fed(t, 30)
+  t.equal((await ask(hub, token, log, 20)).status, 200, 'it was on its way for long')
+  t.same(await alertsOf(hub), [])
+  hub.clock.advance(minuteMs)
+  await send(hub, token, log, 10, 20)
+  t.same(await alertsOf(hub), [], 'leaves that came before')
+  await ask(hub, token, log, 20)
+  t.equal((await alertsOf(hub)).length, 1)
+  const child = await continuation(hub, log, 20, '0190a5c4-3c00-7000-8000-00000000009a', [
+    ['09:00', 'PLACED', 1, 'P-1'],
+  ])
+  t.equal((await send(hub, token, child, 0, 2)).status, 200)
+  t.match(await alertsOf(hub), [{ closedBy: 'head office' }], 'it goes on with a new log')
+})
