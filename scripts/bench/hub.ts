@@ -163,7 +163,10 @@ function leafAt({ i, siteId, logId, seq }: Place): Buffer {
 }
 
 async function askAll(hub: Hub, db: HubDatabase, leaves: number): Promise<Figure[]> {
-  const asks = new AskService({ db, clock: systemClock, openings: 'never', vkey: hub.witness.vkey })
+  const asks = new AskService({
+    ...{ db, clock: systemClock, openings: 'never', vkey: hub.witness.vkey, regions: {} },
+    offerFor: async () => undefined,
+  })
   const codes = Array.from({ length: questions + warmUp }, (_, n) => assetAt(n % gateways, 4 + ((n * 37) % 6000)))
   const listener = new HttpListener({ host: '127.0.0.1', port: 0, tls: null }, hub.api)
   const port = await listener.start()

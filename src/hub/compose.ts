@@ -81,7 +81,10 @@ export async function composeHub(config: HubConfig, { clock, random, log }: HubO
   pageRoutes(api, { sessions, window, site: { siteId, instance, storageInstances } })
   const sitesOf = (caller: Caller, permission: Permission) => reachOf(config, caller, permission)
   askRoutes(api, {
-    asks: new AskService({ db, clock, openings: config.hub.openings, vkey: witness.vkey }),
+    asks: new AskService({
+      ...{ db, clock, openings: config.hub.openings, vkey: witness.vkey, regions: config.hub.regions },
+      offerFor: (siteId) => offers.versionFor(siteId),
+    }),
     authenticator,
     sessions,
     window,

@@ -429,6 +429,18 @@ t.test('whoever manages alerts at one site alone closes its alerts', async (t) =
   t.match((await askAs(hub, '/api/hub/alerts')).body.data, [{ closedBy: 'vera@https://hub.example' }])
 })
 
+t.test('a site has its regions, and the version that it is offered', async (t) => {
+  const hub = await headOffice(t, postgres)
+  await hub.rows(
+    `INSERT INTO upgrade_offer (version, stage, sites, offered_at, offered_by) VALUES ('1.3.0', 1, '{dc-7}', now(), 'ada')`,
+  )
+  hub.clock.advance(11_000)
+  t.match((await askAs(hub, '/api/hub/sites')).body.data, [
+    { siteId: 'dc-7', regions: [], offered: '1.3.0' },
+    { siteId: 'dc-8', regions: ['north'], offered: null },
+  ])
+})
+
 t.test('a role can differ by site and region', async (t) => {
   const hub = await headOffice(t, postgres)
   t.match((await askAs(hub, '/api/hub/sites', 'nele')).body.data, [{ siteId: 'dc-7' }, { siteId: 'dc-8' }])

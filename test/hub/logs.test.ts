@@ -163,10 +163,14 @@ t.test('both sides of a fork are shown beside each other, in words, one click fr
 t.test('who may not read evidence is told of a fork without its bytes', inBrowser, async (t) => {
   const { hub, forged, send, noteOver } = await fedLog(t, { listens: true })
   t.equal((await send({ ...feedOf(forged, 0, 2), checkpoint: noteOver(2) })).status, 422)
-  const { page, faults } = await open(t, browser, `${hub.url}/logs/${logId}`, { ignoreHTTPSErrors: true })
+  const { page, faults } = await open(t, browser, `${hub.url}/logs/${logId}`, {
+    ...screens.handheld,
+    ignoreHTTPSErrors: true,
+  })
   await signIn(page, 'lars')
   await page.getByText('Who may read evidence of this site sees both sides here').waitFor()
   t.notMatch(await page.locator('main').innerText(), /P-2|P-9/)
+  t.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true, 'nothing is cut off')
   t.same(faults, [])
 })
 

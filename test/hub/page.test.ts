@@ -154,6 +154,7 @@ const site: Site = {
     version: '1.2.3',
   },
   ...{ troubles: [], fedAt: '2026-03-02T08:00:00.000Z', lagSeconds: 60, leavesBehind: 0, openAlerts: 0 },
+  ...{ regions: [], offered: null },
   config: { differsIn: [], changedAt: null, changed: [] },
   fleet: {
     ...{ openAlerts: 0, cameras: { configured: 3, withoutPictures: 0 }, freeBytes: 50 * 1024 ** 3, configHash: 'ab' },
@@ -174,7 +175,7 @@ t.test('a site shows what somebody should look after, before it fails', async (t
     { kind: 'cameras', amount: 2 },
     { kind: 'disk', amount: 1 },
   ])
-  const wanted = { text: '', kind: 'trouble', by: 'state', isDown: false } as const
+  const wanted = { text: '', kind: 'trouble', region: '', by: 'state', isDown: false } as const
   t.equal(
     listed([site, { ...site, siteId: 'dc-8', fleet: { ...(site.fleet as Fleet), backupAt: null } }], wanted).length,
     1,
@@ -221,6 +222,7 @@ t.test('a thousand sites are readable, and a pallet, a lot and a floor are found
     await page.emulateMedia({ colorScheme })
     await shot(page, `hub-sites-${colorScheme}`)
   }
+  await filterSites(t, page)
   await page.getByLabel('Name or number of a site').fill('far 77')
   await page.getByText('11 of 1,002 sites').waitFor()
   await page.getByRole('button', { name: 'Sort by Site' }).click()
@@ -243,6 +245,20 @@ t.test('a thousand sites are readable, and a pallet, a lot and a floor are found
   t.match(faults, [/400 \(Bad Request\)/], 'the wrong GTIN and nothing else')
   t.equal(faults.length, 1)
 })
+
+async function filterSites(t: Test, page: Page): Promise<void> {
+  const counts = page.getByRole('list', { name: 'Sites by state' })
+  t.match(await counts.innerText(), /1 Fork[\s\S]*1,001 Well/)
+  await counts.getByRole('button', { name: '1 Fork' }).click()
+  await page.getByText('1 of 1,002 sites').waitFor()
+  await counts.getByRole('button', { name: '1 Fork' }).click()
+  await page.getByText('1,002 sites', { exact: true }).waitFor()
+  await page.getByLabel('Region').selectOption('north')
+  await page.getByText('1 of 1,002 sites').waitFor()
+  t.match(page.url(), /region=north/)
+  await page.getByLabel('Region').selectOption('')
+  await page.getByText('1,002 sites', { exact: true }).waitFor()
+}
 
 async function recallAndFloor(t: Test, page: Page): Promise<void> {
   await page.getByRole('link', { name: 'Recall' }).click()

@@ -2,7 +2,7 @@ import { useRef, useState } from 'hono/jsx/dom'
 import { follow, go } from './address.ts'
 import { alertWords } from './alert-words.ts'
 import { timeOf, useAnswer } from './hub-ask.ts'
-import { type Fleet, pageOf, type Site } from './hub-list.ts'
+import { type Fleet, pageOf, type Site, stateOf } from './hub-list.ts'
 import { HubLogs } from './hub-logs.tsx'
 import { HubPages } from './hub-pages.tsx'
 import { hubTexts } from './hub-texts.ts'
@@ -39,6 +39,7 @@ export const HubFloor = ({ siteId, at, onLeft }: { siteId: string; at: string; o
     <main class="hub" id="main">
       <div class="hub-head">
         <h1>{words.title(site?.name ?? siteId)}</h1>
+        {site ? <span class={`hub-mark ${stateOf(site)}`}>{hubTexts.sites.states[stateOf(site)]}</span> : null}
         <p class="muted" role="status">
           {isPast ? words.asOf(timeOf(at, site?.timezone)) : words.asNow}
           {answer ? ` · ${words.count(slots.filter(({ isOccupied }) => isOccupied).length, slots.length)}` : ''}
@@ -78,11 +79,13 @@ export const HubFloor = ({ siteId, at, onLeft }: { siteId: string; at: string; o
 
 /** What the gateway of the site says of itself. */
 const Gateway = ({ site }: { site: Site }) => {
-  const { fleet, version, timezone, config } = site
+  const { fleet, version, timezone, config, regions, offered, troubles } = site
   if (!fleet) return null
   const at = (iso: string | null) => (iso === null ? words.unknownYet : timeOf(iso, timezone))
   const facts = [
     [hubTexts.sites.version, version ?? words.unknownYet],
+    [words.offered, offered === null || offered === version ? '' : offered],
+    [words.region, regions.join(', ')],
     [words.alerts, fleet.openAlerts === null ? words.alertsMany : fleet.openAlerts.toLocaleString(locale)],
     [words.cameras, words.ofCameras(fleet.cameras.withoutPictures, fleet.cameras.configured)],
     [words.free, fleet.freeBytes === null ? words.unknownYet : words.gib(fleet.freeBytes / 1024 ** 3)],
@@ -105,6 +108,18 @@ const Gateway = ({ site }: { site: Site }) => {
             </div>
           ))}
       </dl>
+      {troubles.length > 0 ? (
+        <>
+          <h3>{words.troubles}</h3>
+          <ul class="hub-gateway-alerts" lang="en">
+            {troubles.map(({ message, since }) => (
+              <li key={`${message} ${since}`}>
+                {message} <span class="muted">{timeOf(since, timezone)}</span>
+              </li>
+            ))}
+          </ul>
+        </>
+      ) : null}
       <GatewayAlerts fleet={fleet} timezone={timezone} />
     </section>
   )

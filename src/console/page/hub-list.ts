@@ -10,12 +10,15 @@ export type Site = {
   readonly state: 'live' | 'forked' | 'retired'
   readonly health: 'healthy' | 'degraded' | 'unhealthy' | null
   readonly version: string | null
-  readonly troubles: readonly { readonly message: string }[]
+  readonly troubles: readonly { readonly message: string; readonly since: string }[]
   readonly fedAt: string | null
   readonly lagSeconds: number | null
   /** Signed by the gateway, and not at the head office yet. */
   readonly leavesBehind: number
   readonly openAlerts: number
+  readonly regions: readonly string[]
+  /** The version that it is offered. */
+  readonly offered: string | null
   readonly fleet: Fleet | null
   readonly config: {
     readonly differsIn: readonly string[]
@@ -89,20 +92,23 @@ export function stateOf({ state, health, lagSeconds, openAlerts }: Site): SiteSt
 
 export const columns = ['state', 'name', 'contact', 'size', 'alerts', 'version'] as const
 export type Column = (typeof columns)[number]
-export const kinds = ['all', 'trouble', 'forked', 'late'] as const
+export const kinds = ['all', 'trouble', ...siteStates, 'behind', 'drift'] as const
 export type Kind = (typeof kinds)[number]
 
 export type Wanted = {
   readonly text: string
   readonly kind: Kind
+  /** Empty: of any region. */
+  readonly region: string
   readonly by: Column
   readonly isDown: boolean
 }
 
 /** Returns the sites that somebody wants to see, in their order. Pure. */
-export function listed(sites: readonly Site[], { text, kind, by, isDown }: Wanted): Site[] {
+export function listed(sites: readonly Site[], { text, kind, region, by, isDown }: Wanted): Site[] {
   const words = text.trim().toLowerCase()
-  const found = sites.filter((site) => isOfKind(site, kind) && textOf(site).includes(words))
+  const isThere = ({ regions }: Site) => region === '' || regions.includes(region)
+  const found = sites.filter((site) => isThere(site) && isOfKind(site, kind) && textOf(site).includes(words))
   const order = comparers[by]
   return found.toSorted((a, b) => (isDown ? order(b, a) : order(a, b)) || byName(a, b))
 }
@@ -116,10 +122,34 @@ function isOfKind(site: Site, kind: Kind): boolean {
       return true
     case 'trouble':
       return (state !== 'well' && state !== 'silent') || notesOf(site).length > 0
-    case 'forked':
-    case 'late':
+    case 'behind':
+      return site.leavesBehind > 0
+    case 'drift':
+      return site.config.differsIn.length > 0
+    default:
       return state === kind
   }
+}
+
+/** Returns the regions that any of the sites belongs to. Pure. */
+export const regionsOf = (sites: readonly Site[]): string[] =>
+  [...new Set(sites.flatMap(({ regions }) => regions))].toSorted()
+
+/** Returns how many sites are in each state, the worst first; none that nobody is in. Pure. */
+export function countsOf(sites: readonly Site[]): { readonly state: SiteState; readonly count: number }[] {
+  const states = sites.map(stateOf)
+  return siteStates
+    .map((state) => ({ state, count: states.filter((one) => one === state).length }))
+    .filter(({ count }) => count > 0)
+}
+
+/** Returns which versions are offered, to how many sites, and how many of those run it. Pure. */
+export function offersOf(sites: readonly Site[]) {
+  const versions = new Set(sites.flatMap(({ offered }) => offered ?? []))
+  return [...versions].map((version) => {
+    const having = sites.filter(({ offered }) => offered === version)
+    return { version, sites: having.length, running: having.filter((site) => site.version === version).length }
+  })
 }
 
 const inOrder = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' })

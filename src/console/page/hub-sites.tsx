@@ -4,12 +4,15 @@ import { agoOf, useAnswer } from './hub-ask.ts'
 import {
   type Column,
   columns,
+  countsOf,
   type Kind,
   kinds,
   listed,
   type Note,
   notesOf,
+  offersOf,
   pageOf,
+  regionsOf,
   type Site,
   stateOf,
   type Wanted,
@@ -29,10 +32,11 @@ export const HubSites = ({ query, onLeft }: { query: URLSearchParams; onLeft: ()
   const wanted: Wanted = {
     text,
     kind: kinds.find((one) => one === query.get('show')) ?? 'all',
+    region: query.get('region') ?? '',
     by: columns.find((one) => one === query.get('by')) ?? 'state',
     isDown: query.has('down'),
   }
-  const change = (next: Partial<Record<'q' | 'show' | 'by' | 'down' | 'page', string | undefined>>) => {
+  const change = (next: Partial<Record<'q' | 'show' | 'region' | 'by' | 'down' | 'page', string | undefined>>) => {
     const changed = new URLSearchParams(query)
     changed.delete('page')
     for (const [key, value] of Object.entries(next)) {
@@ -60,11 +64,19 @@ export const HubSites = ({ query, onLeft }: { query: URLSearchParams; onLeft: ()
         </p>
       ) : null}
       {answer && all.length === 0 ? <p class="card">{words.none}</p> : null}
+      {offersOf(all).map((offer) => (
+        <p key={offer.version} class="card">
+          {words.offer(offer.version, offer.sites, offer.running)}
+        </p>
+      ))}
       {all.length > 0 ? (
         <section class="card" aria-label={words.title}>
+          <Counts all={all} kind={wanted.kind} onChange={change} />
           <Filter
             text={text}
             kind={wanted.kind}
+            region={wanted.region}
+            regions={regionsOf(all)}
             onText={(next) => [setText(next), change({ q: next })]}
             onChange={change}
           />
@@ -80,9 +92,36 @@ export const HubSites = ({ query, onLeft }: { query: URLSearchParams; onLeft: ()
   )
 }
 
-type Change = (next: Partial<Record<'q' | 'show' | 'by' | 'down' | 'page', string | undefined>>) => void
+type Change = (next: Partial<Record<'q' | 'show' | 'region' | 'by' | 'down' | 'page', string | undefined>>) => void
 
-const Filter = (props: { text: string; kind: Kind; onText: (text: string) => void; onChange: Change }) => (
+/** How many sites are in which state; each leads to those. */
+const Counts = ({ all, kind, onChange }: { all: readonly Site[]; kind: Kind; onChange: Change }) => (
+  <ul class="hub-counts" aria-label={words.counts}>
+    {countsOf(all).map(({ state, count }) => (
+      <li key={state}>
+        <button
+          type="button"
+          class={`hub-mark ${state}`}
+          aria-pressed={kind === state}
+          onClick={() => onChange({ show: kind === state ? undefined : state })}
+        >
+          {count.toLocaleString(locale)} {words.states[state]}
+        </button>
+      </li>
+    ))}
+  </ul>
+)
+
+type FilterProps = {
+  text: string
+  kind: Kind
+  region: string
+  regions: readonly string[]
+  onText: (text: string) => void
+  onChange: Change
+}
+
+const Filter = (props: FilterProps) => (
   <div class="hub-filter">
     <label>
       <span>{words.filter}</span>
@@ -99,11 +138,26 @@ const Filter = (props: { text: string; kind: Kind; onText: (text: string) => voi
       <select onChange={(event: Event) => props.onChange({ show: (event.target as HTMLSelectElement).value })}>
         {kinds.map((one) => (
           <option key={one} value={one === 'all' ? '' : one} selected={one === props.kind}>
-            {words.kinds[one]}
+            {one === 'all' || one === 'trouble' || one === 'behind' || one === 'drift'
+              ? words.kinds[one]
+              : words.states[one]}
           </option>
         ))}
       </select>
     </label>
+    {props.regions.length > 0 ? (
+      <label>
+        <span>{words.region}</span>
+        <select onChange={(event: Event) => props.onChange({ region: (event.target as HTMLSelectElement).value })}>
+          <option value="">{words.anyRegion}</option>
+          {props.regions.map((one) => (
+            <option key={one} value={one} selected={one === props.region}>
+              {one}
+            </option>
+          ))}
+        </select>
+      </label>
+    ) : null}
     <a class="button" href="/api/hub/sites?format=csv" download="sites.csv">
       {hubTexts.file}
     </a>
@@ -153,6 +207,9 @@ const Row = ({ site }: { site: Site }) => {
       <td>
         <span class={`hub-mark ${state}`}>{words.states[state]}</span>
         {notes.length > 0 ? <p class="hub-trouble">{notes.map(noteWords).join(' · ')}</p> : null}
+        {site.config.differsIn.length > 0 ? (
+          <p class="hub-trouble">{words.differs(site.config.differsIn.join(', '))}</p>
+        ) : null}
         {site.troubles.length > 0 ? (
           <p class="hub-trouble" lang="en">
             {site.troubles[0]?.message}
@@ -176,7 +233,12 @@ const Row = ({ site }: { site: Site }) => {
           </a>
         )}
       </td>
-      <td>{site.version ?? '–'}</td>
+      <td>
+        {site.version ?? '–'}
+        {site.offered === null || site.offered === site.version ? null : (
+          <p class="hub-trouble">{words.offered(site.offered)}</p>
+        )}
+      </td>
     </tr>
   )
 }

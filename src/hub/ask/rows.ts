@@ -46,25 +46,17 @@ export const alertRow = ({ detail, ...alert }: Answer<'alerts'>['data'][number])
   detail: JSON.stringify(detail),
 })
 
+/** What came later is behind what was there before, for those who read a file by position. */
 export const siteColumns = [
   ...['siteId', 'name', 'state', 'health', 'version', 'size', 'fedAt', 'lagSeconds', 'leavesBehind'],
-  ...[
-    'openAlerts',
-    'gatewayAlerts',
-    'gatewayAlertKinds',
-    'troubles',
-    'cameras',
-    'withoutPictures',
-    'freeBytes',
-    'certificateUntil',
-    'backupAt',
-  ],
-  ...['rehearsedAt', 'configHash', 'configDiffersIn'],
+  ...['openAlerts', 'troubles', 'cameras', 'withoutPictures', 'freeBytes', 'certificateUntil', 'backupAt'],
+  ...['rehearsedAt', 'configHash', 'configDiffersIn', 'gatewayAlerts', 'gatewayAlertKinds', 'regions', 'offered'],
 ]
 
-export function siteRow({ fleet, config, troubles, ...site }: Answer<'sites'>[number]) {
+export function siteRow({ fleet, config, troubles, regions, ...site }: Answer<'sites'>[number]) {
   return {
     ...site,
+    regions: regions.join(' '),
     ...{ gatewayAlerts: fleet?.openAlerts, gatewayAlertKinds: kindsOf(fleet) },
     troubles: troubles.map(({ message }) => message).join('; '),
     ...{ cameras: fleet?.cameras.configured, withoutPictures: fleet?.cameras.withoutPictures },

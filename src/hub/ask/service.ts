@@ -41,6 +41,10 @@ type AskNeeds = {
   readonly vkey: string
   /** never: no name is looked for, which takes a bundle a move. */
   readonly openings: 'never' | 'names'
+  /** Sites of each region. */
+  readonly regions: Readonly<Record<string, readonly string[]>>
+  /** The version that a site is offered; undefined: none. */
+  readonly offerFor: (siteId: string) => Promise<string | undefined>
 }
 
 /** Answers questions over all sites, as far as a caller may see them. */
@@ -50,12 +54,16 @@ export class AskService {
 
   readonly #openings: AskNeeds['openings']
   readonly #vkey: string
+  readonly #regions: AskNeeds['regions']
+  readonly #offerFor: AskNeeds['offerFor']
 
-  constructor({ db, clock, openings, vkey }: AskNeeds) {
+  constructor({ db, clock, openings, vkey, regions, offerFor }: AskNeeds) {
     this.#db = db
     this.#clock = clock
     this.#openings = openings
     this.#vkey = vkey
+    this.#regions = regions
+    this.#offerFor = offerFor
   }
 
   /**
@@ -136,6 +144,7 @@ export class AskService {
         .map(({ status }) => sectionsOf(status))
         .filter((one) => one !== undefined),
     )
+    const offered = await this.#offers(logs)
     return [...Map.groupBy(logs, ({ site_id }) => site_id).values()].flatMap((ofSite) => {
       const now = ofSite.findLast(isCurrent) ?? ofSite.at(-1)
       if (!now) return []
@@ -158,6 +167,7 @@ export class AskService {
           lagSeconds: fedAtMs === null ? null : Math.max(0, Math.round((nowMs - fedAtMs) / 1000)),
           leavesBehind: Math.max(0, Number(now.witnessed_size) - Number(now.size)),
           openAlerts: alerts.get(now.site_id) ?? 0,
+          ...{ regions: this.#regionsOf(now.site_id), offered: offered.get(now.site_id) ?? null },
           config: {
             differsIn: differing(sectionsOf(now.status), usual),
             changedAt: now.config_changed_at === null ? null : isoTime(now.config_changed_at.getTime()),
@@ -166,6 +176,22 @@ export class AskService {
         },
       ]
     })
+  }
+
+  #regionsOf(siteId: string): string[] {
+    return Object.keys(this.#regions)
+      .filter((region) => this.#regions[region]?.includes(siteId))
+      .toSorted()
+  }
+
+  /** The sites are shown, whether the offer can be read or not. */
+  async #offers(logs: readonly SiteLog[]): Promise<ReadonlyMap<string, string>> {
+    const found = new Map<string, string>()
+    for (const siteId of new Set(logs.map(({ site_id }) => site_id))) {
+      const version = await this.#offerFor(siteId).catch(() => undefined)
+      if (version !== undefined) found.set(siteId, version)
+    }
+    return found
   }
 
   /** Returns the slots of a site that any event has named, now or at a time. Throws NOT_FOUND for a site that is not seen. */

@@ -80,6 +80,11 @@ export const SitesAnswer = listOf(
       leavesBehind: z
         .int()
         .openapi({ description: 'signed by the gateway and not here yet; 0: all that is known of is here' }),
+      regions: z.array(z.string()).openapi({ description: 'of `hub.regions`, those that it belongs to' }),
+      offered: z
+        .string()
+        .nullable()
+        .openapi({ description: 'the version that it is offered; its gateway decides by itself when to take it' }),
       config: z.strictObject({ differsIn: sections, changedAt: time.nullable(), changed: sections }),
     })
     .openapi('Site'),
