@@ -1,8 +1,6 @@
-import { createHash } from 'node:crypto'
 import { cpSync, mkdtempSync, readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import { migrations, newestSchemaHash } from '../../src/database/migrations/index.ts'
 import { freshSchema, hashOfSchema } from '../../src/database/schema-check.ts'
@@ -176,46 +174,4 @@ t.test('the ledger of schema 16 holds rows of both versions, what scans proved, 
   const warned = (await get('/api/whms/events/5')).warnings.map(({ code }: { code: string }) => code)
   t.strictSame(warned, ['UNKNOWN_ASSET', 'SCAN_MISMATCH', 'OPERATOR_DIFFERS'])
   t.match(await get('/api/governance/reports/1'), { counts: { events: { total: 3 } } })
-})
-
-t.test('what was answered under a key before schema 17 is answered again, and does not happen twice', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-upgrade-'))
-  cpSync(new URL('v16/', fixtures), join(folder, 'state'), { recursive: true })
-  const clock = new SimulatedClock(Date.UTC(2026, 5, 1))
-  const earlier = new BetterSqlite3(join(folder, 'state', 'gatehouse.db'))
-  const body = { asset_barcode: 'P-1', event_type: 'REMOVED', slot_code: 'A-02' }
-  const sha256 = createHash('sha256').update(JSON.stringify(body)).digest('hex')
-  earlier
-    .prepare(
-      `INSERT INTO idempotency (caller, method, path, key, request_sha256, status, location, body, created_at_ms, visible_warehouses)
-        VALUES (?, 'POST', '/api/whms/events', 'scan-1', ?, 201, '/api/whms/events/7', '{"success":true,"id":7}', ?, '[1]')`,
-    )
-    .run(`olga@${siteUrl}`, sha256, clock.now())
-  earlier.close()
-  const gateway = await testGateway({ folder, clock, config: { site: { id: 'dc-7', url: siteUrl } } })
-  t.teardown(() => gateway.end())
-  const headers = { 'Idempotency-Key': 'scan-1' }
-  const repeated = await gateway.ask('POST', '/api/whms/events', { by: people.olga, body, headers })
-  t.match(repeated, { status: 201, body: { id: 7 } })
-  t.equal(repeated.headers.get('idempotency-replayed'), 'true')
-  t.match(verifyLedger(gateway.live.config.dataDir), { ok: true, events: 6 })
-})
-
-t.test('the ledger of schema 17 still knows what it answered under a key', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-upgrade-'))
-  cpSync(new URL('v17/', fixtures), join(folder, 'state'), { recursive: true })
-  const gateway = await testGateway({
-    folder,
-    clock: new SimulatedClock(Date.UTC(2026, 5, 7)),
-    config: { site: { id: 'dc-7', url: siteUrl } },
-  })
-  t.teardown(() => gateway.end())
-  const body = { event_type: 'REMOVED', slot_code: 'A-02', asset_barcode: 'P-1' }
-  const headers = { 'Idempotency-Key': 'scan-1' }
-  const repeated = await gateway.ask('POST', '/api/whms/events', { by: people.olga, body, headers })
-  t.match(repeated, { status: 201, body: { id: 7, timestamp: '2026-06-01T00:00:00.000Z' } })
-  const other = { ...body, slot_code: 'A-01' }
-  const clash = await gateway.ask('POST', '/api/whms/events', { by: people.olga, body: other, headers })
-  t.match(clash, { status: 422, body: { error: { code: 'IDEMPOTENCY_MISMATCH' } } })
-  t.match(verifyLedger(gateway.live.config.dataDir), { ok: true, events: 7, mismatches: [] })
 })

@@ -14,7 +14,6 @@ import { ledgerReads } from './0013-ledger-reads.ts'
 import { leanIndexes } from './0014-lean-indexes.ts'
 import { devices } from './0015-devices.ts'
 import { release } from './0016-release.ts'
-import { leanReplies } from './0017-lean-replies.ts'
 
 /** All migrations in order. Imported, not scanned, so that the bundle contains them. */
 export const migrations: readonly Migration[] = [
@@ -33,11 +32,10 @@ export const migrations: readonly Migration[] = [
   leanIndexes,
   devices,
   release,
-  leanReplies,
 ]
 
 /**
  * SHA-256 over the schema that all of them make (`hashOfSchema`): a file that has it is not compared statement by statement at
  * each start. A test says what it must be.
  */
-export const newestSchemaHash = 'bef076fe274756b7588d7bd50aaab57cce6b6c65ab84b89c946ce341a6a85d9e'
+export const newestSchemaHash = 'b6370bceb8440d56452f48815fd3dfe458727bc0411d5cf3500832b7ce09256f'
