@@ -27,13 +27,13 @@ export function composeUploads(
   live: { config: Config },
   { clock, log, version }: Outside,
   parts: ComposedStorage &
-    Pick<ComposedVideo, 'cameras'> & {
+    Pick<ComposedVideo, 'wanted'> & {
       readonly uploadQueue: UploadQueue
       readonly webhooks: Webhooks
       readonly metrics: Metrics
     },
 ) {
-  const { work, audit, cameras, uploadQueue: queue, webhooks, metrics } = parts
+  const { work, audit, wanted, uploadQueue: queue, webhooks, metrics } = parts
   const { dataDir, site } = live.config
   const remote = remoteByHttp({
     ...{ clock, version },
@@ -42,7 +42,7 @@ export function composeUploads(
   const uploadWorker = new UploadWorker({
     ...{ work, clock, log, queue, remote, dataDir },
     target: () => uploadTarget(live.config),
-    sources: [clipSource(site.id, (id) => cameras.uploadsClips(id)), photoSource(site.id), reportSource(site.id)],
+    sources: [clipSource(site.id, (id) => wanted.uploadsClips(id)), photoSource(site.id), reportSource(site.id)],
     raise: (tx, alert) => webhooks.raise(tx, alert),
     onUploaded: (kind, bytes) => metrics.uploaded(kind, bytes),
   })

@@ -13,6 +13,7 @@ import {
   Scores,
   Snapshots,
   ViewBook,
+  WantedCameras,
   Watched,
 } from '../cameras/index.ts'
 import type { Config } from '../config/index.ts'
@@ -53,7 +54,8 @@ export function composeVideo(
     isWanted: () => live.config.cameras.length > 0,
   })
   const configured = new ConfiguredCameras({ site: siteOf(live), names: callers.names })
-  const isWanted = (cctvId: number): boolean => cameras.uploadsClips(cctvId)
+  const wanted = new WantedCameras({ work, configured })
+  const isWanted = (cctvId: number) => wanted.uploadsClips(cctvId)
   const copies = new ClipCopies({ queue: uploadQueue, siteId: config.site.id, isWanted })
   const detections = new Detections({
     ...{ work, cameras: configured, copies, clipsDir: clipsFolder },
@@ -65,12 +67,9 @@ export function composeVideo(
     ...{ gaps: gapLedger, copies },
   })
   const watched = new Watched({ clock })
-  const films = new EventFilms({
-    ...{ work, clock, logger: log, makeId, cameras: configured, link: camerasThread },
-    isOn: (cctvId) => cameras.isOn(cctvId),
-  })
-  const cameras: CamerasService = new CamerasService({
-    ...{ work, clock, logger: log, audit, configured, recorder, copies, films, link: camerasThread, watched },
+  const films = new EventFilms({ work, clock, logger: log, makeId, cameras: configured, link: camerasThread, wanted })
+  const cameras = new CamerasService({
+    ...{ work, clock, logger: log, audit, configured, wanted, recorder, copies, films, link: camerasThread, watched },
     clockIsTrusted: () => storage.clockSync.isTrusted(),
     gaps: new GapKeeper({ work, clock, logger: log, ledger: gapLedger }),
     zoneOf: (warehouseId) => work.read((tx) => warehouse.timezoneOf(tx, warehouseId)),
@@ -98,6 +97,7 @@ export function composeVideo(
   return {
     camerasThread,
     configured,
+    wanted,
     copies,
     detections,
     films,

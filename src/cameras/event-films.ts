@@ -6,6 +6,7 @@ import type { CamerasLink } from './detection-recorder.ts'
 import { filmSpan, joined, type Span } from './film-plan.ts'
 import * as films from './film-store.ts'
 import { reserve, takeIds } from './store.ts'
+import type { WantedCameras } from './wanted.ts'
 
 /** An event of the ledger, as its film needs it. */
 export type FilmedEvent = { readonly id: number; readonly slotCode: string; readonly timestampMs: number }
@@ -17,8 +18,7 @@ type EventFilmsNeeds = {
   readonly cameras: ConfiguredCameras
   readonly link: CamerasLink
   readonly makeId: () => string
-  /** Says whether a stream of the camera is wanted now. */
-  readonly isOn: (cctvId: number) => boolean
+  readonly wanted: Pick<WantedCameras, 'isOn'>
 }
 
 /** The ring of a camera reaches back this far behind the end of a film; later ones are made of continuous video. */
@@ -98,7 +98,7 @@ export class EventFilms {
   /** Says whether anything of the span can be there: the camera is on, and it is now or within the hours of history. */
   #mayHave({ id, history }: CameraConfig, { toMs }: Span, nowMs: number): boolean {
     const ageMs = nowMs - toMs
-    return this.#needs.isOn(id) && ageMs <= Math.max(liveMs, history.hours * hourMs)
+    return this.#needs.wanted.isOn(id) && ageMs <= Math.max(liveMs, history.hours * hourMs)
   }
 
   #add(tx: Tx, cctvId: number, { fromMs, toMs }: Span, { id: eventId, timestampMs }: FilmedEvent): void {

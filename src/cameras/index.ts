@@ -38,4 +38,5 @@ export { cameraOfDetection, countByClipStatus, detectionsAfter, everyClip, state
 export type { CameraGapRow, DetectionEventRow } from './tables.ts'
 export { ViewBook } from './view-book.ts'
 export type { WaitingClip, WaitingSeen } from './waiting-clips.ts'
+export { WantedCameras } from './wanted.ts'
 export { Watched } from './watched.ts'

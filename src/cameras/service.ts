@@ -2,7 +2,7 @@ import type { CameraConfig } from '../config/index.ts'
 import type { UnitOfWork } from '../database/index.ts'
 import type { Caller, RequestOrigin } from '../http/index.ts'
 import type { AuditTrail } from '../journal/index.ts'
-import { canonicalJson, sha256 } from '../log/index.ts'
+import { canonicalJson } from '../log/index.ts'
 import { type Clock, isoTime, isWithinHours, type Logger, parseWeeklyHours, toNextMinute } from '../platform/index.ts'
 import type { CameraSettings, FromCameras } from '../video/index.ts'
 import { demandControl, mayControl } from './access.ts'
@@ -20,12 +20,11 @@ import { PreRollBook } from './pre-roll-book.ts'
 import type { MotionAction, MotionSettings } from './schema.ts'
 import * as store from './store.ts'
 import { givingUp, WaitingClips } from './waiting-clips.ts'
+import { motionHash, type WantedCameras } from './wanted.ts'
 import type { Watched } from './watched.ts'
 
 /** A shorter outage does not count as one: cameras restart. */
 const downForMs = 60_000
-
-type Wanted = { readonly running: boolean; readonly settings: MotionSettings }
 
 type CamerasServiceNeeds = {
   readonly work: UnitOfWork
@@ -33,6 +32,7 @@ type CamerasServiceNeeds = {
   readonly logger: Logger
   readonly audit: AuditTrail
   readonly configured: ConfiguredCameras
+  readonly wanted: WantedCameras
   readonly recorder: DetectionRecorder
   readonly films: EventFilms
   readonly link: CamerasLink
@@ -58,8 +58,6 @@ export class CamerasService {
   #cancelMinute = () => {}
   #threadRuns = false
   #threadNumber = 0
-  /** Cameras of which a stream is wanted, for detection or for continuous video. */
-  readonly #on = new Set<number>()
 
   constructor(needs: CamerasServiceNeeds) {
     this.#needs = needs
@@ -71,7 +69,7 @@ export class CamerasService {
   /** Lists the wanted cameras with what they lack of their pre-roll; `short` is undefined while they lack nothing. */
   preRolls() {
     return this.#needs.configured.site.cameras
-      .map((camera) => ({ camera, wanted: this.#wanted(camera) }))
+      .map((camera) => ({ camera, wanted: this.#needs.wanted.of(camera) }))
       .filter(({ wanted }) => wanted.running)
       .map(({ camera: { id, name }, wanted: { settings } }) => ({
         ...{ id, name, wantedSeconds: settings.preRecordSeconds },
@@ -96,7 +94,7 @@ export class CamerasService {
     for (const id of this.#sent.keys()) {
       if (cameras.some((camera) => camera.id === id)) continue
       this.#sent.delete(id)
-      this.#on.delete(id)
+      this.#needs.wanted.setOn(id, false)
       this.#health.unwant(id)
       this.#needs.link.send({ type: 'remove', cameraId: id })
     }
@@ -262,17 +260,6 @@ export class CamerasService {
     return known.words ? `${known.words.what} ${known.words.hint}` : 'The camera gives no pictures now.'
   }
 
-  /** Says whether a stream of the camera is wanted now. */
-  isOn(cctvId: number): boolean {
-    return this.#on.has(cctvId)
-  }
-
-  /** Says whether clips of the camera are to be uploaded. A camera that is not in the config any more had its clips so. */
-  uploadsClips(cctvId: number): boolean {
-    const camera = this.#needs.configured.site.cameras.find(({ id }) => id === cctvId)
-    return camera === undefined || this.#wanted(camera).settings.uploadToStorage
-  }
-
   /** Says whether every wanted camera gives pictures, or has been without for less than a minute. */
   areWell(): boolean {
     const now = this.#needs.clock.now()
@@ -308,12 +295,12 @@ export class CamerasService {
 
   /** Returns the motion settings of a camera as they are now. */
   settingsOf(camera: CameraConfig): MotionSettings {
-    return this.#wanted(camera).settings
+    return this.#needs.wanted.of(camera).settings
   }
 
   status(cctvId: number, caller: Caller) {
     const camera = this.#needs.configured.visible(cctvId, caller)
-    const { running, settings } = this.#wanted(camera)
+    const { running, settings } = this.#needs.wanted.of(camera)
     const status = this.#reports.status(cctvId)
     const startedAt = this.#startedAtMs.get(cctvId)
     const { count = 0, percentage = 0, lastScore = 0, maxScore = 0 } = status?.motionFrames ?? {}
@@ -342,8 +329,9 @@ export class CamerasService {
     const camera = this.#needs.configured.visible(request.cctvId, by.caller)
     demandControl(this.#needs.configured.names, by.caller, camera)
     const { cctvId, action } = request
-    const before = this.#wanted(camera)
-    const settings = action === 'start' ? given(request) : JSON.parse(this.#control(camera)?.settings ?? '{}')
+    const before = this.#needs.wanted.of(camera)
+    const settings =
+      action === 'start' ? given(request) : JSON.parse(this.#needs.wanted.controlOf(camera)?.settings ?? '{}')
     await this.#needs.work.write((tx) => {
       const kept = { cctv_id: cctvId, action, settings: JSON.stringify(settings), config_sha256: motionHash(camera) }
       store.keepControl(tx, kept, this.#needs.clock.now())
@@ -355,7 +343,7 @@ export class CamerasService {
         changes,
       })
     })
-    const after = this.#wanted(camera)
+    const after = this.#needs.wanted.of(camera)
     this.#tell(camera)
     if (action === 'start') this.#needs.link.send({ type: 'retry', cameraId: cctvId })
     const changed = canonicalJson(before) !== canonicalJson(after)
@@ -368,7 +356,7 @@ export class CamerasService {
       ? { masks: copied(masks), zones: copied(zones) }
       : null
     const state = this.#stateOf(camera)
-    const wanted = this.#wanted(camera)
+    const wanted = this.#needs.wanted.of(camera)
     return {
       id: camera.id,
       name: camera.name,
@@ -412,28 +400,12 @@ export class CamerasService {
     }
   }
 
-  /** Returns the start or stop of the API, while the camera's motion block is unchanged since; else undefined. */
-  #control(camera: CameraConfig): store.Control | undefined {
-    const said = this.#needs.work.read((tx) => store.findControl(tx, camera.id))
-    return said?.config_sha256 === motionHash(camera) ? said : undefined
-  }
-
-  #wanted(camera: CameraConfig): Wanted {
-    const { enabled, masks: _, zones: __, ...fromConfig } = camera.motion
-    const said = this.#control(camera)
-    const running = camera.enabled && (said ? said.action === 'start' : enabled)
-    return {
-      running,
-      settings: { ...fromConfig, ...(said ? (JSON.parse(said.settings) as Partial<MotionSettings>) : {}) },
-    }
-  }
-
   /** Says whether a camera is to watch now. In the eyes of the gap ledger it always should. */
   #duty(camera: CameraConfig): Duty {
     if (!camera.enabled)
       return { watches: false, cause: 'disarmed', detail: 'The camera is switched off in the config.' }
-    if (!this.#wanted(camera).running) {
-      const isStopped = this.#control(camera)?.action === 'stop'
+    if (!this.#needs.wanted.of(camera).running) {
+      const isStopped = this.#needs.wanted.controlOf(camera)?.action === 'stop'
       const detail = isStopped ? 'Detection was stopped through the API.' : 'Detection is switched off in the config.'
       return { watches: false, cause: 'disarmed', detail }
     }
@@ -461,7 +433,7 @@ export class CamerasService {
   }
 
   #tell(camera: CameraConfig): void {
-    const { settings } = this.#wanted(camera)
+    const { settings } = this.#needs.wanted.of(camera)
     const duty = this.#duty(camera)
     const running = duty.watches
     const keepsHistory = this.#keepsHistory(camera)
@@ -494,21 +466,13 @@ export class CamerasService {
   #noteStart(cctvId: number, running: boolean, isNeeded: boolean): void {
     if (isNeeded) this.#health.want(cctvId, this.#needs.clock.monotonic())
     else this.#health.unwant(cctvId)
-    if (isNeeded) this.#on.add(cctvId)
-    else this.#on.delete(cctvId)
+    this.#needs.wanted.setOn(cctvId, isNeeded)
     if (!running) this.#startedAtMs.delete(cctvId)
     else if (!this.#startedAtMs.has(cctvId)) {
       this.#startedAtMs.set(cctvId, this.#needs.clock.now())
       this.#reports.forgetCounts(cctvId)
     }
   }
-}
-
-function motionHash(camera: CameraConfig): string {
-  const { zones, ...motion } = camera.motion
-  // Without zones as before there were any: a start through the API survives an update of gatehouse.
-  const hashed = zones.length === 0 ? motion : camera.motion
-  return sha256(JSON.stringify(hashed)).toString('hex')
 }
 
 function given(request: MotionAction): Partial<MotionSettings> {
