@@ -22,7 +22,7 @@ type Page = { path: string; text: string; room: string | undefined }
 type Name = { name: string; exists: boolean }
 
 /**
- * Every room has a page with the five headings, and whatever a page names in code type exists: files, npm scripts and
+ * Every room has a page with the five headings and with invariants that are numbered from 1 on, and whatever a page names in code type exists: files, npm scripts and
  * subcommands of gatehouse; the names of the journeys too. Throws with everything that is wrong, or when there was no page or no name to look at.
  */
 export async function roomPages(): Promise<void> {
@@ -37,6 +37,7 @@ export async function roomPages(): Promise<void> {
   const problems = [
     ...missing,
     ...roomPages.flatMap(headingProblems),
+    ...roomPages.flatMap(numberProblems),
     ...complianceProblems(),
     ...journeyProblems(),
     ...named.flatMap(({ page, names }) =>
@@ -59,6 +60,18 @@ function headingProblems({ path, text }: Page): string[] {
   return found.join(', ') === headings.join(', ')
     ? []
     : [`${path}: its headings are "${found.join(', ')}"; they must be "${headings.join(', ')}"`]
+}
+
+/** Tests and other pages name an invariant by its number. */
+function numberProblems({ path, text }: Page): string[] {
+  const invariants = text
+    .replace(fence, '')
+    .split(/^## +/m)
+    .find((section) => section.startsWith('Invariants\n'))
+  const found = [...(invariants ?? '').matchAll(/^(\d+)\. /gm)].map((match) => Number(match[1]))
+  const wrong = found.findIndex((number, index) => number !== index + 1)
+  if (found.length === 0) return [`${path}: it has no invariant`]
+  return wrong === -1 ? [] : [`${path}: invariant ${found[wrong]} comes where ${wrong + 1} must be`]
 }
 
 function namesOn({ text, room }: Page): Name[] {

@@ -191,6 +191,12 @@ function preferred(accept = ''): 'html' | 'json' {
 export type GovernanceParts = { readonly audit: AuditReader; readonly incidents: Incidents; readonly reports: Reports }
 
 export function governanceRoutes(api: Api, { audit, incidents, reports }: GovernanceParts): void {
+  auditRoutes(api, audit)
+  incidentRoutes(api, incidents)
+  reportRoutes(api, reports)
+}
+
+function auditRoutes(api: Api, audit: AuditReader): void {
   api.openapi(listAudit, async (c) => {
     const { limit = historyLimit, offset = 0, cursor, entity_id, from, to, after_seq, ...rest } = c.req.valid('query')
     const query = { ...rest, entityId: entity_id, fromMs: from, toMs: to, afterId: after_seq }
@@ -209,7 +215,9 @@ export function governanceRoutes(api: Api, { audit, incidents, reports }: Govern
     const pieces = auditCsv(audit.all(query, c.get('caller')), bom === 'true')
     return rawAnswer(c.body(streamOf(pieces), 200, headers))
   })
+}
 
+function incidentRoutes(api: Api, incidents: Incidents): void {
   api.openapi(createIncident, async (c) => {
     const reply = await incidents.create(c.req.valid('json'), askOf(c))
     return send(c, reply, 201)
@@ -238,7 +246,9 @@ export function governanceRoutes(api: Api, { audit, incidents, reports }: Govern
     const { resolution } = c.req.valid('json')
     return send(c, await incidents.act(id, 'resolve', resolution, askOf(c)), 200)
   })
+}
 
+function reportRoutes(api: Api, reports: Reports): void {
   api.openapi(createReport, async (c) => {
     const reply = await reports.create(c.req.valid('json'), askOf(c))
     return send(c, reply, 201)

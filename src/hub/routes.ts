@@ -45,13 +45,8 @@ export type HubRouteParts = {
 }
 
 /** Serves what gateways call. */
-export function gatewayRoutes(
-  api: Api,
-  { clock, feeds, enrolments, witness, strangers, tokens, authority, onFed }: HubRouteParts,
-): void {
-  const room = new FeedRoom()
-  const turns = new TaskLimit(feedsAtOnce)
-  const pace = new Pace()
+export function gatewayRoutes(api: Api, parts: HubRouteParts): void {
+  const { enrolments, witness, strangers, tokens, authority } = parts
   const admit = (c: Context<AppEnv>, aMinute: number) => {
     const waitSeconds = strangers.take(`${aMinute} ${c.get('address')}`, aMinute)
     if (waitSeconds === 0) return
@@ -81,6 +76,14 @@ export function gatewayRoutes(
     tokens.made(made.token)
     return c.json(made, 201)
   })
+  feedRoute(api, parts)
+}
+
+/** Serves feeds: some at a time, and not more of one gateway than it has places. */
+function feedRoute(api: Api, { clock, feeds, tokens, onFed }: HubRouteParts): void {
+  const room = new FeedRoom()
+  const turns = new TaskLimit(feedsAtOnce)
+  const pace = new Pace()
   api.post(feedPath(':logId'), async (c) => {
     const logId = readLogId(c.req.param('logId') ?? '')
     // The token is asked for before the body: a stranger makes nothing be unpacked.

@@ -81,15 +81,6 @@ export function openingForm({ warehouse, assets, recorder, sheet, list }: Option
     throw AppError.field('asset_barcode', `the ledger ${seen}; opening stock is what no one has scanned yet`)
   }
 
-  function refuseOccupied(tx: Tx, slot: Slot): void {
-    const occupant = occupantOf(tx, slot.id)
-    if (!occupant || occupant.isOpening) return
-    throw AppError.field(
-      'slot_id',
-      `the ledger has ${occupant.assetBarcode} in it; opening stock is what no one has scanned yet`,
-    )
-  }
-
   function shared(row: Row, slot: Slot): RowOutcome['notice'] {
     const first = linesOfSlot.get(matchedName(slot.slot_id))
     if (first === undefined || first === row.line) return undefined
@@ -102,4 +93,13 @@ export function openingForm({ warehouse, assets, recorder, sheet, list }: Option
   // A second pallet in a slot can be judged only together with the first one.
   const together = ({ cells }: Row) => cells.get('slot_id')
   return { ...openingColumns, key: { column: 'asset_barcode', of: keyOf }, together, store }
+}
+
+function refuseOccupied(tx: Tx, slot: Slot): void {
+  const occupant = occupantOf(tx, slot.id)
+  if (!occupant || occupant.isOpening) return
+  throw AppError.field(
+    'slot_id',
+    `the ledger has ${occupant.assetBarcode} in it; opening stock is what no one has scanned yet`,
+  )
 }

@@ -56,9 +56,9 @@ export function slotsForm({ warehouse, warehouseId, isAsked, sheet, grid, create
   function store(tx: Tx, row: Row, by: RequestOrigin): RowOutcome {
     const cells = new Cells(row, sheet)
     const label = cells.code('slot_id')
-    const old = label === undefined ? undefined : find(tx, label, by)
+    const old = label === undefined ? undefined : slotOf(warehouse, tx, label, by)
     const given = tellSlot(cells, label, old)
-    if (!old && label !== undefined) Object.assign(given, placed(cells, label, given))
+    if (!old && label !== undefined) Object.assign(given, placed(cells, label, given, grid))
     if (old && isAsked && given.warehouseId === undefined && old.warehouseId !== warehouseId) {
       throw AppError.field(
         'slot_id',
@@ -79,28 +79,6 @@ export function slotsForm({ warehouse, warehouseId, isAsked, sheet, grid, create
     const made = warehouse.createSlot(tx, slot, by)
     if (retired) warehouse.changeSlot(tx, made.id, cells.as(SlotChange, { retired }), undefined, by)
     return { what: 'created' }
-  }
-
-  /** A new slot that the list gives no place gets one by its label, and the zone of its aisle if it names none. */
-  function placed(cells: Cells, label: string, given: ReturnType<typeof tellSlot>): Partial<typeof given> {
-    const zone = given.zone ?? (given.zoneId === undefined && grid ? readShelf(label)?.aisle : undefined)
-    if (given.floor_plan_polygon !== undefined) return { zone }
-    if (cells.faults.some(({ path }) => path === 'floor_plan_polygon')) return { zone }
-    const found = grid?.cornersOf(label) ?? {
-      fault: 'is needed: corners, or x, y, width and height; --grid makes them of labels such as A-01-02',
-    }
-    if ('corners' in found) return { zone, floor_plan_polygon: found.corners }
-    cells.faults.push({ path: grid ? 'slot_id' : 'floor_plan_polygon', message: found.fault })
-    return { zone, floor_plan_polygon: refusedAlready }
-  }
-
-  function find(tx: Tx, label: string, by: RequestOrigin): Slot | undefined {
-    try {
-      return warehouse.slotByPath(tx, label, true, by.caller)
-    } catch (error) {
-      if (error instanceof AppError && error.code === 'NOT_FOUND') return undefined
-      throw error
-    }
   }
 
   /** Through the API a zone name without a zone waits for one; in a list it is more often a typo, so it is refused. */
@@ -124,6 +102,33 @@ export function slotsForm({ warehouse, warehouseId, isAsked, sheet, grid, create
   }
 
   return { ...slotColumns, key: { column: 'slot_id', of: ({ cells }) => sameLabel(cells.get('slot_id')) }, store }
+}
+
+/** A new slot that the list gives no place gets one by its label, and the zone of its aisle if it names none. */
+function placed(
+  cells: Cells,
+  label: string,
+  given: ReturnType<typeof tellSlot>,
+  grid: Options['grid'],
+): Partial<typeof given> {
+  const zone = given.zone ?? (given.zoneId === undefined && grid ? readShelf(label)?.aisle : undefined)
+  if (given.floor_plan_polygon !== undefined) return { zone }
+  if (cells.faults.some(({ path }) => path === 'floor_plan_polygon')) return { zone }
+  const found = grid?.cornersOf(label) ?? {
+    fault: 'is needed: corners, or x, y, width and height; --grid makes them of labels such as A-01-02',
+  }
+  if ('corners' in found) return { zone, floor_plan_polygon: found.corners }
+  cells.faults.push({ path: grid ? 'slot_id' : 'floor_plan_polygon', message: found.fault })
+  return { zone, floor_plan_polygon: refusedAlready }
+}
+
+function slotOf(warehouse: Options['warehouse'], tx: Tx, label: string, by: RequestOrigin): Slot | undefined {
+  try {
+    return warehouse.slotByPath(tx, label, true, by.caller)
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'NOT_FOUND') return undefined
+    throw error
+  }
 }
 
 const sameLabel = (label: string | undefined): string | undefined =>

@@ -58,6 +58,23 @@ export type Appended = { readonly event: RecordedEvent; readonly isNew: boolean 
 /** Who did it as the client says, and who vouches for it. */
 type Acting = { readonly operator: Person; readonly actor: Person }
 
+type PhotoClaim = { readonly sha256: string | null; readonly evidence: 'held' | 'claimed' | null }
+
+/** What was found out and decided about an event, for its row. */
+type Decided = {
+  readonly nowMs: number
+  readonly slot: Slot
+  readonly code: Barcode
+  readonly people: Acting
+  readonly when: DecidedTime
+  readonly photo: PhotoClaim
+  /** When the photo was taken; the first one goes into the row. */
+  readonly taken: readonly number[]
+  readonly scanEvidence: 'matched' | 'mismatched' | null
+  readonly warnings: readonly WarningCode[]
+  readonly grounds: Grounds | undefined
+}
+
 /** What several events that are one act to the floor add to what each of them says. */
 export type Within = {
   /** The event comes behind this time, whatever its own says. */
@@ -162,7 +179,6 @@ export class Recorder {
     const actor = this.#needs.people.ofCaller(tx, by.caller)
     const people = { operator: this.#operatorOf(tx, request, by.caller, within.grounds), actor }
     const isOther = people.operator !== actor
-    const place = this.#needs.log.next()
     const moved = { eventType: request.event_type, slotId: slot.id, assetKey: code.key, timestampMs: when.timestampMs }
     const { around, placement } = lookAround(tx, moved, newestMs, sight)
     const judged = judge(moved, around)
@@ -187,38 +203,8 @@ export class Recorder {
     // What the gateway puts at a time itself restates what happened: a rule of today must not keep an error in the ledger.
     if (within.atMs === undefined && grounds?.kind !== 'count') this.#enforce(warnings)
     this.#needs.assets.note(tx, request.asset_barcode, code, known)
-    const row: UnsealedRow = {
-      id: this.#needs.head.nextId,
-      event_id: this.#needs.makeId(),
-      event_type: request.event_type,
-      slot_id: slot.id,
-      slot_code: slot.slot_id,
-      asset_barcode: request.asset_barcode,
-      asset_key: code.key,
-      operator_commitment: people.operator.inLeaf(place, 'operator'),
-      actor_commitment: people.actor.inLeaf(place, 'actor'),
-      timestamp_ms: when.timestampMs,
-      device_timestamp_ms: when.deviceTimestampMs,
-      received_at_ms: nowMs,
-      clock_offset_ms: when.clockOffsetMs,
-      time_quality: when.timeQuality,
-      photo_url: request.photo_url ?? null,
-      photo_sha256: photo.sha256,
-      photo_evidence: photo.evidence,
-      photo_taken_at_ms: taken[0] ?? null,
-      scale_weight_kg: request.scale_weight_kg ?? null,
-      cctv_clip_url: request.cctv_clip_url ?? null,
-      work_order_ref: request.work_order_ref ?? null,
-      notes_commitment:
-        request.verification_notes === undefined ? null : this.#needs.openings.text(tx, request.verification_notes),
-      scan: request.scan ? JSON.stringify(request.scan) : null,
-      scan_evidence: scanEvidence,
-      client_event_id: request.client_event_id ?? null,
-      client_evidence_hash: request.evidence_hash ?? null,
-      corrects_event_id: request.corrects_event_id ?? null,
-      warnings: JSON.stringify(warnings),
-      ...groundColumns(grounds),
-    }
+    const decided = { nowMs, slot, code, people, when, photo, taken, scanEvidence, warnings, grounds }
+    const row = this.#rowOf(tx, request, decided)
     const { laterKnown } = around
     return this.#seal(tx, row, request, { by, people, slot, effect: judged.effect, laterKnown, within })
   }
@@ -296,6 +282,47 @@ export class Recorder {
     return this.#needs.warehouse.visibleSlot(tx, event.slot_id, caller) !== undefined
   }
 
+  /** Makes the row of the next leaf. Call it once: the notes get their commitment here. */
+  #rowOf(
+    tx: Tx,
+    request: NewPlacementEvent,
+    { nowMs, slot, code, people, when, photo, taken, scanEvidence, warnings, grounds }: Decided,
+  ): UnsealedRow {
+    const place = this.#needs.log.next()
+    return {
+      id: this.#needs.head.nextId,
+      event_id: this.#needs.makeId(),
+      event_type: request.event_type,
+      slot_id: slot.id,
+      slot_code: slot.slot_id,
+      asset_barcode: request.asset_barcode,
+      asset_key: code.key,
+      operator_commitment: people.operator.inLeaf(place, 'operator'),
+      actor_commitment: people.actor.inLeaf(place, 'actor'),
+      timestamp_ms: when.timestampMs,
+      device_timestamp_ms: when.deviceTimestampMs,
+      received_at_ms: nowMs,
+      clock_offset_ms: when.clockOffsetMs,
+      time_quality: when.timeQuality,
+      photo_url: request.photo_url ?? null,
+      photo_sha256: photo.sha256,
+      photo_evidence: photo.evidence,
+      photo_taken_at_ms: taken[0] ?? null,
+      scale_weight_kg: request.scale_weight_kg ?? null,
+      cctv_clip_url: request.cctv_clip_url ?? null,
+      work_order_ref: request.work_order_ref ?? null,
+      notes_commitment:
+        request.verification_notes === undefined ? null : this.#needs.openings.text(tx, request.verification_notes),
+      scan: request.scan ? JSON.stringify(request.scan) : null,
+      scan_evidence: scanEvidence,
+      client_event_id: request.client_event_id ?? null,
+      client_evidence_hash: request.evidence_hash ?? null,
+      corrects_event_id: request.corrects_event_id ?? null,
+      warnings: JSON.stringify(warnings),
+      ...groundColumns(grounds),
+    }
+  }
+
   /** Leaf, row, notification and audit entry: the four that are there together or not at all. */
   #seal(
     tx: Tx,
@@ -360,12 +387,7 @@ export class Recorder {
     })
   }
 
-  #photoOf(
-    tx: ReadTx,
-    request: NewPlacementEvent,
-    grounds: Grounds | undefined,
-    caller: Caller,
-  ): { sha256: string | null; evidence: 'held' | 'claimed' | null } {
+  #photoOf(tx: ReadTx, request: NewPlacementEvent, grounds: Grounds | undefined, caller: Caller): PhotoClaim {
     if (request.event_type === 'PLACED' && request.photo_url === undefined && !grounds) {
       throw new AppError('EVIDENCE_REQUIRED', 'A placement needs a photo', {
         fields: [{ path: 'photo_url', message: 'required' }],
@@ -414,13 +436,7 @@ export class Recorder {
   }
 
   /** When the photo was taken: as the client says, and as the photo says. The first one stands in the row. */
-  #takenAt(
-    tx: ReadTx,
-    request: NewPlacementEvent,
-    photo: { sha256: string | null; evidence: 'held' | 'claimed' | null },
-    slot: Slot,
-    nearMs: number,
-  ): number[] {
+  #takenAt(tx: ReadTx, request: NewPlacementEvent, photo: PhotoClaim, slot: Slot, nearMs: number): number[] {
     const said = request.photo_taken_at
     const isHeld = photo.sha256 !== null && photo.evidence === 'held'
     const own = isHeld ? this.#needs.photos.timeOf(tx, photo.sha256 ?? '') : undefined
