@@ -49,21 +49,10 @@ type AskNeeds = {
 
 /** Answers questions over all sites, as far as a caller may see them. */
 export class AskService {
-  readonly #db: HubDatabase
-  readonly #clock: Pick<Clock, 'now'>
+  readonly #needs: AskNeeds
 
-  readonly #openings: AskNeeds['openings']
-  readonly #vkey: string
-  readonly #regions: AskNeeds['regions']
-  readonly #offerFor: AskNeeds['offerFor']
-
-  constructor({ db, clock, openings, vkey, regions, offerFor }: AskNeeds) {
-    this.#db = db
-    this.#clock = clock
-    this.#openings = openings
-    this.#vkey = vkey
-    this.#regions = regions
-    this.#offerFor = offerFor
+  constructor(needs: AskNeeds) {
+    this.#needs = needs
   }
 
   /**
@@ -74,12 +63,12 @@ export class AskService {
   async search(code: string, sites: Sites, named: Sites) {
     const pallet = await this.#palletOf(code, sites)
     const [[found], trail] = await Promise.all([
-      locate(this.#db, [pallet], sites),
-      trailOf(this.#db, pallet.names, sites),
+      locate(this.#needs.db, [pallet], sites),
+      trailOf(this.#needs.db, pallet.names, sites),
     ])
     const operators = await operatorsOf(
-      this.#db,
-      this.#openings === 'never' ? [] : trail.filter(({ siteId }) => named === null || named.includes(siteId)),
+      this.#needs.db,
+      this.#needs.openings === 'never' ? [] : trail.filter(({ siteId }) => named === null || named.includes(siteId)),
     )
     const namedMove = moveWith(operators)
     return {
@@ -97,27 +86,27 @@ export class AskService {
   /** Sites have ledgers of their own; what a barcode reads as today is what the head office matches by. */
   async #palletOf(code: string, sites: Sites): Promise<Pallet> {
     const read = readBarcode(code)
-    const onLabel = await ssccsOnAsset(this.#db, read.key, sites)
+    const onLabel = await ssccsOnAsset(this.#needs.db, read.key, sites)
     const own = ssccIn(read.key)
     const ssccs = own === undefined ? onLabel : [...onLabel, own]
-    return palletOf(read.key, onLabel, await assetsWithSscc(this.#db, ssccs, sites))
+    return palletOf(read.key, onLabel, await assetsWithSscc(this.#needs.db, ssccs, sites))
   }
 
   /** Returns what is kept of the signed history of a log, a page of it. Throws NOT_FOUND for a log of a site that the caller may not see. */
   async checkpoints(logId: string, page: CheckpointPage, sites: Sites) {
-    const log = await seenLog(this.#db, logId, sites, this.#vkey)
-    return { log, data: await checkpointsOf(this.#db, log, page) }
+    const log = await seenLog(this.#needs.db, logId, sites, this.#needs.vkey)
+    return { log, data: await checkpointsOf(this.#needs.db, log, page) }
   }
 
   /** Returns where a log has shown two histories, with both sides, a page of them. Throws as `checkpoints` does. */
   async forks(logId: string, page: { readonly cursor: string; readonly limit: number }, sites: Sites) {
-    const log = await seenLog(this.#db, logId, sites, this.#vkey)
-    return { log, ...(await forksOf(this.#db, log, page)) }
+    const log = await seenLog(this.#needs.db, logId, sites, this.#needs.vkey)
+    return { log, ...(await forksOf(this.#needs.db, log, page)) }
   }
 
   /** Returns a leaf with its proof. Throws NOT_FOUND for one that is not stored, or of a site that the caller may not see. */
   entry(place: { readonly logId: string; readonly seq: number }, sites: Sites) {
-    return entryOf(this.#db, place, sites, this.#vkey)
+    return entryOf(this.#needs.db, place, sites, this.#needs.vkey)
   }
 
   /**
@@ -127,7 +116,7 @@ export class AskService {
   async recall({ gtin, lot, after }: { gtin: string; lot: string | null; after: string }, sites: Sites) {
     const item = gtin14(gtin)
     if (!item) throw AppError.field('gtin', 'expected 8, 12, 13 or 14 digits with a right check digit')
-    const { pallets, next } = await palletsOfLot(this.#db, { gtin: item, lot }, after, sites)
+    const { pallets, next } = await palletsOfLot(this.#needs.db, { gtin: item, lot }, after, sites)
     return { data: pallets.flatMap(recalled).toSorted(inOrderOfRecall), nextCursor: next }
   }
 
@@ -136,8 +125,8 @@ export class AskService {
    * differs from most, and those that changed when its config changed last.
    */
   async sites(sites: Sites) {
-    const [logs, alerts] = await Promise.all([logsOf(this.#db, sites), openAlertsOf(this.#db, sites)])
-    const nowMs = this.#clock.now()
+    const [logs, alerts] = await Promise.all([logsOf(this.#needs.db, sites), openAlertsOf(this.#needs.db, sites)])
+    const nowMs = this.#needs.clock.now()
     const usual = usualSections(
       logs
         .filter(isCurrent)
@@ -179,8 +168,8 @@ export class AskService {
   }
 
   #regionsOf(siteId: string): string[] {
-    return Object.keys(this.#regions)
-      .filter((region) => this.#regions[region]?.includes(siteId))
+    return Object.keys(this.#needs.regions)
+      .filter((region) => this.#needs.regions[region]?.includes(siteId))
       .toSorted()
   }
 
@@ -188,7 +177,7 @@ export class AskService {
   async #offers(logs: readonly SiteLog[]): Promise<ReadonlyMap<string, string>> {
     const found = new Map<string, string>()
     for (const siteId of new Set(logs.map(({ site_id }) => site_id))) {
-      const version = await this.#offerFor(siteId).catch(() => undefined)
+      const version = await this.#needs.offerFor(siteId).catch(() => undefined)
       if (version !== undefined) found.set(siteId, version)
     }
     return found
@@ -197,11 +186,11 @@ export class AskService {
   /** Returns the slots of a site that any event has named, now or at a time. Throws NOT_FOUND for a site that is not seen. */
   async floor(siteId: string, atMs: number | undefined, sites: Sites) {
     const isSeen = !siteId.includes('\0') && (sites === null || sites.includes(siteId))
-    const known = isSeen ? await logsOf(this.#db, [siteId]) : []
+    const known = isSeen ? await logsOf(this.#needs.db, [siteId]) : []
     if (known.length === 0) throw AppError.notFound('Site')
     const logs = logsAt(known, atMs)
     const order = new Map(logs.map(({ log_id }, i) => [log_id, i]))
-    const rows = await slotsOf(this.#db, logs, atMs)
+    const rows = await slotsOf(this.#needs.db, logs, atMs)
     const newest = new Map<number, SlotRow>()
     const isLater = (one: SlotRow, other: SlotRow) =>
       one.at.getTime() - other.at.getTime() || (order.get(one.log_id) ?? 0) - (order.get(other.log_id) ?? 0)
@@ -210,7 +199,7 @@ export class AskService {
       if (!known || isLater(row, known) > 0) newest.set(row.slot_id, row)
     }
     const planned = new Map<number, PlanRow>()
-    const plans = await planOf(this.#db, [...order.keys()])
+    const plans = await planOf(this.#needs.db, [...order.keys()])
     // The newest log of the site has the newest plan.
     for (const row of plans.toSorted((a, b) => (order.get(a.log_id) ?? 0) - (order.get(b.log_id) ?? 0))) {
       planned.set(row.slot_id, row)
@@ -226,7 +215,7 @@ export class AskService {
 
   /** Returns alerts, closed ones too, the newest first: 500 at most, behind `cursor`. Throws VALIDATION_ERROR for a cursor that is none. */
   async alerts(cursor: string, sites: Sites) {
-    const rows = await alertsOf(this.#db, sites, readAlertCursor(cursor))
+    const rows = await alertsOf(this.#needs.db, sites, readAlertCursor(cursor))
     const shown = rows.slice(0, alertSlice)
     const last = shown.at(-1)
     const data = shown.map((row) => ({
@@ -245,9 +234,9 @@ export class AskService {
     name: string,
     sites: Sites,
   ): Promise<void> {
-    const siteId = await findSiteOfAlert(this.#db, logId, id)
+    const siteId = await findSiteOfAlert(this.#needs.db, logId, id)
     if (siteId === undefined || !(sites === null || sites.includes(siteId))) throw AppError.notFound('Alert')
-    await closeAlert(this.#db, logId, id, { atMs: this.#clock.now(), name })
+    await closeAlert(this.#needs.db, logId, id, { atMs: this.#needs.clock.now(), name })
   }
 }
 
