@@ -21,7 +21,7 @@ import { uploadTarget } from './compose-upload.ts'
 import { Jobs } from './jobs.ts'
 import type { Outside } from './outside.ts'
 
-/** What copies the ledger to another place. Its jobs have a thread of their own, of the lowest priority. */
+/** What copies the ledger to another place. Its jobs have a separate thread, of the lowest priority. */
 export function composeBackup(
   live: { config: Config },
   { clock, log, random, version, configFile }: Outside,

@@ -98,7 +98,7 @@ function freeBytesOf({ room }: FleetParts): number | null {
   }
 }
 
-/** When the first of its certificates ends. One that cannot be read is not told: health and the listener have it. */
+/** When the first of its certificates ends. One that cannot be read is not reported: health and the listener have it. */
 function certificateUntil({ listen }: Config): string | null {
   const ends = listen.flatMap(({ tls }) => {
     try {

@@ -268,7 +268,7 @@ function keptCopies(
   })
 }
 
-/** What a person at the box does: no one signs in for it, because whoever can do it has the box. */
+/** What a person at the box does: no one signs in for it, because a person who can do it has the box. */
 function atTheBox(
   live: { config: Config },
   {

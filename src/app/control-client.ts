@@ -34,7 +34,7 @@ const statusWithinMs = 20_000
 const askedEveryMs = 500
 
 /**
- * Has the daemon verify its ledger, in a thread of its own. Throws ExitError when it cannot.
+ * Has the daemon verify its ledger, in a separate thread. Throws ExitError when it cannot.
  * @param onProgress gets the share that is done, from 0 to 1; only then is the daemon asked for it
  */
 export async function verifyThroughDaemon(

@@ -42,7 +42,7 @@ export async function startGateway(config: Config, outside: Outside, configFile:
     })
     await control.start()
     started.push(() => control.stop())
-    // A full disk keeps nobody from looking, so it keeps no gateway from starting.
+    // A full disk keeps no one from looking, so it keeps no gateway from starting.
     await gateway.noteAccounts('start').catch((err: unknown) => log.error({ err }, 'the accounts could not be noted'))
     const ports: number[] = []
     const listeners = config.listen.map((options) => new HttpListener(options, gateway.api))

@@ -84,7 +84,7 @@ export async function askDeviceClock(
 }
 
 /**
- * Runs a thread for one task. Resolves with what it told: when it is done, has failed, told too much, or the time is over.
+ * Runs a thread for one task. Resolves with what it sent: when it is done, has failed, sent too much, or the time is over.
  * Rejects when it fails before it has begun, which is no fault of a device.
  */
 function heard(

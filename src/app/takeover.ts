@@ -23,7 +23,7 @@ const noteFile = (dataDir: string): string => join(dataDir, 'version-in-use')
 
 /**
  * A version that takes over from another one records nothing until it is healthy: what it acknowledged might have to be served by
- * the one before. From then on, and where the version is the same as before, it stands aside.
+ * the one before. From then on, and where the version is the same as before, it steps aside.
  */
 export class Takeover {
   readonly #needs: TakeoverNeeds
@@ -51,7 +51,7 @@ export class Takeover {
   }
 
   /**
-   * Resolves once this version is healthy; writes are taken from then on. Throws ExitError when that does not come in time: whoever
+   * Resolves once this version is healthy; writes are taken from then on. Throws ExitError when that does not come in time: what
    * started this version then puts the previous one back.
    */
   async settle(look: Look, limitMs: number): Promise<void> {

@@ -29,7 +29,7 @@ export function door(
   options: Keys & {
     admission: Admission
     isPublic: (path: string, method: string) => boolean
-    /** Says whether the path shows live pictures, which have a rate bucket of their own. */
+    /** Says whether the path shows live pictures, which have a separate rate bucket. */
     isLive: (path: string) => boolean
   },
 ): MiddlewareHandler<AppEnv> {

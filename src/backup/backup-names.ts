@@ -14,7 +14,7 @@ export function backupName(siteId: string, nowMs: number): string {
 
 /**
  * Returns the scheduled backups of a site among these names, the newest first; those of a storage server end in `sealedEnd`. Files
- * of other names are nobody's here.
+ * of other names are left alone.
  */
 export function keptBackups(siteId: string, names: readonly string[], end: '' | typeof sealedEnd = ''): KeptBackup[] {
   const begin = formOf(siteId)

@@ -43,7 +43,7 @@ export async function withFetched<T>(
     })
     return work(file)
   } catch (error) {
-    // What is wrong with it is told of its place on the server, where it stays.
+    // What is wrong with it is reported of its place on the server, where it stays.
     if (error instanceof BackupFault) throw new BackupFault(error.message.replaceAll(file, path))
     throw error
   } finally {

@@ -11,7 +11,7 @@ export class Pace {
   readonly #isOn: boolean
   #begunMs = performance.now()
 
-  /** @param isOn off while no gateway runs: nobody waits then */
+  /** @param isOn off while no gateway runs: no one waits then */
   constructor(isOn: boolean) {
     this.#isOn = isOn
   }

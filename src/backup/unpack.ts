@@ -29,7 +29,7 @@ export type UnpackOptions = {
   readonly reserveBytes: number
   /** Whether photos and clips are unpacked too. */
   readonly media: boolean
-  /** Opens a sealed backup. A backup that is not sealed is refused then: whoever can put a file there could have made it. */
+  /** Opens a sealed backup. A backup that is not sealed is refused then: a person who can put a file there could have made it. */
   readonly recoveryKey?: Uint8Array | undefined
   readonly onPiece?: () => void
 }

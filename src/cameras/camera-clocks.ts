@@ -78,7 +78,7 @@ export class CameraClocks {
     }
   }
 
-  /** Says whether the camera told its time and that is stored. */
+  /** Says whether the camera sent its time and that is stored. */
   async #measure(camera: CameraConfig): Promise<boolean> {
     const { measure, work, clock, logger } = this.#needs
     const measured = await measure(camera, this.#stopping.signal).catch((err: unknown) => {

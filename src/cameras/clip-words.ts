@@ -7,7 +7,7 @@ const exactSeconds = 0.1
 /** A longer time without a picture is mentioned: something may have happened in it. */
 const longGapSeconds = 1
 
-type Told = Pick<
+type ClipFacts = Pick<
   ClipClosed,
   'motionAt' | 'startedAt' | 'closedBy' | 'preRollSeconds' | 'askedPreRollSeconds' | 'longestGapSeconds' | 'original'
 >
@@ -15,7 +15,7 @@ type Told = Pick<
 /**
  * Returns what a viewer of a clip has to know that the clip does not show; null when it is complete and as asked for.
  */
-export function clipReason(clip: Told, moment: 'motion' | 'event' = 'motion'): string | null {
+export function clipReason(clip: ClipFacts, moment: 'motion' | 'event' = 'motion'): string | null {
   const parts = [ending(clip), beginning(clip, moment), gap(clip), encoding(clip)].filter((part) => part !== null)
   return parts.length === 0 ? null : parts.join('; ')
 }
@@ -30,11 +30,14 @@ export function expiryWords({ cause, policy, removed_at_ms: atMs }: MediaRemoval
   return `removed at ${isoTime(atMs)} ${causeWords[cause]} (${policy})`
 }
 
-function ending({ closedBy }: Told): string | null {
+function ending({ closedBy }: ClipFacts): string | null {
   return closedBy === 'post-roll' ? null : `closed by ${closedBy}`
 }
 
-function beginning({ motionAt, startedAt, preRollSeconds, askedPreRollSeconds }: Told, moment: string): string | null {
+function beginning(
+  { motionAt, startedAt, preRollSeconds, askedPreRollSeconds }: ClipFacts,
+  moment: string,
+): string | null {
   if (askedPreRollSeconds === null || preRollSeconds >= askedPreRollSeconds - exactSeconds) return null
   const lateSeconds = (startedAt - motionAt) / 1000
   if (lateSeconds > exactSeconds)
@@ -42,11 +45,11 @@ function beginning({ motionAt, startedAt, preRollSeconds, askedPreRollSeconds }:
   return `begins ${short(preRollSeconds)} s before the ${moment}, not ${short(askedPreRollSeconds)} s`
 }
 
-function gap({ longestGapSeconds }: Told): string | null {
+function gap({ longestGapSeconds }: ClipFacts): string | null {
   return longestGapSeconds <= longGapSeconds ? null : `no picture for ${short(longestGapSeconds)} s in the middle`
 }
 
-function encoding({ original }: Told): string | null {
+function encoding({ original }: ClipFacts): string | null {
   return original ? null : 'encoded again as H.264, because browsers do not play what the camera sends'
 }
 

@@ -126,7 +126,7 @@ export class CamerasService {
     this.#cancelMinute = clock.after(toNextMinute(clock.now()), () => {
       this.#tellClock()
       for (const camera of configured.site.cameras)
-        if (camera.recordingHours && this.#isTold(camera)) this.#tell(camera)
+        if (camera.recordingHours && this.#isInThread(camera)) this.#tell(camera)
       this.#everyMinute()
     })
   }
@@ -285,7 +285,7 @@ export class CamerasService {
     return this.#needs.configured.visibleTo(caller).map((camera) => this.#camera(camera, caller))
   }
 
-  /** Returns how every camera is now, whoever may see it. */
+  /** Returns how every camera is now, for the gateway itself. */
   states() {
     return this.#needs.configured.site.cameras.map((camera) => {
       const state = this.#stateOf(camera)
@@ -423,7 +423,7 @@ export class CamerasService {
     return `It is outside the recording hours (${recordingHours.join(', ')} in ${zone}). It records again when they begin.`
   }
 
-  #isTold({ id }: CameraConfig): boolean {
+  #isInThread({ id }: CameraConfig): boolean {
     return this.#sent.has(id)
   }
 

@@ -87,7 +87,7 @@ export class Snapshots {
         if (answer.type === 'snapshotFailed') return reject(noPicture(this.#words(cctvId, answer.why)))
         const { png, takenAt } = answer
         this.#newest.set(cctvId, { png, takenAt })
-        // The bytes of a picture that nobody can get any more are not kept.
+        // The bytes of a picture that no one can get any more are not kept.
         this.#needs.clock.after(sharedMs, () => {
           if (this.#newest.get(cctvId)?.takenAt === takenAt) this.#newest.delete(cctvId)
         })

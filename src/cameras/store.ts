@@ -340,7 +340,7 @@ export function keepControl(tx: Tx, control: Control, nowMs: number): void {
   tx.run(keptControl, { ...control, at_ms: nowMs })
 }
 
-/** The camera of a detection that was told of, whoever asks. */
+/** The camera of a detection that was reported, for any caller. */
 export function cameraOfDetection(tx: ReadTx, id: number): number | undefined {
   return findReservation(tx, id)?.cctv_id
 }

@@ -22,7 +22,7 @@ export type WaitingSeen = {
   readonly words: string
 }
 
-/** `isOld`: an earlier thread said so. */
+/** `isOld`: an earlier thread reported it. */
 type Known = { readonly words: string; readonly sizeBytes: number; readonly sinceMs: number; isOld: boolean }
 
 /** Remembers which clips could not be made yet, and gives up those that are not to be kept. Times are monotonic milliseconds. */

@@ -75,7 +75,7 @@ export type WatchEvent =
     }
   /** Something moved, and nothing can be recorded until the cooldown is over. */
   | { readonly kind: 'cooldown'; readonly fromMs: number; readonly untilMs: number; readonly detail: string }
-  /** Pictures come, but motion cannot be found in them since `sinceMs`; told again and again while it lasts. */
+  /** Pictures come, but motion cannot be found in them since `sinceMs`; reported again and again while it lasts. */
   | {
       readonly kind: 'impaired'
       readonly sinceMs: number
@@ -168,7 +168,7 @@ function cool(watch: Watch, { fromMs, untilMs, detail }: Extract<WatchEvent, { k
   const beginMs = Math.max(fromMs, decidedMs)
   if (!receiving || untilMs <= beginMs) return stay(watch)
   if (open && isImpaired(watch)) {
-    // What impairs the camera is told again when the cooldown is over, and goes on from there.
+    // What impairs the camera is reported again when the cooldown is over, and goes on from there.
     const fromMs = Math.max(beginMs, open.fromMs)
     const cooling = { cause: 'cooldown' as const, detail, fromMs, attemptMs: null, follows: true, untilMs }
     return { watch: { ...watch, open: cooling }, closed: end(open, fromMs) }
@@ -182,7 +182,7 @@ function cool(watch: Watch, { fromMs, untilMs, detail }: Extract<WatchEvent, { k
 
 const isImpaired = ({ receiving, open }: Watch) => receiving && open !== null && open.untilMs === null
 
-/** A cooldown that lasts keeps its time. What was told first is the cause until something else is told. */
+/** A cooldown that lasts keeps its time. What was reported first is the cause until something else is reported. */
 function impair(watch: Watch, { sinceMs, atMs, cause, detail }: Extract<WatchEvent, { kind: 'impaired' }>): WatchStep {
   const { receiving, open, decidedMs } = watch
   if (!receiving || open?.cause === cause || (open && !isImpaired(watch))) return stay(watch)

@@ -19,7 +19,7 @@ const failures: Record<NonNullable<OnvifDevice['failure']>, string> = {
   slow: 'It did not answer everything in time.',
 }
 
-/** Returns what a device told, over several lines. */
+/** Returns what a device answered, over several lines. */
 export function deviceWords(device: OnvifDevice): string {
   const { address, name, manufacturer, model, firmware, channels, failure } = device
   const made = [manufacturer, model, firmware && `firmware ${firmware}`].filter((part) => part !== '').join(' ')

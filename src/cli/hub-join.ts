@@ -80,7 +80,7 @@ function addressOf(text: string): string {
 }
 
 /**
- * Fetches the authority over a connection that nobody vouches for yet; its fingerprint decides. Returns that certificate alone,
+ * Fetches the authority over a connection that no one vouches for yet; its fingerprint decides. Returns that certificate alone,
  * whatever else the answer has behind it.
  */
 async function authorityBy(url: string, fingerprint: string): Promise<string> {

@@ -130,7 +130,7 @@ async function recompute({ runtimeDir, dataDir, evidence }: Config): Promise<Ful
   }
 }
 
-/** Shows percent on a terminal, in one line that is cleared at the end; undefined where nobody looks. */
+/** Shows percent on a terminal, in one line that is cleared at the end; undefined where no one looks. */
 export function progressOn(
   out: Pick<NodeJS.WriteStream, 'isTTY' | 'write'>,
 ): { at: (share: number) => void; end: () => void } | undefined {
@@ -176,7 +176,7 @@ function heads({ signedHeads: { count, areKeysHere } }: Verification): string {
     : 'checkpoints: the keys of the box are not here, so their signatures were not verified'
 }
 
-/** Says what others have signed, and of whom no key is known; nothing when nobody has. */
+/** Says what others have signed, and of whom no key is known; nothing when no one has. */
 function others({ countersigned: { cosignatures, timestamps, unverified } }: FullVerification): string {
   if (cosignatures + timestamps === 0) return ''
   const unknown = unverified.map(({ by, count }) => `${count} by ${by}`).join(', ')

@@ -27,7 +27,7 @@ export function gatehouseCommand(): Command {
     .description('The gateway box of a warehouse: placement ledger, evidence and signed webhooks')
     .exitOverride()
     .showHelpAfterError()
-    // What stands behind the name of a command belongs to that command.
+    // What follows the name of a command belongs to that command.
     .enablePositionalOptions()
   for (const command of [
     serveCommand(),
@@ -92,7 +92,7 @@ function unknownCommand(program: Command, args: readonly string[]): string | und
   for (const word of args) {
     if (word.startsWith('-') || word === 'help' || at.commands.length === 0) return undefined
     const next = at.commands.find((command) => command.name() === word)
-    // A command may take a word of its own, beside those below it.
+    // A command may take a word itself, beside those below it.
     if (!next && at.registeredArguments.length > 0) return undefined
     if (!next) return noSuchCommand(path.join(' '), word, at)
     at = next

@@ -28,7 +28,7 @@ export type KnownTimes = {
 
 /**
  * Returns the step that the clock has made since the gateway ran last: it shows an earlier time than before, or one before
- * there was a gatehouse. A step forward cannot be told from a long pause. Pure.
+ * there was a gatehouse. A step forward cannot be distinguished from a long pause. Pure.
  */
 export function stepAtStart({ nowMs, markedMs, ledgerMs, builtAtMs }: KnownTimes): Step | undefined {
   const isRecent = markedMs !== undefined && ledgerMs > markedMs && ledgerMs <= markedMs + 2 * markEveryMs

@@ -35,7 +35,7 @@ export const distinctAddresses: CrossCheck = (listeners, context) => {
 
 export const allDifferent = (list: readonly string[]): boolean => new Set(list).size === list.length
 
-/** One cell of the motion detector: what happens in less cannot be told from noise. */
+/** One cell of the motion detector: what happens in less cannot be distinguished from noise. */
 const leastZone = 1 / 144
 
 export const zonesAreLarge: CrossCheck = (zones, context) => {

@@ -200,7 +200,7 @@ function normalNetwork(value: string): string | undefined {
   return `${ipaddr.IPv6.networkAddressFromCIDR(cidr)}/${bits}`
 }
 
-/** Makes a kind for addresses of PostgreSQL. A password belongs into a file of its own. */
+/** Makes a kind for addresses of PostgreSQL. A password belongs in a separate file. */
 export function databaseUrl() {
   const expected =
     'a postgres URL such as postgres://hub_app@10.0.0.9/hub?sslmode=verify-full or postgres://hub_app@/hub?host=/run/postgresql, with a database and without a password; sslmode is disable or verify-full'

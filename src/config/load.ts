@@ -75,7 +75,7 @@ export function checkConfig(file?: string, surroundings: Surroundings = {}): Che
 }
 
 /**
- * Loads the config of a head office, which has a schema of its own, and drop-ins of its own: those in `conf.d` are of a gateway
+ * Loads the config of a head office, which has its own schema and its own drop-ins: those in `conf.d` are of a gateway
  * on the same box. Throws ExitError with EXIT_CONFIG whose message lists every
  * problem, one a line.
  */

@@ -7,7 +7,7 @@ export type ConsoleFile = {
   /** Its name holds a hash of its content. */
   readonly immutable: boolean
   readonly text: string
-  /** It runs in a worker, under a content security policy of its own. */
+  /** It runs in a worker, under a separate content security policy. */
   readonly isWorker?: true
   /** The path of a file that holds its content, packed with gzip; `text` is empty then. */
   readonly packed?: string

@@ -140,7 +140,7 @@ export class Layouts {
 /** Finds a `updates.floorLayout` of which no pages are kept here; the gateway starts with its own. */
 export function layoutFaults(config: Config, version: string, { placeOf }: Pick<Checked, 'placeOf'>): Problem[] {
   const { floorLayout } = config.updates
-  // Who may not look into the data folder is told nothing of it.
+  // Who may not look into the data folder learns nothing of it.
   if (floorLayout === automatic || floorLayout === version || !mayList(config.dataDir)) return []
   const kept = versionsIn(folderIn(config.dataDir))
   if (kept.includes(floorLayout)) return []

@@ -7,7 +7,7 @@ type Words = (typeof trustTexts)[TrustLanguage]
 
 /**
  * Makes the page that explains how to trust this box. It tells the fingerprint of the CA and nothing else of the site.
- * `fingerprint` undefined: the box has no CA of its own. `styles`: names of the style sheets.
+ * `fingerprint` undefined: the box has no own CA. `styles`: names of the style sheets.
  */
 export function trustPage(fingerprint: string | undefined, styles: readonly string[], language: TrustLanguage) {
   const words = trustTexts[language]

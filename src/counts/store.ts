@@ -208,7 +208,7 @@ export function scanRow(tx: ReadTx, id: number): CountScanRow | undefined {
   return tx.get(scanById, { id })
 }
 
-/** The warehouse of a count, whoever asks. */
+/** The warehouse of a count, for any caller. */
 export function warehouseOfCount(tx: ReadTx, id: number): number | undefined {
   return tx.get(placeOfCount, { id })?.warehouse_id
 }

@@ -9,7 +9,7 @@ export type Column<in Value> = {
   readonly [holds]?: (value: Value) => void
 }
 
-/** One that gets a value of its own when a new row says none. */
+/** One that gets a value when a new row says none. */
 export type Defaulted<Value> = Column<Value> & { readonly hasDefault: true }
 
 /** The columns of a table or of a statement's rows, by name. */

@@ -64,7 +64,7 @@ export function changes<Args extends readonly unknown[]>(parts: {
   return (...args) => written(parts.sql(...args))
 }
 
-/** Stands in a built statement for a value that is given at each run. */
+/** Is the place in a built statement for a value that is given at each run. */
 class Place {
   readonly name: string
 

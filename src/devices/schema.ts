@@ -8,7 +8,7 @@ export const signedUrlsPath = '/api/signed-urls'
 
 const Role = z.enum(deviceRoles)
 
-/** What stands in a header, and is no address. */
+/** What is in a header, and is no address. */
 const name = () => text(64).regex(/^[A-Za-z0-9._-]+$/, 'letters, digits, dot, underscore and hyphen')
 
 const pin = () =>

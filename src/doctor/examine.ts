@@ -104,7 +104,7 @@ async function openedStreams(
   needs: Pick<ExamineNeeds, 'clock' | 'signal'>,
 ): Promise<DoctorFinding[]> {
   const found = await ffmpegFacts(ffmpeg.path)
-  // Without ffmpeg no stream can be opened; a finding of its own says so.
+  // Without ffmpeg no stream can be opened; a separate finding says it.
   if ('error' in found) return []
   const seen = await streamsSeen(cameras, { ...needs, ffmpegPath: found.path })
   return seen.flatMap(streamFindings)

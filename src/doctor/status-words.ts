@@ -86,7 +86,7 @@ const proofWords = (verb: string, size: number | null, at: string | null, nowMs:
   size === null ? `has ${verb} nothing yet` : `${verb} ${counted(size, 'leaf', 'leaves')} ${agoWords(at, nowMs)}`
 const why = (trouble: string | null) => (trouble === null ? '' : `; ${trouble}`)
 
-/** A line that is away for less than an hour needs nobody: the log is sent from where it stopped. */
+/** A line that is away for less than an hour needs no one: the log is sent from where it stopped. */
 function hubLine({ hub }: GatewayStatus, nowMs: number): Line | undefined {
   // Absent from a daemon of before.
   if (!hub) return undefined

@@ -16,7 +16,7 @@ export type RunningCheck = {
   stop(): Promise<unknown>
 }
 
-/** Begins `checkBesideLeaves` in a thread of its own. Returns undefined for a ledger that is not worth it. */
+/** Begins `checkBesideLeaves` in a separate thread. Returns undefined for a ledger that is not worth it. */
 export function beginCheckBesideLeaves(dataDir: string): RunningCheck | undefined {
   const bytes = statSync(databaseFile(dataDir), { throwIfNoEntry: false })?.size ?? 0
   if (bytes < worthAThreadBytes) return undefined

@@ -18,7 +18,7 @@ export type KnownOutsiders = {
   readonly authorities: readonly { readonly url: string; readonly caFile: string }[]
 }
 
-/** What was countersigned, and what nobody could be asked about, because the config does not name its signer any more. */
+/** What was countersigned, and what no one could be asked about, because the config does not name its signer any more. */
 export type Countersigned = {
   readonly cosignatures: number
   readonly timestamps: number

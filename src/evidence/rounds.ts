@@ -24,7 +24,7 @@ export type RoundsNeeds<Outsider> = {
 
 /**
  * Outsiders of the config, such as witnesses, that are asked side by side: each at most one question at a time, and after a
- * failure none before a wait that grows. Nobody waits for them.
+ * failure none before a wait that grows. No one waits for them.
  */
 export class Rounds<Outsider, Trouble> {
   readonly #needs: RoundsNeeds<Outsider>

@@ -23,7 +23,7 @@ export function verifyLedger(dataDir: string, options: VerifyOptions = {}): Veri
   return joined(checkBesideLeaves(dataDir), verifyLeaves(dataDir, options))
 }
 
-/** What one thread verifies: everything, or only the leaves with all that they state, while another one checks what stands beside. */
+/** What one thread verifies: everything, or only the leaves with all that they state, while another one checks the rest. */
 export type VerifyPart = 'everything' | 'leaves'
 
 /**
@@ -47,7 +47,7 @@ export async function verifyWithOutsiders(
 }
 
 /**
- * Has a ledger verified by `verify`; for a large one, of its leaves alone, while a thread of its own checks what stands beside them.
+ * Has a ledger verified by `verify`; for a large one, of its leaves alone, while another thread checks what is stored beside them.
  * Only for the main thread: a thread of the single binary cannot start one. Rejects when either fails.
  */
 export async function verifyInTwoThreads(

@@ -9,7 +9,7 @@ type Fields = Readonly<Record<string, unknown>>
 const fields = ['operator', 'actor'] as const
 
 /**
- * Returns what opens the people in leaves `from` + 1 to `end` of a log: of events of the floor and steps of units. Whoever was erased is
+ * Returns what opens the people in leaves `from` + 1 to `end` of a log: of events of the floor and steps of units. A person who was erased is
  * not among them, and texts never are. `person` groups what an erasure takes away later.
  */
 export function namesIn(

@@ -4,7 +4,7 @@ import type { FeedFinding } from './verdict.ts'
 export const intervalMs = 1000
 
 const waits = {
-  /** Nobody has to do anything: a line or a database that is away. */
+  /** No one has to do anything: a line or a database that is away. */
   soon: { firstMs: 2000, longestMs: 300_000 },
   /** Somebody has to do something. */
   later: { firstMs: 60_000, longestMs: 3_600_000 },
@@ -13,7 +13,7 @@ const passing: readonly FeedFinding[] = ['unreachable', 'unavailable']
 
 export const firstRetryMs = waits.soon.firstMs
 
-/** So much longer than it was told a gateway may wait, as a share: or all that were told the same would come at once. */
+/** A gateway waits longer than it was asked to by up to this share: else all that were asked the same would come at once. */
 const spread = 0.5
 
 /**

@@ -1,6 +1,6 @@
 import type { ReadTx } from '../database/index.ts'
 import { countErased, erasedPeople } from '../log/index.ts'
-import { type AssetChanges, assetsAfter, assetsPrinted, slotsFrom, type ToldChanges } from '../warehouse/index.ts'
+import { type AssetChanges, assetsAfter, assetsPrinted, type SentChanges, slotsFrom } from '../warehouse/index.ts'
 import { namesIn } from './names.ts'
 import type { FeedAnswer, FeedBody } from './wire.ts'
 
@@ -15,7 +15,7 @@ const againMs = 24 * 60 * 60 * 1000
 export type Load = {
   readonly body: Pick<FeedBody, 'openings' | 'names' | 'erased' | 'erasedPeople' | 'snapshot'>
   readonly assets: number | undefined
-  readonly changed: ToldChanges
+  readonly changed: SentChanges
   readonly slots: number | undefined
   readonly erasures: { readonly sent: number; readonly known: number }
 }
@@ -94,7 +94,7 @@ export class Rides {
     const isOver = this.#assets === undefined && this.#slots === undefined
     if (assets !== undefined) this.#newestAsset = Math.max(this.#newestAsset, assets)
     if (this.#assets !== undefined) this.#assets = assets
-    this.#changes.told(changed)
+    this.#changes.sent(changed)
     this.#slots = slots
     if (!isOver && this.#assets === undefined && slots === undefined) this.#againAtMs = nowMs + againMs
     this.#erasures = erasures

@@ -184,7 +184,7 @@ export class Discrepancies {
 }
 
 /**
- * Returns the contradictions around a slot and an asset that the ledger alone proves, for whoever sees everything; those that
+ * Returns the contradictions around a slot and an asset that the ledger alone proves, for a caller who sees everything; those that
  * need master data (registration, type, weight, height) are left out.
  */
 export function contradictionsAround(tx: ReadTx, slotId: number, assetKey: string, when: When): Contradiction[] {

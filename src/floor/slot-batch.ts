@@ -14,7 +14,7 @@ import { batchLimit } from '../ledger/index.ts'
 import { SlotChange } from '../warehouse/index.ts'
 import { FloorSlot } from './schema.ts'
 
-/** The forms of a batch of changes to slots, and what is told of each. */
+/** The forms of a batch of changes to slots, and what is answered of each. */
 
 const name = 'SlotBatchChange'
 

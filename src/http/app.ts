@@ -35,7 +35,7 @@ export type RootOptions = {
   readonly isOverTls?: (raw: { encrypted: boolean; peer: string | undefined; proto: string | undefined }) => boolean
   /** Whether the host of a request's address is this gateway; absent: every host is. */
   readonly isOurHost?: (host: string) => boolean
-  /** Whether other machines are served without TLS too: then a browser must not be told to use nothing else. */
+  /** Whether other machines are served without TLS too: then a browser must not be asked to use nothing else. */
   readonly servesPlainHttp?: () => boolean
   /** A page for people, at an address where nothing is; undefined: this request gets the envelope. */
   readonly missingPage?: (c: Context<AppEnv>) => Promise<Response> | undefined

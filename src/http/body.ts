@@ -112,7 +112,7 @@ function brokenOff(cause: unknown): never {
 /** Somebody who is not known yet has to send a name and a password, which takes no minutes. */
 const strangersBodyMs = 5000
 
-/** As `readBody`, for a client that nobody knows: the whole body has to arrive within 5 s. Throws VALIDATION_ERROR. */
+/** As `readBody`, for a client that no one knows: the whole body has to arrive within 5 s. Throws VALIDATION_ERROR. */
 export async function readBodyInTime(request: Request, limitBytes: number): Promise<Uint8Array> {
   const { promise, reject } = Promise.withResolvers<never>()
   const late = () => reject(new AppError('VALIDATION_ERROR', 'The request took too long to arrive'))

@@ -6,7 +6,7 @@ import { neighbourhoodOf } from '../platform/index.ts'
 export type ConnectionLimits = {
   /** Open at once. */
   readonly most: number
-  /** Of these, strangers of one network, or known callers of one address. This machine has no such bound. */
+  /** Of these, unknown callers of one network, or known callers of one address. This machine has no such bound. */
   readonly mostTogether: number
 }
 
@@ -25,7 +25,7 @@ type Connection = {
 /** A request, with the connection that it came by. */
 type Arrived = IncomingMessage & { via?: Pick<Connection, 'noteKnown'> }
 
-/** A request that takes longer than this, by nobody known, may have to make room. */
+/** A request that takes longer than this, by no one known, may have to make room. */
 const patienceMs = 1000
 
 /** Says that the caller of this request is known, and so the connection. */
@@ -35,10 +35,10 @@ export function noteKnown(c: Context): void {
 }
 
 /**
- * The open connections of a listener, kept within bounds. Until a caller is recognised on it, a connection is a stranger's.
- * Where there is one too many, the stranger's that has waited longest without a request makes room, of the same network
+ * The open connections of a listener, kept within bounds. Until a caller is recognised on it, a connection is an unknown caller's.
+ * Where there is one too many, the unknown caller's that has waited longest without a request makes room, of the same network
  * where that has too many. Where all have a request under way, it is the oldest, such as a body that trickles in at the
- * sign-in. A known caller's connection is never closed for a stranger, only for one of the same address.
+ * sign-in. A known caller's connection is never closed for an unknown caller, only for one of the same address.
  */
 export class Connections {
   readonly #limits: ConnectionLimits

@@ -10,7 +10,7 @@ export type OutSocket = {
   send(bytes: Uint8Array): void
   /** Ends the connection. A reason of more than 123 bytes is cut. */
   close(code: number, reason: string): void
-  /** Calls back once, whoever ends the connection. */
+  /** Calls back once, whichever side ends the connection. */
   onClose(listener: () => void): void
 }
 

@@ -1,7 +1,7 @@
 import type { Result, Router } from 'hono/router'
 import { TrieRouter } from 'hono/router/trie-router'
 
-/** So many addresses are remembered, and none that is longer: strangers may ask for any. */
+/** So many addresses are remembered, and none that is longer: unknown callers may ask for any. */
 const mostKept = 500
 const longestKept = 128
 

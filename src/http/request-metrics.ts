@@ -6,7 +6,7 @@ export type RequestTimes = Histogram<'method' | 'route' | 'status'>
 /** Registers what each process tells of itself, and returns the histogram of its requests. */
 export function requestMetrics(registry: Registry): RequestTimes {
   collectDefaultMetrics({ register: registry })
-  // Gauges with the ending of counters, which promtool refuses. What they count stands in those by type.
+  // Gauges with the ending of counters, which promtool refuses. What they count is in those by type.
   for (const what of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${what}_total`)
   return new Histogram({
     name: 'gatehouse_http_request_duration_seconds',

@@ -77,7 +77,7 @@ export class HttpListener {
       errorHandler: () => unreadable('The address or the Host header is malformed'),
     })
     const listener = (request: IncomingMessage, response: Answer) => {
-      // Behind a body that was refused: the client has been told that this connection ends.
+      // Behind a body that was refused: the client knows that this connection ends.
       if (request.socket.writableEnded) return void request.socket.destroy()
       this.#answers.add(response)
       response.once('close', () => this.#answers.delete(response))
@@ -156,7 +156,7 @@ function hasOneHost({ rawHeaders }: IncomingMessage): boolean {
   let hosts = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] ?? ''
-    // Nearly every other name is told apart by its length.
+    // Nearly every other name differs in its length.
     if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1
   }
   return hosts === 1

@@ -30,7 +30,7 @@ export const isHandshake = (request: IncomingMessage): boolean =>
 
 /**
  * The WebSockets of a listener. A handshake passes through the same checks as every request: host, caller, rate,
- * permission, parameters. A refusal is told after the handshake, as close code 4000 + HTTP status, with its message as
+ * permission, parameters. A refusal is sent after the handshake, as close code 4000 + HTTP status, with its message as
  * the reason.
  */
 export class WebSockets {

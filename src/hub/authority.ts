@@ -10,7 +10,7 @@ const onePem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
 /**
  * Returns the authority of the first listener with TLS: the last certificate of its chain, or `ca.pem` beside it, where
- * "gatehouse tls init" puts it. Undefined when neither is an authority of its own, as with a public one: then gateways know it
+ * "gatehouse tls init" puts it. Undefined when neither is its own authority, as with a public one: then gateways know it
  * already.
  */
 export function authorityOf(listen: HubConfig['listen']): Authority | undefined {

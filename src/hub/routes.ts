@@ -86,7 +86,7 @@ function feedRoute(api: Api, { clock, feeds, tokens, onFed }: HubRouteParts): vo
   const pace = new Pace()
   api.post(feedPath(':logId'), async (c) => {
     const logId = readLogId(c.req.param('logId') ?? '')
-    // The token is asked for before the body: a stranger makes nothing be unpacked.
+    // The token is asked for before the body: for an unknown caller nothing is unpacked.
     const token = bearerOf(c)
     const claim = { token, logId, address: c.get('address') }
     const known = await tokens.check(claim, () => feeds.demandToken(token, logId))

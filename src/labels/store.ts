@@ -222,7 +222,7 @@ export function takeSerials(tx: Tx, series: string, count: number): number {
   return first
 }
 
-/** What a job prints and where, whoever asks. */
+/** What a job prints and where, for any caller. */
 export function findJobRow(tx: ReadTx, id: number): PrintJobRow | undefined {
   return tx.get(jobById, { id })
 }

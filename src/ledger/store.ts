@@ -147,7 +147,7 @@ const placeOfEvent = statement({
   sql: `SELECT s.warehouse_id FROM main.placement_event e JOIN ${slots} s ON s.id = e.slot_id WHERE e.id = +?`,
 })
 
-/** The warehouse of an event, whoever asks. */
+/** The warehouse of an event, for any caller. */
 export function warehouseOfEvent(tx: ReadTx, id: number): number | undefined {
   return tx.get(placeOfEvent, [id])?.warehouse_id
 }
@@ -216,7 +216,7 @@ export function toPlacementEvent(row: OpenedRow): PlacementEvent {
   }
 }
 
-/** Returns what stands in for the photo of an event; null when nothing does. */
+/** Returns what replaces the photo of an event; null when nothing does. */
 function instead(row: OpenedRow): 'opening_list' | 'count' | null {
   if (row.opening_list !== null) return 'opening_list'
   return row.count_id === null ? null : 'count'

@@ -43,7 +43,7 @@ export function clipOfName(name: string): number | undefined {
   return id === undefined ? undefined : Number(id)
 }
 
-/** Returns a name for all clips that a camera will record: whoever holds it holds each of them from its first second. */
+/** Returns a name for all clips that a camera will record: a hold on it holds each of them from its first second. */
 export const clipsToComeOf = (cctvId: number): string => `camera:${cctvId}`
 
 /** Protects the file of this hash, or what `clipToCome` names, from being removed. A repeat changes nothing. */

@@ -43,7 +43,7 @@ export function personById(tx: ReadTx, id: number): Identity | undefined {
   return tx.get(identityById, { id })
 }
 
-/** Everybody of a name, whoever vouched for it. */
+/** Everybody of a name, at any instance. */
 export function peopleCalled(tx: ReadTx, name: string): KnownPerson[] {
   return tx.all(calledSo, { name })
 }
@@ -53,7 +53,7 @@ export function peopleOfInstance(tx: ReadTx, name: string, instance: string): Kn
   return tx.all(vouchedFor, { name, instance })
 }
 
-/** Of a name for which nobody vouched. */
+/** Of a name for which no instance vouched. */
 export function peopleNamedOnly(tx: ReadTx, name: string): KnownPerson[] {
   return tx.all(namedOnly, { name })
 }

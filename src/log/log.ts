@@ -86,7 +86,7 @@ export function beginLogOf(tx: Tx, siteId: string, makeId: () => string, nowMs: 
   tx.run(newLog, { id: last.number + 1, log_id: makeId(), site_id: siteId, created_at_ms: nowMs })
 }
 
-/** Makes a log that continues another one as it stands; it is the one that grows from now on. */
+/** Makes a log that continues another one as it is; it is the one that grows from now on. */
 export function newIdentity(tx: Tx, parent: KnownLog, logId: string, nowMs: number): LogIdentity {
   const number = parent.number + 1
   tx.run(newForkedLog, {

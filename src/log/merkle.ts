@@ -6,7 +6,7 @@ const nodePrefix = 1
 const hashBytes = 32
 
 /**
- * The hash as a text of its bytes. Node makes each Buffer that `hash` answers a piece of memory of its own, which takes longer
+ * The hash as a text of its bytes. Node makes each Buffer that `hash` answers separate memory, which takes longer
  * than the hashing.
  */
 const digest = (bytes: Uint8Array | string): string => hash('sha256', bytes, 'binary')

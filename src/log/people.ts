@@ -282,7 +282,7 @@ export function nameSql(subject: string, row: string, field: string, commitment:
     JOIN person p ON p.id = l.person_id WHERE l.subject = '${subject}' AND l.row = ${row} AND l.field = '${field}'))`
 }
 
-/** SQL that joins a person by id, as `alias`; nulls where the row says nobody, or somebody erased. */
+/** SQL that joins a person by id, as `alias`; nulls where the row names no one, or an erased person. */
 export const personAs = (alias: string, id: string): string => `LEFT JOIN person ${alias} ON ${alias}.id = ${id}`
 
 /** SQL that joins what a commitment opens to, as `alias`, where `condition` holds; nulls once it was erased. */

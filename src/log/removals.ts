@@ -73,7 +73,7 @@ export function removalFacts(row: UnsealedRemoval): LeafFacts {
 
 /**
  * Writes that a file is removed: row, leaf, and the note that the file has to go. Call `holdsOn` in the same transaction
- * before. The file itself is unlinked after the commit, by whoever works off `unlinksAfter`.
+ * before. The file itself is unlinked after the commit, by the worker of `unlinksAfter`.
  */
 export function removeMedia(
   tx: Tx,

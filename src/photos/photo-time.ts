@@ -12,7 +12,7 @@ export type PhotoTime = {
 const dayMs = 24 * 60 * 60 * 1000
 const wanted = ['DateTimeOriginal', 'CreateDate', 'OffsetTimeOriginal', 'OffsetTimeDigitized', 'OffsetTime']
 
-/** @param exif the EXIF block of a photo. Undefined where it does not say when, or nobody can read how. Never throws. */
+/** @param exif the EXIF block of a photo. Undefined where it does not say when, or it cannot be read. Never throws. */
 export async function readPhotoTime(exif: Buffer | undefined): Promise<PhotoTime | undefined> {
   if (!exif) return undefined
   try {

@@ -11,7 +11,7 @@ type Form = PictureType & {
   readonly isWhole: (bytes: Bytes) => boolean
   /** Of a whole file; undefined where it does not say. */
   readonly sizeOf: (bytes: Bytes) => PictureSize | undefined
-  /** The EXIF block of a whole file: a TIFF of its own. */
+  /** The EXIF block of a whole file: a complete TIFF. */
   readonly exifOf: (bytes: Bytes) => Buffer | undefined
 }
 
@@ -133,7 +133,7 @@ function crcOf(bytes: Bytes, from: number, to: number): number {
 
 type Segment = { readonly marker: number; readonly offset: number; readonly length: number }
 
-/** Segments of marker and length, the scan last; ends early where something else stands. */
+/** Segments of marker and length, the scan last; ends early where something else follows. */
 function* segmentsOf(bytes: Bytes): Generator<Segment> {
   let offset = 2
   for (let n = 0; n < mostPieces && offset + 4 <= bytes.length; n++) {
@@ -153,7 +153,7 @@ function* segmentsOf(bytes: Bytes): Generator<Segment> {
 
 const isFrame = (marker: number) => marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
 
-/** One of the segments up to the scan is the frame (SOF); behind the scan stands the end of the image. */
+/** One of the segments up to the scan is the frame (SOF); behind the scan comes the end of the image. */
 function isWholeJpeg(bytes: Bytes): boolean {
   let hasFrame = false
   for (const { marker, offset } of segmentsOf(bytes)) {
@@ -163,7 +163,7 @@ function isWholeJpeg(bytes: Bytes): boolean {
   return false
 }
 
-/** Whether the mark of the end (EOI) stands behind an offset; looked for from the end of the file. */
+/** Whether the mark of the end (EOI) comes behind an offset; looked for from the end of the file. */
 function endsBehind(bytes: Bytes, offset: number): boolean {
   for (let end = bytes.length; end > offset + 2; end -= blockBytes - 1) {
     const from = Math.max(offset + 1, end - blockBytes)

@@ -25,7 +25,7 @@ import { hasBrought, keepBringer, keepFacts, type PhotoFacts, photoTimeIn, type 
 import { notAPicture, type Parts, PhotoUpload } from './upload.ts'
 
 export const photoLimitBytes = 12 * 1024 * 1024
-/** More would only be a burden to whoever opens it: a file of a few kilobytes can unfold to gigabytes. */
+/** More would only be a burden to the person who opens it: a file of a few kilobytes can unfold to gigabytes. */
 const longestSidePx = 16_384
 const mostPixels = 100_000_000
 export const photosPath = '/api/whms/evidence/photos'
@@ -159,7 +159,7 @@ export class Photos {
 
   /**
    * Whether the gateway holds the photo, as far as the caller may know. Naming the hash of a photo that one may not see
-   * proves nothing, and must not make it one's own: for whom a warehouse is hidden, it is as if nobody had sent it.
+   * proves nothing, and must not make it one's own: for whom a warehouse is hidden, it is as if it had not been sent.
    */
   isHeldFor(tx: ReadTx, hash: string, caller: Caller): boolean {
     if (findMedia(tx, hash)?.kind !== 'photo' || removalOf(tx, hash)) return false

@@ -35,7 +35,7 @@ export function photoTimeIn(tx: ReadTx, sha256: string): PhotoTime | undefined {
   return { local: row.taken_local, offsetMinutes: row.taken_offset_minutes }
 }
 
-/** Whoever brought these bytes, first or again, may see them. */
+/** Callers who brought these bytes, first or again, may see them. */
 export function keepBringer(tx: Tx, sha256: string, person: Person): void {
   tx.run(newBringer, { sha256, person_id: person.id })
 }
@@ -51,6 +51,6 @@ export function forgetBringer(tx: Tx, personId: number): void {
 
 /**
  * Whether anything holds the photo (naming a hash is not enough), and whether one such thing is in a warehouse that is
- * not hidden. Told by the rooms above, which hold photos.
+ * not hidden. Asked of the rooms above, which hold photos.
  */
 export type UseOf = (tx: ReadTx, sha256: string, hidden: readonly number[]) => { isUsed: boolean; isShown: boolean }

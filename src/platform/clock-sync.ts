@@ -25,7 +25,7 @@ export const clockStates = ['synchronized', 'unsynchronized', 'unknown'] as cons
 /** What is known about the clock of the system. */
 export type ClockReport = Omit<TimeReport, 'source' | 'isSynchronized'> & {
   readonly state: (typeof clockStates)[number]
-  /** The service that said so; null: none. */
+  /** The service that reports it; null: none. */
   readonly source: TimeReport['source'] | null
   /** When this state was first seen, by the clock in question. */
   readonly sinceMs: number

@@ -74,7 +74,7 @@ const openAside = promisify(open)
 const writeAside = promisify(write)
 const fsyncAside = promisify(fsync)
 
-/** A file that is written piece by piece under a name of its own, and gets its real name when it is whole. */
+/** A file that is written piece by piece under another name, and gets its real name when it is whole. */
 export class PartFile {
   readonly path: string
   readonly #fd: number

@@ -41,9 +41,9 @@ function isSent(socket: number, entry: Buffer): boolean {
 }
 
 function entryOf(json: string): Buffer | undefined {
-  const told = journalMessage(json)
-  if (!told) return undefined
-  const { text, priority, facts } = told
+  const message = journalMessage(json)
+  if (!message) return undefined
+  const { text, priority, facts } = message
   const fields: Buffer[] = [
     field('MESSAGE', text),
     field('PRIORITY', String(priority)),

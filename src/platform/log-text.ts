@@ -31,8 +31,8 @@ const priorities: Readonly<Record<string, number>> = { fatal: 2, error: 3, warn:
 
 /** Returns a log line for journald: as text, each of its lines with its priority, without the time, which journald knows. */
 export function journalLines(json: string): string {
-  const told = journalMessage(json)
-  return told ? `${told.text}\n`.replace(/^(?=.)/gm, `<${told.priority}>`) : json
+  const entry = journalMessage(json)
+  return entry ? `${entry.text}\n`.replace(/^(?=.)/gm, `<${entry.priority}>`) : json
 }
 
 /** Returns text, priority and facts of a log line for journald, without the time, which it knows; undefined: the text is not JSON. */

@@ -73,7 +73,7 @@ export function nativeCacheFolder(env: NodeJS.ProcessEnv = process.env): string 
   return resolve(env['PKG_NATIVE_CACHE_PATH'] || join(env['HOME'] || homeOfUser(), '.cache'), 'gatehouse')
 }
 
-/** Where to keep what V8 has compiled; undefined where this user has no folder that is nobody else's. */
+/** Where to keep what V8 has compiled; undefined where this user has no folder for itself alone. */
 export function compiledFolder(env: NodeJS.ProcessEnv = process.env): string | undefined {
   try {
     const folder = join(nativeCacheFolder(env), 'compiled')

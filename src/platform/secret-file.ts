@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** Stands in a path for the folder that systemd makes for the credentials of a service. */
+/** Is written in a path for the folder that systemd makes for the credentials of a service. */
 export const credentialsFolder = /\$\{CREDENTIALS_DIRECTORY\}/g
 
 export type SecretFileErrorCode =

@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs'
 import { longestSocketPath, unixDatagram } from './unix-datagram.ts'
 
-/** What systemd is told about this service; see sd_notify(3). */
+/** What is reported to systemd about this service; see sd_notify(3). */
 export type ServiceManager = {
   /** How often systemd wants to hear that the work goes on, in milliseconds; undefined: it does not watch. */
   readonly watchdogMs: number | undefined
@@ -17,7 +17,7 @@ export type ServiceManager = {
 type Environment = Record<string, string | undefined>
 
 /**
- * Returns the way to systemd if it started this process and wants to be told; undefined elsewhere. Removes its variables
+ * Returns the way to systemd if it started this process and wants reports; undefined elsewhere. Removes its variables
  * from `env`, so that child processes do not speak for the gateway. Throws when the socket cannot be reached.
  *
  * The usual child process `systemd-notify` would need a free process and memory at every call, and needs NotifyAccess=all.

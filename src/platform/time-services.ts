@@ -3,10 +3,10 @@ export type TimeReport = {
   readonly source: 'timesyncd' | 'chrony' | 'ntpd'
   /** Null: it did not say. */
   readonly isSynchronized: boolean | null
-  /** The server that it follows, as the service names it; null: none, or not told. */
+  /** The server that it follows, as the service names it; null: none, or not reported. */
   readonly server: string | null
   readonly stratum: number | null
-  /** This clock minus the server's, in milliseconds: positive is ahead. Null: not told. */
+  /** This clock minus the server's, in milliseconds: positive is ahead. Null: not reported. */
   readonly offsetMs: number | null
 }
 

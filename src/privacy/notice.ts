@@ -19,7 +19,7 @@ export type NoticeFacts = {
   readonly issuedAtMs: number
 }
 
-/** What people in front of a camera have to be told, in plain words (GDPR, Article 13, first layer). */
+/** What people in front of a camera have to know, in plain words (GDPR, Article 13, first layer). */
 export type Notice = {
   readonly cctvId: number
   readonly camera: string

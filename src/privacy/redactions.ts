@@ -186,7 +186,7 @@ export class Redactions {
     link.send({ type: 'redact', job })
   }
 
-  /** Resolves when the copy has an end, when it has waited long enough, or at once when nobody makes it now. */
+  /** Resolves when the copy has an end, when it has waited long enough, or at once when it is not being made now. */
   #settled(id: number): Promise<void> {
     const { work, clock, link } = this.#needs
     if (!link.isRunning || work.read((tx) => store.findRedaction(tx, id)?.end)) return Promise.resolve()

@@ -45,7 +45,7 @@ export function privacyRoutes(api: Api, { notices, redactions, clipExports }: Pr
   })
 }
 
-/** HTML unless JSON is named and HTML is not: whoever opens the address wants to print it. */
+/** HTML unless JSON is named and HTML is not: a person who opens the address wants to print it. */
 function preferred(accept = ''): 'html' | 'json' {
   return /\bapplication\/(\w+\+)?json\b/i.test(accept) && !/\btext\/html\b/i.test(accept) ? 'json' : 'html'
 }

@@ -173,7 +173,7 @@ export class Retention {
         if (!isShort()) break
       }
     }
-    // Nobody has seen these, and there is no copy of them: they go last.
+    // No one has seen these, and there is no copy of them: they go last.
     const room = { freeBytes: freeBytes(), minFreeBytes: settings().minFreeBytes }
     if (isShort() && this.#giveUp({ nowMs: null, ...room }) > 0) return
     if (!this.#isStopping) this.#shortfall = isShort() ? held : null

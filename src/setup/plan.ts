@@ -215,7 +215,7 @@ class Questions {
   }
 
   /**
-   * Where the gateway reads a password from: a file of its own, because the one that setup was given may be for root alone, or be gone
+   * Where the gateway reads a password from: a separate file, because the one that setup was given may be for root alone, or be gone
    * tomorrow. A file beside the config is one that the admin keeps there.
    */
   #kept(given: string | undefined, secret: string, name: string) {

@@ -116,7 +116,7 @@ export function makeFolder(folder: string): void {
   giveToGroup(folder)
 }
 
-/** Writes a file that the gateway reads through its group, and nobody else. */
+/** Writes a file that the gateway reads through its group, and no one else. */
 export function writeForGroup(file: string, content: string | Uint8Array): void {
   writeFileDurably(file, content, 0o640)
   giveToGroup(file)

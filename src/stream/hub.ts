@@ -17,7 +17,7 @@ export const mostStreams = { ofOneCaller: 40, ofAll: 120 } as const
 export const mostWaitingBytes = 512 * 1024
 /** Messages for those who come back; half of what may wait, so that a replay never drops its client. */
 const mostKeptBytes = 256 * 1024
-/** More new events than these at once, as an import makes, are not told one by one. */
+/** More new events than these at once, as an import makes, are not sent one by one. */
 const mostEventsAtOnce = 500
 const lookEveryMs = 1000
 const looksAHealthCheck = 5
@@ -73,7 +73,7 @@ export class StreamHub {
   #keptBytes = 0
   /** Of the newest message. */
   #place = 0
-  /** The newest event that was told; undefined before the first client. */
+  /** The newest event that was sent; undefined before the first client. */
   #lastEvent: number | undefined
   #seen: Seen | undefined
   #isLookDue = false
@@ -168,7 +168,7 @@ export class StreamHub {
     }
   }
 
-  /** Returns what is new; undefined when it is too much to be told one by one. */
+  /** Returns what is new; undefined when it is too much to be sent one by one. */
   #newInLedger(tx: ReadTx): Change[] | undefined {
     const { id: newest } = headOf(tx)
     const last = this.#lastEvent ?? newest

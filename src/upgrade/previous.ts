@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import { EXIT_USAGE } from '../errors/index.ts'
 import { readLine, type StateLine, statesForm } from './states.ts'
 
-/** Words that start a version: the path of a binary, and for tests what stands behind it. */
+/** Words that start a version: the path of a binary, and for tests what follows it. */
 export type Program = readonly [string, ...string[]]
 
 /** The user whose files these are. */
@@ -30,7 +30,7 @@ export type Answers =
   | { readonly problem: string; readonly isUnknown: boolean }
 
 /**
- * Has another version compute the derived states of a copy of the ledger, in a process of its own with the lowest priority and a
+ * Has another version compute the derived states of a copy of the ledger, in a separate process with the lowest priority and a
  * limited heap. Ends it at the deadline.
  */
 export async function answersOf(
@@ -46,7 +46,7 @@ export async function answersOf(
   const words = ['upgrade', 'states', asked.folder, '--since', asked.since, '--most', String(asked.most)]
   const child = spawn(command, [...args, ...words], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    // A session of its own: an older version of another user has no business on the terminal of root.
+    // A separate session: an older version of another user has no business on the terminal of root.
     detached: true,
     timeout: Math.ceil(asked.limitMs) + 1,
     ...asked.as,

@@ -50,7 +50,7 @@ export type RehearsedUpgrade = {
   readonly differences: readonly Difference[]
   /** Whether the previous version serves the ledger after this one has changed its schema. */
   readonly wayBack: boolean
-  /** Stands for these reasons: whoever has read them may take the version over all the same. Null: there are none. */
+  /** Names these reasons: a person who has read them may take the version over all the same. Null: there are none. */
   readonly acceptBy: string | null
 }
 

@@ -185,7 +185,7 @@ function answered({ statusCode: status, headers }: Head, parts: readonly Buffer[
   }
 }
 
-/** On PUT and MOVE it is in a header of its own, on PATCH in OC-Checksum. */
+/** On PUT and MOVE it is in a separate header, on PATCH in OC-Checksum. */
 function hashIn(headers: Head['headers']): string | null {
   const own = headers['x-hash-sha256'] ?? /^SHA256:(.*)$/i.exec(headers['oc-checksum'] ?? '')?.[1] ?? ''
   const hash = own.trim().toLowerCase()

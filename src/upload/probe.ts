@@ -18,7 +18,7 @@ export function authorizationOf(
     : `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
 }
 
-/** The folder of the account's files: at a Nextcloud by its name, elsewhere the address of the server as it stands. */
+/** The folder of the account's files: at a Nextcloud by its name, elsewhere the address of the server as it is. */
 export const filesUrl = (flavor: 'nextcloud' | 'webdav', { instance, username }: Account): string =>
   flavor === 'nextcloud' ? `${instance.url}/remote.php/dav/files/${inUrl(username)}` : instance.url
 

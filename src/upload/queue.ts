@@ -4,7 +4,7 @@ import type { Clock } from '../platform/index.ts'
 import * as store from './store.ts'
 import type { UploadKind, UploadRow, UploadStatus } from './tables.ts'
 
-/** Copies of the ledger: their files are no media, and whoever made them keeps them until they are uploaded. */
+/** Copies of the ledger: their files are no media, and the room that made them keeps them until they are uploaded. */
 const unheld: ReadonlySet<UploadKind> = new Set(['segment', 'snapshot', 'backup'])
 
 /** Why the files of the queue must stay on this box. */

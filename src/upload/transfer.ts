@@ -161,7 +161,7 @@ export class Transfer {
     return verdict === 'there' ? this.#conclude(file) : this.#compare(file, reply)
   }
 
-  /** Nextcloud, a large file: parts in a folder of their own, from the first one that is missing. */
+  /** Nextcloud, a large file: parts in a separate folder, from the first one that is missing. */
   async #chunked(file: Sendable): Promise<Verified> {
     const folder = `${this.#connection.account.instance.url}/remote.php/dav/uploads/${inUrl(this.#connection.account.username)}/${partsName(file)}`
     const destination = { destination: this.#url(file.path), 'oc-total-length': String(file.sizeBytes) }
@@ -193,7 +193,7 @@ export class Transfer {
   }
 
   /**
-   * Any other WebDAV server: under a name of its own first, because a cut may leave a file that looks complete, and
+   * Any other WebDAV server: under another name first, because a cut may leave a file that looks complete, and
    * because not every server keeps `If-None-Match`; then MOVE, which overwrites nothing.
    */
   async #byPart(file: Sendable): Promise<Verified> {

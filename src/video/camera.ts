@@ -74,9 +74,9 @@ export class Camera {
   #recording: Promise<Recording | undefined> = Promise.resolve(undefined)
   /** The newest clip until it was reported, or could not be made at once: when it begins, and its result. */
   #clip: (PromiseWithResolvers<ClipResult | undefined> & { readonly fromMs: number }) | undefined
-  #told: StreamView = { state: 'offline', problem: null }
+  #sentView: StreamView = { state: 'offline', problem: null }
   /** What the last status said that does not change all the time, and when it did. */
-  #toldStatus = { facts: '', atMs: -Infinity }
+  #sentStatus = { facts: '', atMs: -Infinity }
   /** Whether the stream that is judged has too few pictures. Of a separate detection stream that is not known. */
   #few = neverBad
   #cancelStatus = () => {}
@@ -406,13 +406,13 @@ export class Camera {
 
   /** Says whether a status tells something new, or the last one is old. */
   #hasNews(): boolean {
-    const { facts, atMs } = this.#toldStatus
+    const { facts, atMs } = this.#sentStatus
     return this.#statusFacts() !== facts || this.#needs.clock.monotonic() - atMs >= sameStatusEveryMs
   }
 
   #statusFacts(): string {
     const { groupMs } = this.#ring
-    return JSON.stringify([this.#told, this.#restarts, this.#preRollProblem, groupMs === undefined])
+    return JSON.stringify([this.#sentView, this.#restarts, this.#preRollProblem, groupMs === undefined])
   }
 
   get #restarts(): number {
@@ -433,11 +433,11 @@ export class Camera {
     const { clock, emit } = this.#needs
     const { lastFrameMs, dropped, suppressed, impairment, ...counts } = this.#watch.counts()
     const { groupMs, picturesPerSecond, sizeBytes, playableMs } = this.#ring
-    this.#toldStatus = { facts: this.#statusFacts(), atMs: clock.monotonic() }
+    this.#sentStatus = { facts: this.#statusFacts(), atMs: clock.monotonic() }
     emit({
       type: 'status',
       cameraId: this.#settings.cameraId,
-      state: this.#told.state,
+      state: this.#sentView.state,
       pictureAgoMs: this.#pictureAgoMs(),
       ...counts,
       lastFrameAt: lastFrameMs === undefined ? null : Math.round(clock.now() - clock.monotonic() + lastFrameMs),
@@ -456,8 +456,8 @@ export class Camera {
   #tellState(): void {
     const views = [this.#main.view, ...(this.#detect ? [this.#detect.view] : [])]
     const [view] = views.sort((a, b) => fromBadToGood.indexOf(a.state) - fromBadToGood.indexOf(b.state))
-    if (!view || (view.state === this.#told.state && view.problem === this.#told.problem)) return
-    this.#told = view
+    if (!view || (view.state === this.#sentView.state && view.problem === this.#sentView.problem)) return
+    this.#sentView = view
     const { state, problem } = view
     const words = problem === null ? null : plainWords(problem)
     this.#needs.emit({

@@ -148,7 +148,7 @@ export function dueMs({ phase }: Connection): number | undefined {
   }
 }
 
-/** Until then nobody has listened for long enough. */
+/** Until then no one has listened for long enough. */
 const listenedUntilMs = ({ awakeMs = -Infinity }: { readonly awakeMs?: number }) => awakeMs + times.frozenMs
 
 /** Says whether a process of this connection runs. */

@@ -198,7 +198,7 @@ function run(ffmpeg: string, args: readonly string[], { input, limitMs = shortes
     const wrote: string[] = []
     const child = spawn(ffmpeg, ['-nostdin', '-hide_banner', ...args], {
       stdio: [typeof input === 'object' ? 'pipe' : (input ?? 'ignore'), 'pipe', 'pipe'],
-      // In a group of its own: a signal to the gateway's group, such as Ctrl-C, must not end a cut.
+      // In a separate group: a signal to the gateway's group, such as Ctrl-C, must not end a cut.
       detached: true,
     })
     // Node's own `timeout` goes on when the program cannot be started, and keeps the thread alive.

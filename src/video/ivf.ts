@@ -33,7 +33,7 @@ export function ivfHeader(codec: IvfCodec): Buffer {
   return bytes
 }
 
-/** Returns a picture with its time, as it stands in an IVF file. */
+/** Returns a picture with its time, as it is in an IVF file. */
 export function ivfPicture(unit: Unit): Buffer {
   const payload = payloadOf(unit)
   const bytes = Buffer.alloc(12)

@@ -133,7 +133,7 @@ type Box = { readonly left: number; readonly top: number; readonly right: number
 /** Says whether a clear change of a box is one of light: the same everywhere but for soft slopes. */
 function judge(reference: Uint8Array, frame: Uint8Array, width: number, box: Box, tone: number): Verdict {
   const { gain, most } = changeOf(reference, frame, width, box)
-  // A weak change cannot be told from noise.
+  // A weak change cannot be distinguished from noise.
   if (most < Math.max(12, 4 * tone)) return 'weak'
   const edge = Math.max(0.4 * most, 2 * tone)
   let edges = 0

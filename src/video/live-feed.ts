@@ -20,7 +20,7 @@ type Stop = () => void
 
 /**
  * Sends the live pictures of one camera to the main thread, one feed for each format, only while it is wanted. A feed
- * begins with the newest group of pictures and never skips one; whoever is too slow is skipped in the main thread.
+ * begins with the newest group of pictures and never skips one; a viewer that is too slow is skipped in the main thread.
  */
 export class LiveFeeds {
   readonly #needs: LiveFeedsNeeds

@@ -77,7 +77,7 @@ export type ToCameras =
   | { readonly type: 'giveUpClip'; readonly facts: DetectionFacts; readonly words: string }
   /**
    * Live pictures of a camera in one format are wanted, from its newest key frame on; null: no longer. Pictures carry the
-   * number of the feed, so that late ones of an earlier feed can be told apart.
+   * number of the feed, so that late ones of an earlier feed can be distinguished.
    */
   | {
       readonly type: 'live'

@@ -3,7 +3,7 @@ declare module 'node-rtsp-stream/mpeg1muxer.js' {
   import type { ChildProcessWithoutNullStreams } from 'node:child_process'
   import type { EventEmitter } from 'node:events'
 
-  /** Starts ffmpeg at once. It handles no error of the process: whoever makes one listens to `stream`. */
+  /** Starts ffmpeg at once. It handles no error of the process: the caller listens to `stream`. */
   export default class Mpeg1Muxer extends EventEmitter {
     constructor(options: {
       url: string

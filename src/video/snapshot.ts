@@ -100,7 +100,7 @@ function decode(ffmpeg: string, input: readonly string[], parts: readonly Uint8A
   })
 }
 
-/** Returns the last of several PNG pictures in a buffer of its own, which can be handed over; undefined without a whole one. */
+/** Returns the last of several PNG pictures in a separate buffer, which can be handed over; undefined without a whole one. */
 export function lastPng(bytes: Buffer): Uint8Array<ArrayBuffer> | undefined {
   let last: Buffer | undefined
   for (let at = 0; bytes.subarray(at, at + signature.length).equals(signature); ) {

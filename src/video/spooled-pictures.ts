@@ -7,7 +7,7 @@ import { giveBack } from './video-blocks.ts'
 const partBytes = 174 * packetBytes
 
 /**
- * Says whether a spool has a whole picture this long after its first one. Such a picture belongs into the clip. Reads up to
+ * Says whether a spool has a whole picture this long after its first one. Such a picture belongs in the clip. Reads up to
  * it. Rejects when the file cannot be read.
  */
 export async function showsPicture(spool: string, leadMs: number): Promise<boolean> {

@@ -1,6 +1,6 @@
 /**
  * Memory for received video. A camera fills megabytes a minute: taken anew each time, they keep the garbage collector at
- * work for longer than all that is done with them. So a block is filled again when nobody needs its pictures any more.
+ * work for longer than all that is done with them. So a block is filled again when its pictures are no longer needed.
  */
 
 const blockBytes = 256 * 1024

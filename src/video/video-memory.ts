@@ -7,7 +7,7 @@ export type MemoryUser = {
 }
 
 /**
- * Keeps the video of all cameras within one limit. Whoever keeps most gives up first, so a camera that keeps no more than
+ * Keeps the video of all cameras within one limit. The camera that keeps most gives up first, so a camera that keeps no more than
  * its equal share is never touched: a flooding camera shortens its own pre-roll.
  */
 export class VideoMemory {

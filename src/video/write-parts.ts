@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises'
 
 /**
  * Appends parts to a file as they are: to join them first would double what a camera takes of the heap's room, and the
- * garbage collector would come twice as often. `note` is told of the bytes after each write. Rejects with the disk's error.
+ * garbage collector would come twice as often. `note` gets the bytes after each write. Rejects with the disk's error.
  */
 export async function writeParts(
   file: Pick<FileHandle, 'writev'>,

@@ -1,11 +1,11 @@
-/** So many ids are remembered. When more change, all assets are to be told. */
+/** So many ids are remembered. When more change, all assets are to be sent. */
 const mostIds = 20_000
 
-/** Assets that changed, as they are told on. `upTo`: number of the newest change among them. */
-export type ToldChanges = { readonly ids: readonly number[]; readonly upTo: number }
+/** Assets that changed, as they are sent on. `upTo`: number of the newest change among them. */
+export type SentChanges = { readonly ids: readonly number[]; readonly upTo: number }
 
 /**
- * Ids of the assets whose facts have changed and were not told yet, in memory: whoever tells them on tells all after a start. New assets are
+ * Ids of the assets whose facts have changed and were not sent yet, in memory: after a start all are sent. New assets are
  * not among them.
  */
 export class AssetChanges {
@@ -29,7 +29,7 @@ export class AssetChanges {
   }
 
   /** Returns the assets that changed first. */
-  next(limit: number): ToldChanges {
+  next(limit: number): SentChanges {
     const ids: number[] = []
     let upTo = 0
     for (const [id, number] of this.#numbers) {
@@ -40,8 +40,8 @@ export class AssetChanges {
     return { ids, upTo }
   }
 
-  /** Forgets what was told; what has changed again since stays. */
-  told({ ids, upTo }: ToldChanges): void {
+  /** Forgets what was sent; what has changed again since stays. */
+  sent({ ids, upTo }: SentChanges): void {
     for (const id of ids) if ((this.#numbers.get(id) ?? 0) <= upTo) this.#numbers.delete(id)
   }
 

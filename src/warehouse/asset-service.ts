@@ -13,7 +13,7 @@ import type { AssetChange, NewAsset } from './schema.ts'
 import type { Sight, WarehouseSight } from './sight.ts'
 import type { SingleWrites } from './single-writes.ts'
 
-/** Whether an asset may be told to whoever has this sight; the ledger knows. */
+/** Whether an asset may be shown to a caller with this sight; the ledger knows. */
 export type AssetSight = (
   tx: ReadTx,
   asset: { readonly key: string; readonly provisional: boolean },

@@ -281,7 +281,7 @@ export function assetsById(tx: ReadTx, ids: readonly number[]): (Asset & { key: 
   return tx.all(assetsWithIds, [JSON.stringify(ids)]).map((row) => ({ ...assetOf(row), key: row.asset_key }))
 }
 
-/** The key of an asset, whoever asks. */
+/** The key of an asset, for any caller. */
 export function assetKeyOf(tx: ReadTx, id: number): string | undefined {
   return tx.get(keyById, { id })?.asset_key
 }

@@ -1,4 +1,4 @@
-export { AssetChanges, type ToldChanges } from './asset-changes.ts'
+export { AssetChanges, type SentChanges } from './asset-changes.ts'
 export { AssetService, type AssetSight } from './asset-service.ts'
 export { type Asset, type AssetFilter, assetKeyOf, assetKeysBehind, assetsAfter, assetsPrinted } from './asset-store.ts'
 export {

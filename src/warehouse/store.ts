@@ -449,22 +449,22 @@ function rowsBehind(tx: ReadTx, afterId: number, limit: number, zoneId: number |
   return tx.all(slotsBehind(isInZone), [afterId, ...(isInZone ? [zoneId] : []), limit])
 }
 
-/** The label of a slot, whoever asks. */
+/** The label of a slot, for any caller. */
 export function labelOf(tx: ReadTx, slotId: number): string | undefined {
   return tx.get(labelById, { id: slotId })?.slot_id
 }
 
-/** Slots behind an id with the names of their zone and warehouse, retired ones too, whoever asks. */
+/** Slots behind an id with the names of their zone and warehouse, retired ones too, for any caller. */
 export function slotsFrom(tx: ReadTx, id: number, limit: number) {
   return tx.all(slotsWithPlace, [id, limit])
 }
 
-/** The warehouse of a slot, whoever asks. */
+/** The warehouse of a slot, for any caller. */
 export function warehouseOfSlotId(tx: ReadTx, id: number): number | undefined {
   return tx.get(placeOfSlot, { id })?.warehouse_id
 }
 
-/** The warehouse of a zone, whoever asks. */
+/** The warehouse of a zone, for any caller. */
 export function warehouseOfZone(tx: ReadTx, id: number): number | undefined {
   return tx.get(placeOfZone, { id })?.warehouse_id
 }

@@ -58,13 +58,13 @@ export type Webhooks = {
   raise(tx: Tx, alert: NewAlert): void
   /** Adds alerts that are not stored yet to the list of alerts; `unwritten` returns them, newest last. */
   alsoList(unwritten: () => readonly NewAlert[]): void
-  /** Alerts for whoever shows them live. */
+  /** Alerts for a room that shows them live. */
   readonly alerts: Pick<Alerts, 'open' | 'find'>
   /** Endpoints and what waits for them, for health and metrics. */
   status(): WebhookCounts & { readonly offline: number }
   /** Resolves with whether a probe of the uplink answers; null without probes. Takes up to 10 s when none does. */
   isOnline(): Promise<boolean | null>
-  /** Resolves with the number of alerts that nobody has acknowledged (null: more than are counted), and the newest of them. */
+  /** Resolves with the number of alerts that are not acknowledged (null: more than are counted), and the newest of them. */
   openAlerts(): Promise<OpenAlerts>
   /** Whether no endpoint is failing, disabled, or out of reach because the gateway is offline. */
   areWell(): boolean

@@ -83,7 +83,7 @@ export class Sender {
 
   /**
    * Signs and sends, and waits for the answer's headers. Never rejects: whatever happens is an outcome. A connection
-   * that was kept from an earlier attempt and turns out to be closed is replaced once: that is nobody's failure.
+   * that was kept from an earlier attempt and turns out to be closed is replaced once: that is no failure of the receiver.
    */
   async send(url: string, message: SignedMessage, secrets: Secrets): Promise<Outcome | Abandoned> {
     const startedMs = this.#needs.clock.monotonic()
@@ -96,7 +96,7 @@ export class Sender {
     return this.#judge(outcomeOf(result, Math.round(result.atMs - startedMs)), startedMs)
   }
 
-  /** What got no answer while the gateway itself was cut off is nobody's failure: neither a refusal by a router, nor the
+  /** What got no answer while the gateway itself was cut off is no failure of the receiver: neither a refusal by a router, nor the
    * certificate of a captive portal, nor silence. */
   async #judge(outcome: Outcome, startedMs: number): Promise<Outcome | Abandoned> {
     if (outcome.kind !== 'failed' || outcome.status !== null) return outcome

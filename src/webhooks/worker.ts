@@ -77,7 +77,7 @@ export class DeliveryWorker {
   #running = false
   #tookOver = false
   #asked = false
-  /** `outbox.written` when nobody was behind; undefined when somebody may be. */
+  /** `outbox.written` when no endpoint was behind; undefined when one may be. */
   #caughtUpAt: number | undefined
   /** When a delivery becomes due that is not yet, or it has to be looked up again; monotonic. */
   #nextDueMs = Number.NEGATIVE_INFINITY
@@ -406,7 +406,7 @@ function testTarget(
   return webhook && { url: webhook.url, sealedSecrets: sealedSecretsOf(tx, webhookId, nowMs) }
 }
 
-/** Without the receiver's text: it stands in the delivery log, for those who manage webhooks. */
+/** Without the receiver's text: the delivery log has it, for those who manage webhooks. */
 function loggable(outcome: Outcome): object {
   return { ...outcome, answer: undefined }
 }

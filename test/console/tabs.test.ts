@@ -10,7 +10,7 @@ function tab(known: string | undefined, everyMs = 1_000_000): Tab {
   const heard: string[] = []
   const tabs = joinTabs<string>({
     onLead: led.resolve,
-    onTold: (told) => heard.push(told),
+    onNews: (told) => heard.push(told),
     onState: (told) => heard.push(`state ${told}`),
     state: () => known,
     onSilent: silent.resolve,

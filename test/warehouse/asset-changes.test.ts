@@ -7,9 +7,9 @@ t.test('an asset that changes again while it is told stays to be told', async (t
   const first = changes.next(2)
   t.same(first.ids, [3, 1])
   changes.add(3)
-  changes.told(first)
+  changes.sent(first)
   t.same(changes.next(9).ids, [2, 3])
-  changes.told(changes.next(9))
+  changes.sent(changes.next(9))
   t.ok(changes.isEmpty)
 })
 

@@ -17,7 +17,7 @@ export type Chain = SeriesName & {
   readonly files: readonly SegmentFile[]
   /** Of the last one. */
   readonly header: SegmentHeader
-  /** Whoever was erased, as the newest segment of any series says. */
+  /** People who were erased, as the newest segment of any series says. */
   readonly erased: SegmentHeader['erased']
   /** Segments behind the last one that do not count: they are not whole, or what lies before them is missing. */
   readonly beyond: number

@@ -10,7 +10,7 @@ import { acceptState, readState } from './state.ts'
 import type { SegmentUploads } from './uploads.ts'
 import type { SegmentsMade, SegmentsOrder } from './write.ts'
 
-/** Where segments go: a folder, or the uploads of a storage server, told from others by `id`. */
+/** Where segments go: a folder, or the uploads of a storage server, distinguished from others by `id`. */
 export type SegmentTarget =
   | { readonly kind: 'folder'; readonly folder: string }
   | { readonly kind: 'storage'; readonly id: string }

@@ -7,7 +7,7 @@ export const segmentFormat = 'gatehouse-segment/1'
 const count = z.int().min(0)
 const time = z.iso.datetime()
 
-/** What stands in front of the members of a segment. */
+/** What comes before the members of a segment. */
 export const headerSchema = z.object({
   format: z.literal(segmentFormat),
   siteId: z.string().min(1),
@@ -31,7 +31,7 @@ export const headerSchema = z.object({
   lastEventAt: time.nullable(),
   /** Verifier keys of the log. */
   keys: z.array(z.string()).min(1).max(16),
-  /** Whoever was erased until then, by mark or commitment: a restore of anything older erases them again. */
+  /** People who were erased until then, by mark or commitment: a restore of anything older erases them again. */
   erased: z.array(z.object({ mark: z.string().nullable(), commitment: z.string().nullable(), erasedAtMs: z.number() })),
   /** Series before this one that still stand at the target. */
   earlier: z.array(z.object({ logId: z.string(), series: z.string(), endedAt: time })),

@@ -26,7 +26,7 @@ const leafColumns = ['row', 'log_id', 'seq', 'kind', 'ref', 'bytes', 'hash']
 const identityColumns = ['id', 'log_id', 'site_id', 'parent_log_id', 'parent_size', 'created_at_ms']
 
 /**
- * Builds a ledger from segments, in a folder of its own. The guards of the tables look at every row. Whether rows are what their
+ * Builds a ledger from segments, in a separate folder. The guards of the tables look at every row. Whether rows are what their
  * leaves state, and whether the tree is what was signed, is left to the verification of the whole.
  */
 export class Rebuild {

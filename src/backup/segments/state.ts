@@ -4,10 +4,10 @@ import { readFileIfThere, writeFileDurably } from '../../platform/index.ts'
 import type { LogReach } from './leaves.ts'
 import type { SeriesName } from './names.ts'
 
-/** A series that another one has followed. It stays for a while, for whoever needs an older state. */
+/** A series that another one has followed. It stays for a while, for a person who needs an older state. */
 export type EarlierSeries = SeriesName & { readonly endedAt: string }
 
-/** How far the series is that this gateway writes. It stands in the data folder: without it a new series begins. */
+/** How far the series is that this gateway writes. It is in the data folder: without it a new series begins. */
 export type SeriesState = SeriesName & {
   readonly siteId: string
   /** Where the series goes: a folder, or the storage server with its root. */
@@ -24,7 +24,7 @@ export type SeriesState = SeriesName & {
   readonly reach: LogReach
   /** Of each table that grows, the last row. */
   readonly last: Readonly<Record<string, number>>
-  /** Rows up to there, of tables whose rows have no number of their own. */
+  /** Rows up to there, of tables whose rows have no number. */
   readonly counted: Readonly<Record<string, number>>
   /** Of each table that changes, the hash of each chunk. */
   readonly chunks: Readonly<Record<string, Readonly<Record<string, string>>>>
@@ -60,7 +60,7 @@ export function acceptState(dataDir: string): void {
   renameSync(nextFile(dataDir), stateFile(dataDir))
 }
 
-/** Notes which series a ledger came back from, so that the one that follows it knows what stands at the target. */
+/** Notes which series a ledger came back from, so that the one that follows it knows what is at the target. */
 export function noteSeries(
   dataDir: string,
   { series, earlier }: { readonly series: SeriesName; readonly earlier: readonly EarlierSeries[] },

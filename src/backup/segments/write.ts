@@ -174,7 +174,7 @@ class RowsBehind {
   /** After `write`: what the series then has. */
   readonly last: Record<string, number> = {}
   readonly chunks: Chunks = {}
-  /** Rows up to `last`, of tables without a number of their own. */
+  /** Rows up to `last`, of tables without a number. */
   readonly counted: Record<string, number> = {}
   readonly columns: Record<string, string[]> = {}
   readonly #db: Database

@@ -52,7 +52,7 @@ addEventListener('popstate', ({ state }) => {
     return
   }
   const next = stepOf(state)
-  // A link within the view makes a step of its own.
+  // A link within the view makes a separate step.
   if (next === undefined) history.replaceState({ step: step + 1 }, '')
   if (next !== undefined && next !== step && losesUnsaved(location.pathname) && !keeper?.asks()) {
     isTakenBack = true
@@ -69,7 +69,7 @@ export function go(to: string): void {
   goSent(to)
 }
 
-/** Opens what a form has made: what was typed there is sent, so nobody is asked. */
+/** Opens what a form has made: what was typed there is sent, so no one is asked. */
 export function goSent(to: string): void {
   if (to === location.pathname + location.search) return
   const isOther = isOtherView(to)

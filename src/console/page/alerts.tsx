@@ -27,7 +27,7 @@ export const Alerts = ({ alerts, timeZone, onSeen }: Props) => {
             <span>
               <span lang="en">{alert.message}</span> <span class="muted">{whenWords(alert.createdAt, timeZone)}</span>
             </span>
-            {/* One that the disk has not taken yet has no id of its own. */}
+            {/* One that the disk has not taken yet has no id. */}
             {alert.id > 0 ? (
               <button type="button" onClick={() => acknowledge(alert.id)}>
                 {floorTexts.alerts.acknowledge}

@@ -51,5 +51,5 @@ const german: typeof english = {
   },
 }
 
-/** The texts of what stands beside the story of a pallet: its place, goods like it, counts. */
+/** The texts of what is beside the story of a pallet: its place, goods like it, counts. */
 export const aroundTexts = inLanguage({ en: english, de: german })

@@ -21,6 +21,6 @@ export function barsOf(code: string): readonly number[] | undefined {
 
 const letters = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ'
 
-/** Returns a new code for a badge: 12 letters that nobody mixes up, 60 bits. `random`: 12 bytes of chance. Pure. */
+/** Returns a new code for a badge: 12 letters that are not mixed up, 60 bits. `random`: 12 bytes of chance. Pure. */
 export const badgeCode = (random: Uint8Array): string =>
   `B-${[...random.slice(0, 12)].map((byte) => letters[byte % letters.length]).join('')}`

@@ -9,7 +9,7 @@ import { TroubleStrip } from './trouble-strip.tsx'
 import { useTyped } from './typed.ts'
 import type { ViewName, ViewProps } from './views.ts'
 
-/** The acts of a view about the box: what went wrong is told as the gateway said it. */
+/** The acts of a view about the box: what went wrong is shown in the gateway's words. */
 export const useBoxActs = (onLeft: (why: string) => void, reload: () => void): Acts =>
   useActs(onLeft, reload, (error) => `${error.message}.`)
 

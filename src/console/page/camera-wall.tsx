@@ -118,7 +118,7 @@ const Tile = ({ camera, around, caller, isLive, onLive, onAct }: TileProps) => {
 /** Whether a viewer may get pictures: one without motion detection is connected for a viewer. */
 const mayGive = ({ enabled, online, state }: ListedCamera) => enabled && (online || state === 'off')
 
-/** What is far off the screen, or on a page that nobody sees, is not streamed. */
+/** What is far off the screen, or on a page that is not seen, is not streamed. */
 function useSeen(place: { readonly current: HTMLElement | null }): boolean {
   const [isSeen, setSeen] = useState(false)
   useEffect(() => {

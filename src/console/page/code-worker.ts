@@ -1,6 +1,6 @@
 /**
  * The worker that reads barcodes where the browser cannot. It gets its files and its pictures from the page, and its content
- * security policy lets it ask nobody for anything.
+ * security policy lets it ask no one for anything.
  */
 import { BarcodeDetector, prepareZXingModule } from 'barcode-detector/ponyfill'
 import type { FromCodes, ToCodes } from './code-messages.ts'

@@ -236,7 +236,7 @@ function usePast(at: string | undefined, onLeft: (why: string) => void): Past {
   return past.at === at || past.problem === '' ? past : { ...nothingOfThePast, problem: past.problem }
 }
 
-/** Left out: a pallet that nobody registered says nothing about where it is. */
+/** Left out: a pallet that was not registered says nothing about where it is. */
 const oddIn = (all: readonly Discrepancy[]): ReadonlyMap<number, string> =>
   new Map(all.filter(({ kind }) => kind !== 'unregistered_asset').map(({ slot, what }) => [slot.id, what]))
 

@@ -78,7 +78,7 @@ function drawEntry(
     const [top, bottom] = bands.clips
     const hasClip = entry.detection.clipStatus === 'recorded'
     to.fillStyle = color(hasClip ? '--accent' : '--muted')
-    // One without a clip is lower, so that it is not told by its color alone.
+    // One without a clip is lower, so that it is not recognized by its color alone.
     const low = hasClip ? top : top + 12
     to.fillRect(from, low, width, bottom - low)
     return

@@ -53,24 +53,24 @@ type Source = {
 const beatMs = 5000
 
 /** What the stream tells is asked again this often, in case that something is wrong with either of them. */
-const toldMs = 600_000
+const whileLiveMs = 600_000
 
 /**
  * While the stream tells what changes, about 15 requests a minute; without it about 40, below the usual limit of 100. Then
  * slots are asked whenever an event is new, and at times without one, since an admin may change the plan.
  */
 const sources: Record<Part, Source> = {
-  events: { path: '/api/whms/events?limit=40', everyMs: beatMs, liveMs: toldMs },
-  slots: { path: '/api/whms/slots', everyMs: 6 * beatMs, liveMs: toldMs },
-  zones: { path: '/api/whms/zones', everyMs: 12 * beatMs, liveMs: toldMs },
-  warehouses: { path: '/api/whms/warehouses', everyMs: 12 * beatMs, liveMs: toldMs },
+  events: { path: '/api/whms/events?limit=40', everyMs: beatMs, liveMs: whileLiveMs },
+  slots: { path: '/api/whms/slots', everyMs: 6 * beatMs, liveMs: whileLiveMs },
+  zones: { path: '/api/whms/zones', everyMs: 12 * beatMs, liveMs: whileLiveMs },
+  warehouses: { path: '/api/whms/warehouses', everyMs: 12 * beatMs, liveMs: whileLiveMs },
   cameras: { path: '/api/iot/cctv', everyMs: 2 * beatMs, liveMs: 12 * beatMs, permission: 'cameras:read' },
   detections: { path: '/api/iot/detection-events?limit=5', everyMs: 2 * beatMs, permission: 'cameras:read' },
   webhooks: { path: '/api/webhooks', everyMs: 4 * beatMs, permission: 'webhooks:manage' },
   alerts: {
     path: '/api/alerts?acknowledged=false&limit=20',
     everyMs: 4 * beatMs,
-    liveMs: toldMs,
+    liveMs: whileLiveMs,
     permission: 'alerts:read',
   },
   health: { path: '/api/health', everyMs: 2 * beatMs },
@@ -106,7 +106,7 @@ export class Feed {
   #isOut = false
   readonly #relaid = new Calm(() => this.#readLayout(), layoutPace)
   #telling = 0
-  /** What the stream told while a round was under way: its answers may be older. */
+  /** What the stream sent while a round was under way: its answers may be older. */
   #meanwhile: Heard[] = []
   #isStale = false
 

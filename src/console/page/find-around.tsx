@@ -96,7 +96,7 @@ type Alike = Asset & {
   } | null
 }
 
-/** Whether what the gateway told moves one of these pallets. */
+/** Whether what the gateway sent moves one of these pallets. */
 const movesOne = (heard: Heard, known: Page<Alike> | undefined): boolean =>
   heard.kind === 'event' &&
   (known?.data ?? []).some(({ asset_id }) => asset_id === heard.data.asset_barcode || asset_id === heard.data.asset_key)
@@ -110,7 +110,7 @@ export const SameGoods = ({ asset: { asset_id, gtin, lot }, timeZone }: AlikePro
     () => ask<Page<Alike>>(`/api/whms/assets?${query}&limit=${mostAlike}`),
     ['event'],
     () => {},
-    { isAbout: movesOne, isTold: () => true, isUrgent: true },
+    { isAbout: movesOne, comesLive: () => true, isUrgent: true },
   )
   if (!answer) return null
   const { data, pagination } = answer

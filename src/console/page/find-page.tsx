@@ -30,12 +30,12 @@ import { exactTime } from './words.ts'
 
 export type FindProps = {
   siteId: string
-  /** Undefined: nobody is signed in, and a link that expires is looked at. */
+  /** Undefined: no one is signed in, and a link that expires is looked at. */
   caller: SignedIn | undefined
   /** Undefined: no code is asked for yet. */
   code: string | undefined
   at: string | undefined
-  /** Of a link that expires; then nobody has to be signed in. */
+  /** Of a link that expires; then no sign-in is needed. */
   signed: string | undefined
   onLeft: (why: string) => void
 }
@@ -86,7 +86,7 @@ const Looked = ({ code, at, signed, caller, onLeft }: LookedProps) => {
     ['floor', 'event'],
     () => (signed === undefined ? onLeft(texts.signedOut) : setEnded(true)),
     // The past, and what a link shows, does not change.
-    { isAbout: concerns, isTold, isUrgent: true, isFixed: at !== undefined || signed !== undefined },
+    { isAbout: concerns, comesLive, isUrgent: true, isFixed: at !== undefined || signed !== undefined },
   )
   const trouble = isEnded ? words.linkEnded : problem
   return (
@@ -115,14 +115,14 @@ function useTimeZone(isSignedIn: boolean): string | undefined {
   return timeZone
 }
 
-/** Whether what the gateway told changes what is found: a move of this pallet, or one in its slot. */
+/** Whether what the gateway sent changes what is found: a move of this pallet, or one in its slot. */
 function concerns(heard: Heard, found: Found | undefined): boolean {
   if (heard.kind === 'floor') return heard.data.layoutChanged
   if (heard.kind !== 'event') return false
   const { asset_barcode, asset_key, slot_id } = heard.data
   const asset = found?.answer?.matches.find(({ kind }) => kind === 'asset')?.asset
   const slot = found?.answer?.matches.find(({ kind }) => kind === 'slot')?.slot
-  // Of a code that nobody knows yet each event may be the first.
+  // Of a code that no one knows yet each event may be the first.
   if (!found || (!asset && !slot)) return true
   const names = new Set([
     ...[found.code, asset?.asset_id],
@@ -133,7 +133,7 @@ function concerns(heard: Heard, found: Found | undefined): boolean {
 }
 
 /** The stream tells nothing of transport units. */
-const isTold = ({ answer }: Found): boolean => !answer?.matches.some(({ kind }) => kind === 'transport_unit')
+const comesLive = ({ answer }: Found): boolean => !answer?.matches.some(({ kind }) => kind === 'transport_unit')
 
 const titleOf = (code: string, answer: ScanAnswer | undefined) =>
   printable(answer?.matches.find(({ kind }) => kind === 'asset')?.asset?.asset_id ?? code)
@@ -141,8 +141,8 @@ const titleOf = (code: string, answer: ScanAnswer | undefined) =>
 async function findCode(code: string, at: string | undefined): Promise<Found> {
   const answer = await ask<ScanAnswer>(`/api/whms/scan/${encodeURIComponent(code)}`)
   const isAsset = answer.matches.some(({ kind }) => kind === 'asset')
-  const told = isAsset ? await storyOf(code, at === undefined ? '' : `&at=${encodeURIComponent(at)}`) : undefined
-  return { code, answer, steps: told?.steps, leftOut: told?.leftOut ?? '' }
+  const story = isAsset ? await storyOf(code, at === undefined ? '' : `&at=${encodeURIComponent(at)}`) : undefined
+  return { code, answer, steps: story?.steps, leftOut: story?.leftOut ?? '' }
 }
 
 async function findBySignature(code: string, signed: string): Promise<Found> {

@@ -130,7 +130,7 @@ const Plan = ({ slots, zones, odd, warehouse, chosen, onChoose, drawn, onDrawn, 
     before.current = new Map(made.map((place) => [place.slot.id, place]))
     return made
   }, [slots, colors, odd])
-  // Outlines stay the same objects while only what stands in the slots changes.
+  // Outlines stay the same objects while only what is in the slots changes.
   const outlines = useRef<{ key: string; hall: Hall; grounds: readonly Ground[] } | null>(null)
   const key = `${slots.length} ${slots[0]?.id} ${slots.at(-1)?.id} ${warehouse?.id}`
   const isOld =

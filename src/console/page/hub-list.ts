@@ -135,7 +135,7 @@ function isOfKind(site: Site, kind: Kind): boolean {
 export const regionsOf = (sites: readonly Site[]): string[] =>
   [...new Set(sites.flatMap(({ regions }) => regions))].toSorted()
 
-/** Returns how many sites are in each state, the worst first; none that nobody is in. Pure. */
+/** Returns how many sites are in each state, the worst first; none without a site. Pure. */
 export function countsOf(sites: readonly Site[]): { readonly state: SiteState; readonly count: number }[] {
   const states = sites.map(stateOf)
   return siteStates

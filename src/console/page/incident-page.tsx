@@ -150,11 +150,11 @@ const Package = ({ id, onLeft }: { id: number; onLeft: (why: string) => void }) 
     setGoing(true)
     setProblem('')
     setState(words.packageStarts)
-    let toldMs = performance.now()
+    let shownMs = performance.now()
     const onBytes = (bytes: number) => {
       // A screen reader would read each of a thousand parts.
-      if (performance.now() - toldMs < 1000) return
-      toldMs = performance.now()
+      if (performance.now() - shownMs < 1000) return
+      shownMs = performance.now()
       setState(words.packageGoes(sizeWords(bytes, locale)))
     }
     try {

@@ -20,7 +20,7 @@ export function chooseLanguage(next: Language): void {
 }
 
 /**
- * Marks a text that the gateway wrote: it is English, whatever the language of the page. The marks are characters that nobody
+ * Marks a text that the gateway wrote: it is English, whatever the language of the page. The marks are characters that no one
  * sees (isolates of Unicode); `Said` turns them into `lang`.
  */
 export const gatewayWords = (text: string): string =>

@@ -60,13 +60,13 @@ function tell(heard: Heard): void {
   for (const listener of [...listeners]) listener(heard)
 }
 
-/** Listens: by the connection of another tab, or by one of its own where this tab is the first or tabs cannot share. */
+/** Listens: by the connection of another tab, or by its own where this tab is the first or tabs cannot share. */
 function begin(): void {
   if (document.hidden) return
   isOn = true
   tabs = joinTabs<Shared>({
     onLead: connect,
-    onTold: ({ heard, id }) => {
+    onNews: ({ heard, id }) => {
       lastId = id
       // A tab that was not live may have missed something, so it reads anew.
       tell(heard.kind !== 'lost' && !isLive ? anew : heard)

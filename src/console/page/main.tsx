@@ -190,7 +190,7 @@ const Waiting = ({ trouble }: { trouble: string }) => (
 )
 
 const place = document.getElementById('app')
-/** A receipt needs no session, whoever opens it. */
+/** A receipt needs no session. */
 const [isReceipt, unit] = /^\/receipt\/([^/]+)\/?$/.exec(location.pathname) ?? []
 const signed = new URLSearchParams(location.search).get('signed') ?? undefined
 const receipt = { unit: decoded(unit) ?? '', signed }

@@ -18,7 +18,7 @@ export type Finding = {
   readonly onFailed: (words: string) => void
 }
 
-/** How long to wait for a picture where there is none, or where nobody looks. */
+/** How long to wait for a picture where there is none, or where no one looks. */
 const idleMs = 250
 
 /** Finds objects in the pictures of an element, in a worker. Returns a function that ends it. */

@@ -13,7 +13,7 @@ const rules = {
 }
 let policy: { createScriptURL(url: string): string } | undefined
 
-/** Starts a worker of this page. The page's policy makes the addresses of its own workers, and no other. */
+/** Starts a worker of this page. The page's policy makes the addresses of its workers, and no other. */
 export function startWorker(name: keyof typeof gatehouseWorkers): Worker {
   const { trustedTypes } = window as { readonly trustedTypes?: Policies }
   policy ??= trustedTypes?.createPolicy('own-workers', rules) ?? rules

@@ -21,7 +21,7 @@ const columns = [
 
 /**
  * Returns the slots as a list that `gatehouse import slots` reads again (RFC 4180), as they are stored. The gateway answers with
- * the type of the zone for a slot that has none of its own: such a type is left out. Pure.
+ * the type of the zone for a slot that has none itself: such a type is left out. Pure.
  */
 export function csvOf(slots: readonly Slot[], zones: readonly PlanZone[]): string {
   const typeOf = new Map(zones.map(({ id, zone_type }) => [id, zone_type]))

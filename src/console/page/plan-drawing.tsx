@@ -30,7 +30,7 @@ const slopPx = 6
 /** What is drawn over the plan needs to know where it is on the screen. */
 export type Screen = { readonly view: PlanView; readonly pointAt: (event: PointerEvent) => Point }
 
-/** A tap that hit nothing of its own: where, what a finger reaches there in metres, and the slot. */
+/** A tap that hit no element: where, what a finger reaches there in metres, and the slot. */
 export type Tap = { readonly at: Point; readonly reach: number; readonly slot: PlanSlot | undefined }
 
 type DrawingProps = {

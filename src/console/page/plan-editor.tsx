@@ -132,7 +132,7 @@ const Editor = (props: EditorProps) => {
   const [live, setLive] = useState<ImagePlace | undefined>(undefined)
   const [proposed, setProposed] = useState<readonly NewPlace[]>([])
   const [slotId, setSlot] = useState<number | undefined>(undefined)
-  const [told, setTold] = useState('')
+  const [note, setNote] = useState('')
   const [refusals, setRefusals] = useState<readonly Refusal[]>([])
   const [isSaving, setSaving] = useState(false)
   const once = useOnceKey()
@@ -170,7 +170,7 @@ const Editor = (props: EditorProps) => {
     if (isSaving || changed === 0) return
     setSaving(true)
     setRefusals([])
-    const { stored, refused, isStopped } = await saveAll(ofSlots, ofShapes, once, setTold)
+    const { stored, refused, isStopped } = await saveAll(ofSlots, ofShapes, once, setNote)
     onStored(stored)
     // Reading anew would show the sign-in to who was signed out, and lose what is not saved.
     if (!isStopped) await onSaved()
@@ -178,7 +178,7 @@ const Editor = (props: EditorProps) => {
     const ids = ofSlots.map(({ slot: { id } }) => id).filter((id) => keys.has(`slot ${id}`))
     setDrafts([withoutShapes(withoutSaved(draft, new Set(ids)), keys)])
     setRefusals(refused)
-    setTold(ids.length === keys.size ? words.saved(keys.size) : words.savedMixed(keys.size))
+    setNote(ids.length === keys.size ? words.saved(keys.size) : words.savedMixed(keys.size))
     setSaving(false)
   }
   const tap = ({ at, reach, slot: hit }: Tap) => {
@@ -275,7 +275,7 @@ const Editor = (props: EditorProps) => {
       ) : null}
       {mode === 'slots' && slot ? <SlotState slot={slot} draft={draft} onDraft={put} /> : null}
       <SaveBar
-        {...{ warehouse, zones, slots, told, refusals, isSaving }}
+        {...{ warehouse, zones, slots, note, refusals, isSaving }}
         slotChanges={ofSlots.length}
         changes={changed}
         mayUndo={drafts.length > 1}

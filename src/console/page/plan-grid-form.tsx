@@ -27,7 +27,7 @@ export const GridForm = ({ warehouseId, zones, taken, below, onProposed, onStore
   const [typed, setTyped] = useState<Typed>({ ...usual, y: String(below) })
   const [zone, setZone] = useState('')
   const [zoneType, setZoneType] = useState('storage')
-  const [told, setTold] = useState('')
+  const [note, setNote] = useState('')
   const [problem, setProblem] = useState('')
   const [isBusy, setBusy] = useState(false)
   const number = (text: string) => (text.trim() === '' ? Number.NaN : Number(text.replace(',', '.')))
@@ -42,7 +42,7 @@ export const GridForm = ({ warehouseId, zones, taken, below, onProposed, onStore
   const store = async (event: Event) => {
     event.preventDefault()
     if (isBusy) return
-    setTold('')
+    setNote('')
     const known = places.find(({ slot_id }) => taken.has(slot_id.toLowerCase()))
     const fault = 'fault' in made ? words.faults[made.fault] : known ? words.taken(known.slot_id) : ''
     setProblem(fault !== '' || zone.trim() !== '' ? fault : words.zoneNeeded)
@@ -53,7 +53,7 @@ export const GridForm = ({ warehouseId, zones, taken, below, onProposed, onStore
       const list = listOfPlaces(places, zone.trim(), isKnown ? '' : zoneType)
       const { created } = await sendList(new Blob([list]), warehouseId, false)
       setTyped({ ...typed, labels: '' })
-      setTold(words.added(created))
+      setNote(words.added(created))
       await onStored()
     } catch (error) {
       setProblem(words.failed(whyOf(error as Error)))
@@ -127,7 +127,7 @@ export const GridForm = ({ warehouseId, zones, taken, below, onProposed, onStore
         </label>
       </div>
       <p role="status">
-        {told}{' '}
+        {note}{' '}
         {places.length === 0
           ? ''
           : words.gridPreview(places.length, places[0]?.slot_id ?? '', places.at(-1)?.slot_id ?? '')}

@@ -20,7 +20,7 @@ type Props = {
 
 /** Puts a picture of the hall below the plan, and removes it. */
 export const ImageTools = ({ warehouse, isLocked, onStored }: Props) => {
-  const [told, setTold] = useState('')
+  const [note, setNote] = useState('')
   const [problem, setProblem] = useState('')
   const [isBusy, setBusy] = useState(false)
   const path = `/api/whms/warehouses/${warehouse.id}/floor-plan-image`
@@ -31,9 +31,9 @@ export const ImageTools = ({ warehouse, isLocked, onStored }: Props) => {
     try {
       await work()
       await onStored()
-      setTold(done)
+      setNote(done)
     } catch (error) {
-      setTold('')
+      setNote('')
       setProblem(words.failed(whyOf(error as Error)))
     }
     setBusy(false)
@@ -47,7 +47,7 @@ export const ImageTools = ({ warehouse, isLocked, onStored }: Props) => {
       setProblem(words.tooLarge)
       return
     }
-    setTold(words.uploading)
+    setNote(words.uploading)
     // The gateway looks at the bytes, whatever the file is called.
     void act(words.stored, () => ask(path, { method: 'PUT', bytes: file, ifMatch: warehouse.version }))
   }
@@ -70,7 +70,7 @@ export const ImageTools = ({ warehouse, isLocked, onStored }: Props) => {
         ) : null}
       </div>
       {warehouse.floorPlanImage ? null : <p>{words.noPicture}</p>}
-      <p role="status">{told}</p>
+      <p role="status">{note}</p>
       <p role="alert" class="problem">
         <Said words={problem} />
       </p>

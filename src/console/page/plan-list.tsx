@@ -17,18 +17,18 @@ type Props = {
 export const ListForm = ({ warehouseId, isUnsaved, onStored }: Props) => {
   const [file, setFile] = useState<Blob | undefined>(undefined)
   const [tried, setTried] = useState<ListAnswer | undefined>(undefined)
-  const [told, setTold] = useState('')
+  const [note, setNote] = useState('')
   const [problem, setProblem] = useState('')
   const send = async (list: Blob, dryRun: boolean) => {
     setProblem('')
-    setTold(words.trying)
+    setNote(words.trying)
     try {
       const answer = await sendList(list, warehouseId, dryRun)
       setTried(dryRun ? answer : undefined)
-      setTold(dryRun ? '' : words.stored)
+      setNote(dryRun ? '' : words.stored)
       if (!dryRun) await onStored()
     } catch (error) {
-      setTold('')
+      setNote('')
       setProblem(words.failed(whyOf(error as Error)))
     }
   }
@@ -66,7 +66,7 @@ export const ListForm = ({ warehouseId, isUnsaved, onStored }: Props) => {
           </button>
         </>
       ) : null}
-      <p role="status">{told}</p>
+      <p role="status">{note}</p>
       <div role="alert">
         {problem === '' ? null : (
           <p class="problem">

@@ -12,7 +12,7 @@ type PlacedName = Box & { readonly name: string }
 type Taken = Map<string, readonly PlacedName[]>
 
 /**
- * Says where the names of zones are painted. One that would lie over another stands beside it, as far as its zone reaches, or is
+ * Says where the names of zones are painted. One that would lie over another is beside it, as far as its zone reaches, or is
  * left out. Pure.
  */
 export function namesIn(grounds: readonly Named[], view: View, size: Size): PlacedName[] {

@@ -14,7 +14,7 @@ type Props = {
   readonly slotChanges: number
   readonly mayUndo: boolean
   readonly isSaving: boolean
-  readonly told: string
+  readonly note: string
   readonly refusals: readonly Refusal[]
   readonly onSave: () => void
   readonly onUndo: () => void
@@ -23,7 +23,7 @@ type Props = {
 
 /** Saves, takes back or discards what is changed, and says what became of it. */
 export const SaveBar = (props: Props) => {
-  const { warehouse, zones, slots, changes, slotChanges, mayUndo, isSaving, told, refusals } = props
+  const { warehouse, zones, slots, changes, slotChanges, mayUndo, isSaving, note, refusals } = props
   const areSlots = changes === slotChanges
   const off = (is: boolean) => (is || isSaving ? 'true' : 'false')
   const pending = areSlots ? words.pending(changes) : words.pendingMixed(changes)
@@ -48,7 +48,7 @@ export const SaveBar = (props: Props) => {
         </button>
       </div>
       <p role="status">
-        {told} {isSaving ? '' : changes === 0 ? words.nothing : pending}
+        {note} {isSaving ? '' : changes === 0 ? words.nothing : pending}
       </p>
       <div role="alert">
         {refusals.length === 0 ? null : (

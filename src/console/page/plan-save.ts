@@ -30,22 +30,22 @@ const mostAtOnce = 100
 
 /**
  * Stores changes one request after the other, slots a hundred at a time; says of each change what became of it. `once`: a batch
- * whose answer got lost is sent again under its key, so that it is not refused for its own changes. `onTold`: what is going on, for
+ * whose answer got lost is sent again under its key, so that it is not refused for its own changes. `onProgress`: what is going on, for
  * people.
  */
 export async function saveAll(
   slots: readonly Change[],
   shapes: readonly ShapeChange[],
   once: OnceKey,
-  onTold: (words: string) => void,
+  onProgress: (words: string) => void,
 ): Promise<Saved> {
   const stored = new Map<string, unknown>()
   const refused: Refusal[] = []
   let done = 0
   for (const { parts, send } of [...slotSteps(slots, once), ...shapes.map(shapeStep)]) {
-    onTold(words.saving(done, slots.length + shapes.length))
+    onProgress(words.saving(done, slots.length + shapes.length))
     try {
-      for (const outcome of await answered(parts, () => send((seconds) => onTold(words.waiting(seconds))))) {
+      for (const outcome of await answered(parts, () => send((seconds) => onProgress(words.waiting(seconds))))) {
         if ('why' in outcome) refused.push({ label: outcome.label, why: outcome.why })
         else stored.set(outcome.key, outcome.answer)
       }

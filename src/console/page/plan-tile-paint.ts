@@ -170,7 +170,7 @@ function paintGroup(painting: Painting, group: readonly Place[]): void {
   if (isDisputed) paintStripes(painting, group, isFar)
 }
 
-/** From afar a placement that nobody has verified is half full. */
+/** From afar a placement that no one has verified is half full. */
 function paintHalves({ context }: Painting, group: readonly Place[], color: string): void {
   context.beginPath()
   for (const { box } of group) context.rect(box.x, box.y + box.height / 2, box.width, box.height / 2)

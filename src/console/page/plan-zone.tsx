@@ -18,7 +18,7 @@ type Props = {
 export const ZoneForm = ({ zones, warehouseId, isLocked, onStored }: Props) => {
   const [id, setId] = useState(0)
   const [typed, setTyped] = useState<{ name?: string; zone_type?: string; color?: string }>({})
-  const [told, setTold] = useState('')
+  const [note, setNote] = useState('')
   const [problem, setProblem] = useState('')
   const [isBusy, setBusy] = useState(false)
   const zone = zones.find((one) => one.id === id)
@@ -28,14 +28,14 @@ export const ZoneForm = ({ zones, warehouseId, isLocked, onStored }: Props) => {
     event.preventDefault()
     if (isOff) return
     setBusy(true)
-    setTold('')
+    setNote('')
     setProblem('')
     try {
       const body = { name, zone_type, color, warehouseId }
       if (zone) await ask(`/api/whms/zones/${zone.id}`, { method: 'PUT', body, ifMatch: zone.version })
       else await ask('/api/whms/zones', { method: 'POST', body })
       setTyped({})
-      setTold(words.zoneStored(name))
+      setNote(words.zoneStored(name))
       await onStored()
     } catch (error) {
       setProblem(words.failed(whyOf(error as Error)))
@@ -86,7 +86,7 @@ export const ZoneForm = ({ zones, warehouseId, isLocked, onStored }: Props) => {
           {words.storeZone}
         </button>
       </div>
-      <p role="status">{told}</p>
+      <p role="status">{note}</p>
       <p role="alert" class="problem">
         <Said words={problem} />
       </p>

@@ -22,7 +22,7 @@ const mostLatency = 0.9
 const leastLatency = 0.3
 const unplayable: Ended = { code: 0, reason: 'This browser cannot play the video of the camera.' }
 
-/** Opens a socket. Its end is told once, and not after it was stopped. */
+/** Opens a socket. Its end is reported once, and not after it was stopped. */
 function listen(url: string, take: (bytes: ArrayBuffer) => void, onEnd: Playing['onEnd']): Stop {
   const socket = new WebSocket(url)
   socket.binaryType = 'arraybuffer'

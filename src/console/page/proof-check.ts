@@ -299,12 +299,12 @@ async function ed25519(crypto: Crypto, key: Key, signature: Bytes, text: string)
 async function anchors(crypto: Crypto, checkpoint: Checkpoint, list: readonly unknown[]): Promise<ProofLine> {
   const step = 'anchors'
   const stamped = hex(await sha256(crypto, utf8(checkpoint.text)))
-  const told: string[] = []
+  const others: string[] = []
   for (const anchor of list) {
     if (!isObject(anchor)) throw new Fault(step, 'an anchor cannot be read')
     const { kind, size, rootHash, token, host } = anchor
     if (kind === 'webhook') {
-      told.push(`not checkable here, ask the receiver ${String(host)}`)
+      others.push(`not checkable here, ask the receiver ${String(host)}`)
       continue
     }
     if (kind !== 'rfc3161') throw new Fault(step, 'an anchor is of an unknown kind')
@@ -313,10 +313,10 @@ async function anchors(crypto: Crypto, checkpoint: Checkpoint, list: readonly un
       throw new Fault(step, 'a time stamp is not of this checkpoint')
     const bytes = typeof token === 'string' ? fromBase64(token) : undefined
     if (!bytes || !hex(bytes).includes(stamped)) throw new Fault(step, 'a time stamp is of something else')
-    told.push('a time stamp: its authority is not checked here')
+    others.push('a time stamp: its authority is not checked here')
   }
-  if (told.length === 0) return { step, state: 'not claimed', words: '' }
-  return { step, state: 'not checked', words: told.join(', ') }
+  if (others.length === 0) return { step, state: 'not claimed', words: '' }
+  return { step, state: 'not checked', words: others.join(', ') }
 }
 
 async function openings(crypto: Crypto, facts: Facts, list: readonly unknown[]): Promise<ProofLine> {

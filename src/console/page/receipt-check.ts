@@ -17,7 +17,7 @@ export type ReceiptVerdict = {
   readonly keeper: KeeperVerdict
   /** Why entries are not proven, in words; empty when all are. */
   readonly faults: readonly string[]
-  /** What the page shows and no proof states, so that nobody can compare it. */
+  /** What the page shows and no proof states, so that it cannot be compared. */
   readonly uncompared: readonly string[]
 }
 

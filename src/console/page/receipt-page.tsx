@@ -58,7 +58,7 @@ export const View = ({ unit, signed }: ReceiptProps) => {
       <TroubleStrip problem={trouble} />
       <main class="find-page receipt">
         {signed === undefined ? (
-          // Whoever has no link has a session, and came from a view of the console.
+          // A person without a link has a session, and came from a view of the console.
           <p class="receipt-acts">
             <a class="button" href={`/units/${encodeURIComponent(unit)}`}>
               {words.toUnit}
@@ -131,7 +131,7 @@ async function check(receipt: Receipt): Promise<Checked> {
   }
 }
 
-/** A photo as the page shows it. A gateway that does not answer is no fault of the receipt: it is told as not compared. */
+/** A photo as the page shows it. A gateway that does not answer is no fault of the receipt: it is shown as not compared. */
 async function bytesAt(url: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
   try {
     const answer = await fetch(url)

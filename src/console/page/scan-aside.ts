@@ -8,7 +8,7 @@ const asideMs = 5 * 60_000
 type Failed = { readonly tries: number; readonly words: string; readonly untilMs: number }
 
 /**
- * Items that the gateway answers with an error of its own, again and again. After some tries such an item is set aside for
+ * Items for each of which the gateway answers a separate error, again and again. After some tries such an item is set aside for
  * minutes. Later items about the same pallet or slot wait behind it, so that their order stays; all others pass.
  */
 export class SetAside {

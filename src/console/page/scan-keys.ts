@@ -87,7 +87,7 @@ export function listenForScans(onScan: (code: string) => void): () => void {
 /** A key that may be a shortcut of this page; a space stays with the button or the page that it presses. */
 const isPlain = ({ key, ctrlKey, altKey, metaKey }: KeyboardEvent) => key !== ' ' && !ctrlKey && !altKey && !metaKey
 
-/** Returns the field that keys change; undefined for one that nobody can write in. */
+/** Returns the field that keys change; undefined for one that no one can write in. */
 function fieldOf(target: EventTarget | null): Field | undefined {
   if (target instanceof HTMLSelectElement) return target
   const isText = target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement

@@ -63,7 +63,7 @@ export function outcomeOf(status: number, body: unknown, retryAfter: string | nu
  */
 export function runOutcomeOf(status: number, body: unknown, retryAfter: string | null, count: number): RunOutcome {
   const whole = outcomeOf(status, body, retryAfter)
-  // Whoever may not record at all may record none of them.
+  // A caller who may not record at all may record none of them.
   if (whole.kind === 'refused' && status === 403) return { kind: 'each', outcomes: Array(count).fill(whole) }
   if (whole.kind !== 'acknowledged') return whole
   const { results } = whole.answer

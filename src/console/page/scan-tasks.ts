@@ -65,7 +65,7 @@ export class ScanTasks {
     return this.#saving !== undefined
   }
 
-  /** Whether nobody has begun anything: then the page may be loaded again. */
+  /** Whether nothing has been begun: then the page may be loaded again. */
   get isIdle(): boolean {
     return [...this.#drafts.values()].every(({ act, filled }) => act === undefined && isEmpty(filled))
   }

@@ -60,7 +60,7 @@ const Desk = ({ store, handheld, slots }: Opened) => {
   const [watched, setWatched] = useState<Watched>(undefined)
   const [, again] = useState(0)
   const draw = () => again((n: number) => n + 1)
-  /** Takes the codes while nobody is signed in. */
+  /** Takes the codes while no one is signed in. */
   const taker = useRef<((code: Code) => void) | undefined>(undefined)
   const floor = useMemo(() => new TrainingFloor(), [])
   const whoScans = () => (isTraining ? trainee : handheld.person)

@@ -1,37 +1,37 @@
-const name = 'gatehouse.stream'
+const name = 'gatehouse.news'
 const aliveMs = 5000
 const mostSilentMs = 15_000
 
 /** The visible tabs of this browser that show this gateway: one of them leads. */
-export type Tabs<Told> = {
+export type Tabs<News> = {
   /** Tells all others. */
-  tell(told: Told): void
+  tell(news: News): void
   leave(): void
 }
 
-type Needs<Told> = {
+type Needs<News> = {
   /** This tab leads from now on. */
   readonly onLead: () => void
-  /** The leading tab told something. */
-  readonly onTold: (told: Told) => void
+  /** News of the leading tab. */
+  readonly onNews: (news: News) => void
   /** It said what a tab that has just come has to know; all hear that, every few seconds. */
-  readonly onState: (told: Told) => void
+  readonly onState: (news: News) => void
   /** That answer, where this tab leads; undefined: nothing is known yet. */
-  readonly state: () => Told | undefined
+  readonly state: () => News | undefined
   /** The leading tab has been silent for long: a dialog such as that of printing stops it, for one. */
   readonly onSilent: () => void
   readonly everyMs?: number
   readonly silentMs?: number
 }
 
-type Message<Told> = { readonly kind: 'come' } | { readonly kind: 'told' | 'state'; readonly told: Told }
+type Message<News> = { readonly kind: 'come' } | { readonly kind: 'news' | 'state'; readonly news: News }
 
 /**
  * Joins the other tabs, so that one connection serves all: browsers open six to a gateway, and a stream keeps one for good. When the
  * leading tab leaves, another leads. Undefined where the browser has no locks (they need HTTPS).
  */
-export function joinTabs<Told>(needs: Needs<Told>): Tabs<Told> | undefined {
-  const { onLead, onTold, onState, state, onSilent, everyMs = aliveMs, silentMs = mostSilentMs } = needs
+export function joinTabs<News>(needs: Needs<News>): Tabs<News> | undefined {
+  const { onLead, onNews, onState, state, onSilent, everyMs = aliveMs, silentMs = mostSilentMs } = needs
   if (!('locks' in navigator) || !('BroadcastChannel' in globalThis)) return undefined
   const channel = new BroadcastChannel(name)
   const waiting = new AbortController()
@@ -40,20 +40,20 @@ export function joinTabs<Told>(needs: Needs<Told>): Tabs<Told> | undefined {
   let release = () => {}
   let alive: ReturnType<typeof setInterval> | undefined
   let silence = setTimeout(onSilent, silentMs)
-  const post = (message: Message<Told>) => channel.postMessage(message)
+  const post = (message: Message<News>) => channel.postMessage(message)
   const sayState = () => {
     const known = isLeading ? state() : undefined
-    if (known) post({ kind: 'state', told: known })
+    if (known) post({ kind: 'state', news: known })
   }
   channel.onmessage = (event: MessageEvent) => {
     if (isOver) return
-    const data = event.data as Message<Told>
+    const data = event.data as Message<News>
     if (data.kind === 'come') sayState()
     else if (!isLeading) {
       clearTimeout(silence)
       silence = setTimeout(onSilent, silentMs)
-      if (data.kind === 'told') onTold(data.told)
-      else onState(data.told)
+      if (data.kind === 'news') onNews(data.news)
+      else onState(data.news)
     }
   }
   const lead = () =>
@@ -68,8 +68,8 @@ export function joinTabs<Told>(needs: Needs<Told>): Tabs<Told> | undefined {
   navigator.locks.request(name, { signal: waiting.signal }, lead).catch(() => {})
   post({ kind: 'come' })
   return {
-    tell: (told) => {
-      if (isLeading && !isOver) post({ kind: 'told', told })
+    tell: (news) => {
+      if (isLeading && !isOver) post({ kind: 'news', news })
     },
     leave: () => {
       isOver = true

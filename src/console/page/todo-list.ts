@@ -28,7 +28,7 @@ export type Task = {
 
 export type Known = {
   readonly discrepancies: readonly Discrepancy[]
-  /** Placements that nobody has verified or disputed. */
+  /** Placements that no one has verified or disputed. */
   readonly pending: number
   readonly units: readonly TransportUnit[]
   readonly cameras: readonly Camera[]
@@ -118,7 +118,7 @@ const ofAlerts = (alerts: readonly Alert[], may: May): Task[] =>
       todo: todoTexts.alertTodo,
       since: createdAt,
     },
-    // One that the disk has not taken yet has no id of its own.
+    // One that the disk has not taken yet has no id.
     remedies: may('alerts:manage') && id > 0 ? [{ act: 'acknowledge', alertId: id }] : [],
   }))
 

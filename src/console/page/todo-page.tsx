@@ -63,7 +63,7 @@ async function load({ permissions }: SignedIn): Promise<{ known: Known; timeZone
     may('alerts:read') ? listOf<Alert>('/api/alerts?acknowledged=false&limit=100') : [],
     listOf<Warehouse>('/api/whms/warehouses'),
   ])
-  // The gateway counts disputed ones as well; here they are a task of their own.
+  // The gateway counts disputed ones as well; here they are a separate task.
   const pending = pendingVerifications - discrepancies.filter(({ kind }) => kind === 'disputed').length
   const known = { discrepancies, pending, units: [...active, ...held], cameras, alerts }
   return { known, timeZone: warehouses[0]?.timezone }

@@ -213,22 +213,22 @@ function clock(ms: number, timeZone: string | undefined): string {
 }
 
 const Keep = ({ camera, tried, now }: { camera: ListedCamera; tried: Tried; now: Tried }) => {
-  const [told, setTold] = useState('')
+  const [note, setNote] = useState('')
   const [problem, setProblem] = useState('')
-  if (isSame(tried, now)) return <p class="muted">{told === '' ? words.keepNothing : told}</p>
+  if (isSame(tried, now)) return <p class="muted">{note === '' ? words.keepNothing : note}</p>
   const entry = configEntry(tried, now)
   const copy = () =>
     navigator.clipboard?.writeText(entry).then(
-      () => setTold(words.copied),
-      () => setTold(words.notCopied),
-    ) ?? setTold(words.notCopied)
+      () => setNote(words.copied),
+      () => setNote(words.notCopied),
+    ) ?? setNote(words.notCopied)
   const use = () => {
     setProblem('')
     const { sensitivity } = tried
     // All of them, because a start forgets those that it does not name.
     const body = { cctvId: camera.id, action: 'start', ...camera.motion.settings, sensitivity }
     ask('/api/iot/detection/motion-stream', { method: 'POST', body }).then(
-      () => setTold(words.used(sensitivity)),
+      () => setNote(words.used(sensitivity)),
       (error: Error) => setProblem(words.failed(error.message)),
     )
   }
@@ -248,7 +248,7 @@ const Keep = ({ camera, tried, now }: { camera: ListedCamera; tried: Tried; now:
             {words.useNow(tried.sensitivity)}
           </button>
         ) : null}
-        <span role="status">{told}</span>
+        <span role="status">{note}</span>
       </div>
       {camera.motion.running && tried.sensitivity !== now.sensitivity ? <p class="muted">{words.useHelp}</p> : null}
       <p class="problem" role="alert">

@@ -41,7 +41,7 @@ export const inStageSince = ({ history, createdAt }: Pick<UnitRecord, 'history' 
   history.findLast(({ fromStage, toStage, action }) => action === 'created' || fromStage !== toStage)?.timestamp ??
   createdAt
 
-/** Returns why a unit is on hold, in the words of who held it; null when nobody wrote why. */
+/** Returns why a unit is on hold, in the words of who held it; null when no reason was written. */
 export function whyHeld({ history }: Pick<UnitRecord, 'history'>): string | null {
   const held = history.findLast(({ action }) => action === 'held')
   return held?.reason ?? held?.note ?? null

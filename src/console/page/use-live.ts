@@ -8,14 +8,14 @@ const leastMs = 5000
 const aloneMs = 15_000
 const firstMs = 1500
 /** What the stream tells is asked again this often, in case that something is wrong with either of them. */
-const toldMs = 600_000
+const whileLiveMs = 600_000
 
 /** How an answer changes. */
 type Manner<T> = {
-  /** Says whether what the gateway told may change this answer. Default: always. */
+  /** Says whether what the gateway sent may change this answer. Default: always. */
   readonly isAbout?: (heard: Heard, answer: T | undefined) => boolean
   /** Says whether the stream tells all that changes this answer: then nothing else is asked while it comes. Default: never. */
-  readonly isTold?: (answer: T) => boolean
+  readonly comesLive?: (answer: T) => boolean
   /** It is asked for before the stream has come. Default: a list waits for it for a moment, so that it is read once. */
   readonly isUrgent?: boolean
   /** The answer never changes: it is asked for until it is there. */
@@ -33,7 +33,7 @@ export function useLive<T>(
   load: () => Promise<T>,
   kinds: readonly Heard['kind'][],
   onLeft: () => void,
-  { isAbout = () => true, isTold = () => false, isUrgent = false, isFixed = false }: Manner<T> = {},
+  { isAbout = () => true, comesLive = () => false, isUrgent = false, isFixed = false }: Manner<T> = {},
 ): Loaded<T> {
   const [answer, setAnswer] = useState<T | undefined>(undefined)
   const [problem, setProblem] = useState('')
@@ -69,7 +69,7 @@ export function useLive<T>(
     const { answer: known } = now
     if (now.isHeard) return askSoon()
     if (isFixed && known !== undefined) return
-    soon(now.isLive && known !== undefined && isTold(known) ? toldMs : aloneMs)
+    soon(now.isLive && known !== undefined && comesLive(known) ? whileLiveMs : aloneMs)
   }
   const reload = () => {
     now.isWanted = now.isAsking
@@ -113,7 +113,7 @@ type State<T> = {
   isOver: boolean
   /** It is wanted again as soon as it was answered. */
   isWanted: boolean
-  /** Something was told while it is asked. */
+  /** Something was heard while it is asked. */
   isHeard: boolean
   isLive: boolean
   answer: T | undefined

@@ -47,7 +47,7 @@ const Verifying = ({ asked, onLeft }: VerifyingProps) => {
   const [chosen, setChosen] = useState<number | undefined>(asked)
   // A slot that was asked for is shown until it is judged, also a disputed one.
   const [first, setFirst] = useState<number | undefined>(asked)
-  const [told, setTold] = useState('')
+  const [outcome, setOutcome] = useState('')
   const [problem, setProblem] = useState('')
   const [isBusy, setBusy] = useState(false)
   // What was typed about a placement stays while others are looked at.
@@ -104,7 +104,7 @@ const Verifying = ({ asked, onLeft }: VerifyingProps) => {
       .then(
         () => {
           once.done(request)
-          setTold(words[event_type === 'VERIFIED' ? 'verified' : 'disputed'](slot.assetBarcode ?? '', slot.slot_id))
+          setOutcome(words[event_type === 'VERIFIED' ? 'verified' : 'disputed'](slot.assetBarcode ?? '', slot.slot_id))
           setNotes((before) => ({ ...before, [key]: '' }))
           if (slot.id === first) setFirst(undefined)
           const next = queue[at + 1] ?? queue[at - 1]
@@ -127,7 +127,7 @@ const Verifying = ({ asked, onLeft }: VerifyingProps) => {
           {words.title}
         </h1>
         <p role="status">
-          {told} {floor ? words.left(queue.length) : words.loading}
+          {outcome} {floor ? words.left(queue.length) : words.loading}
         </p>
         <p class="muted keys">{words.keys}</p>
       </div>
@@ -214,7 +214,7 @@ function useFloor(onLeft: (why: string) => void) {
         ])
         if (isOver || reading !== mine) return
         setTrouble('')
-        // What was told meanwhile may be newer than the answers.
+        // What was heard meanwhile may be newer than the answers.
         setFloor(mine.heard.reduce(afterHearing, { slots: slots.data, events: events.data }))
         setTimeZone(warehouses.data[0]?.timezone)
       } catch (error) {

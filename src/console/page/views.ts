@@ -16,12 +16,12 @@ type Entry = {
   readonly group: ViewGroup
   /** Things of the view have addresses below it, such as `/cameras/7`. */
   readonly hasIds?: true
-  /** The permission without which nobody has a use for the view. */
+  /** The permission without which the view is of no use. */
   readonly needs?: string
 }
 
 /**
- * The views of the page, in the order of the navigation: `work` stands in the bar, the other groups in its menu. A new view
+ * The views of the page, in the order of the navigation: `work` is in the bar, the other groups in its menu. A new view
  * is a line here, a name in `texts.views`, its file (`view-files.ts`), and its address in `../routes.ts`.
  */
 export const views = {

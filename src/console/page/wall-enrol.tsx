@@ -16,7 +16,7 @@ const keptAs = 'gatehouse.wall'
 
 /**
  * Returns the session of this screen, begun with what is kept here; undefined when it is not enrolled. The session of a person
- * who signed in on this browser ends: nobody's rights stay on a screen in the hall.
+ * who signed in on this browser ends: no one's rights stay on a screen in the hall.
  */
 export async function signInScreen(): Promise<Session | undefined> {
   const session = await ask<ScreenSession>('/api/session')

@@ -1,6 +1,6 @@
 /** How far the picture of a wall screen moves, in CSS pixels, in each direction. The frame in `wall.css` is as wide. */
 const farthestPx = 12
-/** It takes a step this often; a step is two pixels at most, so nobody sees it. */
+/** It takes a step this often; a step is two pixels at most, so it is not seen. */
 export const shiftEveryMs = 60_000
 /** After this many steps the parts of the picture change places: a large figure is wider than the picture moves. */
 const turnEvery = 60

@@ -3,7 +3,7 @@
  * the events, so that a busy page does not look like a slow scanner.
  *
  * A scan is a run of at least three characters, each at most 50 ms after the one before, 35 ms on average, that Enter or
- * Tab ends. Nobody types like that: three letters and Enter in a tenth of a second.
+ * Tab ends. No one types like that: three letters and Enter in a tenth of a second.
  */
 
 /** One key as the page gets it. */
@@ -62,7 +62,7 @@ export function pressed(state: WedgeState, press: KeyPress): readonly [WedgeStat
   // Modifiers say nothing by themselves, and a text that comes by an input method arrives without keys.
   if (['Shift', 'Control', 'AltGraph', 'CapsLock', 'NumLock', 'Unidentified', 'Process'].includes(press.key))
     return [state, { kind: 'other' }]
-  // A held key is nobody's scan; some systems report it in the middle of one.
+  // A held key is no scan; some systems report it in the middle of one.
   if (press.repeat) return isRunning(state, press) ? [state, { kind: 'more' }] : rest(state)
   if (state.altDigits !== undefined && press.altKey) return inAltCode(state, state.altDigits, press)
   if (press.metaKey) return rest(state)

@@ -24,7 +24,7 @@ const ownWords = new Set([
 ])
 
 /**
- * Returns a function that takes secrets and people out of a text: what is known to be one, wherever it stands, and what looks
+ * Returns a function that takes secrets and people out of a text: what is known to be one, wherever it is, and what looks
  * like one: user info and query of a URL, credentials of a header, JSON under a key such as `password`.
  */
 export function redactorOf({ secrets, people }: Hidden): (text: string) => string {

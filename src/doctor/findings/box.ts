@@ -31,7 +31,7 @@ export function memoryFinding({ totalBytes, availableBytes }: MemoryFacts): Doct
   return of.change(what, 'Stop other programs, take cameras off this box, or lower video.memoryBytes.')
 }
 
-/** Null: not told. */
+/** Null: not reported. */
 export type HeatFacts = { readonly celsius: number | null } & Pick<
   Throttling,
   'throttled' | 'wasThrottled' | 'underVoltage'
@@ -80,9 +80,9 @@ export function diskFinding({ freeBytes, minFreeBytes, ledgerReserveBytes, fault
   return of.good(`${free}.`)
 }
 
-/** What the disk says of its own wear. */
+/** What the disk says about its wear. */
 export type WearFacts = {
-  /** Its name, such as `mmcblk0`; null: the data folder is on no disk of its own (a container, a RAM disk). */
+  /** Its name, such as `mmcblk0`; null: the data folder is on no separate disk (a container, a RAM disk). */
   readonly device: string | null
   /** Share of its life that is used up, as the disk counts it; null: it does not tell. */
   readonly usedPercent: number | null

@@ -50,7 +50,7 @@ export class Proofs {
     return this.prove(this.#needs.find[kind](id, caller))
   }
 
-  /** Proves any row that a leaf states; whoever asks must be allowed to see it. Rejects as `of` does. */
+  /** Proves any row that a leaf states; the caller must be allowed to see it. Rejects as `of` does. */
   async prove(row: Provable): Promise<Proof> {
     const { checkpoints, work } = this.#needs
     const seq = Math.max(row.seq, work.read((tx) => signedHandOver(tx, row.log)) ?? 0)

@@ -116,7 +116,7 @@ function* checkpointLines(tx: ReadTx, log: number, size: number): Generator<Uint
   }
 }
 
-/** The keys of the box, and all that it ever had. Whoever signs one log of a box signs every log of it. */
+/** The keys of the box, and all that it ever had. Who signs one log of a box signs every log of it. */
 function everyKey(tx: ReadTx, dataDir: string): NoteKey[] {
   const logs = knownLogs(tx)
   const growing = logs.at(-1)

@@ -249,7 +249,7 @@ export class Receipts {
   }
 }
 
-/** Who receives webhooks is nothing for a stranger. */
+/** Who receives webhooks is not for an unknown caller. */
 function withoutReceivers({ bundle, files }: Proof): Proof {
   return { bundle: { ...bundle, anchors: bundle.anchors.filter(({ kind }) => kind !== 'webhook') }, files }
 }

@@ -47,7 +47,7 @@ const getReceiptLink = operation({
   errors: ['STORAGE_FULL'],
 })
 
-/** Serves receipts and the addresses under which strangers read them. */
+/** Serves receipts and the addresses under which unknown callers read them. */
 export function receiptRoutes(
   api: Api,
   { receipts, site }: { receipts: Pick<Receipts, 'receipt' | 'zip' | 'link'>; site: () => { readonly siteId: string } },

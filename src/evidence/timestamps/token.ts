@@ -54,7 +54,7 @@ export type StoredTokenVerdict =
 
 /**
  * Checks a stored token over this data: it stamps its SHA-256, and its signature holds. `authorities` (PEM) says whom to trust;
- * undefined: nobody. Never rejects.
+ * undefined: no one. Never rejects.
  */
 export async function checkToken(
   token: Buffer,

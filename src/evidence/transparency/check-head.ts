@@ -7,7 +7,7 @@ import { readHeadFile, type SignedHead } from './head-file.ts'
 const place = 'keys/log.head'
 
 /**
- * Compares `keys/log.head`, which stands outside the database, with the log. Make it before anything else is read: the gateway
+ * Compares `keys/log.head`, which is outside the database, with the log. Make it before anything else is read: the gateway
  * writes leaves first, then this file, then the checkpoint, so a running one is never behind its own file.
  */
 export class HeadCheck {

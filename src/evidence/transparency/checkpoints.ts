@@ -46,7 +46,7 @@ export type SigningStop = 'not-verified' | 'not-a-continuation' | 'other-keys'
 
 /**
  * Signs the head of the growing log: on a timer, after a number of leaves, when somebody asks for a proof, and at a clean
- * stop. Before it signs, the full tiles are stored and the head stands in `keys/log.head`, so that a database that is put
+ * stop. Before it signs, the full tiles are stored and the head is in `keys/log.head`, so that a database that is put
  * back by hand is noticed at the next start.
  */
 export class Checkpoints {
@@ -141,7 +141,7 @@ export class Checkpoints {
     return work.read(find) ?? made
   }
 
-  /** Proofs may ask for one checkpoint a second, so that nobody fills the disk with them. */
+  /** Proofs may ask for one checkpoint a second, so that no one fills the disk with them. */
   #demandPause(): void {
     const { clock } = this.#needs
     const waitMs = this.#madeAtMs + proofIntervalMs - clock.monotonic()

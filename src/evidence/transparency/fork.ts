@@ -16,7 +16,7 @@ import { readHeadFile, type SignedHead, writeHeadFileNow } from './head-file.ts'
 import { heldKeys } from './held-keys.ts'
 import { LogSigner, originOfLog } from './keys.ts'
 
-/** Why a log was forked: a restore went behind what was signed, or somebody accepted the database as it stands. */
+/** Why a log was forked: a restore went behind what was signed, or somebody accepted the database as it is. */
 export type ForkCause = 'restore' | 'accepted'
 
 /** A fork: the new log, and what it continues. */
@@ -39,7 +39,7 @@ export type ForkOptions = {
 const tilesAtOnce = 256
 
 /**
- * Begins a new log that continues the growing one as it stands. Its first leaf, `log-fork`, states the break: size and root
+ * Begins a new log that continues the growing one as it is. Its first leaf, `log-fork`, states the break: size and root
  * of the parent, and the head that had been signed.
  */
 export function forkLog(tx: Tx, { cause, makeId, nowMs, signed }: ForkOptions): Fork {
@@ -61,7 +61,7 @@ export function forkLog(tx: Tx, { cause, makeId, nowMs, signed }: ForkOptions): 
 }
 
 /**
- * Takes the database of a data folder as it stands and forks its log, so that the gateway starts again although the
+ * Takes the database of a data folder as it is and forks its log, so that the gateway starts again although the
  * database is not the one that was signed. No daemon may run. Throws ExitError when there is no database or it is in use.
  */
 export function acceptFork(dataDir: string, options: Pick<ForkOptions, 'makeId' | 'nowMs'>): Fork {

@@ -25,7 +25,7 @@ export type CheckpointText = { readonly origin: string; readonly size: number; r
 
 /** Length of the public key of each type, in bytes. */
 const keyBytes: Record<SignatureType, number> = { 1: 32, 4: 32, 6: 1312 }
-/** What stands before the key in its DER form (SPKI). */
+/** What comes before the key in its DER form (SPKI). */
 const spki = {
   ed25519: Buffer.from('302a300506032b6570032100', 'hex'),
   mlDsa44: Buffer.from('30820532300b06096086480165030403110382052100', 'hex'),

@@ -129,7 +129,7 @@ export class EvidenceClient {
   }
 }
 
-/** The other side closed a connection that nothing used, and had not said so when the next request went out by it. */
+/** The other side closed a connection that nothing used, and that was not known when the next request went out by it. */
 const closedWhileIdle = 'the connection was closed while nothing used it'
 
 const isCut = ({ code }: NodeJS.ErrnoException): boolean => code === 'ECONNRESET' || code === 'EPIPE'

@@ -3,7 +3,7 @@ import type { HubTx } from '../store/database.ts'
 import { hubStatement } from '../store/statement.ts'
 import type { Move } from './store.ts'
 
-/** Most moves of a trail that names are looked up for, the newest ones. Each may lie in a bundle of its own. */
+/** Most moves of a trail that names are looked up for, the newest ones. Each may lie in a separate bundle. */
 const mostNamed = 50
 
 const bundlesNamed = hubStatement(

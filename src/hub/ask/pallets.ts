@@ -19,7 +19,7 @@ export type Place = Position & { readonly state: Whereabouts }
 export type Located = { readonly places: readonly Place[]; readonly unit: UnitStep | undefined }
 
 /**
- * Returns a pallet by one of its asset keys and the SSCCs on its label. A site may know it by the SSCC alone, or by a barcode of its own
+ * Returns a pallet by one of its asset keys and the SSCCs on its label. A site may know it by the SSCC alone, or by its own barcode
  * on which it has the SSCC printed (`printed`).
  */
 export function palletOf(key: string, onLabel: readonly string[], printed: readonly PrintedSscc[]): Pallet {

@@ -56,7 +56,7 @@ export class AskService {
   }
 
   /**
-   * Returns where a scanned code stands, at each site that knows it, and its moves over all sites, oldest first. An SSCC finds the assets
+   * Returns where a scanned code is, at each site that knows it, and its moves over all sites, oldest first. An SSCC finds the assets
    * that it is printed on, too. `behindFork`: moves that a restore lost; they are evidence and count for nothing else. `unit`: the
    * transport unit it is on its way with. `named`: the sites whose people the caller may see.
    */
@@ -83,7 +83,7 @@ export class AskService {
     }
   }
 
-  /** Sites have ledgers of their own; what a barcode reads as today is what the head office matches by. */
+  /** Sites have separate ledgers; what a barcode reads as today is what the head office matches by. */
   async #palletOf(code: string, sites: Sites): Promise<Pallet> {
     const read = readBarcode(code)
     const onLabel = await ssccsOnAsset(this.#needs.db, read.key, sites)
@@ -247,7 +247,7 @@ export const isCurrent = ({ superseded_by, retired_at }: SiteLog): boolean =>
 /** Returns the logs that say what is in the slots of a site, now or at a time: those of the box that it had then. Boxes number slots anew. */
 function logsAt(logs: readonly SiteLog[], atMs: number | undefined): readonly SiteLog[] {
   if (atMs === undefined) return logs.filter(isUnended)
-  // A branch that a second restore cut off is no box of its own.
+  // A branch that a second restore cut off is no separate box.
   const there = logs.filter(
     ({ retired_at, ends_at }) => (retired_at === null || retired_at.getTime() > atMs) && ends_at !== '0',
   )
@@ -271,7 +271,7 @@ const unitOut = ({ siteId, unitId, atMs, status, stage, direction, reference }: 
   ...{ siteId, unitId, reference, direction, status, stage, since: isoTime(atMs) },
 })
 
-/** Each place at which a pallet stands; of one that stands nowhere, the site that it left last. */
+/** Each place at which a pallet is; of one that is nowhere, the site that it left last. */
 function recalled({ key, places, unit }: PalletOfLot) {
   const standing = places.filter(({ letter }) => letter === 'P')
   return (standing.length > 0 ? standing : places.slice(0, 1)).map((one) => ({

@@ -95,7 +95,7 @@ const alerts = hubStatement(
      AND ($2::timestamptz IS NULL OR (a.opened_at, a.log_id, a.alert_id) < ($2, $3::uuid, $4::text))
    ORDER BY a.opened_at DESC, a.log_id DESC, a.alert_id DESC LIMIT ${alertSlice + 1}`,
 )
-// What a restore left behind is kept as evidence, and nobody has to look after it.
+// What a restore left behind is kept as evidence, and no one has to look after it.
 const openAlerts = hubStatement(
   'open-alerts-of-sites',
   `SELECT a.log_id, l.site_id, count(*)::int AS open FROM alert a JOIN log l ON l.log_id = a.log_id

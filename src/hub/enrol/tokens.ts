@@ -30,7 +30,7 @@ export type Claim = { readonly token: string; readonly logId: string; readonly a
 
 /**
  * Limits wrong tokens, by the network they come from and by the log that they claim. A token that was valid at the start, or was made
- * since, is looked up in any case: so a box with a wrong token keeps out no other behind its address, and nobody a box whose log he claims.
+ * since, is looked up in any case: so a box with a wrong token keeps out no other behind its address, and no one a box whose log is claimed.
  */
 export class TokenLimit {
   readonly #needs: TokenLimitNeeds

@@ -14,7 +14,7 @@ const settingsFor = (entries: Buffer) => ({
 /** Leaves of a full bundle. */
 export const bundleWidth = 256
 
-/** So few leaves are not kept as a part of their own, so that a bundle has at most 16 of those. */
+/** So few leaves are not kept as a separate part, so that a bundle has at most 16 of those. */
 export const fewestOfPart = 16
 
 /** Packs leaves as an entry bundle of c2sp.org/tlog-tiles (each behind its length), compressed with zstd; in a thread of the pool. */

@@ -155,7 +155,7 @@ async function storedLeaves(tx: HubTx, logId: string, from: number, end: number,
 }
 
 /**
- * Whoever has only the token can send any leaves with a checkpoint that he saw. Two histories are there only when the sent checkpoint is
+ * A gateway that has only the token can send any leaves with a checkpoint that it saw. Two histories are there only when the sent checkpoint is
  * over the sent leaves; else nothing of the feed is believed.
  */
 function contradiction(feed: SentFeed, found: Contradiction): Forked | AppError {

@@ -2,7 +2,7 @@ import { longestPauseMs } from '../../feed/index.ts'
 
 /** The mean is over so many measurements, the newest count most. */
 const meanOver = 64
-/** How much less a feed is thought to take with each for which nobody had to wait: whether it is so shows when feeds queue. */
+/** How much less a feed is thought to take with each for which no one had to wait: whether it is so shows when feeds queue. */
 const easing = 1 / 4096
 /** A shorter pause would change nothing: a gateway feeds once a second. */
 const leastPauseMs = 1000
@@ -17,7 +17,7 @@ export class Pace {
   #measurements = 0
   /** When the last feed ended, if another one waited then. */
   #endedMs: number | undefined
-  /** When the last gateway that was told is to come. */
+  /** When the last gateway that was asked to wait is to come. */
   #lastMs = Number.NEGATIVE_INFINITY
 
   /** A feed was stored. `isQueue`: others still wait. Call it in the order in which they end. */

@@ -211,7 +211,7 @@ export class FeedService {
     return true
   }
 
-  /** In a transaction of its own, after the feed was undone: what contradicts is kept, and the log takes no more feeds. */
+  /** In a separate transaction, after the feed was undone: what contradicts is kept, and the log takes no more feeds. */
   async #keepFork(log: FedLog, { found }: Forked): Promise<void> {
     const { db, clock, log: logger } = this.#needs
     const nowMs = clock.now()

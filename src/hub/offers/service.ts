@@ -9,7 +9,7 @@ import { endStages, type OfferStage, putStage, stagesOf } from './store.ts'
 
 /** A gateway sends a sign of life every five minutes. */
 const heardWithinMs = 15 * 60_000
-/** How old the offer may be that a feed is told of. */
+/** How old the offer may be that is reported to a feed. */
 const freshForMs = 10_000
 
 /** The open offer. `sites`: those that have it; null: all. `waitsFor`: why the next stage may not begin yet. */

@@ -3,7 +3,7 @@ import { type RequestTimes, requestMetrics } from '../../http/index.ts'
 import type { TokenRefusal } from '../enrol/tokens.ts'
 import type { HubFigures } from './figures.ts'
 
-/** How a feed ended: taken in, told where to go on, another history, refused, no room on the disk, or not possible now. */
+/** How a feed ended: taken in, answered with where to go on, another history, refused, no room on the disk, or not possible now. */
 export type FeedOutcome = 'fed' | 'gap' | 'forked' | 'refused' | 'full' | 'unavailable'
 
 type HubMetricsNeeds = { readonly figures: Pick<HubFigures, 'read'>; readonly version: string }

@@ -58,7 +58,7 @@ export async function beginSession(db: HubTx, tokenHash: Buffer, session: PageSe
   if (taken.length === 0) await db.rows(begun, values)
 }
 
-/** Returns a session that nobody has ended; it may have expired. */
+/** Returns a session that no one has ended; it may have expired. */
 export async function findSession(db: HubTx, tokenHash: Buffer): Promise<PageSession | undefined> {
   type Row = { instance: string; username: string; account_mark: Buffer; sealed: Buffer | null } & {
     made_at: Date

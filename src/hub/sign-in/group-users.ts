@@ -4,7 +4,7 @@ import { AppError } from '../../errors/index.ts'
 import type { Caller } from '../../http/index.ts'
 
 type GroupUsersNeeds = {
-  /** The users of the storage servers, whoever they are. */
+  /** The users of the storage servers, all of them. */
   readonly users: CredentialVerifier
   /** The roles that the groups of a caller give anywhere. */
   readonly rolesOf: (caller: Caller) => readonly Role[]

@@ -57,7 +57,7 @@ type StorageMemoryNeeds = {
 
 /**
  * Remembers which secrets the storage servers vouched for, and which tries count against them. It is asked in memory, and the database
- * has it for the next process; what a crash loses is asked for again. A second process at the same database has a memory of its own.
+ * has it for the next process; what a crash loses is asked for again. A second process at the same database has its own memory.
  */
 export class StorageMemory implements CallerMemory, TryMemory {
   readonly #needs: StorageMemoryNeeds

@@ -17,7 +17,7 @@ export type HubTx = {
 
 /** A transaction: one connection, on which statements run in the order in which they are given. */
 export type HubWrite = HubTx & {
-  /** Runs a statement whose rows nobody needs, and waits for nothing: if it fails, the transaction does, with its error. */
+  /** Runs a statement whose rows are not needed, and waits for nothing: if it fails, the transaction does, with its error. */
   send(statement: HubStatement, values: readonly unknown[]): void
 }
 
@@ -57,13 +57,13 @@ export class HubDatabase implements HubTx {
   constructor(needs: { readonly connection: pg.ClientConfig; readonly log: Logger }) {
     // Statements go out without waiting for the answers to those before: a feed has a dozen, and each way there and back costs time.
     this.#pool = new pg.Pool({ ...needs.connection, max: mostConnections, pipeline: true } as pg.PoolConfig)
-    // A connection that ends while nobody uses it; the next one is opened when it is needed.
+    // A connection that ends while it is not used; the next one is opened when it is needed.
     this.#pool.on('error', (err) => needs.log.warn({ err }, 'a connection to the database ended'))
     // One that ends while it is used: the statement under way rejects, and without a listener the event would end this process.
     this.#pool.on('connect', (client) => client.on('error', () => undefined))
   }
 
-  /** Runs one statement as a transaction of its own. Rejects with AppError when the database does not work. */
+  /** Runs one statement as a separate transaction. Rejects with AppError when the database does not work. */
   async rows<R extends object>(statement: HubStatement, values: readonly unknown[]): Promise<R[]> {
     return (await this.#connected(this.#pool.connect(), (client) => ask<R>(client, statement, values))) as R[]
   }
@@ -77,7 +77,7 @@ export class HubDatabase implements HubTx {
       const sent: Promise<unknown>[] = []
       const send = <R>(answer: Promise<R>): Promise<R> => {
         sent.push(answer)
-        // Each is waited for below, but the first failure alone is told.
+        // Each is waited for below, but the first failure alone is reported.
         answer.catch(() => undefined)
         return answer
       }
@@ -116,7 +116,7 @@ export class HubDatabase implements HubTx {
       return await work(client)
     } catch (error) {
       const translated = asRefusal(error)
-      // After an error of the connection nobody knows what state it is in.
+      // After an error of the connection it is not known what state it is in.
       isBroken = translated !== error && sqlStateOf(error) !== lockedState
       throw translated
     } finally {

@@ -22,7 +22,7 @@ export type HistoryFilter = {
   readonly afterSeq?: number | undefined
 }
 
-/** Where a reading stands: behind this event. */
+/** Where a reading is: behind this event. */
 export type EventPlace = { readonly timestampMs: number; readonly id: number }
 
 const lightRow = {

@@ -289,7 +289,7 @@ const useColumns = {
   pending: integer,
 }
 
-/** The slots of a zone, or without a zone under one label, and what stands in them. */
+/** The slots of a zone, or without a zone under one label, and what is in them. */
 export type SlotUse = Readonly<RowOf<typeof useColumns>>
 
 const slotRange = statements({

@@ -29,7 +29,7 @@ export class Acts {
 
   /**
    * Up to 100 events in the order in which they are sent. `proceed`: what is refused leaves nothing, the others stand.
-   * `rollback`: throws with every problem of every event, and nothing stands.
+   * `rollback`: throws with every problem of every event, and nothing is recorded.
    */
   batch({ mode, events }: NewBatch, asked: TimedAsk): Promise<Reply<RecordedBatch>> {
     const items = events.map(readItem)
@@ -101,7 +101,7 @@ export class Acts {
     return slotId === null ? undefined : this.#needs.warehouse.visibleSlot(tx, slotId, caller)
   }
 
-  /** A move that was recorded earlier, as it is now: its removal stands directly in front, under the same client's id. */
+  /** A move that was recorded earlier, as it is now: its removal is directly in front, under the same client's id. */
   #asMoved(tx: Tx, placed: RecordedEvent, caller: Caller) {
     const before = store.findEvent(tx, placed.id - 1)
     const isPart = before?.event_type === 'REMOVED' && before.client_event_id === placed.client_event_id

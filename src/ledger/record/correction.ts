@@ -10,11 +10,11 @@ export type Step = {
   readonly assetKey: string
 }
 
-/** Of some slots and assets: what stands in which, and where each stands. They may contradict each other. */
+/** Of some slots and assets: what is in which, and where each is. They may contradict each other. */
 export type Scene = {
   /** Null: the slot is empty. */
   readonly occupants: ReadonlyMap<number, string | null>
-  /** Null: the asset stands nowhere. */
+  /** Null: the asset is nowhere. */
   readonly places: ReadonlyMap<string, number | null>
 }
 

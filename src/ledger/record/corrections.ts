@@ -173,7 +173,7 @@ function evidenceOf(row: store.OpenedRow | undefined): Partial<Evidence> {
   }
 }
 
-/** The event as it should have been booked, with the evidence that it has; the body's photo stands before its own. */
+/** The event as it should have been booked, with the evidence that it has; the body's photo comes before its own. */
 function asItWas(step: Step, wrong: store.OpenedRow, right: Right, request: NewCorrection): Restated {
   const { photo_url, photo_sha256, photo_taken_at, scan } = request
   return {
@@ -200,7 +200,7 @@ function putBack(tx: Tx, step: Step, wrong: store.OpenedRow): Restated {
 }
 
 /**
- * A judgement taken back: the one before it is said again; without one the placement is, which nobody has judged.
+ * A judgement taken back: the one before it is said again; without one the placement is, which no one has judged.
  * Where it judged nothing there is nothing to take back.
  */
 function judgedAnew(tx: Tx, wrong: store.OpenedRow, right: Right | undefined): Restated[] {

@@ -3,7 +3,7 @@ import type { Context } from 'hono'
 import { AppError } from '../../errors/index.ts'
 import { type AppEnv, parseTime, sharedParameter } from '../../http/index.ts'
 
-/** Headers of every operation to which a device tells a time of its own. */
+/** Headers of every operation to which a device sends its own time. */
 export const deviceTimeHeaders = {
   'x-device-time': sharedParameter(
     'DeviceTime',

@@ -52,7 +52,7 @@ export type EventOrigin = {
   readonly deviceTimeMs: number | undefined
 }
 
-/** `isNew` false: this client sent it before under its own id; the event is told as it is now. */
+/** `isNew` false: this client sent it before under its own id; the event is answered as it is now. */
 export type Appended = { readonly event: RecordedEvent; readonly isNew: boolean }
 
 /** Who did it as the client says, and who vouches for it. */
@@ -79,7 +79,7 @@ type Decided = {
 export type Within = {
   /** The event comes behind this time, whatever its own says. */
   readonly afterMs?: number | undefined
-  /** The event has exactly this time, and no device said so. */
+  /** The event has exactly this time, and no device sent it. */
   readonly atMs?: number | undefined
   /** Hash of the whole act, to tell its repeat from a clash. */
   readonly requestSha256?: string | undefined
@@ -92,7 +92,7 @@ export type Within = {
 }
 
 /**
- * What a placement may lean on when nobody took a photo; whoever names it has it in the same commit. A line of a list
+ * What a placement may lean on when no one took a photo; who names it has it in the same commit. A line of a list
  * of opening stock, or a scan of a count: there the pallet has been seen, so `ledger.enforce` refuses nothing, and who
  * scanned it is known from the scan.
  */
@@ -108,7 +108,7 @@ export type Grounds =
     }
 
 /**
- * Hears each event that happened in a slot, in its transaction; not those of opening stock, which nobody saw happen. What
+ * Hears each event that happened in a slot, in its transaction; not those of opening stock, which no one saw happen. What
  * it throws undoes the event.
  */
 export type OnRecorded = (
@@ -135,7 +135,7 @@ type RecorderNeeds = {
 }
 
 /**
- * Appends events inside somebody's transaction, and promises nothing beyond it: whoever calls owns the unit of work,
+ * Appends events inside somebody's transaction, and promises nothing beyond it: the caller owns the unit of work,
  * the idempotency key and the answer.
  */
 export class Recorder {
@@ -174,7 +174,7 @@ export class Recorder {
     const newestMs = newestTimestampMs(tx, slot.id, code.key, sight)
     const when = this.timeOf({ timestampMs: request.timestamp, deviceTimeMs }, newestMs, within)
     const known = this.#needs.assets.find(tx, code.key)
-    // What only hidden warehouses have seen is judged like a barcode that nobody has seen.
+    // What only hidden warehouses have seen is judged like a barcode that no one has seen.
     const asset = known && assetIsSeen(tx, { ...known, key: code.key }, sight) ? known : undefined
     const actor = this.#needs.people.ofCaller(tx, by.caller)
     const people = { operator: this.#operatorOf(tx, request, by.caller, within.grounds), actor }
@@ -210,7 +210,7 @@ export class Recorder {
   }
 
   /**
-   * Runs `work` in a savepoint of its own inside the transaction: what it throws as a refusal comes back, with its
+   * Runs `work` in a separate savepoint inside the transaction: what it throws as a refusal comes back, with its
    * changes undone and the heads in memory as before. Anything else goes on to the unit of work, which ends the whole.
    */
   attempt<T>(tx: Tx, work: () => T): { readonly done: T } | { readonly refused: AppError } {
@@ -435,7 +435,7 @@ export class Recorder {
     return otherProof(tx, shown, (slotId) => this.isVisible(tx, { slot_id: slotId }, caller)) !== undefined
   }
 
-  /** When the photo was taken: as the client says, and as the photo says. The first one stands in the row. */
+  /** When the photo was taken: as the client says, and as the photo says. The first one is stored in the row. */
   #takenAt(tx: ReadTx, request: NewPlacementEvent, photo: PhotoClaim, slot: Slot, nearMs: number): number[] {
     const said = request.photo_taken_at
     const isHeld = photo.sha256 !== null && photo.evidence === 'held'

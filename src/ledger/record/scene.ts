@@ -20,7 +20,7 @@ const newestPlacement = statement({
     ORDER BY timestamp_ms DESC, id DESC LIMIT 1`,
 })
 
-/** Around which moment: all that stands at the event's own time counts, but the event itself when it is left out. */
+/** Around which moment: all that is at the event's own time counts, but the event itself when it is left out. */
 type Moment = { readonly timestampMs: number; readonly withoutId: number }
 
 /** The floor at the time of an event, as booked and as it were with `right` in the event's place, or nothing there. */
@@ -35,7 +35,7 @@ export function scenesAround(
     booked: sceneOf(slots, assets, bookedMoves(tx, event.timestamp_ms)),
     wanted: sceneOf(slots, assets, wantedMoves(tx, event, right)),
   })
-  // Whatever is placed anew can displace what stood there, and that has a place of its own.
+  // Whatever is placed anew can displace what stood there, and that has its own place.
   for (let round = 0; round < 3; round += 1) {
     for (const { occupants, places } of Object.values(look())) {
       for (const occupant of occupants.values()) if (occupant !== null) assets.add(occupant)

@@ -17,8 +17,8 @@ type Around = { around: Surroundings & { laterKnown: boolean }; placement: Place
  * What is known around the event's place in the order.
  * @param newestMs newest timestamp of its slot and its asset: most events come after all that is known, and then
  *   nothing has to be looked up behind them
- * @param sight of whoever is told: an asset's moves in hidden warehouses are none
- * @param ownId of an event that is recorded: others at its own time can stand behind it; a new one stands behind all
+ * @param sight of the caller: an asset's moves in hidden warehouses are none
+ * @param ownId of an event that is recorded: others at its own time can come behind it; a new one comes behind all
  */
 export function lookAround(
   tx: ReadTx,

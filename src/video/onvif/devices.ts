@@ -63,17 +63,17 @@ function decoded(text: string): string {
   }
 }
 
-/** Puts together what a device told. `ended`: whether it told all in time. */
+/** Puts together what a device answered. `ended`: whether it answered all in time. */
 export function deviceOf(
   address: OnvifAddress,
   scopes: string,
   news: readonly OnvifNews[],
-  told: { readonly ended: boolean; readonly withCredentials: boolean },
+  asking: { readonly ended: boolean; readonly withCredentials: boolean },
 ): OnvifDevice {
   const model = news.find((one) => one.kind === 'model')
   const failed = news.find((one) => one.kind === 'failed')
   const profiles = news.flatMap((one) => (one.kind === 'profile' ? usable(one.profile, address) : []))
-  const refused = failed?.failure === 'refused' && !told.withCredentials
+  const refused = failed?.failure === 'refused' && !asking.withCredentials
   return {
     address,
     name: nameIn(scopes),
@@ -82,7 +82,7 @@ export function deviceOf(
     firmware: cleanText(model?.firmware ?? ''),
     clockAheadSeconds: news.find((one) => one.kind === 'clock')?.aheadSeconds ?? null,
     channels: channelsOf(profiles),
-    failure: refused ? 'credentials-needed' : (failed?.failure ?? (told.ended ? null : 'slow')),
+    failure: refused ? 'credentials-needed' : (failed?.failure ?? (asking.ended ? null : 'slow')),
   }
 }
 

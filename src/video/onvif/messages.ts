@@ -39,7 +39,7 @@ export type OnvifProfile = {
 
 export type OnvifFailure = 'no-answer' | 'refused' | 'too-large' | 'unreadable'
 
-/** One piece of what a device told; each is sent as soon as it is known, so that a later failure keeps it. */
+/** One piece of what a device answered; each is sent as soon as it is known, so that a later failure keeps it. */
 export type OnvifNews =
   /** The first of all: from here on, what fails is the device's fault. */
   | { readonly kind: 'begun' }
