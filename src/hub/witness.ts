@@ -24,7 +24,7 @@ import {
   markHead,
   raiseAlert,
 } from './feed/store.ts'
-import { storedRoot } from './feed/stored-tree.ts'
+import { StoredRoots } from './feed/stored-tree.ts'
 import type { HubDatabase, HubTx, HubWrite } from './store/database.ts'
 import { hubStatement } from './store/statement.ts'
 
@@ -69,6 +69,7 @@ export type HubWitnessNeeds = {
  */
 export class HubWitness {
   readonly #needs: HubWitnessNeeds
+  readonly #roots = new StoredRoots()
 
   constructor(needs: HubWitnessNeeds) {
     this.#needs = needs
@@ -117,7 +118,7 @@ export class HubWitness {
     if (head?.state !== 'live') return answer(403, 'this log shows two histories or is continued by another\n')
     const { size, root, old, proof, note } = asked
     const nowMs = this.#needs.clock.now()
-    const known = await rootKnown(tx, log.log_id, head, size)
+    const known = await this.#rootKnown(tx, log.log_id, head, size)
     if (known && !known.equals(root)) {
       const knownNote = (await noteOver(tx, log.log_id, size)) ?? head.witnessedNote
       this.#keepFork(tx, log, { ...asked, known, knownNote })
@@ -134,6 +135,14 @@ export class HubWitness {
     return answer(200, cosignature)
   }
 
+  /** The root at a size: from the leaves, if that many are stored, else from a checkpoint that was cosigned; undefined where neither tells it. */
+  async #rootKnown(tx: HubTx, logId: string, head: Head, size: number): Promise<Buffer | undefined> {
+    if (size === head.size) return MerkleFrontier.from(size, head.frontier).root()
+    if (size < head.size) return this.#roots.at(tx, logId, size)
+    if (size === head.witnessedSize) return head.witnessedRoot ?? undefined
+    return (await findCheckpoint(tx, logId, size))?.root
+  }
+
   #keepFork(tx: HubWrite, log: FedLog, asked: Asked & Pick<Contradiction, 'known' | 'knownNote'>): void {
     const { clock, log: logger } = this.#needs
     const nowMs = clock.now()
@@ -146,12 +155,4 @@ export class HubWitness {
     raiseAlert(tx, log.log_id, { id: 'log.forked', type: 'log.forked', severity: 'critical', detail }, nowMs)
     logger.error({ logId: log.log_id, ...detail }, 'a log has signed two roots for one size; both are kept')
   }
-}
-
-/** The root at a size: from the leaves, if that many are stored, else from a checkpoint that was cosigned; undefined where neither tells it. */
-async function rootKnown(tx: HubTx, logId: string, head: Head, size: number): Promise<Buffer | undefined> {
-  if (size === head.size) return MerkleFrontier.from(size, head.frontier).root()
-  if (size < head.size) return storedRoot(tx, logId, size)
-  if (size === head.witnessedSize) return head.witnessedRoot ?? undefined
-  return (await findCheckpoint(tx, logId, size))?.root
 }

@@ -14,7 +14,8 @@ import { OfferService } from '../../src/hub/offers/service.ts'
 import { connectionOf, HubDatabase } from '../../src/hub/store/database.ts'
 import { keepErasedName } from '../../src/log/index.ts'
 import { silentLogger, systemRandom, uuidv7Maker } from '../../src/platform/index.ts'
-import { furnish, heldPhoto, people, type TestGateway, testGateway } from '../support/gateway.ts'
+import { joined, pass, place } from '../support/fed-gateway.ts'
+import { heldPhoto, people, type TestGateway, testGateway } from '../support/gateway.ts'
 import { askAs, headOffice } from '../support/head-office.ts'
 import { type TestHub, testHub } from '../support/hub.ts'
 import { startPostgres } from '../support/postgres.ts'
@@ -24,32 +25,6 @@ const postgres = await startPostgres(t)
 const plain = paintFor({ isTTY: false })
 const fromFile = { file: '/etc/gatehouse/gatehouse.yaml', loadedMs: 0, refused: null, waiting: [] }
 type T = { teardown(work: () => unknown): void }
-
-/** A gateway with one slot A-01 that has joined a head office and sends its log. */
-async function joined(t: T, hub: TestHub): Promise<TestGateway> {
-  const gateway = await testGateway()
-  t.teardown(() => gateway.end())
-  await furnish(gateway, ['A-01', 'A-02'])
-  await enrol(gateway, hub)
-  gateway.feeder.start()
-  t.teardown(() => gateway.feeder.stop())
-  await gateway.feeder.settled()
-  return gateway
-}
-
-async function enrol(gateway: TestGateway, hub: TestHub): Promise<void> {
-  const configFile = join(gateway.folder, 'gatehouse.yaml')
-  const order = { url: hub.url, code: await hub.code('test-site'), configFile }
-  const { tokenFile } = await joinHub(order)
-  gateway.live.config = loadConfig(configFile).config
-  if (readFileSync(tokenFile, 'utf8').length < 40) throw new Error('a token is long')
-}
-
-const place = async (gateway: TestGateway, barcode: string, slot = 'A-01') => {
-  const photo_url = await heldPhoto(gateway, barcode.length + barcode.charCodeAt(2) * 1000 + slot.charCodeAt(3))
-  const body = { event_type: 'PLACED', slot_code: slot, asset_barcode: barcode, photo_url }
-  return gateway.ask('POST', '/api/whms/events', { by: people.ada, body })
-}
 
 /** The same folder again, feeding, as after a restart. */
 async function started({ clock, folder }: TestGateway): Promise<TestGateway> {
@@ -73,12 +48,6 @@ async function restoreBehind(gateway: TestGateway): Promise<void> {
   grown.close()
   rmSync(state, { recursive: true })
   renameSync(`${state}-before`, state)
-}
-
-/** Lets time pass until the next feed is done. */
-async function pass(gateway: TestGateway, ms = 1000): Promise<void> {
-  gateway.clock.advance(ms)
-  await gateway.feeder.settled()
 }
 
 const leavesAt = async (hub: TestHub) => Number((await hub.rows('SELECT sum(size) AS n FROM log_head'))[0]?.['n'])

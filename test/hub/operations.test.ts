@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import t from 'tap'
 import { postgresBin } from '../../scripts/bench/postgres.ts'
 import { migrateHub } from '../../src/hub/store/migrate.ts'
-import { testLog } from '../support/evidence/forge.ts'
+import { citusBesides } from '../support/citus.ts'
+import { type TestLog, testLog } from '../support/evidence/forge.ts'
 import { floorLeaves } from '../support/floor-leaves.ts'
 import { cheapHash, signedIn } from '../support/gateway.ts'
 import { askAs, forkOf, headOffice } from '../support/head-office.ts'
@@ -90,6 +91,44 @@ t.test('a database that comes back from pg_dump goes on with its gateways', asyn
   t.same(rows, await hub.rows('SELECT count(*)::int + 10 AS n, 40 AS last FROM placement'))
   await t.rejects(execAs(back.database, 'DELETE FROM placement'), /permission denied/, 'the rights came back too')
 })
+
+/** Sends a log in feeds of five leaves until all is acknowledged; tried again at once while there is no room. */
+async function sendAll(hub: TestHub, log: TestLog, token: string, onFed: () => void): Promise<void> {
+  for (let from = 0; from < log.leaves.length; ) {
+    const end = Math.min(from + 5, log.leaves.length)
+    const { status, body } = await hub.ask('POST', feedPathOf(log), { token, body: feedOf(log, from, end) })
+    if (status !== 200 && status !== 503) throw new Error(`a feed was answered with ${status}`)
+    if (status !== 200) continue
+    onFed()
+    from = body.size
+  }
+}
+
+t.test(
+  'a migration, and the step to a Citus cluster, while gateways feed lose nothing and leave nothing twice',
+  async (t) => {
+    const hub = await testHub(t, postgres)
+    await hub.rows(citusBesides)
+    const logs = ['5', '6', '7'].map((end) => {
+      const names = { siteId: `dc-${end}`, logId: `0190a5c4-3c00-7000-8000-00000000000${end}` }
+      return testLog({ ...names, leaves: floorLeaves({ ...names, count: 600 }) })
+    })
+    let fed = 0
+    const tokens = await Promise.all(logs.map((log) => hub.enrol(log)))
+    const feeding = Promise.all(logs.map((log, i) => sendAll(hub, log, tokens[i] ?? '', () => (fed += 1))))
+    const connection = { host: postgres.folder, user: 'super', database: hub.database }
+    const migrate = (grows: boolean) => migrateHub({ connection, engine: 'postgresql', appPassword: null, grows })
+    await migrate(false)
+    const before = fed
+    t.match((await migrate(true)).join('\n'), /distributed the tables/)
+    t.ok(fed > before, 'feeds were acknowledged meanwhile')
+    await feeding
+    const stored = await hub.rows(`SELECT h.size::int, h.witnessed_size::int AS signed, sum(b.width)::int AS leaves,
+    (SELECT count(*)::int FROM placement p WHERE p.log_id = h.log_id) AS events
+    FROM log_head h JOIN entry_bundle b ON b.log_id = h.log_id GROUP BY h.log_id`)
+    t.same(stored, Array(3).fill({ size: 600, signed: 600, leaves: 600, events: 600 }))
+  },
+)
 
 async function execAs(database: string, sql: string): Promise<void> {
   const { default: pg } = await import('pg')

@@ -1,6 +1,11 @@
 import t from 'tap'
+import { StoredRoots } from '../../src/hub/feed/stored-tree.ts'
+import { connectionOf, HubDatabase } from '../../src/hub/store/database.ts'
+import type { HubStatement } from '../../src/hub/store/statement.ts'
+import { silentLogger } from '../../src/platform/index.ts'
 import { formatAddCheckpoint, openCheckpoint } from '../support/evidence/checkpoint.ts'
 import { checkpointText, newSigner, noteOf, type TestLog, testLog } from '../support/evidence/forge.ts'
+import { sha256, treeOver } from '../support/evidence/merkle.ts'
 import { parseVkey } from '../support/evidence/note.ts'
 import { referenceWitness } from '../support/evidence/witness.ts'
 import { floorLeaves } from '../support/floor-leaves.ts'
@@ -125,4 +130,42 @@ t.test('leaves that do not lead to the confirmed checkpoint are a fork', async (
   }
   t.equal((await hub.ask('POST', feedPathOf(log), { token, body })).status, 422)
   t.match(await hub.rows('SELECT place, kind FROM fork_evidence'), [{ place: '12', kind: 'root' }])
+})
+
+t.test('for an old note of a long log few rows are read, after those of its full blocks were read once', async (t) => {
+  const hub = await testHub(t, postgres)
+  const logId = '0190a5c4-3c00-7000-8000-0000000000aa'
+  const rootOfBundle = (n: number) => sha256(Buffer.from(`bundle ${n}`))
+  await hub.rows(
+    `INSERT INTO entry_bundle (log_id, n, width, packed, root)
+     SELECT $1, n, 256, '', sha256(('bundle ' || n)::bytea) FROM generate_series(0, 1199) AS n`,
+    [logId],
+  )
+  const db = new HubDatabase({ connection: connectionOf(hub.config.hub.database, 'app'), log: silentLogger() })
+  t.teardown(() => db.close())
+  let read = 0
+  const counted = {
+    rows: async <R extends object>(statement: HubStatement, values: readonly unknown[]) => {
+      const rows = await db.rows<R>(statement, values)
+      read += rows.length
+      return rows
+    },
+  }
+  const roots = new StoredRoots()
+  for (const [bundles, most] of [
+    [1200, 1200],
+    [1199, 255],
+    [1025, 255],
+    [700, 255],
+    [3, 255],
+  ] as const) {
+    read = 0
+    const expected = treeOver(Array.from({ length: bundles }, (_, n) => rootOfBundle(n)))
+    t.equal(
+      (await roots.at(counted, logId, bundles * 256)).toString('hex'),
+      expected.toString('hex'),
+      `${bundles} bundles`,
+    )
+    t.ok(read <= most, `${read} rows of ${bundles}`)
+  }
 })

@@ -35,7 +35,7 @@ export async function entryOf(
   if (!log) throw AppError.notFound('Leaf')
   const signed = await newestOver(db, logId, seq, log)
   const size = Number(signed.size)
-  const { leaf, nodeAt } = await storedTree(db, logId, size, seq)
+  const { leaf, nodeAt } = await storedTree(db, logId, size, { seq })
   if (!leaf) throw new Error(`leaf ${seq} of log ${logId} is not stored`)
   const note = `${signed.note}${signed.cosignature ?? ''}`
   const signers = new Set(readNote(note)?.signatures.map(({ name, id }) => `${name}+${id}`))

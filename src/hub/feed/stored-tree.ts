@@ -1,4 +1,5 @@
-import { leafHash, type NodeAt, nodeHash, rootOf } from '../../log/index.ts'
+import { Recent } from '../../auth/index.ts'
+import { leafHash, type NodeAt, nodeHash, rootInPlace, rootOf } from '../../log/index.ts'
 import type { HubTx } from '../store/database.ts'
 import { hubStatement } from '../store/statement.ts'
 import { bundleWidth, unpackBundle } from './bundle.ts'
@@ -8,7 +9,7 @@ const bundleLevel = Math.log2(bundleWidth)
 
 const fullRoots = hubStatement(
   'roots-of-bundles',
-  'SELECT n, root FROM entry_bundle WHERE log_id = $1 AND n < $2 AND root IS NOT NULL ORDER BY n',
+  'SELECT n, root FROM entry_bundle WHERE log_id = $1 AND n >= $2 AND n < $3 AND root IS NOT NULL ORDER BY n',
 )
 const bundlesAt = hubStatement(
   'bundles-at',
@@ -24,15 +25,22 @@ export type StoredTree = {
 
 /**
  * Reads the tree over the first `size` leaves, all of which are stored, and leaf `seq` when it is asked for. Two bundles are unpacked: that of
- * the leaf, and the last one when it is not full. Of the others the stored root is enough.
+ * the leaf, and the last one when it is not full. Of the others the stored root is enough. `known`: the roots over full blocks that lead to
+ * the root without those of their bundles.
  */
-export async function storedTree(db: HubTx, logId: string, size: number, seq?: number): Promise<StoredTree> {
+export async function storedTree(
+  db: HubTx,
+  logId: string,
+  size: number,
+  { seq, known = [] }: { readonly seq?: number; readonly known?: readonly Buffer[] } = {},
+): Promise<StoredTree> {
   const own = seq === undefined ? [] : [Math.floor((seq - 1) / bundleWidth)]
   const full = Math.floor(size / bundleWidth)
   const last = size % bundleWidth === 0 ? [] : [full]
-  const roots = await db.rows<{ n: string; root: Buffer }>(fullRoots, [logId, full])
+  const roots = await db.rows<{ n: string; root: Buffer }>(fullRoots, [logId, known.length * blockWidth, full])
   const bundles = await db.rows<{ n: string; packed: Buffer }>(bundlesAt, [logId, [...new Set([...own, ...last])]])
   const nodes = new Map(roots.map(({ n, root }) => [nameOf(bundleLevel, Number(n)), root]))
+  for (const [n, root] of known.entries()) nodes.set(nameOf(blockLevel, n), root)
   const leaves = new Map(bundles.map(({ n, packed }) => [Number(n), unpackBundle(packed)]))
   for (const [n, ofBundle] of leaves) {
     for (const [i, leaf] of ofBundle.entries()) nodes.set(nameOf(0, n * bundleWidth + i), leafHash(leaf))
@@ -54,4 +62,36 @@ export async function storedRoot(db: HubTx, logId: string, size: number): Promis
   return rootOf(size, (await storedTree(db, logId, size)).nodeAt)
 }
 
-const nameOf = (level: number, index: number) => `${level} ${index}`
+/** Bundles of a block: 65,536 leaves. */
+const blockWidth = 256
+const blockLevel = bundleLevel + Math.log2(blockWidth)
+/** Over 4 billion leaves; each takes some 200 bytes. */
+const blocksInMemory = 65_536
+
+/**
+ * Roots over the first leaves of logs, for those who may ask again and again: anybody with an old note. A full block never changes, so it
+ * is read once; then a root takes 255 bundles at most, however long the log is.
+ */
+export class StoredRoots {
+  readonly #blocks = new Recent<Buffer>(blocksInMemory)
+
+  /** The root over the first `size` leaves, all of which are stored. */
+  async at(db: HubTx, logId: string, size: number): Promise<Buffer> {
+    const known: Buffer[] = []
+    for (let n = 0; n < Math.floor(size / bundleWidth / blockWidth); n += 1) {
+      const name = nameOf(n, logId)
+      const block = this.#blocks.get(name) ?? (await blockOf(db, logId, n))
+      this.#blocks.set(name, block)
+      known.push(block)
+    }
+    return rootOf(size, (await storedTree(db, logId, size, { known })).nodeAt)
+  }
+}
+
+async function blockOf(db: HubTx, logId: string, n: number): Promise<Buffer> {
+  const rows = await db.rows<{ root: Buffer }>(fullRoots, [logId, n * blockWidth, (n + 1) * blockWidth])
+  if (rows.length < blockWidth) throw new Error(`the bundles of block ${n} of log ${logId} are not all stored`)
+  return rootInPlace(Buffer.concat(rows.map(({ root }) => root)), blockWidth)
+}
+
+const nameOf = (level: number, index: number | string) => `${level} ${index}`

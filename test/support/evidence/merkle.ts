@@ -20,13 +20,13 @@ function split(n: number): number {
   return k
 }
 
-/** MTH(D[n]) over the hashes of its leaves. */
-function treeHash(leaves: readonly Buffer[]): Buffer {
+/** MTH(D[n]) over the hashes of its leaves; of equal subtrees as well. */
+export function treeOver(leaves: readonly Buffer[]): Buffer {
   const [only] = leaves
   if (only === undefined) return sha256()
   if (leaves.length === 1) return only
   const k = split(leaves.length)
-  return nodeHash(treeHash(leaves.slice(0, k)), treeHash(leaves.slice(k)))
+  return nodeHash(treeOver(leaves.slice(0, k)), treeOver(leaves.slice(k)))
 }
 
 /** PATH(m, D[n]). */
@@ -34,15 +34,15 @@ function path(m: number, leaves: readonly Buffer[]): Buffer[] {
   if (leaves.length <= 1) return []
   const k = split(leaves.length)
   const [left, right] = [leaves.slice(0, k), leaves.slice(k)]
-  return m < k ? [...path(m, left), treeHash(right)] : [...path(m - k, right), treeHash(left)]
+  return m < k ? [...path(m, left), treeOver(right)] : [...path(m - k, right), treeOver(left)]
 }
 
 /** SUBPROOF(m, D[n], b). */
 function subproof(m: number, leaves: readonly Buffer[], isWhole: boolean): Buffer[] {
-  if (m === leaves.length) return isWhole ? [] : [treeHash(leaves)]
+  if (m === leaves.length) return isWhole ? [] : [treeOver(leaves)]
   const k = split(leaves.length)
   const [left, right] = [leaves.slice(0, k), leaves.slice(k)]
-  return m <= k ? [...subproof(m, left, isWhole), treeHash(right)] : [...subproof(m - k, right, false), treeHash(left)]
+  return m <= k ? [...subproof(m, left, isWhole), treeOver(right)] : [...subproof(m - k, right, false), treeOver(left)]
 }
 
 export type NaiveTree = {
@@ -67,7 +67,7 @@ export function naiveTree(entries: readonly Uint8Array[]): NaiveTree {
   return {
     size: hashes.length,
     hashes,
-    root: (size = hashes.length) => treeHash(first(size)),
+    root: (size = hashes.length) => treeOver(first(size)),
     path: (index, size = hashes.length) => {
       if (!Number.isInteger(index) || index < 0 || index >= size) throw new RangeError(`no leaf ${index} of ${size}`)
       return path(index, first(size))
