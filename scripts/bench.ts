@@ -6,7 +6,8 @@
  *                      scores, offsite, binary; or console and glass, where Chromium is installed and little else runs; or wall, ten minutes:
  *                      1, 9 and 16 cameras beside Debian's motion, where it is installed; or beside-motion, nine minutes: twenty
  *                      scenes of known truth to both; or idle, ten minutes: what six exports leave in memory (with
- *                      --events 1000000); or proofs: a log of ten million leaves, made once under .cache/bench (2.5 GB, some minutes)
+ *                      --events 1000000); or hub-large, some minutes and 4 GB: a barcode over six million leaves of 240 logs;
+ *                      or proofs: a log of ten million leaves, made once under .cache/bench (2.5 GB, some minutes)
  *   --events N,…       sizes of the ledger at which lists are measured, up to 20,000,000 (default: 10000,100000);
  *                      10,000,000 need 25 GB of disk and about ten minutes
  *   --hours N          hours of scenes of each kind in which nothing happens, when detection is measured (default: 0.5)
@@ -38,6 +39,7 @@ import { type Figure, table } from './bench/figure.ts'
 import { measureGlass } from './bench/glass.ts'
 import { measureHistory } from './bench/history.ts'
 import { measureHub } from './bench/hub.ts'
+import { measureHubLarge } from './bench/hub-large.ts'
 import { measureIdle } from './bench/idle.ts'
 import { measureLists } from './bench/lists.ts'
 import { measureProofs } from './bench/log-tree.ts'
@@ -82,6 +84,7 @@ const parts = {
   webhooks: (workshop) => measureWebhooks(workshop),
   deliveries: (workshop, _, backlog) => measureDeliveries(workshop, backlog),
   hub: (workshop) => measureHub(workshop),
+  'hub-large': (workshop) => measureHubLarge(workshop),
   cameras: (workshop) => measureCameras(workshop),
   'camera-times': (workshop) => measureCameraTimes(workshop),
   glass: (workshop) => measureGlass(workshop),
@@ -103,7 +106,7 @@ type Part = keyof typeof parts
 
 /** Without what takes ten minutes, or gigabytes, or a machine to itself. */
 const usual = Object.keys(parts).filter(
-  (name) => !['wall', 'beside-motion', 'proofs', 'console', 'glass', 'idle'].includes(name),
+  (name) => !['wall', 'beside-motion', 'proofs', 'console', 'glass', 'idle', 'hub-large'].includes(name),
 )
 
 type TimedAsk = {

@@ -26,26 +26,44 @@ const leavesOfFeed = 1024
 const quietLogs = 200
 const leavesOfQuiet = 256
 /** Fewer than an account may ask in a minute. */
-const questions = 250
+const timedQuestions = 250
 const warmUp = 20
+export const questions = timedQuestions + warmUp
 const firstMs = Date.UTC(2026, 0, 5)
 const site = 'https://hub.example'
 
 type Sender = { readonly logId: string; readonly token: string; readonly bodies: readonly Buffer[] }
 
+type HeadOffice = { readonly hub: Hub; readonly db: HubDatabase; readonly postgres: Postgres }
+
 /** The head office: leaves a second at 40 gateways, a barcode over 240 logs, and bytes of disk a leaf. */
-export async function measureHub(workshop: Workshop): Promise<Figure[]> {
+export function measureHub(workshop: Workshop): Promise<Figure[]> {
+  return onHub(workshop, async ({ hub, db, postgres }) => {
+    const fed = await feedAll(hub, postgres)
+    await postgres.client.query('VACUUM ANALYZE')
+    const codes = Array.from({ length: questions }, (_, n) => assetAt(n % gateways, 4 + ((n * 37) % 6000)))
+    const asked = await askAll(hub, db, codes, { logs: gateways + quietLogs, leaves: fed.leaves })
+    return [...fed.figures, ...asked, await diskOf(postgres, fed.leaves)]
+  })
+}
+
+/** Measures at a head office with an empty PostgreSQL; nothing where none is installed. */
+export async function onHub(workshop: Workshop, measure: (office: HeadOffice) => Promise<Figure[]>): Promise<Figure[]> {
   const bin = postgresBin()
   if (!bin) return []
   const postgres = await Postgres.start(workshop, bin)
   try {
-    return await measureOn(workshop, postgres)
+    return await measureOn(workshop, postgres, measure)
   } finally {
     await postgres.stop()
   }
 }
 
-async function measureOn(workshop: Workshop, postgres: Postgres): Promise<Figure[]> {
+async function measureOn(
+  workshop: Workshop,
+  postgres: Postgres,
+  measure: (office: HeadOffice) => Promise<Figure[]>,
+): Promise<Figure[]> {
   const folder = workshop.newFolder('hub')
   const file = join(folder, 'hub.yaml')
   const users = [{ username: 'dora', role: 'viewer', secretHash: cheapHash('dora-secret') }]
@@ -58,9 +76,7 @@ async function measureOn(workshop: Workshop, postgres: Postgres): Promise<Figure
   const hub = await composeHub(config, { clock: systemClock, random: systemRandom, log: silentLogger() })
   const db = new HubDatabase({ connection, log: silentLogger() })
   try {
-    const fed = await feedAll(hub, postgres)
-    await postgres.client.query('VACUUM ANALYZE')
-    return [...fed.figures, ...(await askAll(hub, db, fed.leaves)), await diskOf(postgres, fed.leaves)]
+    return await measure({ hub, db, postgres })
   } finally {
     await db.close()
     await hub.close()
@@ -162,12 +178,17 @@ function leafAt({ i, siteId, logId, seq }: Place): Buffer {
   )
 }
 
-async function askAll(hub: Hub, db: HubDatabase, leaves: number): Promise<Figure[]> {
-  const asks = new AskService({
+type Asked = { readonly logs: number; readonly leaves: number }
+
+export const serviceOf = (hub: Hub, db: HubDatabase) =>
+  new AskService({
     ...{ db, clock: systemClock, openings: 'never', vkey: hub.witness.vkey, regions: {} },
     offerFor: async () => undefined,
   })
-  const codes = Array.from({ length: questions + warmUp }, (_, n) => assetAt(n % gateways, 4 + ((n * 37) % 6000)))
+
+/** Looks for these barcodes, by the service and over HTTP. */
+export async function askAll(hub: Hub, db: HubDatabase, codes: readonly string[], of: Asked): Promise<Figure[]> {
+  const asks = serviceOf(hub, db)
   const listener = new HttpListener({ host: '127.0.0.1', port: 0, tls: null }, hub.api)
   const port = await listener.start()
   const headers = signedIn({ username: 'dora', role: 'viewer' }, { 'X-Storage-Instance': site })
@@ -179,26 +200,23 @@ async function askAll(hub: Hub, db: HubDatabase, leaves: number): Promise<Figure
   try {
     const sql = await timesOf(codes, (code) => asks.search(code, null, null))
     const http = await timesOf(codes, get)
-    return [
-      figureOf('hub-search', 'in SQL', sql, 2, leaves),
-      figureOf('hub-search-http', 'over HTTP', http, 10, leaves),
-    ]
+    return [figureOf('hub-search', 'in SQL', sql, 2, of), figureOf('hub-search-http', 'over HTTP', http, 10, of)]
   } finally {
     await listener.stop()
   }
 }
 
-async function timesOf(codes: readonly string[], ask: (code: string) => Promise<unknown>): Promise<number[]> {
+export async function timesOf(codes: readonly string[], ask: (code: string) => Promise<unknown>): Promise<number[]> {
   const times: number[] = []
   for (const code of codes) times.push(await timedUntilDone(() => ask(code)))
   return times.slice(warmUp)
 }
 
-function figureOf(id: string, how: string, times: readonly number[], limit: number, leaves: number): Figure {
+function figureOf(id: string, how: string, times: readonly number[], limit: number, { logs, leaves }: Asked): Figure {
   const [p50, p95] = [median(times), quantile(times, 0.95)]
   return {
     ...{ id, value: p95, unit: 'ms', target: { limit, sense: 'at most' } },
-    what: `A barcode over ${gateways + quietLogs} logs, where and its trail, ${how}, 95th percentile`,
+    what: `A barcode over ${logs} logs, where and its trail, ${how}, 95th percentile`,
     raw: `${thousands(leaves)} leaves; half within ${millis(p50)}`,
     numbers: { p50Ms: p50, p95Ms: p95, leaves },
   }
