@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util'
 import type { Browser, Page } from 'playwright-core'
 import { launchBrowser, open, signIn } from '../test/support/browser.ts'
 import { heldPhoto, type Person, people, type TestGateway } from '../test/support/gateway.ts'
+import { liveYard } from '../test/support/live-yard.ts'
 import { livelyHall } from '../test/support/lively-hall.ts'
 import { screens, themes } from '../test/support/screens.ts'
 
@@ -34,8 +35,6 @@ const everyView: Readonly<Record<string, string>> = {
   find: 'find/340123450000000017',
   todo: 'todo',
   verify: 'verify?slot=SLOT',
-  cameras: 'cameras',
-  camera: 'cameras/1',
   units: 'units',
   unit: 'units/UNIT',
   counts: 'counts',
@@ -133,6 +132,34 @@ async function takeReceipt(browser: Browser, gateway: TestGateway, url: string, 
   await context.close()
 }
 
+/** Names of the cameras, in place of their numbers. */
+const cameraNames = ['', 'Dock door 1', 'Aisle 3', 'Ramp', 'Gate', 'Cold store', 'Workshop']
+/** So that the line of the day has something on it. */
+const watchedMs = 45_000
+
+/** The cameras, real ones: their pictures move, and one of them does not answer. */
+async function takeCameras(t: { teardown(end: () => unknown): void }, browser: Browser): Promise<void> {
+  const named = (line: string) =>
+    line
+      .replace(/Camera (\d)/, (_, id) => cameraNames[Number(id)] ?? '')
+      .replace('motion: { enabled: false }', 'motion: { preRecordSeconds: 1 }')
+  const { daemon } = await liveYard(t, named)
+  const { page } = await open(t, browser, `${daemon.url}/`, { ...screen, reducedMotion: 'reduce' })
+  await signIn(page, 'ada')
+  await page.locator('main').waitFor()
+  await page.waitForTimeout(watchedMs)
+  for (const [name, view] of [
+    ['cameras', 'cameras'],
+    ['camera', 'cameras/1'],
+  ] as const) {
+    await page.goto(`${daemon.url}/${view}`)
+    await isReady(page)
+    await page.waitForTimeout(3000)
+    await take(page, name)
+  }
+  await page.context().close()
+}
+
 /** Waits until the page shows what it has. */
 async function isReady(page: Page): Promise<void> {
   await page.locator('main').waitFor()
@@ -182,6 +209,7 @@ try {
     await isReady(page)
     await take(page, view)
   }
+  if (isAsked('cameras') || isAsked('camera')) await takeCameras(t, browser)
   if (isAsked('wall')) {
     const device = await gateway.ask('POST', '/api/devices', {
       by: people.ada,

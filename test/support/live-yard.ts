@@ -28,7 +28,11 @@ export const headers = (name: string): Record<string, string> => ({
   'X-Storage-Username': name,
 })
 
-export async function liveYard(t: { teardown(end: () => unknown): void }): Promise<LiveYard> {
+/** @param edit what each camera's line of the config becomes */
+export async function liveYard(
+  t: { teardown(end: () => unknown): void },
+  edit = (line: string) => line,
+): Promise<LiveYard> {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-live-'))
   const [door, hevc, jpeg] = await Promise.all([footage('passer'), footage('passer-hevc'), footage('counted-mjpeg')])
   const rtsp = await startRtspServer({ streams: { door, hevc, jpeg, yard: door } })
@@ -44,7 +48,7 @@ export async function liveYard(t: { teardown(end: () => unknown): void }): Promi
     camera(4, rtsp.url('yard'), off),
     camera(5, 'rtsp://127.0.0.1:9/away', 'motion: { preRecordSeconds: 1 }'),
     camera(6, rtsp.url('yard'), 'enabled: false'),
-  ]
+  ].map(edit)
   const file = join(folder, 'gatehouse.yaml')
   const configure = (lines: readonly string[]) =>
     writeFileSync(
