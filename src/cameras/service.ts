@@ -273,11 +273,14 @@ export class CamerasService {
   cameraHealth(): CameraHealth[] {
     return this.#needs.configured.site.cameras
       .filter((camera) => this.#duty(camera).watches || this.#keepsHistory(camera))
-      .map(({ id, name }) => {
+      .map((camera) => {
+        const { id, name } = camera
         const bad = this.#health.badness(id, this.#needs.clock.monotonic())
         const badSinceMs = bad ? this.#needs.clock.now() - bad.forMs : null
         const { scene = null } = this.#reports.status(id) ?? {}
-        return { id, name, badSinceMs, problem: bad?.problem ?? null, scene, impairment: this.#impairmentOf(id) }
+        // A camera that only keeps history needs no pictures in which motion can be found.
+        const impairment = this.#needs.wanted.of(camera).running ? this.#impairmentOf(id) : null
+        return { id, name, badSinceMs, problem: bad?.problem ?? null, scene, impairment }
       })
   }
 

@@ -81,6 +81,8 @@ export class Retention {
   #underWay: Promise<void> | undefined
   #isStopping = false
   #shortfall: Shortfall | null | undefined
+  /** Whether the newest look gave clips up for room. */
+  #gaveUp = false
   #lastPhoto = 0
 
   constructor(needs: RetentionNeeds) {
@@ -173,10 +175,15 @@ export class Retention {
         if (!isShort()) break
       }
     }
+    // A look that was ended has not let all go that goes first.
+    if (this.#isStopping) return
     // No one has seen these, and there is no copy of them: they go last.
     const room = { freeBytes: freeBytes(), minFreeBytes: settings().minFreeBytes }
-    if (isShort() && this.#giveUp({ nowMs: null, ...room }) > 0) return
-    if (!this.#isStopping) this.#shortfall = isShort() ? held : null
+    const gaveUp = isShort() && this.#giveUp({ nowMs: null, ...room }) > 0
+    // Their room comes a moment later. When the disk is short again at the next look, that did not help.
+    const mayHelp = gaveUp && !this.#gaveUp
+    this.#gaveUp = gaveUp
+    if (!mayHelp) this.#shortfall = isShort() ? held : null
   }
 
   /** Reads clips slice by slice, with a turn of the event loop for everything else in between. */

@@ -141,8 +141,9 @@ export async function waiting(
   detectionId: number,
   words: string,
 ): Promise<ClipWaits> {
-  const sizeBytes = await sizeOf(spoolPath(tools, detectionId)).catch(() => 0)
-  return { type: 'clipWaits', detectionId, words, sizeBytes: sizeBytes ?? 0 }
+  const sizes = [spoolPath, clipPath].map((pathOf) => sizeOf(pathOf(tools, detectionId)).catch(() => 0))
+  const sizeBytes = (await Promise.all(sizes)).reduce<number>((sum, bytes) => sum + (bytes ?? 0), 0)
+  return { type: 'clipWaits', detectionId, words, sizeBytes }
 }
 
 /** Returns the end of a lost clip, when that is known. */
@@ -159,8 +160,8 @@ async function attemptOf(tools: ClipTools, { facts, bounds, ending }: ClipPlan, 
       ? { ...lostBecause(facts, 'nothing-left'), ...endOf(bounds) }
       : describe(tools, facts, bounds, ending)
   }
-  const roomBytes = hasRoom ? 0 : spoolBytes
-  if (!tools.room.takeAgain(roomBytes)) throw new SpoolError('disk-full')
+  // What was promised is used, also on a disk that has become short since.
+  if (!hasRoom && !tools.room.takeAgain(spoolBytes)) throw new SpoolError('disk-full')
   try {
     const { leadMs, codec } = bounds
     if (codec === 'mjpeg') await remuxJpeg(tools.ffmpeg, spool, clip)
@@ -169,7 +170,7 @@ async function attemptOf(tools: ClipTools, { facts, bounds, ending }: ClipPlan, 
     await rm(spool, { force: true })
     return closed
   } finally {
-    tools.room.giveBack(roomBytes)
+    if (!hasRoom) tools.room.giveBack(spoolBytes)
   }
 }
 

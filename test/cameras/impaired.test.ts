@@ -2,7 +2,8 @@ import t from 'tap'
 import type { CameraStatus } from '../../src/video/index.ts'
 import { people, testGateway } from '../support/gateway.ts'
 
-const cameras = [{ id: 7, name: 'Dock', url: 'rtsp://192.0.2.7/main', motion: {} }]
+const url = 'rtsp://192.0.2.7/main'
+const cameras = [{ id: 7, name: 'Dock', url, motion: {} }]
 const by = people.ada
 const status: CameraStatus = {
   ...{ type: 'status', cameraId: 7, frameCount: 0, lastFrameAt: null, fps: 2, streamFps: 2, restarts: 0 },
@@ -40,4 +41,14 @@ t.test('a camera whose motion cannot be found says why, and is an alert after a 
   await say({ why: 'too_busy', agoMs: 61_000 })
   gateway.cameras.heard({ ...state, state: 'stalled' })
   t.match(await read('/api/iot/cctv'), { data: [{ online: false, impairment: null }] }, 'it has another trouble')
+})
+
+t.test('a camera that only keeps history needs no pictures in which motion can be found', async (t) => {
+  const history = { hours: 24 }
+  const gateway = await testGateway({ config: { cameras: [{ id: 7, url, history, motion: { enabled: false } }] } })
+  t.teardown(() => gateway.end())
+  gateway.cameras.threadStarted()
+  gateway.cameras.heard({ type: 'state', cameraId: 7, state: 'live', problem: null, words: null, at: 0 })
+  gateway.cameras.heard({ ...status, impairment: { why: 'few_pictures', agoMs: 61_000 } })
+  t.match(gateway.cameras.cameraHealth(), [{ id: 7, impairment: null }])
 })

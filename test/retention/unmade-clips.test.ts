@@ -2,6 +2,7 @@
 import t, { type Test } from 'tap'
 import type { FromCameras, ToCameras } from '../../src/video/index.ts'
 import { people, type TestGateway, testGateway } from '../support/gateway.ts'
+import { withRetention } from '../support/retention.ts'
 
 const cameras = [{ id: 7, url: 'rtsp://192.0.2.7/main', owner: 'vera', retentionDays: 3, motion: {} }]
 const dayMs = 86_400_000
@@ -91,4 +92,38 @@ t.test('clips that wait are an alert after five minutes, until they are made', a
   await hear(gateway, { ...facts, type: 'clipLost', reason: 'unreadable', words: 'It shows nothing.' })
   await gateway.health.look()
   t.match((await ask(gateway, '/api/alerts')).data[0], { kind: 'clips.recovered' })
+})
+
+/** A disk that has 10 bytes less than it should, and clips that could not be made yet. */
+async function shortDisk() {
+  const gateway = await testGateway({ config: { cameras } })
+  const letGo: number[] = []
+  const clip = { id: 1, cctvId: 7, firedAtMs: gateway.clock.now(), sizeBytes: 100, isHeld: false }
+  const parts = {
+    freeBytes: () => 90,
+    settings: () => ({ clipDays: () => ({ days: 1, key: 'none' }), minFreeBytes: 100, keepLocalDays: 90 }),
+    waiting: { list: () => [clip], giveUp: (id: number) => letGo.push(id) },
+  }
+  return { gateway, parts, letGo }
+}
+
+t.test('a look that the stop of the gateway ends lets no clip go that could not be made', async (t) => {
+  const { gateway, parts, letGo } = await shortDisk()
+  await withRetention(gateway, parts, async (retention) => {
+    const looked = retention.look()
+    await retention.stop()
+    await looked
+  })
+  t.same(letGo, [])
+})
+
+t.test('a disk that stays short though clips were let go counts as short', async (t) => {
+  const { gateway, parts, letGo } = await shortDisk()
+  await withRetention(gateway, parts, async (retention) => {
+    await retention.look()
+    t.equal(retention.shortfall, undefined, 'their room comes a moment later')
+    await retention.look()
+    t.same(retention.shortfall, { heldClips: 0, heldBytes: 0 })
+  })
+  t.same(letGo, [1, 1])
 })

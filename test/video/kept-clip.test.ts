@@ -192,6 +192,18 @@ t.test('a clip that cannot be cut keeps no room of the disk from the others, and
   t.ok(hasAll())
 })
 
+t.test('a clip uses the room that it was promised, also when the disk has become short meanwhile', async (t) => {
+  let freeBytes = 100_000_000
+  const room = new ClipRoom({ freeBytes: () => freeBytes, reserveBytes: () => 50_000_000 })
+  const words: (string | null)[] = []
+  const waits = (clip: { words: string | null }) => words.push(clip.words)
+  const { recording, endMs } = await record({ ...tools(t.testdir()), room, waits }, 1)
+  // Something else has written into the reserve.
+  freeBytes = 49_000_000
+  t.match(await recording.close(endMs, ending), { type: 'clipClosed', ...ending })
+  t.same(words, [])
+})
+
 t.test('a disk that fails in the middle leaves a clip of what it took, and the clip says so', async (t) => {
   let left = 1_000_000
   const room = {
