@@ -84,6 +84,18 @@ t.test(
   },
 )
 
+t.test('the alert of a box that has fewer entries than were seen ends when its log is retired', async (t) => {
+  const { hub, tokens, run } = await withBoth(t)
+  hub.clock.advance(60_000)
+  const body = { checkpoint: old.checkpoint(1), from: 1, leaves: [] }
+  t.equal((await hub.ask('POST', feedPathOf(old), { token: tokens.old, body })).status, 200)
+  const behind = async () =>
+    (await askAs(hub, '/api/hub/alerts')).body.data.filter(({ type }: { type: string }) => type === 'log.ahead')
+  t.match(await behind(), [{ closedAt: null }])
+  t.match(await run('retire', '--log', old.logId), { code: 0 })
+  t.match(await behind(), [{ closedBy: 'head office' }])
+})
+
 t.test('a box whose log was retired by mistake goes on after it has joined anew', async (t) => {
   const { hub, run, slots } = await withBoth(t)
   await run('retire', '--log', replacement.logId)

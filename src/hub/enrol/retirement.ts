@@ -1,6 +1,7 @@
 import { AppError } from '../../errors/index.ts'
 import { type Clock, isoTime } from '../../platform/index.ts'
 import { closeAlert } from '../ask/store.ts'
+import { endAhead } from '../feed/ahead.ts'
 import { formerLogs, raiseAlert } from '../feed/store.ts'
 import type { HubDatabase } from '../store/database.ts'
 import { hubStatement } from '../store/statement.ts'
@@ -75,7 +76,10 @@ export class RetirementService {
 
   async #retire(logIds: readonly string[], { by, reason }: Explained): Promise<string[]> {
     const rows = await this.#needs.db.rows<{ log_id: string }>(retired, [logIds, isoTime(this.#needs.clock.now())])
-    for (const { log_id } of rows) await this.#note(log_id, 'log.retired', { by, reason })
+    for (const { log_id } of rows) {
+      await this.#needs.db.transaction(async (tx) => endAhead(tx, log_id, this.#needs.clock.now()))
+      await this.#note(log_id, 'log.retired', { by, reason })
+    }
     return rows.map(({ log_id }) => log_id)
   }
 

@@ -84,17 +84,18 @@ export class TokenLimit {
     const { window, log, onRefused } = this.#needs
     for (const [key, limit] of limitsOf(claim)) window.take(key, limit)
     onRefused('wrong')
-    const [[ofLog]] = limitsOf(claim)
+    const [, [ofLog]] = limitsOf(claim)
     if (window.take(`line ${ofLog}`, 1) > 0 || window.take('lines', linesAMinute) > 0) return
     log.warn({ logId: claim.logId, network: networkOf(claim.address) }, 'a gateway came with a wrong token')
   }
 }
 
+/** The network first: a caller that is over its limit begins no further counts, however many logs it names. */
 function limitsOf({ logId, address }: Claim): [[string, number], [string, number]] {
   const network = networkOf(address)
   return [
-    [`wrong ${network} ${logId}`, wrongOfLogAMinute],
     [`wrong ${network}`, wrongOfNetworkAMinute],
+    [`wrong ${network} ${logId}`, wrongOfLogAMinute],
   ]
 }
 

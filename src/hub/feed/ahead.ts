@@ -1,5 +1,5 @@
 import { isoTime, type Logger } from '../../platform/index.ts'
-import type { HubDatabase, HubWrite } from '../store/database.ts'
+import type { HubWrite } from '../store/database.ts'
 import { hubStatement } from '../store/statement.ts'
 import type { SentFeed } from './request.ts'
 import type { FedLog, Head } from './store.ts'
@@ -16,6 +16,10 @@ const ended = hubStatement(
   `UPDATE alert SET closed_at = $2, closed_by = $3 WHERE log_id = $1 AND type = 'log.ahead' AND closed_at IS NULL`,
 )
 
+/** Ends the alert of a log: its gateway has all again, another log continues it, or it is retired. */
+export const endAhead = (tx: HubWrite, logId: string, nowMs: number): void =>
+  tx.send(ended, [logId, isoTime(nowMs), closedByItself])
+
 /** Who closes an alert by itself. No account is called so: theirs have an @ in them. */
 export const closedByItself = 'head office'
 
@@ -30,6 +34,8 @@ export class Ahead {
   readonly #log: Logger
   /** Logs that are known to have no such alert open, so that a feed writes nothing. */
   readonly #isWell = new Set<string>()
+  /** What was seen of a log when the service log last said that its gateway is behind: it asks again and again. */
+  readonly #said = new Map<string, number>()
 
   constructor({ log }: { readonly log: Logger }) {
     this.#log = log
@@ -40,8 +46,9 @@ export class Ahead {
     const seen = Math.max(head.size, head.witnessedSize)
     const { size } = sent.checkpoint
     if (size >= seen) {
-      if (!this.#isWell.has(log.log_id)) tx.send(ended, [log.log_id, isoTime(nowMs), closedByItself])
+      if (!this.#isWell.has(log.log_id)) endAhead(tx, log.log_id, nowMs)
       this.#isWell.add(log.log_id)
+      this.#said.delete(log.log_id)
       return
     }
     // It asks where to go on, under a checkpoint over all that it has.
@@ -51,16 +58,13 @@ export class Ahead {
     this.#isWell.delete(log.log_id)
     const detail = { siteId: log.site_id, size, seen }
     tx.send(raised, [log.log_id, `log.ahead.${seen}`, isoTime(nowMs), JSON.stringify(detail), closedByItself])
+    if (this.#said.get(log.log_id) === seen) return
+    this.#said.set(log.log_id, seen)
     this.#log.warn({ logId: log.log_id, ...detail }, 'a gateway has fewer leaves of its log than were seen here')
   }
 
   /** Forgets what was noted of a log in a transaction that was undone. */
   undone(logId: string): void {
     this.#isWell.delete(logId)
-  }
-
-  /** Ends the alert of a log that another one continues: the restore is declared. */
-  async continued(db: HubDatabase, logId: string, nowMs: number): Promise<void> {
-    await db.rows(ended, [logId, isoTime(nowMs), closedByItself])
   }
 }

@@ -4,6 +4,7 @@ import { MerkleFrontier } from '../../log/index.ts'
 import { isoTime, type Logger } from '../../platform/index.ts'
 import type { HubDatabase, HubTx, HubWrite } from '../store/database.ts'
 import { hubStatement } from '../store/statement.ts'
+import { endAhead } from './ahead.ts'
 import { findCheckpoint, keepNewest } from './checkpoints.ts'
 import type { ForkFact } from './facts.ts'
 import { eraseBehind, eraseNamesOf } from './names-behind.ts'
@@ -62,6 +63,8 @@ export async function adopt(
     }
     tx.send(newLog, [logId, parent.site_id, origin, vkeys, isoTime(nowMs)])
     tx.send(retiredAs, [logId, parent.log_id])
+    // The restore is declared.
+    endAhead(tx, parent.log_id, nowMs)
     tx.send(superseded, [parent.log_id, logId, fork.parentSize])
     await ensureHead(tx, logId)
     // Another site may have taken the number a moment ago.

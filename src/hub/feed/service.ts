@@ -246,9 +246,7 @@ export class FeedService {
     demandSite(sent, siteId)
     // The parent ends with this, so what the leaf says must have been signed.
     if (!isOverLeaves(sent)) throw AppError.field('leaves', 'they do not lead to the checkpoint of the new log')
-    const adopted = await adopt({ db, nowMs: clock.now(), log }, { parent, fork, logId, origin, keys })
-    await this.#ahead.continued(db, parent.log_id, clock.now())
-    return adopted
+    return adopt({ db, nowMs: clock.now(), log }, { parent, fork, logId, origin, keys })
   }
 }
 
