@@ -28,7 +28,7 @@ async function textsIn(language: string): Promise<Texts> {
 
 /** Names of products and standards, signs, and what both languages write alike. */
 const alike = new Set(
-  'Admin Clip Code Export Filter Format Gateway GTIN Import Info Log Name Online Offline Person PIN Position Sensor SSCC Start Status Test Text Uploads Version Webhooks Zone'.split(
+  'Admin Clip Code Export Filter Format Gateway GTIN Import Info Log Name Online Offline Person PIN Position Region Sensor SSCC Start Status Test Text Uploads Version Webhooks Zone'.split(
     ' ',
   ),
 )

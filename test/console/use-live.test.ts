@@ -31,6 +31,20 @@ t.test('a list that is wanted again while it is read is read once more, so it sh
   }
 })
 
+t.test('what failed is asked for again soon, also while the stream comes; what ended with a link is not', async (t) => {
+  const { restMs } = await import(new URL('../../src/console/page/use-live.ts', import.meta.url).href)
+  const known = { answer: 1, isLive: true, hasFailed: false, hasLeft: false }
+  const live = { comesLive: () => true }
+  t.equal(restMs(known, live), 60_000)
+  t.equal(restMs({ ...known, isLive: false }, live), 15_000)
+  t.equal(restMs(known, {}), 15_000, 'the stream does not tell all')
+  t.equal(restMs({ ...known, hasFailed: true }, live), 15_000, 'an older answer is on the page')
+  const asked = { ...known, answer: undefined, hasFailed: true }
+  t.equal(restMs(asked, { isFixed: true }), 15_000)
+  t.equal(restMs(known, { isFixed: true }), undefined)
+  t.equal(restMs({ ...asked, hasLeft: true }, { isFixed: true }), undefined, 'the link has ended')
+})
+
 t.test('a page that was hidden for a while shows what came meanwhile as soon as it is seen', inBrowser, async (t) => {
   const { gateway, url } = await place(t)
   const { page } = await open(t, browser, `${url}devices`)

@@ -231,6 +231,8 @@ class Explorer {
     if (isOut) await this.#signInByBadge(page, badge)
     if (!person || !(await page.locator('.gate form').first().isVisible())) return
     await signIn(page, person.username)
+    // The form may lie over the view, which is there already.
+    await page.locator('.gate form').first().waitFor({ state: 'hidden' })
     await page.locator('main:not(.gate)').first().waitFor()
     this.#note('signed in again')
   }

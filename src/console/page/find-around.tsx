@@ -110,7 +110,7 @@ export const SameGoods = ({ asset: { asset_id, gtin, lot }, timeZone }: AlikePro
     () => ask<Page<Alike>>(`/api/whms/assets?${query}&limit=${mostAlike}`),
     ['event'],
     () => {},
-    { isAbout: movesOne, comesLive: () => true, isUrgent: true },
+    { isAbout: movesOne, isUrgent: true },
   )
   if (!answer) return null
   const { data, pagination } = answer

@@ -449,7 +449,7 @@ const german: typeof english = {
       timestamp: 'Zeit (UTC)',
       receivedAt: 'Am Gateway angekommen (UTC)',
       root: 'Wurzel über die Einträge',
-      bytes: 'Bytes (base64)',
+      bytes: 'Bytes (in Base64)',
     },
     notes: 'Die zwei signierten Stände',
     checkpoints: 'Signierte Stände des Logs',

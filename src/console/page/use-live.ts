@@ -8,7 +8,7 @@ const leastMs = 5000
 const aloneMs = 15_000
 const firstMs = 1500
 /** What the stream tells is asked again this often, in case that something is wrong with either of them. */
-const whileLiveMs = 600_000
+const whileLiveMs = 60_000
 
 /** How an answer changes. */
 type Manner<T> = {
@@ -20,6 +20,24 @@ type Manner<T> = {
   readonly isUrgent?: boolean
   /** The answer never changes: it is asked for until it is there. */
   readonly isFixed?: boolean
+}
+
+type Known<T> = Pick<State<T>, 'answer' | 'isLive' | 'hasFailed' | 'hasLeft'>
+
+/** Returns how long nothing is asked after an answer or a refusal; undefined: nothing more is asked. Pure. */
+export function restMs<T>(
+  { answer, isLive, hasFailed, hasLeft }: Known<T>,
+  { isFixed = false, comesLive = () => false }: Manner<T>,
+): number | undefined {
+  if (isFixed && (answer !== undefined || hasLeft)) return undefined
+  return isLive && !hasFailed && answer !== undefined && comesLive(answer) ? whileLiveMs : aloneMs
+}
+
+/** Notes that something was asked for in vain. Returns whether the sign-in has ended. */
+function isLeft<T>(now: State<T>, error: Error): boolean {
+  now.hasFailed = true
+  now.hasLeft = error instanceof Refused && error.isSignedOut
+  return now.hasLeft
 }
 
 type Loaded<T> = { readonly answer: T | undefined; readonly problem: string; readonly reload: () => void }
@@ -50,11 +68,12 @@ export function useLive<T>(
         (next) => {
           if (now.isOver) return
           now.answer = next
+          now.hasFailed = false
           setProblem('')
           setAnswer(next)
         },
         (error: Error) => {
-          if (error instanceof Refused && error.isSignedOut) onLeft()
+          if (isLeft(now, error)) onLeft()
           else if (!now.isOver) setProblem(error.message)
         },
       )
@@ -66,10 +85,9 @@ export function useLive<T>(
       })
   }
   const rest = () => {
-    const { answer: known } = now
     if (now.isHeard) return askSoon()
-    if (isFixed && known !== undefined) return
-    soon(now.isLive && known !== undefined && comesLive(known) ? whileLiveMs : aloneMs)
+    const ms = restMs(now, { isFixed, comesLive })
+    if (ms !== undefined) soon(ms)
   }
   const reload = () => {
     now.isWanted = now.isAsking
@@ -116,10 +134,14 @@ type State<T> = {
   /** Something was heard while it is asked. */
   isHeard: boolean
   isLive: boolean
+  /** The newest answer is older than something that was asked for in vain. */
+  hasFailed: boolean
+  /** The sign-in, or the link, had ended when it was asked for. */
+  hasLeft: boolean
   answer: T | undefined
 }
 
 const blank = <T>(): State<T> => ({
   ...{ timer: 0, askedMs: 0, isAsking: false, isOver: false, isWanted: false },
-  ...{ isHeard: false, isLive: false, answer: undefined },
+  ...{ isHeard: false, isLive: false, hasFailed: false, hasLeft: false, answer: undefined },
 })
