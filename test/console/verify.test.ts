@@ -202,12 +202,8 @@ t.test('a pallet that is placed in its slot again is judged by its new photo', i
   t.not(await photo.getAttribute('src'), before)
 })
 
-t.test('a verdict whose answer got lost is recorded once, however often it is sent', inBrowser, async (t) => {
-  const floor = await waiting(t)
-  // What was asked for stays on the screen until its verdict was answered.
-  const { page } = await open(t, browser, `${floor.url}verify?slot=3`)
-  await signIn(page, 'sven')
-  await shown(page, 'A-3')
+/** Disputes the placement on the screen; the gateway records it, and its answer is lost. */
+async function disputeWithoutAnswer(page: Page): Promise<void> {
   await page.getByLabel('Note').fill('torn wrap')
   await page.route('**/api/whms/events', async (route) => {
     await route.fetch()
@@ -219,6 +215,15 @@ t.test('a verdict whose answer got lost is recorded once, however often it is se
     .getByText(/Not recorded/)
     .waitFor()
   await page.unroute('**/api/whms/events')
+}
+
+t.test('a verdict whose answer got lost is recorded once, however often it is sent', inBrowser, async (t) => {
+  const floor = await waiting(t)
+  // What was asked for stays on the screen until its verdict was answered.
+  const { page } = await open(t, browser, `${floor.url}verify?slot=3`)
+  await signIn(page, 'sven')
+  await shown(page, 'A-3')
+  await disputeWithoutAnswer(page)
   // A verdict on another one comes in between.
   await page.getByRole('button', { name: 'Next' }).click()
   await shown(page, 'A-1')
@@ -238,17 +243,7 @@ t.test('a verdict on a pallet that was placed in its slot again is another one',
   const { page } = await open(t, browser, `${floor.url}verify?slot=3`)
   await signIn(page, 'sven')
   await shown(page, 'A-3')
-  await page.getByLabel('Note').fill('torn wrap')
-  await page.route('**/api/whms/events', async (route) => {
-    await route.fetch()
-    await route.abort()
-  })
-  await page.getByRole('button', { name: 'Dispute' }).click()
-  await page
-    .getByRole('alert')
-    .getByText(/Not recorded/)
-    .waitFor()
-  await page.unroute('**/api/whms/events')
+  await disputeWithoutAnswer(page)
   const before = (await page.locator('.verify-photo > button img').getAttribute('src')) ?? ''
   const where = { slot_code: 'A-3', asset_barcode: 'P-A-3' }
   await record(floor.gateway, { event_type: 'REMOVED', ...where })
