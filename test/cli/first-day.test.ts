@@ -50,7 +50,7 @@ t.test('what the README says of the first day can be pasted as it stands', async
   writeFileSync(join(cwd, 'scripts/gatehouse'), `#!/bin/sh\nexec '${gatehouse}' "$@"\n`, { mode: 0o755 })
   // The real first start: embedded defaults, but for the port, which others may use.
   const { daemon } = await serve(t, cwd)
-  const [, ...day] = snippetsOf('Use it')
+  const day = snippetsOf('The first day')
   t.equal(day.length, 3, 'warehouse and slots, a question, an event')
   const answers: string[] = []
   for (const snippet of day) {
