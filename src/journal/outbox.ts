@@ -77,7 +77,7 @@ export class Outbox {
   readonly #inspect: Inspect
   readonly #checkpoint: () => CheckpointNote | undefined
   #written = 0
-  #texts: { readonly of: CheckpointNote | undefined; readonly byWarehouse: Map<number, string> } = {
+  #texts: { readonly of: CheckpointNote | undefined; readonly byWarehouse: Map<number, Buffer> } = {
     of: undefined,
     byWarehouse: new Map(),
   }
@@ -152,12 +152,12 @@ export class Outbox {
     }
   }
 
-  /** Written once for each warehouse until the next checkpoint: the note of that is most of the text. */
-  #metadataText(warehouseId: number): string {
+  /** Written once for each warehouse until the next checkpoint: the note of that is most of a notification. */
+  #metadataText(warehouseId: number): Buffer {
     const checkpoint = this.#checkpoint()
     if (this.#texts.of !== checkpoint) this.#texts = { of: checkpoint, byWarehouse: new Map() }
     const { byWarehouse } = this.#texts
-    const text = byWarehouse.get(warehouseId) ?? JSON.stringify(this.#metadata(warehouseId, checkpoint))
+    const text = byWarehouse.get(warehouseId) ?? Buffer.from(JSON.stringify(this.#metadata(warehouseId, checkpoint)))
     byWarehouse.set(warehouseId, text)
     return text
   }
@@ -180,12 +180,14 @@ export class Outbox {
 }
 
 /** The parts of a notification as JSON; two notifications about one event differ in the rest. */
-type Parts = { readonly timestamp: string; readonly data: string; readonly metadata: string }
+type Parts = { readonly timestamp: string; readonly data: string; readonly metadata: Buffer }
+
+const end = Buffer.from('}')
 
 /** Returns the bytes of JSON.stringify over the envelope. */
 function bodyOf(id: string, type: EventType, { timestamp, metadata }: Parts, data: string): Uint8Array {
-  const head = `{"id":${JSON.stringify(id)},"type":"${type}","timestamp":"${timestamp}"`
-  return Buffer.from(`${head},"data":${data},"metadata":${metadata}}`, 'utf8')
+  const head = `{"id":${JSON.stringify(id)},"type":"${type}","timestamp":"${timestamp}","data":${data},"metadata":`
+  return Buffer.concat([Buffer.from(head, 'utf8'), metadata, end])
 }
 
 const createdOf = ({ type, data }: AnnouncedEvent | CreatedEvent) => ({ kind: type, event: data })
