@@ -82,13 +82,19 @@ export type IncidentFilter = {
   readonly from?: number | undefined
   readonly to?: number | undefined
   readonly hiddenWarehouses: readonly number[]
+  /** Only those that refer to one of these, each as `type:id`. */
+  readonly references?: readonly string[] | undefined
 }
 
 export type IncidentPage = { readonly limit: number; readonly offset: number; readonly before?: TimePlace | undefined }
 
+/** External references have no id, and are equal to nothing. */
+const refersTo = `EXISTS (SELECT 1 FROM json_each(o.evidence) e
+  WHERE e.value ->> 'type' || ':' || (e.value ->> 'id') IN (SELECT value FROM json_each(?)))`
+
 /** The openings in their order; its key is the time and the incident. */
 export const openingsOf = listings(
-  ({ status, severity, category, from, to, hiddenWarehouses }: IncidentFilter) => {
+  ({ status, severity, category, from, to, hiddenWarehouses, references }: IncidentFilter) => {
     const newest =
       '(SELECT status FROM main.incident_change n WHERE n.incident_id = o.incident_id ORDER BY n.id DESC LIMIT 1)'
     const holes = hiddenWarehouses.map(() => '?').join(', ')
@@ -101,11 +107,15 @@ export const openingsOf = listings(
         ...given('o.severity = ?', severity),
         ...given('o.category = ?', category),
         ...given(`${newest} = ?`, status),
+        ...given(refersTo, references && JSON.stringify(references)),
         ...(holes === '' ? [] : [{ sql: `coalesce(o.warehouse_id NOT IN (${holes}), 1)`, values: hiddenWarehouses }]),
       ],
     }
   },
-  [[{ hiddenWarehouses: [] }], [{ status: '', severity: '', category: '', from: 0, to: 1, hiddenWarehouses: [1, 2] }]],
+  [
+    [{ hiddenWarehouses: [] }],
+    [{ status: '', severity: '', category: '', from: 0, to: 1, hiddenWarehouses: [1, 2], references: [] }],
+  ],
 )
 
 function given(condition: string, value: string | number | undefined): Condition[] {

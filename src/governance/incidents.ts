@@ -101,14 +101,22 @@ export class Incidents {
     )
   }
 
-  /** Ends early when `signal` says that the client has gone. */
+  /** Returns one page of the incidents that the caller may see. Ends early when `signal` says that the client has gone. */
   async incidents(
-    query: Omit<store.IncidentFilter, 'hiddenWarehouses'>,
+    {
+      asset_barcode,
+      ...query
+    }: Omit<store.IncidentFilter, 'hiddenWarehouses' | 'references'> & { asset_barcode?: string | undefined },
     { limit, offset, before }: store.IncidentPage,
     caller: Caller,
     signal?: AbortSignal,
   ) {
-    const listing = store.openingsOf({ ...query, hiddenWarehouses: this.#needs.warehouse.hiddenFrom(caller) })
+    const references =
+      asset_barcode === undefined
+        ? undefined
+        : this.#needs.work.read((tx) => this.#needs.references.ofAsset(tx, asset_barcode, caller))
+    const hiddenWarehouses = this.#needs.warehouse.hiddenFrom(caller)
+    const listing = store.openingsOf({ ...query, hiddenWarehouses, references })
     const page = { limit, offset, before: before && [before.timestampMs, before.id] }
     const { keys, hasMore, total } = await keysOfPage(this.#needs.work, listing, page, countLimit, signal)
     const data = this.#needs.work.read((tx) =>

@@ -2,7 +2,7 @@ import { type ConfiguredCameras, type Detections, filmsAround, namesOfClipsToCom
 import type { ReadTx } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import { type Caller, numericPath } from '../http/index.ts'
-import { findEvent } from '../ledger/index.ts'
+import { eventsOfAsset, findEvent } from '../ledger/index.ts'
 import { clipToCome, findMedia } from '../log/index.ts'
 import type { Photos } from '../photos/index.ts'
 import { redactedFilesOf } from '../privacy/index.ts'
@@ -90,6 +90,29 @@ export class References {
       default:
         return undefined
     }
+  }
+
+  /**
+   * Returns all references, as `type:id`, that are about an asset: itself, its newest events that the caller may see, and their photos.
+   * None for an asset that the caller may not see.
+   */
+  ofAsset(tx: ReadTx, barcode: string, caller: Caller): string[] {
+    const { assets, warehouse } = this.#needs
+    const keys = assets.keysOf(tx, barcode)
+    const own = keys.flatMap((key) => assets.visible(tx, key, caller) ?? [])
+    const slots = new Map<number, boolean>()
+    const isSeen = (slotId: number) => {
+      const known = slots.get(slotId) ?? warehouse.visibleSlot(tx, slotId, caller) !== undefined
+      slots.set(slotId, known)
+      return known
+    }
+    const events = keys.flatMap((key) => eventsOfAsset(tx, key)).filter(({ slot_id }) => isSeen(slot_id))
+    const photos = new Set(events.flatMap(({ photo_sha256 }) => photo_sha256 ?? []))
+    return [
+      ...own.map(({ asset_id }) => `asset:${asset_id}`),
+      ...events.map(({ id }) => `event:${id}`),
+      ...[...photos].map((sha256) => `photo:${sha256}`),
+    ]
   }
 
   #read(text: string): Claimed {

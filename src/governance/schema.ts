@@ -139,6 +139,10 @@ export const IncidentQuery = z.object({
   status: z.enum(incidentStates).optional(),
   severity: z.enum(severities).optional(),
   category: text(64).optional(),
+  asset_barcode: barcode().optional().openapi({
+    description:
+      'those that refer to this asset (any form of its barcode), to one of its newest 5,000 events that the caller may see, or to a photo of such an event',
+  }),
   ...period,
   cursor,
   ...historyQuery,

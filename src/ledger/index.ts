@@ -1,4 +1,5 @@
 export { judgementsAfter, moveBefore } from './derive/around.ts'
+export { eventsOfAsset } from './derive/asset-events.ts'
 export { eventsInSlices } from './derive/history.ts'
 export type { EventPlace, HistoryFilter } from './derive/look.ts'
 export { occupantOf, standingIn } from './derive/occupants.ts'

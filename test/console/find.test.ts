@@ -2,9 +2,9 @@ import type { Browser, Page } from 'playwright-core'
 import t from 'tap'
 import { violations } from '../support/axe.ts'
 import { inBrowser, launchBrowser, open, type Place, place, record, signIn } from '../support/browser.ts'
-import { furnish, people } from '../support/gateway.ts'
+import { furnish, type Person, people } from '../support/gateway.ts'
 import { scannerAt } from '../support/scanner.ts'
-import { pictureOf } from '../support/screens.ts'
+import { pictureOf, screens } from '../support/screens.ts'
 
 t.setTimeout(240_000)
 
@@ -245,3 +245,73 @@ t.test(
     t.equal(ofStory(), 2, 'a scan and a story')
   },
 )
+
+/** A pallet that a count found, with two incidents about it and one about another. */
+async function reported(at: Place): Promise<void> {
+  const { gateway } = at
+  await story(at)
+  const post = async (path: string, body: unknown, by: Person = people.sven) => {
+    gateway.clock.advance(1000)
+    const answer = await gateway.ask('POST', path, { by, body })
+    if (answer.status > 201) throw new Error(answer.text)
+    return answer.body
+  }
+  const count = await post('/api/whms/counts', { slot_codes: ['A-01-01'] })
+  const counted = `/api/whms/counts/${count.id}`
+  await post(`${counted}/scans`, { slot_code: 'A-01-01', barcodes: ['P-1'] }, people.olga)
+  await post(`${counted}/submit`, {}, people.olga)
+  await post(`${counted}/approve`, {})
+  const kinds = { severity: 'high', category: 'damage' }
+  await post('/api/governance/incidents', { ...kinds, title: 'Crushed corner', evidenceReferences: ['event:1'] })
+  await post('/api/governance/incidents', { ...kinds, evidenceReferences: ['asset:P-1'] })
+  await post('/api/governance/incidents', { ...kinds, title: 'Not this one', evidenceReferences: ['asset:P-2'] })
+  await post('/api/governance/incidents/2/resolve', { resolution: 'repacked' })
+}
+
+t.test('a pallet shows its incidents with their packages, and the count that found it', inBrowser, async (t) => {
+  const at = await place(t)
+  await reported(at)
+  const { page, faults } = await open(t, browser, `${at.url}find/P-1`, screens.handheld)
+  await signIn(page, 'sven')
+  const own = page.getByRole('region', { name: 'Incidents about this pallet' })
+  await own.getByRole('link', { name: 'Crushed corner' }).waitFor()
+  t.same(await own.getByRole('link').allInnerTexts(), ['Incident 2: damage', 'Crushed corner'])
+  t.same(await own.locator('li').nth(0).locator('.chip').allInnerTexts(), ['Resolved', 'High', 'damage'])
+  t.same(await own.locator('li').nth(1).locator('.chip').allInnerTexts(), ['Open', 'High', 'damage'])
+  t.equal(await page.evaluate('document.documentElement.scrollWidth'), 360, 'not sideways')
+  t.same(await violations(page), [])
+  const [kept] = await Promise.all([
+    page.waitForEvent('download'),
+    own.getByRole('button', { name: /^Package of evidence ?: Incident 1$/ }).click(),
+  ])
+  t.match(kept.suggestedFilename(), /incident-1.*\.zip$/)
+  await own.getByText('it is among your downloads').waitFor()
+  const path = pictureOf('find incidents')
+  if (path !== undefined) await page.screenshot({ path, fullPage: true })
+  await page.getByRole('link', { name: 'found by count 1' }).first().click()
+  await page.getByRole('heading', { level: 1, name: 'Count 1' }).waitFor()
+  await page.goBack()
+  await own.getByRole('link', { name: 'Crushed corner' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Crushed corner' }).waitFor()
+  t.same(faults, [])
+})
+
+t.test('a German operator sees the incidents without packages, and a viewer none', inBrowser, async (t) => {
+  const at = await place(t)
+  await reported(at)
+  const german = await open(t, browser, `${at.url}find/P-1`, { locale: 'de-DE' })
+  await signIn(german.page, 'olga')
+  const own = german.page.getByRole('region', { name: 'Vorfälle mit dieser Palette' })
+  await own.getByRole('link', { name: 'Vorfall 2: damage' }).waitFor()
+  t.same(await own.locator('li').nth(1).locator('.chip').allInnerTexts(), ['Offen', 'Hoch', 'damage'])
+  t.equal(await own.getByRole('button').count(), 0)
+  await german.page.getByRole('link', { name: 'gefunden bei Zählung 1' }).first().waitFor()
+  const seen = await open(t, browser, `${at.url}find/P-1`)
+  const asked: string[] = []
+  seen.page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+  await signIn(seen.page, 'vera')
+  await seen.page.getByRole('link', { name: 'found by count 1' }).first().waitFor()
+  t.equal(await seen.page.getByText('Crushed corner').count(), 0)
+  t.notOk(asked.includes('/api/governance/incidents'), 'what a viewer may not read is not asked for')
+  t.same([...german.faults, ...seen.faults], [])
+})

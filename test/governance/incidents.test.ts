@@ -44,6 +44,18 @@ const notified = (gateway: TestGateway) =>
     ...JSON.parse(body.toString('utf8')),
   }))
 
+/** A slot in warehouse 2. */
+async function hiddenSlot(gateway: TestGateway, slot_id: string): Promise<void> {
+  const by = people.ada
+  await gateway.ask('POST', '/api/whms/warehouses', { by, body: { name: 'Vault', timezone: 'Europe/Berlin' } })
+  await gateway.ask('POST', '/api/whms/zones', { by, body: { name: 'V', zone_type: 'storage', warehouseId: 2 } })
+  const corners = [0, 0, 1, 0, 1, 1]
+  const floor_plan_polygon = [0, 2, 4].map((n) => ({ x: corners[n], y: corners[n + 1] }))
+  const body = { slot_id, zone: 'V', zoneId: 2, floor_plan_polygon }
+  const made = await gateway.ask('POST', '/api/whms/slots', { by, body })
+  if (made.status !== 201) throw new Error(made.text)
+}
+
 /** An incident from its report to its resolution, a minute between the steps. */
 async function resolvedIncident(t: { teardown(end: () => void): void }) {
   const gateway = await testGateway()
@@ -440,6 +452,50 @@ t.test('incidents are listed newest first, by state, severity, category and time
   t.match(await ids('limit=2&offset=1'), { ids: [3, 2] })
   t.equal((await gateway.ask('GET', `${path}?status=closed`, { by: people.olga })).status, 400)
   t.equal((await gateway.ask('GET', path, { by: people.vera })).status, 403)
+})
+
+t.test('the incidents of a pallet refer to it, to its events or its photos, as far as the caller sees', async (t) => {
+  const tess: Person = { username: 'tess', role: 'supervisor' }
+  const gateway = await testGateway({
+    people: [...Object.values(people), tess],
+    config: { warehouses: [{ id: 2, viewers: ['sven', 'olga'] }] },
+  })
+  t.teardown(() => gateway.end())
+  await furnish(gateway, ['A'])
+  await hiddenSlot(gateway, 'V-1')
+  const photo_url = await heldPhoto(gateway, 1)
+  const other_url = await heldPhoto(gateway, 2)
+  const move = async (slot_code: string, asset_barcode: string) => {
+    const body = {
+      event_type: 'PLACED',
+      slot_code,
+      asset_barcode,
+      photo_url: slot_code === 'V-1' ? photo_url : other_url,
+    }
+    return (await gateway.ask('POST', '/api/whms/events', { by: people.olga, body })).body.id as number
+  }
+  const first = await move('A', 'P-1')
+  const other = await move('A', 'P-2')
+  const inVault = await move('V-1', 'P-1')
+  const references = [
+    [`event:${first}`],
+    ['asset:P-1'],
+    [`event:${other}`],
+    [`event:${inVault}`],
+    [photo_url],
+    ['P-1 fell'],
+  ]
+  for (const evidenceReferences of references) {
+    t.equal((await report(gateway, { evidenceReferences, warehouseId: 1 })).status, 201)
+  }
+  const of = async (query: string, by: Person) =>
+    (await gateway.ask('GET', `${path}?${query}`, { by })).body.data.map(({ id }: { id: number }) => id)
+  t.strictSame(await of('asset_barcode=P-1', people.sven), [5, 4, 2, 1])
+  t.strictSame(await of('asset_barcode=P-1', people.ada), [5, 4, 2, 1])
+  t.strictSame(await of('asset_barcode=P-1', tess), [2, 1], 'a number says nothing about a move in a hidden warehouse')
+  t.strictSame(await of('asset_barcode=P-2&status=open', people.sven), [3], 'with another filter')
+  t.strictSame(await of('asset_barcode=P-2&status=resolved', people.sven), [])
+  t.strictSame(await of('asset_barcode=P-9', people.sven), [])
 })
 
 t.test('nobody who has the file changes what was reported', async (t) => {

@@ -15,6 +15,8 @@ const english = {
   since: 'Since',
   hidden: 'in a place that you may not see',
   nowhere: 'in no slot',
+  incidents: 'Incidents about this pallet',
+  newestIncidents: (n: number) => `The newest ${numberWords(n)} are listed.`,
   counts: 'Counts that are under way',
   count: (name: string | number) => `Count ${name}`,
   counted: {
@@ -42,6 +44,8 @@ const german: typeof english = {
   since: 'Seit',
   hidden: 'an einem Platz, den Sie nicht sehen dürfen',
   nowhere: 'auf keinem Stellplatz',
+  incidents: 'Vorfälle mit dieser Palette',
+  newestIncidents: (n) => `Die neuesten ${numberWords(n)} sind aufgeführt.`,
   counts: 'Laufende Zählungen',
   count: (name) => `Zählung ${name}`,
   counted: {

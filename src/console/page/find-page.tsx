@@ -16,6 +16,7 @@ import { ask, gatewayNow, Refused } from './ask.ts'
 import { Bar } from './bar.tsx'
 import { kilograms } from './counting.ts'
 import { CountsHere, SameGoods, SmallPlan } from './find-around.tsx'
+import { IncidentsOf } from './find-incidents.tsx'
 import { findTexts as words } from './find-texts.ts'
 import { Icon } from './icons.tsx'
 import type { Heard } from './live.ts'
@@ -97,7 +98,7 @@ const Looked = ({ code, at, signed, caller, onLeft }: LookedProps) => {
           <span class="code">{titleOf(code, found?.answer)}</span>
         </h1>
         {!found && trouble === '' ? <p class="blank">{words.looking}</p> : null}
-        {found ? <Answer {...{ found, at, timeZone, caller }} /> : null}
+        {found ? <Answer {...{ found, at, timeZone, caller, onLeft }} /> : null}
       </main>
     </>
   )
@@ -182,9 +183,10 @@ type AnswerProps = {
   at: string | undefined
   timeZone: string | undefined
   caller: SignedIn | undefined
+  onLeft: (why: string) => void
 }
 
-const Answer = ({ found, at, timeZone, caller }: AnswerProps) => {
+const Answer = ({ found, at, timeZone, caller, onLeft }: AnswerProps) => {
   const { code, answer, steps, leftOut } = found
   const matches = answer?.matches ?? []
   const asset = matches.find(({ kind }) => kind === 'asset')
@@ -211,7 +213,8 @@ const Answer = ({ found, at, timeZone, caller }: AnswerProps) => {
           match={asset}
           at={at}
           timeZone={timeZone}
-          isSignedIn={caller !== undefined}
+          caller={caller}
+          onLeft={onLeft}
         />
       ) : null}
     </>
@@ -289,10 +292,12 @@ type StoryProps = {
   match: ScanMatch | undefined
   at: string | undefined
   timeZone: string | undefined
-  isSignedIn: boolean
+  caller: SignedIn | undefined
+  onLeft: (why: string) => void
 }
 
-const StoryOf = ({ code, steps, leftOut, match, at, timeZone, isSignedIn }: StoryProps) => {
+const StoryOf = ({ code, steps, leftOut, match, at, timeZone, caller, onLeft }: StoryProps) => {
+  const isSignedIn = caller !== undefined
   const [isPrinting, setPrinting] = useState(false)
   const asking = useRef(new Set<Promise<unknown>>())
   const onAsking = (asked: Promise<unknown>) => {
@@ -344,6 +349,9 @@ const StoryOf = ({ code, steps, leftOut, match, at, timeZone, isSignedIn }: Stor
         {stands ? <SmallPlan slotId={stands.id} /> : null}
       </div>
       {stands && at === undefined ? <CountsHere slotId={stands.id} label={stands.slot_id} changes={steps} /> : null}
+      {caller?.permissions.includes('incidents:read') && at === undefined ? (
+        <IncidentsOf key={code} {...{ code, caller, timeZone, onLeft }} />
+      ) : null}
       {isSignedIn && at === undefined && match?.asset?.gtin ? (
         <SameGoods key={`${match.asset.gtin} ${match.asset.lot}`} asset={match.asset} timeZone={timeZone} />
       ) : null}

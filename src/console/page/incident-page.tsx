@@ -1,9 +1,8 @@
-import { useEffect, useRef, useState } from 'hono/jsx/dom'
+import { useState } from 'hono/jsx/dom'
 import { type Acts, Field, Frame, Twice, useActs } from './acts.tsx'
 import { follow } from './address.ts'
 import type { List, SignedIn, Warehouse } from './answers.ts'
 import { ask, Refused } from './ask.ts'
-import { download, sizeWords } from './download.ts'
 import { Icon } from './icons.tsx'
 import {
   addressOf,
@@ -15,10 +14,9 @@ import {
   seenOf,
   statusChip,
 } from './incident-data.ts'
+import { MakePackage } from './incident-package.tsx'
 import { incidentTexts as words } from './incident-texts.ts'
-import { locale } from './language.ts'
 import { moment } from './moments.ts'
-import { Said } from './said.tsx'
 import { texts } from './texts.ts'
 import { useLive } from './use-live.ts'
 import type { ViewProps } from './views.ts'
@@ -137,57 +135,13 @@ const ToDo = ({ incident, caller, acts }: { incident: Incident; caller: SignedIn
   )
 }
 
-/** Downloads the package, and says how much of it has come: how large it becomes is not known before. */
-const Package = ({ id, onLeft }: { id: number; onLeft: (why: string) => void }) => {
-  const [state, setState] = useState('')
-  const [problem, setProblem] = useState('')
-  const [isGoing, setGoing] = useState(false)
-  const stop = useRef<AbortController | null>(null)
-  useEffect(() => () => stop.current?.abort(), [])
-  const make = async () => {
-    const stopping = new AbortController()
-    stop.current = stopping
-    setGoing(true)
-    setProblem('')
-    setState(words.packageStarts)
-    let shownMs = performance.now()
-    const onBytes = (bytes: number) => {
-      // A screen reader would read each of a thousand parts.
-      if (performance.now() - shownMs < 1000) return
-      shownMs = performance.now()
-      setState(words.packageGoes(sizeWords(bytes, locale)))
-    }
-    try {
-      const { name, bytes } = await download(`${incidentsApi}/${id}/package`, { onBytes, signal: stopping.signal })
-      setState(words.packageDone(name, sizeWords(bytes, locale)))
-    } catch (error) {
-      setState(stopping.signal.aborted ? words.packageStopped : '')
-      if (error instanceof Refused && error.isSignedOut) onLeft(texts.signedOut)
-      else if (!stopping.signal.aborted) setProblem(words.packageFailed((error as Error).message))
-    } finally {
-      setGoing(false)
-    }
-  }
-  return (
-    <section class="card unit-acts" aria-labelledby="incident-package">
-      <h2 id="incident-package">{words.package}</h2>
-      <p>{words.packageWhat}</p>
-      {isGoing ? (
-        <button type="button" onClick={() => stop.current?.abort()}>
-          {words.stop}
-        </button>
-      ) : (
-        <button type="button" class="strong" onClick={() => void make()}>
-          <Icon name="proof" /> {words.packageMake}
-        </button>
-      )}
-      <p role="status">{state}</p>
-      <p class="problem" role="alert">
-        <Said words={problem} />
-      </p>
-    </section>
-  )
-}
+const Package = ({ id, onLeft }: { id: number; onLeft: (why: string) => void }) => (
+  <section class="card unit-acts" aria-labelledby="incident-package">
+    <h2 id="incident-package">{words.package}</h2>
+    <p>{words.packageWhat}</p>
+    <MakePackage strong {...{ id, onLeft }} words={words.packageMake} />
+  </section>
+)
 
 type EvidenceProps = { incident: Incident; seen: ReadonlyMap<string, Seen>; timeZone: string | undefined }
 

@@ -81,7 +81,7 @@ export const Move = ({ step, code, timeZone, isSignedIn, nowMs, onAsking, isPrin
         </div>
         <div class="move-body">
           <Photo {...{ step, isSignedIn, timeZone }} />
-          <MoveFacts step={step} timeZone={timeZone} evidence={details?.evidence} />
+          <MoveFacts {...{ step, timeZone, isSignedIn }} evidence={details?.evidence} />
         </div>
         {event.warnings.length > 0 ? (
           <ul class="warnings">
@@ -147,22 +147,39 @@ const MoveFacts = ({
   step: { event, weightKg, operator, corrects, correctedBy },
   timeZone,
   evidence,
+  isSignedIn,
 }: {
   step: StoryStep
   timeZone: string | undefined
   evidence: Evidence | undefined
+  isSignedIn: boolean
 }) => (
   <dl class="facts">
     <Fact name={words.by} value={operator ?? words.nobody} />
     {weightKg === null ? null : <Fact name={words.weight} value={kilograms(weightKg)} />}
     {event.verification_notes ? <Fact name={words.note} value={event.verification_notes} /> : null}
-    {event.count ? <Fact name={words.count} value={words.byCount(event.count.id)} /> : null}
+    {event.count ? <CountFact id={event.count.id} isSignedIn={isSignedIn} /> : null}
     {corrects === null ? null : <Fact name={words.corrects} value={words.event(corrects)} />}
     {correctedBy.length === 0 ? null : <Fact name={words.corrected} value={words.byEvent(correctedBy.join(', '))} />}
     {event.time_quality === 'unsynced' ? <Fact name={words.clock} value={words.unsynced} /> : null}
     {evidence ? <Fact name={words.evidence} value={evidenceWords(evidence, timeZone)} /> : null}
     <Fact name={words.eventName} value={words.number(event.id)} />
   </dl>
+)
+
+const CountFact = ({ id, isSignedIn }: { id: number; isSignedIn: boolean }) => (
+  <div>
+    <dt>{words.count}</dt>
+    <dd>
+      {isSignedIn ? (
+        <a href={`/counts/${id}`} onClick={follow}>
+          {words.byCount(id)}
+        </a>
+      ) : (
+        words.byCount(id)
+      )}
+    </dd>
+  </div>
 )
 
 export const Fact = ({ name, value }: { name: string; value: string }) => (
