@@ -5,8 +5,17 @@ import { readBarcode } from '../../src/warehouse/index.ts'
 import { verifyBundle } from '../support/evidence/bundle.ts'
 import { checkpointText, testLog } from '../support/evidence/forge.ts'
 import { cheapHash } from '../support/gateway.ts'
-import { askAs, continuation, forkOf, headOffice, type Move, placements, story } from '../support/head-office.ts'
-import { feedOf, feedPathOf, type TestHub, testHub } from '../support/hub.ts'
+import {
+  askAs,
+  continuation,
+  fedSite,
+  forkOf,
+  headOffice,
+  type Move,
+  placements,
+  story,
+} from '../support/head-office.ts'
+import { feedOf, feedPathOf, testHub } from '../support/hub.ts'
 import { startPostgres } from '../support/postgres.ts'
 
 const postgres = await startPostgres(t)
@@ -71,23 +80,6 @@ t.test('a unit that is made and sent off in one feed, or whose first step comes 
 
 const truck = '095201234567891235'
 const sscc = '095201234567891242'
-
-/** Site `dc-<n>` with these moves and steps of transport units, in one feed. */
-async function fedSite(hub: TestHub, n: number, moves: readonly Move[], more: SiteExtras = {}) {
-  const [siteId, logId] = [`dc-${n}`, `0190a5c4-3c00-7000-8000-0000000002${n}`]
-  const steps = (more.steps ?? []).map(([time, step], i) => {
-    const facts = { v: 2, kind: 'unit-history', siteId, logId, seq: moves.length + i + 1, status: 'active' }
-    return Buffer.from(JSON.stringify({ ...facts, timestamp: `2026-03-02T${time}:00.000Z`, sscc: truck, ...step }))
-  })
-  const log = testLog({ siteId, logId, leaves: [...placements({ siteId, logId, moves }), ...steps] })
-  const body = { ...feedOf(log, 0, log.leaves.length), snapshot: { version: 1, assets: more.assets ?? [] } }
-  const { status } = await hub.ask('POST', feedPathOf(log), { token: await hub.enrol(log), body })
-  if (status !== 200) throw new Error(`the feed of ${siteId} was answered with ${status}`)
-}
-type SiteExtras = {
-  readonly steps?: readonly (readonly [time: string, step: object])[]
-  readonly assets?: readonly object[]
-}
 
 const outbound = { unitId: 'u-1', toStage: 'departed', direction: 'outbound', reference: 'LKW-7' }
 
@@ -234,8 +226,8 @@ t.test('a recall says where every pallet of a lot is now, also as a file to send
   const file = await askAs(hub, '/api/hub/recall?gtin=09521234543213&lot=L-7731&format=csv')
   t.equal(file.headers.get('content-type'), 'text/csv; charset=utf-8')
   const [head, ...lines] = file.text.trim().split('\r\n')
-  t.equal(head, 'siteId,asset_barcode,slot,since,state,unit')
-  t.match(lines[3], /^dc-11,095201234567891235,,2026-03-02T09:00:00.000Z,in_transit,LKW-7$/)
+  t.equal(head, 'siteId,asset_barcode,slot,since,state,unit,gtin,lot')
+  t.match(lines[3], /^dc-11,095201234567891235,,2026-03-02T09:00:00.000Z,in_transit,LKW-7,09521234543213,L-7731$/)
   t.equal(lines.length, 5)
   t.equal((await askAs(hub, '/api/hub/recall?gtin=9521234543214')).status, 400, 'a wrong check digit')
 })

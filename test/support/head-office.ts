@@ -90,6 +90,25 @@ export async function headOffice(t: Test, postgres: TestPostgres, options: HubOp
   return hub
 }
 
+/** Site `dc-<n>` with these moves and steps of transport units, in one feed. */
+export async function fedSite(hub: TestHub, n: number, moves: readonly Move[], more: SiteExtras = {}) {
+  const [siteId, logId] = [`dc-${n}`, `0190a5c4-3c00-7000-8000-0000000002${n}`]
+  const steps = (more.steps ?? []).map(([time, step], i) => {
+    const facts = { v: 2, kind: 'unit-history', siteId, logId, seq: moves.length + i + 1, status: 'active' }
+    return Buffer.from(
+      JSON.stringify({ ...facts, timestamp: `2026-03-02T${time}:00.000Z`, sscc: '095201234567891235', ...step }),
+    )
+  })
+  const log = testLog({ siteId, logId, leaves: [...placements({ siteId, logId, moves }), ...steps] })
+  const body = { ...feedOf(log, 0, log.leaves.length), snapshot: { version: 1, assets: more.assets ?? [] } }
+  const { status } = await hub.ask('POST', feedPathOf(log), { token: await hub.enrol(log), body })
+  if (status !== 200) throw new Error(`the feed of ${siteId} was answered with ${status}`)
+}
+type SiteExtras = {
+  readonly steps?: readonly (readonly [time: string, step: object])[]
+  readonly assets?: readonly object[]
+}
+
 /** Asks as an account of the config. */
 export const askAs = (hub: TestHub, path: string, username = 'dora', method = 'GET') =>
   hub.ask(method, path, {

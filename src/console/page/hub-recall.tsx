@@ -9,6 +9,9 @@ const words = hubTexts.recall
 type Pallet = {
   readonly siteId: string
   readonly asset_barcode: string
+  /** Null: no site that has the lot of it names an item. */
+  readonly gtin: string | null
+  readonly lots: readonly string[]
   /** Null: it was taken out there. */
   readonly slot: string | null
   readonly since: string
@@ -18,23 +21,25 @@ type Pallet = {
 }
 type Recalled = { readonly data: readonly Pallet[]; readonly nextCursor: string | null }
 
-/** Every pallet of an item and lot, on all sites, as a list to send. */
+/** Every pallet of a lot, of an item or of both, on all sites, as a list to send. Who hears of a lot often does not know the item. */
 export const HubRecall = ({ gtin, lot, onLeft }: { gtin: string; lot: string; onLeft: () => void }) => {
   const item = useRef<HTMLInputElement>(null)
   const batch = useRef<HTMLInputElement>(null)
-  const query = new URLSearchParams({ gtin, ...(lot !== '' && { lot }) })
-  const path = gtin === '' ? undefined : `/api/hub/recall?${query}`
+  const [isEmpty, setEmpty] = useState(false)
+  const query = new URLSearchParams({ ...(lot !== '' && { lot }), ...(gtin !== '' && { gtin }) })
+  const path = query.size === 0 ? undefined : `/api/hub/recall?${query}`
   const { answer, problem, code } = useAnswer<Recalled>(path, onLeft)
   const timeAt = useSiteClock(path !== undefined, onLeft)
   useEffect(() => {
-    if (gtin === '') item.current?.focus()
+    if (path === undefined) batch.current?.focus()
   }, [])
   const list = (event: Event) => {
     event.preventDefault()
-    const wanted = new URLSearchParams({ gtin: item.current?.value.trim() ?? '' })
-    const ofLot = batch.current?.value.trim() ?? ''
-    if (ofLot !== '') wanted.set('lot', ofLot)
-    go(`/recall?${wanted}`)
+    const typed = { lot: batch.current?.value.trim() ?? '', gtin: item.current?.value.trim() ?? '' }
+    const wanted = Object.entries(typed).filter(([, text]) => text !== '')
+    setEmpty(wanted.length === 0)
+    if (wanted.length > 0) go(`/recall?${new URLSearchParams(wanted)}`)
+    else batch.current?.focus()
   }
   const refused = code === 'VALIDATION_ERROR' ? words.wrongGtin : problem
   return (
@@ -45,12 +50,12 @@ export const HubRecall = ({ gtin, lot, onLeft }: { gtin: string; lot: string; on
       <form class="card hub-form" onSubmit={list}>
         <div class="hub-ask">
           <label>
-            <span>{words.gtin}</span>
-            <input ref={item} value={gtin} inputmode="numeric" maxlength={14} required />
+            <span>{words.lot}</span>
+            <input ref={batch} value={lot} maxlength={90} autocapitalize="none" spellcheck={false} />
           </label>
           <label>
-            <span>{words.lot}</span>
-            <input ref={batch} value={lot} maxlength={64} autocapitalize="none" spellcheck={false} />
+            <span>{words.gtin}</span>
+            <input ref={item} value={gtin} inputmode="numeric" maxlength={14} />
           </label>
           <button type="submit" class="strong">
             {words.go}
@@ -58,11 +63,11 @@ export const HubRecall = ({ gtin, lot, onLeft }: { gtin: string; lot: string; on
         </div>
         <p class="muted">{words.hint}</p>
         <p class="problem" role="alert">
-          {refused}
+          {isEmpty ? words.empty : refused}
         </p>
       </form>
       {path !== undefined && !answer && !problem ? <p class="card">{hubTexts.asking}</p> : null}
-      {answer ? <List {...answer} timeAt={timeAt} file={`${path}&format=csv`} /> : null}
+      {answer ? <List {...answer} lot={lot} timeAt={timeAt} file={`${path}&format=csv`} /> : null}
     </main>
   )
 }
@@ -84,12 +89,19 @@ function summaryOf(pallets: readonly Pallet[]): string {
 const stateWords = ({ state, unit }: Pallet): string =>
   unit === null ? words.states[state] : `${words.states[state]} (${unit.reference ?? unit.unitId})`
 
-type ListProps = { data: readonly Pallet[]; nextCursor: string | null; timeAt: SiteClock; file: string }
+type ListProps = Recalled & { lot: string; timeAt: SiteClock; file: string }
 
-const List = ({ data: pallets, nextCursor, timeAt, file }: ListProps) => {
+const List = ({ data: pallets, nextCursor, lot, timeAt, file }: ListProps) => {
   const [done, setDone] = useState('')
+  const items = [...new Set(pallets.map(({ gtin }) => gtin))].map((gtin) => ({
+    gtin,
+    ofItem: pallets.filter((one) => one.gtin === gtin),
+  }))
   const copy = () => {
-    const rows = pallets.map((one) => [one.siteId, one.asset_barcode, one.slot ?? '', one.since, stateWords(one)])
+    const rows = pallets.map((one) => [
+      ...[one.gtin ?? '', one.lots.join(' '), one.siteId, one.asset_barcode, one.slot ?? ''],
+      ...[one.since, stateWords(one)],
+    ])
     const copying = navigator.clipboard?.writeText(pastedOf(rows)) ?? Promise.reject(new Error('no clipboard'))
     copying.then(
       () => setDone(words.copied),
@@ -99,7 +111,7 @@ const List = ({ data: pallets, nextCursor, timeAt, file }: ListProps) => {
   if (pallets.length === 0) {
     return (
       <p class="card" role="status">
-        {words.none}
+        {lot === '' ? words.none.item : words.none.lot(lot)}
       </p>
     )
   }
@@ -121,32 +133,50 @@ const List = ({ data: pallets, nextCursor, timeAt, file }: ListProps) => {
       </div>
       <p role="status">{done}</p>
       {nextCursor === null ? null : <p class="note">{words.more}</p>}
-      <table class="hub-table">
-        <thead>
-          <tr>
-            <th scope="col">{hubTexts.find.site}</th>
-            <th scope="col">{words.pallet}</th>
-            <th scope="col">{hubTexts.find.slot}</th>
-            <th scope="col">{words.state}</th>
-            <th scope="col">{hubTexts.find.since}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {pallets.map((one) => (
-            <tr key={`${one.siteId} ${one.asset_barcode} ${one.slot}`}>
-              <td>{one.siteId}</td>
-              <th scope="row">
-                <a class="code" href={`/find?code=${encodeURIComponent(one.asset_barcode)}`} onClick={follow}>
-                  {one.asset_barcode}
-                </a>
-              </th>
-              <td>{one.slot ?? hubTexts.find.gone}</td>
-              <td>{stateWords(one)}</td>
-              <td>{timeAt(one.siteId, one.since)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      {items.length > 1 ? <p>{words.items(items.length)}</p> : null}
+      {items.map(({ gtin, ofItem }) => (
+        <section key={gtin ?? ''} class="hub-item" aria-label={words.item(gtin)}>
+          <h3>
+            {words.item(gtin)}
+            {items.length > 1 ? <span class="muted"> · {summaryOf(ofItem)}</span> : null}
+          </h3>
+          <Pallets pallets={ofItem} namesLots={lot === ''} timeAt={timeAt} />
+        </section>
+      ))}
     </section>
   )
 }
+
+type PalletsProps = { pallets: readonly Pallet[]; namesLots: boolean; timeAt: SiteClock }
+
+/** The pallets of one item. `namesLots`: they are of several. */
+const Pallets = ({ pallets, namesLots, timeAt }: PalletsProps) => (
+  <table class="hub-table">
+    <thead>
+      <tr>
+        <th scope="col">{hubTexts.find.site}</th>
+        <th scope="col">{words.pallet}</th>
+        {namesLots ? <th scope="col">{words.ofLot}</th> : null}
+        <th scope="col">{hubTexts.find.slot}</th>
+        <th scope="col">{words.state}</th>
+        <th scope="col">{hubTexts.find.since}</th>
+      </tr>
+    </thead>
+    <tbody>
+      {pallets.map((one) => (
+        <tr key={`${one.siteId} ${one.asset_barcode} ${one.slot}`}>
+          <td>{one.siteId}</td>
+          <th scope="row">
+            <a class="code" href={`/find?code=${encodeURIComponent(one.asset_barcode)}`} onClick={follow}>
+              {one.asset_barcode}
+            </a>
+          </th>
+          {namesLots ? <td>{one.lots.join(', ')}</td> : null}
+          <td>{one.slot ?? hubTexts.find.gone}</td>
+          <td>{stateWords(one)}</td>
+          <td>{timeAt(one.siteId, one.since)}</td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
+)

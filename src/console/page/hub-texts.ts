@@ -98,12 +98,21 @@ const english = {
   },
   recall: {
     title: 'Recall over all sites',
-    gtin: 'GTIN',
     lot: 'Lot (empty: every lot)',
+    gtin: 'GTIN (empty: every item)',
     go: 'List pallets',
-    hint: 'Lists every pallet of an item and lot, and where it is now.',
+    hint: 'Lists every pallet of a lot, and where it is now, item by item.',
+    empty: 'Type a lot, a GTIN, or both.',
+    item: (gtin: string | null) => (gtin === null ? 'Item not known' : `GTIN ${gtin}`),
+    items: (n: number) =>
+      `${many(n, 'item has', 'items have')} this lot number. Look which one you mean before you send the list.`,
+    ofLot: 'Lot',
     wrongGtin: 'This GTIN is not right: 8, 12, 13 or 14 digits, the last of them a check digit.',
-    none: 'No site that you may see knows a pallet of it.',
+    none: {
+      item: 'No site that you may see knows a pallet of this item. Compare the GTIN with the label, or ask by the lot alone.',
+      lot: (lot: string) =>
+        `No site that you may see knows a pallet of lot ${lot}. Compare it with the label: capitals, hyphens and leading zeros count. A site knows the lot only of pallets whose barcode has it, or where somebody entered it.`,
+    },
     found: (pallets: number, sites: number) =>
       `${many(pallets, 'pallet', 'pallets')} at ${many(sites, 'site', 'sites')}`,
     besides: {
@@ -353,12 +362,21 @@ const german: typeof english = {
   },
   recall: {
     title: 'Rückruf über alle Standorte',
-    gtin: 'GTIN',
     lot: 'Charge (leer: jede)',
+    gtin: 'GTIN (leer: jeder Artikel)',
     go: 'Paletten auflisten',
-    hint: 'Listet jede Palette eines Artikels und einer Charge, und wo sie jetzt ist.',
+    hint: 'Listet jede Palette einer Charge, und wo sie jetzt ist, Artikel für Artikel.',
+    empty: 'Bitte Charge oder GTIN eingeben, oder beides.',
+    item: (gtin) => (gtin === null ? 'Artikel nicht bekannt' : `GTIN ${gtin}`),
+    items: (n) =>
+      `${many(n, 'Artikel hat', 'Artikel haben')} diese Chargennummer. Vor dem Versenden prüfen, welcher gemeint ist.`,
+    ofLot: 'Charge',
     wrongGtin: 'Diese GTIN stimmt nicht: 8, 12, 13 oder 14 Ziffern, die letzte ist eine Prüfziffer.',
-    none: 'Kein Standort, den Sie sehen dürfen, kennt eine Palette davon.',
+    none: {
+      item: 'Kein Standort, den Sie sehen dürfen, kennt eine Palette dieses Artikels. GTIN mit dem Etikett vergleichen, oder nur mit der Charge fragen.',
+      lot: (lot) =>
+        `Kein Standort, den Sie sehen dürfen, kennt eine Palette der Charge ${lot}. Bitte mit dem Etikett vergleichen: Großbuchstaben, Bindestriche und führende Nullen zählen. Ein Standort kennt die Charge nur von Paletten, deren Barcode sie enthält oder bei denen sie eingetragen ist.`,
+    },
     found: (pallets, sites) => `${many(pallets, 'Palette', 'Paletten')} an ${many(sites, 'Standort', 'Standorten')}`,
     besides: {
       in_transit: (n) => `${n.toLocaleString(locale)} unterwegs`,

@@ -1,44 +1,60 @@
+import { AppError } from '../../errors/index.ts'
 import type { HubTx } from '../store/database.ts'
 import { type Located, locate, palletOf } from './pallets.ts'
-import { assetsOfLot, assetsWithSscc, type Sites } from './store.ts'
+import { assetsOfLot, assetsWithSscc, type Labelled, type Lot, type LotPlace, type Sites } from './store.ts'
 import { ssccIn } from './whereabouts.ts'
 
-export type Lot = { readonly gtin: string; readonly lot: string | null }
-/** A pallet of a lot, and where it is. `key`: the first of the asset keys by which a site knows it as of the lot. */
-export type PalletOfLot = Located & { readonly key: string }
+/** A pallet of a lot as of one item, and where it is. `key`: the first of the asset keys by which a site knows it so. */
+export type PalletOfLot = Located & Labelled
 
 /**
- * Returns pallets of an item and lot, with where each is now; those behind the asset key `after`. A pallet comes once, whatever names
- * sites have for it; one with several SSCCs may come twice. `next`: more follow behind this key.
+ * Returns pallets of an item and lot, item by item, with where each is now; those behind a cursor. A pallet comes once for each item
+ * that a site knows it as, whatever names sites have for it; one with several SSCCs may come twice. `nextCursor`: more follow.
+ * Throws VALIDATION_ERROR for a cursor that is none.
  */
 export async function palletsOfLot(
   db: HubTx,
   lot: Lot,
-  after: string,
+  cursor: string,
   sites: Sites,
-): Promise<{ readonly pallets: readonly PalletOfLot[]; readonly next: string | null }> {
-  const { assets, next } = await assetsOfLot(db, lot, after, sites)
-  const ssccsOf = (key: string) => [...(assets.get(key) ?? []), ...[ssccIn(key)].filter((own) => own !== undefined)]
-  const keys = [...assets.keys()]
-  const printed = await assetsWithSscc(db, [...new Set(keys.flatMap(ssccsOf))], sites, lot)
+): Promise<{ readonly pallets: readonly PalletOfLot[]; readonly nextCursor: string | null }> {
+  const { assets, next } = await assetsOfLot(db, lot, readLotCursor(cursor), sites)
+  const printed = await assetsWithSscc(db, [...new Set(assets.flatMap(ssccsOf))], sites, lot)
   const bySscc = Map.groupBy(printed, ({ sscc }) => sscc)
-  const isFirstOf = (key: string) => (sscc: string) =>
-    !(bySscc.get(sscc) ?? []).some((one) => one.isOfLot && isBefore(one.key, key))
+  const isFirstOf = (asset: Labelled) => (sscc: string) =>
+    !(bySscc.get(sscc) ?? []).some((one) => one.isOfLot && one.gtin === asset.gtin && isBefore(one.key, asset.key))
   // A key with two SSCCs may stand for others by each: left out for one of them, it would take along those of the other.
-  const firsts = keys.filter((key) => ssccsOf(key).length === 0 || ssccsOf(key).some(isFirstOf(key)))
+  const firsts = assets.filter((asset) => {
+    const ssccs = ssccsOf(asset)
+    return ssccs.length === 0 || ssccs.some(isFirstOf(asset))
+  })
   const found = await locate(
     db,
-    firsts.map((key) =>
-      palletOf(
-        key,
-        ssccsOf(key),
-        ssccsOf(key).flatMap((sscc) => bySscc.get(sscc) ?? []),
-      ),
-    ),
+    firsts.map((asset) => {
+      const ssccs = ssccsOf(asset)
+      const others = ssccs.flatMap((sscc) => bySscc.get(sscc) ?? [])
+      return palletOf(asset.key, ssccs, others)
+    }),
     sites,
   )
-  return { pallets: firsts.map((key, i) => ({ key, ...(found[i] ?? { places: [], unit: undefined }) })), next }
+  const pallets = firsts.map((asset, i) => ({ ...asset, ...(found[i] ?? { places: [], unit: undefined }) }))
+  return { pallets, nextCursor: next && lotCursor(next) }
 }
+
+/** Returns what is printed on an asset, and the SSCC that its key may be. */
+const ssccsOf = ({ key, ssccs }: Labelled) => [...ssccs, ...[ssccIn(key)].filter((own) => own !== undefined)]
 
 /** In the order of the database, which compares bytes. */
 const isBefore = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other)) < 0
+
+const lotCursor = ({ gtin, key }: LotPlace): string => Buffer.from(`${gtin ?? '-'} ${key}`).toString('base64url')
+
+/** Returns the place in a cursor made by `lotCursor`; undefined for an empty one. */
+function readLotCursor(cursor: string): LotPlace | undefined {
+  if (cursor === '') return undefined
+  const [, gtin, key] = /^(\S+) ([^\0]+)$/s.exec(Buffer.from(cursor, 'base64url').toString('utf8')) ?? []
+  if (gtin === undefined || key === undefined || gtin.includes('\0')) {
+    throw AppError.field('cursor', 'is not a cursor of this list')
+  }
+  return { gtin: gtin === '-' ? null : gtin, key }
+}

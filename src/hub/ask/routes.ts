@@ -34,9 +34,9 @@ const refusalsAMinute = 60
 
 const Search = z.strictObject({ code: asked(256).min(1), format })
 const Recall = z.strictObject({
-  gtin: z.string().max(14),
-  lot: asked(64).min(1).optional(),
-  cursor: asked(256).default(''),
+  gtin: z.string().max(14).optional(),
+  lot: asked(90).min(1).optional(),
+  cursor: asked(2048).default(''),
   format,
 })
 const Floor = z.strictObject({ at: z.iso.datetime({ offset: true }).optional(), format })
@@ -68,9 +68,9 @@ export function askRoutes(api: Api, parts: AskRouteParts): void {
     return sendCsv(c, `trail-${code}`, moveColumns, moves, (one) => one)
   })
   api.get('/api/hub/recall', async (c) => {
-    const { gtin, lot = null, cursor, format } = readQuery(c, Recall)
+    const { gtin = null, lot = null, cursor, format } = readQuery(c, Recall)
     const sites = sitesOf(c)
-    const pageOf = (after: string) => asks.recall({ gtin, lot, after }, sites)
+    const pageOf = (after: string) => asks.recall({ gtin, lot, cursor: after }, sites)
     const first = await pageOf(cursor)
     if (format === 'json') return c.json({ success: true, ...first })
     return sendRows(c, 'recall', recallColumns, () => allPages(first, pageOf, recallRow))

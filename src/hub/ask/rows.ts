@@ -12,10 +12,10 @@ export const moveRow =
   (isBehind: boolean) =>
   ({ slot_id: _, ...move }: Answer<'search'>['trail'][number]) => ({ ...move, lostByRestore: isBehind ? 'yes' : '' })
 
-export const recallColumns = ['siteId', 'asset_barcode', 'slot', 'since', 'state', 'unit']
+export const recallColumns = ['siteId', 'asset_barcode', 'slot', 'since', 'state', 'unit', 'gtin', 'lot']
 
-export function recallRow({ unit, ...row }: Answer<'recall'>['data'][number]) {
-  return { ...row, unit: unit === null ? '' : (unit.reference ?? unit.unitId) }
+export function recallRow({ unit, lots, ...row }: Answer<'recall'>['data'][number]) {
+  return { ...row, lot: lots.join(' '), unit: unit === null ? '' : (unit.reference ?? unit.unitId) }
 }
 
 export const floorColumns = [

@@ -18,6 +18,7 @@ import {
   assetsWithSscc,
   closeAlert,
   findSiteOfAlert,
+  type Lot,
   logsOf,
   type Move,
   openAlertsOf,
@@ -110,14 +111,16 @@ export class AskService {
   }
 
   /**
-   * Returns where the pallets of an item and lot are now, those that stand first: 10,000 at most, behind the asset key `after`. `nextCursor`:
-   * more follow behind it. Throws VALIDATION_ERROR for a GTIN that is none.
+   * Returns where the pallets of an item, of a lot, or of a lot of an item are now, item by item, those that stand first: 10,000 at most,
+   * behind `cursor`. `nextCursor`: more follow behind it. Throws VALIDATION_ERROR for a GTIN or cursor that is none, and without item and lot.
    */
-  async recall({ gtin, lot, after }: { gtin: string; lot: string | null; after: string }, sites: Sites) {
-    const item = gtin14(gtin)
-    if (!item) throw AppError.field('gtin', 'expected 8, 12, 13 or 14 digits with a right check digit')
-    const { pallets, next } = await palletsOfLot(this.#needs.db, { gtin: item, lot }, after, sites)
-    return { data: pallets.flatMap(recalled).toSorted(inOrderOfRecall), nextCursor: next }
+  async recall({ gtin, lot, cursor }: Lot & { readonly cursor: string }, sites: Sites) {
+    if (gtin === null && lot === null) throw AppError.field('lot', 'send gtin, lot or both')
+    const item = gtin === null ? null : gtin14(gtin)
+    if (item === undefined) throw AppError.field('gtin', 'expected 8, 12, 13 or 14 digits with a right check digit')
+    const { pallets, nextCursor } = await palletsOfLot(this.#needs.db, { gtin: item, lot }, cursor, sites)
+    const items = [...Map.groupBy(pallets, ({ gtin }) => gtin).values()]
+    return { data: items.flatMap((ofItem) => ofItem.flatMap(recalled).toSorted(inOrderOfRecall)), nextCursor }
   }
 
   /**
@@ -272,10 +275,10 @@ const unitOut = ({ siteId, unitId, atMs, status, stage, direction, reference }: 
 })
 
 /** Each place at which a pallet is; of one that is nowhere, the site that it left last. */
-function recalled({ key, places, unit }: PalletOfLot) {
+function recalled({ key, gtin, lots, places, unit }: PalletOfLot) {
   const standing = places.filter(({ letter }) => letter === 'P')
   return (standing.length > 0 ? standing : places.slice(0, 1)).map((one) => ({
-    ...{ siteId: one.siteId, asset_barcode: key, slot: one.letter === 'P' ? one.slotCode : null },
+    ...{ siteId: one.siteId, asset_barcode: key, gtin, lots, slot: one.letter === 'P' ? one.slotCode : null },
     ...{ since: isoTime(one.atMs), state: one.state, unit: one.state === 'in_transit' && unit ? unitOut(unit) : null },
   }))
 }

@@ -50,15 +50,20 @@ const ssccsOf = hubStatement(
 )
 const assetsBySscc = hubStatement(
   'assets-by-sscc',
-  `SELECT DISTINCT a.sscc, a.asset_key, coalesce(a.gtin = $3 AND ($4::text IS NULL OR a.lot = $4), false) AS is_of_lot
+  `SELECT DISTINCT a.sscc, a.asset_key, a.gtin,
+     coalesce(($3::text IS NULL OR a.gtin = $3) AND ($4::text IS NULL OR a.lot = $4), false) AS is_of_lot
    FROM asset a JOIN log l ON l.log_id = a.log_id WHERE a.sscc = ANY($1::text[]) AND ${visible}`,
 )
-const labelled = hubStatement(
-  'assets-of-lot',
-  `SELECT DISTINCT a.asset_key, a.sscc FROM asset a JOIN log l ON l.log_id = a.log_id
-   WHERE a.gtin = $1 AND ($3::text IS NULL OR a.lot = $3) AND a.asset_key > $4 AND ${visible}
-   ORDER BY a.asset_key, a.sscc LIMIT ${lotSlice + 1}`,
-)
+/** Assets of which this is printed, behind a place in the list: `$3` is whether its item is unknown, `$4` the item, `$5` the key. */
+const printed = (name: string, what: string) =>
+  hubStatement(
+    name,
+    `SELECT DISTINCT a.gtin, a.asset_key, a.sscc, a.lot FROM asset a JOIN log l ON l.log_id = a.log_id
+     WHERE ${what} AND (a.gtin IS NULL, coalesce(a.gtin, ''), a.asset_key) > ($3::boolean, $4::text, $5::text) AND ${visible}
+     ORDER BY a.gtin NULLS LAST, a.asset_key, a.sscc, a.lot LIMIT ${lotSlice + 1}`,
+  )
+const ofItem = printed('assets-of-item', 'a.gtin = $1 AND ($6::text IS NULL OR a.lot = $6)')
+const ofLot = printed('assets-of-lot-of-any-item', 'a.lot = $1')
 const logs = hubStatement(
   'logs-of-sites',
   `SELECT s.site_id, s.name, s.timezone, l.log_id, l.superseded_by, l.ends_at, l.enrolled_at,
@@ -199,42 +204,65 @@ export async function ssccsOnAsset(db: HubTx, key: string, sites: Sites): Promis
   return (await db.rows<{ sscc: string }>(ssccsOf, [key, sites])).map(({ sscc }) => sscc)
 }
 
+/** An item, a lot, or a lot of an item; null: any. One of them is there. */
+export type Lot = { readonly gtin: string | null; readonly lot: string | null }
+
 /** An asset with an SSCC that is printed on it. `isOfLot`: whether a site knows it as of the item and lot that were asked for. */
-export type PrintedSscc = { readonly sscc: string; readonly key: string; readonly isOfLot: boolean }
+export type PrintedSscc = {
+  readonly sscc: string
+  readonly key: string
+  readonly gtin: string | null
+  readonly isOfLot: boolean
+}
 
 /** Returns the assets that have one of these SSCCs printed on them, at any site. */
 export async function assetsWithSscc(
   db: HubTx,
   ssccs: readonly string[],
   sites: Sites,
-  { gtin, lot }: { readonly gtin: string | null; readonly lot: string | null } = { gtin: null, lot: null },
+  { gtin, lot }: Lot = { gtin: null, lot: null },
 ): Promise<PrintedSscc[]> {
-  type Row = { sscc: string; asset_key: string; is_of_lot: boolean }
+  type Row = { sscc: string; asset_key: string; gtin: string | null; is_of_lot: boolean }
   const rows = ssccs.length === 0 ? [] : await db.rows<Row>(assetsBySscc, [ssccs, sites, gtin, lot])
-  return rows.map(({ sscc, asset_key: key, is_of_lot: isOfLot }) => ({ sscc, key, isOfLot }))
+  return rows.map(({ sscc, asset_key: key, gtin, is_of_lot: isOfLot }) => ({ sscc, key, gtin, isOfLot }))
 }
 
-/** Assets that sites know as of an item and lot, with the SSCCs that are printed on each. `next`: more follow behind this key. */
-export type LotSlice = {
-  readonly assets: ReadonlyMap<string, readonly string[]>
-  readonly next: string | null
+/** An asset as sites know it: as of one item, with the lots and SSCCs that are printed on it. `gtin`: null when they know none. */
+export type Labelled = {
+  readonly key: string
+  readonly gtin: string | null
+  readonly lots: readonly string[]
+  readonly ssccs: readonly string[]
 }
+/** The place of an asset in a list by items. */
+export type LotPlace = Pick<Labelled, 'key' | 'gtin'>
+/** `next`: more follow behind this place. */
+export type LotSlice = { readonly assets: readonly Labelled[]; readonly next: LotPlace | null }
 
-/** Returns the next assets of an item and lot behind a key, in the order of their keys. */
+/** Returns the next assets of an item and lot behind a place, item by item, those without one last, in the order of their keys. */
 export async function assetsOfLot(
   db: HubTx,
-  { gtin, lot }: { readonly gtin: string; readonly lot: string | null },
-  after: string,
+  { gtin, lot }: Lot,
+  after: LotPlace | undefined,
   sites: Sites,
 ): Promise<LotSlice> {
-  const rows = await db.rows<{ asset_key: string; sscc: string | null }>(labelled, [gtin, sites, lot, after])
-  const isFull = rows.length > lotSlice
+  const place = [after !== undefined && after.gtin === null, after?.gtin ?? '', after?.key ?? '']
+  type Row = { gtin: string | null; asset_key: string; sscc: string | null; lot: string | null }
+  const rows = await (gtin === null
+    ? db.rows<Row>(ofLot, [lot, sites, ...place])
+    : db.rows<Row>(ofItem, [gtin, sites, ...place, lot]))
+  const nameOf = (row: Row) => `${row.gtin} ${row.asset_key}`
+  const last = rows.at(-1)
+  const isFull = rows.length > lotSlice && last !== undefined
   // Of the last asset some SSCCs may be behind the limit, so it comes with the next slice.
-  const whole = isFull ? rows.filter(({ asset_key }) => asset_key !== rows.at(-1)?.asset_key) : rows
-  const assets = Map.groupBy(whole, ({ asset_key }) => asset_key)
-  return {
-    assets: new Map([...assets].map(([key, ofAsset]) => [key, ofAsset.flatMap(({ sscc }) => sscc ?? [])])),
-    next: isFull ? (whole.at(-1)?.asset_key ?? null) : null,
+  const whole = isFull ? rows.filter((row) => nameOf(row) !== nameOf(last)) : rows
+  const assets = [...Map.groupBy(whole, nameOf).values()].flatMap((ofAsset) => labelledOf(ofAsset))
+  return { assets, next: isFull ? (assets.at(-1) ?? null) : null }
+
+  function labelledOf([first, ...others]: readonly Row[]): Labelled[] {
+    if (!first) return []
+    const of = (name: 'sscc' | 'lot') => [...new Set([first, ...others].flatMap((row) => row[name] ?? []))]
+    return [{ key: first.asset_key, gtin: first.gtin, lots: of('lot'), ssccs: of('sscc') }]
   }
 }
 

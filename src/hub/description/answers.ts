@@ -51,6 +51,8 @@ export const SearchAnswer = z
 const Recalled = z
   .strictObject({
     ...{ siteId, asset_barcode: z.string(), since: time, state: whereabouts },
+    gtin: z.string().nullable().openapi({ description: 'its item; null: no site that has the lot of it names one' }),
+    lots: z.array(z.string()).openapi({ description: 'its lots as sites know it, of those that were asked for' }),
     slot: z.string().nullable().openapi({ description: 'null: taken out; `siteId` is the site that it left last' }),
     unit: UnitOnTheWay.nullable().openapi({ description: 'the transport unit that it is on its way with' }),
   })
@@ -59,7 +61,9 @@ const Recalled = z
 export const RecallAnswer = z
   .strictObject({
     success: z.literal(true),
-    data: z.array(Recalled).openapi({ description: 'those that stand somewhere first' }),
+    data: z
+      .array(Recalled)
+      .openapi({ description: 'item by item, those without one last; of each item those that stand somewhere first' }),
     nextCursor,
   })
   .openapi('RecallAnswer')

@@ -59,13 +59,17 @@ const asking = [
   }),
   operation({
     ...asked,
-    ...{ id: 'recall', path: '/api/hub/recall', summary: 'Every pallet of an item and lot, and where it is now' },
+    ...{
+      id: 'recall',
+      path: '/api/hub/recall',
+      summary: 'Every pallet of an item, a lot or both, and where it is now',
+    },
     description:
-      'JSON has 10,000 pallets at most, CSV all of them. One that has left is listed with the site that it left last.',
+      'Send `gtin`, `lot` or both. JSON has 10,000 pallets at most, CSV all of them. One that has left is listed with the site that it left last; one that sites know as of two items is listed for each.',
     input: {
       query: z.object({
-        ...{ gtin: z.string().max(14), lot: z.string().min(1).max(64).optional(), format },
-        cursor: z.string().max(256).optional(),
+        ...{ gtin: z.string().max(14).optional(), lot: z.string().min(1).max(90).optional(), format },
+        cursor: z.string().max(2048).optional(),
       }),
     },
     success: { 200: { description: 'The pallets', schema: RecallAnswer, mediaType: csvToo } },

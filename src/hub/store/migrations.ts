@@ -76,6 +76,9 @@ const newTables = [
 // People scan what is printed on a pallet, which a site may know by another barcode.
 const printedSsccs = [`CREATE INDEX asset_sscc ON asset (sscc) WHERE sscc IS NOT NULL`]
 
+// Who recalls a lot often does not know the item.
+const lotsOfAnyItem = [`CREATE INDEX asset_lot ON asset (lot) WHERE lot IS NOT NULL`]
+
 const retiredLogs = ['ALTER TABLE log ADD COLUMN retired_at timestamptz']
 
 /** For a transaction that touches reference tables and shards: over one connection a worker. PostgreSQL takes it for a placeholder. */
@@ -113,6 +116,7 @@ export function migrationsFor(engine: Engine): Record<string, Migration> {
     '0003-foreign-keys': { up: (db) => runAll(db, addKeys) },
     '0004-printed-ssccs': { up: (db) => runAll(db, printedSsccs) },
     '0005-retired-logs': { up: (db) => runAll(db, retiredLogs) },
+    '0006-lots-of-any-item': { up: (db) => runAll(db, lotsOfAnyItem) },
   }
 }
 
@@ -123,6 +127,7 @@ export const schemaStatements: readonly string[] = [
   ...addKeys,
   ...printedSsccs,
   ...retiredLogs,
+  ...lotsOfAnyItem,
 ]
 
 async function runAll(db: Kysely<unknown>, statements: readonly string[]): Promise<void> {

@@ -1,0 +1,142 @@
+import pg from 'pg'
+import t from 'tap'
+import { everyStatement } from '../../src/hub/store/statement.ts'
+import { askAs, fedSite, headOffice, story } from '../support/head-office.ts'
+import type { TestHub } from '../support/hub.ts'
+import { startPostgres } from '../support/postgres.ts'
+
+const postgres = await startPostgres(t)
+const [juice, soup] = ['09521234543213', '00012345678905']
+const sscc = '095201234567891242'
+
+type Pallet = { readonly gtin: string | null; readonly siteId: string; readonly asset_barcode: string; state: string }
+const lineOf = ({ gtin, siteId, asset_barcode, state }: Pallet) => `${gtin} ${siteId} ${asset_barcode} ${state}`
+const recalled = async (hub: TestHub, query: string, username?: string) =>
+  (await askAs(hub, `/api/hub/recall?${query}`, username)).body
+
+/** The two sites of the story, one with the same lot number on another item, and one that knows no item of its pallet. */
+async function mixedSites() {
+  const hub = await headOffice(t, postgres)
+  await fedSite(hub, 11, [['12:00', 'PLACED', 1, 'S-1']], { assets: [{ key: 'S-1', gtin: soup, lot: 'L-7731' }] })
+  await fedSite(hub, 12, [['12:00', 'PLACED', 2, 'X-1']], { assets: [{ key: 'X-1', lot: 'L-7731' }] })
+  await fedSite(hub, 13, [['12:00', 'PLACED', 3, 'J-9']], { assets: [{ key: 'J-9', gtin: juice, lot: 'L-8' }] })
+  return hub
+}
+
+t.test('who knows the lot alone finds its pallets on every site, item by item', async (t) => {
+  const hub = await mixedSites()
+  const { data, nextCursor } = await recalled(hub, 'lot=L-7731')
+  t.same(data.map(lineOf), [
+    `${soup} dc-11 S-1 here`,
+    `${juice} dc-7 P-2 two_places`,
+    `${juice} dc-8 P-1 here`,
+    `${juice} dc-8 P-2 two_places`,
+    `${juice} dc-7 P-3 left`,
+    'null dc-12 X-1 here',
+  ])
+  t.equal(nextCursor, null)
+  t.same(new Set(data.flatMap(({ lots }: { lots: string[] }) => lots)), new Set(['L-7731']))
+  t.same((await recalled(hub, 'lot=L-7731', 'lars')).data.map(lineOf), [`${juice} dc-8 P-1 here`], 'of dc-8 alone')
+  t.same((await recalled(hub, 'lot=L-9')).data, [])
+})
+
+t.test('the list to send has item and lot of each pallet', async (t) => {
+  const hub = await mixedSites()
+  const linesOf = async (query: string) =>
+    (await askAs(hub, `/api/hub/recall?${query}&format=csv`)).text.trimEnd().split('\r\n')
+  const [head, first, ...others] = await linesOf('lot=L-7731')
+  t.equal(head, 'siteId,asset_barcode,slot,since,state,unit,gtin,lot')
+  t.equal(first, `dc-11,S-1,A-01,2026-03-02T12:00:00.000Z,here,,${soup},L-7731`)
+  t.equal(others.length, 5)
+  const ofItem = (await linesOf(`gtin=${juice}`)).slice(1)
+  t.same(
+    ofItem.filter((line) => /,(J-9|P-4),/.test(line)).map((line) => line.split(',').at(-1)),
+    ['L-8', "'=L-1"],
+    'of every lot, each with its own',
+  )
+})
+
+t.test('a recall needs an item or a lot, and says so', async (t) => {
+  const hub = await headOffice(t, postgres)
+  const { status, body } = await askAs(hub, '/api/hub/recall')
+  t.equal(status, 400)
+  t.match(JSON.stringify(body), /VALIDATION_ERROR.*lot: send gtin, lot or both/)
+  for (const query of ['gtin=', 'lot=', 'lot=L%00', 'lot=L-1&cursor=abc', 'lot=L-1&cursor=%00'])
+    t.equal((await askAs(hub, `/api/hub/recall?${query}`)).status, 400, query)
+})
+
+t.test('a pallet that two sites know as of another item is named under both', async (t) => {
+  const hub = await headOffice(t, postgres)
+  await fedSite(hub, 11, [['12:00', 'PLACED', 1, 'A-1']], { assets: [{ key: 'A-1', sscc, gtin: juice, lot: 'L-5' }] })
+  await fedSite(hub, 12, [['13:00', 'PLACED', 2, 'B-1']], { assets: [{ key: 'B-1', sscc, gtin: soup, lot: 'L-5' }] })
+  t.same((await recalled(hub, 'lot=L-5')).data.map(lineOf), [
+    `${soup} dc-11 B-1 two_places`,
+    `${soup} dc-12 B-1 two_places`,
+    `${juice} dc-11 A-1 two_places`,
+    `${juice} dc-12 A-1 two_places`,
+  ])
+})
+
+/** So many pallets of a lot, a third of each of two items and a third of none. */
+async function manyPallets(hub: TestHub, count: number, lot: string): Promise<void> {
+  await hub.rows(
+    `INSERT INTO asset_position (log_id, asset_key, at, seq, event_type, slot_id, slot_code)
+     SELECT $1::uuid, $2 || '-' || lpad(n::text, 6, '0'), '2026-03-02T08:00:00Z', n, 'P', n, 'B-' || n FROM generate_series(1, $3::int) n`,
+    [story['dc-8']?.logId, lot, count],
+  )
+  await hub.rows(
+    `INSERT INTO asset (log_id, asset_key, gtin, lot, version)
+     SELECT log_id, asset_key, (ARRAY['${soup}', '${juice}', NULL])[1 + slot_id % 3], $1, 1 FROM asset_position WHERE asset_key LIKE $1 || '-%'`,
+    [lot],
+  )
+}
+
+t.test('a lot of more pallets than an answer has goes on item by item, and its file has all of them', async (t) => {
+  const hub = await headOffice(t, postgres)
+  await manyPallets(hub, 30_003, 'L-1')
+  const pages: Pallet[][] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const { data, nextCursor }: { data: Pallet[]; nextCursor: string | null } = await recalled(
+      hub,
+      `lot=L-1&cursor=${cursor}`,
+    )
+    pages.push(data)
+    cursor = nextCursor
+  }
+  t.same(
+    pages.map((page) => page.length),
+    [10_000, 10_000, 10_000, 3],
+  )
+  const items = pages.flat().map(({ gtin }) => gtin)
+  t.same(items, [
+    ...Array.from({ length: 10_001 }, () => soup),
+    ...Array.from({ length: 10_001 }, () => juice),
+    ...Array.from({ length: 10_001 }, () => null),
+  ])
+  t.equal(new Set(pages.flat().map(({ asset_barcode }) => asset_barcode)).size, 30_003)
+  const lines = (await askAs(hub, '/api/hub/recall?lot=L-1&format=csv')).text.trimEnd().split('\r\n')
+  t.equal(new Set(lines).size, 30_004, 'a line for each and one head')
+})
+
+t.test('a lot is found by its index among many, whatever plan the server keeps', async (t) => {
+  const hub = await headOffice(t, postgres)
+  await hub.rows(
+    `INSERT INTO asset (log_id, asset_key, gtin, lot, version) SELECT $1::uuid, 'Q-' || n, '${juice}', 'L-' || n / 50, 1
+     FROM generate_series(1, 200000) n`,
+    [story['dc-8']?.logId],
+  )
+  await hub.rows('VACUUM ANALYZE asset')
+  const statement = everyStatement().find(({ name }) => name === 'assets-of-lot-of-any-item')
+  const client = new pg.Client({ host: postgres.folder, user: 'super', database: hub.database })
+  await client.connect()
+  t.teardown(() => client.end())
+  for (const mode of ['force_custom_plan', 'force_generic_plan']) {
+    await client.query(`SET plan_cache_mode = ${mode}`)
+    await client.query(`PREPARE of_lot AS ${statement?.text}`)
+    const { rows } = await client.query(`EXPLAIN EXECUTE of_lot('L-77', NULL, false, '', '')`)
+    await client.query('DEALLOCATE of_lot')
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
+    t.match(plan, /asset_lot/, mode)
+    t.notMatch(plan, /Seq Scan on asset /, mode)
+  }
+})
