@@ -36,11 +36,18 @@ const placedLast = hubStatement(
    WHERE p.asset_key = ANY($1::text[]) AND p.event_type = 'P' AND (l.ends_at IS NULL OR p.seq <= l.ends_at) AND ${visible}
    GROUP BY p.asset_key`,
 )
+const counts = `u.status <> '-' AND (l.ends_at IS NULL OR u.seq <= l.ends_at)`
 const unitsOf = hubStatement(
   'units-of-asset',
-  `SELECT l.site_id, u.unit_id, u.at, u.status, u.stage, u.direction, u.sscc, u.reference
-   FROM unit_state u JOIN log l ON l.log_id = u.log_id
-   WHERE u.sscc = ANY($1::text[]) AND (l.ends_at IS NULL OR u.seq <= l.ends_at) AND ${visible}`,
+  `SELECT DISTINCT l.site_id, u.unit_id FROM unit_state u JOIN log l ON l.log_id = u.log_id
+   WHERE u.sscc = ANY($1::text[]) AND ${counts} AND ${visible}`,
+)
+// Only its first step names its SSCC, which is in the log before when the box was restored since.
+const stepsOf = hubStatement(
+  'steps-of-units',
+  `SELECT l.site_id, u.unit_id, u.at, u.status, u.stage, u.direction, u.sscc, u.reference, l.enrolled_at
+   FROM log l JOIN unit_state u ON u.log_id = l.log_id
+   WHERE l.site_id = ANY($1::text[]) AND u.unit_id = ANY($2::text[]) AND ${counts}`,
 )
 const ssccsOf = hubStatement(
   'ssccs-of-asset',
@@ -187,16 +194,34 @@ export type UnitStep = {
   readonly reference: string | null
 }
 
-/** Returns the transport units with one of these SSCCs, each in its newest step. */
+/** Returns the transport units with one of these SSCCs, each in its newest step, over all logs of its site. */
 export async function unitStepsOf(db: HubTx, ssccs: readonly string[], sites: Sites): Promise<UnitStep[]> {
-  type Row = Omit<UnitStep, 'siteId' | 'unitId' | 'atMs'> & { site_id: string; unit_id: string; at: Date }
-  const rows = ssccs.length === 0 ? [] : await db.rows<Row>(unitsOf, [ssccs, sites])
-  return rows.map(({ site_id: siteId, unit_id: unitId, at, ...step }) => ({
-    siteId,
-    unitId,
-    atMs: at.getTime(),
-    ...step,
-  }))
+  type Row = Omit<UnitStep, 'siteId' | 'unitId' | 'atMs' | 'sscc'> & {
+    site_id: string
+    unit_id: string
+    at: Date
+    sscc: string | null
+    enrolled_at: Date
+  }
+  const units = ssccs.length === 0 ? [] : await db.rows<Pick<Row, 'site_id' | 'unit_id'>>(unitsOf, [ssccs, sites])
+  if (units.length === 0) return []
+  const named = [units.map(({ site_id }) => site_id), units.map(({ unit_id }) => unit_id)]
+  const rows = await db.rows<Row>(
+    stepsOf,
+    named.map((all) => [...new Set(all)]),
+  )
+  const ofUnits = Map.groupBy(rows, ({ site_id, unit_id }) => `${site_id}\0${unit_id}`)
+  return units.flatMap(({ site_id: siteId, unit_id: unitId }) => {
+    const [newest, ...others] = (ofUnits.get(`${siteId}\0${unitId}`) ?? []).toSorted(
+      (one, other) => other.at.getTime() - one.at.getTime() || other.enrolled_at.getTime() - one.enrolled_at.getTime(),
+    )
+    const said = (fact: 'direction' | 'sscc' | 'reference') =>
+      newest?.[fact] ?? others.find((one) => one[fact] !== null)?.[fact] ?? null
+    const sscc = said('sscc')
+    if (!newest || sscc === null) return []
+    const step = { atMs: newest.at.getTime(), status: newest.status, stage: newest.stage }
+    return [{ siteId, unitId, ...step, sscc, direction: said('direction'), reference: said('reference') }]
+  })
 }
 
 /** Returns the SSCCs that sites know as printed on an asset that was moved. */

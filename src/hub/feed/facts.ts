@@ -18,6 +18,8 @@ export type PlacementFact = {
 export type UnitFact = {
   readonly seq: number
   readonly unitId: string
+  /** No step of the unit is in a leaf before. */
+  readonly isFirst: boolean
   readonly atMs: number
   readonly status: string
   readonly stage: string
@@ -86,11 +88,14 @@ function placementOf(fields: Fields, seq: number): PlacementFact | undefined {
 }
 
 function unitOf(fields: Fields, seq: number): UnitFact | undefined {
-  const { unitId, status, toStage: stage, direction, sscc, reference } = fields
+  const { unitId, action, status, toStage: stage, direction, sscc, reference } = fields
   const atMs = timeOf(fields['timestamp'])
   if (atMs === undefined || !isText(unitId) || !isText(status) || !isText(stage)) return undefined
   const said = (value: unknown) => (isText(value) ? value : null)
-  return { seq, unitId, atMs, status, stage, direction: said(direction), sscc: said(sscc), reference: said(reference) }
+  return {
+    ...{ seq, unitId, isFirst: action === 'created', atMs, status, stage },
+    ...{ direction: said(direction), sscc: said(sscc), reference: said(reference) },
+  }
 }
 
 function forkOf({ parentLogId, parentSize, parentRoot }: Fields): ForkFact | undefined {

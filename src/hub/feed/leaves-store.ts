@@ -77,6 +77,15 @@ export async function* leavesBehind(tx: HubTx, logId: string, size: number, end:
   }
 }
 
+/** Returns the stored leaves up to leaf `end`, some thousands at a time, the last ones first. */
+export async function* leavesUpTo(tx: HubTx, logId: string, end: number): AsyncGenerator<Buffer[]> {
+  for (let last = Math.ceil(end / bundleWidth) - 1; last >= 0; last -= bundlesAtOnce) {
+    const first = Math.max(0, last - bundlesAtOnce + 1)
+    const packed = await bundlesBetween(tx, logId, first, last)
+    yield packed.flatMap((bundle) => unpackBundle(bundle.packed)).slice(0, end - first * bundleWidth)
+  }
+}
+
 /** Returns how many leaves the bundle has; 0: it has not begun. */
 export async function widthOfBundle(tx: HubTx, logId: string, n: number): Promise<number> {
   return Number((await tx.rows(bundleWidths, [logId, n]))[0]?.['width'] ?? 0)

@@ -4,6 +4,7 @@ import { fromHead, hubStatement } from '../store/statement.ts'
 import { type PlacementFact, readLeaf } from './facts.ts'
 import { leavesBehind } from './leaves-store.ts'
 import { newestOf } from './registers.ts'
+import { UnitsBetween } from './units-end.ts'
 
 /** Slots, assets or judgements of one statement, so that none takes long however long the log is. */
 const mostKeys = 1000
@@ -60,8 +61,8 @@ const refilled = {
 }
 
 /**
- * Lets a log end at leaf `to`, which ended at leaf `from` until now: earlier, or later, up to the leaves that are stored. Only slots, assets
- * and judgements are touched that leaves between the two name. Call it with the head locked.
+ * Lets a log end at leaf `to`, which ended at leaf `from` until now: earlier, or later, up to the leaves that are stored. Only slots, assets,
+ * judgements and transport units are touched that leaves between the two name. Call it with the head locked.
  */
 export async function endRegisters(
   tx: HubTx,
@@ -70,8 +71,11 @@ export async function endRegisters(
 ): Promise<void> {
   // To come forward again, a register is read anew whatever it shows.
   const after = to < from ? to : 0
+  const units = new UnitsBetween()
   for await (const leaves of leavesBehind(tx, logId, Math.min(from, to), Math.max(from, to))) {
-    const named = newestOf(leaves.flatMap((leaf) => readLeaf(leaf)?.placement ?? []))
+    const facts = leaves.flatMap((leaf) => readLeaf(leaf) ?? [])
+    const named = newestOf(facts.flatMap(({ placement }) => placement ?? []))
+    units.add(facts.flatMap(({ unit }) => unit ?? []))
     for (const kind of ['slots', 'assets', 'judgements'] as const) {
       for (const some of slicesOf(named[kind])) {
         const keys = keysOf[kind](some)
@@ -80,6 +84,7 @@ export async function endRegisters(
       }
     }
   }
+  await units.endAt(tx, logId, to)
 }
 
 type Facts = readonly PlacementFact[]

@@ -13,7 +13,7 @@ import { putBundles, putPlacements } from './leaves-store.ts'
 import { type Erasures, erase, putOpenings } from './names-store.ts'
 import { newestOf, newestSteps } from './registers.ts'
 import { demandSignature, readFeed, type SentFeed } from './request.ts'
-import { putAssets, putSlots, putUnits } from './snapshot-store.ts'
+import { correctAssets, putAssets, putSlots, putUnits } from './snapshot-store.ts'
 import {
   ensureHead,
   type FedLog,
@@ -117,7 +117,10 @@ export class FeedService {
     const { db } = this.#needs
     try {
       const fed = await db.transaction((tx) => this.#inTransaction(tx, log, sent))
-      if (fed?.kind === 'fed') await this.#eraseBefore(log.log_id, sent.erasures)
+      if (fed?.kind === 'fed') {
+        await this.#eraseBefore(log.log_id, sent.erasures)
+        await this.#correctBefore(log.log_id, sent.assets)
+      }
       if (fed) return fed
       await ensureHead(db, log.log_id)
       return await this.#takeIn(log, sent)
@@ -176,6 +179,13 @@ export class FeedService {
         erase(tx, one, erasures, clock.now())
       })
     }
+  }
+
+  /** A site says one thing of an asset: what its newest log says goes for those that this one continues. */
+  async #correctBefore(logId: string, assets: SentFeed['assets']): Promise<void> {
+    const { db } = this.#needs
+    const earlier = assets.length > 0 ? await formerLogs(db, logId) : []
+    for (const one of earlier) await correctAssets(db, one, assets)
   }
 
   async #store(tx: HubWrite, logId: string, sent: SentFeed, added: Addition, nowMs: number): Promise<void> {

@@ -1,5 +1,5 @@
 import { column, times } from '../store/arrays.ts'
-import type { HubWrite } from '../store/database.ts'
+import type { HubTx, HubWrite } from '../store/database.ts'
 import { fromHead, hubStatement } from '../store/statement.ts'
 import type { UnitFact } from './facts.ts'
 
@@ -12,6 +12,13 @@ const newAssets = hubStatement(
    ON CONFLICT (log_id, asset_key) DO UPDATE SET sscc = excluded.sscc, gtin = excluded.gtin, lot = excluded.lot,
      best_before = excluded.best_before, serial = excluded.serial, version = excluded.version
    WHERE excluded.version >= asset.version`,
+)
+const correctedAssets = hubStatement(
+  'correct-assets',
+  `UPDATE asset a SET sscc = x.sscc, gtin = x.gtin, lot = x.lot, best_before = x.best_before, serial = x.serial
+   ${fromHead('$2::text[], $3::text[], $4::text[], $5::text[], $6::date[], $7::text[]')}
+   (asset_key, sscc, gtin, lot, best_before, serial)
+   WHERE a.log_id = $1 AND h.log_id = $1 AND a.asset_key = x.asset_key`,
 )
 const newSlots = hubStatement(
   'put-slots',
@@ -57,11 +64,18 @@ export type AssetFact = {
 /** Stores assets of a snapshot; an older snapshot changes nothing. Each key at most once. */
 export function putAssets(tx: HubWrite, logId: string, all: readonly AssetFact[], version: number): void {
   if (all.length === 0) return
-  tx.send(newAssets, [
-    ...[logId, column(all, 'key'), column(all, 'sscc'), column(all, 'gtin'), column(all, 'lot')],
-    ...[column(all, 'bestBefore'), column(all, 'serial'), version],
-  ])
+  tx.send(newAssets, [logId, ...columnsOf(all), version])
 }
+
+/** Stores what is printed on assets that an earlier log of the same box knows, too: a restore may have lost what it says of them. */
+export async function correctAssets(db: HubTx, logId: string, all: readonly AssetFact[]): Promise<void> {
+  await db.rows(correctedAssets, [logId, ...columnsOf(all)])
+}
+
+const columnsOf = (all: readonly AssetFact[]) => [
+  ...[column(all, 'key'), column(all, 'sscc'), column(all, 'gtin'), column(all, 'lot')],
+  ...[column(all, 'bestBefore'), column(all, 'serial')],
+]
 
 /** A slot of a floor plan. */
 export type SlotFact = {
