@@ -2,7 +2,7 @@ import t from 'tap'
 import { formatAddCheckpoint } from '../support/evidence/checkpoint.ts'
 import { type TestLog, testLog } from '../support/evidence/forge.ts'
 import { askAs, continuation, headOffice } from '../support/head-office.ts'
-import { feedOf, feedPathOf, type TestHub } from '../support/hub.ts'
+import { feedOf, feedPathOf, type TestHub, testHub } from '../support/hub.ts'
 import { startPostgres } from '../support/postgres.ts'
 
 const postgres = await startPostgres(t)
@@ -42,23 +42,90 @@ t.test('a box that was restored behind what the head office has seen raises an a
   t.equal(site.openAlerts, 1)
 })
 
+const hours = (n: number) => n * 60 * minuteMs
+
+t.test('two boxes that feed one log, one of them behind, are one alert that stays open', async (t) => {
+  const { hub, log, token } = await fed(t, 30)
+  hub.clock.advance(minuteMs)
+  await ask(hub, token, log, 20)
+  const [{ openedAt }] = await alertsOf(hub)
+  for (const end of [31, 32, 33, 34]) {
+    hub.clock.advance(hours(1))
+    t.equal((await send(hub, token, log, end - 1, end)).status, 200, 'the box that goes on')
+    t.match(await alertsOf(hub), [{ closedAt: null, openedAt }])
+    t.equal((await ask(hub, token, log, 20)).status, 200, 'and then the other one again')
+    t.match(await alertsOf(hub), [{ id: 'log.ahead', closedAt: null, openedAt, detail: { size: 20, seen: end } }])
+  }
+  hub.clock.advance(hours(2))
+  await send(hub, token, log, 34, 35)
+  t.match(await alertsOf(hub), [{ closedAt: null }], 'two hours ago there still were both')
+  hub.clock.advance(11 * minuteMs)
+  await send(hub, token, log, 35, 36)
+  t.match(await alertsOf(hub), [{ closedBy: 'head office' }], 'nobody has asked from behind since')
+  await ask(hub, token, log, 20)
+  hub.clock.advance(minuteMs)
+  await ask(hub, token, log, 20)
+  t.match(await alertsOf(hub), [{ closedAt: null, closedBy: null }], 'the other box is back')
+})
+
+t.test('a box that feeds all the time does not hide another one that is behind', async (t) => {
+  const { hub, log, token } = await fed(t, 30)
+  for (let end = 31; end <= 35; end += 1) {
+    hub.clock.advance(minuteMs / 3)
+    await send(hub, token, log, end - 1, end)
+    await ask(hub, token, log, 20)
+  }
+  t.match(await alertsOf(hub), [{ closedAt: null, detail: { size: 20, seen: 35 } }])
+})
+
 t.test(
-  'the alert of a box that is behind ends when it has all again, and stays closed when a person closed it',
+  'an alert that a person closed stays closed while the box asks on, and opens when one is behind again',
   async (t) => {
     const { hub, log, token } = await fed(t, 30)
     hub.clock.advance(minuteMs)
     await ask(hub, token, log, 20)
-    await ask(hub, token, log, 30)
-    t.match(await alertsOf(hub), [{ closedBy: 'head office' }], 'the right box asked')
-    hub.clock.advance(minuteMs)
-    await ask(hub, token, log, 20)
-    t.match(await alertsOf(hub), [{ closedAt: null, closedBy: null }], 'and then the other one again')
     const [{ id }] = await alertsOf(hub)
     t.equal((await askAs(hub, `/api/hub/alerts/${logId}/${id}/close`, 'adam', 'POST')).status, 204)
+    for (let i = 0; i < 3; i += 1) {
+      hub.clock.advance(hours(1))
+      await ask(hub, token, log, 20)
+      t.match(await alertsOf(hub), [{ closedBy: 'adam@https://hub.example' }])
+    }
+    hub.clock.advance(hours(3))
     await ask(hub, token, log, 20)
-    t.match(await alertsOf(hub), [{ closedBy: 'adam@https://hub.example' }])
+    t.match(await alertsOf(hub), [{ closedAt: null, closedBy: null }])
   },
 )
+
+t.test('the alert of a box that has all again ends though the head office was started anew meanwhile', async (t) => {
+  const { hub, log, token } = await fed(t, 30)
+  hub.clock.advance(minuteMs)
+  await ask(hub, token, log, 20)
+  await hub.rows(`UPDATE alert SET alert_id = 'log.ahead.30', detail = '{"size":20,"seen":30}'`)
+  const next = await testHub(t, postgres, { database: hub.database })
+  next.clock.advance(2 * minuteMs + hours(2))
+  await ask(next, token, log, 30)
+  t.match(await alertsOf(hub), [{ id: 'log.ahead.30', closedBy: 'head office' }], 'one of the version before, too')
+})
+
+t.test('alerts that are open come first, page by page', async (t) => {
+  const { hub, log, token } = await fed(t, 30)
+  hub.clock.advance(minuteMs)
+  await ask(hub, token, log, 20)
+  await hub.rows(
+    `INSERT INTO alert (log_id, alert_id, source, type, severity, opened_at, closed_at, closed_by)
+     SELECT $1, 'log.retired.' || n, 'hub', 'log.retired', 'info', $2, CASE WHEN n % 100 > 0 THEN $2::timestamptz END, 'ada'
+     FROM generate_series(1, 600) n`,
+    [logId, new Date('2027-01-01T00:00:00Z')],
+  )
+  const first = (await askAs(hub, '/api/hub/alerts')).body
+  const second = (await askAs(hub, `/api/hub/alerts?cursor=${first.nextCursor}`)).body
+  const all = [...first.data, ...second.data]
+  t.same([all.length, new Set(all.map(({ id }) => id)).size], [601, 601], 'each once')
+  t.ok(all.slice(0, 7).every(({ closedAt }) => closedAt === null))
+  t.equal(all[6]?.type, 'log.ahead', 'though later ones are closed')
+  t.ok(all.slice(7).every(({ closedAt }) => closedAt !== null))
+})
 
 t.test('what the head office has confirmed as a witness counts, too', async (t) => {
   const { hub, log, token } = await fed(t, 10)

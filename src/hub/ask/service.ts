@@ -216,7 +216,7 @@ export class AskService {
     return all.toSorted((a, b) => (a.slot < b.slot ? -1 : 1))
   }
 
-  /** Returns alerts, closed ones too, the newest first: 500 at most, behind `cursor`. Throws VALIDATION_ERROR for a cursor that is none. */
+  /** Returns alerts, open ones first, of each the newest first: 500 at most, behind `cursor`. Throws VALIDATION_ERROR for a cursor that is none. */
   async alerts(cursor: string, sites: Sites) {
     const rows = await alertsOf(this.#needs.db, sites, readAlertCursor(cursor))
     const shown = rows.slice(0, alertSlice)

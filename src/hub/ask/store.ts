@@ -104,8 +104,8 @@ const alerts = hubStatement(
   'alerts-of-sites',
   `SELECT l.site_id, a.log_id, a.alert_id, a.type, a.severity, a.opened_at, a.closed_at, a.closed_by, a.detail FROM alert a
    JOIN log l ON l.log_id = a.log_id WHERE ($1::text[] IS NULL OR l.site_id = ANY($1))
-     AND ($2::timestamptz IS NULL OR (a.opened_at, a.log_id, a.alert_id) < ($2, $3::uuid, $4::text))
-   ORDER BY a.opened_at DESC, a.log_id DESC, a.alert_id DESC LIMIT ${alertSlice + 1}`,
+     AND ($2::timestamptz IS NULL OR (a.closed_at IS NULL, a.opened_at, a.log_id, a.alert_id) < ($5::boolean, $2, $3::uuid, $4::text))
+   ORDER BY a.closed_at IS NULL DESC, a.opened_at DESC, a.log_id DESC, a.alert_id DESC LIMIT ${alertSlice + 1}`,
 )
 // What a restore left behind is kept as evidence, and no one has to look after it.
 const openAlerts = hubStatement(
@@ -375,11 +375,17 @@ export async function openAlertsOf(db: HubTx, sites: Sites): Promise<Map<string,
 }
 
 /** The place of an alert in the list of them. */
-export type AlertPlace = { readonly openedAt: string; readonly logId: string; readonly id: string }
+export type AlertPlace = {
+  readonly isOpen: boolean
+  readonly openedAt: string
+  readonly logId: string
+  readonly id: string
+}
 
-/** Returns alerts behind a place, the newest first; one more than are shown at once, when there are more. */
+/** Returns alerts behind a place, open ones first, then the newest first; one more than are shown at once, when there are more. */
 export function alertsOf(db: HubTx, sites: Sites, after: AlertPlace | undefined): Promise<AlertRow[]> {
-  return db.rows<AlertRow>(alerts, [sites, after?.openedAt ?? null, after?.logId ?? null, after?.id ?? null])
+  const place = [after?.openedAt ?? null, after?.logId ?? null, after?.id ?? null, after?.isOpen ?? null]
+  return db.rows<AlertRow>(alerts, [sites, ...place])
 }
 
 /** Returns the site of an alert; undefined when there is none. */

@@ -91,7 +91,7 @@ const asking = [
   }),
   operation({
     ...asked,
-    ...{ id: 'listAlerts', path: '/api/hub/alerts', summary: 'Alerts, closed ones too, the newest first' },
+    ...{ id: 'listAlerts', path: '/api/hub/alerts', summary: 'Alerts, open ones first, of each the newest first' },
     description: 'JSON has 500 alerts at most, CSV all of them.',
     input: { query: z.object({ cursor: z.string().max(256).optional(), format }) },
     success: { 200: { description: 'The alerts', schema: AlertsAnswer, mediaType: csvToo } },
