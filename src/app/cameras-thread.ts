@@ -42,12 +42,12 @@ type CamerasThreadNeeds = {
   readonly log: Logger
   readonly logFormat?: LogFormat
   readonly clock: Clock
-  /** Whether a camera is configured, as of now. */
+  /** Whether a camera is configured as of now, or an earlier run left clips. */
   readonly isWanted: () => boolean
 }
 
 /**
- * Runs the cameras thread from the main thread, once a camera is configured. After a crash it starts again and receives
+ * Runs the cameras thread from the main thread, once it is wanted. After a crash it starts again and receives
  * all settings anew; clips that the old one left open are finished by the new one.
  */
 export class CamerasThread {

@@ -20,6 +20,7 @@ import type { Config } from '../config/index.ts'
 import { Traces } from '../floor/index.ts'
 import { memoryOfBox } from '../platform/memory.ts'
 import { ClipCopies, type UploadQueue } from '../upload/index.ts'
+import { hasLeftovers } from '../video/index.ts'
 import { askCameraClock } from './camera-clock.ts'
 import { CamerasThread } from './cameras-thread.ts'
 import type { ComposedCallers } from './compose-callers.ts'
@@ -51,7 +52,7 @@ export function composeVideo(
     ...{ clipsFolder, historyFolder: join(config.dataDir, 'history'), ffmpeg: config.ffmpeg.path, log, clock },
     cellsFolder,
     logFormat: outside.logFormat ?? 'json',
-    isWanted: () => live.config.cameras.length > 0,
+    isWanted: () => cameras.needsThread,
   })
   const configured = new ConfiguredCameras({ site: siteOf(live), names: callers.names })
   const wanted = new WantedCameras({ work, configured })
@@ -71,6 +72,7 @@ export function composeVideo(
   const cameras = new CamerasService({
     ...{ work, clock, logger: log, audit, configured, wanted, recorder, copies, films, link: camerasThread, watched },
     clockIsTrusted: () => storage.clockSync.isTrusted(),
+    hasLeftovers: () => hasLeftovers(clipsFolder),
     gaps: new GapKeeper({ work, clock, logger: log, ledger: gapLedger }),
     zoneOf: (warehouseId) => work.read((tx) => warehouse.timezoneOf(tx, warehouseId)),
   })

@@ -131,8 +131,9 @@ function sourcesOf(needs: HealthNeeds): ConstructorParameters<typeof HealthWatch
     config: () => [configObservation(needs.reloads.now.refused, clock.now())],
     cameras: (before) => {
       const seen = cameraObservations(cameras.cameraHealth(), clock.now())
-      if (seen.length === 0) return []
+      // Also without a camera: those of one that was taken out of the config wait as well.
       const clips = clipsObservation(cameras.clipsWaiting())
+      if (seen.length === 0) return [clips]
       return [...seen, ...preRollObservations(cameras.preRolls()), clips, ffmpegObservation(ffmpegOrigin(), before)]
     },
   }

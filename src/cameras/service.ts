@@ -19,7 +19,7 @@ import { LatestReports } from './latest-reports.ts'
 import { PreRollBook } from './pre-roll-book.ts'
 import type { MotionAction, MotionSettings } from './schema.ts'
 import * as store from './store.ts'
-import { givingUp, WaitingClips } from './waiting-clips.ts'
+import { givingUp, WaitingClips, type WaitingSeen } from './waiting-clips.ts'
 import { motionHash, type WantedCameras } from './wanted.ts'
 import type { Watched } from './watched.ts'
 
@@ -43,6 +43,8 @@ type CamerasServiceNeeds = {
   readonly clockIsTrusted: () => boolean
   readonly watched: Watched
   readonly copies: DetectionCopies
+  /** Whether an earlier run left a clip in the folder of the clips. */
+  readonly hasLeftovers: () => boolean
 }
 
 /** Shows cameras to callers, starts and stops their detection, and takes the reports of the cameras thread. */
@@ -57,11 +59,14 @@ export class CamerasService {
   readonly #sent = new Map<number, string>()
   #cancelMinute = () => {}
   #threadRuns = false
+  readonly #startedMs: number
+  #leftAtStart: { readonly count: number; readonly hasFiles: boolean } | undefined
   #threadNumber = 0
 
   constructor(needs: CamerasServiceNeeds) {
     this.#needs = needs
-    this.#health = new CameraHealthBook(needs.clock.monotonic())
+    this.#startedMs = needs.clock.monotonic()
+    this.#health = new CameraHealthBook(this.#startedMs)
     this.#cameraLog = new CameraLog(needs.logger)
     needs.watched.onChange((cctvId) => this.#watchedChanged(cctvId))
   }
@@ -229,9 +234,31 @@ export class CamerasService {
     }
   }
 
-  /** Returns what is known of the clips that could not be made yet; undefined while there is none. */
-  clipsWaiting() {
-    return this.#waiting.seen(this.#needs.clock.monotonic())
+  /** Says whether the cameras thread has something to do: a camera, or clips that an earlier run left. */
+  get needsThread(): boolean {
+    return this.#needs.configured.site.cameras.length > 0 || this.#left.count > 0 || this.#left.hasFiles
+  }
+
+  /**
+   * Returns what is known of the clips that could not be made yet; undefined while there is none, 'unknown' until the thread
+   * has looked at what an earlier run left.
+   */
+  clipsWaiting(): WaitingSeen | 'unknown' | undefined {
+    const nowMs = this.#needs.clock.monotonic()
+    const seen = this.#waiting.seen(nowMs)
+    if (this.#threadRuns || seen !== 'unknown') return seen
+    if (!this.needsThread) return undefined
+    const { count } = this.#left
+    return count === 0 ? seen : { count, forMs: nowMs - this.#startedMs, words: noThread }
+  }
+
+  /** Returns what the last run left: it is looked for once, because only a thread changes it. */
+  get #left(): { readonly count: number; readonly hasFiles: boolean } {
+    this.#leftAtStart ??= {
+      count: this.#needs.work.read(store.openReservations).length,
+      hasFiles: this.#needs.hasLeftovers(),
+    }
+    return this.#leftAtStart
   }
 
   /** Lists the clips that could not be made yet, the oldest first. */

@@ -28,6 +28,8 @@ type Known = { readonly words: string; readonly sizeBytes: number; readonly sinc
 /** Remembers which clips could not be made yet, and gives up those that are not to be kept. Times are monotonic milliseconds. */
 export class WaitingClips {
   readonly #known = new Map<number, Known>()
+  /** Whether a thread has looked at all that earlier runs left. */
+  #isComplete = false
 
   heard({ detectionId, words, sizeBytes }: ClipWaits, nowMs: number): void {
     if (words === null) return
@@ -47,14 +49,15 @@ export class WaitingClips {
 
   /** Forgets what an earlier thread said, but for `kept`: the running one has looked at all that was left. */
   leftoversDone(kept: readonly number[]): void {
+    this.#isComplete = true
     for (const [id, { isOld }] of this.#known) if (isOld && !kept.includes(id)) this.#known.delete(id)
   }
 
-  /** Undefined while none waits. */
-  seen(nowMs: number): WaitingSeen | undefined {
+  /** Undefined while none waits; 'unknown' while none is known, and what earlier runs left was not looked at. */
+  seen(nowMs: number): WaitingSeen | 'unknown' | undefined {
     const all = [...this.#known.values()]
     const newest = all.at(-1)
-    if (!newest) return undefined
+    if (!newest) return this.#isComplete ? undefined : 'unknown'
     return { count: all.length, forMs: nowMs - Math.min(...all.map(({ sinceMs }) => sinceMs)), words: newest.words }
   }
 

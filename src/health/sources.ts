@@ -71,12 +71,16 @@ function impairedTrouble(name: string, impairment: CameraSeen['impairment']): Ob
   return { kind, forMs, message: `${name} ${what} for ${durationWords(forMs)}. ${hint}` }
 }
 
-/** @param seen the clips that could not be made yet; undefined while there is none */
-export function clipsObservation(seen: ClipsSeen | undefined): Observation {
-  const count = seen?.count === 1 ? '1 clip' : `${seen?.count} clips`
-  const message = `${count} could not be made yet, the first one for ${durationWords(seen?.forMs ?? 0)}. ${seen?.words ?? ''} The video is kept, and it is tried again until retention gives it up.`
-  const wrong = seen ? { kind: 'clips.waiting' as const, forMs: seen.forMs, message } : null
-  return { component: 'cameras', subject: 'clips', name: 'The making of clips', wrong }
+/** @param seen the clips that could not be made yet; undefined while there is none; 'unknown': what was wrong stays so */
+export function clipsObservation(seen: ClipsSeen | 'unknown' | undefined): Observation {
+  const observed = { component: 'cameras', subject: 'clips', name: 'The making of clips' } as const
+  if (seen === undefined) return { ...observed, wrong: null }
+  // Within the grace the earlier state is kept.
+  if (seen === 'unknown') return { ...observed, wrong: { kind: 'clips.waiting', forMs: 0, message: '' } }
+  const { count, forMs, words } = seen
+  const clips = count === 1 ? '1 clip' : `${count} clips`
+  const message = `${clips} could not be made yet, the first one for ${durationWords(forMs)}. ${words} The video is kept, and it is tried again until retention gives it up.`
+  return { ...observed, wrong: { kind: 'clips.waiting', forMs, message } }
 }
 
 /** The clips that could not be made yet, as their room counts them. */

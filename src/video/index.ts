@@ -6,6 +6,7 @@ export { type FfmpegDialect, ffmpegDialect } from './ffmpeg-dialect.ts'
 export { FrameSplitter, frameSize, framesPerSecond } from './frames.ts'
 export { cellCount, columns, rows } from './grid.ts'
 export { type Impairment, impairments } from './impairment.ts'
+export { hasLeftovers } from './leftovers.ts'
 export { LoadStream, makeTestVideo, testVideo } from './load-stream.ts'
 export type { MotionArea } from './mask.ts'
 export type {

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ownFile } from '../platform/index.ts'
@@ -8,6 +9,18 @@ import type { ClipLost } from './messages.ts'
 /** A clip that an earlier run left, or that the database has not confirmed. */
 export type Leftover = { readonly id: number; readonly hasVideo: boolean }
 
+const factsName = /^(\d+)\.json$/
+
+/** Says whether an earlier run left a clip in the folder. Throws when it cannot be read. */
+export function hasLeftovers(folder: string): boolean {
+  try {
+    return readdirSync(folder).some((name) => factsName.test(name))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
+    throw error
+  }
+}
+
 /**
  * Lists what an earlier run left in the folder, and removes what it had begun to write. Call it before any camera starts, so
  * that clips of this run are not among them. Rejects when the folder cannot be read.
@@ -17,7 +30,7 @@ export async function listLeftovers({ folder }: Pick<ClipTools, 'folder'>): Prom
   const names = new Set(await readdir(folder))
   for (const name of names) if (/^\d+(\.redacted-\d+)?\.(mp4|png|json)\.part$/.test(name)) await rm(join(folder, name))
   return [...names].flatMap((name) => {
-    const id = /^(\d+)\.json$/.exec(name)?.[1]
+    const id = factsName.exec(name)?.[1]
     return id ? { id: Number(id), hasVideo: names.has(`${id}.ts.part`) || names.has(`${id}.mp4`) } : []
   })
 }

@@ -9,8 +9,8 @@ const dayMs = 86_400_000
 type GiveUp = Extract<ToCameras, { type: 'giveUpClip' }>
 
 /** A gateway with a clip of now that waits, and what it lets go. */
-async function hall(t: Test) {
-  const gateway = await testGateway({ config: { cameras } })
+async function hall(t: Test, config: Record<string, unknown> = { cameras }) {
+  const gateway = await testGateway({ config })
   t.teardown(() => gateway.end())
   const letGo: GiveUp[] = []
   gateway.camerasThread.send = (message: ToCameras) => {
@@ -92,6 +92,55 @@ t.test('clips that wait are an alert after five minutes, until they are made', a
   await hear(gateway, { ...facts, type: 'clipLost', reason: 'unreadable', words: 'It shows nothing.' })
   await gateway.health.look()
   t.match((await ask(gateway, '/api/alerts')).data[0], { kind: 'clips.recovered' })
+})
+
+const newestAlert = async (gateway: TestGateway) => (await ask(gateway, '/api/alerts')).data[0]
+
+t.test('clips that wait are said also when no camera is configured any more', async (t) => {
+  const { gateway } = await hall(t, {})
+  gateway.clock.advance(6 * 60_000)
+  await gateway.health.look()
+  t.match(await newestAlert(gateway), { kind: 'clips.waiting', message: /^1 clip could not be made yet/ })
+  t.match(await ask(gateway, '/api/health'), {
+    status: 'degraded',
+    checks: { cameras: { status: 'degraded', reason: 'Clips could not be made yet. Their video is kept.' } },
+  })
+  t.match(await gateway.metricsText(), 'gatehouse_health_troubles{kind="clips.waiting"} 1')
+})
+
+t.test('a restart does not end the alert of clips that wait, until it is known what became of them', async (t) => {
+  const first = await hall(t)
+  first.gateway.clock.advance(6 * 60_000)
+  await first.gateway.health.look()
+  t.match(await newestAlert(first.gateway), { kind: 'clips.waiting' })
+  const gateway = await first.gateway.restart()
+  t.teardown(() => gateway.close())
+  const isSaid = async (when: string) => {
+    await gateway.health.look()
+    t.match(await newestAlert(gateway), { kind: 'clips.waiting' }, when)
+    t.match((await ask(gateway, '/api/health')).checks.cameras, { status: 'degraded' }, when)
+  }
+  await isSaid('before the thread runs')
+  gateway.cameras.threadStarted()
+  await isSaid('before it has looked')
+  await hear(gateway, { type: 'clipWaits', detectionId: 1, words: 'The disk has no room.', sizeBytes: 5_000_000 })
+  await hear(gateway, { type: 'leftoversDone', count: 0, kept: [1] })
+  await isSaid('when it has looked')
+  await hear(gateway, { ...first.facts, type: 'clipLost', reason: 'unreadable', words: 'It shows nothing.' })
+  await gateway.health.look()
+  t.match(await newestAlert(gateway), { kind: 'clips.recovered' })
+})
+
+t.test('clips of an earlier run that nothing can make, for want of ffmpeg, are said after five minutes', async (t) => {
+  const first = await hall(t, {})
+  const gateway = await first.gateway.restart()
+  t.teardown(() => gateway.close())
+  gateway.clock.advance(6 * 60_000)
+  await gateway.health.look()
+  t.match(await newestAlert(gateway), {
+    kind: 'clips.waiting',
+    message: /^1 clip .* is not running\. The log of gatehouse/,
+  })
 })
 
 /** A disk that has 10 bytes less than it should, and clips that could not be made yet. */

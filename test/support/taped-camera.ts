@@ -1,7 +1,10 @@
 /** Real footage as a camera sends it, on a clock that is moved by hand; and what a clip of it needs. */
 import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
 import { silentLogger, TaskLimit } from '../../src/platform/index.ts'
+import { Recording } from '../../src/video/clip.ts'
 import { type ClipResult, type ClipTools, makeClip } from '../../src/video/clip-making.ts'
 import { type DetectionFacts, Ring } from '../../src/video/index.ts'
 import { listLeftovers, readLeftover } from '../../src/video/leftovers.ts'
@@ -77,6 +80,23 @@ export function facts(detectionId: number, motionMs: number): DetectionFacts {
 /** So much pre-roll is asked for, and no cooldown stands against it. */
 export function from(motionMs: number, askedPreRollMs: number) {
   return { fromMs: motionMs - askedPreRollMs, notBeforeMs: -Infinity, askedPreRollMs }
+}
+
+/** Records five seconds as detection `id`. */
+export async function record(at: ClipTools, id: number) {
+  const camera = new TapedCamera()
+  camera.play(6000)
+  const motionMs = startMs + 4000
+  const request = { facts: facts(id, motionMs), ring: camera.ring, ...from(motionMs, 2000), wallOffsetMs }
+  const recording = new Recording(at, request)
+  await recording.drained
+  return { recording, endMs: startMs + 5900 }
+}
+
+/** Leaves a clip as a gateway does that is killed while it records. */
+export async function leaveSpool(folder: string, id: number): Promise<void> {
+  await record(tools(folder), id)
+  if (!existsSync(join(folder, `${id}.ts.part`))) throw new Error('there is no spool')
 }
 
 /** What the next start makes of what it finds in the folder, one after the other. */

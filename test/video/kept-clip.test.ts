@@ -5,13 +5,22 @@ import t from 'tap'
 import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
 import { silentLogger, systemRandom } from '../../src/platform/index.ts'
 import { Recording } from '../../src/video/clip.ts'
-import type { ClipTools } from '../../src/video/clip-making.ts'
 import { ClipRoom } from '../../src/video/clip-room.ts'
 import { cutLimitMs } from '../../src/video/cutting.ts'
 import { CameraSet, type FromCameras, type ToCameras } from '../../src/video/index.ts'
 import { SimulatedClock } from '../support/simulated-clock.ts'
 import { noSmallDisk, smallDisk } from '../support/small-disk.ts'
-import { facts, from, leftoversOf, startMs, TapedCamera, tools, wallOffsetMs } from '../support/taped-camera.ts'
+import {
+  facts,
+  from,
+  leaveSpool,
+  leftoversOf,
+  record,
+  startMs,
+  TapedCamera,
+  tools,
+  wallOffsetMs,
+} from '../support/taped-camera.ts'
 import { waitUntil } from '../support/waiting.ts'
 
 // Footage is made at first use, which takes a busy machine a while.
@@ -25,23 +34,6 @@ function instead(folder: string, lines: string): string {
   const program = join(folder, 'ffmpeg')
   writeFileSync(program, `#!/bin/sh\n${lines}\nexec '${ffmpeg}' "$@"\n`, { mode: 0o755 })
   return program
-}
-
-/** Records five seconds as detection `id`. */
-async function record(at: ClipTools, id: number) {
-  const camera = new TapedCamera()
-  camera.play(6000)
-  const motionMs = startMs + 4000
-  const request = { facts: facts(id, motionMs), ring: camera.ring, ...from(motionMs, 2000), wallOffsetMs }
-  const recording = new Recording(at, request)
-  await recording.drained
-  return { recording, endMs: startMs + 5900 }
-}
-
-/** Leaves a clip as a gateway does that is killed while it records. */
-async function leave(folder: string, id: number): Promise<void> {
-  await record(tools(folder), id)
-  t.ok(existsSync(join(folder, `${id}.ts.part`)))
 }
 
 /** The cameras of a gateway that starts. */
@@ -235,7 +227,7 @@ t.test('a disk that fails in the middle leaves a clip of what it took, and the c
 
 t.test('a clip that is made and not confirmed is reported the same without ffmpeg', async (t) => {
   const folder = t.testdir()
-  await leave(folder, 9)
+  await leaveSpool(folder, 9)
   const made = await leftoversOf(tools(folder))
   t.match(made, [{ type: 'clipClosed', snapshot: { file: '9.png' } }])
   t.same(await leftoversOf(tools(folder, join(folder, 'not-there'))), made)
@@ -243,7 +235,7 @@ t.test('a clip that is made and not confirmed is reported the same without ffmpe
 
 t.test('a finished clip that was damaged before it was recorded is lost in words, and its file stays', async (t) => {
   const folder = t.testdir()
-  await leave(folder, 9)
+  await leaveSpool(folder, 9)
   await leftoversOf(tools(folder))
   truncateSync(join(folder, '9.mp4'), 5000)
   const gateway = new Started(folder, ffmpeg)
@@ -257,7 +249,7 @@ t.test('a finished clip that was damaged before it was recorded is lost in words
 t.test('without ffmpeg at the start nothing is lost: clips are made once it is back', async (t) => {
   const folder = t.testdir({ clips: {} })
   const clips = join(folder, 'clips')
-  await leave(clips, 9)
+  await leaveSpool(clips, 9)
   const program = join(folder, 'ffmpeg')
   const gateway = new Started(clips, program)
   await gateway.until('leftoversDone')
@@ -278,7 +270,7 @@ t.test('without ffmpeg at the start nothing is lost: clips are made once it is b
 t.test('a gateway without ffmpeg that is stopped keeps what it could not make', async (t) => {
   const folder = t.testdir({ clips: {} })
   const clips = join(folder, 'clips')
-  await leave(clips, 9)
+  await leaveSpool(clips, 9)
   const gateway = new Started(clips, join(folder, 'not-there'))
   await gateway.until('leftoversDone')
   await gateway.stop()
@@ -290,7 +282,7 @@ t.test(
   async (t) => {
     const folder = t.testdir({ clips: { '3.json': '{"facts"', '3.ts.part': 'video' } })
     const clips = join(folder, 'clips')
-    await leave(clips, 9)
+    await leaveSpool(clips, 9)
     const gateway = new Started(clips, join(folder, 'not-there'))
     await gateway.until('leftoversDone')
     t.match(gateway.heard('leftoversDone'), [{ count: 0, kept: [3, 9] }])
@@ -320,7 +312,7 @@ t.test(
 
 t.test('facts that cannot be read keep their video, and are no reason to lose another clip', async (t) => {
   const folder = t.testdir({ '3.json': '{"facts"', '3.ts.part': 'video', '4.json': '' })
-  await leave(folder, 9)
+  await leaveSpool(folder, 9)
   const gateway = new Started(folder, ffmpeg)
   await gateway.until('leftoversDone')
   t.match(gateway.heard('leftoversDone'), [{ count: 2, kept: [3] }], 'of the last one there is nothing')
@@ -333,7 +325,7 @@ t.test('facts that cannot be read keep their video, and are no reason to lose an
 
 t.test('a film is made again only when nothing of it is left and it is not recorded', async (t) => {
   const folder = t.testdir({ '4.json': '' })
-  await leave(folder, 9)
+  await leaveSpool(folder, 9)
   const gateway = new Started(folder, ffmpeg)
   const order = { type: 'film', cameraId: 5, momentAt: 2000, fromAt: 1000, toAt: 3000 } as const
   gateway.thread.receive({ ...order, detectionId: 4 })
@@ -359,7 +351,7 @@ t.test('a folder of clips that cannot be read is not taken for an empty one', as
 t.test('cameras start at once, also while a clip of an earlier run is still being cut', async (t) => {
   const folder = t.testdir({ clips: {} })
   const clips = join(folder, 'clips')
-  await leave(clips, 9)
+  await leaveSpool(clips, 9)
   const waits = join(folder, 'waits')
   writeFileSync(waits, '')
   const program = instead(
