@@ -39,7 +39,7 @@ type Chosen = {
   readonly bare: boolean
 }
 
-/** Fires at Ctrl-C, SIGTERM, a closed terminal, and when nobody reads what is printed. */
+/** Fires at Ctrl-C, SIGTERM, a closed terminal, and when no one reads what is printed. */
 function stopSignal(): AbortSignal {
   const stopping = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stopping.abort())
@@ -92,7 +92,7 @@ async function run(chosen: Chosen, signal: AbortSignal): Promise<void> {
   if (!stays) print(`\n${tableOf(played)}\n\nall ${played.length} steps went as they must`)
 }
 
-/** @returns the exit code, after the reason has been told */
+/** @returns the exit code, after the reason has been printed */
 function explain(error: unknown): number {
   if (error instanceof StepFailed) {
     console.error(`FAILED  ${error.step}: ${error.message}`)

@@ -15,7 +15,7 @@ const file = join(root, 'THIRD-PARTY-NOTICES')
 
 const onnxRemark = 'Comes without a text; the one of its source, https://github.com/microsoft/onnxruntime:'
 
-/** Packages without a licence text of their own, and where that text is. */
+/** Packages without a licence text inside, and where that text is. */
 const textElsewhere: Record<string, { readonly remark: string; readonly text: () => string }> = {
   '@ffmpeg-installer/ffmpeg': {
     remark: 'Names the packages that hold ffmpeg; its JavaScript is not in the binary. The text of its licence:',
@@ -63,7 +63,7 @@ export function notices(): string {
 const id = ({ name, version }: LockedPackage) => `${name} ${version}`
 const isProgram = (name: string) => /^node-linux-|^@ffmpeg-installer\/linux-|^@koromix\/koffi-linux-/.test(name)
 
-/** Sorted; a package that stands at several places in one version is named once. */
+/** Sorted; a package that is at several places in one version is named once. */
 function onceEach(packages: readonly LockedPackage[]): LockedPackage[] {
   const byId = new Map(packages.map((one) => [id(one), one]))
   return [...byId.values()].sort((a, b) => (id(a) < id(b) ? -1 : 1))

@@ -1,5 +1,5 @@
 /**
- * Runs test files side by side, each in a process of its own, and prints what they say as one TAP stream:
+ * Runs test files side by side, each in a separate process, and prints what they say as one TAP stream:
  *
  *   node scripts/run-tests.ts JOBS FILE…
  *

@@ -68,7 +68,7 @@ export class ContainerBox {
   }
 
   readonly url = 'https://localhost'
-  /** It has a network of its own, which reaches nothing. */
+  /** It has its own network, which reaches nothing. */
   get socketPath(): string {
     return this.#at('https.sock')
   }
@@ -101,7 +101,7 @@ export class ContainerBox {
     await this.#boot()
   }
 
-  /** Plays GRUB, and notes what the kernel is told. The partition that it starts from. */
+  /** Plays GRUB, and notes the command line of the kernel. The partition that it starts from. */
   async #chosen({ A, B }: Partitions): Promise<string> {
     const player = join(import.meta.dirname, 'play-grub.sh')
     const config = join(root, 'firmware/boot/grub.cfg')

@@ -8,7 +8,7 @@ export type Ran = { readonly code: number | null; readonly output: string }
 const bootLimitMs = 90_000
 const plainEnvironment = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', HOME: '/root', TERM: 'dumb', LC_ALL: 'C.UTF-8' }
 
-/** A Debian that runs systemd in a folder, with a network of its own that reaches nothing. */
+/** A Debian that runs systemd in a folder, with its own network that reaches nothing. */
 export class Container {
   readonly #nspawn: ChildProcess
   /** Its first process, as this machine sees it; nsenter enters it. */

@@ -25,7 +25,7 @@ export type Place = { readonly disk: string; readonly starts: number }
 /**
  * A PC with UEFI, a hardware watchdog and one disk, which reaches nothing: two ports of it are forwarded to loopback. Emulated without
  * KVM, so that it runs on every machine and is slow; behind everything else that this machine does. It ends with this process. What it
- * writes and does not flush is lost when its power is cut: the disk is an overlay of its own for each start, whose tables qemu keeps in
+ * writes and does not flush is lost when its power is cut: the disk is a separate overlay for each start, whose tables qemu keeps in
  * memory until the guest flushes.
  */
 export class Machine {

@@ -45,7 +45,7 @@ async function lintian({ folder }: Bench): Promise<void> {
   holds(!/^[EW]:/m.test(said), said)
 }
 
-/** A signed repository with the package of this tree, under a key of its own. Its folder. */
+/** A signed repository with the package of this tree, under its own key. Its folder. */
 export async function makeRepository(folder: string): Promise<string> {
   const [repo, keys] = ['repository', 'gnupg'].map((name) => join(folder, name)) as [string, string]
   if (existsSync(repo)) return repo
@@ -61,7 +61,7 @@ export async function makeRepository(folder: string): Promise<string> {
   return repo
 }
 
-/** A box's apt in a folder of its own, which knows the repository alone. */
+/** A box's apt in its own folder, which knows the repository alone. */
 async function repository({ folder, say }: Bench): Promise<void> {
   rmSync(join(folder, 'repository'), { recursive: true, force: true })
   const [repo, box] = [await makeRepository(folder), join(folder, 'box')]

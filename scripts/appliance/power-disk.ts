@@ -13,7 +13,7 @@ export type Partitions = { readonly A: string; readonly B: string; readonly stat
 
 /**
  * A disk whose power can be cut, without a machine around it: what was written and not flushed is lost, because qemu keeps the tables of the
- * overlay in memory until a flush, and it is killed. Each start lays an overlay of its own over the disk before it.
+ * overlay in memory until a flush, and it is killed. Each start lays a new overlay over the disk before it.
  */
 export class PowerDisk {
   readonly #folder: string

@@ -29,7 +29,7 @@ const updates: Exclude<Update, 'stranger'>[] = ['second', 'third', 'broken', 'un
 
 const placeOf = (folder: string) => join(folder, 'power')
 
-/** The image of the emulated box, on a disk of its own and in a container. */
+/** The image of the emulated box, on a separate disk and in a container. */
 async function setUp({ folder, say }: Bench): Promise<void> {
   const why = whyNoMachine() ?? whyNoDisk()
   if (why !== undefined) throw new Skipped(why)

@@ -91,7 +91,7 @@ export async function install(update: Update): Promise<string> {
   return (await box().must(`${withStick}; ${command}`, startLimitMs).catch(lastWords)).trim()
 }
 
-/** The box may start again before it has ended the connection by which it was told to. */
+/** The box may start again before it has ended the connection that asked for it. */
 function lastWords(error: { readonly stdout?: string }): string {
   if (error.stdout && /starts from it$/m.test(error.stdout)) return error.stdout
   throw error
@@ -106,7 +106,7 @@ export const systemNow = async (): Promise<string> =>
     .trim()
     .replace('\n', ' ')
 
-/** Waits until the box runs this system, is healthy, and has told the bootloader so. */
+/** Waits until the box runs this system, is healthy, and has reported this to the bootloader. */
 export async function runs(wanted: string): Promise<void> {
   await until(`${wanted} runs`, async () => {
     const now = await systemNow()

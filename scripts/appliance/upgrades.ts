@@ -17,7 +17,7 @@ const dropIns = '/etc/systemd/system/gatehouse.service.d'
 
 let events = 0
 
-/** Records `count` events, in an aisle of their own. */
+/** Records `count` events, in a separate aisle. */
 async function record({ box, place }: Installed, aisle: string, count: number): Promise<void> {
   const numbers = Array.from({ length: count }, (_, n) => n + 1)
   const list = (head: string, line: (n: number) => string) => `${[head, ...numbers.map(line)].join('\n')}\n`

@@ -18,7 +18,7 @@ const recordedOnes = 10_000
 const tries = 3
 const limitMs = 15
 const shownBlocks = 5
-/** An export of everything is left after this time; whoever goes away ends it. */
+/** An export of everything is left after this time; a client that goes away ends it. */
 const longestMs = 500
 
 /** Who asks: an admin, and somebody from whom half of the hall is hidden. */

@@ -75,7 +75,7 @@ function figuresOf({ clips, mpegts, mpeg1, ways, back }: Times): Figure[] {
 const liveUrl = (served: Served, format: 'mpegts' | 'mpeg1') =>
   `${served.url.replace('http', 'ws')}/api/iot/cctv/1/live?format=${format}`
 
-/** From the call of the address to the first pictures, each time while nobody watches. */
+/** From the call of the address to the first pictures, each time while no one watches. */
 async function firstPictures(served: Served, format: 'mpegts' | 'mpeg1'): Promise<number[]> {
   const took: number[] = []
   for (let view = 0; view < views; view += 1) {

@@ -162,7 +162,7 @@ function memoryFigures({ none, one, several }: Record<'none' | 'one' | 'several'
   ]
 }
 
-/** An ffmpeg of its own that decodes the camera's stream with the flags of detection, and does nothing else. */
+/** A separate ffmpeg that decodes the camera's stream with the flags of detection, and does nothing else. */
 function decodingAlone(workshop: Workshop, url: string): { readonly pid: number; end(): void } {
   const input = ['-rtsp_transport', 'tcp', '-threads', '1', '-skip_loop_filter', 'all', '-i', url]
   const args = ['-nostdin', '-loglevel', 'error', ...input, '-map', '0:v:0', '-an', '-f', 'null', '-']

@@ -18,7 +18,7 @@ const warmUp = 500
 const measured = 1200
 
 /**
- * A commit of its own for each event, against the simplest durable commit that SQLite has (one row in one table, WAL,
+ * A separate commit for each event, against the simplest durable commit that SQLite has (one row in one table, WAL,
  * synchronous=FULL) in the same folder, all in turns: once the rows alone, once with everything that is decided before
  * them. The first ones are left out: a WAL that still grows is slower than one that is used again.
  */

@@ -188,7 +188,7 @@ async function measureEvents(browser: Browser, { gateway, slots, photoUrl }: Hal
 /** What open floor pages cost the gateway besides the events themselves. */
 async function measureScreens(browser: Browser, hall: Hall): Promise<Figure> {
   const alone = await underEvents(hall, eventsSeen)
-  // Each is a device of its own: pages of one browser share six connections to a gateway, and each keeps one for the stream.
+  // Each is a separate device: pages of one browser share six connections to a gateway, and each keeps one for the stream.
   const contexts: BrowserContext[] = []
   for (let n = 0; n < screens; n += 1) {
     const context = await signedInContext(browser, hall.gateway.url)

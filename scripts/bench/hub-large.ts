@@ -34,7 +34,7 @@ export function measureHubLarge(workshop: Workshop): Promise<Figure[]> {
     const codes = Array.from({ length: questions }, (_, k) =>
       assetOf((k * 37) % logs, 4 + ((k * 7919) % (leavesEach - 8))),
     )
-    // What nobody has asked for since long comes from the disk; then it is asked again.
+    // What was asked for long ago comes from the disk; then it is asked again.
     const firstP95Ms = quantile(await timesOf(codes, (code) => serviceOf(hub, db).search(code, null, null)), 0.95)
     const again = await askAll(hub, db, codes, { logs, leaves })
     const filled = `by SQL in ${Math.round(ms / 1000)} s, without their bytes, which the question does not read`

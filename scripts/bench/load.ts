@@ -1,5 +1,5 @@
 /**
- * The load generator, a process of its own: so many clients on connections of their own, each with its next request
+ * The load generator, a separate process: so many clients on separate connections, each with its next request
  * as soon as the last one is answered.
  */
 import autocannon from 'autocannon'
@@ -12,7 +12,7 @@ export type Load = {
   readonly headers: Readonly<Record<string, string>>
   /** Dealt out to the clients, pair by pair; each sends its own in turn, over and over. */
   readonly bodies?: readonly string[]
-  /** Whether each request has an Idempotency-Key of its own. */
+  /** Whether each request has its own Idempotency-Key. */
   readonly keyed?: boolean
   /** The CA that an https address is checked against, PEM. */
   readonly ca?: string

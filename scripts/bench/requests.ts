@@ -19,7 +19,7 @@ const secondsEach = 2
 type Sample = LoadResult & { readonly cpuMicros: number }
 
 /**
- * Processor time of one request as the floor sends them, in a daemon of its own: the state of one slot, and an event with
+ * Processor time of one request as the floor sends them, in a separate daemon: the state of one slot, and an event with
  * an Idempotency-Key while a webhook is registered. The webhook waits for other events, so that what is measured is the
  * event and its notifications, and no delivery.
  */

@@ -13,7 +13,7 @@ import type { Workshop } from './workshop.ts'
 const giveUpMs = 30_000
 const lookEveryMs = 2
 
-/** A server in a process of its own that has answered. */
+/** A server in a separate process that has answered. */
 export type Served = {
   readonly pid: number
   readonly url: string

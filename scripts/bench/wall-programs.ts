@@ -22,7 +22,7 @@ type Wall = { readonly urls: readonly string[]; readonly fps: number }
 /** Runs a program until it has settled, then `during`, and returns what it took and saw in all. */
 export type Program = (workshop: Workshop, wall: Wall, during: () => Promise<void>) => Promise<Outcome>
 
-/** Events of their own for people who come seconds apart. */
+/** Separate events for people who come seconds apart. */
 const motion = { preRecordSeconds: 3, postRecordSeconds: 1, cooldownSeconds: 0 }
 const settleMs = 20_000
 /** Until the last clips are closed. */

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Scripts that run as processes of their own; each takes one message after the other and answers each. */
+/** Scripts that run as separate processes; each takes one message after the other and answers each. */
 const helpers = {
   load: new URL('./load.ts', import.meta.url),
   'append-peer': new URL('./append-peer.ts', import.meta.url),
@@ -97,7 +97,7 @@ export class Helper {
 
 /** The other side of `ask`: answers every message with what `work` makes of it. */
 export function answering<Message>(work: (message: Message) => Promise<object> | object): void {
-  // Whoever asked is gone, in whatever way: nobody needs the answers any more.
+  // The process that asked is gone, in whatever way: no one needs the answers any more.
   process.once('disconnect', () => process.exit())
   process.on('message', (message: Message) => {
     Promise.resolve()

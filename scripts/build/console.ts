@@ -25,7 +25,7 @@ const output = join(root, assets['console.json']())
 const stampFile = `${output}.stamp`
 
 /**
- * Leaves out the style sheets that jsmpeg's package adds for controls of its own, which the page does not use: the content
+ * Leaves out the style sheets that jsmpeg's package adds for its own controls, which the page does not use: the content
  * security policy would block them, with an error in the browser's log.
  */
 const withoutInlineStyles: Plugin = {
@@ -155,7 +155,7 @@ async function bundleWorkers(): Promise<Bundled> {
     const { metafile, outputFiles } = await build({
       ...settings,
       ...{ entryPoints: [join(page, script)], splitting: false, format: 'iife', plugins: [] },
-      // A module of its own address is what the runtime loads itself from; in the bundle it is whole.
+      // A module with its own address is what the runtime loads itself from; in the bundle it is whole.
       define: { 'import.meta.url': 'self.location.href' },
     })
     refuseForeignPackages(Object.keys(metafile?.inputs ?? {}))

@@ -19,7 +19,7 @@ export function stampOf(arch: Arch): string {
 }
 
 function inputFiles(arch: Arch): string[] {
-  // What is made from sources is told by them.
+  // The sources say what is made from them.
   const own = Object.values(assets)
     .map((place) => place(arch))
     .filter((file) => !file.startsWith('.cache/'))

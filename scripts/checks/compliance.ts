@@ -33,7 +33,7 @@ const componentRequirements: Readonly<Record<number, readonly number[]>> = {
 const verdicts = ['met', 'partly', 'not met', 'not applicable']
 
 /**
- * Returns what is wrong with the tables of requirements: one of ASVS level 2 or of IEC 62443-4-2 that stands in no row or in
+ * Returns what is wrong with the tables of requirements: one of ASVS level 2 or of IEC 62443-4-2 that is in no row or in
  * several, one that does not exist, a row without a verdict or without a reason. The files that it names are looked at as those of every page.
  */
 export function complianceProblems(text: string = readFileSync(path, 'utf8')): string[] {

@@ -79,7 +79,7 @@ function rules(): IForbiddenRuleType[] {
   ]
 }
 
-/** Throws with the offending imports, or when a room stands in `src` that the order does not name. */
+/** Throws with the offending imports, or when `src` has a room that the order does not name. */
 export async function importDirection(): Promise<void> {
   const unknown = readdirSync('src', { withFileTypes: true }).filter((e) => e.isDirectory() && !rooms.includes(e.name))
   if (unknown.length > 0)

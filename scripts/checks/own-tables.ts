@@ -103,7 +103,7 @@ function importedMakers(source: ts.SourceFile): Set<string> {
   return new Set(names.filter((name) => making.has(name)))
 }
 
-/** The head office has tables of its own, in PostgreSQL: some have names that tables of the gateway have too. */
+/** The head office has its own tables, in PostgreSQL: some have names that tables of the gateway have too. */
 const isOfHub = (file: string): boolean => file.startsWith('src/hub/')
 
 /** A string or template as one text, with a name that is no table's for each hole; undefined for other nodes. */
@@ -138,7 +138,7 @@ function place(source: ts.SourceFile, node: ts.Node): string {
 }
 
 /**
- * A table belongs to the room that declares it. Throws with tables that nobody declares or two rooms do, with SQL that
+ * A table belongs to the room that declares it. Throws with tables that no one declares or two rooms do, with SQL that
  * names another room's table, and with statements that no test can find.
  */
 export async function ownTables(): Promise<void> {

@@ -23,7 +23,7 @@ const sameEverywhere = new Set([
 
 /**
  * Throws with every text that a view of the console writes itself: between tags, or in an attribute that is read or heard. Such
- * texts belong into a `…texts.ts`, where each stands in every language.
+ * texts belong in a `…texts.ts`, where each is written in every language.
  */
 export async function pageTexts(): Promise<void> {
   const files = globSync('src/console/page/*.tsx')
@@ -55,7 +55,7 @@ const isCommand = (node: ts.Node): boolean => ts.isJsxElement(node) && node.open
 
 type Literal = ts.StringLiteral | ts.NoSubstitutionTemplateLiteral | ts.TemplateExpression
 
-/** Whether a literal is shown: it stands in braces between tags, or in an attribute that is read or heard. */
+/** Whether a literal is shown: it is in braces between tags, or in an attribute that is read or heard. */
 function isShown(node: ts.Node): node is Literal {
   if (!(ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node) || ts.isTemplateExpression(node)))
     return false

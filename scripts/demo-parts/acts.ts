@@ -54,7 +54,7 @@ export async function arrives(inbox: Inbox, type: string, event: { eventId: stri
 
 type Standing = { floor: Floor; slot: DemoSlot; pallet: string }
 
-/** Slot, location and utilization, while that one pallet stands verified and all else is empty. */
+/** Slot, location and utilization, while that one pallet is verified and all else is empty. */
 export async function floorShows(by: Client, { floor, slot, pallet }: Standing): Promise<{ detail: string }> {
   for (const path of [slot.id, slot.label]) {
     const { isOccupied, assetBarcode, isVerified } = await by.get(`/api/whms/slots/${path}`)
@@ -104,7 +104,7 @@ export async function repeats(
 }
 
 /**
- * Another process with a connection of its own tries to rewrite the file that the gateway has open.
+ * Another process with its own connection tries to rewrite the file that the gateway has open.
  * @param tables which of them must have been tried
  */
 export async function cannotBeRewritten(
@@ -150,7 +150,7 @@ type Head = { readonly size: number; readonly root: string }
 /** What the ledger must hold. */
 export type Held = {
   readonly events: number
-  /** Leaves of their own beside those of the events. */
+  /** Their own leaves beside those of the events. */
   readonly detections: number
   /** What it was before; it may only have grown since. */
   readonly before?: Head

@@ -1,6 +1,6 @@
 /**
  * Rejects with a sentence when `work` takes longer than `limitMs` or `signal` fires first. The work itself goes on:
- * whoever began it ends it.
+ * what began it ends it.
  */
 export async function within<T>(work: Promise<T>, limitMs: number, signal?: AbortSignal): Promise<T> {
   const gone = Promise.withResolvers<never>()

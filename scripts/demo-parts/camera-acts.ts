@@ -99,12 +99,12 @@ async function leavesHall({ rtsp, crossing, empty }: Cameras): Promise<void> {
   rtsp.switchTo('dock', empty)
 }
 
-/** The detection is announced, stands in a leaf of the ledger, and its clip has the bytes that the leaf speaks of. */
+/** The detection is announced, is stated by a leaf of the ledger, and its clip has the bytes that the leaf speaks of. */
 export async function clipIsInLedger(scene: CameraScene, { fired }: Seen): Promise<RecordedClip & { detail: string }> {
   const { gateway, owner, inbox, cameras } = scene
   const id = Number(fired.event.data['id'])
   const [created, lines] = await Promise.all([
-    // Alerts are event.created too, and have ids of their own.
+    // Alerts are event.created too, and have their own ids.
     inbox.receiver.waitFor(
       ({ event }) => event.data['kind'] === 'motion.detected' && detectionIn(event).id === id,
       clipLimitMs,

@@ -40,7 +40,7 @@ export type CamerasOrder = {
   readonly print: (line: string) => void
 }
 
-/** Starts both. The footage is made at first use, which takes some seconds and is told. */
+/** Starts both. The footage is made at first use, which takes some seconds and is reported. */
 export async function openCameras({ folder, atDock, owner, viewers, print }: CamerasOrder): Promise<Cameras> {
   const [crossing, empty] = await makeFootage(print)
   const secret = randomBytes(12).toString('hex')

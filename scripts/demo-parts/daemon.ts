@@ -39,7 +39,7 @@ type DaemonOptions = GatewayCommand & {
 
 /**
  * A daemon of gatehouse, driven the way an admin drives it: a config file, the command line, signals. All that it writes stays in
- * one folder; it runs in an empty folder of its own, so that nothing can depend on where it was started.
+ * one folder; it runs in a separate empty folder, so that nothing can depend on where it was started.
  */
 export class Daemon {
   readonly folder: string
@@ -127,7 +127,7 @@ export class Daemon {
     return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null
   }
 
-  /** Resolves with a sentence when the daemon ends, whoever ended it. */
+  /** Resolves with a sentence when the daemon ends, whatever ended it. */
   async ended(): Promise<string> {
     return this.#ended ? this.#describe(await this.#ended) : 'it never ran'
   }

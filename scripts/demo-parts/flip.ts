@@ -2,7 +2,7 @@ import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { leafBytes } from './leaf.ts'
 
 /**
- * Changes one bit of a leaf as it lies in a database file that nobody has open: another digit in the barcode of leaf
+ * Changes one bit of a leaf as it lies in a database file that no one has open: another digit in the barcode of leaf
  * `seq`. SQLite keeps no checksums, so to it the file is as good as before.
  */
 export function flipByteOfLeaf(file: string, seq: number): { offset: number; from: string; to: string } {

@@ -11,7 +11,7 @@ export type Inbox = {
   readonly arrivedMs: ReadonlyMap<string, number>
 }
 
-/** Starts it; `each` is told of every request. Wrongly signed ones are answered with 401. */
+/** Starts it; `each` gets every request. Wrongly signed ones are answered with 401. */
 export async function openInbox(secret: string, each: (request: Received) => void = () => {}): Promise<Inbox> {
   const arrivedMs = new Map<string, number>()
   const receiver = await startReceiver({

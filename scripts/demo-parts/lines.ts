@@ -49,7 +49,7 @@ export type DetectionFacts = {
   readonly clipUrls: { readonly playback: string | null }
 }
 
-/** What a receiver got about a detection that stands in the ledger. @param sizeBytes of its clip, when it is known */
+/** What a receiver got about a detection that is in the ledger. @param sizeBytes of its clip, when it is known */
 export function detectionLine(request: Received, facts: DetectionFacts, sizeBytes: number | undefined): string {
   const { cctvId, clipStatus, duration, preRollSeconds } = facts
   const size = sizeBytes === undefined ? '' : `, ${Math.round(sizeBytes / 1000)} kB`

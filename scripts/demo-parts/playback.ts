@@ -19,7 +19,7 @@ export function playToEnd(file: string): Promise<Played> {
   })
 }
 
-/** ffmpeg reports `name=value` again and again; the last one stands. */
+/** ffmpeg reports `name=value` again and again; the last one counts. */
 function lastOf(report: string, name: string): string {
   return [...report.matchAll(new RegExp(`^${name}=\\s*(\\S+)$`, 'gm'))].at(-1)?.[1] ?? ''
 }

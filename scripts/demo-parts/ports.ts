@@ -1,11 +1,11 @@
 import { createServer } from 'node:net'
 
-/** Whether nobody listens on that port of 127.0.0.1. */
+/** Whether no one listens on that port of 127.0.0.1. */
 export async function portIsFree(port: number): Promise<boolean> {
   return (await bindOnce(port)) !== undefined
 }
 
-/** A port of 127.0.0.1 that nobody had a moment ago. */
+/** A port of 127.0.0.1 that no one had a moment ago. */
 export async function freePort(): Promise<number> {
   const port = await bindOnce(0)
   if (port === undefined) throw new Error('this machine has no free port')

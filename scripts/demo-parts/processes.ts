@@ -17,7 +17,7 @@ export function commandLinesBelow(pid: number): string[] {
 function entry(pid: number): Entry[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The name of the program stands in parentheses and may hold anything; state and parent follow it.
+    // The name of the program is in parentheses and may hold anything; state and parent follow it.
     const [, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     return [{ pid, parent: Number(parent), line: readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ') }]
   } catch {

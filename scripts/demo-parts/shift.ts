@@ -41,7 +41,7 @@ export class Shift {
     })
   }
 
-  /** Resolves when every handheld has stopped: by `end`, or because nobody answers any more. */
+  /** Resolves when every handheld has stopped: by `end`, or because no one answers any more. */
   over(): Promise<unknown> {
     return this.#working
   }

@@ -89,7 +89,7 @@ async function tell(request: Received, admin: Client | undefined, print: (line: 
   }
 }
 
-/** In bytes; undefined when nobody can tell. */
+/** In bytes; undefined when no one can tell. */
 async function sizeOfClip({ clipUrls }: DetectionFacts, admin: Client | undefined): Promise<number | undefined> {
   if (clipUrls.playback === null) return undefined
   const headers = { Range: 'bytes=0-0' }
@@ -98,7 +98,7 @@ async function sizeOfClip({ clipUrls }: DetectionFacts, admin: Client | undefine
   return size === undefined ? undefined : Number(size)
 }
 
-/** `var/demo`, made anew; another port has a folder of its own, so that two demos don't share one. */
+/** `var/demo`, made anew; another port has its own folder, so that two demos don't share one. */
 function freshFolder({ root, port }: ShowingOptions): string {
   const folder = join(root, 'var', port === defaultPort ? 'demo' : `demo-${port}`)
   rmSync(folder, { recursive: true, force: true })

@@ -22,7 +22,7 @@ export class StepFailed extends Error {
 
 const stepLimitMs = 120_000
 
-/** Who is told of each step, and what may end the story. */
+/** Who hears of each step, and what may end the story. */
 type Playing = {
   readonly print: (line: string) => void
   readonly signal?: AbortSignal | undefined

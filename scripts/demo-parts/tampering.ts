@@ -3,7 +3,7 @@
  *
  *   node tampering.ts DATABASE
  *
- * with a plain connection of its own and, where it is installed, with the sqlite3 command. Prints what came of it as
+ * with a separate plain connection and, where it is installed, with the sqlite3 command. Prints what came of it as
  * JSON. Anything that gets through stays in the file.
  */
 import { spawnSync } from 'node:child_process'

@@ -26,7 +26,7 @@ const twistChance = { late: 0.1, again: 0.1, contradiction: 0.08 }
 const disputeChance = 0.1
 
 /**
- * What the simulated people know of the hall, learnt from the gateway's answers alone, and what each does next. Nobody is
+ * What the simulated people know of the hall, learnt from the gateway's answers alone, and what each does next. No one is
  * sent to a slot or for a pallet that somebody else is busy with.
  */
 export class Yard {
@@ -87,7 +87,7 @@ export class Yard {
     return one && { type: 'REMOVED', slot: one.slot, pallet: one.pallet }
   }
 
-  /** Somebody moved the first pallet by hand and told nobody. */
+  /** Somebody moved the first pallet by hand and reported it to no one. */
   #intoOccupied(): Task | undefined {
     const one = this.#anyOf(this.#occupied())
     const pallet = this.#anyOf(this.#freePallets())

@@ -8,7 +8,7 @@ const format = '${Package}\\t${Version}\\t${Architecture}\\t${source:Package}\\t
 export const packagesIn = (tree: string): Promise<string> => run('chroot', [tree, 'dpkg-query', '-W', '-f', format])
 
 /**
- * Returns the list of the Debian packages of an image (SBOM) as CycloneDX 1.6 in JSON. What gatehouse itself is made of stands in the SBOM of
+ * Returns the list of the Debian packages of an image (SBOM) as CycloneDX 1.6 in JSON. What gatehouse itself is made of is in the SBOM of
  * its package.
  */
 export function debianSbom(said: string, image: { readonly version: string; readonly suite: string }): string {

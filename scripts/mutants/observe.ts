@@ -34,7 +34,7 @@ export async function observe({ caughtBy, says }: Mutant, { tree, env }: Place, 
   const check = caughtBy.match(/^check (.+)$/)?.[1]
   const program = spawn(process.execPath, check ? ['scripts/check.ts', check] : [...beforeTests, caughtBy], {
     cwd: tree,
-    // A group of its own, so that the daemons and browsers of an ended test end with it.
+    // Its own group, so that the daemons and browsers of an ended test end with it.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...env, ...(only === undefined ? { TAP_TIMEOUT: '280' } : onlyThis(only)) },
@@ -58,7 +58,7 @@ export async function observe({ caughtBy, says }: Mutant, { tree, env }: Place, 
   clearTimeout(tooLong)
   end()
   if (noticed) return { isCaught: true, noticedBy: noticed.title, output }
-  // A check, and a test that ends before it has a title, say it in words of their own.
+  // A check, and a test that ends before it has a title, say it in their own words.
   return { isCaught: status !== 0 && status !== null && unreported(output).includes(says), output }
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { root } from '../build/inputs.ts'
 import type { Edition } from './man.ts'
 
-/** Returns name and address of whoever builds the package, from the variables that Debian's own tools read. */
+/** Returns name and address of the one who builds the package, from the variables that Debian's own tools read. */
 export function maintainer(env: NodeJS.ProcessEnv = process.env): string {
   return `${env['DEBFULLNAME'] || 'gatehouse maintainers'} <${env['DEBEMAIL'] || 'maintainers@gatehouse.example'}>`
 }

@@ -19,7 +19,7 @@ export type Wanted = {
   readonly seed: number
 }
 
-/** Lets gateways in, each by a code of its own, with keys of its own. The head office's own service does it, without its listener. */
+/** Lets gateways in, each by its own code, with its own keys. The head office's own service does it, without its listener. */
 export async function enrolSites(configFile: string, wanted: Wanted): Promise<SitePlan[]> {
   const { config } = loadHubConfig(configFile)
   const log = silentLogger()

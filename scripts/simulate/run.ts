@@ -165,7 +165,7 @@ class SiteProcesses {
     for (const child of this.#children) child.send(order)
   }
 
-  /** Resolves once each has said twice how it goes: the second time it has read what it was told before. */
+  /** Resolves once each has said twice how it goes: the second time it has read what it was sent before. */
   async heard(): Promise<void> {
     for (let i = 0; i < 2; i += 1) await Promise.all(this.#children.map((child) => said(child, 'progress')))
   }

@@ -131,7 +131,7 @@ export class SimulatedSite {
     this.#made += 1
   }
 
-  /** As after a restore from an older copy that nobody speaks of: the same place, other leaves, and more of them. */
+  /** As after a restore from an older copy that no one speaks of: the same place, other leaves, and more of them. */
   #goBack(): void {
     const { siteId, logId } = this.#needs.plan
     const from = this.#before.size

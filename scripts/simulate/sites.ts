@@ -1,4 +1,4 @@
-/** The process in which simulated gateways run. It is told by messages what to do, and says how it goes. */
+/** The process in which simulated gateways run. Messages say what it does, and it answers how it goes. */
 import { EvidenceClient } from '../../src/evidence/index.ts'
 import { systemClock } from '../../src/platform/index.ts'
 import { Lags } from './lags.ts'
@@ -8,7 +8,7 @@ const tickMs = 50
 /** Leaves that were made so soon after a disturbance are counted with those of the disturbance. */
 const settlesMs = 15_000
 
-/** What the process is told. */
+/** What the process is sent. */
 export type Order =
   | {
       readonly kind: 'begin'
@@ -49,7 +49,7 @@ function begin({ plans, address, intervalMs }: Extract<Order, { kind: 'begin' }>
     lags[isDisturbed ? 'disturbed' : 'calm'].add(nowMs - madeMs)
   }
   sites = plans.map((plan) => {
-    // Each with connections of its own, as gateways have.
+    // Each with its own connections, as gateways have.
     const client = new EvidenceClient({ clock: systemClock, version: 'simulated', idleMs: 30_000 })
     return new SimulatedSite({ plan, client, address, intervalMs, onAcknowledged }, startedMs)
   })

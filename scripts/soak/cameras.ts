@@ -16,7 +16,7 @@ export type WallOptions = {
 export type WallReport = WallFindings & {
   readonly cameras: number
   readonly minutes: number
-  /** Samples of the newest picture's age that were over a second late, of all: cameras with a fault of their own left out. */
+  /** Samples of the newest picture's age that were over a second late, of all: cameras that are faulty on purpose left out. */
   readonly lateShare: number
   /** The most connections that any of the cameras ever had at once. */
   readonly mostConnections: number
@@ -42,7 +42,7 @@ const faultMs = 20_000
 const motion = { sensitivity: 0.3, preRecordSeconds: 3, postRecordSeconds: 1, cooldownSeconds: 0 }
 
 /**
- * A wall of cameras on one gateway: each shows a person and a forklift every 20 s, at times of its own. One camera freezes
+ * A wall of cameras on one gateway: each shows a person and a forklift every 20 s, each at other times. One camera freezes
  * and one drops its connections for a while; at the end all lose the network twice. Every event must be found.
  */
 export async function soakCameras(workshop: Workshop, { cameras, minutes, say = () => {} }: WallOptions) {

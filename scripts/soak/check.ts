@@ -7,7 +7,7 @@ import { numberIn, type Plan, plannedEvent } from './plan.ts'
 /** What the gateway itself says of the yard. */
 export type Said = {
   readonly slots: ReadonlyMap<number, SlotState>
-  /** Slot of each pallet that was asked for, null when it stands nowhere. */
+  /** Slot of each pallet that was asked for, null when it is nowhere. */
   readonly pallets: ReadonlyMap<string, number | null>
 }
 

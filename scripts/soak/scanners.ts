@@ -1,5 +1,5 @@
 /**
- * The scanners of a yard, a process of its own: each sends its events one after the other until each is answered,
+ * The scanners of a yard, a separate process: each sends its events one after the other until each is answered,
  * whatever happens to the gateway meanwhile; what is not answered is sent again, byte for byte.
  */
 import { Agent, request } from 'node:http'

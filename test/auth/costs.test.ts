@@ -117,8 +117,8 @@ t.test('a storage server is asked as often for a name that signed in before as f
   t.equal((await gateway.ask('GET', '/api/whms/slots', byCloud(server, 'adele'))).status, 200)
   const cost = async (username: string, way: string) => {
     const before = server.requests.length
-    const told = await costOf(gateway.ask('GET', '/api/whms/slots', byCloud(server, username, way)))
-    return { ...told, asked: server.requests.slice(before).map(({ scheme }) => scheme) }
+    const spent = await costOf(gateway.ask('GET', '/api/whms/slots', byCloud(server, username, way)))
+    return { ...spent, asked: server.requests.slice(before).map(({ scheme }) => scheme) }
   }
   const ofAdele = await cost('adele', 'Bearer a-guess')
   t.match(ofAdele, { status: 401, slowHashes: 0, asked: ['bearer', 'basic'] })

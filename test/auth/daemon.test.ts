@@ -37,11 +37,11 @@ t.test('a daemon asks the company’s server over its own TLS, and lives through
   for (let n = 0; n < 40; n += 1) t.equal(await statusOf(second.url, `Bearer guess-${n}`), 503)
   await second.logged('the storage server does not answer')
   t.notMatch(second.log(), 'otto-app-password')
-  const told = second
+  const lines = second
     .log()
     .split('\n')
     .filter((line) => line.includes('AUTH_BACKEND_UNREACHABLE'))
-  t.equal(told.length, 1, 'forty strangers are one line')
-  t.match(told[0], /"level":"?(warn|40)/, 'and no error')
+  t.equal(lines.length, 1, 'forty strangers are one line')
+  t.match(lines[0], /"level":"?(warn|40)/, 'and no error')
   t.equal(await second.end('SIGTERM'), 0)
 })

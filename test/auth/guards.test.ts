@@ -122,7 +122,7 @@ t.test('the server never counts more than ten wrong Basic passwords in half an h
     fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
       const clock = new SimulatedClock()
       const budget = new BasicBudget({ clock, record })
-      /** Of the server: it counts at the question, and forgets those of whoever gets in. */
+      /** Of the server: it counts at the question, and forgets the tries of those who get in. */
       let counted: { atMs: number; login: string }[] = []
       for (const { gap, address, login, standing, ends } of steps) {
         clock.advance(gap)

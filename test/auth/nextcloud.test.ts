@@ -39,7 +39,7 @@ const users = () => [
 const signIn = ({ gateway, server }: Cloud, username: string, secret: string) =>
   gateway.ask('POST', '/api/session', { body: { username, secret, instance: server.url } })
 
-/** A password of nobody, from an address of its own. */
+/** A password of no one, from an address that no one else uses. */
 const guess = ({ server }: Cloud, gateway: Cloud['gateway'], n: number) =>
   lookFrom(gateway, `10.0.${n}.1`, byCloud(server, `nobody-${n}`, basic(`nobody-${n}`, `a guess ${n}`)))
 

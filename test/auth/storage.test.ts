@@ -217,8 +217,8 @@ t.test('an outage: who was verified goes on for twelve hours, told as such, and 
     'nor anything else that only an admin may',
   )
   t.equal((await look(gateway, byCloud(server, 'otto'))).status, 200)
-  const told = await auditOfCallers(gateway)
-  t.match(told, [
+  const entries = await auditOfCallers(gateway)
+  t.match(entries, [
     { action: 'caller.verified', actor: 'adele', mode: 'storage', changes: { role: 'admin' } },
     { action: 'caller.verified', actor: 'otto', mode: 'storage' },
     { action: 'caller.verified', actor: 'adele', mode: 'offline-cache', changes: { role: 'supervisor' } },

@@ -170,7 +170,7 @@ t.test('what a crash left between two segments is passed over', async (t) => {
   t.equal((await barcodes(await opened(t, box))).length, 7)
 })
 
-/** Puts the end of the moment of `file` into a segment of its own, as if it had been too large for one. */
+/** Puts the end of the moment of `file` into a separate segment, as if it had been too large for one. */
 function inTwo(folder: string, file: string, recoveryKey: Buffer): void {
   const nameOf = (path: string) => path.slice(folder.length + 1)
   const next = join(dirname(file), basename(file).replace('00000005', '00000006'))

@@ -17,7 +17,7 @@ function seriesIn(folder: string): string[] {
     .toSorted()
 }
 
-/** Everything that a folder of segments says to whoever has the key. */
+/** Everything that a folder of segments says to a holder of the key. */
 function opened(root: string, folder: string, key: Buffer): string {
   const seal = new Seal(key)
   return filesBelow(folder)

@@ -30,7 +30,7 @@ async function startAtTheBeginning(options: Parameters<StartServer>[0]): Promise
   const isWatched = server.waitFor(() => server.clients('door').playing > 0, 60_000)
   isWatched.then(
     () => server.seek('door', 0),
-    () => undefined, // nobody ever looked, and the test says so
+    () => undefined, // no one ever looked, and the test says so
   )
   return server
 }

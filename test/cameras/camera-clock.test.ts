@@ -34,8 +34,11 @@ t.test('a camera is asked for its time by RTSP, and by ONVIF, and the answer say
   const device = await startResponder({ clockAheadMs: 3 * hour })
   t.teardown(() => device.stop())
   const place = { host: '127.0.0.1', port: device.port, path: '/onvif/device_service', secure: false }
-  const told = await askDeviceClock(needs, place)
-  t.ok(Math.abs((told?.aheadSeconds ?? 0) - 3 * 3600) <= 0.5 + (told?.roundTripMs ?? 0) / 2000, JSON.stringify(told))
+  const answer = await askDeviceClock(needs, place)
+  t.ok(
+    Math.abs((answer?.aheadSeconds ?? 0) - 3 * 3600) <= 0.5 + (answer?.roundTripMs ?? 0) / 2000,
+    JSON.stringify(answer),
+  )
   t.equal(device.requests(), 1, 'nothing but its time is asked')
   const garbage = await startResponder({ fault: 'garbage' })
   t.teardown(() => garbage.stop())
@@ -52,14 +55,14 @@ t.test('a thread that does not start is no device that tells nothing', async (t)
 })
 
 /** A gateway with a recorded clip of a camera whose clock is an hour ahead of the gateway's. */
-async function hall(t: Test, isTold = true) {
+async function hall(t: Test, saysTime = true) {
   const { gateway } = await gatewayWithClip(t, {
     cameras: [
       { id: 7, url: 'rtsp://192.0.2.7/main', enabled: false, owner: 'vera', viewers: ['sven'] },
       { id: 8, url: await cameraWith(t), enabled: true, viewers: ['sven'] },
     ],
   })
-  const url = await cameraWith(t, isTold ? gateway.clock.now() + hour - Date.now() : undefined)
+  const url = await cameraWith(t, saysTime ? gateway.clock.now() + hour - Date.now() : undefined)
   const [camera, other] = gateway.live.config.cameras
   if (!camera || !other) throw new Error('two cameras')
   gateway.live.config = { ...gateway.live.config, cameras: [{ ...camera, url, enabled: true }, other] }

@@ -151,8 +151,8 @@ t.test('a gap that has ended is a leaf, is told to the receivers, and is verifie
   const [gap] = await gapsOf(gateway)
   const [leaf] = read<Buffer>(gateway, `SELECT bytes FROM log_leaf WHERE kind = 'camera-gap'`)
   t.match(JSON.parse(String(leaf)), { cctvId: 7, from: at(0), to: at(30), cause: 'refused', detail: gap.detail, id: 1 })
-  const told = read<Buffer>(gateway, 'SELECT body FROM outbox').map((body) => JSON.parse(String(body)))
-  t.match(told, [{ type: 'event.created', data: { kind: 'camera.gap', event: gap } }])
+  const notifications = read<Buffer>(gateway, 'SELECT body FROM outbox').map((body) => JSON.parse(String(body)))
+  t.match(notifications, [{ type: 'event.created', data: { kind: 'camera.gap', event: gap } }])
   t.match(verifyLedger(gateway.live.config.dataDir), { ok: true, cameraGaps: 1 })
 })
 

@@ -40,7 +40,7 @@ async function settle(gateway: TestGateway): Promise<void> {
   for (let i = 0; i < 3; i += 1) await gateway.audit('test.settled', {})
 }
 
-function told(gateway: TestGateway): { type: string; data: Record<string, unknown> }[] {
+function sentOf(gateway: TestGateway): { type: string; data: Record<string, unknown> }[] {
   const db = new BetterSqlite3(databaseFile(gateway.live.config.dataDir), { readonly: true })
   const bodies = db.prepare('SELECT body FROM outbox ORDER BY seq').pluck().all() as Buffer[]
   db.close()
@@ -56,14 +56,14 @@ t.test('motion is told when it fires, and its detection when the clip is closed,
   await gateway.checkpoints.make()
   const fired: FromCameras = { ...facts, type: 'motionFired', detectionId: 1, clip: true }
   await hear(gateway, fired, fired)
-  t.match(told(gateway), [{ type: 'motion.detected', data: { id: 1, cctvId: 7, score: 0.42, clip: /\/1\/clip$/ } }])
-  t.equal(told(gateway).length, 1)
+  t.match(sentOf(gateway), [{ type: 'motion.detected', data: { id: 1, cctvId: 7, score: 0.42, clip: /\/1\/clip$/ } }])
+  t.equal(sentOf(gateway).length, 1)
   const pending = await gateway.ask('GET', '/api/iot/detection-events/1/clip', { by: people.vera })
   t.match(pending, { status: 503, body: { error: { code: 'CLIP_PENDING' } } })
   t.ok(pending.headers.get('retry-after'))
   await hear(gateway, closed, closed)
   t.strictSame(
-    told(gateway).map((event) => event.type),
+    sentOf(gateway).map((event) => event.type),
     ['motion.detected', 'event.created'],
   )
   const [detection, ...others] = await detections(gateway)
@@ -77,7 +77,7 @@ t.test('motion is told when it fires, and its detection when the clip is closed,
     clipSha256: 'ab'.repeat(32),
   })
   const { evidence, ...stated } = detection
-  t.match(told(gateway)[1]?.data, { kind: 'motion.detected', event: stated })
+  t.match(sentOf(gateway)[1]?.data, { kind: 'motion.detected', event: stated })
   t.same(evidence, { state: 'recorded' })
   const { signed_at_ms } = await gateway.checkpoints.make()
   t.match(await detections(gateway), [{ evidence: { state: 'signed' } }])
@@ -90,7 +90,7 @@ t.test('motion in the cooldown is a detection without a clip', async (t) => {
   const gateway = await testGateway({ config: { cameras } })
   t.teardown(() => gateway.end())
   await hear(gateway, { ...facts, type: 'motionFired', detectionId: 1, clip: false })
-  t.match(told(gateway)[0], { type: 'motion.detected', data: { clip: null, reason: 'cooldown' } })
+  t.match(sentOf(gateway)[0], { type: 'motion.detected', data: { clip: null, reason: 'cooldown' } })
   t.match(await detections(gateway), [{ id: 1, clipStatus: 'cooldown', clipUrls: { playback: null, snapshot: null } }])
   t.match(await gateway.ask('GET', '/api/iot/detection-events/1/clip', { by: people.vera }), { status: 404 })
 })
@@ -195,13 +195,13 @@ t.test(
     const gateway = await testGateway({ config: { cameras } })
     t.teardown(() => gateway.end())
     gateway.camerasThread.send = (message: ToCameras) => sent.push(message)
-    const told = () => sent.splice(0).flatMap((one) => (one.type === 'clock' ? [one.isTrusted] : []))
+    const sentOf = () => sent.splice(0).flatMap((one) => (one.type === 'clock' ? [one.isTrusted] : []))
     gateway.cameras.start()
     gateway.cameras.threadStarted()
-    t.same(told(), [true])
+    t.same(sentOf(), [true])
     gateway.clock.setWall(0)
     gateway.clock.advance(60_000)
-    t.same(told(), [false])
+    t.same(sentOf(), [false])
   },
 )
 
@@ -209,7 +209,7 @@ t.test('a clip of which nobody was told before the crash is told now, with its m
   const gateway = await testGateway({ config: { cameras } })
   t.teardown(() => gateway.end())
   await hear(gateway, { ...facts, type: 'clipLost', detectionId: 5, reason: 'disk-full', words: 'The disk was full.' })
-  t.match(told(gateway), [
+  t.match(sentOf(gateway), [
     { type: 'motion.detected' },
     { type: 'event.created', data: { event: { id: 5, clipStatus: 'lost', reason: 'The disk was full.' } } },
   ])

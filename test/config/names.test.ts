@@ -23,9 +23,9 @@ function check(t: { teardown(work: () => void): void }, instances: string[], mor
     file,
     stringify({ site, auth, privacy, storage: { instances: instances.map((url) => ({ url })) }, ...more }),
   )
-  const told = ({ path, message }: { path: string; message: string }) => `${path}: ${message}`
+  const inWords = ({ path, message }: { path: string; message: string }) => `${path}: ${message}`
   const { problems, warnings } = checkConfig(file)
-  return { problems: problems.map(told), warnings: warnings.map(told) }
+  return { problems: problems.map(inWords), warnings: warnings.map(inWords) }
 }
 
 t.test('a name in the config that could be two people is a problem that says what to write', async (t) => {

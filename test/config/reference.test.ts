@@ -50,7 +50,7 @@ t.test('the reference says of every key what it is, its default, unit, and wheth
     t.match(applies, /^(live|restart)$/, key)
     t.match(sentence, /^[A-Z].*\.$/, key)
     t.ok(type, key)
-    // Sections have no default of their own; what is required stands only in a list or in a block that may be left out.
+    // Sections have no default themselves; what is required is only in a list or in a block that may be left out.
     if (standard === '*required*') t.match(key, /site\.id|\[\]|tls|upload|sscc|backup\.(file|segments)\.to/)
   }
   for (const row of [

@@ -80,9 +80,9 @@ t.test('without JavaScript the pages say what to do, in English and German', asy
   const gateway = await gatewayFor(t)
   for (const path of ['/', '/scan']) {
     const page = await (await gateway.api.request(path)).text()
-    const [, told = ''] = /<noscript>(.*?)<\/noscript>/s.exec(page) ?? []
-    t.match(told, /needs JavaScript\. Allow it for this address/, path)
-    t.match(told, /<p lang="de">Die \S+( dieses Gateways)? braucht JavaScript\. Erlauben Sie es/, path)
+    const [, notice = ''] = /<noscript>(.*?)<\/noscript>/s.exec(page) ?? []
+    t.match(notice, /needs JavaScript\. Allow it for this address/, path)
+    t.match(notice, /<p lang="de">Die \S+( dieses Gateways)? braucht JavaScript\. Erlauben Sie es/, path)
   }
 })
 

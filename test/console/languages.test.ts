@@ -5,7 +5,7 @@ import t from 'tap'
 
 const pages = new URL('../../src/console/page/', import.meta.url)
 
-// A page in another language has loaded all its files anew: here each language's files have an address of their own.
+// A page in another language has loaded all its files anew: here each language's files have their own address.
 registerHooks({
   resolve(specifier, context, next) {
     const found = next(specifier, context)

@@ -34,10 +34,10 @@ async function editor(
   })
   await furnish(gateway, labels)
   const read = async () => (await gateway.ask('GET', '/api/whms/slots', { by })).body.data as PlanSlot[]
-  const told: string[] = []
+  const shown: string[] = []
   const moved = (slots: readonly PlanSlot[]): Change[] =>
     slots.map((slot, n) => ({ slot, body: { floor_plan_polygon: square(n) } }))
-  return { gateway, asked, told, read, moved, tell: (words: string) => told.push(words) }
+  return { gateway, asked, shown, read, moved, tell: (words: string) => shown.push(words) }
 }
 
 const zone = {
@@ -46,14 +46,14 @@ const zone = {
 }
 
 t.test('two hundred slots are saved in three requests, and one that somebody else changed is named', async (t) => {
-  const { gateway, asked, told, read, moved, tell } = await editor(t)
+  const { gateway, asked, shown, read, moved, tell } = await editor(t)
   const changes = moved(await read())
   await gateway.ask('PUT', '/api/whms/slots/S-150', { by, body: { retired: true } })
   const bad = { slot: changes[2]?.slot as PlanSlot, body: { zoneId: 77 } }
   const { stored, refused, isStopped } = await saveAll(changes.with(2, bad), [zone], onceKeys(), tell)
   const batch = 'POST /api/whms/slots/batch'
   t.strictSame(asked, [batch, batch, batch, 'PUT /api/whms/zones/1'])
-  t.match(told[1], '100')
+  t.match(shown[1], '100')
   t.notOk(isStopped)
   t.match(refused, [
     { label: 'S-3', why: /no zone 77/ },
@@ -82,12 +82,12 @@ t.test('when the gateway stops answering, what it stored counts and the rest is 
 
 t.test('a batch that comes too soon for the rate limit is sent again', async (t) => {
   const tooMany = { success: false, error: { code: 'RATE_LIMITED', message: 'Too many' } }
-  const { asked, told, read, moved, tell } = await editor(t, (n) =>
+  const { asked, shown, read, moved, tell } = await editor(t, (n) =>
     n === 1 ? Response.json(tooMany, { status: 429, headers: { 'Retry-After': '1' } }) : undefined,
   )
   const { stored, refused } = await saveAll(moved((await read()).slice(0, 2)), [], onceKeys(), tell)
   t.equal(asked.length, 2)
-  t.match(told, [/^Saving: 0 of 2/, /going on in 1 s/])
+  t.match(shown, [/^Saving: 0 of 2/, /going on in 1 s/])
   t.strictSame([stored.size, refused.length], [2, 0])
 })
 

@@ -26,22 +26,22 @@ t.test('the sign-in page says truly why a storage user does not come in', inBrow
   const page = await browser.newPage()
   t.teardown(() => page.close())
   await page.goto(`http://127.0.0.1:${port}/`)
-  const told = async (name: string, secret: string, words: RegExp) => {
+  const isAnswered = async (name: string, secret: string, words: RegExp) => {
     await page.getByLabel('User name').fill(name)
     await page.getByLabel('Secret or application password', { exact: true }).fill(secret)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('alert').getByText(words).waitFor()
     t.pass(`${words}`)
   }
-  await told('otto', 'selma-app-password', /^This secret belongs to another user name\. Check the user name/)
+  await isAnswered('otto', 'selma-app-password', /^This secret belongs to another user name\. Check the user name/)
   for (let n = 0; n < 8; n += 1) {
     await lookFrom(gateway, `10.0.${n}.1`, byCloud(server, `nobody-${n}`, basic(`nobody-${n}`, `a guess ${n}`)))
   }
-  await told(
+  await isAnswered(
     'adele',
     'adele login',
     /^Too many wrong passwords .* An application password works at once\. Or try again in 30 min/,
   )
   await server.stop()
-  await told('gast', 'gast-app-password', /^The storage server doesn’t answer/)
+  await isAnswered('gast', 'gast-app-password', /^The storage server doesn’t answer/)
 })

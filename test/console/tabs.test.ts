@@ -4,14 +4,14 @@ import { joinTabs, type Tabs } from '../../src/console/page/tabs.ts'
 
 type Tab = Tabs<string> & { readonly led: Promise<void>; readonly silent: Promise<void>; readonly heard: string[] }
 
-/** A tab whose leader is silent after 50 ms; it says `known` to those who come, every 10 ms if it is told to. */
+/** A tab whose leader is silent after 50 ms; it says `known` to those who come, every 10 ms if it is asked to. */
 function tab(known: string | undefined, everyMs = 1_000_000): Tab {
   const [led, silent] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const heard: string[] = []
   const tabs = joinTabs<string>({
     onLead: led.resolve,
-    onNews: (told) => heard.push(told),
-    onState: (told) => heard.push(`state ${told}`),
+    onNews: (news) => heard.push(news),
+    onState: (news) => heard.push(`state ${news}`),
     state: () => known,
     onSilent: silent.resolve,
     ...{ everyMs, silentMs: 50 },

@@ -8,7 +8,7 @@ import { people, type TestGateway, testGateway } from '../support/gateway.ts'
 const dir = 'tls'
 const listen = [{ host: '127.0.0.1', port: 8443, tls: { certFile: `${dir}/cert.pem`, keyFile: `${dir}/key.pem` } }]
 
-/** A gateway with a CA of its own in its folder. */
+/** A gateway with its own CA in its folder. */
 async function box(t: Test): Promise<{ gateway: TestGateway; ca: string; fingerprint: string }> {
   const gateway = await testGateway({ config: { listen } })
   t.teardown(() => gateway.end())

@@ -28,8 +28,10 @@ t.test('what could be read of a code is said in words, with characters that nobo
 })
 
 t.test('every reason for a missing film has its own sentence', (t) => {
-  const told = eventFootageReasons.map((reason) => whyNoFilm({ reason, detail: null, gaps: [], clips: [] }, 'A-01'))
-  t.equal(new Set(told).size, eventFootageReasons.length)
+  const sentences = eventFootageReasons.map((reason) =>
+    whyNoFilm({ reason, detail: null, gaps: [], clips: [] }, 'A-01'),
+  )
+  t.equal(new Set(sentences).size, eventFootageReasons.length)
   const gap = { cctvId: 1, from: '', to: null, cause: 'offline', detail: null }
   t.equal(
     whyNoFilm({ reason: 'gap', detail: null, gaps: [gap], clips: [] }, 'A-01'),

@@ -60,7 +60,7 @@ const inPath: readonly [RegExp, readonly HiddenKind[]][] = [
   [/^\/api\/(devices|device-pairings|operators|webhooks|alerts|uploads)\/.*$/, ['word']],
 ]
 
-/** What the parameter of a query, or a field of a body, refers to. Null: nothing that stands in a hall. */
+/** What the parameter of a query, or a field of a body, refers to. Null: nothing that is in a hall. */
 const byName: Readonly<Record<string, readonly HiddenKind[] | null>> = {
   slot_id: ['slot'],
   slot_code: ['slotLabel'],
@@ -92,7 +92,7 @@ const byName: Readonly<Record<string, readonly HiddenKind[] | null>> = {
   ),
 }
 
-/** A request that changes something, about whatever `of` names; `at` is an empty slot of its own in the first hall. */
+/** A request that changes something, about whatever `of` names; `at` is a separate empty slot in the first hall. */
 type Act = (of: Hidden, at: string) => { path?: Record<string, string>; body: object }
 
 const photo_url = 'https://photos.example/of-the-crawl.jpg'
@@ -211,7 +211,7 @@ const acts: Readonly<Record<string, readonly Act[] | 'apart'>> = {
     ({ detection }) => ({ body: { path: `/api/iot/detection-events/${detection}/clip` } }),
     ({ unit }) => ({ body: { path: `/api/whms/transport-units/${unit}/receipt` } }),
   ],
-  // About nothing that stands in a hall.
+  // About nothing that is in a hall.
   'POST /api/whms/sscc': 'apart',
   'POST /api/whms/evidence/photos': 'apart',
   'POST /api/governance/reports': 'apart',
@@ -227,7 +227,7 @@ const acts: Readonly<Record<string, readonly Act[] | 'apart'>> = {
   'DELETE /api/session': 'apart',
 }
 
-/** For admins alone, who see every hall: nobody else gets past the door, whatever they ask for. */
+/** For admins alone, who see every hall: no one else gets past the door, whatever they ask for. */
 const ofAdmins =
   /^\w+ \/api\/(devices(\/\{id\}.*)?|operators.*|webhooks.*|alerts.*|uploads.*)$|^(POST|PUT) \/api\/whms\/(warehouses|zones|slots|assets)(\/\{\w+\})?$|^(PUT|DELETE) \/api\/whms\/warehouses\/\{id\}\/floor-plan-image$|^POST \/api\/whms\/slots\/(import|batch)$/
 
@@ -249,11 +249,11 @@ function bare(answer: { status: number; text: string }, of: Hidden, at: string):
     )
   }
   const parsed = parsedOr(answer.text)
-  const told = typeof parsed === 'string' ? parsed : (JSON.stringify(without(parsed)) ?? '')
+  const answered = typeof parsed === 'string' ? parsed : (JSON.stringify(without(parsed)) ?? '')
   const named = Object.values(of)
     .filter((one) => one.length > 3)
     .toSorted((x, y) => y.length - x.length)
-    .reduce((rest, one) => rest.replaceAll(one, '«asked»').replaceAll(encodeURIComponent(one), '«asked»'), told)
+    .reduce((rest, one) => rest.replaceAll(one, '«asked»').replaceAll(encodeURIComponent(one), '«asked»'), answered)
   const here = at === '' ? named : named.replaceAll(at, '«slot»')
   return answer.status < 400 ? here : here.replaceAll(/«asked»|\d+/g, '«n»')
 }
@@ -318,11 +318,11 @@ t.test('a request that refers to a hidden hall is answered like one that refers 
           const answer = await gateway.ask(method, filled, { headers, body })
           answers.push({ status: answer.status, text: bare(answer, named, at) })
           // The slot is as it was for the next one.
-          const told = parsedOr(answer.text) as { event_type?: string; asset_barcode?: string }
-          if (told.event_type === 'PLACED')
+          const answered = parsedOr(answer.text) as { event_type?: string; asset_barcode?: string }
+          if (answered.event_type === 'PLACED')
             await gateway.ask('POST', '/api/whms/events', {
               headers,
-              body: { event_type: 'REMOVED', slot_code: at, asset_barcode: told.asset_barcode },
+              body: { event_type: 'REMOVED', slot_code: at, asset_barcode: answered.asset_barcode },
             })
         }
         t.strictSame(answers[1], answers[0], `${who}: ${operation} ${JSON.stringify(act(hidden, 'A'))}`)

@@ -352,7 +352,7 @@ t.test('a slot keeps its number and its label for ever: the ledger shows them', 
   t.same(outsider.prepare('SELECT id, slot_id, zone FROM slot').all(), [{ id: 1, slot_id: 'A', zone: 'T' }])
 })
 
-/** Another program that holds the write lock until it is told to let go. */
+/** Another program that holds the write lock until it is asked to let go. */
 async function lockedByAnother(dataDir: string): Promise<{ release: () => Promise<void> }> {
   const other = spawn('sqlite3', [databaseFile(dataDir)], { stdio: ['pipe', 'pipe', 'inherit'] })
   other.stdin.write(`BEGIN IMMEDIATE;\nSELECT 'locked';\n`)
@@ -418,7 +418,7 @@ t.test('a reader cannot write', async (t) => {
 
 const writeFile = (dataDir: string, bytes: Buffer | string) => writeFileSync(databaseFile(dataDir), bytes)
 
-/** What is not our database, or not whole, and what the admin is told. */
+/** What is not our database, or not whole, and what the admin reads. */
 const unfitFiles: { what: string; make: (dataDir: string) => void; says: RegExp }[] = [
   {
     what: 'a text file',

@@ -66,7 +66,7 @@ t.test('a wrong secret of a device costs as much as one of nobody’s, so time t
     )
     return (await Promise.all(guesses)).map(({ status }) => status).sort()
   }
-  // One is looked at and eight wait for the slow hash; whoever skips it would be told no at once.
+  // One is looked at and eight wait for the slow hash; one that skips it would be refused at once.
   const ofNobody = await statuses('nobody')
   t.strictSame(ofNobody, [...Array(9).fill(401), 503, 503, 503])
   t.strictSame(await statuses(device.username), ofNobody)

@@ -55,10 +55,10 @@ t.test('a running gateway is seen at a glance, and one that is stopped is said t
   })
   t.equal(code, 0, stderr)
   t.ok(Date.now() - Date.parse(seen.ledger.lastEventAt ?? '') < 60_000)
-  const told = await status(box.cwd)
-  t.match(told.stdout, /^gatehouse 1\.2\.3 at dc-7 \(http:\/\/127\.0\.0\.1:8480\): well, up for \d+ second/)
-  t.match(told.stdout, /ledger {6}1 event, the last \d+ seconds? ago; 1 leaf, .*never verified as a whole/)
-  t.notMatch(told.stdout, /\u001b/, 'no colors where no terminal reads')
+  const report = await status(box.cwd)
+  t.match(report.stdout, /^gatehouse 1\.2\.3 at dc-7 \(http:\/\/127\.0\.0\.1:8480\): well, up for \d+ second/)
+  t.match(report.stdout, /ledger {6}1 event, the last \d+ seconds? ago; 1 leaf, .*never verified as a whole/)
+  t.notMatch(report.stdout, /\u001b/, 'no colors where no terminal reads')
 })
 
 t.test('without a daemon status says so and exits with 3', async (t) => {
@@ -142,9 +142,9 @@ t.test('a new box says that there is no backup yet, and not how long never is', 
   const { backup, ...rest } = await now()
   const segments = { ...backup.segments, everySeconds: 60, currentAt: null, rehearsedAt: null }
   const fresh = { ...rest, backup: { ...backup, everySeconds: 86_400, newestAt: null, rehearsedAt: null, segments } }
-  const told = words(fresh, 0)
-  t.match(told, /backup {6}no backup yet, not rehearsed yet\n/)
-  t.match(told, /segments {4}nothing in segments yet, not rehearsed yet\n/)
+  const report = words(fresh, 0)
+  t.match(report, /backup {6}no backup yet, not rehearsed yet\n/)
+  t.match(report, /segments {4}nothing in segments yet, not rehearsed yet\n/)
   const made = { ...fresh.backup, newestAt: '1970-01-01T00:00:00.000Z' }
   t.match(words({ ...fresh, backup: made }, 120_000), /backup {6}newest 2 minutes ago, not rehearsed yet\n/)
 })

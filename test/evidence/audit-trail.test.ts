@@ -14,7 +14,7 @@ const minuteMs = 60_000
 type Test = { teardown(end: () => unknown): void }
 
 /** A gateway whose trail has `entries` entries: the acts of a first day, and then reloads of the config. */
-async function told(t: Test, entries: number): Promise<TestGateway & { dataDir: string }> {
+async function gatewayWith(t: Test, entries: number): Promise<TestGateway & { dataDir: string }> {
   const gateway = await testGateway()
   t.teardown(() => gateway.end())
   await furnish(gateway, ['A', 'B'])
@@ -43,7 +43,7 @@ const digests = (gateway: TestGateway) =>
   ).map((bytes) => JSON.parse(String(bytes)) as Record<string, unknown>)
 
 t.test('a hundred entries of the audit trail become one leaf, made of nothing but their stored columns', async (t) => {
-  const gateway = await told(t, 99)
+  const gateway = await gatewayWith(t, 99)
   gateway.auditDigests.start()
   t.teardown(() => gateway.auditDigests.stop())
   await gateway.auditDigests.look()
@@ -73,7 +73,7 @@ t.test('a hundred entries of the audit trail become one leaf, made of nothing bu
 })
 
 t.test('fewer entries wait an hour, over a restart too, and no longer when the clock is set back', async (t) => {
-  const first = await told(t, 20)
+  const first = await gatewayWith(t, 20)
   first.auditDigests.start()
   first.clock.advance(40 * minuteMs)
   await first.auditDigests.stop()
@@ -136,7 +136,7 @@ t.test('entries from before digests are stated first, in order, a few at a time 
 })
 
 t.test('erasing a person changes no digest', async (t) => {
-  const gateway = await told(t, 100)
+  const gateway = await gatewayWith(t, 100)
   await gateway.auditDigests.look()
   const before = digests(gateway)
   await gateway.erasePerson({ name: 'olga', texts: true }, 'root')
@@ -149,7 +149,7 @@ let original = ''
 t.before(async () => {
   original = mkdtempSync(join(tmpdir(), 'gatehouse-trail-'))
   t.teardown(() => rmSync(original, { recursive: true, force: true }))
-  const gateway = await told({ teardown: (end) => t.teardown(end) }, 210)
+  const gateway = await gatewayWith({ teardown: (end) => t.teardown(end) }, 210)
   await gateway.auditDigests.look()
   gateway.close()
   cpSync(gateway.dataDir, original, { recursive: true })

@@ -154,7 +154,7 @@ t.test(
     const [handOver] = statement.handOvers
     t.match(await runRecipe({ file: JSON.stringify(handOver), env: { KEY: old } }), { status: 0 })
 
-    // Somebody who has stolen nothing signs a statement with a key of his own and names it as the one that followed.
+    // Somebody who has stolen nothing signs a statement with his own key and names it as the one that followed.
     const thief = newSigner(old.split('+')[0] ?? '', 1)
     const leaf = Buffer.from(handOver.leaf, 'base64').toString().replace(now, thief.vkey)
     const forged = { ...handOver, leaf: Buffer.from(leaf).toString('base64') }

@@ -15,7 +15,7 @@ const hourMs = 3_600_000
 
 type Answering = (query: Buffer, nth: number) => { status?: number; body: Uint8Array } | 'hang' | 'drop'
 
-/** A time stamp authority behind HTTP: openssl's, unless told otherwise. */
+/** A time stamp authority behind HTTP: openssl's, unless another one is given. */
 async function startAuthority(t: Test, authority: StampAuthority) {
   const queries: Buffer[] = []
   let answer: Answering = (query) => ({ body: authority.reply(query) })
@@ -149,9 +149,9 @@ function altered(bytes: Buffer, marker: Buffer, by: number): Buffer {
   return copy
 }
 
-/** What stands in front of 32 bytes of SHA-256 in a query. */
+/** What is in front of 32 bytes of SHA-256 in a query. */
 const beforeHash = Buffer.from('0420', 'hex')
-/** What stands in front of the nonce: 01 and 8 bytes. */
+/** What is in front of the nonce: 01 and 8 bytes. */
 const beforeNonce = Buffer.from('020901', 'hex')
 
 t.test('what is no token of this request by this authority is not stored, and is made up for later', async (t) => {

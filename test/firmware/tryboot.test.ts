@@ -7,7 +7,7 @@ import t, { type Test } from 'tap'
 const firmware = join(import.meta.dirname, '../../firmware/pi')
 const script = join(firmware, 'root/usr/lib/gatehouse-appliance/tryboot')
 
-/** A Raspberry Pi in a folder, which runs the slot that it is told. */
+/** A Raspberry Pi in a folder, which runs the slot that it is given. */
 function pi(t: Test) {
   const root = mkdtempSync(join(tmpdir(), 'gatehouse-tryboot-'))
   t.teardown(() => rmSync(root, { recursive: true, force: true }))

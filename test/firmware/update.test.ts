@@ -101,17 +101,17 @@ t.test('an older image, which has known faults, is installed by hand only', dpkg
 t.test('an image whose rehearsal fails is told, and not tried again before a newer one comes', dpkg, async (t) => {
   const { run, night, last, kept, rauc, publish, read } = box(t, '1.10', refuses('0123456789ab'))
   t.match(night(), { status: 1, stderr: /1\.10 may not take over/, did: /^install\n$/m })
-  const told = {
+  const refusal = {
     result: 'refused',
     version: '1.10',
     rehearsal: { acceptBy: '0123456789ab', reasons: ['3 answers differ'] },
   }
-  t.match(last(), told)
+  t.match(last(), refusal)
   t.strictSame(kept(), ['asked', 'etag', 'etag-of', 'last.json', 'refused', 'rehearsal.json', 'url', 'verdict.json'])
   t.notMatch(night().did, 'install')
   publish('"the same again"')
   t.notMatch(night().did, 'install')
-  t.match(last(), told, 'it is still known why')
+  t.match(last(), refusal, 'it is still known why')
   t.match(run(), { status: 1, did: /^install\n$/m }, 'by hand it is tried again')
   t.match(run('--accept', 'another code'), { status: 1 })
   t.match(run('--accept', '0123456789ab'), { status: 0, did: /^install\n--no-block reboot\n$/m })

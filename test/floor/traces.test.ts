@@ -83,13 +83,13 @@ t.test('the history of a pallet: where it stood, also when another was booked ov
   await book(gateway, 'PLACED', '7', 'P-1')
   await book(gateway, 'REMOVED', '7', 'P-1')
   const { body } = await get(gateway, 'assets/P-1/history')
-  const told = body.data.map((stay: Record<string, Record<string, unknown>>) => [
+  const stays = body.data.map((stay: Record<string, Record<string, unknown>>) => [
     stay['slot']?.['slot_id'],
     stay['from'],
     stay['to'],
     stay['endedBy'],
   ])
-  t.same(told, [
+  t.same(stays, [
     ['7', at(6), at(7), 'removed'],
     ['B', at(4), at(5), 'removed_elsewhere'],
     ['B', at(3), at(4), 'placed_again'],

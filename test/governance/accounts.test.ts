@@ -72,11 +72,11 @@ t.test('who goes by a reload, or may do more than before, is told in the trail, 
   daemon.child.kill('SIGHUP')
   await daemon.logged('config reloaded')
   // The trail is written behind the reload: a full disk must not keep it from happening.
-  const told = await eventually(
+  const noted = await eventually(
     () => entries(daemon, 3),
     (seen) => seen.length >= 4,
   )
-  t.match(told, [
+  t.match(noted, [
     {
       action: 'config.reloaded',
       entity: 'config',
@@ -99,13 +99,13 @@ t.test('who goes by a reload, or may do more than before, is told in the trail, 
     },
     { action: 'caller.account_removed', operator: 'sven', changes: { role: 'supervisor' } },
   ])
-  const { changes } = told[1] as { changes: { keys: string[] } }
+  const { changes } = noted[1] as { changes: { keys: string[] } }
   t.ok(changes.keys.includes('auth.defaultRole'))
   t.ok(
     changes.keys.some((key) => key.startsWith('warehouses')),
     changes.keys.join(),
   )
-  for (const { changes: said } of told)
+  for (const { changes: said } of noted)
     t.notMatch(JSON.stringify(said), /olga|sven/, 'names stand where they can be erased')
 })
 

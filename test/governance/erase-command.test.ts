@@ -57,7 +57,7 @@ t.test('the command works with the daemon and without it', async (t) => {
   t.equal(offline.code, 0)
   t.match(JSON.parse(offline.stdout), { outcome: 'erased-before', shownAs: 'erased', accountInConfig: true })
   const unknown = await erase('nobody', '--json')
-  t.match({ code: unknown.code, told: JSON.parse(unknown.stdout) }, { code: 1, told: { outcome: 'unknown' } })
+  t.match({ code: unknown.code, printed: JSON.parse(unknown.stdout) }, { code: 1, printed: { outcome: 'unknown' } })
 })
 
 t.test(

@@ -6,7 +6,7 @@ import { databaseFile } from '../../src/database/index.ts'
 import { verifyLedger } from '../../src/evidence/index.ts'
 import { furnish, type Person, people, type TestGateway, testGateway } from '../support/gateway.ts'
 
-/** A name that stands nowhere by chance. */
+/** A name that is nowhere by chance. */
 const zdenka: Person = { username: 'zdenka.q', role: 'supervisor' }
 const shown = 'erased'
 

@@ -19,7 +19,7 @@ function database(gateway: TestGateway) {
   return db
 }
 
-/** Who holds what, as whatever removes media would be told. */
+/** Who holds what, as the code that removes media reads it. */
 function holders(gateway: TestGateway, sha256: string): string[] {
   const db = database(gateway)
   try {
@@ -129,8 +129,8 @@ t.test('that an incident came up and was resolved is told to the receivers, and 
       ['event.created', 'incident.resolved'],
     ],
   )
-  const { success: _, ...told } = resolved.body
-  t.strictSame(sent[2].data, told, 'the resource as the API answers it')
+  const { success: _, ...answered } = resolved.body
+  t.strictSame(sent[2].data, answered, 'the resource as the API answers it')
   t.equal(sent[2].metadata.warehouseId, 1)
   const { body: trail } = await gateway.ask('GET', '/api/governance/audit?entity=incident', { by: people.sven })
   t.match(trail.data, [
@@ -318,7 +318,7 @@ t.test('nobody learns by reporting whether a camera or a warehouse that is not t
   const warehouse = { name: 'Vault', timezone: 'Europe/Berlin' }
   await gateway.ask('POST', '/api/whms/warehouses', { by: people.ada, body: warehouse })
   await detection(gateway, { id: 1, cctvId: 7, clip: 'c'.repeat(64) })
-  const told = async (by: Person, id: unknown) => {
+  const gets = async (by: Person, id: unknown) => {
     const evidenceReferences = [
       { type: 'camera', id },
       { type: 'detection_event', id },
@@ -332,7 +332,7 @@ t.test('nobody learns by reporting whether a camera or a warehouse that is not t
     references: answer.references.map((one) => ({ ...one, id: one.id.replace(String(id), 'N') })),
   })
   for (const id of [7, 1, 2]) {
-    const seen = masked(await told(people.sven, id), id)
+    const seen = masked(await gets(people.sven, id), id)
     t.ok(
       seen.references.some(({ type }) => type !== 'external'),
       `sven sees one of ${id}`,
@@ -340,13 +340,13 @@ t.test('nobody learns by reporting whether a camera or a warehouse that is not t
   }
   // What olga may see of 1 is the warehouse; of 2 and 7 there is nothing that she may.
   t.strictSame(
-    masked(await told(people.olga, 7), 7),
-    masked(await told(people.olga, 999), 999),
+    masked(await gets(people.olga, 7), 7),
+    masked(await gets(people.olga, 999), 999),
     'as if it were not there',
   )
-  t.strictSame(masked(await told(people.olga, 2), 2), masked(await told(people.olga, 999), 999))
-  t.match((await told(people.olga, 7)).references, [{ type: 'external' }, { type: 'external' }, { type: 'external' }])
-  t.strictSame((await told(people.olga, 1)).references, [
+  t.strictSame(masked(await gets(people.olga, 2), 2), masked(await gets(people.olga, 999), 999))
+  t.match((await gets(people.olga, 7)).references, [{ type: 'external' }, { type: 'external' }, { type: 'external' }])
+  t.strictSame((await gets(people.olga, 1)).references, [
     { type: 'external', id: 'camera:1' },
     { type: 'external', id: 'detection_event:1' },
     { type: 'warehouse', id: '1' },

@@ -232,8 +232,8 @@ t.test(
     const tables = db.prepare(`SELECT name FROM sqlite_master WHERE type = 'table'`).pluck().all() as string[]
     for (const table of tables) {
       const rows = db.prepare(`SELECT * FROM ${table}`).all() as Record<string, unknown>[]
-      const told = rows.flatMap((row) => Object.values(row)).filter((v) => String(v).includes('zdenka.q'))
-      t.strictSame(told, [], `${table} does not know the name`)
+      const found = rows.flatMap((row) => Object.values(row)).filter((v) => String(v).includes('zdenka.q'))
+      t.strictSame(found, [], `${table} does not know the name`)
     }
     db.close()
   },
@@ -315,16 +315,16 @@ t.test('the accounts of the config are not told as new or gone because they have
     const olga = db.prepare(`SELECT commitment FROM opening WHERE kind = 'person' AND value = 'olga'`).pluck().get()
     db.prepare(`INSERT INTO account_seen VALUES (?, 'operator', ?)`).run(olga, mark)
   })
-  const told = async () =>
+  const found = async () =>
     (await get(gateway, '/api/governance/audit?entity=caller&limit=200')).data
       .filter(({ authMode }: { authMode: string }) => authMode === 'start')
       .map((entry: { action: string; operator: string }) => `${entry.action} ${entry.operator}`)
       .sort()
   await gateway.noteAccounts('start')
   const added = ['ada', 'sven', 'vera'].map((name) => `caller.account_added ${name}`)
-  t.strictSame(await told(), added, 'olga is known by her name')
+  t.strictSame(await found(), added, 'olga is known by her name')
   await gateway.noteAccounts('start')
-  t.strictSame(await told(), added)
+  t.strictSame(await found(), added)
 })
 
 t.test('a report of an earlier version still says who, from its own file, until the name is erased', async (t) => {

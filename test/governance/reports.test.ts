@@ -193,9 +193,9 @@ t.test('a report is told to the receivers as the API answers it, and to the audi
     .all()
     .map((body) => JSON.parse(String(body)))
   db.close()
-  const { success: _, ...told } = made.body
+  const { success: _, ...resource } = made.body
   const notification = sent.find(({ type, id }) => type === 'audit.report_generated' && id === made.body.eventId)
-  t.strictSame(notification?.data, told, 'the resource as the API answers it')
+  t.strictSame(notification?.data, resource, 'the resource as the API answers it')
   t.ok(sent.some(({ type, data }) => type === 'event.created' && data.kind === 'audit.report_generated'))
   t.match(
     (await gateway.ask('GET', '/api/governance/audit?entity=report&entity_id=1', { by: people.sven })).body.data,

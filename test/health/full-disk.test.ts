@@ -11,7 +11,7 @@ const MiB = 1024 * 1024
 
 type Box = { gateway: TestGateway; disk: SmallDisk; lines: () => { kind?: string; level: string; msg: string }[] }
 
-/** A gateway on a disk of its own, with a slot and one event. */
+/** A gateway on its own disk, with a slot and one event. */
 async function box(t: Test, config: Record<string, unknown> = {}): Promise<Box> {
   const disk = smallDisk(24)
   const written: string[] = []

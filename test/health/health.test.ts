@@ -43,7 +43,7 @@ async function unplugged(gateway: TestGateway, say: ReturnType<typeof sayer>, ms
 const health = async (gateway: TestGateway) => (await gateway.ask('GET', '/api/health')).body
 const alerts = async (gateway: TestGateway, query = '') =>
   (await gateway.ask('GET', `/api/alerts${query}`, { by })).body.data
-/** What the receivers hear of health; the gap itself is told by the room cameras. */
+/** What the receivers hear of health; the gap itself is reported by the room cameras. */
 const created = (gateway: TestGateway) =>
   inFile<{ body: Buffer }>(gateway, `SELECT body FROM outbox WHERE type = 'event.created' ORDER BY seq`)
     .map(({ body }) => JSON.parse(body.toString('utf8')).data)
@@ -169,8 +169,8 @@ t.test('a storage server that answers too slowly for over a minute is told, and 
   await until(() => !isIll())
   await gateway.health.look()
   t.equal((await health(gateway)).status, 'healthy')
-  const told = await gateway.ask('GET', '/api/alerts', byCloud(server, 'adele'))
-  t.match(told.body.data, [
+  const listed = await gateway.ask('GET', '/api/alerts', byCloud(server, 'adele'))
+  t.match(listed.body.data, [
     { kind: 'storage.recovered', subject: server.url },
     { kind: 'storage.slow', subject: server.url },
   ])

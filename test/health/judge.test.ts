@@ -106,11 +106,11 @@ t.test('of two things that are wrong with one disk the worse one is shown, and e
     wrong: kind && { kind, forMs: 0, message: kind },
   })
   let troubles: readonly Trouble[] = []
-  const told: string[] = []
+  const steps: string[] = []
   for (const kind of ['disk.low', 'disk.reserve', 'disk.full', 'disk.low', null] as const) {
     const judged = judge(troubles, [observation(kind)], startMs)
     troubles = judged.troubles
-    told.push(...judged.changes.map((change) => `${change.direction} ${wordsOf(change, startMs).kind}`))
+    steps.push(...judged.changes.map((change) => `${change.direction} ${wordsOf(change, startMs).kind}`))
   }
-  t.same(told, ['worse disk.low', 'worse disk.reserve', 'worse disk.full', 'better disk.low', 'better disk.recovered'])
+  t.same(steps, ['worse disk.low', 'worse disk.reserve', 'worse disk.full', 'better disk.low', 'better disk.recovered'])
 })

@@ -312,14 +312,14 @@ t.test(
 
 t.test('over TLS a browser is told to use nothing else, unless the box serves plain HTTP too', async (t) => {
   const secure = { 'X-Forwarded-Proto': 'https' }
-  for (const [allowPlainHttp, told] of [
+  for (const [allowPlainHttp, header] of [
     [false, 'max-age=31536000'],
     [true, undefined],
   ] as const) {
     const { port } = await listening(t, {
       config: { http: { trustedProxies: ['127.0.0.1/32'] }, listen: [{ host: '127.0.0.1', port: 0, allowPlainHttp }] },
     })
-    t.equal((await ask(port, '/api/ping', secure)).headers['strict-transport-security'], told)
+    t.equal((await ask(port, '/api/ping', secure)).headers['strict-transport-security'], header)
     t.equal((await ask(port, '/api/ping')).headers['strict-transport-security'], undefined, 'never over plain HTTP')
   }
 })

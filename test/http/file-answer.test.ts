@@ -12,10 +12,10 @@ const path = join(folder, 'clip.mp4')
 const bytes = Buffer.from('0123456789')
 const hash = sha256(bytes).toString('hex')
 
-/** The file at `/clip`, and what is told in the log. */
+/** The file at `/clip`, and what the log says. */
 function served() {
-  const told: string[] = []
-  const log = { error: (_: object, message: string) => told.push(message) } as unknown as Logger
+  const logged: string[] = []
+  const log = { error: (_: object, message: string) => logged.push(message) } as unknown as Logger
   const root = newRoot({
     log: { child: () => log, isLevelEnabled: () => false } as unknown as Logger,
     makeRequestId: () => 'request-1',
@@ -26,12 +26,12 @@ function served() {
     const answer = await root.request('/clip', { headers, method })
     return { status: answer.status, headers: answer.headers, text: await answer.text() }
   }
-  return { ask, told }
+  return { ask, logged }
 }
 
 t.test('a clip is answered whole, in the range that a player asks for, or not at all when it is known', async (t) => {
   writeFileSync(path, bytes)
-  const { ask, told } = served()
+  const { ask, logged } = served()
   const whole = await ask()
   t.match(whole, { status: 200, text: '0123456789' })
   t.equal(whole.headers.get('content-length'), '10')
@@ -54,14 +54,14 @@ t.test('a clip is answered whole, in the range that a player asks for, or not at
   const head = await ask({}, 'HEAD')
   t.match(head, { status: 200, text: '' })
   t.equal(head.headers.get('content-length'), '10')
-  t.same(told, [])
+  t.same(logged, [])
 })
 
 t.test('a file that is gone, or has lost its end, is not found, and the log says so', async (t) => {
-  const { ask, told } = served()
+  const { ask, logged } = served()
   rmSync(path)
   t.match(await ask(), { status: 404, text: /NOT_FOUND/ })
   writeFileSync(path, '01234')
   t.match(await ask({ Range: 'bytes=2-4' }), { status: 404 })
-  t.match(told, [/is not there/, /has another size/])
+  t.match(logged, [/is not there/, /has another size/])
 })

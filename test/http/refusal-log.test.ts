@@ -8,9 +8,9 @@ t.test(
   'callers who have to wait are one warning in ten minutes, and what is broken is an error each time',
   async (t) => {
     const clock = new SimulatedClock()
-    const told: unknown[] = []
+    const lines: unknown[] = []
     const line = (level: string) => (facts: { code: string; sinceTheLastLine?: number }) =>
-      told.push([level, facts.code, facts.sinceTheLastLine])
+      lines.push([level, facts.code, facts.sinceTheLastLine])
     const log = { warn: line('warn'), error: line('error') } as unknown as Logger
     const child = () => log
     const root = newRoot({
@@ -34,7 +34,7 @@ t.test(
     await ask('/wait', 1000)
     await ask('/full', 2)
     await ask('/broken', 2)
-    t.strictSame(told.splice(0), [
+    t.strictSame(lines.splice(0), [
       ['warn', 'AUTH_BACKEND_UNREACHABLE', undefined],
       ['warn', 'STORAGE_FULL', undefined],
       ['error', 'INTERNAL_ERROR', undefined],
@@ -42,6 +42,6 @@ t.test(
     ])
     clock.advance(10 * 60_000)
     await ask('/wait', 3)
-    t.strictSame(told, [['warn', 'AUTH_BACKEND_UNREACHABLE', 999]])
+    t.strictSame(lines, [['warn', 'AUTH_BACKEND_UNREACHABLE', 999]])
   },
 )

@@ -125,7 +125,7 @@ t.test('a body without end is refused as soon as it is too large, a compressed o
 t.test('a thousand connections that say nothing cost nobody a request; the oldest make room', async (t) => {
   const { port, listener, floor } = await listening(t, { most: 600, mostTogether: 600 })
   const all: Socket[] = []
-  // In groups, because the system keeps only some hundred waiting that nobody has accepted yet.
+  // In groups, because the system keeps only some hundred waiting that no one has accepted yet.
   for (let i = 0; i < 10; i++) all.push(...(await Promise.all(Array.from({ length: 100 }, () => open(t, port)))))
   for (let i = 0; i < 20; i++) t.equal((await floor()).status, 200)
   t.ok(listener.connections <= 601, `${listener.connections} are left`)

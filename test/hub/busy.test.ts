@@ -113,7 +113,7 @@ async function held(hub: TestHub, logs: readonly Fed[]) {
       const client = new pg.Client({ host: postgres.folder, user: 'super', database: hub.database })
       await client.connect()
       await client.query('BEGIN')
-      // A row of the same key, of which nobody knows yet whether it stays.
+      // A row of the same key, of which no one knows yet whether it stays.
       await client.query(`INSERT INTO entry_bundle (log_id, n, width, packed) VALUES ($1, 0, 1, '')`, [log.logId])
       return () => client.end()
     }),

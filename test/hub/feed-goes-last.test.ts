@@ -14,7 +14,7 @@ type T = { teardown(work: () => unknown): void }
 
 const placedAt = async (hub: TestHub) => Number((await hub.rows('SELECT count(*)::int AS n FROM placement'))[0]?.['n'])
 
-/** A gateway that feeds a head office, and whose notifications go to a receiver that does not answer before it is told to. */
+/** A gateway that feeds a head office, and whose notifications go to a receiver that does not answer before it is asked to. */
 async function withSlowReceiver(t: T, hub: TestHub) {
   const secret = 'a secret that both know'
   const receiver = await startReceiver({ secret, behave: () => 'hang' })

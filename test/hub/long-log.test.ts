@@ -33,7 +33,7 @@ async function hurry(hub: TestHub, ms: number): Promise<void> {
 
 /** What the tables say of a log now. */
 async function shown(hub: TestHub, { logId }: TestLog) {
-  const told = async (key: string, is: string, table: string, letter = 'event_type') => {
+  const newest = async (key: string, is: string, table: string, letter = 'event_type') => {
     const rows = await hub.rows(
       `SELECT ${key} AS key, ${letter}::text || ' ' || seq || ' ' || ${is} AS is FROM ${table} WHERE log_id = $1 AND ${letter} <> '-'`,
       [logId],
@@ -41,9 +41,9 @@ async function shown(hub: TestHub, { logId }: TestLog) {
     return new Map(rows.map((row) => [row['key'], row['is']]))
   }
   return {
-    slots: await told('slot_id', 'asset_key', 'slot_state'),
-    assets: await told('asset_key', 'slot_code', 'asset_position'),
-    judged: await told(
+    slots: await newest('slot_id', 'asset_key', 'slot_state'),
+    assets: await newest('asset_key', 'slot_code', 'asset_position'),
+    judged: await newest(
       `slot_id || ' ' || asset_key`,
       `to_char(at AT TIME ZONE 'UTC', 'HH24:MI')`,
       'judgement',

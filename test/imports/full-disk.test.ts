@@ -45,7 +45,7 @@ t.test(
     t.match(await send(), { status: 200, body: { ok: true, created: lines - stored, updated: 0, unchanged: stored } })
     t.equal(await slots(), lines)
     t.equal(await entries(), lines)
-    const [told] = (await gateway.ask('GET', '/api/governance/audit?action=list.imported', { by })).body.data
-    t.match(told.changes, { created: lines - stored, unchanged: stored })
+    const [entry] = (await gateway.ask('GET', '/api/governance/audit?action=list.imported', { by })).body.data
+    t.match(entry.changes, { created: lines - stored, unchanged: stored })
   },
 )

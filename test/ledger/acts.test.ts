@@ -456,7 +456,7 @@ t.test('a time that is none is refused wherever one may stand, and a text that i
   t.equal(await total(gateway), 0)
   // Right to left, combined, beyond the BMP: text all the same, and given back as it came.
   for (const text of ['\u200fرقم ١\u200e', 'e\u0301', '📦-1', "'; DROP TABLE placement_event; --"]) {
-    // A barcode has no characters that nobody sees: it could not be found again.
+    // A barcode has no invisible characters: it could not be found again.
     const asset_barcode = text.replaceAll(/[\u200e\u200f]/g, '')
     const made = await post(gateway, 'events', { ...event, asset_barcode, operator: text, work_order_ref: text })
     t.match(made, { status: 201, body: { asset_barcode, operator: text, work_order_ref: text } }, text)

@@ -25,7 +25,7 @@ async function yard(t: Test, config: Record<string, unknown> = {}) {
 
 const codes = ({ body }: { body: { warnings: { code: string }[] } }) => body.warnings.map(({ code }) => code)
 
-/** The leaf of the newest event, as it stands in the log. */
+/** The leaf of the newest event, as it is in the log. */
 function newestLeaf(gateway: TestGateway): Record<string, unknown> {
   const db = new BetterSqlite3(databaseFile(gateway.live.config.dataDir), { readonly: true })
   const bytes = db.prepare('SELECT bytes FROM log_leaf ORDER BY rowid DESC LIMIT 1').pluck().get() as Buffer
@@ -35,7 +35,7 @@ function newestLeaf(gateway: TestGateway): Record<string, unknown> {
 
 t.test('what a scan proves stands in the answer, in the history and in the log', async (t) => {
   const { gateway, place } = await yard(t)
-  const told = async (scan: object | undefined) => {
+  const proofOf = async (scan: object | undefined) => {
     const { body } = await place('A-01', 'P-1', { ...(scan && { scan }) })
     const kept = await gateway.ask('GET', `/api/whms/events/${body.id}`, { by: people.vera })
     t.equal(kept.body.scanEvidence, body.scanEvidence)
@@ -44,17 +44,21 @@ t.test('what a scan proves stands in the answer, in the history and in the log',
   const matched = { scanEvidence: 'matched', leaf: 'matched' }
   const mismatched = { scanEvidence: 'mismatched', leaf: 'mismatched' }
   const claimed = { scanEvidence: 'claimed', leaf: undefined }
-  t.strictSame(await told({ slot: 'A-01', asset: 'P-1', symbology: 'CODE_128' }), matched)
-  t.strictSame(await told({ slot: ' a-01 ', asset: ']C0P-1' }), matched, 'a label in another case, a reader’s prefix')
-  t.strictSame(await told({ slot: 'https://box.example/api/whms/slots/A-01', asset: 'P-1' }), matched, 'its address')
-  t.strictSame(await told({ slot: 'https://box.example/api/whms/slots/1', asset: 'P-1' }), matched, 'its id')
-  t.strictSame(await told({ slot: 'A-02', asset: 'P-1' }), mismatched)
-  t.strictSame(await told({ slot: 'A-01', asset: 'P-2' }), mismatched)
-  t.strictSame(await told({ slot: 'https://box.example/api/whms/slots/1?by=slot_id', asset: 'P-1' }), mismatched)
-  t.strictSame(await told({ slot: 'A-02' }), mismatched, 'half a scan is enough to be wrong')
-  t.strictSame(await told({ slot: 'A-01' }), claimed, 'and not enough to be right')
-  t.strictSame(await told({ symbology: 'QR' }), claimed)
-  t.strictSame(await told(undefined), claimed)
+  t.strictSame(await proofOf({ slot: 'A-01', asset: 'P-1', symbology: 'CODE_128' }), matched)
+  t.strictSame(
+    await proofOf({ slot: ' a-01 ', asset: ']C0P-1' }),
+    matched,
+    'a label in another case, a reader’s prefix',
+  )
+  t.strictSame(await proofOf({ slot: 'https://box.example/api/whms/slots/A-01', asset: 'P-1' }), matched, 'its address')
+  t.strictSame(await proofOf({ slot: 'https://box.example/api/whms/slots/1', asset: 'P-1' }), matched, 'its id')
+  t.strictSame(await proofOf({ slot: 'A-02', asset: 'P-1' }), mismatched)
+  t.strictSame(await proofOf({ slot: 'A-01', asset: 'P-2' }), mismatched)
+  t.strictSame(await proofOf({ slot: 'https://box.example/api/whms/slots/1?by=slot_id', asset: 'P-1' }), mismatched)
+  t.strictSame(await proofOf({ slot: 'A-02' }), mismatched, 'half a scan is enough to be wrong')
+  t.strictSame(await proofOf({ slot: 'A-01' }), claimed, 'and not enough to be right')
+  t.strictSame(await proofOf({ symbology: 'QR' }), claimed)
+  t.strictSame(await proofOf(undefined), claimed)
   t.match(verifyLedger(gateway.live.config.dataDir), { ok: true, mismatches: [] })
 })
 

@@ -121,10 +121,10 @@ t.test('event, leaf, notification, audit entry and kept reply are there together
       { type: 'event.created', own: 0 },
     ],
   )
-  const [told] = inFile<{ body: Buffer }>(gateway, 'SELECT body FROM outbox ORDER BY seq')
+  const [notification] = inFile<{ body: Buffer }>(gateway, 'SELECT body FROM outbox ORDER BY seq')
   const { success: _, evidence, ...data } = body
   t.equal(evidence.state, 'recorded')
-  t.same(JSON.parse(String(told?.body)), {
+  t.same(JSON.parse(String(notification?.body)), {
     id: body.eventId,
     type: 'whms.placement',
     timestamp: body.received_at,

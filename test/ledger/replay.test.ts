@@ -98,7 +98,7 @@ t.test('whatever people do, the gateway and a plain replay of its history tell t
 
 let photos = 0
 
-/** Each placement has a photo of its own, so no correction that restates it may be told as another use of it. */
+/** Each placement has its own photo, so no correction that restates it may be reported as another use of it. */
 function ownPhoto(): string {
   photos += 1
   return `https://photos.example/${photos}.jpg`
@@ -119,9 +119,9 @@ async function play(gateway: TestGateway, act: Act['act'], events: readonly Repl
     return answer
   }
   if (act.kind === 'event') {
-    const { body: told } = await post('events', body(act.event), 201)
+    const { body: given } = await post('events', body(act.event), 201)
     // What the answer says of the slot is the floor as of then.
-    same(flags(told.slot), replaySlot(await recorded(gateway), told.slot_id), 'the answer')
+    same(flags(given.slot), replaySlot(await recorded(gateway), given.slot_id), 'the answer')
     return true
   }
   if (act.kind === 'batch') {
@@ -138,8 +138,8 @@ async function play(gateway: TestGateway, act: Act['act'], events: readonly Repl
   }
   if (act.kind === 'move') {
     const { kind: _, lateMs: late, ...move } = act
-    const { body: told } = await post('moves', { ...move, timestamp: timestamp(late), photo_url: ownPhoto() }, 201)
-    if (told.removed && told.removed.timestamp >= told.placed.timestamp) throw new Error('a move is not in order')
+    const { body: given } = await post('moves', { ...move, timestamp: timestamp(late), photo_url: ownPhoto() }, 201)
+    if (given.removed && given.removed.timestamp >= given.placed.timestamp) throw new Error('a move is not in order')
     return true
   }
   const wrong = events[act.pick % Math.max(events.length, 1)]
@@ -169,7 +169,7 @@ function asIfBookedRight(before: readonly ReplayedEvent[], after: readonly Repla
   if (act.kind !== 'correct' || before.length === after.length) return
   const wrong = before[act.pick % before.length]
   if (!wrong || (wrong.eventType !== 'PLACED' && wrong.eventType !== 'REMOVED')) return
-  // A correction stands behind all of its millisecond, as the room's README says.
+  // A correction comes behind all of its millisecond, as the room's README says.
   if (before.some((e) => e.id > wrong.id && e.timestampMs === wrong.timestampMs)) return
   const right: Right = act.right
   const replaced: ReplayedEvent = {
@@ -249,9 +249,9 @@ async function compare(gateway: TestGateway, events: readonly ReplayedEvent[], w
   same(discrepancies, replayDiscrepancies(events, slotIds, when), `discrepancies ${query}`)
 }
 
-type ToldStay = { placed: { id: number }; ended: { id: number } | null; judgements: { id: number }[] }
+type ListedStay = { placed: { id: number }; ended: { id: number } | null; judgements: { id: number }[] }
 
-const stayOf = ({ placed, ended, judgements }: ToldStay) => ({
+const stayOf = ({ placed, ended, judgements }: ListedStay) => ({
   placedId: placed.id,
   endedId: ended?.id ?? null,
   judgedBy: judgements.map(({ id }) => id),

@@ -87,7 +87,7 @@ async function open(story: Story): Promise<TestGateway> {
 
 let photos = 0
 
-/** A photo of its own for each event, unless the story shows another step's again. */
+/** A separate photo for each event, unless the story shows another step's again. */
 async function photoOf(gateway: TestGateway, shows: 'held' | number): Promise<string> {
   photos += 1
   return heldPhoto(gateway, shows === 'held' ? photos : 1_000_000 + shows)

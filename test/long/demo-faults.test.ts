@@ -20,8 +20,8 @@ t.test('the story goes as well from an empty folder with an empty environment', 
 
 /** The story without cameras, against a gatehouse with a fault. */
 async function caught(t: Test, fault: string): Promise<StepFailed> {
-  const told = { command: altered(t, fault), bare: true, cameras: false, print: () => {} }
-  const failed = await playStory(told).catch((error: unknown) => error)
+  const options = { command: altered(t, fault), bare: true, cameras: false, print: () => {} }
+  const failed = await playStory(options).catch((error: unknown) => error)
   t.ok(failed instanceof StepFailed)
   const { folder = '' } = failed as StepFailed
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))

@@ -182,7 +182,7 @@ t.test('a large file is written aside, by several at once if need be', async (t)
 
 t.test('temporary files go to the first place with room for them, and a missing place is named', (t) => {
   const place = t.testdir()
-  // Nobody, not even root, makes a folder there.
+  // Not even root makes a folder there.
   const folder = temporaryFolder(['/proc', place])
   t.equal(dirname(folder), place)
   t.equal(statSync(folder).mode & 0o777, 0o700)

@@ -82,9 +82,9 @@ for (const [name, path] of [
       isCovered.every((covered, i) => covered === (i / 15 >= 0.93 && i / 15 <= 2.001)),
       `from 1 to 2 s only: ${isCovered.indexOf(true)} to ${isCovered.lastIndexOf(true)}`,
     )
-    const told = spawnSync(locateFfmpeg().path, ['-hide_banner', '-i', copy], { encoding: 'utf8' }).stderr
-    t.notMatch(told, /Audio|creation_time|title|Ada/)
-    t.match(told, /h264.* 320x180/)
+    const description = spawnSync(locateFfmpeg().path, ['-hide_banner', '-i', copy], { encoding: 'utf8' }).stderr
+    t.notMatch(description, /Audio|creation_time|title|Ada/)
+    t.match(description, /h264.* 320x180/)
   })
 }
 

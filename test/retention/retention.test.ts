@@ -120,16 +120,16 @@ t.test('a removal is a leaf and an audit entry, and the ledger verifies without 
     gateway,
     "SELECT bytes FROM log_leaf WHERE kind = 'media-removed' ORDER BY seq",
   )
-  const told = { cause: 'age', policy: 'retention.clips.maxAgeDays: 10' }
+  const why = { cause: 'age', policy: 'retention.clips.maxAgeDays: 10' }
   t.match(
     leaves.map(({ bytes }) => JSON.parse(bytes.toString())),
     [
-      { mediaKind: 'clip', detectionId: 1, sha256: sha256(Buffer.alloc(1000, 1)), ...told },
-      { mediaKind: 'snapshot', detectionId: 1, sha256: sha256(Buffer.from('picture 1')), ...told },
+      { mediaKind: 'clip', detectionId: 1, sha256: sha256(Buffer.alloc(1000, 1)), ...why },
+      { mediaKind: 'snapshot', detectionId: 1, sha256: sha256(Buffer.from('picture 1')), ...why },
     ],
   )
   const { data } = (await gateway.ask('GET', '/api/governance/audit?action=media.removed', { by })).body
-  t.match(data, [{ entity: 'detection_event', entityId: '1', actor: null, changes: told }])
+  t.match(data, [{ entity: 'detection_event', entityId: '1', actor: null, changes: why }])
   t.match(verifyLedger(gateway.live.config.dataDir), { ok: true, removals: 2, mismatches: [] })
 })
 

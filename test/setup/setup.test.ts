@@ -313,7 +313,7 @@ t.test('an answer that does not work is refused, and nothing is written', async 
   t.strictSame(readdirSync(cwd), ['pw'])
 })
 
-/** Runs a command at a terminal of its own, and types each answer when its question is there. Returns what the screen showed. */
+/** Runs a command at a separate terminal, and types each answer when its question is there. Returns what the screen showed. */
 async function atTerminal(
   cwd: string,
   command: string,

@@ -6,8 +6,8 @@ const sha256 = (...parts: readonly Uint8Array[]) => createHash('sha256').update(
 
 /** The hash of an entry as the document says it: SHA-256 of 0x00 and the RFC 8785 text of its columns that are not null. */
 export function hashOfEntry(entry: Record<string, unknown>): Buffer {
-  const told = Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== null))
-  return sha256(Buffer.of(0), Buffer.from(canonicalize(told) ?? ''))
+  const known = Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== null))
+  return sha256(Buffer.of(0), Buffer.from(canonicalize(known) ?? ''))
 }
 
 /** MTH of RFC 6962, section 2.1, word for word: split at the largest power of two below the size. */

@@ -26,7 +26,7 @@ export async function stocked(t: Test, config: Record<string, unknown> = {}): Pr
   return gateway
 }
 
-/** Places pallet P-`n` in slot A; each has a photo of its own. */
+/** Places pallet P-`n` in slot A; each has its own photo. */
 export async function place(gateway: TestGateway, n: number, more: Record<string, unknown> = {}): Promise<void> {
   const photo_url = await heldPhoto(gateway, n)
   const body = { event_type: 'PLACED', slot_code: 'A', asset_barcode: `P-${n}`, photo_url, ...more }

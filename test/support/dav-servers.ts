@@ -9,7 +9,7 @@ import { freePort } from '../../scripts/demo-parts/ports.ts'
 import { isInstalled } from './process.ts'
 import { waitUntil } from './waiting.ts'
 
-/** A real WebDAV server in a process of its own, with the account of `uploads.ts`. `files`: where it keeps them. */
+/** A real WebDAV server in a separate process, with the account of `uploads.ts`. `files`: where it keeps them. */
 export type DavServer = { readonly url: string; readonly files: string }
 
 const user = 'gatehouse-dc7'

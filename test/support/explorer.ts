@@ -277,7 +277,7 @@ class Explorer {
 
 const isConsole = (page: Page): Promise<boolean> => page.evaluate<boolean>("document.querySelector('main') !== null")
 
-/** Says why nobody can go on from here; undefined when one can. */
+/** Says why no one can go on from here; undefined when one can. */
 async function deadEnd(page: Page): Promise<string | undefined> {
   const filled = "(document.querySelector('main:not(.gate), .gate form')?.innerText ?? '').trim().length > 10"
   const isFilled = await isSoon(page, filled, patienceMs)

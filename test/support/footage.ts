@@ -151,7 +151,7 @@ function keyOf(recipe: Recipe): string {
   return hash.digest('hex').slice(0, 12)
 }
 
-/** Under a name of its own until it is whole: several processes may be at it at once. */
+/** Under its own name until it is whole: several processes may be at it at once. */
 async function encode(recipe: Recipe, file: string, ffmpeg: string): Promise<void> {
   const unfinished = `${file}.${process.pid}.tmp`
   try {

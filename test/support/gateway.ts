@@ -92,7 +92,7 @@ export const coolBox: Heat = {
   count: null,
 }
 
-/** A gateway without listeners and workers, on a real database in a folder of its own, under a simulated clock. */
+/** A gateway without listeners and workers, on a real database in a separate folder, under a simulated clock. */
 export async function testGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
   const clock = options.clock ?? new SimulatedClock()
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'gatehouse-test-'))

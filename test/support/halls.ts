@@ -29,7 +29,7 @@ const groundColors = ['#2f6fab', '#b7791f', '#6b4fa0', '#3d7f6e']
 export const labelAt = (column: number, row: number): string =>
   `${String(column).padStart(3, '0')}-${String(row).padStart(2, '0')}`
 
-/** A warehouse with a slot in every place of the hall, two of three with a pallet that nobody scanned yet. */
+/** A warehouse with a slot in every place of the hall, two of three with a pallet that no one scanned yet. */
 export async function build(gateway: TestGateway, hall: Hall): Promise<void> {
   const by = people.ada
   const { width, depth, columns, rows } = hall

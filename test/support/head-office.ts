@@ -7,7 +7,7 @@ import type { TestPostgres } from './postgres.ts'
 
 export type Move = readonly [time: string, event: 'PLACED' | 'REMOVED' | 'VERIFIED', slot: number, asset: string]
 
-/** Two sites: P-1 goes from dc-7 to dc-8, P-2 stands at both, P-3 has left. */
+/** Two sites: P-1 goes from dc-7 to dc-8, P-2 is at both, P-3 has left. */
 export const story: Record<string, { logId: string; moves: readonly Move[]; lots: Record<string, string> }> = {
   'dc-7': {
     logId: '0190a5c4-3c00-7000-8000-000000000007',

@@ -59,13 +59,13 @@ export type HubOptions = {
   readonly instances?: readonly object[]
   /** A database that is there already, instead of a new one. */
   readonly database?: string
-  /** Over HTTPS, with an authority of its own. */
+  /** Over HTTPS, with its own authority. */
   readonly listens?: boolean
 }
 
 let databases = 0
 
-/** Makes a head office on a database of its own. */
+/** Makes a head office on a separate database. */
 export async function testHub(
   t: { teardown(work: () => unknown): void },
   postgres: TestPostgres,

@@ -1,4 +1,4 @@
-/** A real PostgreSQL in a folder of its own, reached over a Unix socket and by nothing else. */
+/** A real PostgreSQL in a separate folder, reached over a Unix socket and by nothing else. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, chownSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -26,14 +26,14 @@ export type PostgresOptions = {
   readonly bin?: string | undefined
   /** As it is when installed: what is committed is on the disk. */
   readonly isDurable?: boolean
-  /** Listens at this address too, port 5432, and lets nobody in there without TLS. */
+  /** Listens at this address too, port 5432, and lets no one in there without TLS. */
   readonly tls?: { readonly address: string; readonly certFile: string; readonly keyFile: string } | undefined
 }
 
 const superuser = 'super'
 
 /**
- * Starts a server that lives as long as the test. Each test file has one of its own. Without fsync by default, so that it is fast: a killed
+ * Starts a server that lives as long as the test. Each test file has its own. Without fsync by default, so that it is fast: a killed
  * server still has what it wrote, because the system keeps it.
  */
 export async function startPostgres(
@@ -97,7 +97,7 @@ export async function startPostgres(
   }
 }
 
-/** Settings for TLS. The server takes a key only when it is its own and nobody else can read it. */
+/** Settings for TLS. The server takes a key only when it is its own and no one else can read it. */
 function encrypted(data: string, who: ReturnType<typeof notRoot>, tls: NonNullable<PostgresOptions['tls']>): string[] {
   const [cert, key, rules] = ['server.crt', 'server.key', 'pg_hba.conf'].map((name) => join(data, name)) as [
     string,

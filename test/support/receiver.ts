@@ -74,7 +74,7 @@ export type Receiver = {
 /** Accepts what is signed rightly and rejects the rest, as the document asks of a receiver. */
 export const acceptSigned: Behaviour = (request) => ({ status: request.signatureValid ? 204 : 401 })
 
-/** A real HTTPS endpoint on loopback, with a certificate of its own, that checks what it gets. */
+/** A real HTTPS endpoint on loopback, with its own certificate, that checks what it gets. */
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
   const { key, cert } = await certificate()
   const state = new ReceiverState(options)
@@ -104,7 +104,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
 
 /** A self-signed certificate for localhost and 127.0.0.1: it is its own authority. PEM. */
 export async function certificate(): Promise<{ key: string; cert: string }> {
-  // A subject of its own: of several trusted certificates with one subject, OpenSSL finds only the first.
+  // Its own subject: of several trusted certificates with one subject, OpenSSL finds only the first.
   const made = await generate([{ name: 'commonName', value: `receiver ${randomUUID()}` }], {
     keyType: 'ec',
     algorithm: 'sha256',

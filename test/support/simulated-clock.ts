@@ -2,7 +2,7 @@ import type { Clock } from '../../src/platform/index.ts'
 
 type Timer = { readonly dueMs: number; readonly order: number; readonly callback: () => void }
 
-/** A clock that stands still until it is told to move. Timers fire inside `advance`, in the order of their time. */
+/** A clock that stands still until `advance` moves it. Timers fire inside `advance`, in the order of their time. */
 export class SimulatedClock implements Clock {
   #wallMs: number
   #monotonicMs = 0

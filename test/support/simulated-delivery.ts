@@ -55,7 +55,7 @@ export class SimulatedDelivery {
     this.#start()
   }
 
-  /** Registers an endpoint by a public address that nobody asks for. */
+  /** Registers an endpoint by a public address that no one asks for. */
   async register(name: string): Promise<string> {
     const url = `https://198.41.0.4/${name}`
     this.moods.set(url, 'up')

@@ -12,7 +12,7 @@ export type SmallDisk = {
   end(): void
 }
 
-/** Why there is no disk of its own for a test; undefined when there can be one. In CI it must be possible. */
+/** Why a test cannot have its own disk; undefined when there can be one. In CI it must be possible. */
 export function noSmallDisk(): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-mount-'))
   try {

@@ -68,7 +68,7 @@ export type StorageRequest = {
 
 export type StorageServerOptions = {
   readonly users: StorageUser[]
-  /** With a certificate of its own (`caPem`); default: plain HTTP. */
+  /** With its own certificate (`caPem`); default: plain HTTP. */
   readonly tls?: boolean
   readonly port?: number
   /** For the half hour of the lock-out. */
@@ -83,7 +83,7 @@ const dripMs = 2
 
 /**
  * The company's file storage server on loopback, as design notes say that the real one answers: OCS verification of
- * users, its lock-out, its maintenance, and the WebDAV that uploads need. It can be told to misbehave.
+ * users, its lock-out, its maintenance, and the WebDAV that uploads need. It can be made to misbehave.
  */
 export class StorageServer {
   readonly users: StorageUser[]
@@ -234,7 +234,7 @@ export class StorageServer {
     else this.#failures = this.#failures.filter((failure) => failure.login !== login)
   }
 
-  /** After more than ten wrong ones nobody comes in by Basic, right or wrong. */
+  /** After more than ten wrong ones no one comes in by Basic, right or wrong. */
   #describeUser(headers: IncomingHttpHeaders, response: ServerResponse, isCounted: boolean): unknown {
     const refuse = (status: number, statuscode: number, message: string) =>
       ocs(response, status, { status: 'failure', statuscode, message }, [])
@@ -311,7 +311,7 @@ function halfOf(response: ServerResponse, then: 'stall' | 'drip'): DavResponse {
   }
 }
 
-/** Never ends by itself: whoever listens has to stop. */
+/** Never ends by itself: the one who listens has to stop. */
 function pourOut(response: ServerResponse): void {
   response.writeHead(200, { 'Content-Type': 'application/json' })
   const part = Buffer.alloc(64 * 1024, ' ')

@@ -6,7 +6,7 @@ import { z } from 'zod'
 
 /**
  * The stories of `test/stories`: hand-made histories of the ledger with the results that the documents ask for. What
- * each field means stands in the README beside them. Every form error is thrown with the file's name; nothing is
+ * each field means is in the README beside them. Every form error is thrown with the file's name; nothing is
  * skipped and no key is ignored, so that a misspelt expectation cannot pass for a kept one.
  */
 
@@ -56,7 +56,7 @@ const slotState = z.discriminatedUnion('isOccupied', [
   z.strictObject({ isOccupied: z.literal(false), assetBarcode: z.null() }),
 ])
 
-/** held: a photo of its own. A number: the photo of that number, the same wherever the story names it. */
+/** held: a separate photo. A number: the photo of that number, the same wherever the story names it. */
 const photo = z.union([z.literal('held'), z.int().positive()])
 
 const given = z.strictObject({
@@ -96,7 +96,7 @@ const post = z
     photo: photo.optional(),
     photo_url: z.url().optional(),
     photo_taken_at: instant.optional(),
-    /** Sent as it stands: a story may be about its form. */
+    /** Sent as it is: a story may be about its form. */
     timestamp: z.string().optional(),
     operator: label.optional(),
     scale_weight_kg: z.number().optional(),
@@ -135,7 +135,7 @@ const postStep = z
   })
   .transform((value) => ({ ...value, kind: 'post' as const, by: value.by ?? usualCaller(value.post.event_type) }))
 
-/** An event that an act appended, as it is told in the answer. */
+/** An event that an act appended, as the answer has it. */
 const appended = z.strictObject({
   event_type: z.enum(eventTypes),
   slot: label,
@@ -245,8 +245,8 @@ const check = z.preprocess(
 type ReadStep = z.output<typeof step>
 
 /** Whether the step records exactly one event. */
-function isRecorded(told: ReadStep | undefined): boolean {
-  return told?.kind === 'post' && told.expect.status === 201
+function isRecorded(step: ReadStep | undefined): boolean {
+  return step?.kind === 'post' && step.expect.status === 201
 }
 
 const storyFile = z

@@ -77,7 +77,7 @@ export function facts(detectionId: number, motionMs: number): DetectionFacts {
   return { detectionId, cameraId: 1, motionAt: Math.round(motionMs + wallOffsetMs), score: 0.5, sceneChange: false }
 }
 
-/** So much pre-roll is asked for, and no cooldown stands against it. */
+/** So much pre-roll is asked for, and no cooldown prevents it. */
 export function from(motionMs: number, askedPreRollMs: number) {
   return { fromMs: motionMs - askedPreRollMs, notBeforeMs: -Infinity, askedPreRollMs }
 }

@@ -13,7 +13,7 @@ export const boxUrl = 'https://gatehouse.test'
 type Test = { teardown(work: () => unknown): void }
 
 /**
- * A gateway at https://gatehouse.test with a certificate of its own CA, and a handheld that trusts this CA and nothing else.
+ * A gateway at https://gatehouse.test with a certificate of its CA, and a handheld that trusts this CA and nothing else.
  * The network can be cut, and the handheld's browser restarted with what it keeps on its disk.
  */
 export class TrustedBox {

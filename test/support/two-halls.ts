@@ -3,7 +3,7 @@ import type { FromCameras } from '../../src/video/index.ts'
 import { furnish, type Person, people, signedIn, siteUrl, type TestGateway, testGateway } from './gateway.ts'
 import { jpeg } from './photo.ts'
 
-/** Stands in every text of the hidden hall, in this spelling. */
+/** Part of every text of the hidden hall, in this spelling. */
 export const canary = 'kanarie'
 
 export const rita: Person = { username: 'rita', role: 'supervisor' }
@@ -14,7 +14,7 @@ const polygon = [
   { x: 1, y: 1 },
 ]
 
-/** What stands in the hidden hall, by the name under which a request may refer to it. */
+/** What is in the hidden hall, by the name under which a request may refer to it. */
 export type Hidden = Readonly<Record<HiddenKind, string>>
 export type HiddenKind =
   | 'warehouse'
@@ -39,9 +39,9 @@ export type HiddenKind =
   | 'word'
 
 /**
- * A gateway with two halls: the first for everyone, the second hidden from all but rita and admins. In the second stands
+ * A gateway with two halls: the first for everyone, the second hidden from all but rita and admins. In the second is
  * one of everything, with a canary in each of its texts. The slots A-01 to A-40 of the first one are empty, and P-1
- * stands in A-00.
+ * is in A-00.
  */
 export async function twoHalls(): Promise<{ gateway: TestGateway; hidden: Hidden; device: Record<string, string> }> {
   const gateway = await testGateway({

@@ -1,7 +1,7 @@
-/** One command as a printer takes it: `FO`, `A0`, `FD` …, with what stands behind it. */
+/** One command as a printer takes it: `FO`, `A0`, `FD` …, with what is behind it. */
 export type ZplCommand = { readonly prefix: string; readonly name: string; readonly rest: string }
 
-/** What a printer reads: a command begins at every `^` or `~`, wherever that stands. */
+/** What a printer reads: a command begins at every `^` or `~`, wherever that is. */
 export function zplCommands(zpl: string): ZplCommand[] {
   const commands: ZplCommand[] = []
   for (const [, prefix = '', name = '', rest = ''] of zpl.matchAll(/([\^~])([A-Za-z@][A-Za-z0-9@]?)?([^^~]*)/g))

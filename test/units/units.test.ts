@@ -158,10 +158,10 @@ t.test('whoever asks for everything is told that a unit is held, goes on, gets e
   await post(`/${id}/evidence`, { scale_weight_kg: 400 })
   await post(`/${id}/cancel`, { note: 'sent back' }, people.sven)
   t.equal((await post(`/${id}/hold`)).status, 400, 'a step that is refused is told to nobody')
-  const told = published(gateway)
+  const sent = published(gateway)
     .filter(({ type, data }) => type === 'event.created' && data.kind !== 'transport_unit.created')
     .map(({ data: { kind, event } }) => ({ kind, id: event.id, status: event.status, newest: event.history.at(-1) }))
-  t.match(told, [
+  t.match(sent, [
     {
       kind: 'transport_unit.held',
       id,
@@ -172,7 +172,7 @@ t.test('whoever asks for everything is told that a unit is held, goes on, gets e
     { kind: 'transport_unit.evidence_added', id, status: 'active', newest: { action: 'evidence', scaleReading: 400 } },
     { kind: 'transport_unit.cancelled', id, status: 'cancelled', newest: { action: 'cancelled', note: 'sent back' } },
   ])
-  t.equal(told.length, 4)
+  t.equal(sent.length, 4)
   const types = published(gateway).map(({ type }) => type)
   t.notOk(types.includes('transport_unit.held'), 'the document has no such type')
 })

@@ -55,7 +55,7 @@ t.test('a picture that changes its size ends the stream, says so, and comes back
   await bench.state(1, 'live')
   cam.switchTo('hall', small)
   const changed = () => bench.of('state', 1).find(({ problem }) => problem === 'size-changed')
-  // The pictures go on where nobody notices.
+  // The pictures go on where no one notices.
   const seen = () => bench.of('status', 1).at(-1)?.frameCount ?? 0
   const before = seen()
   await bench.until(() => changed() !== undefined || seen() > before + 50)

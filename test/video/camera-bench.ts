@@ -25,7 +25,7 @@ export type BenchOptions = {
 
 const longestWaitMs = 60_000
 
-/** The cameras thread without its thread: messages in, messages out, clips in a folder of its own, log in a file. */
+/** The cameras thread without its thread: messages in, messages out, clips in its own folder, log in a file. */
 export class CameraBench {
   readonly folder: string
   readonly messages: FromCameras[] = []
@@ -129,7 +129,7 @@ export class CameraBench {
     })
   }
 
-  /** Waits for the camera's state; the message that told it. */
+  /** Waits for the camera's state; the message that reported it. */
   async state(cameraId: number, state: MessageOf<'state'>['state']): Promise<MessageOf<'state'>> {
     const newest = () => this.of('state', cameraId).at(-1)
     await this.until(() => newest()?.state === state, `camera ${cameraId} is ${state}`)

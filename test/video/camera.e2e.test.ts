@@ -237,17 +237,17 @@ t.test('what is wrong with a camera is told in plain words', async (t) => {
   cam.fault('full', 'full')
   cam.fault('garbage', 'noise')
   const b = await open(t)
-  const told = async (cameraId: number, url: string) => {
+  const problemOf = async (cameraId: number, url: string) => {
     b.camera(cameraId, url)
     await b.until(() => b.of('state', cameraId).at(-1)?.state === 'backing-off', `camera ${cameraId} is backing off`)
     return b.of('state', cameraId).at(-1)?.problem
   }
   const [path, sound, full, nobody, name] = await Promise.all([
-    told(1, `${cam.url('hall')}/wrong/path`.replace('/hall', '/nothing')),
-    told(2, cam.url('sound')),
-    told(3, cam.url('full')),
-    told(4, 'rtsp://127.0.0.1:1/hall'),
-    told(5, 'rtsp://nowhere.invalid/hall'),
+    problemOf(1, `${cam.url('hall')}/wrong/path`.replace('/hall', '/nothing')),
+    problemOf(2, cam.url('sound')),
+    problemOf(3, cam.url('full')),
+    problemOf(4, 'rtsp://127.0.0.1:1/hall'),
+    problemOf(5, 'rtsp://nowhere.invalid/hall'),
   ])
   t.same([path, sound, full, nobody, name], ['wrong-path', 'no-video', 'busy', 'unreachable', 'name-unknown'])
   b.camera(6, cam.url('hall'), { username: 'viewer', passwordFile: 'missing' })

@@ -157,12 +157,12 @@ t.test('a thread that was held up listens anew before it calls a camera frozen o
   first.give({ kind: 'tick' }).pass(1000).give({ kind: 'ended', problem: 'unreachable' })
   t.match(first.connection.phase, { kind: 'backing-off', problem: 'frozen' }, 'ffmpeg gave up the silent camera first')
 
-  const told = new Bench().live()
-  told.nowMs += 5500
-  t.equal(told.give({ kind: 'overslept' }).give({ kind: 'tick' }).kind, 'live', 'another timer was late')
-  told.pass(4000).give({ kind: 'picture' }).pass(4999)
-  t.equal(told.kind, 'live')
-  t.match(told.pass(1).connection.phase, { kind: 'stalled', problem: 'frozen' }, 'after a picture all is as before')
+  const bench = new Bench().live()
+  bench.nowMs += 5500
+  t.equal(bench.give({ kind: 'overslept' }).give({ kind: 'tick' }).kind, 'live', 'another timer was late')
+  bench.pass(4000).give({ kind: 'picture' }).pass(4999)
+  t.equal(bench.kind, 'live')
+  t.match(bench.pass(1).connection.phase, { kind: 'stalled', problem: 'frozen' }, 'after a picture all is as before')
 
   const connecting = new Bench().give({ kind: 'start' })
   connecting.nowMs += 25_000

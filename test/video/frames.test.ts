@@ -71,7 +71,7 @@ t.test('motion is dated right by a gateway that has been behind for minutes', as
   const wrong = wrongBy((ms) => (ms < minute || ms > 9 * minute ? 0 : 20_000))
   t.ok(wrong(0) <= 1)
   t.ok(wrong(1) <= 50, 'behind for a minute')
-  // Clocks of cameras run slower by up to a thousandth, so nobody knows it better.
+  // Clocks of cameras run slower by up to a thousandth, so no one knows it better.
   t.ok(wrong(8) <= 500, `${wrong(8)} ms, behind for eight minutes`)
   t.ok(wrong(10) <= 1, 'no more')
 })

@@ -48,7 +48,7 @@ t.test('a camera is not called frozen for what its thread did not see', async (t
     },
   })
   await until(() => states().includes('live'))
-  // Its watchdog is half a second late, and nobody listened for five.
+  // Its watchdog is half a second late, and no one listened for five.
   clock.stall(5500)
   clock.advance(0)
   t.same(states(), ['connecting', 'live'])

@@ -17,7 +17,7 @@ t.setTimeout(900_000)
 
 const system = locateFfmpeg().path
 const programs = [...new Set([system, assetPath('ffmpeg')])]
-/** One of each kind that has a header of its own: codec, key frames, order and distance of the pictures. */
+/** One of each kind that has its own header: codec, key frames, order and distance of the pictures. */
 const names = [
   ...['passer', 'passer-hevc', 'counted-uneven', 'counted-reordered', 'counted-mjpeg'],
   ...['counted-gop-1', 'counted-gop-10', 'counted-gop-1-hevc', 'counted-gop-10-hevc'],

@@ -76,7 +76,7 @@ export async function compare(t: Test, { cam, b, clip }: Hall, closed: MessageOf
   t.ok(Math.abs(closed.durationSeconds * 1000 - trueMs) <= 3, `${closed.durationSeconds} s, in truth ${trueMs} ms`)
   t.equal(Math.round(closed.durationSeconds * 1000), closed.endedAt - closed.startedAt)
   const offMs = cam.takenAt('hall', times[last] ?? -1).map((takenMs) => Math.abs(closed.endedAt - takenMs))
-  // At most 60 ms on an idle machine. On a busy one ffmpeg itself is late, which nobody can know; `clip.test.ts` is exact.
+  // At most 60 ms on an idle machine. On a busy one ffmpeg itself is late, which no one can know; `clip.test.ts` is exact.
   t.ok(Math.min(...offMs) <= 500, `its end is off by ${Math.min(...offMs)} ms`)
   return shown
 }

@@ -5,7 +5,7 @@ import { ffmpegDialect } from '../../src/video/index.ts'
 import { footage } from '../support/footage.ts'
 import { compare, firstClip, system, timesSeen, watch } from './numbered-hall.ts'
 
-// Made one after the other: whoever needs one of them then finds it.
+// Made one after the other: a test that needs one of them then finds it.
 for (const name of ['counted-8mbit', 'counted-uneven', 'counted-reordered', 'counted-mjpeg', 'passer'] as const) {
   await footage(name)
 }

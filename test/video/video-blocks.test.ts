@@ -1,4 +1,4 @@
-/** Memory of video that is filled again: nobody may see another picture in it than the one that he kept. */
+/** Memory of video that is filled again: no one may see another picture in it than the one that he kept. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

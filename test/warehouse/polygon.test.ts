@@ -36,7 +36,7 @@ const coordinate = fc.integer({ min: -1000, max: 1000 })
 t.test(
   'points in the order of their direction from a middle fence in a place, wherever and however large',
   async () => {
-    // Edges of a star around its middle cannot meet: each lies in a sector of its own, narrower than half a turn.
+    // Edges of a star around its middle cannot meet: each lies in its own sector, narrower than half a turn.
     const star = fc.integer({ min: 3, max: 40 }).chain((n) =>
       fc.record({
         radii: fc.array(fc.integer({ min: 1, max: 1000 }), { minLength: n, maxLength: n }),

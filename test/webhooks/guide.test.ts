@@ -34,7 +34,7 @@ async function until(gateway: TestGateway, received: readonly Received[], count:
   await gateway.webhooks.worker.settled()
 }
 
-/** A gateway that sends to a receiver of its own. */
+/** A gateway that sends to one receiver. */
 async function yard(t: Test, options: Pick<ReceiverOptions, 'behave'> = {}) {
   const receiver = await startReceiver({ secret, ...options })
   t.teardown(() => receiver.stop())
@@ -74,7 +74,7 @@ async function aBadDay(t: Test): Promise<Received[]> {
   return [...all, forged]
 }
 
-/** A day on which everything happens that a receiver can be told of, each once; the test comes last. */
+/** A day on which everything happens that a receiver can hear of, each once; the test comes last. */
 async function aFullDay(t: Test): Promise<Received[]> {
   const { gateway, receiver, register } = await yard(t)
   const id = await register(eventTypes.filter((type) => type !== 'webhook.test'))
@@ -196,9 +196,9 @@ t.test('the guide’s code takes every type of notification, and a test for a te
     'every type was sent',
   )
   const kinds = new Set(day.filter(({ type }) => type === 'event.created').map(kindOf))
-  const told = [...eventTypes.filter((type) => !['event.created', 'webhook.test'].includes(type)), ...createdKinds]
+  const reported = [...eventTypes.filter((type) => !['event.created', 'webhook.test'].includes(type)), ...createdKinds]
   t.strictSame(
-    told.filter((kind) => !kinds.has(kind)),
+    reported.filter((kind) => !kinds.has(kind)),
     [],
     'event.created told of everything',
   )

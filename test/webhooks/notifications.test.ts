@@ -39,7 +39,7 @@ async function aPalletsDay(gateway: TestGateway): Promise<void> {
   }
 }
 
-/** Something went wrong, was put right, and stands in the report of the day. */
+/** Something went wrong, was put right, and is in the report of the day. */
 async function whatCameOfIt(gateway: TestGateway): Promise<void> {
   const post = async (path: string, body: object) => {
     const reply = await gateway.ask('POST', `/api/governance/${path}`, { by: people.ada, body })
@@ -102,27 +102,31 @@ t.test('motion.detected is as documented, with a clip and without', async (t) =>
 })
 
 t.test('a notification that differs from its schema is told of, field by field', async (t) => {
-  const told: string[] = []
-  const inspect = inspector(notifications, (type, problem) => told.push(`${type}: ${problem}`))
+  const differences: string[] = []
+  const inspect = inspector(notifications, (type, problem) => differences.push(`${type}: ${problem}`))
   inspect('webhook.test', { webhookId: 'w', message: 'm' })
   inspect('webhook.test', { webhookId: 'w', message: 'm', absent: undefined })
-  t.strictSame(told, [])
+  t.strictSame(differences, [])
   inspect('webhook.test', { webhookId: 'w', message: 7 })
   inspect('webhook.test', { webhookId: 'w', message: 'm', more: null })
   inspect('event.created', { kind: 'webhook.test', event: {} })
-  t.match(told, [/^webhook.test: message: .*string/, 'webhook.test: more: not in the schema', /^event.created: kind: /])
+  t.match(differences, [
+    /^webhook.test: message: .*string/,
+    'webhook.test: more: not in the schema',
+    /^event.created: kind: /,
+  ])
 })
 
 t.test('it goes out all the same: no fact is refused because it was described wrongly', async (t) => {
-  const told: string[] = []
-  const yard = new WebhookYard({ inspect: inspector(notifications, (type) => told.push(type)) })
+  const differences: string[] = []
+  const yard = new WebhookYard({ inspect: inspector(notifications, (type) => differences.push(type)) })
   t.teardown(() => yard.end())
   yard.webhooks.worker.start()
   const receiver = await yard.receiver()
   await yard.register(receiver)
   await yard.publish()
   await yard.attempted(1)
-  t.strictSame(told, ['whms.placement', 'event.created'])
+  t.strictSame(differences, ['whms.placement', 'event.created'])
   t.match(receiver.received, [{ type: 'whms.placement', event: { data: { n: 1 } } }])
 })
 

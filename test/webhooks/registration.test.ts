@@ -114,7 +114,7 @@ const insideNames: Record<string, string[]> = {
   'mapped.example': ['::ffff:192.168.1.1'],
 }
 
-/** Ways to name a network that is nobody else's business. */
+/** Ways to name a network that is no one else's business. */
 const insideAddresses = [
   ['user info', 'https://user@erp.example/'],
   ['a password alone', 'https://:pw@erp.example/'],

@@ -52,7 +52,7 @@ const silence = (t: Test) =>
     createTcpServer(() => {}),
   )
 
-/** A port at which nobody listens. */
+/** A port at which no one listens. */
 async function nobody(t: Test): Promise<number> {
   const { port, stop } = await site(t, noContent)
   await stop()

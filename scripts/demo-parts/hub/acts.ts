@@ -139,7 +139,7 @@ async function sameSize({ office, account }: Scene, { siteId, clients }: Site): 
   return (await eventually(look, ({ there, here }) => there === here, arrival)).there
 }
 
-/** Somebody puts a copy of the database in its place: what was recorded since is gone, and the box is told so. */
+/** Somebody puts a copy of the database in its place: what was recorded since is gone, and the box knows it. */
 export async function isPutBack(scene: Scene): Promise<ActResult> {
   const { kassel } = scene.sites
   await kassel.gateway.stop()
@@ -163,7 +163,7 @@ export async function isPutBack(scene: Scene): Promise<ActResult> {
 export async function isCaught(scene: Scene): Promise<ActResult> {
   const { office, account, sites } = scene
   for (const slot of [8, 9, 10, 11, 12, 13]) await place(sites.kassel, { slot, pallet: palletOf(sites.kassel, slot) })
-  // A gateway that was told that it is behind tries again after a minute; after a start it tries at once.
+  // A gateway that has heard that it is behind tries again after a minute; after a start it tries at once.
   await sites.kassel.gateway.stop()
   await sites.kassel.gateway.start()
   const forks = async () => {
@@ -201,7 +201,7 @@ export async function goesOn(scene: Scene): Promise<ActResult> {
   return { detail: 'a new log continues it; log.forked stands until somebody closes it' }
 }
 
-/** @returns what the head office says of a pallet, once it stands at that site alone */
+/** @returns what the head office says of a pallet, once it is at that site alone */
 async function stands({ office, account }: Scene, pallet: string, { siteId }: Pick<Site, 'siteId'>) {
   return eventually(
     () => office.get(account, `/api/hub/search?code=${pallet}`),

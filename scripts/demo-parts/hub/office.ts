@@ -11,7 +11,7 @@ const answerLimitMs = 20_000
 /** The code that lets one gateway in, as `gatehouse hub enrol --json` prints it. */
 export type Code = { readonly code: string; readonly siteId: string }
 
-/** One head office over HTTPS, with a certificate authority and a database of its own. */
+/** One head office over HTTPS, with its own certificate authority and database. */
 export class Office extends Daemon {
   readonly #port: number
   /** Its certificate authority. */

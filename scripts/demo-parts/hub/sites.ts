@@ -28,7 +28,7 @@ export type Site = {
   readonly floor: Floor
 }
 
-/** Starts a gateway of this site in a folder of its own, and furnishes its hall. */
+/** Starts a gateway of this site in its own folder, and furnishes its hall. */
 export async function openSite(
   options: GatewayCommand & { readonly folder: string; readonly atEnd: (ending: () => unknown) => void },
   siteId: SiteId,

@@ -21,7 +21,7 @@ import {
 import { Office } from './office.ts'
 import { openSite, recalledPallet, type Site, type SiteId, siteIds } from './sites.ts'
 
-/** A reason not to begin, told to the user as it stands. */
+/** A reason not to begin, shown to the user as it is. */
 export class NoPostgres extends Error {
   override readonly name = 'NoPostgres'
 

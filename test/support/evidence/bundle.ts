@@ -273,7 +273,7 @@ function anchors(bundle: Bundle, checkpoint: Checkpoint, { stampAuthority }: Bun
   for (const { size, rootHash, token } of stamps) {
     if (size !== checkpoint.size || rootHash !== checkpoint.root.toString('base64'))
       refuse(`an anchor of size ${size} does not fit the checkpoint of size ${checkpoint.size}`)
-    // A token without the hash of the checkpoint stamps something else, whoever signed it.
+    // A token without the hash of the checkpoint stamps something else, no matter who signed it.
     if (!fromBase64(token).includes(sha256(Buffer.from(checkpoint.text)))) refuse('a time stamp of something else')
     if (stampAuthority !== undefined) checkStamp(checkpoint.text, fromBase64(token), stampAuthority)
   }

@@ -14,7 +14,7 @@ export type Signer = {
   line(text: string, atSeconds?: bigint): string
 }
 
-/** The time that a line states unless told otherwise: 2 March 2026, 08:05 UTC. */
+/** The time that a line states unless another one is given: 2 March 2026, 08:05 UTC. */
 const usualTime = 1_772_438_700n
 
 /** Makes a key with a name. Type 1 and 4 are Ed25519, 6 is ML-DSA-44. */
@@ -294,7 +294,7 @@ function forgedLeaves(good: GoodBundle): Forgery[] {
   ]
 }
 
-/** The leaf, truly contained in another log with keys of its own. */
+/** The leaf, truly contained in another log with its own keys. */
 function ofAnotherLog({ bundle, log }: GoodBundle, logId: string): string {
   const other = testLog({ logId, leaves: log.leaves })
   const { tlogProof, keys } = makeBundle({ log: other, index: indexOf(bundle.tlogProof) })

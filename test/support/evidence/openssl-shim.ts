@@ -1,5 +1,5 @@
 /**
- * Stands in for another version of openssl: says that version, and checks signatures with the crypto of Node, which knows
+ * Takes the place of another version of openssl: says that version, and checks signatures with the crypto of Node, which knows
  * ML-DSA. Everything else goes to the real one.
  *
  *   node openssl-shim.ts VERSION REAL-OPENSSL ARGUMENTS…

@@ -51,7 +51,7 @@ export function* pictures(scene: Scene, format: Format): Generator<Uint8Array> {
   for (const [i, ms] of pictureTimes(scene, format).entries()) {
     clean.set(hall)
     paintActs(scene.acts, ms, canvasOn(clean, width, height))
-    // Of its own bytes: who takes it may still be writing it while the next one is painted.
+    // Its own bytes: who takes it may still be writing it while the next one is painted.
     const seen = new Uint8ClampedArray(hall.length)
     expose(clean, seen, { luma: width * height, light: lightAt(scene, ms), nth: i })
     if (counted) paintCounter(seen, width, height, i)

@@ -35,7 +35,7 @@ export function nalUnits(stream: Buffer): Buffer[] {
   return units
 }
 
-/** The pictures of a byte stream. What stands before the first slice belongs to the first picture. */
+/** The pictures of a byte stream. What is before the first slice belongs to the first picture. */
 export function accessUnits(stream: Buffer, syntax: NalSyntax): AccessUnit[] {
   const pictures: Buffer[][] = []
   let sliced = true

@@ -1,6 +1,6 @@
 /** JPEG pictures in RTP (RFC 2435): baseline, 4:2:0 or 4:2:2, standard Huffman tables, quantization tables in the packets. */
 
-/** RFC 3551: JPEG has a number of its own. */
+/** RFC 3551: JPEG has its own number. */
 export const jpegPayloadType = 26
 
 const payloadLimit = 1400
@@ -8,7 +8,7 @@ const startOfImage = Buffer.from([0xff, 0xd8, 0xff])
 const tableBytes = 64
 const tablesInPacket = 255
 
-/** What stands in the markers of a JPEG picture. */
+/** What is in the markers of a JPEG picture. */
 type Markers = {
   readonly width: number
   readonly height: number

@@ -5,7 +5,7 @@ const samplesPerSecond = 8000
 const packetMs = 100
 const samplesPerPacket = (samplesPerSecond * packetMs) / 1000
 
-/** The microphone of a camera in a room where nobody speaks: G.711 µ-law (RFC 3551), in which silence is all ones. */
+/** The microphone of a camera in a room where no one speaks: G.711 µ-law (RFC 3551), in which silence is all ones. */
 export class Silence implements Track {
   readonly payloadType = 0
   #ticks = firstTimestamp
