@@ -43,9 +43,7 @@ export {
   slotPlaces,
   slots,
   slotsFrom,
-  type Warehouse,
   warehouseOfSlot,
   warehouseOfSlotId,
-  warehouseOfZone,
-  type Zone,
-} from './store.ts'
+} from './slot-store.ts'
+export { type Warehouse, warehouseOfZone, type Zone } from './store.ts'

@@ -9,6 +9,7 @@ import type { NewSlot, NewWarehouse, NewZone, SlotChange, WarehouseChange, ZoneC
 import type { Sight, WarehouseSight } from './sight.ts'
 import type { SingleWrites } from './single-writes.ts'
 import { readSlotCode } from './slot-code.ts'
+import * as slotStore from './slot-store.ts'
 import * as store from './store.ts'
 
 const defaultColor = '#808080'
@@ -146,7 +147,7 @@ export class WarehouseService {
     refuseTaken(tx, zone.warehouseId, zone.name)
     const id = store.insertZone(tx, { ...zone, color: zone.color ?? defaultColor }, this.#needs.clock.now())
     const made = this.zone(tx, id, by.caller)
-    const adopted = store.adoptSlots(tx, made, this.#needs.clock.now())
+    const adopted = slotStore.adoptSlots(tx, made, this.#needs.clock.now())
     this.#needs.audit.write(tx, by, {
       action: 'zone.created',
       entity: 'zone',
@@ -171,8 +172,8 @@ export class WarehouseService {
       const zone = this.zone(tx, old.id, by.caller)
       const slots = changed.includes('name')
         ? {
-            renamedSlots: store.renameLabels(tx, zone, old.name, nowMs),
-            adoptedSlots: store.adoptSlots(tx, zone, nowMs),
+            renamedSlots: slotStore.renameLabels(tx, zone, old.name, nowMs),
+            adoptedSlots: slotStore.adoptSlots(tx, zone, nowMs),
           }
         : {}
       const { floor_plan_polygon: outline, ...others } = change
@@ -200,8 +201,8 @@ export class WarehouseService {
   }
 
   /** Adds a slot inside a transaction. Throws ALREADY_EXISTS, REFERENCE_NOT_FOUND. */
-  createSlot(tx: Tx, slot: NewSlot, by: RequestOrigin): store.Slot {
-    const holder = store.findSlotLike(tx, slot.slot_id)
+  createSlot(tx: Tx, slot: NewSlot, by: RequestOrigin): slotStore.Slot {
+    const holder = slotStore.findSlotLike(tx, slot.slot_id)
     if (holder) {
       throw new AppError('ALREADY_EXISTS', `There is a slot ${holder.slot_id} already`, {
         details: `slot_id: ${slot.slot_id} is taken`,
@@ -210,7 +211,11 @@ export class WarehouseService {
     const zone = this.#zoneOfSlot(tx, slot, by.caller)
     const warehouseId = zone?.warehouseId ?? slot.warehouseId ?? this.#needs.warehouseId()
     this.#referTo(tx, warehouseId, by.caller)
-    const id = store.insertSlot(tx, store.slotColumns(slot, warehouseId, zone?.id ?? null), this.#needs.clock.now())
+    const id = slotStore.insertSlot(
+      tx,
+      slotStore.slotColumns(slot, warehouseId, zone?.id ?? null),
+      this.#needs.clock.now(),
+    )
     this.#needs.audit.write(tx, by, { action: 'slot.created', entity: 'slot', entityId: id })
     this.#planChanged(warehouseId)
     return this.slot(tx, id, by.caller)
@@ -220,16 +225,16 @@ export class WarehouseService {
    * Changes the given fields and keeps the rest. Values that are the same already change neither version nor audit trail.
    * `version`: the one that If-Match demands. Throws NOT_FOUND, VERSION_MISMATCH, VALIDATION_ERROR.
    */
-  changeSlot(tx: Tx, id: number, change: SlotChange, version: number | undefined, by: RequestOrigin): store.Slot {
+  changeSlot(tx: Tx, id: number, change: SlotChange, version: number | undefined, by: RequestOrigin): slotStore.Slot {
     const old = this.slot(tx, id, by.caller)
     demandVersion('slot', old, version)
     if (change.slot_id !== undefined && matchedName(change.slot_id) !== matchedName(old.slot_id))
       throw AppError.field('slot_id', 'cannot be changed')
     if (change.warehouseId !== undefined && change.warehouseId !== old.warehouseId)
       throw AppError.field('warehouseId', 'cannot be changed')
-    const columns = store.differingColumns(tx, id, this.#slotChanges(tx, old, change, by.caller))
+    const columns = slotStore.differingColumns(tx, id, this.#slotChanges(tx, old, change, by.caller))
     if (Object.keys(columns).length === 0) return old
-    store.updateSlot(tx, id, columns, this.#needs.clock.now())
+    slotStore.updateSlot(tx, id, columns, this.#needs.clock.now())
     const { slot_id: _, floor_plan_polygon: polygon, ...changes } = change
     const said = namedFields({ ...changes, polygon: polygon && 'changed' })
     this.#needs.audit.write(tx, by, { action: 'slot.updated', entity: 'slot', entityId: id, changes: said })
@@ -238,20 +243,20 @@ export class WarehouseService {
   }
 
   /** Returns a slot. Throws NOT_FOUND, also when the caller may not see its warehouse. */
-  slot(tx: ReadTx, id: number, caller: Caller): store.Slot {
+  slot(tx: ReadTx, id: number, caller: Caller): slotStore.Slot {
     const found = this.visibleSlot(tx, id, caller)
     if (!found) throw AppError.notFound('Slot')
     return found
   }
 
   /** Returns a slot; undefined where `slot` throws. */
-  visibleSlot(tx: ReadTx, id: number, caller: Caller): store.Slot | undefined {
-    const found = store.findSlot(tx, id)
+  visibleSlot(tx: ReadTx, id: number, caller: Caller): slotStore.Slot | undefined {
+    const found = slotStore.findSlot(tx, id)
     return found && this.isVisible(caller, found.warehouseId) ? found : undefined
   }
 
   /** Returns the slot of a path: a canonical decimal is the id unless `byLabel`, anything else the label. Throws NOT_FOUND. */
-  slotByPath(tx: ReadTx, path: string, byLabel: boolean, caller: Caller): store.Slot {
+  slotByPath(tx: ReadTx, path: string, byLabel: boolean, caller: Caller): slotStore.Slot {
     const found = this.#slotAt(tx, path, byLabel)
     if (!found || !this.isVisible(caller, found.warehouseId)) throw AppError.notFound('Slot')
     return found
@@ -262,9 +267,9 @@ export class WarehouseService {
     tx: ReadTx,
     reference: { id?: number | undefined; code?: string | undefined },
     caller: Caller,
-  ): store.Slot {
+  ): slotStore.Slot {
     const { id, code } = reference
-    const found = code === undefined ? store.findSlot(tx, id ?? 0) : store.findSlotByCode(tx, code)
+    const found = code === undefined ? slotStore.findSlot(tx, id ?? 0) : slotStore.findSlotByCode(tx, code)
     if (!found || !this.isVisible(caller, found.warehouseId)) {
       const path = code === undefined ? 'slot_id' : 'slot_code'
       throw new AppError('REFERENCE_NOT_FOUND', 'There is no such slot', {
@@ -279,37 +284,38 @@ export class WarehouseService {
 
   /** Reads one page of the slots that the caller may see, as JSON, and how many these are in all. */
   pageOfSlotTexts(tx: ReadTx, caller: Caller, page: { limit: number; offset: number }, zoneId?: number) {
-    return store.pageOfSlotTexts(tx, { ...page, zoneId, hidden: this.hiddenFrom(caller) })
+    return slotStore.pageOfSlotTexts(tx, { ...page, zoneId, hidden: this.hiddenFrom(caller) })
   }
 
   /** Reads the next `limit` slots after `afterId`. Returns those that the caller may see, and the id to continue after. */
   slots(tx: ReadTx, caller: Caller, afterId: number, limit: number, zoneId?: number) {
-    return this.#visibleOf(store.listSlots(tx, afterId, limit, zoneId), caller, limit)
+    return this.#visibleOf(slotStore.listSlots(tx, afterId, limit, zoneId), caller, limit)
   }
 
   /** As `slots`, for a list in JSON. */
   slotTexts(tx: ReadTx, caller: Caller, afterId: number, limit: number, zoneId?: number) {
-    return this.#visibleOf(store.listSlotTexts(tx, afterId, limit, zoneId), caller, limit)
+    return this.#visibleOf(slotStore.listSlotTexts(tx, afterId, limit, zoneId), caller, limit)
   }
 
   /**
    * Returns the slot that a scan names, for any caller: by its label as scanned, without the symbology in front, or by its
    * address at a gateway. Undefined when it names none.
    */
-  slotScanned(tx: ReadTx, raw: string): store.Slot | undefined {
+  slotScanned(tx: ReadTx, raw: string): slotStore.Slot | undefined {
     const { labels, address } = readSlotCode(raw)
     if (address) return this.#slotAt(tx, address.path, address.byLabel)
-    return labels.flatMap((label) => store.findSlotByCode(tx, label) ?? [])[0]
+    return labels.flatMap((label) => slotStore.findSlotByCode(tx, label) ?? [])[0]
   }
 
   /** Returns the slot with this label, for any caller. */
-  slotLabelled(tx: ReadTx, label: string): store.Slot | undefined {
-    return store.findSlotByCode(tx, label)
+  slotLabelled(tx: ReadTx, label: string): slotStore.Slot | undefined {
+    return slotStore.findSlotByCode(tx, label)
   }
 
   /** Reads labels and names again that an older gateway has stored. Call once, before anything else. */
   readAnew(tx: Tx): void {
-    store.keepMatchedTexts(tx)
+    slotStore.keepLabelKeys(tx)
+    store.keepNameKeys(tx)
   }
 
   #visibleOf<S extends { id: number; warehouseId: number }>(slots: readonly S[], caller: Caller, limit: number) {
@@ -317,9 +323,9 @@ export class WarehouseService {
     return { slots: visible, lastId: slots.length < limit ? undefined : slots.at(-1)?.id }
   }
 
-  #slotAt(tx: ReadTx, path: string, byLabel: boolean): store.Slot | undefined {
+  #slotAt(tx: ReadTx, path: string, byLabel: boolean): slotStore.Slot | undefined {
     const id = !byLabel && /^[1-9]\d{0,14}$/.test(path) ? Number(path) : undefined
-    return id === undefined ? store.findSlotByCode(tx, path) : store.findSlot(tx, id)
+    return id === undefined ? slotStore.findSlotByCode(tx, path) : slotStore.findSlot(tx, id)
   }
 
   #referTo(tx: ReadTx, warehouseId: number, caller: Caller): void {
@@ -352,10 +358,10 @@ export class WarehouseService {
 
   #slotChanges(
     tx: ReadTx,
-    old: store.Slot,
+    old: slotStore.Slot,
     change: SlotChange,
     caller: Caller,
-  ): Parameters<typeof store.updateSlot>[2] {
+  ): Parameters<typeof slotStore.updateSlot>[2] {
     const moved = change.zone !== undefined || change.zoneId !== undefined
     const zone = moved
       ? this.#zoneOfSlot(

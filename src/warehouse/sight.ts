@@ -1,7 +1,8 @@
 import type { ConfigNames } from '../auth/index.ts'
 import type { ReadTx, UnitOfWork } from '../database/index.ts'
 import type { Caller } from '../http/index.ts'
-import { warehouseIds, warehouseOfSlot } from './store.ts'
+import { warehouseOfSlot } from './slot-store.ts'
+import { warehouseIds } from './store.ts'
 
 declare const decided: unique symbol
 
