@@ -435,7 +435,10 @@ t.test('a site has its regions, and the version that it is offered', async (t) =
 
 t.test('a role can differ by site and region', async (t) => {
   const hub = await headOffice(t, postgres)
-  t.match((await askAs(hub, '/api/hub/sites', 'nele')).body.data, [{ siteId: 'dc-7' }, { siteId: 'dc-8' }])
+  t.match((await askAs(hub, '/api/hub/sites', 'nele')).body.data, [
+    { siteId: 'dc-7', permissions: ['audit:read', 'evidence:read'] },
+    { siteId: 'dc-8', permissions: { length: 0 } },
+  ])
   const changed = { ...hub.config, hub: { ...hub.config.hub, regions: { north: ['dc-9'] } } }
   const reach = (username: string, permission: Permission) =>
     reachOf(changed, { username, instance: 'https://hub.example', groups: [], authMode: 'local' }, permission)

@@ -66,6 +66,19 @@ t.test('a viewer may not read the metrics', async (t) => {
   t.match(await askAs(hub, '/api/metrics'), refusal)
 })
 
+t.test('the metrics are for an account that reads them at every site by its second role', async (t) => {
+  const olaf = { username: 'olaf', role: 'viewer', secretHash: cheapHash('olaf-secret') }
+  const rita = { username: 'rita', role: 'viewer', secretHash: cheapHash('rita-secret') }
+  const hub = await headOffice(t, postgres, {
+    users: [
+      { ...olaf, elsewhere: [{ role: 'auditor' }] },
+      { ...rita, elsewhere: [{ role: 'auditor', sites: ['dc-7'] }] },
+    ],
+  })
+  t.equal((await metricsOf(hub, 'olaf')).status, 200)
+  t.equal((await metricsOf(hub, 'rita')).status, 403, 'of one site')
+})
+
 t.test('a database that comes back from pg_dump goes on with its gateways', async (t) => {
   const hub = await testHub(t, postgres)
   const log = testLog({ leaves: floorLeaves({ count: 40 }) })

@@ -154,7 +154,7 @@ const site: Site = {
     version: '1.2.3',
   },
   ...{ troubles: [], fedAt: '2026-03-02T08:00:00.000Z', lagSeconds: 60, leavesBehind: 0, openAlerts: 0 },
-  ...{ regions: [], offered: null },
+  ...{ regions: [], offered: null, permissions: [] },
   config: { differsIn: [], changedAt: null, changed: [] },
   fleet: {
     ...{ openAlerts: 0, cameras: { configured: 3, withoutPictures: 0 }, freeBytes: 50 * 1024 ** 3, configHash: 'ab' },

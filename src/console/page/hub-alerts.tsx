@@ -1,7 +1,7 @@
 import { useState } from 'hono/jsx/dom'
 import { follow } from './address.ts'
 import { ask } from './ask.ts'
-import { problemOf, timeOf, useAnswer } from './hub-ask.ts'
+import { problemOf, useAnswer, useSiteFacts } from './hub-ask.ts'
 import { hubTexts } from './hub-texts.ts'
 
 const words = hubTexts.alerts
@@ -24,6 +24,7 @@ export const HubAlerts = ({ onLeft }: { onLeft: () => void }) => {
     onLeft,
     everyMs,
   )
+  const sites = useSiteFacts(true, onLeft)
   return (
     <main class="hub" id="main">
       <div class="hub-head">
@@ -50,7 +51,7 @@ export const HubAlerts = ({ onLeft }: { onLeft: () => void }) => {
             </h2>
             <p>{words.words[one.type] ?? words.other}</p>
             <p class="muted">
-              {timeOf(one.openedAt)}
+              {sites.timeAt(one.siteId, one.openedAt)}
               {one.closedBy === null ? '' : ` · ${words.closedBy(one.closedBy)}`}
               {one.closedAt === null ? ` · ${words.open}` : ''} · <span class="code">{one.type}</span>
             </p>
@@ -59,7 +60,7 @@ export const HubAlerts = ({ onLeft }: { onLeft: () => void }) => {
                 {one.type === 'log.forked' ? words.toBoth : words.toLog}
               </a>
             </p>
-            {one.closedAt === null ? <Close alert={one} /> : null}
+            {one.closedAt === null && sites.may(one.siteId, 'alerts:manage') ? <Close alert={one} /> : null}
           </li>
         ))}
       </ul>

@@ -78,13 +78,23 @@ export function agoOf(seconds: number): string {
 /** Says a time by the clock of the site where it was. */
 export type SiteClock = (siteId: string, iso: string) => string
 
-/** Returns the clock of the sites. A time of a site that is not known yet is said as it came, in UTC. */
-export function useSiteClock(isWanted: boolean, onLeft: () => void): SiteClock {
+/** What views say of sites beside their own answers. */
+export type SiteFacts = {
+  readonly timeAt: SiteClock
+  /** Whether this account may do something at a site: its role there may be another one than elsewhere. */
+  readonly may: (siteId: string, permission: string) => boolean
+}
+
+/** Returns what is known of the sites. A time of a site that is not known yet is said as it came, in UTC. */
+export function useSiteFacts(isWanted: boolean, onLeft: () => void): SiteFacts {
   const { answer } = useAnswer<{ data: readonly Site[] }>(isWanted ? '/api/hub/sites' : undefined, onLeft)
-  const zones = new Map(answer?.data.map(({ siteId, timezone }) => [siteId, timezone]))
-  return (siteId, iso) => {
-    const zone = zones.get(siteId)
-    return zone === undefined ? iso : timeOf(iso, zone)
+  const sites = new Map(answer?.data.map((site) => [site.siteId, site]))
+  return {
+    timeAt: (siteId, iso) => {
+      const zone = sites.get(siteId)?.timezone
+      return zone === undefined ? iso : timeOf(iso, zone)
+    },
+    may: (siteId, permission) => sites.get(siteId)?.permissions.includes(permission) ?? false,
   }
 }
 

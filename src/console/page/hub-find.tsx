@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'hono/jsx/dom'
 import { follow, go } from './address.ts'
-import { type SiteClock, useAnswer, useSiteClock } from './hub-ask.ts'
+import { type SiteClock, type SiteFacts, useAnswer, useSiteFacts } from './hub-ask.ts'
 import { hubTexts } from './hub-texts.ts'
 
 const words = hubTexts.find
@@ -31,15 +31,12 @@ type Found = {
   readonly behindFork: readonly Move[]
 }
 
-type FindProps = { code: string; proves: boolean; onLeft: () => void }
-
-/** Where a code is, on any site, and how it came there. `proves`: whether the account may read evidence. */
-export const HubFind = ({ code, proves, onLeft }: FindProps) => {
+/** Where a code is, on any site, and how it came there. */
+export const HubFind = ({ code, onLeft }: { code: string; onLeft: () => void }) => {
   const field = useRef<HTMLInputElement>(null)
   const path = code === '' ? undefined : `/api/hub/search?code=${encodeURIComponent(code)}`
   const { answer, problem } = useAnswer<Found>(path, onLeft)
-  const timeAt = useSiteClock(path !== undefined, onLeft)
-  const shown = { timeAt, proves }
+  const sites = useSiteFacts(path !== undefined, onLeft)
   useEffect(() => {
     field.current?.focus()
     field.current?.select()
@@ -76,12 +73,12 @@ export const HubFind = ({ code, proves, onLeft }: FindProps) => {
           <p class={`card hub-verdict ${verdictOf(answer)}`}>{sentenceOf(answer)}</p>
         ) : null}
       </div>
-      {answer && answer.data.length > 0 ? <Places places={answer.data} timeAt={timeAt} /> : null}
+      {answer && answer.data.length > 0 ? <Places places={answer.data} timeAt={sites.timeAt} /> : null}
       {answer && answer.trail.length > 0 ? (
-        <Trail title={words.trail} moves={answer.trail} file={`${path}&format=csv`} {...shown} />
+        <Trail title={words.trail} moves={answer.trail} file={`${path}&format=csv`} sites={sites} />
       ) : null}
       {answer && answer.behindFork.length > 0 ? (
-        <Trail title={words.behind} hint={words.behindHint} moves={answer.behindFork} {...shown} />
+        <Trail title={words.behind} hint={words.behindHint} moves={answer.behindFork} sites={sites} />
       ) : null}
     </main>
   )
@@ -139,11 +136,10 @@ type TrailProps = {
   moves: readonly Move[]
   /** Address of all of them as a file. */
   file?: string
-  timeAt: SiteClock
-  proves: boolean
+  sites: SiteFacts
 }
 
-const Trail = ({ title, hint, moves, file, timeAt, proves }: TrailProps) => (
+const Trail = ({ title, hint, moves, file, sites }: TrailProps) => (
   <section class="card" aria-label={title}>
     <div class="card-head">
       <h2>{title}</h2>
@@ -164,10 +160,10 @@ const Trail = ({ title, hint, moves, file, timeAt, proves }: TrailProps) => (
           </span>
           <span>
             <a href={`/sites/${encodeURIComponent(siteId)}?at=${encodeURIComponent(timestamp)}`} onClick={follow}>
-              {timeAt(siteId, timestamp)}
+              {sites.timeAt(siteId, timestamp)}
             </a>
             {' · '}
-            {proves ? (
+            {sites.may(siteId, 'evidence:read') ? (
               <a href={`/api/hub/logs/${logId}/entries/${seq}`} download={`leaf-${seq}.proof.json`}>
                 {words.proof(seq)}
               </a>

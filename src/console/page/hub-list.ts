@@ -17,6 +17,8 @@ export type Site = {
   readonly leavesBehind: number
   readonly openAlerts: number
   readonly regions: readonly string[]
+  /** What this account may do at the site, besides seeing it. */
+  readonly permissions: readonly string[]
   /** The version that it is offered. */
   readonly offered: string | null
   readonly fleet: Fleet | null

@@ -32,10 +32,10 @@ type Fork = {
   readonly sent: Side & { readonly leaves: readonly string[] }
 }
 
-type LogProps = { logId: string; before: number | undefined; proves: boolean; onLeft: () => void }
+type LogProps = { logId: string; before: number | undefined; onLeft: () => void }
 
-/** What a gateway has signed, and both sides where it has shown two histories. `proves`: whether the account may read evidence. */
-export const HubLog = ({ logId, before, proves, onLeft }: LogProps) => {
+/** What a gateway has signed, and both sides where it has shown two histories. */
+export const HubLog = ({ logId, before, onLeft }: LogProps) => {
   const path = `/api/hub/logs/${encodeURIComponent(logId)}`
   const page = `${path}/checkpoints?limit=${rowsAPage}${before === undefined ? '' : `&before=${before}`}`
   const { answer, problem, code } = useAnswer<{ log: Log; data: readonly Checkpoint[] }>(
@@ -56,8 +56,7 @@ export const HubLog = ({ logId, before, proves, onLeft }: LogProps) => {
       </div>
       {problem ? <p class="card alarm">{code === 'NOT_FOUND' ? words.unknown : problem}</p> : null}
       {log ? <State log={log} logId={logId} /> : null}
-      {log?.state === 'forked' && !proves ? <p class="card">{words.notYours}</p> : null}
-      {log && proves ? <Forks path={path} timezone={site?.timezone} onLeft={onLeft} /> : null}
+      {log ? <Forks path={path} timezone={site?.timezone} onLeft={onLeft} /> : null}
       {answer ? (
         <Checkpoints rows={answer.data} isOlder={before !== undefined} logId={logId} timezone={site?.timezone} />
       ) : null}
@@ -83,8 +82,13 @@ const State = ({ log, logId }: { log: Log; logId: string }) => (
   </section>
 )
 
+/** The head office decides who may see them: an account may have another role at this site than elsewhere. */
 const Forks = ({ path, timezone, onLeft }: { path: string; timezone: string | undefined; onLeft: () => void }) => {
-  const { answer, problem } = useAnswer<{ data: readonly Fork[]; nextCursor: string | null }>(`${path}/forks`, onLeft)
+  const { answer, problem, code } = useAnswer<{ data: readonly Fork[]; nextCursor: string | null }>(
+    `${path}/forks`,
+    onLeft,
+  )
+  if (code === 'PERMISSION_DENIED' || code === 'NOT_FOUND') return <p class="card">{words.notYours}</p>
   if (problem) return <p class="card alarm">{problem}</p>
   if (!answer || answer.data.length === 0) return null
   return (

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'hono/jsx/dom'
 import { follow, go } from './address.ts'
-import { type SiteClock, useAnswer, useSiteClock } from './hub-ask.ts'
+import { type SiteClock, useAnswer, useSiteFacts } from './hub-ask.ts'
 import { pastedOf } from './hub-list.ts'
 import { hubTexts } from './hub-texts.ts'
 
@@ -29,7 +29,7 @@ export const HubRecall = ({ gtin, lot, onLeft }: { gtin: string; lot: string; on
   const query = new URLSearchParams({ ...(lot !== '' && { lot }), ...(gtin !== '' && { gtin }) })
   const path = query.size === 0 ? undefined : `/api/hub/recall?${query}`
   const { answer, problem, code } = useAnswer<Recalled>(path, onLeft)
-  const timeAt = useSiteClock(path !== undefined, onLeft)
+  const { timeAt } = useSiteFacts(path !== undefined, onLeft)
   useEffect(() => {
     if (path === undefined) batch.current?.focus()
   }, [])

@@ -182,7 +182,8 @@ const english = {
     } as Readonly<Record<'live' | 'forked' | 'retired', string>>,
     toSite: 'Floor of the site',
     toNext: 'The log that goes on behind it',
-    notYours: 'Who may read evidence of this site sees both sides here.',
+    notYours:
+      'Who may read evidence of this site sees here whether the log has shown two histories, and both sides. Your account may not. The person who manages the accounts of the head office can change that.',
     forks: 'Two histories',
     forksHint:
       'Both sides are as they came. Each has a checkpoint that the gateway signed, so anyone can check them with the keys below.',
@@ -445,7 +446,8 @@ const german: typeof english = {
     },
     toSite: 'Halle des Standorts',
     toNext: 'Das Log, das es fortsetzt',
-    notYours: 'Wer Beweise dieses Standorts lesen darf, sieht hier beide Seiten.',
+    notYours:
+      'Wer Beweise dieses Standorts lesen darf, sieht hier, ob das Log zwei Verläufe gezeigt hat, und beide Seiten. Ihr Konto darf das nicht; ändern kann es, wer die Konten der Zentrale verwaltet.',
     forks: 'Zwei Verläufe',
     forksHint:
       'Beide Seiten sind, wie sie kamen. Zu jeder gehört ein vom Gateway signierter Stand; mit den Schlüsseln unten kann ihn jeder prüfen.',

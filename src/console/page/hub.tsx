@@ -61,7 +61,7 @@ const Office = ({ session, onLeft }: { session: Session; onLeft: () => void }) =
       </a>
       <Bar session={session} here={view} onLeft={onLeft} />
       {site === undefined ? (
-        <View session={session} pathname={pathname} query={query} onLeft={onLeft} />
+        <View pathname={pathname} query={query} onLeft={onLeft} />
       ) : (
         <HubFloor key={site} siteId={decoded(site)} at={query.get('at') ?? ''} onLeft={onLeft} />
       )}
@@ -69,19 +69,18 @@ const Office = ({ session, onLeft }: { session: Session; onLeft: () => void }) =
   )
 }
 
-type ViewProps = { session: Session; pathname: string; query: URLSearchParams; onLeft: () => void }
+type ViewProps = { pathname: string; query: URLSearchParams; onLeft: () => void }
 
-const View = ({ session, pathname, query, onLeft }: ViewProps) => {
-  const proves = session.caller?.permissions.includes('evidence:read') ?? false
+const View = ({ pathname, query, onLeft }: ViewProps) => {
   const [, log] = /^\/logs\/([^/]+)\/?$/.exec(pathname) ?? []
   if (log !== undefined) {
     const before = Number.parseInt(query.get('before') ?? '', 10)
     const older = Number.isSafeInteger(before) ? before : undefined
-    return <HubLog key={log} logId={decoded(log)} before={older} proves={proves} onLeft={onLeft} />
+    return <HubLog key={log} logId={decoded(log)} before={older} onLeft={onLeft} />
   }
   switch (pathname) {
     case '/find':
-      return <HubFind code={query.get('code') ?? ''} proves={proves} onLeft={onLeft} />
+      return <HubFind code={query.get('code') ?? ''} onLeft={onLeft} />
     case '/recall':
       return <HubRecall gtin={query.get('gtin') ?? ''} lot={query.get('lot') ?? ''} onLeft={onLeft} />
     case '/alerts':

@@ -29,6 +29,9 @@ import {
 import type { AskService } from './service.ts'
 import type { Sites } from './store.ts'
 
+/** What an account may do at some sites and not at others. */
+const besidesSeeing = ['audit:read', 'evidence:read', 'alerts:manage'] as const satisfies readonly Permission[]
+
 const requestsAMinute = 300
 const refusalsAMinute = 60
 
@@ -57,6 +60,11 @@ export function askRoutes(api: Api, parts: AskRouteParts): void {
   const { asks } = parts
   const sitesOf = (c: Context<AppEnv>, permission: Permission = 'whms:read'): Sites =>
     parts.sitesOf(c.get('caller'), permission)
+  const mayAt = (c: Context<AppEnv>) => {
+    const reaches = besidesSeeing.map((permission) => ({ permission, sites: sitesOf(c, permission) }))
+    return (siteId: string) =>
+      reaches.filter(({ sites }) => sites === null || sites.includes(siteId)).map(({ permission }) => permission)
+  }
   for (const path of ['search', 'recall', 'sites', 'sites/*', 'alerts', 'alerts/*', 'logs/*'])
     api.use(`/api/hub/${path}`, signIn(parts))
   api.use('/api/metrics', signIn(parts))
@@ -77,7 +85,7 @@ export function askRoutes(api: Api, parts: AskRouteParts): void {
   })
   api.get('/api/hub/sites', async (c) => {
     const { format } = readQuery(c, Listed)
-    const data = await asks.sites(sitesOf(c))
+    const data = await asks.sites(sitesOf(c), mayAt(c))
     if (format === 'json') return c.json({ success: true, data })
     return sendCsv(c, 'sites', siteColumns, data, siteRow)
   })

@@ -53,7 +53,7 @@ export const siteColumns = [
   ...['rehearsedAt', 'configHash', 'configDiffersIn', 'gatewayAlerts', 'gatewayAlertKinds', 'regions', 'offered'],
 ]
 
-export function siteRow({ fleet, config, troubles, regions, ...site }: Answer<'sites'>[number]) {
+export function siteRow({ fleet, config, troubles, regions, permissions: _, ...site }: Answer<'sites'>[number]) {
   return {
     ...site,
     regions: regions.join(' '),

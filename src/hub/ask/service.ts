@@ -125,9 +125,9 @@ export class AskService {
 
   /**
    * Returns the sites: how far behind each is (`leavesBehind`: signed by its gateway and not here yet), how it says that it is, and its open alerts here. `config`: the sections in which a box
-   * differs from most, and those that changed when its config changed last.
+   * differs from most, and those that changed when its config changed last. `mayAt`: what the caller may do at a site.
    */
-  async sites(sites: Sites) {
+  async sites(sites: Sites, mayAt: (siteId: string) => readonly string[]) {
     const [logs, alerts] = await Promise.all([logsOf(this.#needs.db, sites), openAlertsOf(this.#needs.db, sites)])
     const nowMs = this.#needs.clock.now()
     const usual = usualSections(
@@ -160,6 +160,7 @@ export class AskService {
           leavesBehind: Math.max(0, Number(now.witnessed_size) - Number(now.size)),
           openAlerts: alerts.get(now.site_id) ?? 0,
           ...{ regions: this.#regionsOf(now.site_id), offered: offered.get(now.site_id) ?? null },
+          permissions: [...mayAt(now.site_id)],
           config: {
             differsIn: differing(sectionsOf(now.status), usual),
             changedAt: now.config_changed_at === null ? null : isoTime(now.config_changed_at.getTime()),

@@ -89,6 +89,9 @@ export const SitesAnswer = listOf(
         .string()
         .nullable()
         .openapi({ description: 'the version that it is offered; its gateway decides by itself when to take it' }),
+      permissions: z
+        .array(z.enum(['audit:read', 'evidence:read', 'alerts:manage']))
+        .openapi({ description: 'what the caller may do at this site besides seeing it' }),
       config: z.strictObject({ differsIn: sections, changedAt: time.nullable(), changed: sections }),
     })
     .openapi('Site'),
