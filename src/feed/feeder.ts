@@ -277,9 +277,9 @@ export class Feeder {
     return this.#target
   }
 
-  #next(tx: ReadTx, { logId, place }: Line, target: Checkpoint, { openings }: FeedSettings): Batch {
+  #next(tx: ReadTx, { logId, place, isGrowing }: Line, target: Checkpoint, { openings }: FeedSettings): Batch {
     const { clock, logRoom } = this.#needs
-    const asked = { nowMs: clock.monotonic(), version: logRoom.size, givesNames: openings === 'names' }
+    const asked = { nowMs: clock.monotonic(), version: logRoom.size, isGrowing, givesNames: openings === 'names' }
     return nextBatch(
       tx,
       target,

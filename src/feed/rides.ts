@@ -14,9 +14,10 @@ const againMs = 24 * 60 * 60 * 1000
 /** What no leaf states, as it goes along with a feed, and how far it reaches. */
 export type Load = {
   readonly body: Pick<FeedBody, 'openings' | 'names' | 'erased' | 'erasedPeople' | 'snapshot'>
-  readonly assets: number | undefined
-  readonly changed: SentChanges
-  readonly slots: number | undefined
+  /** Of assets and slots; undefined with an earlier log: they are said of the newest one. */
+  readonly snapshot:
+    | { readonly assets: number | undefined; readonly changed: SentChanges; readonly slots: number | undefined }
+    | undefined
   readonly erasures: { readonly sent: number; readonly known: number }
 }
 
@@ -24,6 +25,8 @@ type Asked = {
   readonly nowMs: number
   readonly version: number
   readonly log: NamedLog
+  /** Whether it is the newest log of this box. */
+  readonly isGrowing: boolean
   /** Whether this gateway gives names. */
   readonly givesNames: boolean
 }
@@ -43,6 +46,8 @@ export class Rides {
   #newestAsset = 0
   #slots: number | undefined = 0
   #againAtMs = 0
+  /** Number of the log that rows went with last. */
+  #log: number | undefined
   #erasures = { sent: 0, known: -1 }
   /** Leaves of a log whose names the head office has; undefined: it has not said, or takes none. */
   readonly #named = new Map<number, number>()
@@ -61,7 +66,29 @@ export class Rides {
   }
 
   /** The next rows. `version` rises with each snapshot. */
-  load(tx: ReadTx, { nowMs, version, log, givesNames }: Asked): Load {
+  load(tx: ReadTx, { nowMs, version, log, isGrowing, givesNames }: Asked): Load {
+    if (log.number !== this.#log) {
+      // What was said with an earlier log is not known of the next one.
+      this.#log = log.number
+      this.#erasures = { sent: 0, known: -1 }
+    }
+    const printed = isGrowing ? this.#snapshot(tx, nowMs) : undefined
+    const erasures = this.#erased(tx)
+    return {
+      body: {
+        ...(printed &&
+          printed.assets.length + printed.slots.length > 0 && {
+            snapshot: { version, assets: printed.assets.map(printedOn), slots: printed.slots.map(slotRow) },
+          }),
+        ...erasures.body,
+        ...(givesNames && this.#names(tx, log)),
+      },
+      snapshot: printed?.upTo,
+      erasures: { sent: erasures.sent, known: erasures.known },
+    }
+  }
+
+  #snapshot(tx: ReadTx, nowMs: number) {
     if (this.#assets === undefined && this.#slots === undefined && nowMs >= this.#againAtMs) {
       this.#assets = 0
       this.#slots = 0
@@ -73,33 +100,24 @@ export class Rides {
     const ids = new Set(changed.ids).difference(new Set(inOrder.map(({ id }) => id)))
     const assets = [...inOrder, ...(ids.size > 0 ? assetsPrinted(tx, [...ids]) : [])]
     const slots = this.#slots === undefined ? [] : slotsFrom(tx, this.#slots, mostRows)
-    const erasures = this.#erased(tx)
-    return {
-      body: {
-        ...(assets.length + slots.length > 0 && {
-          snapshot: { version, assets: assets.map(printedOn), slots: slots.map(slotRow) },
-        }),
-        ...erasures.body,
-        ...(givesNames && this.#names(tx, log)),
-      },
-      assets: inOrder.at(-1)?.id,
-      changed,
-      slots: slots.at(-1)?.id,
-      erasures: { sent: erasures.sent, known: erasures.known },
-    }
+    return { assets, slots, upTo: { assets: inOrder.at(-1)?.id, changed, slots: slots.at(-1)?.id } }
   }
 
   /** The head office has stored them. */
-  taken({ assets, changed, slots, erasures }: Load, answer: FeedAnswer, log: NamedLog, nowMs: number): void {
+  taken({ snapshot, erasures }: Load, answer: FeedAnswer, log: NamedLog, nowMs: number): void {
+    if (snapshot) this.#moveOn(snapshot, nowMs)
+    this.#erasures = erasures
+    if (answer.openings === 'names' && answer.named !== undefined) this.#named.set(log.number, answer.named)
+    else this.#named.delete(log.number)
+  }
+
+  #moveOn({ assets, changed, slots }: NonNullable<Load['snapshot']>, nowMs: number): void {
     const isOver = this.#assets === undefined && this.#slots === undefined
     if (assets !== undefined) this.#newestAsset = Math.max(this.#newestAsset, assets)
     if (this.#assets !== undefined) this.#assets = assets
     this.#changes.sent(changed)
     this.#slots = slots
     if (!isOver && this.#assets === undefined && slots === undefined) this.#againAtMs = nowMs + againMs
-    this.#erasures = erasures
-    if (answer.openings === 'names' && answer.named !== undefined) this.#named.set(log.number, answer.named)
-    else this.#named.delete(log.number)
   }
 
   /** The head office has stored the erasures and nothing else. After the last of them they begin again. */

@@ -382,6 +382,32 @@ t.test('a restored gateway that accepts the fork goes on with a new log, and wha
   ])
 })
 
+t.test('after a restore slots and assets come with the new log, from the first on', async (t) => {
+  const hub = await testHub(t, postgres, { listens: true })
+  const gateway = await joined(t, hub)
+  const asset = { asset_id: 'P-1', type: 'pallet', gtin: '09521234543213', lot: 'L-7' }
+  t.equal((await gateway.ask('POST', '/api/whms/assets', { by: people.ada, body: asset })).status, 201)
+  await place(gateway, 'P-1')
+  await pass(gateway)
+  await restoreBehind(gateway)
+  await hub.rows('UPDATE slot SET version = 0')
+  const { clock, live } = gateway
+  const { log } = acceptFork(live.config.dataDir, { makeId: uuidv7Maker(clock, systemRandom), nowMs: clock.now() })
+  const restored = await started(gateway)
+  t.teardown(() => restored.feeder.stop())
+  const ofNewLog = async (column: string, table: string) =>
+    (await hub.rows(`SELECT ${column} AS is FROM ${table} WHERE log_id = $1 ORDER BY 1`, [log.logId])).map(
+      (row) => row['is'],
+    )
+  t.same(await ofNewLog('slot_code', 'slot'), ['A-01', 'A-02'])
+  t.same(await ofNewLog('lot', 'asset'), ['L-7'])
+  t.same(
+    await hub.rows('SELECT 1 FROM slot WHERE version > 0 AND log_id <> $1', [log.logId]),
+    [],
+    'none with the old log',
+  )
+})
+
 t.test(
   'a head office that was away while the keys were exchanged follows, and believes the old ones no more',
   async (t) => {
