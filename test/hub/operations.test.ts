@@ -110,7 +110,7 @@ async function sendAll(hub: TestHub, log: TestLog, token: string, onFed: () => v
   for (let from = 0; from < log.leaves.length; ) {
     const end = Math.min(from + 5, log.leaves.length)
     const { status, body } = await hub.ask('POST', feedPathOf(log), { token, body: feedOf(log, from, end) })
-    if (status !== 200 && status !== 503) throw new Error(`a feed was answered with ${status}`)
+    if (status !== 200 && status !== 503) throw new Error(`a feed was answered with ${status}: ${JSON.stringify(body)}`)
     if (status !== 200) continue
     onFed()
     from = body.size
