@@ -2,7 +2,7 @@ import { useRef, useState } from 'hono/jsx/dom'
 import { follow, go } from './address.ts'
 import { alertWords } from './alert-words.ts'
 import { timeOf, useAnswer } from './hub-ask.ts'
-import { type Fleet, pageOf, type Site, stateOf } from './hub-list.ts'
+import { type Fleet, pageOf, type Site } from './hub-list.ts'
 import { HubLogs } from './hub-logs.tsx'
 import { HubPages } from './hub-pages.tsx'
 import { hubTexts } from './hub-texts.ts'
@@ -39,7 +39,7 @@ export const HubFloor = ({ siteId, at, onLeft }: { siteId: string; at: string; o
     <main class="hub" id="main">
       <div class="hub-head">
         <h1>{words.title(site?.name ?? siteId)}</h1>
-        {site ? <span class={`hub-mark ${stateOf(site)}`}>{hubTexts.sites.states[stateOf(site)]}</span> : null}
+        {site ? <span class={`hub-mark ${site.standing}`}>{hubTexts.sites.states[site.standing]}</span> : null}
         <p class="muted" role="status">
           {isPast ? words.asOf(timeOf(at, site?.timezone)) : words.asNow}
           {answer ? ` · ${words.count(slots.filter(({ isOccupied }) => isOccupied).length, slots.length)}` : ''}

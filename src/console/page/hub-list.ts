@@ -16,6 +16,10 @@ export type Site = {
   /** Signed by the gateway, and not at the head office yet. */
   readonly leavesBehind: number
   readonly openAlerts: number
+  /** The worst that is known of it. */
+  readonly standing: SiteState
+  /** What somebody should look after; the head office decides what that is. */
+  readonly problems: readonly { readonly kind: string; readonly amount: number }[]
   readonly regions: readonly string[]
   /** What this account may do at the site, besides seeing it. */
   readonly permissions: readonly string[]
@@ -42,60 +46,15 @@ export type Fleet = {
   readonly configHash: string
 }
 
-export type Note = {
-  readonly kind: 'behind' | 'cameras' | 'certificate' | 'disk' | 'backup' | 'unbacked'
-  readonly amount: number
-}
-
-const dayMs = 86_400_000
-const certificateDays = 14
-const backupDays = 2
-const fewBytes = 2 * 1024 ** 3
-
-/** Returns what of a gateway somebody should look after. Times count by the clock of the head office. Pure. */
-export function notesOf(site: Site): Note[] {
-  const { leavesBehind } = site
-  return [...(leavesBehind > 0 ? [{ kind: 'behind', amount: leavesBehind } as const] : []), ...fleetNotesOf(site)]
-}
-
-function fleetNotesOf({ fleet, fedAt, lagSeconds }: Site): Note[] {
-  if (!fleet || fedAt === null) return []
-  const nowMs = Date.parse(fedAt) + (lagSeconds ?? 0) * 1000
-  const { cameras, certificateUntil, freeBytes, backupAt } = fleet
-  const leftDays =
-    certificateUntil === null ? certificateDays : Math.floor((Date.parse(certificateUntil) - nowMs) / dayMs)
-  const oldDays = backupAt === null ? 0 : Math.floor((nowMs - Date.parse(backupAt)) / dayMs)
-  const notes: (Note | false)[] = [
-    cameras.withoutPictures > 0 && { kind: 'cameras', amount: cameras.withoutPictures },
-    leftDays < certificateDays && { kind: 'certificate', amount: leftDays },
-    freeBytes !== null && freeBytes < fewBytes && { kind: 'disk', amount: freeBytes / 1024 ** 3 },
-    oldDays > backupDays && { kind: 'backup', amount: oldDays },
-    backupAt === null && { kind: 'unbacked', amount: 0 },
-  ]
-  return notes.filter((one) => one !== false)
-}
-
 /** How a site is, the worst first. */
 export const siteStates = ['forked', 'unhealthy', 'late', 'degraded', 'retired', 'silent', 'well'] as const
 export type SiteState = (typeof siteStates)[number]
-
-/** A gateway sends a sign of life every 5 minutes; two of them may be lost on the way. */
-const lateSeconds = 15 * 60
-
-/** Returns the worst that is known of a site. Pure. */
-export function stateOf({ state, health, lagSeconds, openAlerts }: Site): SiteState {
-  if (state === 'forked') return 'forked'
-  if (state === 'retired') return 'retired'
-  if (health === 'unhealthy') return 'unhealthy'
-  if (lagSeconds === null || lagSeconds > lateSeconds) return 'late'
-  if (health === 'degraded' || openAlerts > 0) return 'degraded'
-  return health === null ? 'silent' : 'well'
-}
 
 export const columns = ['state', 'name', 'contact', 'size', 'alerts', 'version'] as const
 export type Column = (typeof columns)[number]
 export const kinds = ['all', 'trouble', ...siteStates, 'behind', 'drift'] as const
 export type Kind = (typeof kinds)[number]
+type CountedKind = SiteState | 'trouble'
 
 export type Wanted = {
   readonly text: string
@@ -107,41 +66,39 @@ export type Wanted = {
 }
 
 /** Returns the sites that somebody wants to see, in their order. Pure. */
-export function listed(sites: readonly Site[], { text, kind, region, by, isDown }: Wanted): Site[] {
+export function listed(sites: readonly Site[], wanted: Wanted): Site[] {
+  const order = comparers[wanted.by]
+  return found(sites, wanted)
+    .filter(isOfKind(wanted.kind))
+    .toSorted((a, b) => (wanted.isDown ? order(b, a) : order(a, b)) || byName(a, b))
+}
+
+/** Those of the region and the text, as the head office filters the file. */
+function found(sites: readonly Site[], { text, region }: Wanted): Site[] {
   const words = text.trim().toLowerCase()
   const isThere = ({ regions }: Site) => region === '' || regions.includes(region)
-  const found = sites.filter((site) => isThere(site) && isOfKind(site, kind) && textOf(site).includes(words))
-  const order = comparers[by]
-  return found.toSorted((a, b) => (isDown ? order(b, a) : order(a, b)) || byName(a, b))
+  return sites.filter((site) => isThere(site) && textOf(site).includes(words))
 }
 
 const textOf = ({ siteId, name, version }: Site) => `${siteId}\n${name}\n${version ?? ''}`.toLowerCase()
 
-function isOfKind(site: Site, kind: Kind): boolean {
-  const state = stateOf(site)
-  switch (kind) {
-    case 'all':
-      return true
-    case 'trouble':
-      return (state !== 'well' && state !== 'silent') || notesOf(site).length > 0
-    case 'behind':
-      return site.leavesBehind > 0
-    case 'drift':
-      return site.config.differsIn.length > 0
-    default:
-      return state === kind
-  }
-}
+const isOfKind =
+  (show: Kind) =>
+  ({ standing, problems }: Site): boolean =>
+    show === 'all' || standing === show || problems.some(({ kind }) => show === 'trouble' || kind === show)
 
 /** Returns the regions that any of the sites belongs to. Pure. */
 export const regionsOf = (sites: readonly Site[]): string[] =>
   [...new Set(sites.flatMap(({ regions }) => regions))].toSorted()
 
-/** Returns how many sites are in each state, the worst first; none without a site. Pure. */
-export function countsOf(sites: readonly Site[]): { readonly state: SiteState; readonly count: number }[] {
-  const states = sites.map(stateOf)
-  return siteStates
-    .map((state) => ({ state, count: states.filter((one) => one === state).length }))
+/** Returns how many sites of a filter have any problem, and are in each state, the worst first; none without a site. Pure. */
+export function countsOf(
+  sites: readonly Site[],
+  wanted: Wanted,
+): { readonly kind: CountedKind; readonly count: number }[] {
+  const among = found(sites, wanted)
+  return (['trouble', ...siteStates] as const)
+    .map((kind) => ({ kind, count: among.filter(isOfKind(kind)).length }))
     .filter(({ count }) => count > 0)
 }
 
@@ -161,7 +118,7 @@ const lagOf = ({ lagSeconds }: Site) => lagSeconds ?? Number.MAX_SAFE_INTEGER
 
 const comparers: Readonly<Record<Column, (a: Site, b: Site) => number>> = {
   state: (a, b) =>
-    siteStates.indexOf(stateOf(a)) - siteStates.indexOf(stateOf(b)) || notesOf(b).length - notesOf(a).length,
+    siteStates.indexOf(a.standing) - siteStates.indexOf(b.standing) || b.problems.length - a.problems.length,
   name: byName,
   contact: (a, b) => lagOf(a) - lagOf(b),
   size: (a, b) => a.size - b.size,

@@ -8,13 +8,10 @@ import {
   type Kind,
   kinds,
   listed,
-  type Note,
-  notesOf,
   offersOf,
   pageOf,
   regionsOf,
   type Site,
-  stateOf,
   type Wanted,
 } from './hub-list.ts'
 import { HubPages } from './hub-pages.tsx'
@@ -48,7 +45,7 @@ export const HubSites = ({ query, onLeft }: { query: URLSearchParams; onLeft: ()
   const all = answer?.data ?? []
   const found = listed(all, wanted)
   const page = pageOf(found, Number(query.get('page') ?? 1) || 1)
-  const forks = all.filter((site) => stateOf(site) === 'forked').length
+  const forks = all.filter(({ standing }) => standing === 'forked').length
   return (
     <main class="hub" id="main">
       <div class="hub-head">
@@ -71,12 +68,13 @@ export const HubSites = ({ query, onLeft }: { query: URLSearchParams; onLeft: ()
       ))}
       {all.length > 0 ? (
         <section class="card" aria-label={words.title}>
-          <Counts all={all} kind={wanted.kind} onChange={change} />
+          <Counts all={all} wanted={wanted} onChange={change} />
           <Filter
             text={text}
             kind={wanted.kind}
             region={wanted.region}
             regions={regionsOf(all)}
+            file={fileOf(wanted)}
             onText={(next) => [setText(next), change({ q: next })]}
             onChange={change}
           />
@@ -94,18 +92,29 @@ export const HubSites = ({ query, onLeft }: { query: URLSearchParams; onLeft: ()
 
 type Change = (next: Partial<Record<'q' | 'show' | 'region' | 'by' | 'down' | 'page', string | undefined>>) => void
 
-/** How many sites are in which state; each leads to those. */
-const Counts = ({ all, kind, onChange }: { all: readonly Site[]; kind: Kind; onChange: Change }) => (
+/** Address of the file with the sites that are shown. */
+function fileOf({ text, kind, region }: Wanted): string {
+  const query = new URLSearchParams({
+    ...(text.trim() !== '' && { q: text.trim() }),
+    ...(kind !== 'all' && { show: kind }),
+    ...(region !== '' && { region }),
+    format: 'csv',
+  })
+  return `/api/hub/sites?${query}`
+}
+
+/** How many sites of the region and the text are in which state; each leads to those. */
+const Counts = ({ all, wanted, onChange }: { all: readonly Site[]; wanted: Wanted; onChange: Change }) => (
   <ul class="hub-counts" aria-label={words.counts}>
-    {countsOf(all).map(({ state, count }) => (
-      <li key={state}>
+    {countsOf(all, wanted).map(({ kind, count }) => (
+      <li key={kind}>
         <button
           type="button"
-          class={`hub-mark ${state}`}
-          aria-pressed={kind === state}
-          onClick={() => onChange({ show: kind === state ? undefined : state })}
+          class={`hub-mark ${kind}`}
+          aria-pressed={kind === wanted.kind}
+          onClick={() => onChange({ show: kind === wanted.kind ? undefined : kind })}
         >
-          {count.toLocaleString(locale)} {words.states[state]}
+          {count.toLocaleString(locale)} {kind === 'trouble' ? words.withProblem : words.states[kind]}
         </button>
       </li>
     ))}
@@ -117,6 +126,7 @@ type FilterProps = {
   kind: Kind
   region: string
   regions: readonly string[]
+  file: string
   onText: (text: string) => void
   onChange: Change
 }
@@ -158,7 +168,7 @@ const Filter = (props: FilterProps) => (
         </select>
       </label>
     ) : null}
-    <a class="button" href="/api/hub/sites?format=csv" download="sites.csv">
+    <a class="button" href={props.file} download="sites.csv">
       {hubTexts.file}
     </a>
   </div>
@@ -183,12 +193,15 @@ const Table = ({ rows, wanted, onChange }: { rows: readonly Site[]; wanted: Want
   </section>
 )
 
+/** A phone has room for what to look after, and leads to the rest. */
+const classOf: Partial<Record<Column, string>> = { size: 'number hub-wide', alerts: 'number', version: 'hub-wide' }
+
 const Head = ({ column, wanted, onChange }: { column: Column; wanted: Wanted; onChange: Change }) => {
   const isSorted = wanted.by === column
   const sort = isSorted ? (wanted.isDown ? 'descending' : 'ascending') : undefined
   const turn = () => onChange({ by: column, down: isSorted && !wanted.isDown ? '1' : undefined })
   return (
-    <th scope="col" aria-sort={sort} class={column === 'size' || column === 'alerts' ? 'number' : undefined}>
+    <th scope="col" aria-sort={sort} class={classOf[column]}>
       <button type="button" class="plain" aria-label={words.sortedBy(words[column])} onClick={turn}>
         {words[column]}
         <span aria-hidden="true">{sort === undefined ? '' : wanted.isDown ? ' ↓' : ' ↑'}</span>
@@ -197,16 +210,17 @@ const Head = ({ column, wanted, onChange }: { column: Column; wanted: Wanted; on
   )
 }
 
-const noteWords = ({ kind, amount }: Note) => words.notes[kind](amount)
+/** In words; the mark of the state says the others. */
+const notesOf = ({ problems }: Site) => problems.flatMap(({ kind, amount }) => words.notes[kind]?.(amount) ?? [])
 
 const Row = ({ site }: { site: Site }) => {
-  const state = stateOf(site)
+  const { standing: state } = site
   const notes = notesOf(site)
   return (
     <tr class={`hub-${state}`}>
       <td>
         <span class={`hub-mark ${state}`}>{words.states[state]}</span>
-        {notes.length > 0 ? <p class="hub-trouble">{notes.map(noteWords).join(' · ')}</p> : null}
+        {notes.length > 0 ? <p class="hub-trouble">{notes.join(' · ')}</p> : null}
         {site.config.differsIn.length > 0 ? (
           <p class="hub-trouble">{words.differs(site.config.differsIn.join(', '))}</p>
         ) : null}
@@ -223,7 +237,7 @@ const Row = ({ site }: { site: Site }) => {
         {site.name === site.siteId ? null : <span class="muted code"> {site.siteId}</span>}
       </th>
       <td>{site.lagSeconds === null ? words.never : agoOf(site.lagSeconds)}</td>
-      <td class="number">{site.size.toLocaleString(locale)}</td>
+      <td class="number hub-wide">{site.size.toLocaleString(locale)}</td>
       <td class="number">
         {site.openAlerts === 0 ? (
           '0'
@@ -233,7 +247,7 @@ const Row = ({ site }: { site: Site }) => {
           </a>
         )}
       </td>
-      <td>
+      <td class="hub-wide">
         {site.version ?? '–'}
         {site.offered === null || site.offered === site.version ? null : (
           <p class="hub-trouble">{words.offered(site.offered)}</p>

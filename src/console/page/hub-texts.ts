@@ -2,6 +2,8 @@ import { inLanguage, locale } from './language.ts'
 
 const many = (n: number, one: string, more: string) => `${n.toLocaleString(locale)} ${n === 1 ? one : more}`
 
+const gibOf = (bytes: number) => (bytes / 1024 ** 3).toLocaleString(locale, { maximumFractionDigits: 1 })
+
 const english = {
   title: 'Head office',
   language: 'Language',
@@ -28,12 +30,13 @@ const english = {
       n === all ? many(all, 'site', 'sites') : `${n} of ${many(all, 'site', 'sites')}`,
     none: 'No site sends its log here yet. Next: make a code with “gatehouse hub enrol --site ID”, and run the command that it prints on the gateway.',
     noneFound: 'No site matches. Clear the filter to see all.',
-    filter: 'Name or number of a site, or version',
+    filter: 'Site or version',
     show: 'Show',
     kinds: { all: 'all', trouble: 'any problem', behind: 'entries missing here', drift: 'config differs' },
     region: 'Region',
     anyRegion: 'any',
     counts: 'Sites by state',
+    withProblem: 'with a problem',
     differs: (sections: string) => `config differs from most in ${sections}`,
     offered: (version: string) => `${version} is offered`,
     offer: (version: string, sites: number, running: number) =>
@@ -61,10 +64,11 @@ const english = {
       cameras: (n: number) => `${many(n, 'camera', 'cameras')} without pictures`,
       certificate: (days: number) =>
         days < 0 ? 'certificate has ended' : `certificate ends in ${many(days, 'day', 'days')}`,
-      disk: (gib: number) => `${gib.toLocaleString(locale, { maximumFractionDigits: 1 })} GiB of disk left`,
+      disk: (bytes: number) => `${gibOf(bytes)} GiB of disk left`,
       backup: (days: number) => `newest backup ${many(days, 'day', 'days')} old`,
       unbacked: (_: number) => 'no backup',
-    },
+      'gateway-alerts': (n: number) => `${many(n, 'open alert', 'open alerts')} at the gateway`,
+    } as Readonly<Record<string, (amount: number) => string>>,
     page: (at: number, of: number) => `Page ${at} of ${of}`,
     before: 'Page before',
     after: 'Next page',
@@ -287,7 +291,7 @@ const german: typeof english = {
       n === all ? many(all, 'Standort', 'Standorte') : `${n} von ${many(all, 'Standort', 'Standorten')}`,
     none: 'Noch sendet kein Standort sein Log. Als Nächstes: mit „gatehouse hub enrol --site ID“ einen Code machen und den Befehl, den er ausgibt, am Gateway ausführen.',
     noneFound: 'Kein Standort passt. Ohne Filter sind alle zu sehen.',
-    filter: 'Name oder Nummer eines Standorts, oder Version',
+    filter: 'Standort oder Version',
     show: 'Zeigen',
     kinds: {
       all: 'alle',
@@ -298,6 +302,7 @@ const german: typeof english = {
     region: 'Region',
     anyRegion: 'jede',
     counts: 'Standorte nach Zustand',
+    withProblem: 'mit einem Problem',
     differs: (sections) => `Konfiguration weicht ab in ${sections}`,
     offered: (version) => `${version} wird angeboten`,
     offer: (version, sites, running) =>
@@ -325,9 +330,10 @@ const german: typeof english = {
       cameras: (n) => `${many(n, 'Kamera', 'Kameras')} ohne Bild`,
       certificate: (days) =>
         days < 0 ? 'Zertifikat ist abgelaufen' : `Zertifikat läuft in ${many(days, 'Tag', 'Tagen')} ab`,
-      disk: (gib) => `noch ${gib.toLocaleString(locale, { maximumFractionDigits: 1 })} GiB Platte`,
+      disk: (bytes) => `noch ${gibOf(bytes)} GiB Platte`,
       backup: (days) => `neueste Sicherung ${many(days, 'Tag', 'Tage')} alt`,
       unbacked: (_) => 'keine Sicherung',
+      'gateway-alerts': (n) => `${many(n, 'offene Meldung', 'offene Meldungen')} am Gateway`,
     },
     page: (at, of) => `Seite ${at} von ${of}`,
     before: 'Seite davor',

@@ -27,6 +27,7 @@ import {
   siteRow,
 } from './rows.ts'
 import type { AskService } from './service.ts'
+import { isListed, siteKinds } from './site-filter.ts'
 import type { Sites } from './store.ts'
 
 /** What an account may do at some sites and not at others. */
@@ -43,7 +44,12 @@ const Recall = z.strictObject({
   format,
 })
 const Floor = z.strictObject({ at: z.iso.datetime({ offset: true }).optional(), format })
-const Listed = z.strictObject({ format })
+const Listed = z.strictObject({
+  q: asked(128).default(''),
+  show: z.enum(siteKinds).default('all'),
+  region: asked(128).default(''),
+  format,
+})
 const Alerts = z.strictObject({ cursor: asked(256).default(''), format })
 
 export type AskRouteParts = {
@@ -84,8 +90,8 @@ export function askRoutes(api: Api, parts: AskRouteParts): void {
     return sendRows(c, 'recall', recallColumns, () => allPages(first, pageOf, recallRow))
   })
   api.get('/api/hub/sites', async (c) => {
-    const { format } = readQuery(c, Listed)
-    const data = await asks.sites(sitesOf(c), mayAt(c))
+    const { format, ...filter } = readQuery(c, Listed)
+    const data = (await asks.sites(sitesOf(c), mayAt(c))).filter(isListed(filter))
     if (format === 'json') return c.json({ success: true, data })
     return sendCsv(c, 'sites', siteColumns, data, siteRow)
   })

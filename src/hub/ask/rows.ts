@@ -51,12 +51,21 @@ export const siteColumns = [
   ...['siteId', 'name', 'state', 'health', 'version', 'size', 'fedAt', 'lagSeconds', 'leavesBehind'],
   ...['openAlerts', 'troubles', 'cameras', 'withoutPictures', 'freeBytes', 'certificateUntil', 'backupAt'],
   ...['rehearsedAt', 'configHash', 'configDiffersIn', 'gatewayAlerts', 'gatewayAlertKinds', 'regions', 'offered'],
+  ...['standing', 'problems'],
 ]
 
-export function siteRow({ fleet, config, troubles, regions, permissions: _, ...site }: Answer<'sites'>[number]) {
+export function siteRow({
+  fleet,
+  config,
+  troubles,
+  regions,
+  problems,
+  permissions: _,
+  ...site
+}: Answer<'sites'>[number]) {
   return {
     ...site,
-    regions: regions.join(' '),
+    ...{ regions: regions.join(' '), problems: problems.map(({ kind }) => kind).join(' ') },
     ...{ gatewayAlerts: fleet?.openAlerts, gatewayAlertKinds: kindsOf(fleet) },
     troubles: troubles.map(({ message }) => message).join('; '),
     ...{ cameras: fleet?.cameras.configured, withoutPictures: fleet?.cameras.withoutPictures },

@@ -11,6 +11,7 @@ import { forksOf } from './forks.ts'
 import { type PalletOfLot, palletsOfLot } from './lots.ts'
 import { operatorsOf } from './names.ts'
 import { locate, type Pallet, palletOf } from './pallets.ts'
+import { problemsOf, standingOf } from './problems.ts'
 import { seenLog } from './seen-log.ts'
 import {
   alertSlice,
@@ -143,26 +144,24 @@ export class AskService {
       const fedAtMs = now.fed_at?.getTime() ?? null
       // Rows of earlier versions have more than this one would store.
       const { health, version, troubles, fleet } = Status.parse(now.status)
+      const facts = {
+        ...{ state: now.retired_at === null ? now.state : ('retired' as const), health, fleet },
+        lagSeconds: fedAtMs === null ? null : Math.max(0, Math.round((nowMs - fedAtMs) / 1000)),
+        leavesBehind: Math.max(0, Number(now.witnessed_size) - Number(now.size)),
+        openAlerts: alerts.get(now.site_id) ?? 0,
+      }
+      const differsIn = differing(sectionsOf(now.status), usual)
       return [
         {
           ...{ siteId: now.site_id, name: now.name, timezone: now.timezone, logId: now.log_id, size: Number(now.size) },
           earlierLogs: ofSite.filter((one) => one !== now).map(({ log_id }) => log_id),
-          ...{
-            state: now.retired_at === null ? now.state : ('retired' as const),
-            logs: ofSite.length,
-            health,
-            version,
-            troubles,
-            fleet,
-          },
+          ...{ ...facts, logs: ofSite.length, version, troubles },
           fedAt: fedAtMs === null ? null : isoTime(fedAtMs),
-          lagSeconds: fedAtMs === null ? null : Math.max(0, Math.round((nowMs - fedAtMs) / 1000)),
-          leavesBehind: Math.max(0, Number(now.witnessed_size) - Number(now.size)),
-          openAlerts: alerts.get(now.site_id) ?? 0,
+          ...{ standing: standingOf(facts), problems: problemsOf({ ...facts, differsIn }, nowMs) },
           ...{ regions: this.#regionsOf(now.site_id), offered: offered.get(now.site_id) ?? null },
           permissions: [...mayAt(now.site_id)],
           config: {
-            differsIn: differing(sectionsOf(now.status), usual),
+            differsIn,
             changedAt: now.config_changed_at === null ? null : isoTime(now.config_changed_at.getTime()),
             changed: differing(now.config_before, sectionsOf(now.status)),
           },

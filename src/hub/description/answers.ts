@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { Fleet } from '../../feed/index.ts'
+import { problemKinds, standings } from '../ask/problems.ts'
 
 /** What the head office answers people, for its description. A test holds real answers against it. */
 
@@ -89,6 +90,11 @@ export const SitesAnswer = listOf(
         .string()
         .nullable()
         .openapi({ description: 'the version that it is offered; its gateway decides by itself when to take it' }),
+      standing: z.enum(standings).openapi({ description: 'the worst that is known of it' }),
+      problems: z.array(z.strictObject({ kind: z.enum(problemKinds), amount: z.number() })).openapi({
+        description:
+          'what somebody should look after. `amount`: how many, how many days (`certificate`: left, `backup`: old) or bytes (`disk`: left); 0 where nothing is counted',
+      }),
       permissions: z
         .array(z.enum(['audit:read', 'evidence:read', 'alerts:manage']))
         .openapi({ description: 'what the caller may do at this site besides seeing it' }),

@@ -14,6 +14,7 @@ import {
 } from '../../feed/index.ts'
 import { historyQuery, operation, queryInteger } from '../../http/index.ts'
 import { mostForks } from '../ask/forks.ts'
+import { siteKinds } from '../ask/site-filter.ts'
 import {
   AlertsAnswer,
   CheckpointsAnswer,
@@ -77,7 +78,14 @@ const asking = [
   operation({
     ...asked,
     ...{ id: 'listSites', path: '/api/hub/sites', summary: 'Sites with lag, health, version, alerts and drift' },
-    input: { query: z.object({ format }) },
+    description:
+      'All that the caller may see, or those of a filter: `q` is a part of name, id or version, `show=trouble` has those with any of `problems`.',
+    input: {
+      query: z.object({
+        ...{ q: z.string().max(128).optional(), show: z.enum(siteKinds).default('all') },
+        ...{ region: z.string().max(128).optional(), format },
+      }),
+    },
     success: { 200: { description: 'The sites', schema: SitesAnswer, mediaType: csvToo } },
   }),
   operation({

@@ -1,0 +1,89 @@
+import type { Fleet } from '../../feed/index.ts'
+
+/** How a site is, the worst first. */
+export const standings = ['forked', 'unhealthy', 'late', 'degraded', 'retired', 'silent', 'well'] as const
+export type Standing = (typeof standings)[number]
+
+/** What somebody should look after at a site. */
+export const problemKinds = [
+  'forked',
+  'unhealthy',
+  'late',
+  'degraded',
+  'alerts',
+  'behind',
+  'cameras',
+  'certificate',
+  'disk',
+  'backup',
+  'unbacked',
+  'gateway-alerts',
+  'drift',
+] as const
+/** `amount`: how many, or how many days or bytes; 0 where nothing is counted. */
+export type Problem = { readonly kind: (typeof problemKinds)[number]; readonly amount: number }
+
+/** What is known of a site now. */
+type SiteNow = {
+  readonly state: string
+  readonly health: 'healthy' | 'degraded' | 'unhealthy' | null
+  readonly fleet: Fleet | null
+  /** Since the site was heard; null: never. */
+  readonly lagSeconds: number | null
+  readonly leavesBehind: number
+  /** At the head office. */
+  readonly openAlerts: number
+  /** Sections of the config in which it differs from most sites. */
+  readonly differsIn: readonly string[]
+}
+
+/** A gateway sends a sign of life every 5 minutes; two of them may be lost on the way. */
+const lateSeconds = 15 * 60
+const dayMs = 86_400_000
+const certificateDays = 14
+const backupDays = 2
+const fewBytes = 2 * 1024 ** 3
+
+/** Returns the worst that is known of a site. Pure. */
+export function standingOf({ state, health, lagSeconds, openAlerts }: Omit<SiteNow, 'differsIn'>): Standing {
+  if (state === 'forked' || state === 'retired') return state
+  if (health === 'unhealthy') return 'unhealthy'
+  if (lagSeconds === null || lagSeconds > lateSeconds) return 'late'
+  if (health === 'degraded' || openAlerts > 0) return 'degraded'
+  return health === null ? 'silent' : 'well'
+}
+
+/**
+ * Returns what somebody should look after at a site: whatever asks for a site with a problem means one of these. A site that is closed
+ * has none but its open alerts. Pure.
+ */
+export function problemsOf(site: SiteNow, nowMs: number): Problem[] {
+  const alerts = many('alerts', site.openAlerts)
+  if (site.state === 'retired') return alerts
+  const standing = standingOf(site)
+  // Open alerts alone make a site degraded, too; they are named below.
+  const worst = standing === 'degraded' && site.health !== 'degraded' ? 'well' : standing
+  return [
+    ...problemKinds.filter((kind) => kind === worst).map((kind) => ({ kind, amount: 0 })),
+    ...alerts,
+    ...many('behind', site.leavesBehind),
+    ...(site.fleet ? fleetProblemsOf(site.fleet, nowMs) : []),
+    ...many('drift', site.differsIn.length),
+  ]
+}
+
+const many = (kind: Problem['kind'], amount: number): Problem[] => (amount > 0 ? [{ kind, amount }] : [])
+
+function fleetProblemsOf(fleet: Fleet, nowMs: number): Problem[] {
+  const { cameras, certificateUntil, freeBytes, backupAt, openAlerts } = fleet
+  const leftDays = certificateUntil === null ? null : Math.floor((Date.parse(certificateUntil) - nowMs) / dayMs)
+  const oldDays = backupAt === null ? 0 : Math.floor((nowMs - Date.parse(backupAt)) / dayMs)
+  return [
+    ...many('cameras', cameras.withoutPictures),
+    ...(leftDays !== null && leftDays < certificateDays ? [{ kind: 'certificate', amount: leftDays } as const] : []),
+    ...(freeBytes !== null && freeBytes < fewBytes ? [{ kind: 'disk', amount: freeBytes } as const] : []),
+    ...(oldDays > backupDays ? [{ kind: 'backup', amount: oldDays } as const] : []),
+    ...(backupAt === null ? [{ kind: 'unbacked', amount: 0 } as const] : []),
+    ...many('gateway-alerts', openAlerts ?? 0),
+  ]
+}
