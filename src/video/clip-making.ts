@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import type { Logger } from '../platform/index.ts'
 import { clipPath, sidecarPath, spoolPath } from './clip-paths.ts'
 import type { ClipRoom } from './clip-room.ts'
-import { CuttingError, probe, remux, remuxJpeg, stored, takePicture } from './cutting.ts'
+import { probe, remux, remuxJpeg, stored, takePicture } from './cutting.ts'
 import { writeDurably } from './durable.ts'
+import { CuttingError } from './ffmpeg-run.ts'
 import type { ClipClosed, ClipLost, ClipLostReason, ClipWaits, DetectionFacts } from './messages.ts'
 import type { Shown } from './shown.ts'
 import { SpoolError } from './spool.ts'
@@ -77,6 +78,12 @@ const marginMs = 1
 /** Pictures that end this much (and three picture intervals) before the clip should mean that the stream had ended. */
 const endedEarlyMs = 1000
 
+/**
+ * A finished clip is damaged when it was refused so often: a disk or memory may give something else the next time. And it goes without
+ * a picture when ffmpeg could not be run so often.
+ */
+const patientAttempts = 3
+
 /** The snapshot is taken this long after motion begins: there is more of it to see. */
 const snapshotDelayMs = 400
 
@@ -107,9 +114,9 @@ export async function makeClip(
   const { facts, bounds } = plan
   for (let attempt = 0; ; attempt += 1) {
     try {
-      return await tools.inTurn(() => attemptOf(tools, plan, hasRoom && attempt === 0))
+      return await tools.inTurn(() => attemptOf(tools, plan, attempt, hasRoom && attempt === 0))
     } catch (error) {
-      const loss = await lossOf(tools, plan, error)
+      const loss = await lossOf(tools, plan, error, attempt)
       if (loss) return { ...loss, ...endOf(bounds) }
       const words = 'a clip could not be made; its video is kept, and it is tried again'
       tools.log.error({ err: error, ...facts, attempt }, words)
@@ -152,13 +159,14 @@ export function endOf({ endAt }: Pick<Bounds, 'endAt'>): Pick<ClipLost, 'endedAt
 }
 
 /** The spool is removed last, when the clip is on disk under its name and can be read. */
-async function attemptOf(tools: ClipTools, { facts, bounds, ending }: ClipPlan, hasRoom: boolean): Promise<ClipResult> {
+async function attemptOf(tools: ClipTools, plan: ClipPlan, attempt: number, hasRoom: boolean): Promise<ClipResult> {
+  const { facts, bounds } = plan
   const [spool, clip] = [spoolPath(tools, facts.detectionId), clipPath(tools, facts.detectionId)]
   const spoolBytes = await sizeOf(spool)
   if (spoolBytes === undefined) {
     return (await sizeOf(clip)) === undefined
       ? { ...lostBecause(facts, 'nothing-left'), ...endOf(bounds) }
-      : describe(tools, facts, bounds, ending)
+      : describe(tools, plan, attempt)
   }
   // What was promised is used, also on a disk that has become short since.
   if (!hasRoom && !tools.room.takeAgain(spoolBytes)) throw new SpoolError('disk-full')
@@ -166,7 +174,7 @@ async function attemptOf(tools: ClipTools, { facts, bounds, ending }: ClipPlan, 
     const { leadMs, codec } = bounds
     if (codec === 'mjpeg') await remuxJpeg(tools.ffmpeg, spool, clip)
     else await remux(tools.ffmpeg, spool, clip, { hiddenMs: Math.max(leadMs - marginMs, 0), codec })
-    const closed = await describe(tools, facts, bounds, ending)
+    const closed = await describe(tools, plan, attempt)
     await rm(spool, { force: true })
     return closed
   } finally {
@@ -175,7 +183,12 @@ async function attemptOf(tools: ClipTools, { facts, bounds, ending }: ClipPlan, 
 }
 
 /** Returns the loss when ffmpeg found no clip because there is none; undefined while there may be one. */
-async function lossOf(tools: ClipTools, { facts, bounds }: ClipPlan, error: unknown): Promise<ClipLost | undefined> {
+async function lossOf(
+  tools: ClipTools,
+  { facts, bounds }: ClipPlan,
+  error: unknown,
+  attempt: number,
+): Promise<ClipLost | undefined> {
   if (!(error instanceof CuttingError) || !error.isVerdict) return undefined
   try {
     const isEmpty = !(await showsPicture(spoolPath(tools, facts.detectionId), bounds.leadMs - marginMs))
@@ -184,6 +197,7 @@ async function lossOf(tools: ClipTools, { facts, bounds }: ClipPlan, error: unkn
     // A file that cannot be read says nothing of the video. One that is gone leaves the finished clip, which ffmpeg refused.
     if ((reading as NodeJS.ErrnoException).code !== 'ENOENT') return undefined
     if ((await sizeOf(clipPath(tools, facts.detectionId)).catch(() => undefined)) === undefined) return undefined
+    if (attempt + 1 < patientAttempts) return undefined
     tools.log.error({ err: error, ...facts }, 'a clip is lost')
     return lostBecause(facts, 'damaged')
   }
@@ -220,9 +234,8 @@ async function sizeOf(path: string): Promise<number | undefined> {
 /** Describes a clip by reading the finished file; `startedAt` adds the wall clock of its zero. */
 async function describe(
   tools: ClipTools,
-  facts: DetectionFacts,
-  bounds: Bounds,
-  { closedBy, peakScore }: Ending,
+  { facts, bounds, ending: { closedBy, peakScore } }: ClipPlan,
+  attempt: number,
 ): Promise<ClipClosed> {
   const path = clipPath(tools, facts.detectionId)
   const reading = [probe(tools.ffmpeg, path), stored(path, `${facts.detectionId}.mp4`)] as const
@@ -243,7 +256,7 @@ async function describe(
     durationSeconds: (endedAt - startedAt) / 1000,
     longestGapSeconds: Math.round(shown.longestGapMs) / 1000,
     closedBy: mayEndEarly(closedBy) && endedEarly(shown, bounds) ? 'stream-ended' : closedBy,
-    snapshot: await snapshot(tools, facts.detectionId, snapshotMs),
+    snapshot: await snapshot(tools, facts.detectionId, snapshotMs, attempt),
   }
 }
 
@@ -256,17 +269,23 @@ function endedEarly({ firstMs, lastMs, pictures }: Shown, bounds: Bounds): boole
   return bounds.endAt - (bounds.startedAt + lastMs) > Math.max(endedEarlyMs, 3 * distanceMs)
 }
 
-/** Takes the snapshot; null when there is none, since the clip is complete without it. */
-async function snapshot(tools: ClipTools, id: number, atMs: number): Promise<ClipClosed['snapshot']> {
+/**
+ * Takes the snapshot; null when there is none, since the clip is complete without it. Rejects when ffmpeg could not be run,
+ * so that the clip is tried again.
+ */
+async function snapshot(tools: ClipTools, id: number, atMs: number, attempt: number): Promise<ClipClosed['snapshot']> {
   const name = `${id}.png`
   const file = join(tools.folder, name)
   try {
     await takePicture(tools.ffmpeg, clipPath(tools, id), atMs, file)
     return await stored(file, name)
   } catch (err) {
-    tools.log.warn({ err, detectionId: id }, 'no picture could be taken from a clip')
     // One of an earlier run, whose result was not confirmed.
-    return stored(file, name).catch(() => null)
+    const earlier = await stored(file, name).catch(() => null)
+    const couldNotRun = err instanceof CuttingError && err.obstacle === 'program'
+    if (!earlier && couldNotRun && attempt + 1 < patientAttempts) throw err
+    tools.log.warn({ err, detectionId: id }, 'no picture could be taken from a clip')
+    return earlier
   }
 }
 

@@ -1,66 +1,46 @@
-import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { type FileHandle, open, rm, stat } from 'node:fs/promises'
-import { pipeline } from 'node:stream/promises'
 import { ownFile } from '../platform/index.ts'
+import { pictureSource } from './clip-picture.ts'
 import { makeDurable } from './durable.ts'
+import { CuttingError, cutLimitMs, runFfmpeg } from './ffmpeg-run.ts'
 import { asIvf } from './ivf.ts'
-import { lowerPriority } from './low-priority.ts'
 import type { StoredFile } from './messages.ts'
 import { probeMp4 } from './mp4-file.ts'
 import type { Probed } from './mp4-shown.ts'
+import { type Part, remuxHere } from './remuxing.ts'
 import { shownBy } from './shown.ts'
-import type { Codec } from './transport-stream.ts'
 
-/** ffmpeg failed; the message is its last output. */
-export class CuttingError extends Error {
-  override readonly name = 'CuttingError'
-  /** Whether ffmpeg looked at the video and refused it. False: it was not found, was ended, or had no room on the disk. */
-  readonly isVerdict: boolean
-
-  constructor(message: string, { isVerdict = true } = {}) {
-    super(message)
-    this.isVerdict = isVerdict
-  }
-}
-
-/** How a spool becomes a clip. */
-export type Part = {
-  /** Milliseconds of the beginning that are hidden. */
-  readonly hiddenMs: number
-  readonly codec: Codec
-}
-
-/** ffmpeg is killed when it takes longer than `shortestLimitMs` and this for each byte of its input: 0.25 MB/s. */
-const limitMsPerByte = 0.004
-const shortestLimitMs = 120_000
-const keptChars = 8000
 /** Wide enough to see who is there; the clip has every detail. */
 const snapshotWidth = 640
 const smaller = `scale=min(${snapshotWidth}\\,iw):-1:flags=area`
-/** ffmpeg ends with this after a signal. */
-const signalledCode = 255
-/** What ffmpeg says when something else than the video is in the way. */
-const diskTrouble =
-  /No space left on device|Disk quota exceeded|Input\/output error|Read-only file system|Permission denied|Cannot allocate memory/
-
-/** Returns how long cutting so many bytes may take: a card that other writers keep busy is slow, and so is encoding. */
-export function cutLimitMs(sizeBytes: number): number {
-  return shortestLimitMs + Math.round(sizeBytes * limitMsPerByte)
-}
 
 /**
- * Makes an MP4 of a spooled transport stream without touching the video, so that signatures inside the stream survive.
- * The lead exists because a decoder begins at a key frame: it gets times before zero, which an edit list hides. Never
- * `-ss` before `-i`: ffmpeg would seek, and throw away all that it had read to look at the stream, which are 5 MB.
+ * Makes an MP4 of a spooled transport stream without touching the video, so that signatures inside the stream survive: here, or by
+ * ffmpeg when the stream has anything unusual. The lead exists because a decoder begins at a key frame: an edit list hides it.
  * Resolves when the file and its name are on disk. Rejects with CuttingError or the disk's error, after removing the
  * `.part`.
  */
-export async function remux(ffmpeg: string, spool: string, clip: string, { hiddenMs, codec }: Part): Promise<void> {
+export async function remux(ffmpeg: string, spool: string, clip: string, how: Part): Promise<void> {
+  await make(clip, async (part) => {
+    if (!(await remuxHere(spool, part, how))) await copyByFfmpeg(ffmpeg, spool, part, how)
+  })
+}
+
+/** Does the same by ffmpeg. */
+export async function remuxByFfmpeg(ffmpeg: string, spool: string, clip: string, how: Part): Promise<void> {
+  await make(clip, (part) => copyByFfmpeg(ffmpeg, spool, part, how))
+}
+
+/**
+ * Gives the lead times before zero. Never `-ss` before `-i`: ffmpeg would seek, and throw away all that it had read to look at the
+ * stream, which are 5 MB.
+ */
+function copyByFfmpeg(ffmpeg: string, spool: string, part: string, { hiddenMs, codec }: Part): Promise<void> {
   const input = ['-itsoffset', seconds(-hiddenMs), '-f', 'mpegts', '-i', 'pipe:0']
   // Apple's players need hvc1 for HEVC.
   const copy = ['-c', 'copy', '-copypriorss', '1', ...(codec === 'hevc' ? ['-tag:v', 'hvc1'] : [])]
-  await make(clip, (part) => runOn(ffmpeg, [...input, ...mp4(copy, part)], spool, (file) => file.fd))
+  return runOn(ffmpeg, [...input, ...mp4(copy, part)], spool, (file) => file.fd)
 }
 
 /**
@@ -120,7 +100,7 @@ export async function probe(ffmpeg: string, clip: string): Promise<Probed> {
 
 /** Has ffmpeg list the pictures of a clip, without decoding them. Rejects like `probe`. */
 export async function probeByFfmpeg(ffmpeg: string, clip: string): Promise<Probed> {
-  const { said, wrote } = await run(
+  const { said, wrote } = await runFfmpeg(
     ffmpeg,
     [...['-copyts', '-i', clip, '-map', '0:v:0', '-c', 'copy', '-f', 'framecrc', 'pipe:1']],
     { limitMs: cutLimitMs((await stat(clip)).size) },
@@ -132,30 +112,34 @@ export async function probeByFfmpeg(ffmpeg: string, clip: string): Promise<Probe
 }
 
 /**
- * Writes one picture of a clip as PNG, at most `snapshotWidth` wide: in full size it was the larger part of what a short clip
- * writes. Rejects with CuttingError when there is none at this moment.
+ * Writes one picture of a clip as PNG, that of a moment or a key frame near it, at most `snapshotWidth` wide: in full size it was the
+ * larger part of what a short clip writes. Rejects with CuttingError when there is none.
  */
 export async function takePicture(ffmpeg: string, clip: string, atMs: number, file: string): Promise<void> {
-  const where = ['-ss', seconds(Math.max(atMs, 0)), '-i', clip]
-  // The cheapest level: the noise of a camera hardly compresses, and the clip waits for its picture.
-  const what = [
-    '-map',
-    '0:v:0',
-    '-frames:v',
-    '1',
-    '-vf',
-    smaller,
-    '-c:v',
-    'png',
-    '-compression_level',
-    '1',
-    '-f',
-    'image2pipe',
-  ]
+  const source = await pictureSource(clip, atMs)
   await make(file, async (part) => {
-    await run(ffmpeg, ['-y', '-loglevel', 'error', '-threads', '1', ...where, ...what, part])
-    if ((await stat(part)).size === 0) throw new CuttingError('no picture at this moment')
+    try {
+      if (source) return await decode(ffmpeg, source.atSeconds, 'pipe:0', part, { input: source.file })
+    } catch (error) {
+      if (!(error instanceof CuttingError && error.isVerdict)) throw error
+    }
+    // A decoder may need more than the key frame says.
+    await decode(ffmpeg, 0, clip, part, { seekSeconds: Math.max(atMs, 0) / 1000 })
   })
+}
+
+type Decoding = { readonly input?: AsyncIterable<Buffer>; readonly seekSeconds?: number }
+
+/** Writes the first picture of a file from `fromSeconds` on. What is read from a pipe cannot be sought. */
+async function decode(ffmpeg: string, fromSeconds: number, from: string, part: string, more: Decoding): Promise<void> {
+  const seek = more.seekSeconds === undefined ? [] : ['-ss', more.seekSeconds.toFixed(3)]
+  const filters = [...(fromSeconds > 0 ? [`select=gte(t\\,${fromSeconds.toFixed(3)})`] : []), smaller].join(',')
+  // The cheapest level: the noise of a camera hardly compresses, and the clip waits for its picture.
+  const png = ['-c:v', 'png', '-compression_level', '1', '-f', 'image2pipe']
+  const output = ['-map', '0:v:0', '-frames:v', '1', '-vf', filters, ...png, part]
+  const input = more.input ? { input: more.input } : {}
+  await runFfmpeg(ffmpeg, ['-y', '-loglevel', 'error', '-threads', '1', ...seek, '-i', from, ...output], input)
+  if ((await stat(part)).size === 0) throw new CuttingError('no picture at this moment')
 }
 
 /** Returns SHA-256 and size of a file by reading it. */
@@ -170,9 +154,6 @@ export async function stored(path: string, file: string): Promise<StoredFile> {
   return { file, sha256: hash.digest('hex'), sizeBytes }
 }
 
-/** Output of ffmpeg: stderr and stdout. */
-type Output = { readonly said: string; readonly wrote: string }
-
 /** Runs ffmpeg on a file that is passed through stdin, as it is or converted. */
 async function runOn(
   ffmpeg: string,
@@ -183,41 +164,10 @@ async function runOn(
   const file = await open(path, ownFile.read)
   try {
     const limitMs = cutLimitMs((await file.stat()).size)
-    await run(ffmpeg, ['-loglevel', 'error', ...args], { input: input(file), limitMs })
+    await runFfmpeg(ffmpeg, ['-loglevel', 'error', ...args], { input: input(file), limitMs })
   } finally {
     await file.close()
   }
-}
-
-type RunOptions = { readonly input?: number | AsyncIterable<Buffer>; readonly limitMs?: number }
-
-/** Runs ffmpeg at a low priority. Rejects with CuttingError when it fails. */
-function run(ffmpeg: string, args: readonly string[], { input, limitMs = shortestLimitMs }: RunOptions = {}) {
-  return new Promise<Output>((resolve, reject) => {
-    let said = ''
-    const wrote: string[] = []
-    const child = spawn(ffmpeg, ['-nostdin', '-hide_banner', ...args], {
-      stdio: [typeof input === 'object' ? 'pipe' : (input ?? 'ignore'), 'pipe', 'pipe'],
-      // In a separate group: a signal to the gateway's group, such as Ctrl-C, must not end a cut.
-      detached: true,
-    })
-    // Node's own `timeout` goes on when the program cannot be started, and keeps the thread alive.
-    const limit = setTimeout(() => child.kill('SIGKILL'), limitMs)
-    lowerPriority(child.pid)
-    // A broken pipe is ignored: ffmpeg says on stderr why it stopped reading.
-    if (child.stdin && typeof input === 'object') pipeline(input, child.stdin).catch(() => {})
-    child.stdout?.setEncoding('utf8').on('data', (text: string) => wrote.push(text))
-    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      said = `${said.slice(0, keptChars)}${text}`.slice(0, 2 * keptChars)
-    })
-    child.on('error', (error) => reject(new CuttingError(error.message, { isVerdict: false })))
-    child.on('close', (code, signal) => {
-      clearTimeout(limit)
-      if (code === 0) return resolve({ said, wrote: wrote.join('') })
-      const isVerdict = code !== null && code !== signalledCode && !diskTrouble.test(said)
-      return reject(new CuttingError(`ffmpeg ended with ${signal ?? code}: ${said.trim().slice(-1000)}`, { isVerdict }))
-    })
-  })
 }
 
 function seconds(ms: number): string {

@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { ownFile } from '../platform/index.ts'
-import { type Extent, type Probed, shownByMp4 } from './mp4-shown.ts'
+import { type Extent, type Probed, picturesOfMp4, type StoredPictures, shownByMp4 } from './mp4-shown.ts'
 
 /** A clip of an hour has one of 2 MB. */
 const mostMoovBytes = 32 * 1024 * 1024
@@ -9,13 +9,24 @@ const mostBoxes = 16
 
 /** Returns what an MP4 shows by its header; undefined when that says it in a way that is not known here. */
 export async function probeMp4(path: string): Promise<Probed | undefined> {
+  const header = await headerOf(path)
+  return header && shownByMp4(header.moov, header.media)
+}
+
+/** Returns the pictures of an MP4, and where they are. Undefined as for `probeMp4`. */
+export async function picturesIn(path: string): Promise<StoredPictures | undefined> {
+  const header = await headerOf(path)
+  return header && picturesOfMp4(header.moov, header.media)
+}
+
+async function headerOf(path: string): Promise<{ moov: Buffer; media: Extent[] } | undefined> {
   const file = await open(path, ownFile.read)
   try {
     const { moov, media } = await outline(file)
     if (!moov || moov.to - moov.from > mostMoovBytes) return undefined
     const bytes = Buffer.alloc(moov.to - moov.from)
     const { bytesRead } = await file.read(bytes, 0, bytes.length, moov.from)
-    return bytesRead === bytes.length ? shownByMp4(bytes, media) : undefined
+    return bytesRead === bytes.length ? { moov: bytes, media } : undefined
   } finally {
     await file.close()
   }

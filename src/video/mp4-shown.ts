@@ -11,6 +11,27 @@ export type Probed = Shown & {
   readonly codec: string
 }
 
+/** One picture in a finished file. */
+export type StoredPicture = {
+  /** When it is shown, from the first that is; negative: never. */
+  readonly atMs: number
+  /** When it is decoded and shown, in ticks of the file. */
+  readonly dts: number
+  readonly pts: number
+  readonly isKey: boolean
+  /** Where it is in the file. */
+  readonly from: number
+  readonly sizeBytes: number
+}
+
+/** The pictures of a finished file, in the order in which they are decoded. */
+export type StoredPictures = Pick<Probed, 'width' | 'height' | 'codec'> & {
+  readonly pictures: readonly StoredPicture[]
+  readonly ticksPerSecond: number
+  /** Of the box `stsd`: codec, size and parameter sets. */
+  readonly entry: Buffer
+}
+
 type Box = { readonly type: string; readonly body: Buffer }
 
 const codecs: Readonly<Record<string, string>> = { avc1: 'h264', hvc1: 'hevc', hev1: 'hevc' }
@@ -23,6 +44,13 @@ const tableBoxes = new Set(['stsd', 'stts', 'ctts', 'stss', 'stsz', 'stsc', 'stc
  * Undefined when it has anything that a clip of ours has not, when nothing is shown, or when a picture is not in the file.
  */
 export function shownByMp4(moov: Buffer, media: readonly Extent[]): Probed | undefined {
+  const { pictures, width, height, codec } = picturesOfMp4(moov, media) ?? {}
+  const shown = shownAt(pictures?.map(({ atMs }) => atMs) ?? [])
+  return shown && width && height && codec ? { ...shown, width, height, codec } : undefined
+}
+
+/** Returns the pictures of an MP4 by its `moov` box. Undefined as for `shownByMp4`. */
+export function picturesOfMp4(moov: Buffer, media: readonly Extent[]): StoredPictures | undefined {
   try {
     return read(boxesIn(moov), media)
   } catch (error) {
@@ -32,7 +60,7 @@ export function shownByMp4(moov: Buffer, media: readonly Extent[]): Probed | und
   }
 }
 
-function read(moov: readonly Box[], media: readonly Extent[]): Probed | undefined {
+function read(moov: readonly Box[], media: readonly Extent[]): StoredPictures | undefined {
   const [track, ...others] = moov.filter(({ type }) => type === 'trak')
   if (!track || others.length > 0 || moov.some(({ type }) => type === 'mvex')) return undefined
   const inTrack = boxesIn(track.body)
@@ -40,14 +68,22 @@ function read(moov: readonly Box[], media: readonly Extent[]): Probed | undefine
   const table = boxesIn(only(boxesIn(only(inMedia, 'minf')), 'stbl'))
   if (only(inMedia, 'hdlr').toString('latin1', 8, 12) !== 'vide') return undefined
   if (table.some(({ type }) => !tableBoxes.has(type))) return undefined
-  const picture = pictureOf(only(table, 'stsd'))
+  const stsd = only(table, 'stsd')
+  const picture = pictureOf(stsd)
   const sizes = sizesOf(only(table, 'stsz'))
   const times = timesOf(table, sizes.length)
-  const ticks = timescaleOf(only(inMedia, 'mdhd'))
-  const edit = editOf(inTrack, timescaleOf(only(moov, 'mvhd')), ticks)
-  if (!picture || !times || !edit || !liesIn(media, table, sizes)) return undefined
-  const shown = shownAt(edited(times, edit).map((at) => at * (1000 / ticks)))
-  return shown && { ...shown, ...picture }
+  const ticksPerSecond = timescaleOf(only(inMedia, 'mdhd'))
+  const edit = editOf(inTrack, timescaleOf(only(moov, 'mvhd')), ticksPerSecond)
+  const places = placesOf(media, table, sizes)
+  if (!picture || !times || !edit || !places) return undefined
+  const ticksOf = shownTicks(times, edit)
+  const keys = keysOf(table)
+  const pictures = times.map((time, i) => ({
+    ...time,
+    ...{ atMs: ticksOf(time) * (1000 / ticksPerSecond), isKey: keys?.has(i + 1) ?? true },
+    ...{ from: places[i] ?? 0, sizeBytes: sizes[i] ?? 0 },
+  }))
+  return { ...picture, pictures, ticksPerSecond, entry: stsd.subarray(8) }
 }
 
 /** Returns the boxes one after the other in `bytes`. Throws RangeError when the last one ends behind them. */
@@ -88,8 +124,15 @@ function sizesOf(stsz: Buffer): number[] {
   return Array.from({ length: count }, () => same)
 }
 
-/** Returns when each picture is shown, in ticks, in the order of the file. */
-function timesOf(table: readonly Box[], count: number): number[] | undefined {
+/** Returns the numbers of the key frames, from 1 on; undefined when every picture is one. */
+function keysOf(table: readonly Box[]): Set<number> | undefined {
+  if (!table.some(({ type }) => type === 'stss')) return undefined
+  const stss = only(table, 'stss')
+  return new Set(numbersIn(stss, 8, stss.readUInt32BE(4)))
+}
+
+/** Returns when each picture is decoded and shown, in ticks, in the order of the file. */
+function timesOf(table: readonly Box[], count: number): Time[] | undefined {
   const steps = runsIn(only(table, 'stts'), count, (bytes, at) => bytes.readUInt32BE(at))
   const offsets = table.some(({ type }) => type === 'ctts')
     ? runsIn(only(table, 'ctts'), count, (bytes, at) => bytes.readInt32BE(at))
@@ -97,9 +140,9 @@ function timesOf(table: readonly Box[], count: number): number[] | undefined {
   if (!steps || !offsets) return undefined
   let decodedAt = 0
   return steps.map((step, i) => {
-    const at = decodedAt + (offsets[i] ?? 0)
+    const dts = decodedAt
     decodedAt += step
-    return at
+    return { dts, pts: dts + (offsets[i] ?? 0) }
   })
 }
 
@@ -119,12 +162,14 @@ function runsIn(table: Buffer, count: number, value: (bytes: Buffer, at: number)
 /** A pause before the first picture, and where the pictures begin that are shown; in ticks. */
 type Edit = { readonly pause: number; readonly from: number }
 
-/** Returns the times of pictures as an edit list moves them: below zero are those before its start, which are hidden. */
-function edited(times: readonly number[], edit: Edit | 'none'): number[] {
-  if (edit === 'none') return [...times]
+type Time = { readonly dts: number; readonly pts: number }
+
+/** Returns when an edit list has pictures shown, in ticks: below zero are those before its start, which are hidden. */
+function shownTicks(times: readonly Time[], edit: Edit | 'none'): (time: Time) => number {
+  if (edit === 'none') return ({ pts }) => pts
   // As ffmpeg does, and browsers with its demuxer: the first picture that is shown is at zero, also when the list begins a little earlier.
-  const first = times.reduce((least, at) => (at >= edit.from ? Math.min(least, at) : least), Infinity)
-  return times.filter((at) => at >= first).map((at) => at - first + edit.pause)
+  const first = times.reduce((least, { pts }) => (pts >= edit.from ? Math.min(least, pts) : least), Infinity)
+  return ({ pts }) => (pts < first ? pts - first : pts - first + edit.pause)
 }
 
 /** Returns the edit list: one span that is played at its usual speed, perhaps after a pause. Undefined for any other list. */
@@ -145,22 +190,24 @@ function editOf(track: readonly Box[], movieTicks: number, ticks: number): Edit 
   return { pause: Math.round(((pause?.duration ?? 0) * ticks) / movieTicks), from: span.from }
 }
 
-/** Says whether every picture lies in one of the spans. */
-function liesIn(media: readonly Extent[], table: readonly Box[], sizes: readonly number[]): boolean {
-  const chunks = chunksOf(table)
+/** Returns where each picture begins; undefined unless every one lies in one of the spans. */
+function placesOf(media: readonly Extent[], table: readonly Box[], sizes: readonly number[]): number[] | undefined {
   const runs = only(table, 'stsc')
   const perChunk = Array.from({ length: runs.readUInt32BE(4) }, (_, i) => ({
     first: runs.readUInt32BE(8 + i * 12),
     pictures: runs.readUInt32BE(12 + i * 12),
   }))
-  let next = 0
-  for (const [i, from] of chunks.entries()) {
+  const places: number[] = []
+  for (const [i, from] of chunksOf(table).entries()) {
     const { pictures = 0 } = perChunk.findLast(({ first }) => first <= i + 1) ?? {}
-    const to = sizes.slice(next, next + pictures).reduce((at, size) => at + size, from)
-    if (!media.some((extent) => extent.from <= from && to <= extent.to)) return false
-    next += pictures
+    let to = from
+    for (const size of sizes.slice(places.length, places.length + pictures)) {
+      places.push(to)
+      to += size
+    }
+    if (!media.some((extent) => extent.from <= from && to <= extent.to)) return undefined
   }
-  return next === sizes.length
+  return places.length === sizes.length ? places : undefined
 }
 
 function chunksOf(table: readonly Box[]): number[] {

@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { TaskLimit } from '../platform/index.ts'
 import type { ClipTools } from './clip-making.ts'
-import { CuttingError, probe, stored, takePicture } from './cutting.ts'
+import { probe, stored, takePicture } from './cutting.ts'
 import { makeDurable } from './durable.ts'
+import { CuttingError, endAfter } from './ffmpeg-run.ts'
 import { lowerPriority } from './low-priority.ts'
 import type { FromCameras, RedactionJob } from './messages.ts'
 import type { Probed } from './mp4-shown.ts'
@@ -126,11 +127,8 @@ export class Redactor {
     return new Promise((resolve, reject) => {
       let said = ''
       const pipes = masks.map(() => 'pipe' as const)
-      const child = spawn(this.#needs.tools.ffmpeg, args, {
-        stdio: ['ignore', 'ignore', 'pipe', ...pipes],
-        timeout: timeoutMs,
-        killSignal: 'SIGKILL',
-      })
+      const child = spawn(this.#needs.tools.ffmpeg, args, { stdio: ['ignore', 'ignore', 'pipe', ...pipes] })
+      endAfter(child, timeoutMs)
       this.#child = child
       lowerPriority(child.pid)
       masks.forEach(({ rgba }, i) => {

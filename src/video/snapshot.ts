@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import type { Clock } from '../platform/index.ts'
+import { endAfter } from './ffmpeg-run.ts'
 import type { Cut, Ring } from './ring.ts'
 import { payloadOf, type Unit } from './transport-stream.ts'
 import { keep } from './video-blocks.ts'
@@ -79,13 +80,9 @@ function decode(ffmpeg: string, input: readonly string[], parts: readonly Uint8A
   return new Promise((resolve, reject) => {
     const wrote: Buffer[] = []
     let said = ''
-    const child = spawn(
-      ffmpeg,
-      ['-nostdin', '-hide_banner', '-loglevel', 'error', '-threads', '1', ...input, ...output],
-      {
-        ...{ stdio: 'pipe', timeout: timeoutMs, killSignal: 'SIGKILL' },
-      },
-    )
+    const args = ['-nostdin', '-hide_banner', '-loglevel', 'error', '-threads', '1', ...input, ...output]
+    const child = spawn(ffmpeg, args, { stdio: 'pipe' })
+    endAfter(child, timeoutMs)
     child.stdin.on('error', () => {})
     child.stdin.end(Buffer.concat(parts))
     child.stdout.on('data', (bytes: Buffer) => wrote.push(bytes))

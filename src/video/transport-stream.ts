@@ -215,8 +215,13 @@ function isRandomAccess(packet: Buffer): boolean {
 function presentationTime(packet: Buffer): number | undefined {
   const pes = packet.subarray(payloadAt(packet))
   if (pes.length < 14 || pes.readUIntBE(0, 3) !== 1 || (pes.readUInt8(7) & 0x80) === 0) return undefined
-  const high = (pes.readUInt8(9) >> 1) & 0x07
-  return high * 2 ** 30 + (pes.readUInt16BE(10) >> 1) * 2 ** 15 + (pes.readUInt16BE(12) >> 1)
+  return timeAt(pes, 9)
+}
+
+/** Reads a time of five bytes, in ticks. */
+function timeAt(pes: Buffer, at: number): number {
+  const high = (pes.readUInt8(at) >> 1) & 0x07
+  return high * 2 ** 30 + (pes.readUInt16BE(at + 1) >> 1) * 2 ** 15 + (pes.readUInt16BE(at + 3) >> 1)
 }
 
 /** Returns the bytes of a unit's picture, without packet headers. */
@@ -230,6 +235,41 @@ export function payloadOf(unit: Unit): Buffer {
     parts.push(at === 0 ? payload.subarray(9 + payload.readUInt8(8)) : payload)
   }
   return Buffer.concat(parts)
+}
+
+/** A picture without packet headers, and its times in ticks of 90 kHz. */
+export type TimedPicture = {
+  readonly payload: Buffer
+  readonly pts: number
+  /** When it is decoded: earlier than it is shown, where later pictures need it. */
+  readonly dts: number
+  /** Of its last packet: the next picture goes on from here. */
+  readonly counter: number
+}
+
+/**
+ * Reads a unit into `into`, which has room for it. Undefined when its packets do not follow each other, or `counter`, that of the
+ * packet before them.
+ */
+export function pictureOf(unit: Unit, into: Buffer, counter?: number): TimedPicture | undefined {
+  const { bytes } = unit
+  const pid = pidOf(bytes)
+  const head = bytes.subarray(payloadAt(bytes))
+  let [last, end] = [counter, 0]
+  for (let at = 0; at + packetBytes <= bytes.length; at += packetBytes) {
+    const [second = 0, third = 0, fourth = 0] = [bytes[at + 1], bytes[at + 2], bytes[at + 3]]
+    if (((second & 0x1f) << 8) + third !== pid || (fourth & 0x10) === 0) continue
+    const expected = last === undefined ? fourth & 0x0f : (last + 1) & 0x0f
+    if ((fourth & 0x0f) !== expected || ((second & 0x40) !== 0) !== (at === 0) || (second & 0x80) !== 0)
+      return undefined
+    last = expected
+    const payload = (fourth & 0x20) === 0 ? 4 : Math.min(5 + (bytes[at + 4] ?? 0), packetBytes)
+    const from = at === 0 ? payload + 9 + head.readUInt8(8) : payload
+    end += bytes.copy(into, end, at + from, at + packetBytes)
+  }
+  const pts = Math.round(unit.ptsMs * ticksPerMs)
+  const aheadTicks = (head.readUInt8(7) & 0x40) === 0 ? 0 : (timeAt(head, 9) - timeAt(head, 14) + wrap) % wrap
+  return { payload: into.subarray(0, end), pts, dts: pts - aheadTicks, counter: last ?? 0 }
 }
 
 function pidOf(packet: Buffer): number {

@@ -1,12 +1,22 @@
 /** Clips that cannot be made at once: what was recorded stays, and is tried again. */
-import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
 import { silentLogger, systemRandom } from '../../src/platform/index.ts'
 import { Recording } from '../../src/video/clip.ts'
 import { ClipRoom } from '../../src/video/clip-room.ts'
-import { cutLimitMs } from '../../src/video/cutting.ts'
+import { cutLimitMs } from '../../src/video/ffmpeg-run.ts'
 import { CameraSet, type FromCameras, type ToCameras } from '../../src/video/index.ts'
 import { SimulatedClock } from '../support/simulated-clock.ts'
 import { noSmallDisk, smallDisk } from '../support/small-disk.ts'
@@ -85,7 +95,7 @@ t.test('a clip whose ffmpeg is ended by a signal is made the next time, as if no
   const ended = join(folder, 'ended')
   const program = instead(
     folder,
-    `case "$*" in *1.mp4.part) if ! [ -e '${ended}' ]; then : >'${ended}'; kill -TERM $$; fi;; esac`,
+    `case "$*" in *1.png.part) if ! [ -e '${ended}' ]; then : >'${ended}'; kill -TERM $$; fi;; esac`,
   )
   const clips = join(folder, 'clips')
   const pauses: number[] = []
@@ -112,7 +122,7 @@ t.test(
     const before = timers()
     t.equal(await recording.close(endMs, ending), undefined)
     t.equal(timers(), before, 'nothing keeps the thread alive')
-    t.same(readdirSync(folder).sort(), ['1.json', '1.ts.part'])
+    t.same(readdirSync(folder).sort(), ['1.json', '1.mp4', '1.ts.part'], 'its picture is missing')
     t.match(await leftoversOf(tools(folder)), [{ type: 'clipClosed', detectionId: 1, ...ending }])
   },
 )
@@ -122,7 +132,9 @@ t.test(
   async (t) => {
     const folder = t.testdir({ clips: {} })
     const facts = join(folder, 'facts')
-    const program = instead(folder, `case "$*" in *1.mp4.part) cat /proc/$$/stat >'${facts}';; esac`)
+    // It is made so a moment after its start.
+    const look = `cat /proc/$$/stat >'${facts}'; [ "$(cut -d' ' -f19 '${facts}')" = 10 ] && break; sleep 0.1`
+    const program = instead(folder, `case "$*" in *1.png.part) for i in 1 2 3 4 5 6 7 8 9; do ${look}; done;; esac`)
     const { recording, endMs } = await record(tools(join(folder, 'clips'), program), 1)
     await recording.close(endMs, ending)
     const [pid, ...rest] = readFileSync(facts, 'utf8')
@@ -157,7 +169,7 @@ t.test(
 t.test('a clip that cannot be cut keeps no room of the disk from the others, and is not cut without any', async (t) => {
   const folder = t.testdir({ clips: {} })
   const ended = join(folder, 'ended')
-  const lines = `case "$*" in *1.mp4.part) if ! [ -e '${ended}' ]; then : >'${ended}'; kill -TERM $$; fi;; esac`
+  const lines = `case "$*" in *1.png.part) if ! [ -e '${ended}' ]; then : >'${ended}'; kill -TERM $$; fi;; esac`
   const allBytes = 100_000_000
   let freeBytes = allBytes
   const room = new ClipRoom({ freeBytes: () => freeBytes, reserveBytes: () => 0 })
@@ -233,6 +245,18 @@ t.test('a clip that is made and not confirmed is reported the same without ffmpe
   t.same(await leftoversOf(tools(folder, join(folder, 'not-there'))), made)
 })
 
+/** Leaves a clip that is finished and not confirmed, whose header says something unusual, so that ffmpeg is asked. */
+async function leaveUnusual(folder: string, id: number): Promise<void> {
+  await leaveSpool(folder, id)
+  await leftoversOf(tools(folder))
+  const [clip, copy] = [join(folder, `${id}.mp4`), join(folder, 'copy.mp4')]
+  execFileSync(ffmpeg, ['-v', 'error', '-i', clip, '-c', 'copy', '-movflags', 'frag_keyframe+empty_moov', copy])
+  renameSync(copy, clip)
+}
+
+/** The pauses after the first, the second and the third attempt. */
+const pausesMs = [10_000, 30_000, 60_000]
+
 t.test('a finished clip that was damaged before it was recorded is lost in words, and its file stays', async (t) => {
   const folder = t.testdir()
   await leaveSpool(folder, 9)
@@ -240,10 +264,67 @@ t.test('a finished clip that was damaged before it was recorded is lost in words
   truncateSync(join(folder, '9.mp4'), 5000)
   const gateway = new Started(folder, ffmpeg)
   await gateway.until('leftoversDone')
-  t.match(gateway.heard('leftoversDone'), [{ count: 1, kept: [] }])
+  t.match(gateway.heard('leftoversDone'), [{ count: 0, kept: [9] }], 'the disk may give something else the next time')
+  for (const [i, pauseMs] of pausesMs.slice(0, 2).entries()) {
+    await waitUntil('an attempt', () => gateway.heard('clipWaits').length > i)
+    t.same(gateway.heard('clipLost'), [])
+    gateway.clock.advance(pauseMs)
+  }
+  await gateway.until('clipLost')
   t.match(gateway.heard('clipLost'), [{ detectionId: 9, reason: 'damaged', words: /damaged on the disk/ }])
   await gateway.stop()
   t.ok(existsSync(join(folder, '9.mp4')), 'somebody may be able to repair it')
+})
+
+t.test('a finished clip that ffmpeg refused once is not damaged', async (t) => {
+  const folder = t.testdir({ clips: {} })
+  const clips = join(folder, 'clips')
+  await leaveUnusual(clips, 9)
+  const refused = join(folder, 'refused')
+  const program = instead(folder, `if ! [ -e '${refused}' ]; then : >'${refused}'; exit 1; fi`)
+  const gateway = new Started(clips, program)
+  await gateway.until('leftoversDone')
+  t.match(gateway.heard('clipWaits'), [{ detectionId: 9 }])
+  gateway.clock.advance(pausesMs[0] as number)
+  await gateway.until('clipClosed')
+  t.same(gateway.heard('clipLost'), [])
+  await gateway.stop()
+})
+
+for (const lines of [
+  'exit 126',
+  'exit 127',
+  'kill -KILL $$',
+  "echo 'Cannot allocate memory' >&2; exit 1",
+  "echo 'fork: Resource temporarily unavailable' >&2; exit 1",
+]) {
+  t.test(`an ffmpeg that cannot run (${lines}) says nothing of a finished clip, however often`, async (t) => {
+    const folder = t.testdir({ clips: {} })
+    const clips = join(folder, 'clips')
+    await leaveUnusual(clips, 9)
+    const gateway = new Started(clips, instead(folder, lines))
+    await gateway.until('leftoversDone')
+    for (const [i, pauseMs] of pausesMs.entries()) {
+      await waitUntil('an attempt', () => gateway.heard('clipWaits').length > i)
+      gateway.clock.advance(pauseMs)
+    }
+    await waitUntil('the last attempt', () => gateway.heard('clipWaits').length > pausesMs.length)
+    t.same(gateway.heard('clipLost'), [])
+    t.match(gateway.heard('clipWaits').at(-1), { words: /Look whether it is installed/ })
+    await gateway.stop()
+  })
+}
+
+t.test('a clip whose picture cannot be taken is tried three times, and then goes without one', async (t) => {
+  const folder = t.testdir({ clips: {} })
+  const clips = join(folder, 'clips')
+  const attempts: number[] = []
+  const again = async (attempt: number) => attempts.push(attempt) > 0
+  const at = { ...tools(clips, join(folder, 'not-there')), again }
+  const { recording, endMs } = await record(at, 1)
+  t.match(await recording.close(endMs, ending), { type: 'clipClosed', snapshot: null, preRollSeconds: 2 })
+  t.same(attempts, [0, 1])
+  t.same(readdirSync(clips).sort(), ['1.json', '1.mp4'])
 })
 
 t.test('without ffmpeg at the start nothing is lost: clips are made once it is back', async (t) => {
@@ -356,7 +437,7 @@ t.test('cameras start at once, also while a clip of an earlier run is still bein
   writeFileSync(waits, '')
   const program = instead(
     folder,
-    `case "$*" in *9.mp4.part) while [ -e '${waits}' ] && kill -0 $PPID; do sleep 0.05; done;; *rtsp*|*pipe:3*) exec tail -f /dev/null;; esac`,
+    `case "$*" in *9.png.part) while [ -e '${waits}' ] && kill -0 $PPID; do sleep 0.05; done;; *rtsp*|*pipe:3*) exec tail -f /dev/null;; esac`,
   )
   const gateway = new Started(clips, program)
   gateway.thread.receive(camera)

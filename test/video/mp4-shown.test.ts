@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { assetPath } from '../../src/platform/bundle.ts'
 import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
-import { probe, probeByFfmpeg, remux, remuxJpeg } from '../../src/video/cutting.ts'
+import { probe, probeByFfmpeg, remuxByFfmpeg, remuxJpeg } from '../../src/video/cutting.ts'
 import { probeMp4 } from '../../src/video/mp4-file.ts'
 import { shownByMp4 } from '../../src/video/mp4-shown.ts'
 import type { Unit } from '../../src/video/transport-stream.ts'
@@ -44,7 +44,7 @@ async function cut(
   const [spool, clip] = [join(folder, 'spool.ts'), join(folder, 'clip.mp4')]
   writeFileSync(spool, Buffer.concat([tape.tables, ...units.map(({ bytes }) => bytes)]))
   if (tape.codec === 'mjpeg') await remuxJpeg(program, spool, clip)
-  else await remux(program, spool, clip, { hiddenMs, codec: tape.codec })
+  else await remuxByFfmpeg(program, spool, clip, { hiddenMs, codec: tape.codec })
   return clip
 }
 

@@ -2,7 +2,9 @@ import { spawnSync } from 'node:child_process'
 import { PNG } from 'pngjs'
 import t from 'tap'
 import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
-import { lastPng } from '../../src/video/snapshot.ts'
+import { lastPicture, lastPng } from '../../src/video/snapshot.ts'
+import { startMs, TapedCamera } from '../support/taped-camera.ts'
+import { waitUntil } from '../support/waiting.ts'
 
 /** Pictures of one color each, as ffmpeg writes them one behind the other. */
 function pictures(...colors: readonly string[]): Buffer {
@@ -24,4 +26,17 @@ t.test('of the pictures that a decoder wrote, the snapshot is the last whole one
   t.ok((cut.data[0] ?? 0) > 200 && (cut.data[2] ?? 0) > 200, 'white')
   t.equal(lastPng(Buffer.alloc(0)), undefined)
   t.equal(lastPng(pictures('red').subarray(0, -1)), undefined)
+})
+
+t.test('a snapshot without ffmpeg fails at once, and nothing keeps the thread alive', async (t) => {
+  const camera = new TapedCamera()
+  camera.play(1000)
+  t.ok(camera.newestMs > startMs)
+  const timers = () => process.getActiveResourcesInfo().filter((one) => one === 'Timeout').length
+  const before = timers()
+  const group = camera.ring.newestGroup()
+  if (!group) return t.fail('no pictures')
+  await t.rejects(lastPicture('no ffmpeg at all', group), { code: 'ENOENT' })
+  await waitUntil('its pipes are closed', () => timers() === before, { withinMs: 5000 })
+  return undefined
 })
