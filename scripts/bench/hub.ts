@@ -7,6 +7,7 @@ import { loadHubConfig } from '../../src/config/index.ts'
 import { HttpListener } from '../../src/http/index.ts'
 import { AskService } from '../../src/hub/ask/service.ts'
 import { composeHub, type Hub } from '../../src/hub/compose.ts'
+import { StoredRoots } from '../../src/hub/feed/stored-tree.ts'
 import { connectionOf, HubDatabase } from '../../src/hub/store/database.ts'
 import { migrateHub } from '../../src/hub/store/migrate.ts'
 import { leafHash, MerkleFrontier } from '../../src/log/index.ts'
@@ -182,7 +183,7 @@ type Asked = { readonly logs: number; readonly leaves: number }
 
 export const serviceOf = (hub: Hub, db: HubDatabase) =>
   new AskService({
-    ...{ db, clock: systemClock, openings: 'never', vkey: hub.witness.vkey, regions: {} },
+    ...{ db, roots: new StoredRoots(), clock: systemClock, openings: 'never', vkey: hub.witness.vkey, regions: {} },
     offerFor: async () => undefined,
   })
 

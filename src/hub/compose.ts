@@ -13,6 +13,7 @@ import { authorityOf } from './authority.ts'
 import { EnrolService } from './enrol/service.ts'
 import { TokenLimit } from './enrol/tokens.ts'
 import { FeedService } from './feed/service.ts'
+import { StoredRoots } from './feed/stored-tree.ts'
 import { OfferService } from './offers/service.ts'
 import { OfficeDisk } from './operations/disk.ts'
 import { HubFigures } from './operations/figures.ts'
@@ -42,10 +43,11 @@ export async function composeHub(config: HubConfig, { clock, random, log }: HubO
   const connection = connectionOf(config.hub.database, 'app')
   await demandSchema(connection)
   const db = new HubDatabase({ connection, log })
-  const witness = new HubWitness({ db, clock, log, ...witnessKeyOf(config) })
+  const roots = new StoredRoots()
+  const witness = new HubWitness({ db, clock, log, roots, ...witnessKeyOf(config) })
   const offers = new OfferService({ db, clock })
   const feeds = new FeedService({
-    ...{ db, clock, log, openings: config.hub.openings },
+    ...{ db, clock, log, roots, openings: config.hub.openings },
     offerFor: (siteId) => offers.versionFor(siteId),
     cosign: (text, nowMs) => witness.cosign(text, nowMs),
   })
@@ -82,7 +84,7 @@ export async function composeHub(config: HubConfig, { clock, random, log }: HubO
   const sitesOf = (caller: Caller, permission: Permission) => reachOf(config, caller, permission)
   askRoutes(api, {
     asks: new AskService({
-      ...{ db, clock, openings: config.hub.openings, vkey: witness.vkey, regions: config.hub.regions },
+      ...{ db, clock, roots, openings: config.hub.openings, vkey: witness.vkey, regions: config.hub.regions },
       offerFor: (siteId) => offers.versionFor(siteId),
     }),
     authenticator,

@@ -24,7 +24,7 @@ import {
   markHead,
   raiseAlert,
 } from './feed/store.ts'
-import { StoredRoots } from './feed/stored-tree.ts'
+import type { StoredRoots } from './feed/stored-tree.ts'
 import type { HubDatabase, HubTx, HubWrite } from './store/database.ts'
 import { hubStatement } from './store/statement.ts'
 
@@ -59,6 +59,7 @@ export type HubWitnessNeeds = {
   readonly db: HubDatabase
   readonly clock: Pick<Clock, 'now'>
   readonly log: Logger
+  readonly roots: StoredRoots
   readonly key: NoteKey
   readonly pair: KeyObject
 }
@@ -69,7 +70,6 @@ export type HubWitnessNeeds = {
  */
 export class HubWitness {
   readonly #needs: HubWitnessNeeds
-  readonly #roots = new StoredRoots()
 
   constructor(needs: HubWitnessNeeds) {
     this.#needs = needs
@@ -138,7 +138,7 @@ export class HubWitness {
   /** The root at a size: from the leaves, if that many are stored, else from a checkpoint that was cosigned; undefined where neither tells it. */
   async #rootKnown(tx: HubTx, logId: string, head: Head, size: number): Promise<Buffer | undefined> {
     if (size === head.size) return MerkleFrontier.from(size, head.frontier).root()
-    if (size < head.size) return this.#roots.at(tx, logId, size)
+    if (size < head.size) return this.#needs.roots.at(tx, logId, size)
     if (size === head.witnessedSize) return head.witnessedRoot ?? undefined
     return (await findCheckpoint(tx, logId, size))?.root
   }

@@ -1,7 +1,7 @@
 import { AppError } from '../../errors/index.ts'
 import { makeBundle, type ProofBundle, readNote, readVkey, tlogProof } from '../../evidence/index.ts'
 import { inclusionPath } from '../../log/index.ts'
-import { storedTree } from '../feed/stored-tree.ts'
+import type { StoredRoots } from '../feed/stored-tree.ts'
 import type { HubTx } from '../store/database.ts'
 import { hubStatement } from '../store/statement.ts'
 import type { Sites } from './store.ts'
@@ -26,7 +26,7 @@ type LogRow = Signed & { readonly vkeys: readonly string[]; readonly stored: str
  * a site that the caller may not see.
  */
 export async function entryOf(
-  db: HubTx,
+  { db, roots }: { readonly db: HubTx; readonly roots: StoredRoots },
   { logId, seq }: { readonly logId: string; readonly seq: number },
   sites: Sites,
   witness: string,
@@ -35,7 +35,7 @@ export async function entryOf(
   if (!log) throw AppError.notFound('Leaf')
   const signed = await newestOver(db, logId, seq, log)
   const size = Number(signed.size)
-  const { leaf, nodeAt } = await storedTree(db, logId, size, { seq })
+  const { leaf, nodeAt } = await roots.tree(db, logId, size, seq)
   if (!leaf) throw new Error(`leaf ${seq} of log ${logId} is not stored`)
   const note = `${signed.note}${signed.cosignature ?? ''}`
   const signers = new Set(readNote(note)?.signatures.map(({ name, id }) => `${name}+${id}`))

@@ -2,6 +2,7 @@ import { AppError } from '../../errors/index.ts'
 import { Status } from '../../feed/index.ts'
 import { type Clock, isoTime } from '../../platform/index.ts'
 import { gtin14, readBarcode } from '../../warehouse/index.ts'
+import type { StoredRoots } from '../feed/stored-tree.ts'
 import type { HubDatabase } from '../store/database.ts'
 import { alertCursor, readAlertCursor } from './alert-cursor.ts'
 import { type CheckpointPage, checkpointsOf } from './checkpoints.ts'
@@ -38,6 +39,7 @@ import { ssccIn } from './whereabouts.ts'
 
 type AskNeeds = {
   readonly db: HubDatabase
+  readonly roots: StoredRoots
   readonly clock: Pick<Clock, 'now'>
   /** Verifier key of the head office as a witness. */
   readonly vkey: string
@@ -108,7 +110,7 @@ export class AskService {
 
   /** Returns a leaf with its proof. Throws NOT_FOUND for one that is not stored, or of a site that the caller may not see. */
   entry(place: { readonly logId: string; readonly seq: number }, sites: Sites) {
-    return entryOf(this.#needs.db, place, sites, this.#needs.vkey)
+    return entryOf(this.#needs, place, sites, this.#needs.vkey)
   }
 
   /**

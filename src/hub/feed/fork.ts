@@ -10,7 +10,7 @@ import type { ForkFact } from './facts.ts'
 import { eraseBehind, eraseNamesOf } from './names-behind.ts'
 import { endRegisters } from './registers-end.ts'
 import { ensureHead, type FedLog, findLog, lockHead, markHead, raiseAlert } from './store.ts'
-import { storedRoot } from './stored-tree.ts'
+import type { StoredRoots } from './stored-tree.ts'
 
 const newLog = hubStatement(
   'put-child-log',
@@ -45,12 +45,17 @@ export function keysUnder(origin: string, vkeys: readonly string[]): NoteKey[] {
  * transaction. The child of a retired log is retired, too. Throws NOT_FOUND when the number of the child is that of another site's log.
  */
 export async function adopt(
-  { db, nowMs, log }: { readonly db: HubDatabase; readonly nowMs: number; readonly log: Logger },
+  {
+    db,
+    roots,
+    nowMs,
+    log,
+  }: { readonly db: HubDatabase; readonly roots: StoredRoots; readonly nowMs: number; readonly log: Logger },
   { parent, fork, logId, origin, keys }: Child,
 ): Promise<FedLog> {
   const vkeys = keys.map(vkeyOf)
   await db.transaction(async (tx) => {
-    await retire({ tx, nowMs }, parent, fork)
+    await retire({ tx, roots, nowMs }, parent, fork)
     // The same backup was restored twice: what was recorded between the two is on no branch any more.
     for (const branch of await branchBehind(tx, parent, logId)) {
       const head = await lockHead(tx, branch.log_id)
@@ -89,7 +94,7 @@ export const notEnrolled = () =>
 const alertOf = (type: string, detail: object) => ({ id: type, type, severity: 'critical', detail })
 
 async function retire(
-  { tx, nowMs }: { readonly tx: HubWrite; readonly nowMs: number },
+  { tx, roots, nowMs }: { readonly tx: HubWrite; readonly roots: StoredRoots; readonly nowMs: number },
   parent: FedLog,
   fork: ForkFact,
 ): Promise<void> {
@@ -98,7 +103,7 @@ async function retire(
   if (!head) throw new AppError('NOT_FOUND', 'The log that this one continues was never fed')
   markHead(tx, logId, 'retired')
   keepNewest(tx, logId)
-  const known = await rootAt(tx, logId, head, fork.parentSize)
+  const known = await rootAt({ tx, roots }, logId, head, fork.parentSize)
   if (known && known.toString('hex') !== fork.parentRoot) {
     raiseAlert(tx, logId, alertOf('log.parent-differs', { parentSize: fork.parentSize }), nowMs)
   }
@@ -130,9 +135,14 @@ async function branchBehind(tx: HubTx, parent: FedLog, logId: string): Promise<F
 }
 
 /** The root of the parent at the fork; undefined when its leaves up to there have not come. */
-async function rootAt(tx: HubTx, logId: string, head: { size: number; frontier: Buffer }, size: number) {
+async function rootAt(
+  { tx, roots }: { readonly tx: HubTx; readonly roots: StoredRoots },
+  logId: string,
+  head: { size: number; frontier: Buffer },
+  size: number,
+) {
   if (head.size === size) return MerkleFrontier.from(size, head.frontier).root()
-  if (size < head.size) return storedRoot(tx, logId, size)
+  if (size < head.size) return roots.at(tx, logId, size)
   // Every one that is ahead of the leaves was kept, and the newest a moment ago.
   return (await findCheckpoint(tx, logId, size))?.root
 }

@@ -6,7 +6,7 @@ import { findCheckpoint, noteOver } from './checkpoints.ts'
 import { bundlesBetween, type PackedBundle, widthOfBundle } from './leaves-store.ts'
 import type { SentCheckpoint, SentFeed, SentLeaf } from './request.ts'
 import type { Contradiction, Head } from './store.ts'
-import { storedRoot } from './stored-tree.ts'
+import type { StoredRoots } from './stored-tree.ts'
 
 /** Two histories of one log. Thrown inside the feed's transaction, so that nothing of the feed stays. */
 export class Forked extends Error {
@@ -69,7 +69,7 @@ function arePart({ from, leaves }: SentFeed): boolean {
  * proof that does not hold or leaves that are not under the checkpoint. `feed.from` is not beyond the head.
  */
 export async function weigh(
-  tx: HubTx,
+  { tx, roots }: { readonly tx: HubTx; readonly roots: StoredRoots },
   logId: string,
   head: Head,
   feed: SentFeed,
@@ -82,7 +82,7 @@ export async function weigh(
   const isPart = from === head.size && known.begunWidth === head.size % bundleWidth && arePart(feed)
   const stored = isPart ? nothingStored : await storedBefore(tx, logId, head, feed, known.begun)
   refuseOtherBytes(feed, head, stored)
-  await refuseAnotherPast(tx, logId, head, checkpoint)
+  await refuseAnotherPast({ tx, roots }, logId, head, checkpoint)
   const { frontier, passed } = grow(head, added)
   if (passed && head.witnessedRoot && !passed.equals(head.witnessedRoot)) {
     const found = rootContradiction(head.witnessedSize, feed, head.witnessedNote)
@@ -127,9 +127,14 @@ function refuseAnotherRoot(head: Head, sent: SentCheckpoint, kept: KnownBefore['
 }
 
 /** A checkpoint over leaves that are all stored must have the root over them, whether one of that size was kept or not. */
-async function refuseAnotherPast(tx: HubTx, logId: string, head: Head, sent: SentCheckpoint): Promise<void> {
+async function refuseAnotherPast(
+  { tx, roots }: { readonly tx: HubTx; readonly roots: StoredRoots },
+  logId: string,
+  head: Head,
+  sent: SentCheckpoint,
+): Promise<void> {
   if (sent.size >= head.size) return
-  const root = await storedRoot(tx, logId, sent.size)
+  const root = await roots.at(tx, logId, sent.size)
   if (root.equals(sent.root)) return
   throw anotherRoot(sent, root, (await noteOver(tx, logId, sent.size)) ?? head.witnessedNote)
 }

@@ -29,6 +29,7 @@ import {
   moveNamed,
   raiseAlert,
 } from './store.ts'
+import type { StoredRoots } from './stored-tree.ts'
 
 /** A feed was taken in, or it begins behind the end of what is stored. */
 export type Fed =
@@ -39,6 +40,7 @@ export type FeedServiceNeeds = {
   readonly db: HubDatabase
   readonly clock: Pick<Clock, 'now'>
   readonly log: Logger
+  readonly roots: StoredRoots
   /** Returns the signature line of the head office under the text of a checkpoint. */
   readonly cosign: (text: string, nowMs: number) => string
   readonly openings: 'never' | 'names'
@@ -135,12 +137,12 @@ export class FeedService {
   /** Undefined when the log has no head yet. */
   async #inTransaction(tx: HubWrite, log: FedLog, sent: SentFeed): Promise<Fed | undefined> {
     const { log_id: logId } = log
-    const { clock, cosign, openings } = this.#needs
+    const { clock, cosign, openings, roots } = this.#needs
     const [head, known] = await Promise.all([lockHead(tx, logId), knownBefore(tx, logId, sent)])
     if (!head) return undefined
     if (head.state !== 'live') throw forked('This log showed two histories or was continued by another one')
     if (sent.from > head.size) return { kind: 'gap', size: head.size }
-    const added = await weigh(tx, logId, head, sent, known)
+    const added = await weigh({ tx, roots }, logId, head, sent, known)
     const nowMs = clock.now()
     const cosignature = added.isConfirmed ? cosign(sent.checkpoint.text, nowMs) : null
     await this.#store(tx, logId, sent, added, nowMs)
@@ -241,7 +243,7 @@ export class FeedService {
 
   /** A log that is not known may be one that continues a known one; then it is enrolled with its parent's keys. */
   async #adopted(siteId: string, logId: string, sent: SentFeed): Promise<FedLog> {
-    const { db, clock, log } = this.#needs
+    const { db, clock, log, roots } = this.#needs
     const fork = sent.from === 0 ? sent.leaves[0]?.facts.fork : undefined
     const parent = fork && (await findLog(db, fork.parentLogId))
     if (!fork || !parent || parent.site_id !== siteId) {
@@ -256,7 +258,7 @@ export class FeedService {
     demandSite(sent, siteId)
     // The parent ends with this, so what the leaf says must have been signed.
     if (!isOverLeaves(sent)) throw AppError.field('leaves', 'they do not lead to the checkpoint of the new log')
-    return adopt({ db, nowMs: clock.now(), log }, { parent, fork, logId, origin, keys })
+    return adopt({ db, roots, nowMs: clock.now(), log }, { parent, fork, logId, origin, keys })
   }
 }
 

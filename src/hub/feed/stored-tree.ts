@@ -25,21 +25,26 @@ export type StoredTree = {
 
 /**
  * Reads the tree over the first `size` leaves, all of which are stored, and leaf `seq` when it is asked for. Two bundles are unpacked: that of
- * the leaf, and the last one when it is not full. Of the others the stored root is enough. `known`: the roots over full blocks that lead to
- * the root without those of their bundles.
+ * the leaf, and the last one when it is not full. Of the others the stored root is enough. `known`: the roots over the full blocks, of whose
+ * bundles only those of the leaf's own block are read.
  */
-export async function storedTree(
+async function storedTree(
   db: HubTx,
   logId: string,
   size: number,
-  { seq, known = [] }: { readonly seq?: number; readonly known?: readonly Buffer[] } = {},
+  known: readonly Buffer[],
+  seq: number | undefined,
 ): Promise<StoredTree> {
   const own = seq === undefined ? [] : [Math.floor((seq - 1) / bundleWidth)]
   const full = Math.floor(size / bundleWidth)
   const last = size % bundleWidth === 0 ? [] : [full]
-  const roots = await db.rows<{ n: string; root: Buffer }>(fullRoots, [logId, known.length * blockWidth, full])
+  const behind = await rootsOf(db, logId, known.length * blockWidth, full)
+  const ownBlocks = own.map((n) => Math.floor(n / blockWidth)).filter((block) => block < known.length)
+  const beside = await Promise.all(
+    ownBlocks.map((block) => rootsOf(db, logId, block * blockWidth, (block + 1) * blockWidth)),
+  )
   const bundles = await db.rows<{ n: string; packed: Buffer }>(bundlesAt, [logId, [...new Set([...own, ...last])]])
-  const nodes = new Map(roots.map(({ n, root }) => [nameOf(bundleLevel, Number(n)), root]))
+  const nodes = new Map([...behind, ...beside.flat()].map(({ n, root }) => [nameOf(bundleLevel, Number(n)), root]))
   for (const [n, root] of known.entries()) nodes.set(nameOf(blockLevel, n), root)
   const leaves = new Map(bundles.map(({ n, packed }) => [Number(n), unpackBundle(packed)]))
   for (const [n, ofBundle] of leaves) {
@@ -57,10 +62,8 @@ export async function storedTree(
   return { nodeAt, leaf }
 }
 
-/** The root over the first `size` leaves, all of which are stored. */
-export async function storedRoot(db: HubTx, logId: string, size: number): Promise<Buffer> {
-  return rootOf(size, (await storedTree(db, logId, size)).nodeAt)
-}
+const rootsOf = (db: HubTx, logId: string, from: number, end: number) =>
+  db.rows<{ n: string; root: Buffer }>(fullRoots, [logId, from, end])
 
 /** Bundles of a block: 65,536 leaves. */
 const blockWidth = 256
@@ -69,14 +72,20 @@ const blockLevel = bundleLevel + Math.log2(blockWidth)
 const blocksInMemory = 65_536
 
 /**
- * Roots over the first leaves of logs, for those who may ask again and again: anybody with an old note. A full block never changes, so it
- * is read once; then a root takes 255 bundles at most, however long the log is.
+ * Trees over the first leaves of logs, for those who may ask again and again: a gateway under an old checkpoint, anybody with an old note. A
+ * full block never changes, so its bundles are read once; then a root takes those of 255 bundles at most, and a proof those of 511, however
+ * long the log is. The parts of a head office have one in common.
  */
 export class StoredRoots {
   readonly #blocks = new Recent<Buffer>(blocksInMemory)
 
   /** The root over the first `size` leaves, all of which are stored. */
   async at(db: HubTx, logId: string, size: number): Promise<Buffer> {
+    return rootOf(size, (await this.tree(db, logId, size)).nodeAt)
+  }
+
+  /** The tree over the first `size` leaves, all of which are stored, with leaf `seq` when it is asked for. */
+  async tree(db: HubTx, logId: string, size: number, seq?: number): Promise<StoredTree> {
     const known: Buffer[] = []
     for (let n = 0; n < Math.floor(size / bundleWidth / blockWidth); n += 1) {
       const name = nameOf(n, logId)
@@ -84,12 +93,12 @@ export class StoredRoots {
       this.#blocks.set(name, block)
       known.push(block)
     }
-    return rootOf(size, (await storedTree(db, logId, size, { known })).nodeAt)
+    return storedTree(db, logId, size, known, seq)
   }
 }
 
 async function blockOf(db: HubTx, logId: string, n: number): Promise<Buffer> {
-  const rows = await db.rows<{ root: Buffer }>(fullRoots, [logId, n * blockWidth, (n + 1) * blockWidth])
+  const rows = await rootsOf(db, logId, n * blockWidth, (n + 1) * blockWidth)
   if (rows.length < blockWidth) throw new Error(`the bundles of block ${n} of log ${logId} are not all stored`)
   return rootInPlace(Buffer.concat(rows.map(({ root }) => root)), blockWidth)
 }
