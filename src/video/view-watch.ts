@@ -74,9 +74,9 @@ export class ViewWatch {
   }
 
   #compare(edges: Float32Array): void {
-    const alike = likeness(edges, this.#learned.edges)
-    const seen = this.#judge(edges, alike)
-    if (seen === 'normal' && alike > 0.5) follow(this.#learned, edges)
+    const match = matchOf(edges, this.#learned.edges)
+    const seen = this.#judge(match)
+    if (seen === 'normal' && match.alike > 0.5) follow(this.#learned, edges)
     this.#right = seen === 'normal' ? this.#right + 1 : 0
     this.#wrong = seen === 'normal' ? 0 : this.#wrong + 1
     if (this.#state !== 'normal' && this.#right >= rightLooks) this.#become('normal', rightLooks - 1)
@@ -84,15 +84,15 @@ export class ViewWatch {
     if (this.#state === 'turned') this.#learnNew(edges)
   }
 
-  #judge(edges: Float32Array, alike: number): 'normal' | 'covered' | 'turned' {
-    if (energy(edges) < leastDetail * energy(this.#learned.edges)) return 'covered'
+  #judge({ alike, detail, learnedDetail }: Match): 'normal' | 'covered' | 'turned' {
+    if (detail < leastDetail * learnedDetail) return 'covered'
     const limit = this.#state === 'normal' ? turnedBelow : sameAbove
     return alike < limit ? 'turned' : 'normal'
   }
 
   /** Learns the view of a turned camera beside the old one, as long as it stays the same. */
   #learnNew(edges: Float32Array): void {
-    const isSame = this.#candidate && likeness(edges, this.#candidate.edges) > sameAbove
+    const isSame = this.#candidate && matchOf(edges, this.#candidate.edges).alike > sameAbove
     if (!this.#candidate || !isSame) this.#candidate = { edges: Float32Array.from(edges), looks: 1 }
     else follow(this.#candidate, edges)
     if (this.#candidate.looks < acceptLooks) return
@@ -143,14 +143,18 @@ function slope(difference: number, tone: number): number {
   return Math.max(-mostTone, Math.min(mostTone, relative))
 }
 
-function energy(edges: Float32Array): number {
-  let sum = 0
-  for (const edge of edges) sum += edge * edge
-  return sum
-}
+/** How alike two views are, and how much detail each has. */
+type Match = { readonly alike: number; readonly detail: number; readonly learnedDetail: number }
 
-function likeness(a: Float32Array, b: Float32Array): number {
-  let sum = 0
-  for (let i = 0; i < a.length; i += 1) sum += (a[i] ?? 0) * (b[i] ?? 0)
-  return sum / (Math.sqrt(energy(a) * energy(b)) || 1)
+/** Compares in one pass: each second, for each camera, it is a good part of what this thread does while nothing moves. */
+function matchOf(edges: Float32Array, learned: Float32Array): Match {
+  let [product, detail, learnedDetail] = [0, 0, 0]
+  for (let i = 0; i < edges.length; i += 1) {
+    const a = edges[i] ?? 0
+    const b = learned[i] ?? 0
+    product += a * b
+    detail += a * a
+    learnedDetail += b * b
+  }
+  return { alike: product / (Math.sqrt(detail * learnedDetail) || 1), detail, learnedDetail }
 }
