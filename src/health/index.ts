@@ -1,28 +1,26 @@
 export { Box, type Heat, hotCelsius } from './box.ts'
+export { boxObservations, imageObservations } from './box-sources.ts'
 export { overall } from './checks.ts'
+export { backupObservations, segmentObservations, storageObservations, uploadObservations } from './copies-sources.ts'
 export { healthCreated, notificationOf } from './events.ts'
+export {
+  conflictObservations,
+  hubObservations,
+  signingObservation,
+  stampObservations,
+  witnessObservations,
+} from './evidence-sources.ts'
 export { LastDay } from './last-day.ts'
 export { Metrics } from './metrics.ts'
 export { healthRoutes } from './routes.ts'
 export {
-  backupObservations,
-  boxObservations,
   cameraObservations,
   clipsObservation,
   clockObservation,
   configObservation,
-  conflictObservations,
   databaseObservation,
   diskObservation,
   ffmpegObservation,
-  hubObservations,
-  imageObservations,
   preRollObservations,
-  segmentObservations,
-  signingObservation,
-  stampObservations,
-  storageObservations,
-  uploadObservations,
-  witnessObservations,
 } from './sources.ts'
 export { HealthWatch } from './watch.ts'

@@ -16,10 +16,8 @@ import {
   version1Of,
 } from '../../log/index.ts'
 import type { Photos } from '../../photos/index.ts'
-import { takenAtMs } from '../../photos/index.ts'
 import type { Clock } from '../../platform/index.ts'
 import type { Asset, AssetService, Barcode, Slot, WarehouseService } from '../../warehouse/index.ts'
-import { otherProof } from '../derive/photo-reuse.ts'
 import { assetIsSeen, newestTimestampMs, type Placement, slotState, stateAfterNewest } from '../derive/state.ts'
 import { placementRecorded } from '../events.ts'
 import { type Effect, type EventType, judge, type Moved, misfits } from '../judge.ts'
@@ -28,7 +26,9 @@ import * as store from '../store.ts'
 import type { PlacementEventRow } from '../tables.ts'
 import { type WarningCode, warningText } from '../warnings.ts'
 import { type FilmsOf, holdDisputed } from './dispute-hold.ts'
+import { type Grounds, groundColumns } from './grounds.ts'
 import type { LedgerHead } from './head.ts'
+import { isPhotoReused, type PhotoClaim, PhotoClaims } from './photo-claims.ts'
 import { placementFacts, type UnsealedRow } from './placement-leaf.ts'
 import { effectNow, lookAround } from './surroundings.ts'
 import { type DecidedTime, decideTime } from './when.ts'
@@ -57,8 +57,6 @@ export type Appended = { readonly event: RecordedEvent; readonly isNew: boolean 
 
 /** Who did it as the client says, and who vouches for it. */
 type Acting = { readonly operator: Person; readonly actor: Person }
-
-type PhotoClaim = { readonly sha256: string | null; readonly evidence: 'held' | 'claimed' | null }
 
 /** What was found out and decided about an event, for its row. */
 type Decided = {
@@ -90,22 +88,6 @@ export type Within = {
   /** What the event leans on in place of a photo. */
   readonly grounds?: Grounds | undefined
 }
-
-/**
- * What a placement may lean on when no one took a photo; who names it has it in the same commit. A line of a list
- * of opening stock, or a scan of a count: there the pallet has been seen, so `ledger.enforce` refuses nothing, and who
- * scanned it is known from the scan.
- */
-export type Grounds =
-  | { readonly kind: 'opening'; readonly list: string; readonly line: number }
-  | {
-      readonly kind: 'count'
-      readonly countId: number
-      readonly scanId: number
-      readonly scanSha256: string
-      /** Who scanned; undefined once erased. */
-      readonly counter: Identity | undefined
-    }
 
 /**
  * Hears each event that happened in a slot, in its transaction; not those of opening stock, which no one saw happen. What
@@ -140,10 +122,12 @@ type RecorderNeeds = {
  */
 export class Recorder {
   readonly #needs: RecorderNeeds
+  readonly #photos: PhotoClaims
   #filmsOf: FilmsOf = () => []
 
   constructor(needs: RecorderNeeds) {
     this.#needs = needs
+    this.#photos = new PhotoClaims(needs)
   }
 
   /** Takes who knows what cameras have filmed; that stays on the disk while the placement is disputed. */
@@ -183,8 +167,8 @@ export class Recorder {
     const { around, placement } = lookAround(tx, moved, newestMs, sight)
     const judged = judge(moved, around)
     const { grounds } = within
-    const photo = this.#photoOf(tx, request, grounds, by.caller)
-    const taken = this.#takenAt(tx, request, photo, slot, when.timestampMs)
+    const photo = this.#photos.of(tx, request, grounds !== undefined, by.caller)
+    const taken = this.#photos.takenAt(tx, request, photo, slot, when.timestampMs)
     const scanEvidence = this.#scanEvidenceOf(tx, request.scan, slot, code)
     const warnings: WarningCode[] = [
       ...judged.warnings,
@@ -194,7 +178,7 @@ export class Recorder {
       ...(scanEvidence === 'mismatched' ? (['SCAN_MISMATCH'] as const) : []),
       ...timeWarnings(taken, when, around),
       ...(photo.evidence === 'claimed' ? (['PHOTO_NOT_HELD'] as const) : []),
-      ...((within.isPhotoReused ?? this.#isPhotoReused(tx, request, photo.sha256, moved, by.caller))
+      ...((within.isPhotoReused ?? this.#isPhotoReused(tx, request, photo, moved, by.caller))
         ? (['PHOTO_REUSED'] as const)
         : []),
       ...(isOther && grounds?.kind !== 'count' ? (['OPERATOR_DIFFERS'] as const) : []),
@@ -387,24 +371,6 @@ export class Recorder {
     })
   }
 
-  #photoOf(tx: ReadTx, request: NewPlacementEvent, grounds: Grounds | undefined, caller: Caller): PhotoClaim {
-    if (request.event_type === 'PLACED' && request.photo_url === undefined && !grounds) {
-      throw new AppError('EVIDENCE_REQUIRED', 'A placement needs a photo', {
-        fields: [{ path: 'photo_url', message: 'required' }],
-      })
-    }
-    if (request.photo_url === undefined && request.photo_sha256 === undefined) return { sha256: null, evidence: null }
-    const own = request.photo_url === undefined ? undefined : this.#needs.photos.hashOf(request.photo_url)
-    if (own && request.photo_sha256 !== undefined && request.photo_sha256 !== own) {
-      throw AppError.field('photo_sha256', 'is not the hash of the photo at photo_url')
-    }
-    const hash = own ?? request.photo_sha256 ?? null
-    return {
-      sha256: hash,
-      evidence: hash !== null && this.#needs.photos.isHeldFor(tx, hash, caller) ? 'held' : 'claimed',
-    }
-  }
-
   /** What the scans prove: both name the event's own slot and asset, one does not, or not both were sent (null). */
   #scanEvidenceOf(
     tx: ReadTx,
@@ -420,28 +386,9 @@ export class Recorder {
     return isSlot && isAsset ? 'matched' : null
   }
 
-  /** Whether the photo proves another placement already; one that the caller may not know of is not mentioned. */
-  #isPhotoReused(tx: ReadTx, request: NewPlacementEvent, sha256: string | null, moved: Moved, caller: Caller): boolean {
-    const shown = {
-      id: this.#needs.head.nextId,
-      event_type: request.event_type,
-      slot_id: moved.slotId,
-      asset_key: moved.assetKey,
-      timestamp_ms: moved.timestampMs,
-      photo_url: request.photo_url ?? null,
-      photo_sha256: sha256,
-      corrects_event_id: request.corrects_event_id ?? null,
-    }
-    return otherProof(tx, shown, (slotId) => this.isVisible(tx, { slot_id: slotId }, caller)) !== undefined
-  }
-
-  /** When the photo was taken: as the client says, and as the photo says. The first one is stored in the row. */
-  #takenAt(tx: ReadTx, request: NewPlacementEvent, photo: PhotoClaim, slot: Slot, nearMs: number): number[] {
-    const said = request.photo_taken_at
-    const isHeld = photo.sha256 !== null && photo.evidence === 'held'
-    const own = isHeld ? this.#needs.photos.timeOf(tx, photo.sha256 ?? '') : undefined
-    const byPhoto = own && takenAtMs(own, this.#needs.warehouse.timezoneOf(tx, slot.warehouseId), nearMs)
-    return [said, byPhoto].filter((ms) => ms !== undefined)
+  #isPhotoReused(tx: ReadTx, request: NewPlacementEvent, photo: PhotoClaim, moved: Moved, caller: Caller): boolean {
+    const isSeen = (slotId: number) => this.isVisible(tx, { slot_id: slotId }, caller)
+    return isPhotoReused(tx, request, photo, { ...moved, id: this.#needs.head.nextId }, isSeen)
   }
 
   #enforce(warnings: readonly WarningCode[]): void {
@@ -450,18 +397,6 @@ export class Recorder {
     throw new AppError('CONSTRAINT_VIOLATED', 'The rules of this site refuse the event', {
       details: refused.map((code) => `${code}: ${warningText[code]}`).join('; '),
     })
-  }
-}
-
-function groundColumns(grounds: Grounds | undefined) {
-  const opening = grounds?.kind === 'opening' ? grounds : undefined
-  const count = grounds?.kind === 'count' ? grounds : undefined
-  return {
-    opening_list: opening?.list ?? null,
-    opening_line: opening?.line ?? null,
-    count_id: count?.countId ?? null,
-    count_scan_id: count?.scanId ?? null,
-    count_scan_sha256: count?.scanSha256 ?? null,
   }
 }
 

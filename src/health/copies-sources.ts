@@ -1,0 +1,170 @@
+import type { Kind, Observation } from './troubles.ts'
+import { durationWords } from './troubles.ts'
+
+/** A storage server of the config. */
+type ServerSeen = {
+  readonly url: string
+  /** Milliseconds since it was last well; null while it answers in time. */
+  readonly illForMs: number | null
+  /** Whether it answers at all. */
+  readonly answers: boolean
+  readonly why: string
+}
+
+export function storageObservations(servers: readonly ServerSeen[]): Observation[] {
+  return servers.map(({ url, illForMs, answers, why }) => {
+    const name = `The storage server ${url}`
+    if (illForMs === null) return { component: 'storage', subject: url, name, wrong: null }
+    const kind: Kind = answers ? 'storage.slow' : 'storage.unreachable'
+    const since = durationWords(illForMs)
+    const message = answers
+      ? `${name} has taken over 2 s for its answers for ${since}. Known users go on; look at its load and at the network.`
+      : `${name} has not answered for ${since}: ${why}. Known users go on for a while; new ones cannot sign in.`
+    return { component: 'storage', subject: url, name, wrong: { kind, forMs: illForMs, message } }
+  })
+}
+
+/** The queue of uploads, as its room counts it. */
+type UploadsSeen = {
+  readonly isConfigured: boolean
+  readonly parked: number
+  readonly parkedError: string | null
+  readonly pending: number
+  readonly oldestMs: number | null
+  readonly refusal: string | null
+}
+
+/** Evidence that has waited for this long is a trouble. */
+const lateMs = 24 * 3_600_000
+
+export function uploadObservations(seen: UploadsSeen, nowMs: number): Observation[] {
+  if (!seen.isConfigured) return []
+  const { parked, parkedError, pending, oldestMs, refusal } = seen
+  const ageMs = oldestMs === null ? 0 : nowMs - oldestMs
+  const one = (kind: Kind, subject: string, name: string, isWrong: boolean, message: string): Observation => {
+    const wrong = isWrong ? { kind, forMs: 0, message } : null
+    return { component: 'storage', subject, name, wrong }
+  }
+  const files = parked === 1 ? '1 file is' : `${parked} files are`
+  return [
+    one(
+      'uploads.late',
+      'uploads: queue',
+      'The queue of uploads',
+      ageMs > lateMs,
+      `${pending} files wait for their upload, the oldest for ${durationWords(ageMs)}. They are kept on this box; look at the line to the storage server, and at GET /api/uploads for the last errors.`,
+    ),
+    one(
+      'uploads.parked',
+      'uploads: parked',
+      'The parked uploads',
+      parked > 0,
+      `${files} not uploaded and not tried again. The newest: ${parkedError ?? 'unknown'}. Look at GET /api/uploads?status=parked, and retry them when the cause is gone.`,
+    ),
+    one(
+      'uploads.refused',
+      'uploads: account',
+      'The account that uploads',
+      refusal !== null,
+      `The storage server takes no uploads: ${refusal ?? ''}. Make a new application password, put it into the file of storage.upload.passwordFile, and reload.`,
+    ),
+  ]
+}
+
+/** The scheduled backups, as their room counts them. */
+type BackupsSeen = {
+  readonly everyMs: number | null
+  readonly newestMs: number | null
+  readonly rehearsedMs: number | null
+  readonly sinceMs: number
+  readonly makeFault: string | null
+  readonly rehearsalFault: string | null
+}
+
+/** The segments, as their room counts them. */
+type SegmentsSeen = {
+  readonly everyMs: number | null
+  readonly currentMs: number | null
+  readonly sinceMs: number
+  readonly fault: string | null
+  readonly rehearsedMs: number | null
+  readonly rehearsalFault: string | null
+}
+
+/** Segments are late when what is new waits for ten minutes longer than it should. */
+const segmentGraceMs = 600_000
+
+/** Says what is wrong with the segments: not written, late, or not coming back. */
+export function segmentObservations(seen: SegmentsSeen, nowMs: number): Observation[] {
+  const { everyMs, currentMs, sinceMs, fault, rehearsedMs, rehearsalFault } = seen
+  if (everyMs === null) return []
+  const one = (kind: Kind, subject: string, name: string, isWrong: boolean, message: string): Observation => {
+    const wrong = isWrong ? { kind, forMs: 0, message } : null
+    return { component: 'backup', subject, name, wrong }
+  }
+  const ageMs = nowMs - (currentMs ?? sinceMs)
+  const since =
+    currentMs === null
+      ? 'No segment is where it belongs yet'
+      : `What is new since ${durationWords(ageMs)} is in no segment`
+  const good = rehearsedMs === null ? 'never' : `${durationWords(Math.max(0, nowMs - rehearsedMs))} ago`
+  return [
+    one(
+      'backup.failed',
+      'segments: last',
+      'The segments',
+      fault !== null,
+      `What is new could not be written to the segments: ${fault}. It is tried again every minute.`,
+    ),
+    one(
+      'backup.late',
+      'segments: age',
+      'The age of the segments',
+      ageMs > everyMs + segmentGraceMs,
+      `${since}: if this box is lost, so is that. Look at backup.segments.to, at the uploads (GET /api/uploads) and at the log.`,
+    ),
+    one(
+      'backup.unrestorable',
+      'segments: rehearsal',
+      'The rehearsal of the segments',
+      rehearsalFault !== null,
+      `The newest segments did not come back when their restore was rehearsed: ${rehearsalFault}. They last came back ${good}. When they are damaged, a new series with everything begins by itself.`,
+    ),
+  ]
+}
+
+/** A backup is late at twice the time from one to the next. */
+export function backupObservations(seen: BackupsSeen, nowMs: number): Observation[] {
+  const { everyMs, newestMs, rehearsedMs, sinceMs, makeFault, rehearsalFault } = seen
+  if (everyMs === null) return []
+  const one = (kind: Kind, subject: string, name: string, isWrong: boolean, message: string): Observation => {
+    const wrong = isWrong ? { kind, forMs: 0, message } : null
+    return { component: 'backup', subject, name, wrong }
+  }
+  const ageMs = nowMs - (newestMs ?? sinceMs)
+  const age = newestMs === null ? 'There is no backup yet' : `The newest backup is ${durationWords(ageMs)} old`
+  const good = rehearsedMs === null ? 'never' : `${durationWords(Math.max(0, nowMs - rehearsedMs))} ago`
+  return [
+    one(
+      'backup.failed',
+      'backup: last',
+      'The scheduled backup',
+      makeFault !== null,
+      `The last backup could not be made: ${makeFault}. It is tried again every 15 minutes.`,
+    ),
+    one(
+      'backup.late',
+      'backup: age',
+      'The age of the newest backup',
+      ageMs > 2 * everyMs,
+      `${age}, and one should be made every ${durationWords(everyMs)}. Look at backup.file.to and at the log.`,
+    ),
+    one(
+      'backup.unrestorable',
+      'backup: rehearsal',
+      'The rehearsal of the restore',
+      rehearsalFault !== null,
+      `The newest backup did not come back when its restore was rehearsed: ${rehearsalFault}. A backup last came back ${good}. Keep the older ones, and run gatehouse ledger verify.`,
+    ),
+  ]
+}
