@@ -1,10 +1,10 @@
-import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { copyDatabase, databaseFile, executor, openReader, type ReadTx, sizeOfDatabase } from '../database/index.ts'
 import { type HeldFile, heldFiles, heldKeys, keyFiles, keyFolder, LogSigner, originOfLog } from '../evidence/index.ts'
 import { headOf } from '../ledger/index.ts'
 import { type KnownLog, knownLogs, newestCheckpoint } from '../log/index.ts'
-import { freeSpace, isoTime, type RandomBytes, readFileIfThere, sizeWords } from '../platform/index.ts'
+import { freeSpace, isoTime, type RandomBytes, readFileIfThere, sizeWords, syncFolder } from '../platform/index.ts'
 import { ArchiveWriter } from './archive-writer.ts'
 import { backupFormat, ledgerName, type Manifest, manifestName } from './manifest.ts'
 import { Pace, stepBack } from './pace.ts'
@@ -233,12 +233,7 @@ function roomOf(path: string): number {
 /** Gives the whole file its name. */
 function giveName(part: string, target: string): void {
   renameSync(part, target)
-  const folder = openSync(dirname(target), 'r')
-  try {
-    fsyncSync(folder)
-  } finally {
-    closeSync(folder)
-  }
+  syncFolder(dirname(target))
 }
 
 /** The disk that takes the backup. When it is the ledger's, the reserve of the ledger is left free. */

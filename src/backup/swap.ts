@@ -1,8 +1,8 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { lockDataDir } from '../database/index.ts'
 import { ExitError } from '../errors/index.ts'
-import { readFileIfThere, writeFileDurably } from '../platform/index.ts'
+import { readFileIfThere, syncFolder, writeFileDurably } from '../platform/index.ts'
 import { stagingFolder } from './verify-staged.ts'
 
 /** What a restore replaces. Everything else in the data folder stays where it is. */
@@ -99,14 +99,4 @@ function syncTree(folder: string): void {
     else syncFolder(join(folder, entry.name))
   }
   syncFolder(folder)
-}
-
-/** Files too: the system syncs what a descriptor is open on. */
-function syncFolder(path: string): void {
-  const fd = openSync(path, 'r')
-  try {
-    fsyncSync(fd)
-  } finally {
-    closeSync(fd)
-  }
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { printedPagePolicy } from '../http/index.ts'
 import { escapedMarkup } from '../platform/index.ts'
 import type { Report } from './schema.ts'
 
@@ -29,14 +29,7 @@ footer { margin-top: 9mm; padding-top: 3mm; border-top: .3mm solid #d3dce3; colo
 @media print { body { padding: 0; max-width: none } .warn, .good, pre { print-color-adjust: exact } }
 `
 
-/** No script, no file from anywhere, and this one style sheet only. */
-export const reportPolicy = [
-  "default-src 'none'",
-  `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
+export const reportPolicy = printedPagePolicy(style)
 
 type Place = {
   readonly siteId: string

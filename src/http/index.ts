@@ -65,6 +65,7 @@ export {
   sendPage,
 } from './pagination.ts'
 export { sharedParameter } from './parameters.ts'
+export { printedPagePolicy } from './printed-page.ts'
 export { type RequestTimes, requestMetrics } from './request-metrics.ts'
 export { type BoxAuthority, servedAuthority } from './served-authority.ts'
 export { HttpListener, type ListenOptions, type WireLimits, wireLimits } from './server.ts'

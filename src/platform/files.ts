@@ -156,7 +156,8 @@ async function syncFolderAside(path: string): Promise<void> {
   }
 }
 
-function syncFolder(path: string): void {
+/** Has the entries of a folder on disk; of a file, its content: the system syncs what a descriptor is open on. */
+export function syncFolder(path: string): void {
   const fd = openSync(path, 'r')
   try {
     fsyncSync(fd)

@@ -3,7 +3,15 @@ export { type Clock, isoTime, systemClock } from './clock.ts'
 export { type ClockReport, ClockSync, type ClockSyncNeeds, clockStates } from './clock-sync.ts'
 export { type FreeSpace, freeSpace } from './disk.ts'
 export { bytesWrittenHere, bytesWrittenTo, diskDevice } from './disk-device.ts'
-export { linkBelow, ownFile, PartFile, readFileIfThere, writeFileDurably, writeFileDurablyAside } from './files.ts'
+export {
+  linkBelow,
+  ownFile,
+  PartFile,
+  readFileIfThere,
+  syncFolder,
+  writeFileDurably,
+  writeFileDurablyAside,
+} from './files.ts'
 export { giveBackFreeMemory } from './free-memory.ts'
 export { KeyedHash } from './keyed-hash.ts'
 export { createLogger, isJournal, type LogFormat, type Logger, logFormats, scrubText, silentLogger } from './log.ts'

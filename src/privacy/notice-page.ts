@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { printedPagePolicy } from '../http/index.ts'
 import type { Notice } from './notice.ts'
 
 const style = `
@@ -18,14 +18,7 @@ footer { padding-top: 4mm; font-size: 10pt }
 @media print { body { padding: 0; max-width: none } }
 `
 
-/** No script, no file from anywhere, and this one style sheet only. */
-export const noticePolicy = [
-  "default-src 'none'",
-  `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
+export const noticePolicy = printedPagePolicy(style)
 
 const camera = `<svg viewBox="0 0 100 100" role="img" aria-label="Camera"><rect width="100" height="100" rx="10"/>
 <g fill="#fff"><path d="M14 30l50-12 6 24-50 12z"/><path d="M73 24l12-1 4 14-12 5z"/><path d="M36 55l9-2 6 16h23v9H44z"/><path d="M76 62h8v24h-8z"/></g></svg>`

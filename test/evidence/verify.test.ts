@@ -1,10 +1,10 @@
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import { databaseFile } from '../../src/database/index.ts'
 import { type VerifyPart, verifyInTwoThreads, verifyLedger, verifyWithOutsiders } from '../../src/evidence/index.ts'
-import { sha256 } from '../../src/log/index.ts'
 import { furnish, heldPhoto, people, type TestGateway, testGateway } from '../support/gateway.ts'
+import { closeClip } from '../support/tamper.ts'
 
 /** A ledger of six events with a photo, names and notes. */
 async function filled(t: { teardown(end: () => void): void }): Promise<TestGateway & { dataDir: string }> {
@@ -288,35 +288,7 @@ t.test('a detection is held to its leaf and its clip to its hash, as an event is
   const gateway = await testGateway({ config: { cameras: [{ id: 7, url: 'rtsp://192.0.2.7/main' }] } })
   t.teardown(() => gateway.end())
   const { dataDir } = gateway.live.config
-  const hash = sha256('a clip').toString('hex')
-  mkdirSync(`${dataDir}/clips`)
-  writeFileSync(`${dataDir}/clips/1.mp4`, 'a clip')
-  const motionAt = gateway.clock.now()
-  gateway.cameras.heard({
-    type: 'clipClosed',
-    detectionId: 1,
-    cameraId: 7,
-    motionAt,
-    score: 0.4,
-    sceneChange: false,
-    file: '1.mp4',
-    sha256: hash,
-    sizeBytes: 6,
-    startedAt: motionAt - 2000,
-    endedAt: motionAt + 1000,
-    preRollSeconds: 2,
-    durationSeconds: 3,
-    width: 640,
-    height: 360,
-    peakScore: 0.5,
-    snapshot: null,
-    closedBy: 'post-roll',
-    askedPreRollSeconds: 2,
-    pictures: 45,
-    longestGapSeconds: 0.07,
-    original: true,
-  })
-  await gateway.audit('test.settled', {})
+  await closeClip(gateway, dataDir, Buffer.from('a clip'))
   t.match(verifyLedger(dataDir), { ok: true, size: 1, events: 0, detections: 1, media: 1 })
   writeFileSync(`${dataDir}/clips/1.mp4`, 'a clap')
   t.strictSame(verifyLedger(dataDir).mismatches, [{ where: 'clip of detection 1', what: 'its file has other bytes' }])

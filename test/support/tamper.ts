@@ -57,9 +57,10 @@ export async function place(
   if (status !== 201) throw new Error(`event ${n} was answered ${status}`)
 }
 
-async function closeClip(gateway: TestGateway, dataDir: string): Promise<void> {
+/** Has camera 7 close a clip of these bytes, as detection 1. */
+export async function closeClip(gateway: TestGateway, dataDir: string, bytes: Buffer = clipBytes): Promise<void> {
   mkdirSync(join(dataDir, 'clips'), { recursive: true })
-  writeFileSync(join(dataDir, 'clips', '1.mp4'), clipBytes)
+  writeFileSync(join(dataDir, 'clips', '1.mp4'), bytes)
   const motionAt = gateway.clock.now()
   gateway.cameras.heard({
     type: 'clipClosed',
@@ -69,8 +70,8 @@ async function closeClip(gateway: TestGateway, dataDir: string): Promise<void> {
     score: 0.4,
     sceneChange: false,
     file: '1.mp4',
-    sha256: sha256(clipBytes).toString('hex'),
-    sizeBytes: clipBytes.length,
+    sha256: sha256(bytes).toString('hex'),
+    sizeBytes: bytes.length,
     startedAt: motionAt - 2000,
     endedAt: motionAt + 1000,
     preRollSeconds: 2,

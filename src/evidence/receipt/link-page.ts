@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { printedPagePolicy } from '../../http/index.ts'
 import { modulesOf, quietModules } from '../../labels/index.ts'
 import { escapedMarkup } from '../../platform/index.ts'
 
@@ -14,14 +14,7 @@ footer { margin-top: 5mm; color: #44525e; font-size: 9.5pt }
 @media print { body { padding: 0; max-width: none } }
 `
 
-/** No script, no file from anywhere, and this one style sheet only. */
-export const linkPolicy = [
-  "default-src 'none'",
-  `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
+export const linkPolicy = printedPagePolicy(style)
 
 /** Draws a text as a QR code: SVG with one path, a pixel for each module. */
 export function qrSvg(text: string): string {

@@ -1,0 +1,12 @@
+import { createHash } from 'node:crypto'
+
+/** Returns the Content-Security-Policy of a page for people: no script, no file from anywhere, and this one style sheet only. */
+export function printedPagePolicy(style: string): string {
+  return [
+    "default-src 'none'",
+    `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+}
