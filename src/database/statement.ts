@@ -46,7 +46,7 @@ export function statements<Row, Args extends readonly unknown[]>(parts: {
 }): (...args: Args) => Statement<Row> {
   const { columns, sql, samples } = parts
   registered.push(() => samples.map((args) => ({ sql: sql(...args), columns })))
-  return (...args) => written(sql(...args))
+  return madeOnce((...args) => written(sql(...args)))
 }
 
 /** Writes. */
@@ -61,7 +61,27 @@ export function changes<Args extends readonly unknown[]>(parts: {
   samples: readonly NoInfer<Args>[]
 }): (...args: Args) => Change {
   registered.push(() => parts.samples.map((args) => ({ sql: parts.sql(...args), columns: undefined })))
-  return (...args) => written(parts.sql(...args))
+  return madeOnce((...args) => written(parts.sql(...args)))
+}
+
+/** More words than this are not kept: they come from what a caller asks for. */
+const keptTexts = 50
+
+/**
+ * Keeps what is made for a single word. To put a text together anew takes longer at each run than most seeks, for the cache of
+ * prepared statements then has to read it from end to end.
+ */
+function madeOnce<Args extends readonly unknown[], Made>(make: (...args: Args) => Made): (...args: Args) => Made {
+  const kept = new Map<unknown, Made>()
+  return (...args) => {
+    const [word] = args
+    if (args.length !== 1 || typeof word === 'object') return make(...args)
+    const known = kept.get(word)
+    if (known !== undefined) return known
+    const made = make(...args)
+    if (kept.size < keptTexts) kept.set(word, made)
+    return made
+  }
 }
 
 /** Is the place in a built statement for a value that is given at each run. */

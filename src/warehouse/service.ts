@@ -307,6 +307,12 @@ export class WarehouseService {
     return labels.flatMap((label) => slotStore.findSlotByCode(tx, label) ?? [])[0]
   }
 
+  /** Returns whether a scan names this slot, as `slotScanned` finds it. Most scans are the label as it is: nothing is looked up. */
+  isScanOf(tx: ReadTx, raw: string, slot: slotStore.Slot): boolean {
+    const isLabel = raw === slot.slot_id && !/^https?:/i.test(raw)
+    return isLabel || this.slotScanned(tx, raw)?.id === slot.id
+  }
+
   /** Returns the slot with this label, for any caller. */
   slotLabelled(tx: ReadTx, label: string): slotStore.Slot | undefined {
     return slotStore.findSlotByCode(tx, label)

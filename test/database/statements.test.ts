@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import BetterSqlite3, { type Database } from 'better-sqlite3'
 import t from 'tap'
-import type { Columns } from '../../src/database/index.ts'
+import { type Columns, integer, statements } from '../../src/database/index.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { migrations } from '../../src/database/migrations/index.ts'
 import { registeredStatements } from '../../src/database/statement.ts'
@@ -75,3 +75,14 @@ t.test('each statement of the program gives the columns that its rows are declar
 })
 
 const sorted = (columns: { name: string }[]) => columns.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+
+t.test('a statement is put together once for each single word, and says what it is asked with', async (t) => {
+  const endingIn = statements({
+    columns: { id: integer },
+    sql: (end: string) => `SELECT 1 AS id ${end}`,
+    samples: [['']],
+  })
+  t.equal(endingIn('LIMIT 1'), endingIn('LIMIT 1'))
+  t.match([endingIn('LIMIT 1').sql, endingIn('LIMIT 2').sql], ['SELECT 1 AS id LIMIT 1', 'SELECT 1 AS id LIMIT 2'])
+  for (let n = 0; n < 200; n += 1) t.equal(endingIn(`LIMIT ${n}`).sql, `SELECT 1 AS id LIMIT ${n}`)
+})

@@ -120,22 +120,24 @@ const isPlaced = ` AND +event_type = 'PLACED'`
 const isLaterInHall = ` AND (timestamp_ms, id) > (+?, +?)
   AND ${warehouseOfSlot('placement_event.slot_id')} = ${warehouseOfSlot('+?')}`
 
-export function bounded(bounds: Bounds, alias = ''): { sql: string; parameters: number[] } {
-  const parts: string[] = []
-  const parameters: number[] = []
-  if (bounds.atMs !== undefined) {
-    parts.push(` AND ${alias}timestamp_ms <= +?`)
-    parameters.push(bounds.atMs)
-  }
-  if (bounds.lastId !== undefined) {
-    parts.push(` AND ${alias}id <= +?`)
-    parameters.push(bounds.lastId)
-  }
-  return { sql: parts.join(''), parameters }
+const boundTextsOf = (alias: string) => {
+  const [time, id] = [` AND ${alias}timestamp_ms <= +?`, ` AND ${alias}id <= +?`]
+  return { time, id, both: `${time}${id}` }
+}
+/** Put together once: a statement is found by its text. */
+const boundTexts = { '': boundTextsOf(''), 'j.': boundTextsOf('j.'), 'p.': boundTextsOf('p.') }
+type Alias = keyof typeof boundTexts
+
+export function bounded(bounds: Bounds, alias: Alias = ''): { sql: string; parameters: number[] } {
+  const { atMs, lastId } = bounds
+  const texts = boundTexts[alias]
+  if (atMs !== undefined && lastId !== undefined) return { sql: texts.both, parameters: [atMs, lastId] }
+  if (atMs !== undefined) return { sql: texts.time, parameters: [atMs] }
+  return lastId === undefined ? { sql: '', parameters: [] } : { sql: texts.id, parameters: [lastId] }
 }
 
 /** What `bounded` says at the most and at the least: samples for statements. */
-export function boundSamples(alias = ''): [string][] {
+export function boundSamples(alias: Alias = ''): [string][] {
   return [[''], [bounded({ atMs: 1, lastId: 1 }, alias).sql]]
 }
 

@@ -378,8 +378,7 @@ export class Recorder {
     slot: Slot,
     code: Barcode,
   ): 'matched' | 'mismatched' | null {
-    const isSlot =
-      scan?.slot === undefined ? undefined : this.#needs.warehouse.slotScanned(tx, scan.slot)?.id === slot.id
+    const isSlot = scan?.slot === undefined ? undefined : this.#needs.warehouse.isScanOf(tx, scan.slot, slot)
     const isAsset =
       scan?.asset === undefined ? undefined : this.#needs.assets.readBarcode(tx, scan.asset).key === code.key
     if (isSlot === false || isAsset === false) return 'mismatched'
