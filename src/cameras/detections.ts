@@ -7,6 +7,7 @@ import {
   type EvidenceStates,
   findMedia,
   type MediaRemovalRow,
+  mediaRemoval,
   type Provable,
   type ProvableFile,
 } from '../log/index.ts'
@@ -206,7 +207,10 @@ export class Detections {
       media: hash === null ? undefined : findMedia(tx, hash),
       expiry: expiryOf(tx, row.id),
     }))
-    if (expiry) throw new AppError('NOT_FOUND', `The ${kind} was removed`, { details: expiryWords(expiry) })
+    if (expiry) {
+      const removal = mediaRemoval(expiry)
+      throw new AppError('NOT_FOUND', `The ${kind} was removed`, { details: expiryWords(expiry), removal })
+    }
     if (!media) throw new AppError('NOT_FOUND', `The detection has no ${kind}`, { details: row.reason ?? '' })
     const { mediaType, sizeBytes } = media
     return { path: join(this.#needs.clipsDir, fileOf(row.id, kind)), mediaType, sizeBytes, sha256: media.sha256 }
@@ -237,5 +241,5 @@ export function presentDetection(
   if (!expiry) return detection
   const reason = [detection.reason, expiryWords(expiry)].filter((part) => part !== null).join('; ')
   const clipUrls = { playback: null, storage: copy.url, snapshot: null }
-  return { ...detection, clipStatus: 'expired', reason, clipUrls }
+  return { ...detection, clipStatus: 'expired', reason, removal: mediaRemoval(expiry), clipUrls }
 }

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { motionRanges } from '../config/index.ts'
-import { optional, rowId, timeOut } from '../http/index.ts'
+import { MediaRemovalOut, optional, rowId, timeOut } from '../http/index.ts'
 import { EvidenceState } from '../log/index.ts'
 import { impairments, sceneStates } from '../video/index.ts'
 
@@ -146,6 +146,9 @@ export const detectionShape = {
     description: 'recorded · cooldown: no clip, so soon after the last one · lost · expired: removed by retention',
   }),
   reason: z.string().nullable().openapi({ description: 'why there is no clip, or what is missing in it' }),
+  removal: MediaRemovalOut.nullable().openapi({
+    description: 'when and why retention removed the clip; null: it did not',
+  }),
   clipUrls: z.object({
     playback: z.string().nullable(),
     storage: z.string().nullable().openapi({ description: 'on the storage server; null: not uploaded yet' }),

@@ -308,6 +308,7 @@ export function toDetectionEvent(
     trigger: row.event_ids === null ? 'motion' : 'event',
     clipStatus: row.clip_status,
     reason: row.reason,
+    removal: null,
     clipUrls: {
       playback: url(clipPath(row.id), row.clip_sha256),
       storage: at.copy.url,

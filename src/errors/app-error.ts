@@ -3,12 +3,24 @@ import { catalogue, type ErrorCode } from './catalogue.ts'
 /** One field of a refused body or query: `path` as the caller wrote it (`floor_plan_polygon.0.x`). */
 export type FieldProblem = { readonly path: string; readonly message: string }
 
+/** A file that the gateway removed on purpose: when, why, and the setting that says so. */
+export type MediaRemoval = {
+  readonly removedAt: string
+  readonly cause: 'age' | 'free-space'
+  /** The key of the config with its value, such as `retention.photos.keepLocalDays: 90`. */
+  readonly policy: string
+  /** The days that the setting gives such files; null where it counts no days. */
+  readonly keptDays: number | null
+}
+
 export type AppErrorOptions = {
   /** Additional context in one sentence; reaches the caller. */
   details?: string
   fields?: readonly FieldProblem[]
   /** Whole seconds for Retry-After. */
   retryAfterSeconds?: number
+  /** What was asked for is gone, because the gateway removed it. */
+  removal?: MediaRemoval
   /** The original error; it goes to the log, never to the caller. */
   cause?: unknown
 }
@@ -20,11 +32,13 @@ export class AppError extends Error {
   readonly details: string
   readonly fields: readonly FieldProblem[] | undefined
   readonly retryAfterSeconds: number | undefined
+  readonly removal: MediaRemoval | undefined
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
     this.fields = options.fields
+    this.removal = options.removal
     this.details = options.details ?? options.fields?.map((f) => `${f.path}: ${f.message}`).join('; ') ?? ''
     this.retryAfterSeconds = options.retryAfterSeconds
   }

@@ -5,11 +5,28 @@ import type { AppEnv } from './context.ts'
 
 const codes = Object.keys(catalogue) as [ErrorCode, ...ErrorCode[]]
 
+/** When and why the gateway removed a file. */
+export const MediaRemovalOut = z
+  .object({
+    removedAt: z.string().openapi({ format: 'date-time' }),
+    cause: z
+      .enum(['age', 'free-space'])
+      .openapi({ description: 'age: its time to be kept was over · free-space: the disk was nearly full' }),
+    policy: z.string().openapi({ example: 'retention.photos.keepLocalDays: 90' }),
+    keptDays: z.int().nullable().openapi({
+      description: 'the days of the policy (of photos: after the upload); null: the policy counts no days',
+    }),
+  })
+  .openapi('MediaRemoval')
+
 const factsShape = {
   code: z.enum(codes),
   message: z.string(),
   details: z.string(),
   fields: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+  removal: MediaRemovalOut.optional().openapi({
+    description: 'with NOT_FOUND, for a photo, clip or snapshot that the gateway removed: when and why',
+  }),
 }
 
 /** The content of a refusal, as a part of an answer about several requests. */
@@ -32,8 +49,9 @@ export const ErrorBody = z
 
 export type ErrorBody = z.infer<typeof ErrorBody>
 
-export function errorFacts({ code, message, details, fields }: AppError): ErrorFacts {
-  return { code, message, details, ...(fields && { fields: fields.map((f) => ({ ...f })) }) }
+export function errorFacts({ code, message, details, fields, removal }: AppError): ErrorFacts {
+  const wrong = fields && { fields: fields.map((f) => ({ ...f })) }
+  return { code, message, details, ...wrong, ...(removal && { removal: { ...removal } }) }
 }
 
 export function errorBody(error: AppError, requestId: string): ErrorBody {

@@ -13,6 +13,7 @@ export {
   ErrorFacts,
   errorBody,
   errorFacts,
+  MediaRemovalOut,
   type RawAnswer,
   rawAnswer,
   resource,

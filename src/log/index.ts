@@ -158,6 +158,7 @@ export {
 export type { Provable, ProvableFile } from './provable.ts'
 export {
   type MediaRemovalRow,
+  mediaRemoval,
   type Removal,
   removalFacts,
   removalOf,

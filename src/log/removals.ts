@@ -1,4 +1,5 @@
 import { built, integer, type ReadTx, type RowOf, statement, type Tx } from '../database/index.ts'
+import type { MediaRemoval } from '../errors/index.ts'
 import { isoTime } from '../platform/index.ts'
 import type { LeafFacts } from './leaf.ts'
 import { statedSql } from './leaves.ts'
@@ -100,6 +101,12 @@ export function unlinksAfter(tx: ReadTx, removalId: number): { removalId: number
 /** Forgets that a file has to go: it has gone, or it is wanted again. */
 export function unlinked(tx: Tx, removalId: number): void {
   tx.run(withoutUnlink, { removal_id: removalId })
+}
+
+/** Returns when and why a file was removed, as answers say it. */
+export function mediaRemoval({ removed_at_ms, cause, policy }: MediaRemovalRow): MediaRemoval {
+  const days = /Days: (\d+)$/.exec(policy)?.[1]
+  return { removedAt: isoTime(removed_at_ms), cause, policy, keptDays: days === undefined ? null : Number(days) }
 }
 
 /** Returns the removal of a photo; undefined while the gateway holds it. Of clips ask `removalsOfDetection`. */

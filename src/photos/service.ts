@@ -10,6 +10,7 @@ import {
   findMedia,
   type Media,
   type MediaRemovalRow,
+  mediaRemoval,
   type People,
   type PhotoFile,
   removalOf,
@@ -181,7 +182,7 @@ export class Photos {
     if (media?.kind !== 'photo') throw AppError.notFound('Photo')
     if (removal) {
       const details = `removed from this box at ${isoTime(removal.removed_at_ms)}, after it was uploaded (${removal.policy})`
-      throw new AppError('NOT_FOUND', 'The photo was removed', { details })
+      throw new AppError('NOT_FOUND', 'The photo was removed', { details, removal: mediaRemoval(removal) })
     }
     const { sha256, mediaType, sizeBytes } = media
     return { path: photoFile(this.#needs.dataDir, media), sha256, mediaType, sizeBytes }

@@ -42,7 +42,7 @@ t.test('clips and gaps of a day are listed in the order of time; what lasts ends
   const gap = { cctvId: 1, from: '2026-11-22T10:00:00Z', to: null, cause: 'offline', detail: null } satisfies Gap
   const clip: DayDetection = {
     ...{ id: 7, cctvId: 1, timestamp: '2026-11-22T09:00:05Z', duration: 10, clipStatus: 'recorded' },
-    ...{ clipUrls: { playback: null, snapshot: null }, score: 0.6, trigger: 'motion', reason: null },
+    ...{ clipUrls: { playback: null, snapshot: null }, score: 0.6, trigger: 'motion', reason: null, removal: null },
     ...{ clipStart: '2026-11-22T09:00:00Z', clipEnd: '2026-11-22T09:00:10Z' },
   }
   const yesterday = { ...clip, id: 6, timestamp: '2026-11-21T09:00:05Z', clipStart: null, clipEnd: null }

@@ -185,6 +185,44 @@ t.test('a placement whose photo is gone for good is judged by the sentence that 
   await page.locator('.move').getByText('The photo is gone for good.').waitFor()
 })
 
+t.test('the floor says why a photo is gone, and when it went, in place of a broken picture', inBrowser, async (t) => {
+  const floor = await withoutPhotos(t)
+  for (const [locale, photos, removed, lost] of [
+    [
+      'en-GB',
+      'Taken when',
+      /^The photo is gone for good\. The gateway removed it on .*\d{4}, .* for 90 days after/,
+      'any more',
+    ],
+    [
+      'de-DE',
+      'Aufgenommen beim',
+      /^Das Foto gibt es nicht mehr\. Das Gateway hat es am .*\d{4}, .* 90 Tage/,
+      'nicht mehr. Den Grund',
+    ],
+  ] as const) {
+    const { page } = await open(t, browser, `${floor.url}?slot=3`, { locale })
+    await signIn(page, 'olga')
+    const panel = page.locator('.slot-panel')
+    await panel.getByText(removed).waitFor()
+    t.equal(await panel.locator('img').count(), 0, 'no broken picture')
+    t.same(await violations(page), [])
+    const path = pictureOf(`photo gone ${locale}`)
+    if (path !== undefined) await page.screenshot({ path })
+    await page.goto(`${floor.url}?slot=1`)
+    await panel.getByText(lost).waitFor()
+    await page.route('**/api/whms/evidence/photos/*', (route) => route.abort())
+    await page.goto(`${floor.url}?slot=2`)
+    await panel.getByText(locale === 'en-GB' ? 'could not be loaded' : 'nicht geladen').waitFor()
+    await page.unroute('**/api/whms/evidence/photos/*')
+    await panel.getByRole('button', { name: /Load the photo|Foto neu laden/ }).click()
+    await panel
+      .getByRole('img', { name: new RegExp(photos) })
+      .first()
+      .waitFor()
+  }
+})
+
 t.test('a pallet that is placed in its slot again is judged by its new photo', inBrowser, async (t) => {
   const floor = await waiting(t)
   const { page } = await open(t, browser, `${floor.url}verify`)

@@ -29,15 +29,29 @@ t.test('what could be read of a code is said in words, with characters that nobo
 
 t.test('every reason for a missing film has its own sentence', (t) => {
   const sentences = eventFootageReasons.map((reason) =>
-    whyNoFilm({ reason, detail: null, gaps: [], clips: [] }, 'A-01'),
+    whyNoFilm({ reason, detail: null, gaps: [], clips: [], watching: [] }, 'A-01', 'UTC'),
   )
   t.equal(new Set(sentences).size, eventFootageReasons.length)
   const gap = { cctvId: 1, from: '', to: null, cause: 'offline', detail: null }
   t.equal(
-    whyNoFilm({ reason: 'gap', detail: null, gaps: [gap], clips: [] }, 'A-01'),
+    whyNoFilm({ reason: 'gap', detail: null, gaps: [gap], clips: [], watching: [] }, 'A-01', 'UTC'),
     'No camera watched here, because the camera was offline.',
   )
-  t.equal(whyNoFilm({ reason: null, detail: null, gaps: [], clips: [] }, 'A-01'), undefined)
+  const removed = (cause: string, keptDays: number | null) => {
+    const removal = { removedAt: '2026-03-02T08:00:00.000Z', cause, policy: 'cameras[7].keep: long', keptDays }
+    const watching = [
+      { clips: [{ detection: { removal: null }, offsetSeconds: 1 }] },
+      { clips: [{ detection: { removal }, offsetSeconds: 2 }] },
+    ]
+    return whyNoFilm({ reason: 'expired', detail: null, gaps: [], clips: [], watching }, 'A-01', 'UTC')
+  }
+  t.match(
+    removed('age', 1),
+    /^The film is gone for good\. .* on 2 Mar 2026, 08:00:00, because films stay here for 1 day\.$/,
+  )
+  t.match(removed('free-space', null), /because the disk was nearly full\.$/)
+  t.match(removed('age', null), /because of its age: cameras\[7\]\.keep: long\.$/)
+  t.equal(whyNoFilm({ reason: null, detail: null, gaps: [], clips: [], watching: [] }, 'A-01', 'UTC'), undefined)
   t.end()
 })
 

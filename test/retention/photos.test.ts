@@ -37,6 +37,10 @@ t.test('a photo goes so many days after its upload, and its address says so', as
         code: 'NOT_FOUND',
         message: 'The photo was removed',
         details: /after it was uploaded \(retention\.photos/,
+        removal: {
+          ...{ removedAt: new Date(gateway.clock.now()).toISOString(), cause: 'age' },
+          ...{ policy: 'retention.photos.keepLocalDays: 90', keptDays: 90 },
+        },
       },
     },
   })

@@ -97,7 +97,10 @@ t.test('of an expired clip everybody is told what became of it', async (t) => {
   gateway.clock.advance(10 * dayMs)
   await gateway.retention.look()
   const reason = /^removed at 2026-.* because of its age \(retention\.clips\.maxAgeDays: 10\)$/
-  const expired = { clipStatus: 'expired', reason, clipUrls: { playback: null, snapshot: null } }
+  const removal = {
+    ...{ removedAt: /^2026-.*Z$/, cause: 'age', policy: 'retention.clips.maxAgeDays: 10', keptDays: 10 },
+  }
+  const expired = { clipStatus: 'expired', reason, removal, clipUrls: { playback: null, snapshot: null } }
   t.match(await detection(gateway, 1), { ...expired, clipSha256: before.clipSha256, evidenceHash: before.evidenceHash })
   for (const query of ['', '?after_seq=0']) {
     t.match((await gateway.ask('GET', `/api/iot/detection-events${query}`, { by })).body.data, [expired])
@@ -105,7 +108,7 @@ t.test('of an expired clip everybody is told what became of it', async (t) => {
   for (const kind of ['clip', 'snapshot']) {
     t.match(await gateway.ask('GET', `/api/iot/detection-events/1/${kind}`, { by }), {
       status: 404,
-      body: { error: { code: 'NOT_FOUND', message: `The ${kind} was removed`, details: reason } },
+      body: { error: { code: 'NOT_FOUND', message: `The ${kind} was removed`, details: reason, removal } },
     })
   }
 })

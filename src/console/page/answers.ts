@@ -1,4 +1,5 @@
 /** The API's answers, as far as the page uses them. */
+import type { MediaRemoval } from './ask.ts'
 
 export type Session = {
   readonly siteId: string
@@ -154,6 +155,7 @@ export type Detection = {
   readonly duration: number | null
   readonly clipUrls: { readonly playback: string | null; readonly snapshot: string | null }
   readonly clipStatus: string
+  readonly removal: MediaRemoval | null
 }
 
 export type ScanAnswer = {
@@ -236,6 +238,13 @@ export type Film = {
 
 export type EventFootage = {
   readonly clips: readonly Film[]
+  /** All that each camera recorded around the moment. `offsetSeconds`: of the moment in the clip; null: it does not show it. */
+  readonly watching: readonly {
+    readonly clips: readonly {
+      readonly detection: { readonly removal: MediaRemoval | null }
+      readonly offsetSeconds: number | null
+    }[]
+  }[]
   readonly gaps: readonly Gap[]
   readonly reason: string | null
   readonly detail: string | null

@@ -1,6 +1,14 @@
 import { gatewayWords } from './language.ts'
 import { texts } from './texts.ts'
 
+/** A file that the gateway removed on purpose. */
+export type MediaRemoval = {
+  readonly removedAt: string
+  readonly cause: string
+  readonly policy: string
+  readonly keptDays: number | null
+}
+
 /** The gateway refused a request; code and reason. */
 export class Refused extends Error {
   readonly status: number
@@ -8,6 +16,8 @@ export class Refused extends Error {
   readonly retryAfterSeconds: number
   /** Which value is wrong and what was expected; empty when the message says all. */
   readonly details: string
+  /** When and why the gateway removed the file that was asked for. */
+  readonly removal: MediaRemoval | undefined
   /** What was wrong with each field of the request, by its path. */
   readonly fields: ReadonlyMap<string, string>
 
@@ -18,6 +28,7 @@ export class Refused extends Error {
     retryAfterSeconds: number,
     details = '',
     fields: ReadonlyMap<string, string> = new Map(),
+    removal: MediaRemoval | undefined = undefined,
   ) {
     super(message)
     this.status = status
@@ -25,6 +36,7 @@ export class Refused extends Error {
     this.retryAfterSeconds = retryAfterSeconds
     this.details = details
     this.fields = fields
+    this.removal = removal
   }
 
   get isSignedOut(): boolean {
@@ -76,7 +88,7 @@ export async function ask<T>(path: string, options: Options = {}): Promise<T> {
   if (response.status === 204) return undefined as T
   const answer = (await response.json().catch(() => ({}))) as T &
     object & {
-      error?: { code?: string; message?: string; details?: unknown; fields?: readonly FieldProblem[] }
+      error?: Partial<Refusal>
     }
   // An unhealthy gateway answers 503 with its health.
   if (response.ok || (response.status === 503 && 'checks' in answer)) return answer
@@ -84,9 +96,17 @@ export async function ask<T>(path: string, options: Options = {}): Promise<T> {
   const words = message === undefined ? texts.answered(response.status) : gatewayWords(message)
   const why = typeof details === 'string' ? gatewayWords(details) : ''
   const fields = new Map((answer.error?.fields ?? []).map(({ path, message: what }) => [path, gatewayWords(what)]))
-  throw new Refused(response.status, code, words, Number(response.headers.get('retry-after') ?? 0), why, fields)
+  const waitSeconds = Number(response.headers.get('retry-after') ?? 0)
+  throw new Refused(response.status, code, words, waitSeconds, why, fields, answer.error?.removal)
 }
 
+type Refusal = {
+  readonly code: string
+  readonly message: string
+  readonly details: unknown
+  readonly fields: readonly FieldProblem[]
+  readonly removal: MediaRemoval
+}
 type FieldProblem = { readonly path: string; readonly message: string }
 
 async function send(path: string, init: RequestInit): Promise<Response> {

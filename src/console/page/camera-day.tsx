@@ -10,8 +10,10 @@ import type { Entry } from './day-entries.ts'
 import { clamp, dateAfter, dateIn, dayOf, panned, showing, type Window, zoomed } from './day-line.ts'
 import { gatewayWords } from './language.ts'
 import { ownPath } from './own-path.ts'
+import { whyRemoved } from './photo-gone.ts'
 import { Said } from './said.tsx'
 import { Scroller } from './scroller.tsx'
+import { storyTexts } from './story-texts.ts'
 import { causeWords, spanWords } from './story-words.ts'
 import { Tune } from './tune.tsx'
 import { tuneTexts } from './tune-texts.ts'
@@ -251,7 +253,7 @@ const Line = (props: LineProps) => {
         aria-valuemin={0}
         aria-valuemax={Math.round((day.toMs - day.fromMs) / 1000)}
         aria-valuenow={Math.round((cursorMs - day.fromMs) / 1000)}
-        aria-valuetext={`${clockWords(cursorMs, timeZone)}. ${spokenAt(entries, cursorMs)}`}
+        aria-valuetext={`${clockWords(cursorMs, timeZone)}. ${spokenAt(entries, cursorMs, timeZone)}`}
         onKeyDown={press}
       >
         <canvas ref={canvas} />
@@ -260,21 +262,24 @@ const Line = (props: LineProps) => {
         {words.keys}
       </p>
       <p class="day-now">
-        <strong>{clockWords(cursorMs, timeZone)}</strong> <Said words={spokenAt(entries, cursorMs)} />
+        <strong>{clockWords(cursorMs, timeZone)}</strong> <Said words={spokenAt(entries, cursorMs, timeZone)} />
       </p>
     </>
   )
 }
 
-const spokenAt = (entries: readonly Entry[], ms: number) => {
+const spokenAt = (entries: readonly Entry[], ms: number, timeZone: string | undefined) => {
   const here = entries.filter(({ fromMs, toMs }) => fromMs <= ms && toMs >= ms)
-  return here.length === 0 ? words.quiet : `${here.map(whatWords).join('. ')}.`
+  return here.length === 0
+    ? words.quiet
+    : here.map((one) => `${whatWords(one, timeZone).replace(/\.$/, '')}.`).join(' ')
 }
 
-function whatWords(entry: Entry): string {
+function whatWords(entry: Entry, timeZone: string | undefined): string {
   if (entry.kind === 'gap') return words.gap(causeWords(entry.gap))
-  const { trigger, clipStatus } = entry.detection
+  const { trigger, clipStatus, removal } = entry.detection
   const what = trigger === 'event' ? words.film : words.motion
+  if (removal) return `${what}. ${storyTexts.filmGone} ${whyRemoved(removal, 'film', timeZone)}`
   return clipStatus === 'recorded' ? what : `${what}, ${words.without[clipStatus] ?? clipStatus}`
 }
 
@@ -373,7 +378,7 @@ const Row = ({ entry, timeZone, trial, onPlay }: RowProps) => {
     <tr>
       <th scope="row">{from}</th>
       <td>
-        <Said words={whatWords(entry)} />
+        <Said words={whatWords(entry, timeZone)} />
         {verdict ? <span class={`verdict ${verdict}`}> ({tuneTexts.verdicts[verdict]})</span> : null}
       </td>
       <td>{seconds < 60 ? `${Math.round(seconds)} s` : spanWords(seconds * 1000)}</td>

@@ -16,6 +16,7 @@ import {
 } from './incident-data.ts'
 import { MakePackage } from './incident-package.tsx'
 import { incidentTexts as words } from './incident-texts.ts'
+import { KeptPhoto } from './kept-photo.tsx'
 import { moment } from './moments.ts'
 import { texts } from './texts.ts'
 import { useLive } from './use-live.ts'
@@ -167,14 +168,12 @@ type ReferredProps = { reference: Reference; seen: Seen | undefined; timeZone: s
 const Referred = ({ reference, seen, timeZone }: ReferredProps) => {
   const { type, id } = reference
   if (id === null) return <em>{words.erased}</em>
-  if (type === 'photo') {
-    const src = `/api/whms/evidence/photos/${encodeURIComponent(id)}`
+  if (type === 'photo')
     return (
-      <a class="incident-photo" href={src} target="_blank" rel="noopener">
-        <img src={src} alt={words.photoOf} loading="lazy" />
-      </a>
+      <span class="incident-photo">
+        <KeptPhoto sha256={id} alt={words.photoOf} timeZone={timeZone} isLink />
+      </span>
     )
-  }
   const address = addressOf(reference, seen)
   const text = referredWords(id, seen, timeZone)
   return address === undefined ? (

@@ -107,7 +107,7 @@ export const Move = ({ step, code, timeZone, isSignedIn, nowMs, onAsking, isPrin
             <Said words={words.noMore(problem)} />
           </p>
         )}
-        {details ? <Films footage={details.footage} step={step} /> : null}
+        {details ? <Films {...{ step, timeZone }} footage={details.footage} /> : null}
         <div class="move-acts">
           {isSignedIn ? <Prove eventId={event.id} name={name} /> : null}
           {isSignedIn ? (
@@ -225,8 +225,10 @@ const Photo = ({ step: { event, photo, slot }, isSignedIn, timeZone }: PhotoProp
   )
 }
 
-const Films = ({ footage, step: { event, slot } }: { footage: EventFootage; step: StoryStep }) => {
-  const why = whyNoFilm(footage, slot.slot_id)
+type FilmsProps = { footage: EventFootage; step: StoryStep; timeZone: string | undefined }
+
+const Films = ({ footage, step: { event, slot }, timeZone }: FilmsProps) => {
+  const why = whyNoFilm(footage, slot.slot_id, timeZone)
   return (
     <>
       {footage.clips.map((film) => (

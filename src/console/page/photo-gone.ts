@@ -1,8 +1,19 @@
 import { useState } from 'hono/jsx/dom'
-import { ask, Refused } from './ask.ts'
+import { ask, type MediaRemoval, Refused } from './ask.ts'
 import { gatewayWords } from './language.ts'
 import { photoTexts as words } from './photo-texts.ts'
 import { exactTime } from './words.ts'
+
+/** Says when and why the gateway removed a file. A policy that this page does not know is named as the gateway wrote it. */
+export function whyRemoved(
+  { removedAt, cause, policy, keptDays }: MediaRemoval,
+  kind: 'photo' | 'film',
+  timeZone: string | undefined,
+): string {
+  const when = exactTime(removedAt, timeZone)
+  if (cause === 'free-space') return words.forRoom(when)
+  return keptDays === null ? words.byPolicy(when, gatewayWords(policy)) : words[kind](when, keptDays)
+}
 
 /**
  * Returns why the gateway has this photo no longer, in words: somebody removed it on purpose, or its file is lost. Undefined when it may
@@ -10,13 +21,7 @@ import { exactTime } from './words.ts'
  */
 export function whyGone(error: unknown, timeZone: string | undefined): string | undefined {
   if (!(error instanceof Refused) || error.status !== 404 || error.code !== 'NOT_FOUND') return undefined
-  if (!error.details.includes('removed')) return words.lost
-  const [, at] = /removed from this box at (\S+),/.exec(error.details) ?? []
-  const [, days] = /keepLocalDays: (\d+)/.exec(error.details) ?? []
-  const when = exactTime(at ?? '', timeZone)
-  return when === '' || days === undefined
-    ? words.removedBecause(gatewayWords(error.details))
-    : words.removed(when, Number(days))
+  return error.removal === undefined ? words.lost : `${words.gone} ${whyRemoved(error.removal, 'photo', timeZone)}`
 }
 
 /** A photo that is being shown. `state`: what is known of one that did not come. */

@@ -6,6 +6,7 @@ import { kilograms, numberWords } from './counting.ts'
 import { EventRow } from './event-list.tsx'
 import { floorTexts } from './floor-texts.ts'
 import { Icon } from './icons.tsx'
+import { KeptPhoto } from './kept-photo.tsx'
 import { RackFront } from './rack-front.tsx'
 import { Said } from './said.tsx'
 import { Scroller } from './scroller.tsx'
@@ -98,11 +99,12 @@ const Facts = ({
   return (
     <>
       {slot.isOccupied && placed?.photoEvidence === 'held' && placed.photo_sha256 ? (
-        <img
+        <KeptPhoto
           class="evidence"
           key={placed.photo_sha256}
-          src={`/api/whms/evidence/photos/${placed.photo_sha256}`}
+          sha256={placed.photo_sha256}
           alt={words.photo(placed.asset_barcode)}
+          timeZone={timeZone}
         />
       ) : null}
       <dl class="facts">

@@ -34,6 +34,7 @@ const english = {
   notVisible: (slot: string) => `A camera watches ${slot}, but you may not see it.`,
   noneSetUp: (slot: string) => `No camera watched here, because none is set up for ${slot}.`,
   pending: 'The film is being made.',
+  filmGone: 'The film is gone for good.',
   expired: 'The film was removed when its time to be kept was over.',
   notKept: 'No film: a camera watched, but this move came too late to be filmed, and no continuous video was kept.',
   noFilm: (why: string) => `No film: ${why}.`,
@@ -86,6 +87,7 @@ const german: typeof english = {
   notVisible: (slot) => `Eine Kamera sieht ${slot}, aber Sie dürfen sie nicht sehen.`,
   noneSetUp: (slot) => `Hier sah keine Kamera zu: Für ${slot} ist keine eingerichtet.`,
   pending: 'Der Film wird gerade gemacht.',
+  filmGone: 'Den Film gibt es nicht mehr.',
   expired: 'Der Film wurde nach Ablauf seiner Frist gelöscht.',
   notKept:
     'Kein Film: Eine Kamera hat zugesehen, aber diese Bewegung kam zu spät, um gefilmt zu werden, und fortlaufendes Video wurde nicht aufbewahrt.',

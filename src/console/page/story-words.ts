@@ -1,5 +1,6 @@
 import type { EventFootage, Evidence, Gap, ScanMatch, StoryStep, Watched } from './answers.ts'
 import { gatewayWords } from './language.ts'
+import { whyRemoved } from './photo-gone.ts'
 import { storyTexts as texts } from './story-texts.ts'
 import { exactTime } from './words.ts'
 
@@ -45,12 +46,20 @@ export const causeWords = ({ cause, detail }: Pick<Gap, 'cause' | 'detail'>): st
   texts.causes[cause] ?? gatewayWords(detail ?? cause.replaceAll('_', ' '))
 
 /** Says why a move has no film; undefined when it has one. */
-export function whyNoFilm({ reason, detail, gaps }: EventFootage, slot: string): string | undefined {
+export function whyNoFilm(
+  { reason, detail, gaps, watching }: EventFootage,
+  slot: string,
+  timeZone: string | undefined,
+): string | undefined {
   if (reason === null) return undefined
   if (reason === 'no_camera') return texts.noCamera(slot)
   if (reason === 'camera_not_visible') return texts.notVisible(slot)
   if (reason === 'pending') return texts.pending
-  if (reason === 'expired') return texts.expired
+  if (reason === 'expired') {
+    const clips = watching.flatMap((camera) => camera.clips).filter(({ offsetSeconds }) => offsetSeconds !== null)
+    const [removal] = clips.flatMap(({ detection }) => detection.removal ?? [])
+    return removal ? `${texts.filmGone} ${whyRemoved(removal, 'film', timeZone)}` : texts.expired
+  }
   if (reason === 'not_kept') return texts.notKept
   const [gap] = gaps
   if (detail !== null) return texts.noFilm(gatewayWords(detail))

@@ -6,6 +6,7 @@ import type { List, PlacementEvent, SignedIn, Warehouse } from './answers.ts'
 import { ask, gatewayNow, Refused } from './ask.ts'
 import { askNewest } from './asking.ts'
 import { Icon } from './icons.tsx'
+import { KeptPhoto } from './kept-photo.tsx'
 import { lasting, moment } from './moments.ts'
 import { Fact } from './move.tsx'
 import { texts } from './texts.ts'
@@ -389,9 +390,7 @@ const Step = ({ step, timeZone, photos }: StepProps) => (
     {photos.length === 0 ? null : (
       <p class="unit-photos">
         {photos.map((sha256, index) => (
-          <a key={sha256} href={`/api/whms/evidence/photos/${sha256}`} target="_blank" rel="noopener">
-            <img src={`/api/whms/evidence/photos/${sha256}`} alt={words.photo(index + 1)} loading="lazy" />
-          </a>
+          <KeptPhoto key={sha256} sha256={sha256} alt={words.photo(index + 1)} timeZone={timeZone} isLink />
         ))}
       </p>
     )}

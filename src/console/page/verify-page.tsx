@@ -408,7 +408,7 @@ const Evidence = ({ waiting: { slot, placed: known }, timeZone, onSeen }: Eviden
             ))}
           </ul>
         ) : null}
-        <Film footage={footage} placed={placed} slot={slot} />
+        <Film {...{ footage, placed, slot, timeZone }} />
       </div>
     </section>
   )
@@ -428,13 +428,18 @@ function weightWords(placed: PlacementEvent | undefined, asset: Asset | undefine
     : `${scale} · ${words.registered} ${kilograms(registered)}`
 }
 
-type FilmProps = { footage: EventFootage | undefined; placed: PlacementEvent | undefined; slot: Slot }
+type FilmProps = {
+  footage: EventFootage | undefined
+  placed: PlacementEvent | undefined
+  slot: Slot
+  timeZone: string | undefined
+}
 
-const Film = ({ footage, placed, slot }: FilmProps) => {
+const Film = ({ footage, placed, slot, timeZone }: FilmProps) => {
   if (!placed) return null
   if (!footage) return <p class="muted">{words.filmPending}</p>
   const [film] = footage.clips
-  const why = whyNoFilm(footage, slot.slot_id)
+  const why = whyNoFilm(footage, slot.slot_id, timeZone)
   return film ? (
     <video
       controls
