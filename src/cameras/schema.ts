@@ -146,7 +146,7 @@ export const detectionShape = {
     description: 'recorded · cooldown: no clip, so soon after the last one · lost · expired: removed by retention',
   }),
   reason: z.string().nullable().openapi({ description: 'why there is no clip, or what is missing in it' }),
-  removal: MediaRemovalOut.nullable().openapi({
+  removal: z.union([MediaRemovalOut, z.null()]).openapi({
     description: 'when and why retention removed the clip; null: it did not',
   }),
   clipUrls: z.object({
