@@ -321,6 +321,7 @@ export type Discrepancy = {
   readonly assetBarcode: string | null
   readonly otherSlot: SlotName | null
   readonly otherAssetBarcode: string | null
+  readonly countId: number | null
 }
 
 type SlotName = { readonly id: number; readonly slot_id: string }

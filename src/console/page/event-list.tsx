@@ -6,6 +6,7 @@ import { floorTexts } from './floor-texts.ts'
 import { Icon, type IconName } from './icons.tsx'
 import { Scroller } from './scroller.tsx'
 import { texts } from './texts.ts'
+import { Warnings } from './warnings.tsx'
 import { eventWords, exactTime, whenWords } from './words.ts'
 
 const iconOf: Record<PlacementEvent['event_type'], IconName> = {
@@ -80,15 +81,7 @@ export const EventRow = memo(({ event, when, timeZone, onSlot }: RowProps) => (
         {event.scale_weight_kg === null ? '' : ` · ${kilograms(event.scale_weight_kg)}`}
       </p>
       {event.verification_notes ? <p class="quote">{event.verification_notes}</p> : null}
-      {event.warnings.length > 0 ? (
-        <ul class="warnings">
-          {event.warnings.map((warning) => (
-            <li key={warning.code}>
-              <Icon name="warning" /> <span lang="en">{warning.message}</span>
-            </li>
-          ))}
-        </ul>
-      ) : null}
+      <Warnings of={event.warnings} />
     </div>
   </li>
 ))

@@ -27,6 +27,7 @@ import { placeWords, slotNow } from './story-words.ts'
 import { texts } from './texts.ts'
 import { TroubleStrip } from './trouble-strip.tsx'
 import { useLive } from './use-live.ts'
+import { warningWords } from './warning-words.ts'
 import { exactTime } from './words.ts'
 
 export type FindProps = {
@@ -249,9 +250,9 @@ const Unknown = ({ answer: { code, barcode }, isPast }: { answer: ScanAnswer; is
       {words.noneHas} <span class="code">{printable(code)}</span>.
     </p>
     {barcode.gs1 ? <p>{words.readAs(decodedWords(barcode.gs1))}</p> : <p>{words.plainText}</p>}
-    {barcode.warnings.map(({ code: warning, message }) => (
-      <p key={warning} class="problem" lang="en">
-        {message}
+    {barcode.warnings.map((warning) => (
+      <p key={warning.code} class="problem">
+        <Said words={warningWords(warning)} />
       </p>
     ))}
   </section>

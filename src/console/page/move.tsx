@@ -11,6 +11,7 @@ import { Prove } from './prove.tsx'
 import { Said } from './said.tsx'
 import { storyTexts } from './story-texts.ts'
 import { evidenceWords, spanWords, watchedWords, whyNoFilm } from './story-words.ts'
+import { Warnings } from './warnings.tsx'
 import { eventWords, exactTime } from './words.ts'
 
 const iconOf: Record<string, IconName> = {
@@ -83,15 +84,7 @@ export const Move = ({ step, code, timeZone, isSignedIn, nowMs, onAsking, isPrin
           <Photo {...{ step, isSignedIn, timeZone }} />
           <MoveFacts {...{ step, timeZone, isSignedIn }} evidence={details?.evidence} />
         </div>
-        {event.warnings.length > 0 ? (
-          <ul class="warnings">
-            {event.warnings.map((warning) => (
-              <li key={warning.code}>
-                <Icon name="warning" /> <span lang="en">{warning.message}</span>
-              </li>
-            ))}
-          </ul>
-        ) : null}
+        <Warnings of={event.warnings} />
         {judgements.map((one) => (
           <p key={one.id} class={`judgement ${one.event_type.toLowerCase()}`}>
             <Icon name={iconOf[one.event_type] ?? 'verified'} />

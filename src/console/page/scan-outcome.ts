@@ -1,5 +1,6 @@
 import { gatewayWords } from './language.ts'
 import { scanTexts as texts } from './scan-texts.ts'
+import { warningWords } from './warning-words.ts'
 
 /** What the gateway's answer means for an item. `later`: nothing is known yet, so it stays and is sent again. */
 export type Outcome =
@@ -95,8 +96,8 @@ function inPlaces(results: readonly Result[]): readonly Settling[] {
 
 function warningsOf({ warnings, placed }: Answer): string[] {
   const all = [warnings, placed?.warnings].flatMap((some) => (Array.isArray(some) ? some : []))
-  return all.flatMap((one: { message?: unknown }) =>
-    typeof one.message === 'string' ? [gatewayWords(one.message)] : [],
+  return all.flatMap(({ code, message }: { code?: unknown; message?: unknown }) =>
+    typeof message === 'string' ? [warningWords({ code: String(code), message })] : [],
   )
 }
 

@@ -1,4 +1,5 @@
 import type { Alert, Camera, Discrepancy, SignedIn, TransportUnit } from './answers.ts'
+import { discrepancyWords } from './discrepancy-words.ts'
 import { gatewayWords } from './language.ts'
 import { texts } from './texts.ts'
 import { todoTexts } from './todo-texts.ts'
@@ -83,7 +84,8 @@ function bounded(tasks: readonly Task[]): Task[] {
 type May = (permission: string) => boolean
 
 function ofDiscrepancy(one: Discrepancy, may: May): Task {
-  const { id, kind, what, todo, since, slot, otherSlot, assetBarcode } = one
+  const { id, kind, since, slot, otherSlot, assetBarcode } = one
+  const { what, todo } = discrepancyWords(one)
   const subject = [texts.slot(slot.slot_id), ...(assetBarcode === null ? [] : [texts.pallet(assetBarcode)])]
   const removals: Remedy[] =
     removable.has(kind) && assetBarcode !== null && may('events:create')
@@ -94,9 +96,9 @@ function ofDiscrepancy(one: Discrepancy, may: May): Task {
         }))
       : []
   return {
-    ...{ key: id, kind, since, todo: gatewayWords(todo) },
+    ...{ key: id, kind, since, todo },
     urgency: atOnce.has(kind) ? 'now' : later.has(kind) ? 'later' : 'today',
-    what: `${subject.join(', ')}: ${gatewayWords(what)}`,
+    what: `${subject.join(', ')}: ${what}`,
     remedies: [
       ...(judged.has(kind) && may('events:verify') ? [opening(todoTexts.toVerify, `/verify?slot=${slot.id}`)] : []),
       ...removals,

@@ -18,6 +18,7 @@ import { texts } from './texts.ts'
 import { afterHearing, type FloorNow, type Waiting, waitingIn } from './verify-queue.ts'
 import { verifyTexts as words } from './verify-texts.ts'
 import type { ViewProps } from './views.ts'
+import { Warnings } from './warnings.tsx'
 import { exactTime } from './words.ts'
 
 type Verdict = 'VERIFIED' | 'DISPUTED'
@@ -399,15 +400,7 @@ const Evidence = ({ waiting: { slot, placed: known }, timeZone, onSeen }: Eviden
           <Fact name={words.placed} value={placed ? exactTime(placed.timestamp, timeZone) : words.unknown} />
           <Fact name={words.by} value={placed ? (placed.operator ?? texts.nameRemoved) : '–'} />
         </dl>
-        {placed && placed.warnings.length > 0 ? (
-          <ul class="warnings">
-            {placed.warnings.map((warning) => (
-              <li key={warning.code}>
-                <Icon name="warning" /> <span lang="en">{warning.message}</span>
-              </li>
-            ))}
-          </ul>
-        ) : null}
+        <Warnings of={placed?.warnings ?? []} />
         <Film {...{ footage, placed, slot, timeZone }} />
       </div>
     </section>

@@ -1,6 +1,7 @@
 import type { PlacementEvent, Slot } from './answers.ts'
 import { gatewayNow } from './ask.ts'
-import { gatewayWords, locale } from './language.ts'
+import { locale } from './language.ts'
+import { warningWords } from './warning-words.ts'
 import { wordTexts as texts } from './words-texts.ts'
 
 export { countOf } from './counting.ts'
@@ -33,8 +34,7 @@ export function spokenState(slot: Slot): string {
 export const spokenSlot = (slot: Slot): string => texts.slot(slot.slot_id, slot.zone, spokenState(slot))
 
 export function spokenEvent(event: PlacementEvent): string {
-  const warnings =
-    event.warnings.length === 0 ? '' : `. ${gatewayWords(event.warnings.map((w) => w.message).join('. '))}`
+  const warnings = event.warnings.length === 0 ? '' : `. ${event.warnings.map(warningWords).join('. ')}`
   return `${texts.happened(eventWords[event.event_type], event.asset_barcode, event.slot_code)}${warnings}`
 }
 

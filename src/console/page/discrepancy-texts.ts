@@ -1,0 +1,154 @@
+import { inLanguage } from './language.ts'
+
+/** What a sentence names besides the slot and its pallet; undefined: the gateway does not know it, or does not say it to this caller. */
+export type Named = {
+  readonly slot: string | undefined
+  readonly pallet: string | undefined
+  readonly count: number | undefined
+}
+
+type Kinds = Readonly<Record<string, { readonly what: (named: Named) => string; readonly todo: string }>>
+
+const english = {
+  asset_in_two_slots: {
+    what: ({ slot }) => `it was placed in ${slot ?? 'another slot'} since, and never taken out here`,
+    todo: 'Look in which of the two it is; record a removal from the other.',
+  },
+  removed_elsewhere: {
+    what: ({ slot }) => `it is shown here, but was taken out of ${slot ?? 'another slot'}`,
+    todo: 'Look whether it is here; record the removal here, or correct the one there.',
+  },
+  two_in_one_slot: {
+    what: ({ pallet }) => `${pallet ?? 'another pallet'} was placed where it is`,
+    todo: 'Look which of the two is there; move or remove the other, or correct the placement.',
+  },
+  left_behind: {
+    what: ({ pallet }) => `the slot was emptied by taking ${pallet ?? 'another pallet'} instead of it`,
+    todo: 'Look what is there; record its placement, or correct the removal.',
+  },
+  removed_not_there: {
+    what: () => 'it was taken out of this slot, in which it was not',
+    todo: 'Find out from where it came; record its placement late, or correct the removal.',
+  },
+  disputed: {
+    what: () => 'a supervisor disputes the placement',
+    todo: 'Settle it: verify the placement, correct it, or take the pallet out.',
+  },
+  verified_mismatch: {
+    what: ({ pallet }) =>
+      `a supervisor judged ${pallet ?? 'another pallet'} in the slot, not the one that was placed there`,
+    todo: 'Look which pallet is there; correct the placement, or the judgement.',
+  },
+  judged_while_empty: {
+    what: () => 'a supervisor judged it in this slot, which is empty',
+    todo: 'Look what is there; record its placement, or correct the judgement.',
+  },
+  unregistered_asset: {
+    what: () => 'no one has registered this pallet',
+    todo: 'Register it with its type and weight, or correct the barcode.',
+  },
+  type_not_allowed: {
+    what: () => 'this type of pallet is not allowed in the slot',
+    todo: 'Move it, or change the constraints of the slot.',
+  },
+  overweight: {
+    what: () => 'the pallet is heavier than what the slot may carry',
+    todo: 'Move it at once, or change the constraints of the slot.',
+  },
+  overheight: {
+    what: () => 'the pallet is higher than the slot allows',
+    todo: 'Move it, or change the constraints of the slot.',
+  },
+  count_difference: {
+    what: ({ pallet, count }) =>
+      `count ${count ?? '?'} found ${pallet ?? 'nothing'} there, and the ledger says otherwise`,
+    todo: 'Have it counted again, or approve the count: that sets the ledger right.',
+  },
+  scan_mismatch: {
+    what: () => 'it was placed with a scan of another slot or of another pallet',
+    todo: 'Look which pallet is there; verify the placement, or correct it.',
+  },
+  photo_reused: {
+    what: ({ slot }) =>
+      `the photo of the placement proves another placement already${slot === undefined ? '' : `, in ${slot}`}`,
+    todo: 'Look which pallet is there; verify the placement, or correct it with another photo.',
+  },
+  retired_slot_occupied: {
+    what: () => 'the slot is retired, and something is in it',
+    todo: 'Move it, or take the slot into use again.',
+  },
+} satisfies Kinds
+
+const german: typeof english = {
+  asset_in_two_slots: {
+    what: ({ slot }) =>
+      `sie wurde seither auf ${slot ?? 'einem anderen Stellplatz'} eingelagert und hier nie ausgelagert`,
+    todo: 'Nachsehen, auf welchem der beiden sie steht; vom anderen eine Auslagerung buchen.',
+  },
+  removed_elsewhere: {
+    what: ({ slot }) => `sie wird hier gezeigt, wurde aber von ${slot ?? 'einem anderen Stellplatz'} ausgelagert`,
+    todo: 'Nachsehen, ob sie hier steht; hier die Auslagerung buchen oder die dortige berichtigen.',
+  },
+  two_in_one_slot: {
+    what: ({ pallet }) => `${pallet ?? 'eine andere Palette'} wurde eingelagert, wo sie steht`,
+    todo: 'Nachsehen, welche der beiden dort steht; die andere um- oder auslagern oder die Einlagerung berichtigen.',
+  },
+  left_behind: {
+    what: ({ pallet }) =>
+      `der Stellplatz wurde geleert, indem statt ihr ${pallet ?? 'eine andere Palette'} entnommen wurde`,
+    todo: 'Nachsehen, was dort steht; dessen Einlagerung buchen oder die Auslagerung berichtigen.',
+  },
+  removed_not_there: {
+    what: () => 'sie wurde von diesem Stellplatz ausgelagert, auf dem sie nicht stand',
+    todo: 'Klären, woher sie kam; ihre Einlagerung nachtragen oder die Auslagerung berichtigen.',
+  },
+  disputed: {
+    what: () => 'die Schichtleitung beanstandet die Einlagerung',
+    todo: 'Klären: die Einlagerung prüfen, berichtigen oder die Palette auslagern.',
+  },
+  verified_mismatch: {
+    what: ({ pallet }) =>
+      `die Schichtleitung hat dort ${pallet ?? 'eine andere Palette'} beurteilt, nicht die eingelagerte`,
+    todo: 'Nachsehen, welche Palette dort steht; die Einlagerung oder das Urteil berichtigen.',
+  },
+  judged_while_empty: {
+    what: () => 'die Schichtleitung hat sie auf diesem Stellplatz beurteilt, der frei ist',
+    todo: 'Nachsehen, was dort steht; dessen Einlagerung buchen oder das Urteil berichtigen.',
+  },
+  unregistered_asset: {
+    what: () => 'diese Palette hat niemand erfasst',
+    todo: 'Sie mit Art und Gewicht erfassen oder den Barcode berichtigen.',
+  },
+  type_not_allowed: {
+    what: () => 'diese Art ist auf dem Stellplatz nicht erlaubt',
+    todo: 'Sie umlagern oder die Grenzen des Stellplatzes ändern.',
+  },
+  overweight: {
+    what: () => 'die Palette ist schwerer, als der Stellplatz tragen darf',
+    todo: 'Sie sofort umlagern oder die Grenzen des Stellplatzes ändern.',
+  },
+  overheight: {
+    what: () => 'die Palette ist höher, als der Stellplatz erlaubt',
+    todo: 'Sie umlagern oder die Grenzen des Stellplatzes ändern.',
+  },
+  count_difference: {
+    what: ({ pallet, count }) =>
+      `Zählung ${count ?? '?'} hat dort ${pallet ?? 'nichts'} gefunden, und das Lagerbuch sagt etwas anderes`,
+    todo: 'Noch einmal zählen lassen oder die Zählung freigeben: das stellt das Lagerbuch richtig.',
+  },
+  scan_mismatch: {
+    what: () => 'sie wurde mit dem Scan eines anderen Stellplatzes oder einer anderen Palette eingelagert',
+    todo: 'Nachsehen, welche Palette dort steht; die Einlagerung prüfen oder berichtigen.',
+  },
+  photo_reused: {
+    what: ({ slot }) => `das Foto der Einlagerung belegt schon eine andere${slot === undefined ? '' : `, auf ${slot}`}`,
+    todo: 'Nachsehen, welche Palette dort steht; die Einlagerung prüfen oder mit einem anderen Foto berichtigen.',
+  },
+  retired_slot_occupied: {
+    what: () => 'der Stellplatz ist stillgelegt, und etwas steht darauf',
+    todo: 'Sie umlagern oder den Stellplatz wieder in Betrieb nehmen.',
+  },
+}
+
+/** What is wrong, after the names of slot and pallet, and what to do: by the kind of a discrepancy. */
+export const discrepancyTexts: Kinds = inLanguage({ en: english, de: german })

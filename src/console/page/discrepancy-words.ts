@@ -1,0 +1,25 @@
+import type { Discrepancy } from './answers.ts'
+import { discrepancyTexts } from './discrepancy-texts.ts'
+import { gatewayWords } from './language.ts'
+
+/** Returns what is wrong and what to do. Of a kind that this page does not know it returns the words of the gateway. Pure. */
+export function discrepancyWords({
+  kind,
+  what,
+  todo,
+  otherSlot,
+  otherAssetBarcode,
+  countId,
+}: Pick<Discrepancy, 'kind' | 'what' | 'todo' | 'otherSlot' | 'otherAssetBarcode' | 'countId'>): {
+  readonly what: string
+  readonly todo: string
+} {
+  const words = Object.hasOwn(discrepancyTexts, kind) ? discrepancyTexts[kind] : undefined
+  if (!words) return { what: gatewayWords(what), todo: gatewayWords(todo) }
+  const named = {
+    slot: otherSlot?.slot_id,
+    pallet: otherAssetBarcode ?? undefined,
+    count: countId ?? undefined,
+  }
+  return { what: words.what(named), todo: words.todo }
+}
