@@ -374,7 +374,7 @@ const german: typeof english = {
     go: 'Paletten auflisten',
     hint: 'Listet jede Palette einer Charge, und wo sie jetzt ist, Artikel für Artikel.',
     empty: 'Bitte Charge oder GTIN eingeben, oder beides.',
-    item: (gtin) => (gtin === null ? 'Artikel nicht bekannt' : `GTIN ${gtin}`),
+    item: (gtin) => (gtin === null ? 'Artikel nicht bekannt' : `Artikel mit der GTIN ${gtin}`),
     items: (n) =>
       `${many(n, 'Artikel hat', 'Artikel haben')} diese Chargennummer. Vor dem Versenden prüfen, welcher gemeint ist.`,
     ofLot: 'Charge',
