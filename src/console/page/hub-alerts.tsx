@@ -46,7 +46,7 @@ export const HubAlerts = ({ onLeft }: { onLeft: () => void }) => {
           <li key={`${one.logId} ${one.id}`} class={`card ${one.closedAt === null ? 'alarm' : ''}`}>
             <h2>
               <a href={`/sites/${encodeURIComponent(one.siteId)}`} onClick={follow}>
-                {one.siteId}
+                {sites.nameOf(one.siteId)}
               </a>
             </h2>
             <p>{words.words[one.type] ?? words.other}</p>

@@ -81,6 +81,8 @@ export type SiteClock = (siteId: string, iso: string) => string
 /** What views say of sites beside their own answers. */
 export type SiteFacts = {
   readonly timeAt: SiteClock
+  /** The name of a site; its id as long as that is all that is known. */
+  readonly nameOf: (siteId: string) => string
   /** Whether this account may do something at a site: its role there may be another one than elsewhere. */
   readonly may: (siteId: string, permission: string) => boolean
 }
@@ -94,6 +96,7 @@ export function useSiteFacts(isWanted: boolean, onLeft: () => void): SiteFacts {
       const zone = sites.get(siteId)?.timezone
       return zone === undefined ? iso : timeOf(iso, zone)
     },
+    nameOf: (siteId) => sites.get(siteId)?.name ?? siteId,
     may: (siteId, permission) => sites.get(siteId)?.permissions.includes(permission) ?? false,
   }
 }

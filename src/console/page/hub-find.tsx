@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'hono/jsx/dom'
 import { follow, go } from './address.ts'
-import { type SiteClock, type SiteFacts, useAnswer, useSiteFacts } from './hub-ask.ts'
+import { type SiteFacts, useAnswer, useSiteFacts } from './hub-ask.ts'
 import { hubTexts } from './hub-texts.ts'
 
 const words = hubTexts.find
@@ -26,7 +26,14 @@ type Move = {
 type Found = {
   readonly data: readonly Place[]
   /** The transport unit with which it is on its way. */
-  readonly unit: { readonly siteId: string; readonly unitId: string; readonly reference: string | null } | null
+  readonly unit: {
+    readonly siteId: string
+    readonly unitId: string
+    readonly reference: string | null
+    readonly direction: string | null
+    /** Of its newest step. */
+    readonly since: string
+  } | null
   readonly trail: readonly Move[]
   readonly behindFork: readonly Move[]
 }
@@ -67,13 +74,18 @@ export const HubFind = ({ code, onLeft }: { code: string; onLeft: () => void }) 
       <div role="status">
         {path !== undefined && !answer && !problem ? <p class="card">{hubTexts.asking}</p> : null}
         {answer && answer.data.length + answer.behindFork.length === 0 ? (
-          <p class="card">{words.unknown(code)}</p>
+          <p class="card">
+            {words.unknown(code)}{' '}
+            <a href="/" onClick={follow}>
+              {words.toSites}
+            </a>
+          </p>
         ) : null}
         {answer && answer.data.length > 0 ? (
-          <p class={`card hub-verdict ${verdictOf(answer)}`}>{sentenceOf(answer)}</p>
+          <p class={`card hub-verdict ${verdictOf(answer)}`}>{sentenceOf(answer, sites)}</p>
         ) : null}
       </div>
-      {answer && answer.data.length > 0 ? <Places places={answer.data} timeAt={sites.timeAt} /> : null}
+      {answer && answer.data.length > 0 ? <Places places={answer.data} sites={sites} /> : null}
       {answer && answer.trail.length > 0 ? (
         <Trail title={words.trail} moves={answer.trail} file={`${path}&format=csv`} sites={sites} />
       ) : null}
@@ -86,23 +98,25 @@ export const HubFind = ({ code, onLeft }: { code: string; onLeft: () => void }) 
 
 const verdictOf = ({ data }: Found) => data.find(({ state }) => state !== 'left')?.state ?? 'left'
 
-function sentenceOf(found: Found): string {
+function sentenceOf(found: Found, { nameOf, timeAt }: SiteFacts): string {
   const state = verdictOf(found)
-  const place = found.data.find((one) => one.state === state)
-  switch (state) {
-    case 'here':
-      return words.states.here(place?.siteId ?? '', place?.slot ?? '')
-    case 'in_transit':
-      return words.states.in_transit(found.unit?.siteId ?? '', found.unit?.reference ?? found.unit?.unitId ?? '')
-    default:
-      return words.states[state]
-  }
+  const places = found.data.filter((one) => one.state === state)
+  const slots = places.map(({ siteId, slot }) => words.slotAt(nameOf(siteId), slot ?? ''))
+  const { unit } = found
+  if (state !== 'in_transit' || !unit) return words.states[state](slots.join(words.and))
+  // A unit that comes in is one of the site that expects it.
+  return words.onItsWay({
+    from: nameOf(places[0]?.siteId ?? unit.siteId),
+    to: unit.direction === 'inbound' ? nameOf(unit.siteId) : undefined,
+    unit: unit.reference ?? unit.unitId,
+    since: timeAt(unit.siteId, unit.since),
+  })
 }
 
-const Places = ({ places, timeAt }: { places: readonly Place[]; timeAt: SiteClock }) => (
+const Places = ({ places, sites }: { places: readonly Place[]; sites: SiteFacts }) => (
   <section class="card" aria-labelledby="hub-now">
     <h2 id="hub-now">{words.now}</h2>
-    <table class="hub-table">
+    <table class="hub-table hub-rows">
       <thead>
         <tr>
           <th scope="col">{words.site}</th>
@@ -115,14 +129,14 @@ const Places = ({ places, timeAt }: { places: readonly Place[]; timeAt: SiteCloc
           <tr key={`${siteId} ${asset_barcode}`}>
             <th scope="row">
               <a href={`/sites/${encodeURIComponent(siteId)}`} onClick={follow}>
-                {siteId}
+                {sites.nameOf(siteId)}
               </a>
             </th>
             <td>
               {slot ?? words.gone}
               {isVerified ? ` (${words.verified})` : ''}
             </td>
-            <td>{timeAt(siteId, since)}</td>
+            <td>{sites.timeAt(siteId, since)}</td>
           </tr>
         ))}
       </tbody>
@@ -153,7 +167,7 @@ const Trail = ({ title, hint, moves, file, sites }: TrailProps) => (
     <ol class="hub-trail">
       {moves.toReversed().map(({ siteId, logId, slot, event_type, timestamp, seq, operator }) => (
         <li key={`${logId} ${seq}`}>
-          <strong>{siteId}</strong>
+          <strong>{sites.nameOf(siteId)}</strong>
           <span>
             {words.moves[event_type]}: {slot}
             {operator === undefined ? '' : ` · ${operator}`}

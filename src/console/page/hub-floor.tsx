@@ -41,16 +41,25 @@ export const HubFloor = ({ siteId, at, onLeft }: { siteId: string; at: string; o
         <h1>{words.title(site?.name ?? siteId)}</h1>
         {site ? <span class={`hub-mark ${site.standing}`}>{hubTexts.sites.states[site.standing]}</span> : null}
         <p class="muted" role="status">
-          {isPast ? words.asOf(timeOf(at, site?.timezone)) : words.asNow}
-          {answer ? ` · ${words.count(slots.filter(({ isOccupied }) => isOccupied).length, slots.length)}` : ''}
+          {code === 'NOT_FOUND' ? '' : isPast ? words.asOf(timeOf(at, site?.timezone)) : words.asNow}
+          {answer && slots.length > 0
+            ? ` · ${words.count(slots.filter(({ isOccupied }) => isOccupied).length, slots.length)}`
+            : ''}
         </p>
       </div>
       {site && site.leavesBehind > 0 && !isPast ? <p class="card alarm">{words.behind(site.leavesBehind)}</p> : null}
       {site?.state === 'forked' ? <HubLogs site={site} /> : null}
       {site ? <Gateway site={site} /> : null}
-      <Time siteId={siteId} at={isPast ? at : ''} />
-      {problem ? <p class="card alarm">{code === 'NOT_FOUND' ? words.unknown : problem}</p> : null}
-      {answer && slots.length === 0 ? <p class="card">{words.none}</p> : null}
+      {code === 'NOT_FOUND' ? null : <Time siteId={siteId} at={isPast ? at : ''} />}
+      {problem === '' ? null : (
+        <p class="card alarm">
+          {code === 'NOT_FOUND' ? words.unknown : problem}{' '}
+          <a href="/" onClick={follow}>
+            {hubTexts.sites.toSites}
+          </a>
+        </p>
+      )}
+      {answer && slots.length === 0 ? <p class="card">{isPast ? words.noneThen : words.none}</p> : null}
       {slots.length > 0 ? (
         <section class="card" aria-label={words.title(site?.name ?? siteId)}>
           <div class="hub-filter">
@@ -97,7 +106,8 @@ const Gateway = ({ site }: { site: Site }) => {
     [words.changed(at(config.changedAt)), config.changed.join(', ')],
   ] as const
   return (
-    <section class="card" aria-label={words.gateway}>
+    <section class="card" aria-labelledby="hub-gateway">
+      <h2 id="hub-gateway">{words.gateway}</h2>
       <dl class="hub-facts">
         {facts
           .filter(([, how]) => how !== '')
@@ -181,7 +191,7 @@ function localOf(iso: string): string {
 }
 
 const Slots = ({ rows, timezone }: { rows: readonly Slot[]; timezone: string | undefined }) => (
-  <table class="hub-table">
+  <table class="hub-table hub-rows">
     <thead>
       <tr>
         <th scope="col">{hubTexts.find.slot}</th>

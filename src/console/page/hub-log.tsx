@@ -49,12 +49,19 @@ export const HubLog = ({ logId, before, onLeft }: LogProps) => {
   return (
     <main class="hub" id="main">
       <div class="hub-head">
-        <h1>{words.title(site?.name ?? log?.siteId ?? '')}</h1>
+        <h1>{log ? words.title(site?.name ?? log.siteId) : words.ofSite}</h1>
         <p class="muted" role="status">
           {log ? words.entries(log.size) : problem ? '' : hubTexts.asking}
         </p>
       </div>
-      {problem ? <p class="card alarm">{code === 'NOT_FOUND' ? words.unknown : problem}</p> : null}
+      {problem === '' ? null : (
+        <p class="card alarm">
+          {code === 'NOT_FOUND' ? words.unknown : problem}{' '}
+          <a href="/" onClick={follow}>
+            {hubTexts.sites.toSites}
+          </a>
+        </p>
+      )}
       {log ? <State log={log} logId={logId} /> : null}
       {log ? <Forks path={path} timezone={site?.timezone} onLeft={onLeft} /> : null}
       {answer ? (

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'hono/jsx/dom'
 import { follow, go } from './address.ts'
-import { type SiteClock, useAnswer, useSiteFacts } from './hub-ask.ts'
+import { type SiteFacts, useAnswer, useSiteFacts } from './hub-ask.ts'
 import { pastedOf } from './hub-list.ts'
 import { hubTexts } from './hub-texts.ts'
 
@@ -29,7 +29,7 @@ export const HubRecall = ({ gtin, lot, onLeft }: { gtin: string; lot: string; on
   const query = new URLSearchParams({ ...(lot !== '' && { lot }), ...(gtin !== '' && { gtin }) })
   const path = query.size === 0 ? undefined : `/api/hub/recall?${query}`
   const { answer, problem, code } = useAnswer<Recalled>(path, onLeft)
-  const { timeAt } = useSiteFacts(path !== undefined, onLeft)
+  const sites = useSiteFacts(path !== undefined, onLeft)
   useEffect(() => {
     if (path === undefined) batch.current?.focus()
   }, [])
@@ -67,7 +67,7 @@ export const HubRecall = ({ gtin, lot, onLeft }: { gtin: string; lot: string; on
         </p>
       </form>
       {path !== undefined && !answer && !problem ? <p class="card">{hubTexts.asking}</p> : null}
-      {answer ? <List {...answer} lot={lot} timeAt={timeAt} file={`${path}&format=csv`} /> : null}
+      {answer ? <List {...answer} lot={lot} sites={sites} file={`${path}&format=csv`} /> : null}
     </main>
   )
 }
@@ -89,9 +89,9 @@ function summaryOf(pallets: readonly Pallet[]): string {
 const stateWords = ({ state, unit }: Pallet): string =>
   unit === null ? words.states[state] : `${words.states[state]} (${unit.reference ?? unit.unitId})`
 
-type ListProps = Recalled & { lot: string; timeAt: SiteClock; file: string }
+type ListProps = Recalled & { lot: string; sites: SiteFacts; file: string }
 
-const List = ({ data: pallets, nextCursor, lot, timeAt, file }: ListProps) => {
+const List = ({ data: pallets, nextCursor, lot, sites, file }: ListProps) => {
   const [done, setDone] = useState('')
   const items = [...new Set(pallets.map(({ gtin }) => gtin))].map((gtin) => ({
     gtin,
@@ -133,25 +133,25 @@ const List = ({ data: pallets, nextCursor, lot, timeAt, file }: ListProps) => {
       </div>
       <p role="status">{done}</p>
       {nextCursor === null ? null : <p class="note">{words.more}</p>}
-      {items.length > 1 ? <p>{words.items(items.length)}</p> : null}
+      {items.length > 1 ? <p class="note">{words.items(items.length)}</p> : null}
       {items.map(({ gtin, ofItem }) => (
         <section key={gtin ?? ''} class="hub-item" aria-label={words.item(gtin)}>
           <h3>
             {words.item(gtin)}
             {items.length > 1 ? <span class="muted"> · {summaryOf(ofItem)}</span> : null}
           </h3>
-          <Pallets pallets={ofItem} namesLots={lot === ''} timeAt={timeAt} />
+          <Pallets pallets={ofItem} namesLots={lot === ''} sites={sites} />
         </section>
       ))}
     </section>
   )
 }
 
-type PalletsProps = { pallets: readonly Pallet[]; namesLots: boolean; timeAt: SiteClock }
+type PalletsProps = { pallets: readonly Pallet[]; namesLots: boolean; sites: SiteFacts }
 
 /** The pallets of one item. `namesLots`: they are of several. */
-const Pallets = ({ pallets, namesLots, timeAt }: PalletsProps) => (
-  <table class="hub-table">
+const Pallets = ({ pallets, namesLots, sites }: PalletsProps) => (
+  <table class="hub-table hub-rows">
     <thead>
       <tr>
         <th scope="col">{hubTexts.find.site}</th>
@@ -165,16 +165,16 @@ const Pallets = ({ pallets, namesLots, timeAt }: PalletsProps) => (
     <tbody>
       {pallets.map((one) => (
         <tr key={`${one.siteId} ${one.asset_barcode} ${one.slot}`}>
-          <td>{one.siteId}</td>
+          <td>{sites.nameOf(one.siteId)}</td>
           <th scope="row">
             <a class="code" href={`/find?code=${encodeURIComponent(one.asset_barcode)}`} onClick={follow}>
               {one.asset_barcode}
             </a>
           </th>
           {namesLots ? <td>{one.lots.join(', ')}</td> : null}
-          <td>{one.slot ?? hubTexts.find.gone}</td>
+          <td>{one.slot ?? '–'}</td>
           <td>{stateWords(one)}</td>
-          <td>{timeAt(one.siteId, one.since)}</td>
+          <td>{sites.timeAt(one.siteId, one.since)}</td>
         </tr>
       ))}
     </tbody>

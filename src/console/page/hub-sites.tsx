@@ -79,7 +79,12 @@ export const HubSites = ({ query, onLeft }: { query: URLSearchParams; onLeft: ()
             onChange={change}
           />
           {found.length === 0 ? (
-            <p class="blank">{words.noneFound}</p>
+            <p class="blank">
+              {words.noneFound}{' '}
+              <a href="/" onClick={(event: MouseEvent) => [setText(''), follow(event)]}>
+                {words.showAll}
+              </a>
+            </p>
           ) : (
             <Table rows={page.rows} wanted={wanted} onChange={change} />
           )}
@@ -176,7 +181,7 @@ const Filter = (props: FilterProps) => (
 
 const Table = ({ rows, wanted, onChange }: { rows: readonly Site[]; wanted: Wanted; onChange: Change }) => (
   <section class="scroller" tabindex={0} aria-label={words.table}>
-    <table class="hub-table">
+    <table class="hub-table hub-rows hub-sorted">
       <thead>
         <tr>
           {columns.map((column) => (
@@ -194,7 +199,11 @@ const Table = ({ rows, wanted, onChange }: { rows: readonly Site[]; wanted: Want
 )
 
 /** A phone has room for what to look after, and leads to the rest. */
-const classOf: Partial<Record<Column, string>> = { size: 'number hub-wide', alerts: 'number', version: 'hub-wide' }
+const classOf: Partial<Record<Column, string>> = {
+  size: 'number hub-wide',
+  alerts: 'number hub-wide',
+  version: 'hub-wide',
+}
 
 const Head = ({ column, wanted, onChange }: { column: Column; wanted: Wanted; onChange: Change }) => {
   const isSorted = wanted.by === column
@@ -238,7 +247,7 @@ const Row = ({ site }: { site: Site }) => {
       </th>
       <td>{site.lagSeconds === null ? words.never : agoOf(site.lagSeconds)}</td>
       <td class="number hub-wide">{site.size.toLocaleString(locale)}</td>
-      <td class="number">
+      <td class="number hub-wide">
         {site.openAlerts === 0 ? (
           '0'
         ) : (

@@ -4,6 +4,8 @@ const many = (n: number, one: string, more: string) => `${n.toLocaleString(local
 
 const gibOf = (bytes: number) => (bytes / 1024 ** 3).toLocaleString(locale, { maximumFractionDigits: 1 })
 
+type Way = { from: string; to: string | undefined; unit: string; since: string }
+
 const english = {
   title: 'Head office',
   language: 'Language',
@@ -29,7 +31,9 @@ const english = {
     shown: (n: number, all: number) =>
       n === all ? many(all, 'site', 'sites') : `${n} of ${many(all, 'site', 'sites')}`,
     none: 'No site sends its log here yet. Next: make a code with “gatehouse hub enrol --site ID”, and run the command that it prints on the gateway.',
-    noneFound: 'No site matches. Clear the filter to see all.',
+    noneFound: 'No site matches.',
+    showAll: 'Show all sites',
+    toSites: 'To the list of sites',
     filter: 'Site or version',
     show: 'Show',
     kinds: { all: 'all', trouble: 'any problem', behind: 'entries missing here', drift: 'config differs' },
@@ -67,6 +71,7 @@ const english = {
       disk: (bytes: number) => `${gibOf(bytes)} GiB of disk left`,
       backup: (days: number) => `newest backup ${many(days, 'day', 'days')} old`,
       unbacked: (_: number) => 'no backup',
+      alerts: (n: number) => `${many(n, 'open alert', 'open alerts')} at the head office`,
       'gateway-alerts': (n: number) => `${many(n, 'open alert', 'open alerts')} at the gateway`,
     } as Readonly<Record<string, (amount: number) => string>>,
     page: (at: number, of: number) => `Page ${at} of ${of}`,
@@ -79,14 +84,21 @@ const english = {
     code: 'Barcode or SSCC',
     go: 'Find',
     hint: 'Scan or type a code. It is looked for on every site that you may see.',
-    unknown: (code: string) => `No site that you may see knows ${code}.`,
+    unknown: (code: string) =>
+      `No site that you may see knows ${code}. Compare it with the label. A pallet is known from its first scan on, and a site that is out of contact sends it later.`,
+    toSites: 'Which sites are out of contact',
     states: {
-      here: (site: string, slot: string) => `It is at ${site}, slot ${slot}.`,
-      left: 'Every site that knows it has taken it out.',
-      in_transit: (site: string, unit: string) => `On its way from ${site}, with the transport unit ${unit}.`,
-      two_places: 'In two places: it was placed at one site and never taken out at another. Look at both slots.',
+      here: (slots: string) => `It is at ${slots}.`,
+      left: () => 'Every site that knows it has taken it out.',
+      in_transit: () => 'On its way.',
+      two_places: (slots: string) =>
+        `In two places: ${slots}. It was placed at one and never taken out at the other. Look at both slots.`,
     },
-    now: 'Where it is now',
+    slotAt: (site: string, slot: string) => `${site}, slot ${slot}`,
+    and: ' and ',
+    onItsWay: ({ from, to, unit, since }: Way) =>
+      `On its way from ${from}${to === undefined ? '' : ` to ${to}`}, with the transport unit ${unit}, whose last step was on ${since}.`,
+    now: 'At each site that knows it',
     site: 'Site',
     slot: 'Slot',
     since: 'Since',
@@ -144,7 +156,8 @@ const english = {
       `This is not how it is now: ${many(n, 'newer log entry', 'newer log entries')} of this site ${n === 1 ? 'has' : 'have'} not come yet.`,
     filter: 'Slot or pallet',
     count: (occupied: number, all: number) => `${occupied} of ${many(all, 'known slot', 'known slots')} taken`,
-    none: 'No event has named a slot of this site until then.',
+    none: 'This site has sent no slot and no event yet. Next: run “gatehouse status” on its gateway; it says whether the feed to the head office works.',
+    noneThen: 'At that time no event had named a slot of this site yet. Choose a later time, or “Now”.',
     empty: 'empty',
     disputed: 'disputed',
     unverified: 'not yet verified',
@@ -216,7 +229,7 @@ const english = {
     checkpointsHint:
       'A checkpoint says how many entries the log had and what they were, in one hash. Kept are the newest one and the last of each hour.',
     file: 'Newest 500 (JSON)',
-    none: 'The gateway has signed nothing here yet.',
+    none: 'The gateway has signed nothing here yet. Its first feed brings a signed state; “gatehouse status” on the gateway says whether it works.',
     noOlder: 'There is none that is older.',
     upTo: 'Entries',
     came: 'Came',
@@ -245,7 +258,7 @@ const english = {
     closed: 'Closed.',
     closedBy: (name: string) => `closed by ${name}`,
     title: 'Alerts of the head office',
-    none: 'There is none. A fork, or a log that a restore cut off, would be here.',
+    none: 'There is none, and nothing to do. A fork, or a log that a restore cut off, would be here. What a gateway says is wrong with itself is on the page of its site.',
     open: 'open',
     newest: (n: number) => `These are the newest ${n}. The file has all of them.`,
     toBoth: 'Both sides',
@@ -290,7 +303,9 @@ const german: typeof english = {
     shown: (n, all) =>
       n === all ? many(all, 'Standort', 'Standorte') : `${n} von ${many(all, 'Standort', 'Standorten')}`,
     none: 'Noch sendet kein Standort sein Log. Als Nächstes: mit „gatehouse hub enrol --site ID“ einen Code machen und den Befehl, den er ausgibt, am Gateway ausführen.',
-    noneFound: 'Kein Standort passt. Ohne Filter sind alle zu sehen.',
+    noneFound: 'Kein Standort passt.',
+    showAll: 'Alle Standorte zeigen',
+    toSites: 'Zur Liste der Standorte',
     filter: 'Standort oder Version',
     show: 'Zeigen',
     kinds: {
@@ -333,6 +348,7 @@ const german: typeof english = {
       disk: (bytes) => `noch ${gibOf(bytes)} GiB Platte`,
       backup: (days) => `neueste Sicherung ${many(days, 'Tag', 'Tage')} alt`,
       unbacked: (_) => 'keine Sicherung',
+      alerts: (n) => `${many(n, 'offene Meldung', 'offene Meldungen')} der Zentrale`,
       'gateway-alerts': (n) => `${many(n, 'offene Meldung', 'offene Meldungen')} am Gateway`,
     },
     page: (at, of) => `Seite ${at} von ${of}`,
@@ -345,15 +361,21 @@ const german: typeof english = {
     code: 'Barcode oder SSCC',
     go: 'Suchen',
     hint: 'Code scannen oder eingeben. Gesucht wird an jedem Standort, den Sie sehen dürfen.',
-    unknown: (code) => `Kein Standort, den Sie sehen dürfen, kennt ${code}.`,
+    unknown: (code) =>
+      `Kein Standort, den Sie sehen dürfen, kennt ${code}. Bitte mit dem Etikett vergleichen. Eine Palette ist ab dem ersten Scan bekannt, und ein Standort ohne Kontakt sendet sie später.`,
+    toSites: 'Welche Standorte ohne Kontakt sind',
     states: {
-      here: (site, slot) => `Steht in ${site}, Stellplatz ${slot}.`,
-      left: 'Jeder Standort, der sie kennt, hat sie ausgelagert.',
-      in_transit: (site, unit) => `Unterwegs von ${site}, mit der Transporteinheit ${unit}.`,
-      two_places:
-        'An zwei Orten: an einem Standort eingelagert und an einem anderen nie ausgelagert. Bitte beide Stellplätze ansehen.',
+      here: (slots) => `Steht in ${slots}.`,
+      left: () => 'Jeder Standort, der sie kennt, hat sie ausgelagert.',
+      in_transit: () => 'Unterwegs.',
+      two_places: (slots) =>
+        `An zwei Orten: ${slots}. An einem wurde sie eingelagert und am anderen nie ausgelagert. Bitte beide Stellplätze ansehen.`,
     },
-    now: 'Wo sie jetzt ist',
+    slotAt: (site, slot) => `${site}, Stellplatz ${slot}`,
+    and: ' und ',
+    onItsWay: ({ from, to, unit, since }) =>
+      `Unterwegs von ${from}${to === undefined ? '' : ` nach ${to}`}, mit der Transporteinheit ${unit}, deren letzter Schritt am ${since} war.`,
+    now: 'An jedem Standort, der sie kennt',
     site: 'Standort',
     slot: 'Stellplatz',
     since: 'Seit',
@@ -410,12 +432,14 @@ const german: typeof english = {
       `So ist es jetzt nicht: ${many(n, 'neuerer Eintrag', 'neuere Einträge')} dieses Standorts ${n === 1 ? 'ist' : 'sind'} noch nicht da.`,
     filter: 'Stellplatz oder Palette',
     count: (occupied, all) => `${occupied} von ${many(all, 'bekannten Stellplatz', 'bekannten Stellplätzen')} belegt`,
-    none: 'Bis dahin hat kein Ereignis einen Stellplatz dieses Standorts genannt.',
+    none: 'Dieser Standort hat noch keinen Stellplatz und kein Ereignis gesendet. Als Nächstes: „gatehouse status“ auf seinem Gateway sagt, ob die Verbindung zur Zentrale steht.',
+    noneThen:
+      'Zu dieser Zeit hatte noch kein Ereignis einen Stellplatz dieses Standorts genannt. Bitte eine spätere Zeit wählen, oder „Jetzt“.',
     empty: 'frei',
     disputed: 'beanstandet',
     unverified: 'noch nicht geprüft',
     how: 'Zustand',
-    gateway: 'Ihr Gateway',
+    gateway: 'Gateway des Standorts',
     troubles: 'Was dem Gateway fehlt, wie es selbst sagt',
     offered: 'Angebotene Version',
     region: 'Region',
@@ -482,7 +506,7 @@ const german: typeof english = {
     checkpointsHint:
       'Ein Stand sagt in einem Hash, wie viele Einträge das Log hatte und welche. Aufbewahrt sind der neueste und der letzte jeder Stunde.',
     file: 'Neueste 500 (JSON)',
-    none: 'Das Gateway hat hier noch nichts signiert.',
+    none: 'Das Gateway hat hier noch nichts signiert. Der erste signierte Stand kommt mit den ersten Einträgen; „gatehouse status“ auf dem Gateway sagt, ob sie gehen.',
     noOlder: 'Einen älteren gibt es nicht.',
     upTo: 'Einträge',
     came: 'Gekommen',
@@ -511,7 +535,7 @@ const german: typeof english = {
     closed: 'Geschlossen.',
     closedBy: (name) => `geschlossen von ${name}`,
     title: 'Meldungen der Zentrale',
-    none: 'Es gibt keine. Eine Abspaltung oder ein abgeschnittenes Log stünde hier.',
+    none: 'Es gibt keine, und nichts ist zu tun. Eine Abspaltung oder ein abgeschnittenes Log stünde hier. Was einem Gateway fehlt, steht auf der Seite seines Standorts.',
     open: 'offen',
     newest: (n) => `Das sind die neuesten ${n}. In der Datei stehen alle.`,
     toBoth: 'Beide Seiten',
