@@ -157,7 +157,7 @@ const shot = async (page: Page, name: string) => {
 
 async function signInAt(page: Page, username: string): Promise<void> {
   await page.getByLabel('User name').fill(username)
-  await page.getByLabel('Secret').fill(`${username}-secret`)
+  await page.getByLabel('Secret', { exact: true }).fill(`${username}-secret`)
   await page.getByRole('button', { name: 'Sign in' }).click()
 }
 
@@ -261,7 +261,7 @@ t.test('an auditor takes the proof of a move from the trail', inBrowser, async (
   const hub = await headOffice(t, postgres, { listens: true })
   const { page, faults } = await open(t, browser, `${hub.url}/find?code=P-3`, { ignoreHTTPSErrors: true })
   await page.getByLabel('User name').fill('sven')
-  await page.getByLabel('Secret').fill('sven-secret')
+  await page.getByLabel('Secret', { exact: true }).fill('sven-secret')
   await page.getByRole('button', { name: 'Sign in' }).click()
   const [download] = await Promise.all([
     page.waitForEvent('download'),
@@ -277,7 +277,7 @@ t.test('the page speaks German to a browser that does, also on a phone', inBrows
   const context = { ...screens.handheld, ignoreHTTPSErrors: true, locale: 'de-DE' }
   const { page, faults } = await open(t, browser, `${hub.url}/alerts`, context)
   await page.getByLabel('Benutzername').fill('dora')
-  await page.getByLabel('Kennwort').fill('dora-secret')
+  await page.getByLabel('Geheimnis').fill('dora-secret')
   await page.getByRole('button', { name: 'Anmelden' }).click()
   await page.getByText('Das Log zeigt zwei Verläufe').waitFor()
   t.equal(await page.locator('html').getAttribute('lang'), 'de')

@@ -10,7 +10,6 @@ export function problemOf(error: unknown): string {
   if (error instanceof Unreachable) return words.unreachable
   if (!(error instanceof Refused)) return words.failed(String(error))
   if (error.code === 'RATE_LIMITED') return words.tooMany(error.retryAfterSeconds)
-  if (error.code === 'INVALID_CREDENTIALS') return words.wrongSecret
   return words.failed(error.message)
 }
 

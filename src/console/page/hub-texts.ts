@@ -1,4 +1,5 @@
 import { inLanguage, locale } from './language.ts'
+import type { SignInTexts } from './sign-in-texts.ts'
 
 const many = (n: number, one: string, more: string) => `${n.toLocaleString(locale)} ${n === 1 ? one : more}`
 
@@ -8,18 +9,17 @@ type Way = { from: string; to: string | undefined; unit: string; since: string }
 
 const english = {
   title: 'Head office',
-  language: 'Language',
-  signIn: 'Sign in',
-  signingIn: 'Signing in …',
+  signIn: {
+    gateway: 'Head office',
+    here: 'the head office',
+    unreachable: 'The head office cannot be reached. Is this device still on the network?',
+    triesSpent: (wait: string) =>
+      `Too many wrong passwords were typed at this head office, so the storage server takes no more of them for now. An application password works at once. Or try again in ${wait}.`,
+  } satisfies Partial<SignInTexts>,
   signOut: 'Sign out',
-  username: 'User name',
-  account: 'Account of',
-  here: 'the head office',
-  secret: 'Secret',
   signedOut: 'The session has ended. Sign in again.',
   asking: 'Asking the head office …',
   unreachable: 'The head office does not answer. Trying again …',
-  wrongSecret: 'User name or secret is wrong.',
   tooMany: (seconds: number) => `Too many attempts. Try again in ${seconds} s.`,
   failed: (message: string) => `That did not work: ${message}.`,
   stale: (message: string) => `This may be old: ${message}`,
@@ -280,18 +280,17 @@ const english = {
 
 const german: typeof english = {
   title: 'Zentrale',
-  language: 'Sprache',
-  signIn: 'Anmelden',
-  signingIn: 'Anmeldung läuft …',
+  signIn: {
+    gateway: 'Zentrale',
+    here: 'der Zentrale',
+    unreachable: 'Die Zentrale ist nicht erreichbar. Ist dieses Gerät noch im Netz?',
+    triesSpent: (wait) =>
+      `An dieser Zentrale wurden zu viele falsche Passwörter eingegeben; der Speicherserver nimmt vorerst keine mehr an. Ein App-Passwort geht sofort. Oder noch einmal in ${wait}.`,
+  },
   signOut: 'Abmelden',
-  username: 'Benutzername',
-  account: 'Konto von',
-  here: 'der Zentrale',
-  secret: 'Kennwort',
   signedOut: 'Die Sitzung ist beendet. Bitte neu anmelden.',
   asking: 'Die Zentrale wird gefragt …',
   unreachable: 'Die Zentrale antwortet nicht. Neuer Versuch läuft …',
-  wrongSecret: 'Benutzername oder Kennwort ist falsch.',
   tooMany: (seconds) => `Zu viele Versuche. In ${seconds} s noch einmal.`,
   failed: (message) => `Das ging nicht: ${message}.`,
   stale: (message) => `Dies kann veraltet sein: ${message}`,

@@ -1,8 +1,7 @@
-import { render, useEffect, useRef, useState } from 'hono/jsx/dom'
+import { render, useEffect, useState } from 'hono/jsx/dom'
 import { follow, useAddress } from './address.ts'
 import type { Session } from './answers.ts'
-import { ask, keepCsrfToken, Refused } from './ask.ts'
-import { focusFirst } from './first-focus.ts'
+import { ask, keepCsrfToken } from './ask.ts'
 import { HubAlerts } from './hub-alerts.tsx'
 import { problemOf } from './hub-ask.ts'
 import { HubFind } from './hub-find.tsx'
@@ -12,7 +11,9 @@ import { HubRecall } from './hub-recall.tsx'
 import { HubSites } from './hub-sites.tsx'
 import { hubTexts as words } from './hub-texts.ts'
 import { Icon } from './icons.tsx'
-import { chooseLanguage, type Language, language, languages } from './language.ts'
+import { language } from './language.ts'
+import { LanguageChoice } from './language-choice.tsx'
+import { SignIn } from './sign-in.tsx'
 
 const retryMs = 2000
 
@@ -45,7 +46,9 @@ const App = () => {
     setNotice('')
     keep(next)
   }
-  if (!session.caller) return <SignIn session={session} notice={notice} onSignedIn={enter} />
+  if (!session.caller) {
+    return <SignIn session={session} notice={notice} onSignedIn={enter} texts={words.signIn} />
+  }
   return <Office session={session} onLeft={leave} />
 }
 
@@ -124,100 +127,13 @@ const Bar = ({ session, here, onLeft }: { session: Session; here: string; onLeft
         ))}
       </nav>
       <div class="hub-person">
-        <Languages />
+        <LanguageChoice />
         <span class="muted">{session.caller?.username}</span>
         <button type="button" class="plain" onClick={leave}>
           {words.signOut}
         </button>
       </div>
     </header>
-  )
-}
-
-const Languages = () => {
-  const choose = (event: Event) => {
-    chooseLanguage((event.target as HTMLSelectElement).value as Language)
-    location.reload()
-  }
-  return (
-    <select aria-label={words.language} onChange={choose}>
-      {(Object.keys(languages) as Language[]).map((one) => (
-        <option key={one} value={one} lang={one} selected={one === language}>
-          {languages[one]}
-        </option>
-      ))}
-    </select>
-  )
-}
-
-type SignInProps = { session: Session; notice: string; onSignedIn: (session: Session) => void }
-
-const SignIn = ({ session, notice, onSignedIn }: SignInProps) => {
-  const [problem, setProblem] = useState('')
-  const [isBusy, setBusy] = useState(false)
-  const username = useRef<HTMLInputElement>(null)
-  const secret = useRef<HTMLInputElement>(null)
-  const instance = useRef<HTMLSelectElement>(null)
-  useEffect(() => focusFirst(username.current), [])
-  const signIn = async (event: Event) => {
-    event.preventDefault()
-    if (isBusy) return
-    setBusy(true)
-    setProblem('')
-    const named = { username: username.current?.value ?? '', secret: secret.current?.value ?? '' }
-    const body = { ...named, instance: instance.current?.value ?? session.instance }
-    try {
-      onSignedIn(await ask<Session>('/api/session', { method: 'POST', body }))
-    } catch (error) {
-      setBusy(false)
-      setProblem(problemOf(error))
-      if (error instanceof Refused && error.status === 401) secret.current?.select()
-    }
-  }
-  const plain = { autocapitalize: 'none', spellcheck: false, required: true } as const
-  return (
-    <main class="gate">
-      <form class="gate-card" onSubmit={signIn} aria-labelledby="gate-title">
-        <p class="brand">
-          <Icon name="logo" /> Gatehouse
-        </p>
-        <h1 id="gate-title">{words.signIn}</h1>
-        <p class="muted">
-          {words.title} <strong>{session.siteId}</strong>
-        </p>
-        {notice && !problem ? (
-          <p class="note" role="status">
-            {notice}
-          </p>
-        ) : null}
-        {session.storageInstances.length > 0 ? (
-          <>
-            <label for="instance">{words.account}</label>
-            <select id="instance" name="instance" ref={instance}>
-              {session.storageInstances.map((url) => (
-                <option key={url} value={url}>
-                  {url.replace(/^https?:\/\//, '')}
-                </option>
-              ))}
-              <option value={session.instance}>{words.here}</option>
-            </select>
-          </>
-        ) : null}
-        <label for="username">{words.username}</label>
-        <input id="username" ref={username} autocomplete="username" maxlength={128} {...plain} />
-        <label for="secret">{words.secret}</label>
-        <input id="secret" ref={secret} type="password" autocomplete="current-password" maxlength={1024} {...plain} />
-        <p class="problem" role="alert">
-          {problem}
-        </p>
-        <button type="submit" class="strong" aria-disabled={isBusy ? 'true' : 'false'}>
-          {isBusy ? words.signingIn : words.signIn}
-        </button>
-        <div class="hub-gate-language">
-          <Languages />
-        </div>
-      </form>
-    </main>
   )
 }
 

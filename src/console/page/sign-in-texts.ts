@@ -27,7 +27,9 @@ const english = {
   invalid: 'That cannot be a user name and a secret.',
 }
 
-const german: typeof english = {
+export type SignInTexts = typeof english
+
+const german: SignInTexts = {
   title: 'Anmelden',
   gateway: 'Gateway',
   at: 'unter',

@@ -5,10 +5,17 @@ import { focusFirst } from './first-focus.ts'
 import { Icon } from './icons.tsx'
 import { LanguageChoice } from './language-choice.tsx'
 import { Said } from './said.tsx'
-import { signInTexts as words } from './sign-in-texts.ts'
+import { type SignInTexts, signInTexts } from './sign-in-texts.ts'
 import { hostOf } from './words.ts'
 
-type Props = { session: Session; notice: string; onSignedIn: (session: Session) => void; isOver?: boolean }
+type Props = {
+  session: Session
+  notice: string
+  onSignedIn: (session: Session) => void
+  isOver?: boolean
+  /** Where it says another thing than at a gateway. */
+  texts?: Partial<SignInTexts>
+}
 
 /** The sign-in over a view whose session has ended: the view below keeps what was typed into it. */
 export const SignInAgain = (props: Props) => {
@@ -36,7 +43,8 @@ export const SignInAgain = (props: Props) => {
 /**
  * Shows the sign-in form, alone on its page or (`isOver`) in a dialog over a view. It exchanges user name and secret for the session cookie. The form alone holds the secret.
  */
-export const SignIn = ({ session, notice, onSignedIn, isOver }: Props) => {
+export const SignIn = ({ session, notice, onSignedIn, isOver, texts }: Props) => {
+  const words = { ...signInTexts, ...texts }
   const [problem, setProblem] = useState('')
   const [isBusy, setBusy] = useState(false)
   const [isShown, setShown] = useState(false)
@@ -56,7 +64,7 @@ export const SignIn = ({ session, notice, onSignedIn, isOver }: Props) => {
       onSignedIn(await ask<Session>('/api/session', { method: 'POST', body }))
     } catch (error) {
       setBusy(false)
-      setProblem(inWords(error))
+      setProblem(inWords(error, words))
       if (error instanceof Refused && error.status === 401) secret.current?.select()
     }
   }
@@ -140,10 +148,10 @@ const withoutScheme = (url: string): string => url.replace(/^https?:\/\//, '')
 
 /** Returns the wait in words: seconds up to two minutes, then minutes. */
 function waitOf({ retryAfterSeconds: s }: Refused): string {
-  return s <= 120 ? words.seconds(Math.max(s, 1)) : words.minutes(Math.ceil(s / 60))
+  return s <= 120 ? signInTexts.seconds(Math.max(s, 1)) : signInTexts.minutes(Math.ceil(s / 60))
 }
 
-function inWords(error: unknown): string {
+function inWords(error: unknown, words: SignInTexts): string {
   if (error instanceof Unreachable) return words.unreachable
   if (!(error instanceof Refused)) return words.broken
   switch (error.code) {
