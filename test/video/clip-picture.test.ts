@@ -1,0 +1,50 @@
+/** Which picture of a clip its snapshot shows, by the number in it. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
+import { remux, takePicture } from '../../src/video/cutting.ts'
+import { countersIn } from '../support/footage/counter.ts'
+import { canEncode, type FootageName, footage } from '../support/footage.ts'
+import { tapeOf } from '../support/taped-camera.ts'
+
+// Footage is made at first use, which takes a busy machine a while.
+t.setTimeout(180_000)
+
+const ffmpeg = locateFfmpeg().path
+
+/** Makes a clip of a footage whose first pictures are hidden; returns a function that tells the number in its snapshot. */
+async function snapshots(folder: string, name: FootageName, hidden: number, encode?: readonly string[]) {
+  const { fps } = await footage(name)
+  const tape = tapeOf(await footage(name), encode)
+  const [spool, clip, png] = [join(folder, 'spool.ts'), join(folder, 'clip.mp4'), join(folder, 'clip.png')] as const
+  writeFileSync(spool, Buffer.concat([tape.tables, ...tape.units.map(({ bytes }) => bytes)]))
+  await remux(ffmpeg, spool, clip, { hiddenMs: Math.max((hidden * 1000) / fps - 1, 0), codec: tape.codec })
+  return async (atMs: number) => {
+    await takePicture(ffmpeg, clip, atMs, png)
+    return (await countersIn(png, ffmpeg))[0]
+  }
+}
+
+// 15 pictures a second; a key frame every second, or every ten.
+const cases: readonly [FootageName, hidden: number, numbers: Readonly<Record<number, number>>][] = [
+  ['counted-gop-1', 0, { 0: 0, 4900: 75, 5150: 75, 5250: 90, 14880: 223 }],
+  ['counted-gop-1', 7, { 0: 15, 4900: 90, 14400: 223 }],
+  ['counted-gop-10', 0, { 0: 0, 5000: 75, 8950: 150, 10150: 150, 10400: 156, 14880: 223 }],
+  ['counted-gop-10', 22, { 1000: 37 }],
+  ['counted-gop-1-hevc', 7, { 0: 15, 4900: 90 }],
+  ['counted-gop-10-hevc', 22, { 1000: 37, 7500: 150 }],
+]
+for (const [name, hidden, numbers] of cases) {
+  t.test(`${name}, ${hidden} hidden: a snapshot shows its moment, or a key frame near it`, async (t) => {
+    if (name.endsWith('hevc') && !canEncode('hevc')) return
+    const numberAt = await snapshots(t.testdir(), name, hidden)
+    for (const [atMs, number] of Object.entries(numbers)) t.equal(await numberAt(Number(atMs)), number, `at ${atMs} ms`)
+  })
+}
+
+t.test('with B-frames a snapshot shows its moment too', async (t) => {
+  const encode = ['-c:v', 'libx264', '-preset', 'veryfast', '-bf', '3', '-g', '200', '-sc_threshold', '0']
+  const numberAt = await snapshots(t.testdir(), 'counted-reordered', 0, encode)
+  for (const number of [30, 31, 32, 33, 34]) t.equal(await numberAt((number * 1000) / 15), number)
+})
