@@ -26,8 +26,8 @@ export type Track = {
 const chunkBytes = 1024 * 1024
 /** A number in a table has four bytes; a time has two of them, for each picture in the worst case. */
 const mostBytesPerSample = 4 * (1 + 2 + 2 + 1)
-/** Of all that does not grow with the number of pictures, with parameter sets of any likely size. */
-const fixedBytes = 16 * 1024
+/** Of all that does not grow with the number of pictures: 600 bytes, and parameter sets of any likely size. */
+const fixedBytes = 4 * 1024
 /** Of a box: its length and its type. */
 const boxHead = 8
 

@@ -53,8 +53,7 @@ async function copy(from: FileHandle, to: FileHandle, codec: NalCodec, hiddenMs:
   const mediaAt = mostHeaderBytes(await countPictures(from), size)
   const pictures = new Pictures(codec)
   const splitter = new UnitSplitter({ timesAreKnown: true })
-  // The file is written from here on; the header comes when all of it is known.
-  await to.write(Buffer.alloc(1), 0, 1, mediaAt - 1)
+  // The file is written from here on; what comes before is known at the end.
   let at = mediaAt
   const write = async (units: readonly Unit[]) => {
     const bytes = pictures.take(units)
@@ -78,12 +77,16 @@ async function* partsOf(file: FileHandle): AsyncGenerator<Buffer> {
   }
 }
 
-/** Returns how many pictures there are at most: so many packets begin something. */
+/** Returns how many pictures there are at most: so many packets of one stream begin something. Tables are streams too. */
 async function countPictures(file: FileHandle): Promise<number> {
-  let count = 0
+  const counts = new Map<number, number>()
   for await (const bytes of partsOf(file))
-    for (let at = 1; at < bytes.length; at += packetBytes) if (((bytes[at] ?? 0) & 0x40) !== 0) count += 1
-  return count
+    for (let at = 1; at + 1 < bytes.length; at += packetBytes) {
+      if (((bytes[at] ?? 0) & 0x40) === 0) continue
+      const pid = bytes.readUInt16BE(at) & 0x1fff
+      counts.set(pid, (counts.get(pid) ?? 0) + 1)
+    }
+  return Math.max(0, ...counts.values())
 }
 
 async function writeAt(file: FileHandle, bytes: Buffer, at: number): Promise<number> {
