@@ -5,11 +5,12 @@ import { type HealthWatch, overall } from '../health/index.ts'
 import { type Caller, identityOf, type RequestOrigin } from '../http/index.ts'
 import { findEvent, headOf, slotState, toPlacementEvent } from '../ledger/index.ts'
 import type { Clock, Logger, RandomBytes } from '../platform/index.ts'
+import { endOfHistory, unitsBehindRow } from '../units/index.ts'
 import { type WarehouseService, warehouseOfSlotId } from '../warehouse/index.ts'
 import type { Webhooks } from '../webhooks/index.ts'
 import { type Change, differences, type Scope, type Seen } from './changes.ts'
 import { frame, heartbeat, PlaceIds, retryLine } from './frames.ts'
-import type { Floor } from './schema.ts'
+import type { Floor, UnitNow } from './schema.ts'
 
 /** Streams at once: of one caller, and of all. A wall of screens may share one account. */
 export const mostStreams = { ofOneCaller: 40, ofAll: 120 } as const
@@ -75,6 +76,8 @@ export class StreamHub {
   #place = 0
   /** The newest event that was sent; undefined before the first client. */
   #lastEvent: number | undefined
+  /** The newest step of a transport unit that was sent; undefined before the first client. */
+  #lastStep: number | undefined
   #seen: Seen | undefined
   #isLookDue = false
   #looks = 0
@@ -155,10 +158,10 @@ export class StreamHub {
     })
   }
 
-  /** Looks for new events and changed plans. */
+  /** Looks for new events, changed plans, and what was recorded of transport units. */
   #look(): void {
     try {
-      const changes = this.#needs.work.read((tx) => this.#newInLedger(tx))
+      const changes = this.#needs.work.read((tx) => this.#new(tx))
       if (changes) this.#tell(changes)
       else this.#loseAll()
     } catch (error) {
@@ -169,6 +172,28 @@ export class StreamHub {
   }
 
   /** Returns what is new; undefined when it is too much to be sent one by one. */
+  #new(tx: ReadTx): Change[] | undefined {
+    const events = this.#newInLedger(tx)
+    const units = this.#newUnits(tx)
+    return events && units && [...events, ...units]
+  }
+
+  /** Returns each unit once of which something was recorded, as it is now; undefined when it is too much. */
+  #newUnits(tx: ReadTx): Change[] | undefined {
+    const { row: newest } = endOfHistory(tx)
+    const last = this.#lastStep ?? newest
+    this.#lastStep = newest
+    if (newest === last) return []
+    if (newest - last > mostEventsAtOnce) return undefined
+    const units = new Map<string, UnitNow>()
+    for (const { unit_id: id, warehouse_id: warehouseId, stage, status } of unitsBehindRow(tx, last, mostEventsAtOnce))
+      units.set(id, { id, warehouseId, stage, status })
+    return [...units.values()].map(
+      (data): Change => ({ kind: 'unit', scope: { of: 'warehouse', id: data.warehouseId }, data }),
+    )
+  }
+
+  /** As `#new`, of events and plans. */
   #newInLedger(tx: ReadTx): Change[] | undefined {
     const { id: newest } = headOf(tx)
     const last = this.#lastEvent ?? newest

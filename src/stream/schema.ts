@@ -52,6 +52,12 @@ export const messageShapes = {
     problem: z.string().nullable(),
   }),
   alert: AlertItem,
+  unit: z.object({
+    id: z.string(),
+    warehouseId: rowId(),
+    stage: z.string(),
+    status: z.enum(['active', 'on_hold', 'completed', 'cancelled']),
+  }),
   health: z.object({
     status: checkStatus,
     checks: z.record(z.string(), z.object({ status: checkStatus, reason: z.string().optional() })),
@@ -59,5 +65,6 @@ export const messageShapes = {
 } as const
 
 export type Floor = z.infer<typeof messageShapes.floor>
+export type UnitNow = z.infer<typeof messageShapes.unit>
 export type CameraNow = z.infer<typeof messageShapes.camera>
 export type HealthNow = z.infer<typeof messageShapes.health>

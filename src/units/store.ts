@@ -71,6 +71,18 @@ export function endOfHistory(tx: ReadTx): { row: number; receivedAtMs: number } 
   return { row: last?.row ?? 0, receivedAtMs: last?.received_at_ms ?? 0 }
 }
 
+const stepsBehind = statement({
+  columns: { unit_id: text, stage: text, status: word<UnitHistoryRow['status']>(), warehouse_id: integer },
+  sql: `SELECT h.unit_id, h.stage, h.status, c.warehouse_id FROM main.unit_history h
+    JOIN main.unit_history c ON c.unit_id = h.unit_id AND c.action = 'created'
+    WHERE h.row > +? ORDER BY h.row LIMIT ?`,
+})
+
+/** Returns the units of the rows behind one, oldest row first, each with its stage and status after the row. */
+export function unitsBehindRow(tx: ReadTx, row: number, limit: number) {
+  return tx.all(stepsBehind, [row, limit])
+}
+
 /** A row with the names and texts of its commitments, null where they are erased. */
 const openedColumns = {
   ...tables.unit_history,

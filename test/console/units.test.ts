@@ -1,4 +1,4 @@
-import type { Browser } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import t from 'tap'
 import { columnsOf, inStageSince, palletsOf, type UnitRecord, whyHeld } from '../../src/console/page/unit-board.ts'
 import { violations } from '../support/axe.ts'
@@ -68,6 +68,45 @@ t.test(
         },
       },
     ])
+  },
+)
+
+t.test(
+  'two boards and the page of a unit agree within a second, and ask for nothing in between',
+  inBrowser,
+  async (t) => {
+    const { gateway, url, first } = await dock(t)
+    const views = ['units', 'units', `units/${first}`, 'find/DN-4711']
+    const pages: Page[] = []
+    for (const path of views) {
+      const { page } = await open(t, browser, `${url}${path}`)
+      await page.clock.install()
+      await signIn(page, 'sven')
+      await page.getByText('DN-4711').first().waitFor()
+      await page.clock.pauseAt(Date.now() + 60_000)
+      pages.push(page)
+    }
+    const asked: string[] = []
+    for (const page of pages) page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+    const isQuiet = async () => {
+      asked.length = 0
+      for (const page of pages) await page.clock.runFor(20_000)
+      return !asked.some((path) => /transport-units|scan/.test(path))
+    }
+    // The stream may come late, and what came before it is asked for once more.
+    let rounds = 1
+    while (rounds < 5 && !(await isQuiet())) rounds += 1
+    t.ok(rounds < 5, 'nothing is asked for while nothing is recorded')
+    const aSecond = async (page: Page) => {
+      for (let n = 0; n < 50; n += 1) await page.clock.runFor(19)
+    }
+    const held = (page: Page) => page.getByText(/On hold: seal is broken|^on hold$/).first()
+    await post(gateway, `${units}/${first}/hold`, { reason: 'seal is broken' })
+    await Promise.all(pages.map(aSecond))
+    for (const page of pages) await held(page).waitFor()
+    await post(gateway, `${units}/${first}/resume`, {})
+    await Promise.all(pages.map(aSecond))
+    for (const page of pages) await held(page).waitFor({ state: 'hidden' })
   },
 )
 

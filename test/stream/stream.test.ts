@@ -167,6 +167,37 @@ t.test('nobody hears of a hall, a camera or an alert that is hidden from them', 
   for (const client of [vera, sven, ada]) await client.close()
 })
 
+t.test(
+  'a transport unit is told of when something is recorded of it, to those who may see its warehouse',
+  async (t) => {
+    const gateway = await testGateway({ config: { warehouses: [{ id: 2, viewers: ['sven'] }] } })
+    t.teardown(() => gateway.end())
+    await furnish(gateway, ['A-1'])
+    const by = people.ada
+    await gateway.ask('POST', '/api/whms/warehouses', { by, body: { name: 'Secret', timezone: 'Europe/Berlin' } })
+    const units = '/api/whms/transport-units'
+    const record = async (path: string, body: object) => {
+      const answer = await gateway.ask('POST', path, { by: people.sven, body })
+      t.ok(answer.status <= 201, answer.text)
+      return answer.body.id as string
+    }
+    const before = await record(units, { reference: 'DN-0', direction: 'inbound' })
+    const [vera, sven] = [await follow(gateway, people.vera), await follow(gateway, people.sven)]
+    for (const client of [vera, sven]) t.match(await client.next(), { event: 'hello' })
+    const hidden = await record(units, { reference: 'DN-1', direction: 'inbound', warehouseId: 2 })
+    await record(`${units}/${before}/advance`, {})
+    const heard = { event: 'unit', data: { id: before, warehouseId: 1, stage: 'receiving', status: 'active' } }
+    t.match(await sven.next(), { event: 'unit', data: { id: hidden, warehouseId: 2, stage: 'registered' } })
+    const [own, seen] = [await sven.next(), await vera.next()]
+    t.match(own, heard)
+    t.strictSame(seen?.data, heard.data, 'the viewer hears of the unit here alone')
+    t.doesNotThrow(() => messageShapes.unit.strict().parse(seen?.data))
+    await record(`${units}/${before}/hold`, { reason: 'seal is broken' })
+    t.match(await vera.next(), { event: 'unit', data: { id: before, status: 'on_hold' } })
+    for (const client of [vera, sven]) await client.close()
+  },
+)
+
 t.test('an alert is told when it is raised and when it is acknowledged, to whom alerts are for', async (t) => {
   const gateway = await testGateway()
   t.teardown(() => gateway.end())

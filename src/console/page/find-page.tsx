@@ -85,10 +85,10 @@ const Looked = ({ code, at, signed, caller, onLeft }: LookedProps) => {
   const timeZone = useTimeZone(signed === undefined)
   const { answer: found, problem } = useLive(
     () => (signed === undefined ? findCode(code, at) : findBySignature(code, signed)),
-    ['floor', 'event'],
+    ['floor', 'event', 'unit'],
     () => (signed === undefined ? onLeft(texts.signedOut) : setEnded(true)),
     // The past, and what a link shows, does not change.
-    { isAbout: concerns, comesLive, isUrgent: true, isFixed: at !== undefined || signed !== undefined },
+    { isAbout: concerns, comesLive: () => true, isUrgent: true, isFixed: at !== undefined || signed !== undefined },
   )
   const trouble = isEnded ? words.linkEnded : problem
   return (
@@ -120,6 +120,10 @@ function useTimeZone(isSignedIn: boolean): string | undefined {
 /** Whether what the gateway sent changes what is found: a move of this pallet, or one in its slot. */
 function concerns(heard: Heard, found: Found | undefined): boolean {
   if (heard.kind === 'floor') return heard.data.layoutChanged
+  if (heard.kind === 'unit')
+    return (
+      !found || found.answer?.matches.some(({ kind, id }) => kind === 'transport_unit' && id === heard.data.id) === true
+    )
   if (heard.kind !== 'event') return false
   const { asset_barcode, asset_key, slot_id } = heard.data
   const asset = found?.answer?.matches.find(({ kind }) => kind === 'asset')?.asset
@@ -133,9 +137,6 @@ function concerns(heard: Heard, found: Found | undefined): boolean {
   const isInSlot = slot_id === (slot?.id ?? found.steps?.at(-1)?.slot.id)
   return isInSlot || names.has(asset_barcode) || names.has(asset_key)
 }
-
-/** The stream tells nothing of transport units. */
-const comesLive = ({ answer }: Found): boolean => !answer?.matches.some(({ kind }) => kind === 'transport_unit')
 
 const titleOf = (code: string, answer: ScanAnswer | undefined) =>
   printable(answer?.matches.find(({ kind }) => kind === 'asset')?.asset?.asset_id ?? code)

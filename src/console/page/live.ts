@@ -15,12 +15,21 @@ export type Heard =
   | { readonly kind: 'event'; readonly data: PlacementEvent }
   | { readonly kind: 'camera'; readonly data: Omit<Camera, 'lastFrameAt'> }
   | { readonly kind: 'alert'; readonly data: Alert & { readonly acknowledgedAt: string | null } }
+  | {
+      readonly kind: 'unit'
+      readonly data: {
+        readonly id: string
+        readonly warehouseId: number
+        readonly stage: string
+        readonly status: string
+      }
+    }
   | { readonly kind: 'health'; readonly data: Health }
   | { readonly kind: 'lost' }
 
 type Listener = (heard: Heard) => void
 
-const kinds = ['hello', 'floor', 'event', 'camera', 'alert', 'health'] as const
+const kinds = ['hello', 'floor', 'event', 'camera', 'alert', 'health', 'unit'] as const
 const retryMs = 3000
 /** A view that closes may be followed by one that listens as well. */
 const lingerMs = 1000

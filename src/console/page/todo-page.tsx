@@ -20,7 +20,7 @@ const urgencies: readonly Urgency[] = ['now', 'today', 'later']
 export const View = ({ siteId, caller, onLeft }: ViewProps) => {
   const { answer, ...asking } = useLive(
     () => load(caller),
-    ['floor', 'camera', 'alert'],
+    ['floor', 'camera', 'alert', 'unit'],
     () => onLeft(texts.signedOut),
   )
   const { act, isBusy, said, problem, title } = useActs(onLeft, asking.reload, (error) => `${error.message}.`)

@@ -36,8 +36,9 @@ type Answer = {
 export const UnitPage = ({ id, siteId, caller, onLeft }: ViewProps & { id: string }) => {
   const { answer, problem, reload } = useLive(
     () => load(id),
-    ['event'],
+    ['event', 'unit'],
     () => onLeft(texts.signedOut),
+    { isAbout: (heard) => heard.kind !== 'unit' || heard.data.id === id, comesLive: () => true },
   )
   const acts = useActs(onLeft, reload)
   const unit = answer?.unit

@@ -35,7 +35,9 @@ type Shown = BoardUnit & { readonly record: UnitRecord | undefined; readonly pal
 type Answer = { readonly stages: readonly string[]; readonly units: readonly Shown[] }
 
 const Board = ({ siteId, caller, asked, onLeft }: ViewProps) => {
-  const { answer, problem, reload } = useLive(load, ['event'], () => onLeft(texts.signedOut))
+  const { answer, problem, reload } = useLive(load, ['event', 'unit'], () => onLeft(texts.signedOut), {
+    comesLive: () => true,
+  })
   const acts = useActs(onLeft, reload)
   const text = asked.get('find') ?? ''
   const direction = asked.get('direction') ?? 'all'

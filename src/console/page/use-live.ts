@@ -5,6 +5,8 @@ import { type Heard, listen } from './live.ts'
 
 /** The gateway computes such lists anew each time, so they are asked at most this often. */
 const leastMs = 5000
+/** Two boards of units agree within a second, and a unit changes seldom. */
+const leastOfUnitMs = 500
 const aloneMs = 15_000
 const firstMs = 1500
 /** What the stream tells is asked again this often, in case that something is wrong with either of them. */
@@ -61,7 +63,7 @@ export function useLive<T>(
     clearTimeout(now.timer)
     if (now.isAsking || now.isOver || document.hidden) return
     now.isAsking = true
-    now.isHeard = false
+    now.heardMs = undefined
     now.askedMs = performance.now()
     load()
       .then(
@@ -85,27 +87,27 @@ export function useLive<T>(
       })
   }
   const rest = () => {
-    if (now.isHeard) return askSoon()
-    const ms = restMs(now, { isFixed, comesLive })
-    if (ms !== undefined) soon(ms)
+    if (now.heardMs !== undefined) return askSoon(now.heardMs)
+    soon(restMs(now, { isFixed, comesLive }))
   }
   const reload = () => {
     now.isWanted = now.isAsking
     if (!now.isAsking) ask()
   }
-  const soon = (ms: number) => {
+  const soon = (ms: number | undefined) => {
     clearTimeout(now.timer)
-    if (!now.isOver) now.timer = window.setTimeout(ask, ms)
+    if (!now.isOver && ms !== undefined) now.timer = window.setTimeout(ask, ms)
   }
-  const askSoon = () => soon(Math.max(0, now.askedMs === 0 ? 0 : now.askedMs + leastMs - performance.now()))
+  const askSoon = (restMs: number) =>
+    soon(Math.max(0, now.askedMs === 0 ? 0 : now.askedMs + restMs - performance.now()))
   const look = () => !document.hidden && !(isFixed && now.answer !== undefined) && reload()
   const hear = (heard: Heard) => {
     if (heard.kind === 'hello' || heard.kind === 'lost') now.isLive = heard.kind === 'hello'
     const isAnew = heard.kind === 'lost' || (heard.kind === 'hello' && !heard.data.resumed)
     if (!isAnew && !(kinds.includes(heard.kind) && isAbout(heard, now.answer))) return
+    now.heardMs = Math.min(waitOf(heard), now.heardMs ?? leastMs)
     // What is being asked for may have been read before it.
-    if (now.isAsking) now.isHeard = true
-    else askSoon()
+    if (!now.isAsking) askSoon(now.heardMs)
   }
   useEffect(() => {
     now.isOver = false
@@ -124,6 +126,8 @@ export function useLive<T>(
   return { answer, problem, reload }
 }
 
+const waitOf = ({ kind }: Heard): number => (kind === 'unit' ? leastOfUnitMs : leastMs)
+
 type State<T> = {
   timer: number
   askedMs: number
@@ -131,8 +135,8 @@ type State<T> = {
   isOver: boolean
   /** It is wanted again as soon as it was answered. */
   isWanted: boolean
-  /** Something was heard while it is asked. */
-  isHeard: boolean
+  /** What was heard since it was asked waits for so long after the question; undefined: nothing was heard. */
+  heardMs: number | undefined
   isLive: boolean
   /** The newest answer is older than something that was asked for in vain. */
   hasFailed: boolean
@@ -143,5 +147,5 @@ type State<T> = {
 
 const blank = <T>(): State<T> => ({
   ...{ timer: 0, askedMs: 0, isAsking: false, isOver: false, isWanted: false },
-  ...{ isHeard: false, isLive: false, hasFailed: false, hasLeft: false, answer: undefined },
+  ...{ heardMs: undefined, isLive: false, hasFailed: false, hasLeft: false, answer: undefined },
 })
