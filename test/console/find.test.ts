@@ -296,6 +296,30 @@ t.test('a pallet shows its incidents with their packages, and the count that fou
   t.same(faults, [])
 })
 
+t.test(
+  'an incident about a pallet is reported from its story, and is there when one comes back',
+  inBrowser,
+  async (t) => {
+    const at = await place(t)
+    await story(at)
+    const { page, faults } = await open(t, browser, `${at.url}find/P-1`)
+    await signIn(page, 'olga')
+    await page.getByRole('link', { name: 'Report an incident' }).click()
+    await page.locator('#report-category:focus').waitFor()
+    t.equal(await page.getByLabel('What it is about').inputValue(), 'asset:P-1')
+    await page.keyboard.type('damage')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: 'Incident 1', exact: true }).waitFor()
+    await page.goto(`${at.url}find/P-1`)
+    await page.getByRole('region', { name: 'Incidents about this pallet' }).getByText('Incident 1: damage').waitFor()
+    const seen = await open(t, browser, `${at.url}find/P-1`)
+    await signIn(seen.page, 'vera')
+    await seen.page.getByText(/^In A-01-02 since /).waitFor()
+    t.equal(await seen.page.getByRole('link', { name: 'Report an incident' }).count(), 0, 'a viewer reports nothing')
+    t.same(faults, [])
+  },
+)
+
 t.test('a German operator sees the incidents without packages, and a viewer none', inBrowser, async (t) => {
   const at = await place(t)
   await reported(at)

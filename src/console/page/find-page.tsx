@@ -12,6 +12,7 @@ import type {
   TransportUnit,
   Warehouse,
 } from './answers.ts'
+import { aroundTexts } from './around-texts.ts'
 import { ask, gatewayNow, Refused } from './ask.ts'
 import { Bar } from './bar.tsx'
 import { kilograms } from './counting.ts'
@@ -343,6 +344,11 @@ const StoryOf = ({ code, steps, leftOut, match, at, timeZone, caller, onLeft }: 
                 rel="noopener"
               >
                 <Icon name="print" /> {words.label}
+              </a>
+            ) : null}
+            {caller?.permissions.includes('incidents:create') && at === undefined ? (
+              <a class="button" href={`/incidents?about=${encodeURIComponent(`asset:${code}`)}`} onClick={follow}>
+                <Icon name="warning" /> {aroundTexts.report}
               </a>
             ) : null}
             {isSignedIn && at === undefined ? <Share code={code} timeZone={timeZone} /> : null}

@@ -1,4 +1,4 @@
-import { useRef, useState } from 'hono/jsx/dom'
+import { useEffect, useRef, useState } from 'hono/jsx/dom'
 import { type Act, Choice, Field, Frame, More, pageSize, useActs } from './acts.tsx'
 import { follow, goInstead, goSent } from './address.ts'
 import type { List, Page, Warehouse } from './answers.ts'
@@ -19,12 +19,20 @@ export const View = (props: ViewProps) => {
   if (id !== undefined) return <IncidentPage key={id} id={id} {...props} />
   const status = props.asked.get('status') ?? 'all'
   const severity = props.asked.get('severity') ?? 'all'
-  return <Incidents key={`${status} ${severity}`} status={status} severity={severity} {...props} />
+  const about = props.asked.get('about') ?? ''
+  return <Incidents key={`${status} ${severity} ${about}`} {...{ status, severity, about }} {...props} />
 }
 
 type Answer = { readonly page: Page<Incident>; readonly timeZone: string | undefined }
 
-const Incidents = ({ siteId, caller, status, severity, onLeft }: ViewProps & { status: string; severity: string }) => {
+type ListProps = ViewProps & {
+  status: string
+  severity: string
+  /** What an incident is to be reported about; empty: nothing yet. */
+  about: string
+}
+
+const Incidents = ({ siteId, caller, status, severity, about, onLeft }: ListProps) => {
   const query = new URLSearchParams({
     ...(status !== 'all' && { status }),
     ...(severity !== 'all' && { severity }),
@@ -87,7 +95,7 @@ const Incidents = ({ siteId, caller, status, severity, onLeft }: ViewProps & { s
       )}
       {hasMore ? <More {...{ wanted, reload }} words={words.more} /> : null}
       {answer && caller.permissions.includes('incidents:create') ? (
-        <Report act={acts.act} isBusy={acts.isBusy} isOpen={rows.length === 0 && query === ''} />
+        <Report act={acts.act} isBusy={acts.isBusy} about={about} isOpen={rows.length === 0 && query === ''} />
       ) : null}
     </Frame>
   )
@@ -123,8 +131,14 @@ const Row = ({ incident, timeZone }: { incident: Incident; timeZone: string | un
 
 const blank = { severity: 'medium', category: '', title: '', description: '', references: '' }
 
-const Report = ({ act, isBusy, isOpen }: { act: Act; isBusy: boolean; isOpen: boolean }) => {
-  const [form, setForm] = useState(blank)
+type ReportProps = { act: Act; isBusy: boolean; isOpen: boolean; about: string }
+
+const Report = ({ act, isBusy, isOpen, about }: ReportProps) => {
+  const [form, setForm] = useState({ ...blank, references: about })
+  // Who came to report something writes on at once.
+  useEffect(() => {
+    if (about !== '') document.getElementById('report-category')?.focus()
+  }, [])
   const keep = (name: keyof typeof blank) => (value: string) => setForm((before) => ({ ...before, [name]: value }))
   const report = async () => {
     const { references, severity, category, title, description } = form
@@ -142,7 +156,7 @@ const Report = ({ act, isBusy, isOpen }: { act: Act; isBusy: boolean; isOpen: bo
     goSent(`/incidents/${made.id}`)
   }
   return (
-    <details class="card goods-form" open={isOpen}>
+    <details class="card goods-form" open={isOpen || about !== ''}>
       <summary>{words.report}</summary>
       <form
         onSubmit={(event: Event) => {
