@@ -46,6 +46,14 @@ async function pictureOf(page: Page): Promise<Picture> {
   return { png, box, perPx: png.width / box.width }
 }
 
+/** The share of pixels that differ between two pictures of one size. */
+function unlike(one: PNG, other: PNG): number {
+  let count = 0
+  for (let at = 0; at < one.data.length; at += 4)
+    if ([0, 1, 2].some((channel) => one.data[at + channel] !== other.data[at + channel])) count += 1
+  return count / (one.data.length / 4)
+}
+
 let shots = 0
 /** With PLAN_SHOTS=folder the pictures can be looked at. */
 function keepAs(): { path?: string } {
@@ -250,6 +258,35 @@ t.test(
     const focused = await boxOf(page, '#plan-cursor:focus')
     t.ok(isInside(focused, await boxOf(page, '.plan')), 'an arrow key goes to the next slot')
     t.ok(Math.min(focused.width, focused.height) >= 24, 'and so near that it can be read')
+  },
+)
+
+t.test(
+  'a plan that is dragged farther than its canvas reaches shows all of what is there, in each step',
+  inBrowser,
+  async (t) => {
+    const { gateway, url } = await place(t)
+    await build(gateway, hallOf(170))
+    const page = await openPlan(t, url, { ...screens.desktop, viewport: { width: 700, height: 600 } })
+    const { x, y, width, height } = await boxOf(page, '.plan')
+    await page.mouse.move(x + width / 2, y + height / 2)
+    await page.clock.install()
+    for (let n = 0; n < 5; n += 1) await page.mouse.wheel(0, -400)
+    await page.clock.runFor(2000)
+    for (const to of [0.1, 0.9, 0.2, 0.8]) {
+      await page.mouse.move(x + width * (1 - to), y + height / 2)
+      await page.mouse.down()
+      for (let step = 1; step <= 8; step += 1) {
+        await page.mouse.move(x + width * (1 - to + ((2 * to - 1) * step) / 8), y + height / 2 - step)
+        await page.clock.runFor(17)
+      }
+      const moved = await pictureOf(page)
+      await page.clock.runFor(1000)
+      const rested = await pictureOf(page)
+      // The names of zones alone find their places once it rests.
+      t.ok(unlike(moved.png, rested.png) < 0.04, `as it is painted anew once it rests, dragged to ${to}`)
+      await page.mouse.up()
+    }
   },
 )
 

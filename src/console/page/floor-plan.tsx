@@ -53,6 +53,13 @@ export const FloorPlan = (props: Props) => {
   const { warehouses, warehouse, onWarehouse, slots, odd, isKnown, isPast, chosen } = props
   const [drawn, setDrawn] = useState<Drawn>({ isWhole: true, isNearest: false })
   const control = useRef<PlanControl | null>(null)
+  const last = useRef<Drawn>(drawn)
+  // Called in each frame while the plan is moved: the buttons are drawn again only when they change.
+  const onDrawn = (now: Drawn) => {
+    if (last.current?.isWhole === now.isWhole && last.current.isNearest === now.isNearest) return
+    last.current = now
+    setDrawn(now)
+  }
   const shown = useMemo(
     () => slots.filter((slot) => slot.retiredAt === null || slot.isOccupied || slot.id === chosen),
     [slots, chosen],
@@ -76,7 +83,7 @@ export const FloorPlan = (props: Props) => {
         {shown.length > 0 ? <ZoomButtons drawn={drawn} control={control} /> : null}
       </div>
       {shown.length > 0 ? (
-        <Plan {...props} slots={shown} drawn={drawn} onDrawn={setDrawn} control={control} />
+        <Plan {...props} slots={shown} drawn={drawn} onDrawn={onDrawn} control={control} />
       ) : (
         <p class="blank tall">{isKnown ? floorTexts.empty : texts.loading}</p>
       )}
@@ -115,7 +122,7 @@ const ZoomButtons = ({ drawn, control }: { drawn: Drawn; control: Control }) => 
   </div>
 )
 
-type PlanProps = Props & { drawn: Drawn; onDrawn: (next: (before: Drawn) => Drawn) => void; control: Control }
+type PlanProps = Props & { drawn: Drawn; onDrawn: (now: Drawn) => void; control: Control }
 
 const Plan = ({ slots, zones, odd, warehouse, chosen, onChoose, drawn, onDrawn, control }: PlanProps) => {
   const [at, setAt] = useState<number | undefined>(undefined)
@@ -155,8 +162,7 @@ const Plan = ({ slots, zones, odd, warehouse, chosen, onChoose, drawn, onDrawn, 
     if (!of) return
     if (picture.current && of.image) Object.assign(picture.current.style, imageStyle(of.image, of.image.place, view))
     if (cursor.current && of.current) lay(cursor.current, onScreen(of.current.box, view))
-    const now = { isWhole: isWhole(view, of.hall, size), isNearest: isNearest(view, of.hall, size) }
-    onDrawn((was) => (was.isWhole === now.isWhole && was.isNearest === now.isNearest ? was : now))
+    onDrawn({ isWhole: isWhole(view, of.hall, size), isNearest: isNearest(view, of.hall, size) })
   }
   useLayoutEffect(() => {
     if (!plan.current || !canvas.current) return

@@ -3,52 +3,108 @@ import { onScreen, type Size, type View } from './plan-view.ts'
 
 type Named = { readonly name: string; readonly box: Box }
 
-export const nameHeightPx = 20
-/** Cells of the grid in which names look for their neighbours. A name has at least one column and at most two rows. */
+/** How names are written: large ones, and small ones where a large one has no room. */
+const looks = [
+  { height: 20, base: 15, sign: 8.6, font: '700 14px system-ui, sans-serif' },
+  { height: 15, base: 11, sign: 6.8, font: '700 11px system-ui, sans-serif' },
+] as const
+const edgePx = 5
+/** Rows between the slots of a zone in which room for its name is looked for. */
+const mostRows = 24
+/** Cells of the grid in which names look for their neighbours. */
 const cellPx = { width: 64, height: 40 } as const
 
-type PlacedName = Box & { readonly name: string }
+export type PlacedName = Box & { readonly name: string; readonly font: string; readonly base: number }
 /** By cell, the names that reach into it. */
 type Taken = Map<string, readonly PlacedName[]>
+/** Returns a slot, as a box of the plan, that lies in this one; undefined when there is none. */
+export type Cover = (box: Box) => Box | undefined
+
+const cellUnits = 4
+
+/** Makes the search for slots under a name: `boxes` around them, `unit` the shorter side of a usual one. */
+export function coverOf(boxes: readonly Box[], unit: number): Cover {
+  const side = cellUnits * unit
+  const cells = new Map<string, Box[]>()
+  for (const box of boxes)
+    for (const key of cellsOf(box, side, side)) {
+      const known = cells.get(key)
+      if (known) known.push(box)
+      else cells.set(key, [box])
+    }
+  return (wanted) => {
+    for (const key of cellsOf(wanted, side, side)) {
+      const found = cells.get(key)?.find((box) => overlaps(box, wanted))
+      if (found) return found
+    }
+    return undefined
+  }
+}
 
 /**
- * Says where the names of zones are painted. One that would lie over another is beside it, as far as its zone reaches, or is
- * left out. Pure.
+ * Says where the names of zones are painted: above the zone, at the upper edge of the plan, or between its slots, where neither a slot
+ * nor another name lies. A zone without such a place has no name. Pure.
  */
-export function namesIn(grounds: readonly Named[], view: View, size: Size): PlacedName[] {
+export function namesIn(grounds: readonly Named[], view: View, size: Size, cover: Cover): PlacedName[] {
   const placed: PlacedName[] = []
   const taken: Taken = new Map()
+  const blocker = (put: Box): Box | undefined => {
+    const slot = cover({
+      ...{ x: (put.x - view.x) / view.scale, y: (put.y - view.y) / view.scale },
+      ...{ width: put.width / view.scale, height: put.height / view.scale },
+    })
+    if (slot) return onScreen(slot, view)
+    return cellsOf(put, cellPx.width, cellPx.height)
+      .flatMap((cell) => taken.get(cell) ?? [])
+      .find((other) => overlaps(put, other))
+  }
   for (const { name, box: of } of grounds) {
     const box = onScreen(of, view)
-    const left = Math.max(box.x, 6)
-    const base = Math.max(box.y - 7, 18)
-    const wide = name.length * 8.6
-    const isOff = box.x >= size.width || box.y >= size.height || box.x + box.width <= 0
-    if (isOff || Math.min(box.x + box.width, size.width) - left < wide + 5 || base >= box.y + box.height) continue
-    const room = Math.min(box.x + box.width, size.width) - wide - 5
-    const put = placeFor({ name, x: left - 5, y: base - 15, width: wide + 10, height: nameHeightPx }, room, taken)
+    if (box.x >= size.width || box.y >= size.height || box.x + box.width <= 0) continue
+    const put = looks.map((look) => placeFor(name, look, box, size, blocker)).find((found) => found !== undefined)
     if (!put) continue
     placed.push(put)
-    for (const cell of cellsOf(put)) taken.set(cell, [...(taken.get(cell) ?? []), put])
+    for (const cell of cellsOf(put, cellPx.width, cellPx.height)) taken.set(cell, [...(taken.get(cell) ?? []), put])
   }
   return placed
 }
 
-/** Returns the place of a name, moved to the right of those that are there; undefined when it would begin behind `lastLeft`. */
-function placeFor(put: PlacedName, lastLeft: number, taken: Taken): PlacedName | undefined {
-  const over = cellsOf(put)
-    .flatMap((cell) => taken.get(cell) ?? [])
-    .find((other) => overlaps(put, other))
-  if (!over) return put
-  const x = over.x + over.width
-  return x > lastLeft ? undefined : placeFor({ ...put, x }, lastLeft, taken)
+/** Returns the first place of a name, row by row from the zone's upper edge on, as far right as the zone reaches. */
+function placeFor(
+  name: string,
+  { height, base, sign, font }: (typeof looks)[number],
+  box: Box,
+  size: Size,
+  blocker: (put: Box) => Box | undefined,
+): PlacedName | undefined {
+  const width = signsOf(name) * sign + 2 * edgePx
+  const left = Math.max(box.x, 6) - edgePx
+  const lastLeft = Math.min(box.x + box.width, size.width) - width + edgePx
+  const lastTop = Math.min(box.y + box.height, size.height) - height
+  let y = Math.max(box.y - 2 - height, 3)
+  for (let row = 0; row < mostRows && (row === 0 ? y < box.y + box.height - base : y <= lastTop); row += 1) {
+    let nextRow = Infinity
+    for (let x = left; x <= lastLeft; ) {
+      const put = { x, y, width, height }
+      const other = blocker(put)
+      if (!other) return { ...put, name, font, base }
+      x = other.x + other.width + 1
+      nextRow = Math.min(nextRow, other.y + other.height + 1)
+    }
+    if (nextRow <= y || nextRow === Infinity) return undefined
+    y = nextRow
+  }
+  return undefined
 }
 
-function cellsOf({ x, y, width, height }: Box): string[] {
+/** Returns the width of a name, in usual letters. */
+const signsOf = (name: string): number =>
+  [...name].reduce((sum, sign) => sum + (/[MWmw@%]/.test(sign) ? 1.5 : /[A-Z]/.test(sign) ? 1.15 : 1), 0)
+
+function cellsOf({ x, y, width, height }: Box, wide: number, high: number): string[] {
   const cells: string[] = []
-  for (let column = Math.floor(x / cellPx.width); column * cellPx.width <= x + width; column += 1)
-    for (let row = Math.floor(y / cellPx.height); row * cellPx.height <= y + height; row += 1)
-      cells.push(`${column} ${row}`)
+  for (let column = Math.floor(x / wide); column * wide <= x + width; column += 1)
+    for (let row = Math.floor(y / high); row * high <= y + height; row += 1) cells.push(`${column} ${row}`)
   return cells
 }
 

@@ -1,8 +1,8 @@
 import type { Point, Slot } from './answers.ts'
 import { iconPath } from './icons.tsx'
 import { type Box, isLight } from './plan-geometry.ts'
-import { nameHeightPx, namesIn } from './plan-names.ts'
-import type { Hall, Size, View } from './plan-view.ts'
+import type { PlacedName } from './plan-names.ts'
+import type { Hall } from './plan-view.ts'
 import { markOf } from './slot-marks.tsx'
 import type { SlotStatus } from './words.ts'
 
@@ -265,21 +265,15 @@ function paintOdd({ context, colors, px, unitPx }: Painting, places: readonly Pl
   context.fill()
 }
 
-/** Paints each zone's name above the zone, or at the upper edge of the plan, where there is room that no other name has taken. */
-export function paintNames(
-  context: CanvasRenderingContext2D,
-  grounds: readonly Ground[],
-  view: View,
-  size: Size,
-  colors: Colors,
-): void {
-  context.font = '700 14px system-ui, sans-serif'
+/** Paints the names of zones, each on its own ground. */
+export function paintNames(context: CanvasRenderingContext2D, names: readonly PlacedName[], colors: Colors): void {
   context.textAlign = 'left'
   context.textBaseline = 'alphabetic'
-  for (const { name, x, y, width } of namesIn(grounds, view, size)) {
+  for (const { name, x, y, width, height, font, base } of names) {
+    context.font = font
     context.fillStyle = colors.sunken
-    context.fillRect(x, y, width, nameHeightPx)
+    context.fillRect(x, y, width, height)
     context.fillStyle = colors.text
-    context.fillText(name, x + 5, y + 15)
+    context.fillText(name, x + 5, y + base)
   }
 }

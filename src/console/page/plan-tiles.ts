@@ -1,5 +1,6 @@
 import type { Point } from './answers.ts'
 import type { Box } from './plan-geometry.ts'
+import { type Cover, coverOf, namesIn } from './plan-names.ts'
 import {
   type Colors,
   colorsNow,
@@ -17,14 +18,19 @@ const settleMs = 90
 const mostPixelsPerPx = 2
 /** Tiles this far around the view are painted before they come into view, one in each frame. */
 const aheadPx = 384
+/** The canvas reaches at most this far over the plan on each side: so far its transform alone moves it. */
+const farthestPx = 384
+const mostCanvasBytes = 32 * 1024 * 1024
+/** Once the plan rests, the canvas is painted anew around the view. */
+const restMs = 150
 const aheadEveryMs = 16
 /** Who drags to and fro finds twice as many tiles again as lie in the view and around it, where they take no more memory than this. */
 const keptTimes = 2
 const keptBytes = 64 * 1024 * 1024
 
 /**
- * Paints the plan on a canvas from tiles that it keeps, so that moving it copies pixels, and an event paints the tiles of
- * its slot alone.
+ * Paints the plan from tiles that it keeps on a canvas that is larger than the view, so that moving the plan moves the canvas, and an
+ * event paints the tiles of its slot alone.
  */
 export class PlanTiles {
   readonly #canvas: HTMLCanvasElement
@@ -45,6 +51,13 @@ export class PlanTiles {
   /** Pixels of a unit in the kept tiles. */
   #tileScale = 0
   #perPx = 1
+  /** The view that the canvas was painted for, the tiles on it, and how far it reaches over the view; undefined: it has to be painted. */
+  #base: View | undefined
+  readonly #on = new Set<string>()
+  #reachPx = 0
+  #cover: Cover | undefined
+  #areNamesDue = false
+  #rest = 0
   #frame = 0
   #settle = 0
   #ahead = 0
@@ -60,6 +73,7 @@ export class PlanTiles {
     cancelAnimationFrame(this.#frame)
     clearTimeout(this.#settle)
     clearTimeout(this.#ahead)
+    clearTimeout(this.#rest)
     this.#dark.removeEventListener('change', this.#recolor)
   }
 
@@ -67,6 +81,7 @@ export class PlanTiles {
   show(scene: Scene): void {
     const before = this.#scene
     this.#scene = scene
+    if (before?.places.length !== scene.places.length || before.hall !== scene.hall) this.#cover = undefined
     if (!before || before.hall !== scene.hall || before.grounds !== scene.grounds) this.#clear()
     else if (before.places.length !== scene.places.length) this.#clear()
     else
@@ -74,6 +89,7 @@ export class PlanTiles {
         const old = before.places[index]
         if (old === place) continue
         if (!old || !isSameOutline(old, place)) {
+          this.#cover = undefined
           this.#clear()
           break
         }
@@ -107,7 +123,7 @@ export class PlanTiles {
 
   #paint(): void {
     const scene = this.#scene
-    const { width, height } = this.#size
+    const { width } = this.#size
     if (!scene || width === 0) return
     this.#fit()
     const view = this.#view
@@ -120,35 +136,104 @@ export class PlanTiles {
         this.#soon()
       }, settleMs)
     }
+    if (!this.#isOnCanvas(view)) this.#paintAll(scene, view)
+    this.#paintMissing(scene, view)
+    this.#move(view)
+    if (view.scale !== this.#tileScale) return
+    this.#paintAhead()
+    clearTimeout(this.#rest)
+    if (this.#base !== view) this.#rest = window.setTimeout(this.#paintAround, restMs)
+  }
+
+  /** Says whether the view lies on the canvas as it is painted. */
+  #isOnCanvas({ x, y, scale }: View): boolean {
+    const base = this.#base
+    if (base?.scale !== scale) return false
+    return Math.max(Math.abs(x - base.x), Math.abs(y - base.y)) <= this.#reachPx
+  }
+
+  readonly #paintAround = (): void => {
+    this.#base = undefined
+    this.#soon()
+  }
+
+  /** Paints what is kept around the view; tiles of another size are stretched. */
+  #paintAll(scene: Scene, view: View): void {
+    const { width, height } = this.#size
+    const reach = this.#reachPx
     const context = this.#context
-    context.setTransform(this.#perPx, 0, 0, this.#perPx, 0, 0)
-    context.clearRect(0, 0, width, height)
-    const ratio = view.scale / this.#tileScale
-    const side = tilePx * ratio
+    context.setTransform(this.#perPx, 0, 0, this.#perPx, reach * this.#perPx, reach * this.#perPx)
+    context.clearRect(-reach, -reach, width + 2 * reach, height + 2 * reach)
     // Pixels are copied one by one, unless tiles of another size are stretched.
-    context.imageSmoothingEnabled = ratio !== 1
-    for (const [column, row] of tilesIn(view, this.#size, side)) {
-      const tile = this.#tile(scene, column, row)
-      const x = Math.round((view.x + column * side) * this.#perPx) / this.#perPx
-      const y = Math.round((view.y + row * side) * this.#perPx) / this.#perPx
-      context.drawImage(tile, x, y, side, side)
+    context.imageSmoothingEnabled = view.scale !== this.#tileScale
+    this.#base = view
+    this.#on.clear()
+    const around = { x: view.x + reach, y: view.y + reach, scale: view.scale }
+    const size = { width: width + 2 * reach, height: height + 2 * reach }
+    for (const [column, row] of tilesIn(around, size, this.#sidePx())) {
+      const key = `${column} ${row}`
+      const tile = this.#tiles.get(key)
+      if (tile) this.#put(key, tile, column, row)
     }
-    paintNames(context, scene.grounds, view, this.#size, this.#colors)
-    if (ratio === 1) this.#paintAhead()
+    this.#areNamesDue = true
+    this.#paintMissing(scene, view)
+  }
+
+  /** Paints tiles in view that are not on the canvas yet. */
+  #paintMissing(scene: Scene, view: View): void {
+    for (const [column, row] of tilesIn(view, this.#size, this.#sidePx())) {
+      const key = `${column} ${row}`
+      if (!this.#on.has(key)) this.#put(key, this.#tile(scene, column, row), column, row)
+    }
+    if (!this.#areNamesDue || !this.#base) return
+    this.#areNamesDue = false
+    this.#cover ??= coverOf(
+      scene.places.map(({ box }) => box),
+      scene.hall.unit,
+    )
+    paintNames(this.#context, namesIn(scene.grounds, this.#base, this.#size, this.#cover), this.#colors)
+  }
+
+  #put(key: string, tile: HTMLCanvasElement, column: number, row: number): void {
+    const base = this.#base
+    if (!base) return
+    const side = this.#sidePx()
+    const at = (offset: number) => Math.round(offset * this.#perPx) / this.#perPx
+    const [x, y] = [at(base.x + column * side), at(base.y + row * side)]
+    this.#context.clearRect(x, y, side, side)
+    this.#context.drawImage(tile, x, y, side, side)
+    this.#on.add(key)
+    this.#areNamesDue = true
+  }
+
+  /** Side of a kept tile in the view. */
+  #sidePx = (): number => (tilePx * this.#view.scale) / this.#tileScale
+
+  /** Moves the canvas by whole pixels of the screen, so that it stays sharp. */
+  #move({ x, y }: View): void {
+    if (!this.#base) return
+    const by = (offset: number) => Math.round(offset * this.#perPx) / this.#perPx
+    this.#canvas.style.transform = `translate(${by(x - this.#base.x)}px, ${by(y - this.#base.y)}px)`
   }
 
   /** Fits the canvas to the screen. */
   #fit(): void {
     const perPx = Math.min(devicePixelRatio || 1, mostPixelsPerPx)
     const { width, height } = this.#size
-    const [across, down] = [Math.round(width * perPx), Math.round(height * perPx)]
     if (perPx !== this.#perPx) {
       this.#clear()
       this.#spare = []
     }
     this.#perPx = perPx
-    if (this.#canvas.width !== across) this.#canvas.width = across
-    if (this.#canvas.height !== down) this.#canvas.height = down
+    const reach = reachOf(this.#size, perPx)
+    const [across, down] = [Math.round((width + 2 * reach) * perPx), Math.round((height + 2 * reach) * perPx)]
+    if (this.#canvas.width === across && this.#canvas.height === down && reach === this.#reachPx) return
+    this.#reachPx = reach
+    this.#base = undefined
+    Object.assign(this.#canvas, { width: across, height: down })
+    const px = (length: number) => `${length}px`
+    const [left, top] = [px(-reach), px(-reach)]
+    Object.assign(this.#canvas.style, { left, top, width: px(across / perPx), height: px(down / perPx) })
   }
 
   /** Says whether the kept tiles cover the view at another size, without looking too coarse. */
@@ -165,7 +250,10 @@ export class PlanTiles {
   }
 
   #drop(box: Box): void {
-    for (const key of this.#tilesOf(box)) this.#remove(key)
+    for (const key of this.#tilesOf(box)) {
+      this.#remove(key)
+      this.#on.delete(key)
+    }
   }
 
   /** Names the tiles that show something of this box of the plan. */
@@ -238,6 +326,7 @@ export class PlanTiles {
     this.#spare.push(...this.#tiles.values())
     this.#tiles.clear()
     this.#index = undefined
+    this.#base = undefined
   }
 
   /** Paints one tile around the view that is missing, between two frames. */
@@ -254,10 +343,17 @@ export class PlanTiles {
         !this.#tiles.has(`${column} ${row}`) && isInHall(scene.hall, view.scale, column, row)
       const missing = nextAlong(tilesIn(around, size, tilePx).filter(isMissing), view, this.#size, this.#way)
       if (!missing) return
-      this.#tile(scene, missing[0], missing[1])
+      this.#put(`${missing[0]} ${missing[1]}`, this.#tile(scene, missing[0], missing[1]), missing[0], missing[1])
       this.#paintAhead()
     }, aheadEveryMs)
   }
+}
+
+/** Returns how far the canvas reaches over a view of this size, so that its pixels take no more memory than they may. */
+function reachOf({ width, height }: Size, perPx: number): number {
+  let reach = farthestPx
+  while (reach > 48 && (width + 2 * reach) * (height + 2 * reach) * 4 * perPx ** 2 > mostCanvasBytes) reach /= 2
+  return reach
 }
 
 /** Says whether a place is drawn at the same place in the same color. */
