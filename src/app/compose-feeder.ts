@@ -6,7 +6,7 @@ import { type HealthWatch, type Metrics, overall } from '../health/index.ts'
 import { readCertificate } from '../http/index.ts'
 import { canonicalJson, type Json, sha256 } from '../log/index.ts'
 import { isoTime } from '../platform/index.ts'
-import type { AssetChanges } from '../warehouse/index.ts'
+import type { RowChanges } from '../warehouse/index.ts'
 import type { Webhooks } from '../webhooks/index.ts'
 import type { ComposedEvidence } from './compose-evidence.ts'
 import type { ComposedStorage } from './compose-storage.ts'
@@ -22,7 +22,8 @@ type FleetParts = ComposedStorage & {
   readonly backupSchedule: Pick<BackupSchedule, 'seen'>
   readonly segments: Pick<SegmentKeeper, 'seen'>
   readonly webhooks: Webhooks
-  readonly assets: { readonly changes: AssetChanges }
+  readonly assets: { readonly changes: RowChanges }
+  readonly warehouse: { readonly changes: RowChanges }
 }
 
 /** What sends the log to the head office. */
@@ -45,7 +46,7 @@ export function composeFeeder(
       return { url, caFile, vkey, maxBytesPerSecond, openings, token: () => readSecretFile(tokenFile) }
     },
     isBusy: () => webhooks.worker.isSending,
-    assetChanges: parts.assets.changes,
+    changes: { assets: parts.assets.changes, slots: parts.warehouse.changes },
     status: async () => ({ ...statusOf(version, health(), clock.now()), fleet: await fleetOf(live.config, parts) }),
     onFed: (outcome, leaves, bytes) => metrics.hubFed(outcome, leaves, bytes),
   })

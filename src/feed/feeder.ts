@@ -20,10 +20,10 @@ import {
   newestCheckpoint,
 } from '../log/index.ts'
 import type { Clock, Logger, RandomBytes } from '../platform/index.ts'
-import type { AssetChanges } from '../warehouse/index.ts'
+import type { RowChanges } from '../warehouse/index.ts'
 import { type Batch, nextBatch } from './batch.ts'
 import { firstRetryMs, intervalMs, retryAfterMs } from './retry.ts'
-import { Rides } from './rides.ts'
+import { type Changed, Rides } from './rides.ts'
 import { type FeedFinding, type FeedVerdict, judgeFeed } from './verdict.ts'
 import { type FeedAnswer, feedPath, mostLeaves } from './wire.ts'
 
@@ -50,7 +50,7 @@ export type FeederNeeds = {
   readonly logRoom: Log
   readonly checkpoints: Pick<Checkpoints, 'make' | 'newest'>
   readonly client: Pick<EvidenceClient, 'post' | 'stop'>
-  readonly assetChanges: AssetChanges
+  readonly changes: Changed<RowChanges>
   /** Undefined without a head office. */
   readonly settings: () => FeedSettings | undefined
   /** Whether notifications are being sent now: they go first. */
@@ -126,7 +126,7 @@ export class Feeder {
 
   constructor(needs: FeederNeeds) {
     this.#needs = needs
-    this.#rides = new Rides(needs.assetChanges)
+    this.#rides = new Rides(needs.changes)
     needs.work.onCommit(() => this.#onCommit())
   }
 

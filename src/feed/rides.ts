@@ -1,11 +1,18 @@
 import type { ReadTx } from '../database/index.ts'
 import { countErased, erasedPeople } from '../log/index.ts'
-import { type AssetChanges, assetsAfter, assetsPrinted, type SentChanges, slotsFrom } from '../warehouse/index.ts'
+import {
+  assetsAfter,
+  assetsPrinted,
+  type RowChanges,
+  type SentChanges,
+  slotsFrom,
+  slotsWithNames,
+} from '../warehouse/index.ts'
 import { namesIn } from './names.ts'
 import type { FeedAnswer, FeedBody } from './wire.ts'
 
 const mostRows = 500
-/** Of them, assets that changed: so the others go on however many do. */
+/** Of them, those that changed: so the others go on however many do. */
 const mostChanged = 250
 /** Each leaf names two people at most. */
 const leavesOfNames = 512
@@ -16,10 +23,17 @@ export type Load = {
   readonly body: Pick<FeedBody, 'openings' | 'names' | 'erased' | 'erasedPeople' | 'snapshot'>
   /** Of assets and slots; undefined with an earlier log: they are said of the newest one. */
   readonly snapshot:
-    | { readonly assets: number | undefined; readonly changed: SentChanges; readonly slots: number | undefined }
+    | {
+        readonly assets: number | undefined
+        readonly slots: number | undefined
+        readonly changed: Changed<SentChanges>
+      }
     | undefined
   readonly erasures: { readonly sent: number; readonly known: number }
 }
+
+/** Of assets and of slots. */
+export type Changed<T> = { readonly assets: T; readonly slots: T }
 
 type Asked = {
   readonly nowMs: number
@@ -39,8 +53,8 @@ export type NamedLog = { readonly number: number; readonly logId: string; readon
  * on disk: assets, slots and erasures are sent again after a start, names from where the head office says that it has them.
  */
 export class Rides {
-  /** Assets that have changed: they go at once, as new ones do. */
-  readonly #changes: AssetChanges
+  /** Assets and slots that have changed: they go at once, as new assets do. */
+  readonly #changes: Changed<RowChanges>
   #assets: number | undefined = 0
   /** Id of the newest asset that was sent: those behind it are new, and go at once. */
   #newestAsset = 0
@@ -52,7 +66,7 @@ export class Rides {
   /** Leaves of a log whose names the head office has; undefined: it has not said, or takes none. */
   readonly #named = new Map<number, number>()
 
-  constructor(changes: AssetChanges) {
+  constructor(changes: Changed<RowChanges>) {
     this.#changes = changes
   }
 
@@ -94,13 +108,16 @@ export class Rides {
       this.#slots = 0
       this.#erasures = { sent: 0, known: -1 }
     }
-    if (this.#changes.takeTooMany()) this.#assets = 0
-    const changed = this.#changes.next(mostChanged)
-    const inOrder = assetsAfter(tx, this.#assets ?? this.#newestAsset, mostRows - changed.ids.length)
-    const ids = new Set(changed.ids).difference(new Set(inOrder.map(({ id }) => id)))
-    const assets = [...inOrder, ...(ids.size > 0 ? assetsPrinted(tx, [...ids]) : [])]
-    const slots = this.#slots === undefined ? [] : slotsFrom(tx, this.#slots, mostRows)
-    return { assets, slots, upTo: { assets: inOrder.at(-1)?.id, changed, slots: slots.at(-1)?.id } }
+    if (this.#changes.assets.takeTooMany()) this.#assets = 0
+    if (this.#changes.slots.takeTooMany()) this.#slots = 0
+    const changed = { assets: this.#changes.assets.next(mostChanged), slots: this.#changes.slots.next(mostChanged) }
+    const assets = assetsAfter(tx, this.#assets ?? this.#newestAsset, mostRows - changed.assets.ids.length)
+    const slots = this.#slots === undefined ? [] : slotsFrom(tx, this.#slots, mostRows - changed.slots.ids.length)
+    return {
+      assets: [...assets, ...besides(assets, changed.assets, (ids) => assetsPrinted(tx, ids))],
+      slots: [...slots, ...besides(slots, changed.slots, (ids) => slotsWithNames(tx, ids))],
+      upTo: { assets: assets.at(-1)?.id, slots: slots.at(-1)?.id, changed },
+    }
   }
 
   /** The head office has stored them. */
@@ -111,11 +128,12 @@ export class Rides {
     else this.#named.delete(log.number)
   }
 
-  #moveOn({ assets, changed, slots }: NonNullable<Load['snapshot']>, nowMs: number): void {
+  #moveOn({ assets, slots, changed }: NonNullable<Load['snapshot']>, nowMs: number): void {
     const isOver = this.#assets === undefined && this.#slots === undefined
     if (assets !== undefined) this.#newestAsset = Math.max(this.#newestAsset, assets)
     if (this.#assets !== undefined) this.#assets = assets
-    this.#changes.sent(changed)
+    this.#changes.assets.sent(changed.assets)
+    this.#changes.slots.sent(changed.slots)
     this.#slots = slots
     if (!isOver && this.#assets === undefined && slots === undefined) this.#againAtMs = nowMs + againMs
   }
@@ -133,9 +151,9 @@ export class Rides {
     return isNew || this.hasChanged || this.#slots !== undefined || isBehind || this.#hasErased(tx)
   }
 
-  /** Whether an asset has changed that the head office has heard of before. */
+  /** Whether a slot has changed, or an asset that the head office has heard of before. */
   get hasChanged(): boolean {
-    return !this.#changes.isEmpty
+    return !this.#changes.assets.isEmpty || !this.#changes.slots.isEmpty
   }
 
   /** Whether somebody was erased whom the head office does not know of. */
@@ -165,6 +183,16 @@ export class Rides {
     const end = Math.min(from + leavesOfNames, log.end)
     return { openings: namesIn(tx, log, from, end), names: { from, end } }
   }
+}
+
+/** Returns the rows that changed and are not among these. */
+function besides<T extends { readonly id: number }>(
+  rows: readonly T[],
+  { ids }: SentChanges,
+  read: (ids: readonly number[]) => readonly T[],
+): readonly T[] {
+  const others = new Set(ids).difference(new Set(rows.map(({ id }) => id)))
+  return others.size > 0 ? read([...others]) : []
 }
 
 function printedOn({ asset_key: key, best_before, ...printed }: ReturnType<typeof assetsAfter>[number]) {

@@ -3,12 +3,12 @@ import { AppError } from '../errors/index.ts'
 import type { Ask, Caller, RequestOrigin } from '../http/index.ts'
 import type { AuditTrail } from '../journal/index.ts'
 import type { Clock } from '../platform/index.ts'
-import { AssetChanges } from './asset-changes.ts'
 import { ledgerBarcode, settleKeys } from './asset-keys.ts'
 import * as store from './asset-store.ts'
 import * as assets from './assets.ts'
 import { type Barcode, explainBarcode, readBarcode } from './barcode.ts'
 import { demandVersion, namedFields } from './change.ts'
+import { RowChanges } from './row-changes.ts'
 import type { AssetChange, NewAsset } from './schema.ts'
 import type { Sight, WarehouseSight } from './sight.ts'
 import type { SingleWrites } from './single-writes.ts'
@@ -40,8 +40,8 @@ type AssetServiceNeeds = {
 
 /** Master data of assets, and the reading of their barcodes. It does not know where an asset is. */
 export class AssetService {
-  /** What the head office has to hear of soon. */
-  readonly changes = new AssetChanges()
+  /** What the head office has to hear of soon; new assets are not among it. */
+  readonly changes = new RowChanges()
   readonly #needs: AssetServiceNeeds
 
   constructor(needs: AssetServiceNeeds) {

@@ -1,4 +1,3 @@
-export { AssetChanges, type SentChanges } from './asset-changes.ts'
 export { AssetService, type AssetSight } from './asset-service.ts'
 export { type Asset, type AssetFilter, assetKeyOf, assetKeysBehind, assetsAfter, assetsPrinted } from './asset-store.ts'
 export {
@@ -16,6 +15,7 @@ export { matchedName } from './matched-text.ts'
 export { isPlanImagePath, planImageRoutes } from './plan-image-routes.ts'
 export { type PictureReader, PlanImages } from './plan-images.ts'
 export { warehouseRoutes } from './routes.ts'
+export { RowChanges, type SentChanges } from './row-changes.ts'
 export {
   AssetChange,
   assetShape,
@@ -43,6 +43,7 @@ export {
   slotPlaces,
   slots,
   slotsFrom,
+  slotsWithNames,
   warehouseOfSlot,
   warehouseOfSlotId,
 } from './slot-store.ts'

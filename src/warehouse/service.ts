@@ -5,6 +5,7 @@ import type { AuditTrail } from '../journal/index.ts'
 import type { Clock } from '../platform/index.ts'
 import { demandVersion, namedFields } from './change.ts'
 import { matchedName } from './matched-text.ts'
+import { RowChanges } from './row-changes.ts'
 import type { NewSlot, NewWarehouse, NewZone, SlotChange, WarehouseChange, ZoneChange } from './schema.ts'
 import type { Sight, WarehouseSight } from './sight.ts'
 import type { SingleWrites } from './single-writes.ts'
@@ -39,6 +40,8 @@ type WarehouseServiceNeeds = {
 
 /** Master data of places: warehouses, zones and slots. It does not know what is in a slot. */
 export class WarehouseService {
+  /** Slots of which the head office has to hear soon. */
+  readonly changes = new RowChanges()
   readonly #needs: WarehouseServiceNeeds
   #planChanged: (warehouseId: number) => void = () => {}
 
@@ -125,7 +128,9 @@ export class WarehouseService {
       demandVersion('warehouse', old, version)
       if (change.floorPlanImage && !old.floorPlanImage)
         throw AppError.field('floorPlanImage', 'this warehouse has no picture of its hall: store one first')
-      if (store.changeWarehouse(tx, old, change, this.#needs.clock.now()).length === 0) return old
+      const changed = store.changeWarehouse(tx, old, change, this.#needs.clock.now())
+      if (changed.length === 0) return old
+      if (changed.includes('name')) this.changes.addAll()
       this.#needs.audit.write(tx, by, {
         action: 'warehouse.updated',
         entity: 'warehouse',
@@ -176,6 +181,7 @@ export class WarehouseService {
             adoptedSlots: slotStore.adoptSlots(tx, zone, nowMs),
           }
         : {}
+      if (changed.includes('name')) this.changes.addAll()
       const { floor_plan_polygon: outline, ...others } = change
       const drawn = outline && (outline.length === 0 ? 'removed' : 'changed')
       const changes = { ...namedFields({ ...others, polygon: drawn }), ...slots }
@@ -217,6 +223,7 @@ export class WarehouseService {
       this.#needs.clock.now(),
     )
     this.#needs.audit.write(tx, by, { action: 'slot.created', entity: 'slot', entityId: id })
+    this.changes.add(id)
     this.#planChanged(warehouseId)
     return this.slot(tx, id, by.caller)
   }
@@ -235,6 +242,7 @@ export class WarehouseService {
     const columns = slotStore.differingColumns(tx, id, this.#slotChanges(tx, old, change, by.caller))
     if (Object.keys(columns).length === 0) return old
     slotStore.updateSlot(tx, id, columns, this.#needs.clock.now())
+    this.changes.add(id)
     const { slot_id: _, floor_plan_polygon: polygon, ...changes } = change
     const said = namedFields({ ...changes, polygon: polygon && 'changed' })
     this.#needs.audit.write(tx, by, { action: 'slot.updated', entity: 'slot', entityId: id, changes: said })

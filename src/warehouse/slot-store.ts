@@ -97,6 +97,11 @@ const slotsWithPlace = statement({
   sql: `SELECT s.id, s.slot_id, s.zone, w.name AS warehouse, s.retired_at_ms FROM slot s JOIN warehouse w ON w.id = s.warehouse_id
     WHERE s.id > ? ORDER BY s.id LIMIT ?`,
 })
+const slotsPlaced = statement({
+  columns: { id: integer, slot_id: text, zone: text, warehouse: text, retired_at_ms: maybe(integer) },
+  sql: `SELECT s.id, s.slot_id, s.zone, w.name AS warehouse, s.retired_at_ms FROM slot s JOIN warehouse w ON w.id = s.warehouse_id
+    WHERE s.id IN (SELECT value FROM json_each(?)) ORDER BY s.id`,
+})
 const labelById = built(byId, ({ id }) => sql.selectFrom('slot').select('slot_id').where('id', '=', id))
 const placeOfSlot = built(byId, ({ id }) => sql.selectFrom('slot').select('warehouse_id').where('id', '=', id))
 const slotsOfWarehouses = statement({
@@ -269,6 +274,11 @@ export function labelOf(tx: ReadTx, slotId: number): string | undefined {
 /** Slots behind an id with the names of their zone and warehouse, retired ones too, for any caller. */
 export function slotsFrom(tx: ReadTx, id: number, limit: number) {
   return tx.all(slotsWithPlace, [id, limit])
+}
+
+/** The same of these slots. */
+export function slotsWithNames(tx: ReadTx, ids: readonly number[]) {
+  return tx.all(slotsPlaced, [JSON.stringify(ids)])
 }
 
 /** The warehouse of a slot, for any caller. */

@@ -323,6 +323,53 @@ t.test('what is printed on a new pallet comes along at once, and a corrected lot
   t.match(await rows(), [{ asset_key: 'P-1', lot: 'L-10' }], 'also when the head office was away')
 })
 
+t.test(
+  'what changes in the plan of a floor is at the head office a second later, and nothing else is sent',
+  async (t) => {
+    const hub = await headOffice(t, postgres, { listens: true })
+    const gateway = await joined(t, hub)
+    await hub.rows('UPDATE slot SET version = -1')
+    const change = async (method: string, path: string, body: object) => {
+      const { status } = await gateway.ask(method, `/api/whms/${path}`, { by: people.ada, body })
+      t.ok(status < 300, `${method} ${path}`)
+    }
+    const floor_plan_polygon = [0, 1, 2].map((x) => ({ x, y: x * x }))
+    const floor = async () => {
+      await pass(gateway)
+      const { data } = (await askAs(hub, '/api/hub/sites/test-site/slots')).body
+      return data.map((one: Record<string, string>) => [one['slot'], one['zone'], one['warehouse']])
+    }
+    await change('POST', 'slots', { slot_id: 'A-03', zone: 'S', floor_plan_polygon })
+    t.same(await floor(), [
+      ['A-01', 'S', 'Hall'],
+      ['A-02', 'S', 'Hall'],
+      ['A-03', 'S', 'Hall'],
+    ])
+    t.equal((await hub.rows(`SELECT 1 FROM slot WHERE version >= 0`)).length, 1, 'the new one alone')
+    await change('POST', 'zones', { name: 'R', zone_type: 'storage', warehouseId: 1 })
+    await change('PUT', 'slots/A-03', { zone: 'R' })
+    t.same((await floor())[2], ['A-03', 'R', 'Hall'])
+    await change('PUT', 'zones/1', { name: 'T' })
+    await change('PUT', 'warehouses/1', { name: 'Yard' })
+    t.same(await floor(), [
+      ['A-01', 'T', 'Yard'],
+      ['A-02', 'T', 'Yard'],
+      ['A-03', 'R', 'Yard'],
+    ])
+    await hub.down()
+    await change('POST', 'slots', { slot_id: 'A-04', zone: 'T', floor_plan_polygon })
+    await change('PUT', 'slots/A-02', { retired: true })
+    await pass(gateway, 2000)
+    await hub.up()
+    await pass(gateway, 10_000)
+    t.same(
+      (await floor()).map(([slot = '']) => slot),
+      ['A-01', 'A-03', 'A-04'],
+      'also when the head office was away',
+    )
+  },
+)
+
 t.test('a gateway that was restored behind the head office says so by name', async (t) => {
   const hub = await testHub(t, postgres, { listens: true })
   const gateway = await joined(t, hub)

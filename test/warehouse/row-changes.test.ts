@@ -1,8 +1,8 @@
 import t from 'tap'
-import { AssetChanges } from '../../src/warehouse/index.ts'
+import { RowChanges } from '../../src/warehouse/index.ts'
 
 t.test('an asset that changes again while it is told stays to be told', async (t) => {
-  const changes = new AssetChanges()
+  const changes = new RowChanges()
   for (const id of [3, 1, 2]) changes.add(id)
   const first = changes.next(2)
   t.same(first.ids, [3, 1])
@@ -14,7 +14,7 @@ t.test('an asset that changes again while it is told stays to be told', async (t
 })
 
 t.test('when more assets change than are remembered, all of them are to be told', async (t) => {
-  const changes = new AssetChanges()
+  const changes = new RowChanges()
   for (let id = 1; id <= 20_000; id += 1) changes.add(id)
   t.notOk(changes.takeTooMany())
   changes.add(20_001)

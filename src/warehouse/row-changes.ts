@@ -1,25 +1,28 @@
-/** So many ids are remembered. When more change, all assets are to be sent. */
+/** So many ids are remembered. When more change, all rows are to be sent. */
 const mostIds = 20_000
 
-/** Assets that changed, as they are sent on. `upTo`: number of the newest change among them. */
+/** Rows that changed, as they are sent on. `upTo`: number of the newest change among them. */
 export type SentChanges = { readonly ids: readonly number[]; readonly upTo: number }
 
 /**
- * Ids of the assets whose facts have changed and were not sent yet, in memory: after a start all are sent. New assets are
- * not among them.
+ * Ids of rows, assets or slots, that have changed and were not sent yet, in memory: after a start all are sent.
  */
-export class AssetChanges {
-  /** Number of the newest change of each asset, in the order of the changes. */
+export class RowChanges {
+  /** Number of the newest change of each row, in the order of the changes. */
   readonly #numbers = new Map<number, number>()
   #newest = 0
   #areTooMany = false
 
-  /** Call it in the transaction that changes the asset: nothing reads between the two. */
+  /** Call it in the transaction that changes the row: nothing reads between the two. */
   add(id: number): void {
     this.#newest += 1
     this.#numbers.delete(id)
     this.#numbers.set(id, this.#newest)
-    if (this.#numbers.size <= mostIds) return
+    if (this.#numbers.size > mostIds) this.addAll()
+  }
+
+  /** Something has changed that any row may show. */
+  addAll(): void {
     this.#numbers.clear()
     this.#areTooMany = true
   }
@@ -28,7 +31,7 @@ export class AssetChanges {
     return this.#numbers.size === 0 && !this.#areTooMany
   }
 
-  /** Returns the assets that changed first. */
+  /** Returns the rows that changed first. */
   next(limit: number): SentChanges {
     const ids: number[] = []
     let upTo = 0
