@@ -21,6 +21,14 @@ const { certFile, keyFile } = own
 const postgres = await startPostgres(t, { tls: { address, certFile, keyFile } })
 await postgres.database('hub')
 const plain = await startPostgres(t)
+const dayMs = 86_400_000
+const past = await initTls({
+  ...{ dir: join(folder, 'past'), names: ['localhost'], days: 9, nowMs: Date.now() - 30 * dayMs, force: false },
+})
+const expired = await startPostgres(t, {
+  tls: { address: address.replace(/9$/, '10'), certFile: past.certFile, keyFile: past.keyFile },
+})
+await expired.database('hub')
 
 /** Passes bytes on from a port at localhost. */
 async function localPort(to: { host: string; port: number } | { path: string }): Promise<number> {
@@ -35,17 +43,18 @@ async function localPort(to: { host: string; port: number } | { path: string }):
 }
 
 const port = await localPort({ host: address, port: 5432 })
+const expiredPort = await localPort({ host: address.replace(/9$/, '10'), port: 5432 })
 const plainPort = await localPort({ path: join(plain.folder, '.s.PGSQL.5432') })
 
-/** Runs `gatehouse hub migrate` with this database. */
-function migrate(url: string, caFile: string | undefined) {
+/** Runs `gatehouse hub migrate`, or another command of it, with this database. */
+function migrate(url: string, caFile: string | undefined, command = 'migrate') {
   const file = join(folder, 'hub.yaml')
   const database = { url, ...(caFile !== undefined && { caFile }) }
   writeFileSync(
     file,
     stringify({ site: { id: 'hub', url: 'https://hub.example' }, dataDir: 'state', hub: { database } }),
   )
-  return runToEnd(gatehouse, ['hub', 'migrate', '--config', file])
+  return runToEnd(gatehouse, ['hub', command, '--config', file])
 }
 
 const at = (host: string, mode = '?sslmode=verify-full') => `postgres://super@${host}/hub${mode}`
@@ -65,6 +74,18 @@ t.test('a database with a certificate for another name is refused, and the messa
   const said = /its certificate is for DNS:localhost, not for 127\.0\.0\.1; .*hub\.database\.url/
   t.match(await migrate(at(`127.0.0.1:${port}`), own.caFile), { code: 1, stderr: said })
 })
+
+t.test(
+  'a database whose certificate has run out is refused: it is not migrated, and no head office starts',
+  async (t) => {
+    for (const command of ['migrate', 'serve']) {
+      const { code, stderr, stdout } = await migrate(at(`localhost:${expiredPort}`), past.caFile, command)
+      t.equal(code, 1, command)
+      t.match(`${stdout}${stderr}`, /the database cannot be reached: its certificate has run out; renew it there/)
+    }
+    t.same(await expired.ask('hub', `SELECT 1 FROM pg_tables WHERE schemaname = 'public'`), [])
+  },
+)
 
 t.test(
   'nothing goes to a database without TLS where TLS is demanded, nor in clear text where the database demands it',

@@ -1,10 +1,14 @@
 import t from 'tap'
+import { SlidingWindow } from '../../src/auth/index.ts'
+import { AppError } from '../../src/errors/index.ts'
 import { composeHub } from '../../src/hub/compose.ts'
+import { TokenLimit } from '../../src/hub/enrol/tokens.ts'
 import { silentLogger, systemRandom } from '../../src/platform/index.ts'
 import { testLog } from '../support/evidence/forge.ts'
 import { askAs, headOffice } from '../support/head-office.ts'
 import { feedOf, feedPathOf, type TestHub } from '../support/hub.ts'
 import { startPostgres } from '../support/postgres.ts'
+import { SimulatedClock } from '../support/simulated-clock.ts'
 
 const postgres = await startPostgres(t)
 const logOf = (n: number) =>
@@ -42,6 +46,30 @@ t.test('wrong tokens for many logs from one address are limited, and its fleet f
   t.equal((await feed(hub, token)).status, 200)
   const another = logOf(23)
   t.equal((await feed(hub, await hub.enrol(another), another)).status, 200, 'a box that joined just now, too')
+})
+
+t.test('a stranger who claims many logs does not make the head office forget who was limited', async (t) => {
+  const clock = new SimulatedClock()
+  const refused = () => Promise.reject(new AppError('INVALID_CREDENTIALS', 'no'))
+  let looks = 0
+  const limit = await TokenLimit.read(
+    { rows: async () => [] as never },
+    { window: new SlidingWindow({ clock }), log: silentLogger(), onRefused: () => undefined },
+  )
+  const claim = (address: string, logId: string) =>
+    limit
+      .check({ token: 'guess', logId, address }, () => {
+        looks += 1
+        return refused()
+      })
+      .catch((error: AppError) => error.code)
+  for (let i = 0; i < 10; i += 1) t.equal(await claim('192.0.2.1', good.logId), 'INVALID_CREDENTIALS')
+  t.equal(await claim('192.0.2.1', good.logId), 'RATE_LIMITED')
+  looks = 0
+  // More than there is room for; behind IPv6 a stranger has as many addresses.
+  for (let i = 0; i < 60_000; i += 1) await claim(`2001:db8::${(i % 65_535).toString(16)}`, `log-${i}`)
+  t.equal(looks, 120, 'of a network that is over its limit no log is counted')
+  t.equal(await claim('192.0.2.1', good.logId), 'RATE_LIMITED', 'the other is still limited')
 })
 
 t.test('after a restart of the head office its fleet is not kept out by a box with a wrong token', async (t) => {

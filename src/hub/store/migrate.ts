@@ -78,7 +78,9 @@ function whyNoTls(error: unknown, { host = '' }: pg.ClientConfig): string | unde
     const names = cert?.subjectaltname ?? 'no name'
     return `its certificate is for ${names}, not for ${host}; write a name of the certificate into hub.database.url`
   }
-  if (code === 'CERT_HAS_EXPIRED') return 'its certificate has run out'
+  if (code === 'CERT_HAS_EXPIRED') {
+    return 'its certificate has run out; renew it there, and let the server read it anew'
+  }
   if (/^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_|ERR_TLS_)/.test(code ?? '')) {
     return `no authority that is known here signed its certificate (${message}); hub.database.caFile names the one that did`
   }
@@ -106,7 +108,10 @@ async function oneAtATime<T>(pool: pg.Pool, work: () => Promise<T>): Promise<T> 
 async function demandServer(pool: pg.Pool, engine: Engine): Promise<void> {
   const { rows } = await pool.query<{ server_version_num: string }>('SHOW server_version_num')
   const version = Number(rows[0]?.server_version_num)
-  if (version < leastVersion) throw new ExitError(1, `PostgreSQL 15 or later is needed; this is ${version}`)
+  if (version < leastVersion) {
+    const is = `${Math.floor(version / 10_000)}.${version % 10_000}`
+    throw new ExitError(1, `PostgreSQL 15 or later is needed; the server of hub.database.url is ${is}`)
+  }
   if (engine === 'citus' && !(await hasCitus(pool))) {
     throw new ExitError(1, 'hub.database.engine is citus, but the extension citus is not in this database')
   }
@@ -150,13 +155,18 @@ async function grow(pool: pg.Pool): Promise<string[]> {
 async function makeRoles(pool: pg.Pool, appPassword: string | null): Promise<string[]> {
   const done: string[] = []
   for (const role of [appRole, readRole]) {
-    const { rows } = await pool.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [role])
-    if (rows.length > 0) continue
+    const { rows } = await pool.query<{ set: string[] }>(
+      'SELECT coalesce(rolconfig, ARRAY[]::text[]) AS set FROM pg_roles WHERE rolname = $1',
+      [role],
+    )
+    if (rows[0]) {
+      done.push(...(await limitTimes(pool, role, rows[0].set)))
+      continue
+    }
     const secret = role === appRole && appPassword !== null ? ` PASSWORD ${pg.escapeLiteral(appPassword)}` : ''
     try {
       await pool.query(`CREATE ROLE ${role} LOGIN${secret}`)
-      await pool.query(`ALTER ROLE ${role} SET statement_timeout = '60s'`)
-      await pool.query(`ALTER ROLE ${role} SET idle_in_transaction_session_timeout = '60s'`)
+      await limitTimes(pool, role, [])
       done.push(`made the role ${role}`)
     } catch (error) {
       if ((error as { code?: string }).code !== '42501') throw error
@@ -164,6 +174,25 @@ async function makeRoles(pool: pg.Pool, appPassword: string | null): Promise<str
     }
   }
   return done
+}
+
+/** A session that hangs would keep its log locked, and a statement that never ends a connection. */
+const limitsOfRole = ['statement_timeout', 'idle_in_transaction_session_timeout']
+
+/** Sets those limits of a role that it has not. Returns what it did, in a sentence. */
+async function limitTimes(pool: pg.Pool, role: string, set: readonly string[]): Promise<string[]> {
+  const missing = limitsOfRole.filter((limit) => !set.some((one) => one.startsWith(`${limit}=`)))
+  if (missing.length === 0) return []
+  const orders = missing.map((limit) => `ALTER ROLE ${role} SET ${limit} = '60s'`)
+  try {
+    for (const order of orders) await pool.query(order)
+    return [`gave the role ${role} its time-outs`]
+  } catch (error) {
+    if ((error as { code?: string }).code !== '42501') throw error
+    return [
+      `could not give the role ${role} its time-outs: this user may not; let a superuser run ${orders.join('; ')}`,
+    ]
+  }
 }
 
 /** Gives the roles exactly their rights, one table a statement, as Citus wants it. */
