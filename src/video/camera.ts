@@ -41,6 +41,10 @@ export type CameraOptions = {
 }
 
 const statusEveryMs = 1000
+/** Video of which motion is found waits at most this long to be read: clips begin and end with the frames. */
+const waitWithFramesMs = 300
+/** Video that is only recorded is read with each status, so that nothing else wakes this thread. */
+const waitRecordedMs = statusEveryMs + 250
 /** A camera that is only recorded says that nothing has changed this often. systemd's watch over live cameras needs a minute. */
 const sameStatusEveryMs = 15_000
 /** A camera that was just connected needs this long for its first picture. */
@@ -146,6 +150,7 @@ export class Camera {
     if (differ(mainPart(before), mainPart(settings))) this.#main.reconfigure(this.#mainPlan())
     if (differ(detectPart(before), detectPart(settings))) this.#detect?.reconfigure(this.#detectPlan())
     this.#run()
+    this.#readVideo()
     this.#tellStatus()
   }
 
@@ -169,6 +174,7 @@ export class Camera {
 
   /** Begins to send live pictures in a format, under the number of the feed; null: ends it. */
   live(format: LiveFormat, feed: number | null): void {
+    this.#readVideo()
     this.#live.want(format, feed)
   }
 
@@ -176,6 +182,7 @@ export class Camera {
   async snapshot(ask: number): Promise<void> {
     const { clock, ffmpeg, emit, log, decodeInTurn } = this.#needs
     try {
+      this.#readVideo()
       const group = await freshGroup(this.#ring, clock, snapshotWithinMs)
       const takenAt = Math.round(clock.now() - ageMs(this.#ring, clock))
       if (!group) return emit({ type: 'snapshotFailed', ask, why: 'no-picture' })
@@ -239,7 +246,10 @@ export class Camera {
   #detectStream(): Stream {
     return new Stream({
       ...this.#streamOptions(this.#detectPlan(), this.#detectRing),
-      onVideo: (bytes) => this.#detectRing.push(bytes, this.#needs.clock.monotonic()),
+      onVideo: (bytes) => {
+        this.#detectRing.push(bytes, this.#needs.clock.monotonic())
+        return this.#detectRing.newestMs
+      },
       onBegin: () => {
         this.#detectRing.begin(this.#needs.clock.monotonic())
         this.#watch.reconnect()
@@ -254,7 +264,11 @@ export class Camera {
     return {
       ...{ plan, ffmpeg, clock, random, log },
       // A viewer sees each picture when it comes; and what is late would be later still.
-      mayWait: () => !this.#settings.streaming && ring.isPunctual(clock.monotonic()),
+      mostWaitMs: () => {
+        const { streaming, detecting } = this.#settings
+        if (streaming || !ring.isPunctual(clock.monotonic())) return 0
+        return detecting ? waitWithFramesMs : waitRecordedMs
+      },
       onFrames: (bytes) => this.#frames(bytes),
       onView: () => this.#tellState(),
     }
@@ -278,10 +292,17 @@ export class Camera {
     return { source: () => ({ url, username, password: password() }), outputs }
   }
 
-  #video(bytes: Buffer): void {
+  #video(bytes: Buffer): number | undefined {
     this.#ring.push(bytes, this.#needs.clock.monotonic())
     this.#needs.memory.settle()
     this.#main.remark(this.#remark())
+    return this.#ring.newestMs
+  }
+
+  /** Reads the video that waits. It waits for as long as the settings of now say. */
+  #readVideo(): void {
+    this.#main.read()
+    this.#detect?.read()
   }
 
   /** Returns what an admin should know of a stream that gives pictures. */
@@ -399,6 +420,7 @@ export class Camera {
       if (clock.monotonic() - dueMs > times.heldUpMs)
         for (const stream of [this.#main, this.#detect]) stream?.overslept()
       const { detecting, streaming } = this.#settings
+      if (!detecting && !streaming) this.#readVideo()
       if (detecting || streaming || (keptStream(this.#settings) && this.#hasNews())) this.#tellStatus()
       this.#beat()
     })

@@ -47,8 +47,8 @@ export type ConnectionEvent =
   | { readonly kind: 'reconfigured' }
   /** The password changed: a wait ends, refusals are forgotten. A running process goes on. */
   | { readonly kind: 'credentials' }
-  /** A picture has arrived. */
-  | { readonly kind: 'picture' }
+  /** A picture was read, which arrived so long ago. */
+  | { readonly kind: 'picture'; readonly agoMs: number }
   /** The output is unusable: the process must be replaced. */
   | { readonly kind: 'broken'; readonly problem: Problem }
   /** The process has ended, or could not be started. */
@@ -117,7 +117,7 @@ export function step(connection: Connection, event: ConnectionEvent, nowMs: numb
     case 'credentials':
       return credentials(connection, nowMs)
     case 'picture':
-      return picture(connection, nowMs)
+      return picture(connection, nowMs, event.agoMs)
     case 'broken':
       return broken(connection, event.problem)
     case 'ended':
@@ -210,15 +210,20 @@ function credentials({ phase }: Connection, nowMs: number): Step {
   return phase.kind === 'backing-off' ? spawn(fresh, nowMs) : stay(fresh)
 }
 
-function picture(connection: Connection, nowMs: number): Step {
+function picture(connection: Connection, nowMs: number, agoMs: number): Step {
   const { phase } = connection
+  const cameMs = nowMs - agoMs
   if (phase.kind === 'connecting') {
-    const live: Phase = { kind: 'live', sinceMs: nowMs, lastPictureMs: nowMs }
+    const live: Phase = { kind: 'live', sinceMs: nowMs, lastPictureMs: cameMs }
     return stay({ ...connection, phase: live, refusals: 0, worked: true })
   }
   if (phase.kind !== 'live') return stay(connection)
   const steady = nowMs - phase.sinceMs >= times.steadyMs
-  return stay({ ...connection, phase: { ...phase, lastPictureMs: nowMs }, failures: steady ? 0 : connection.failures })
+  return stay({
+    ...connection,
+    phase: { ...phase, lastPictureMs: Math.max(phase.lastPictureMs, cameMs) },
+    failures: steady ? 0 : connection.failures,
+  })
 }
 
 /** Kills the process at once: after SIGTERM it could stay busy for minutes. */

@@ -27,8 +27,8 @@ type HistoryWriterNeeds = {
 
 /** A segment begins with the first key frame after this. Short ones lose little at a crash and are removed in small steps. */
 const segmentMs = 120_000
-/** Video is written this often. What a crash loses is at most this much, and the picture that had not ended. */
-const writeEveryMs = 1000
+/** Video is written about once a second, with one reading of it. What a crash loses waits to be read, or has not ended. */
+const writeEveryMs = 900
 /** Bytes waiting for the disk at which a run is given up; it begins again when they are written. */
 const mostPendingBytes = 16 * 1024 * 1024
 /** Time until the disk is tried again after it refused a segment. */
@@ -78,7 +78,11 @@ export class HistoryWriter {
 
   constructor(needs: HistoryWriterNeeds) {
     this.#needs = needs
-    this.#unsubscribe = needs.ring.subscribe({ unit: (unit) => this.#take(unit), broken: () => this.#endRun() })
+    this.#unsubscribe = needs.ring.subscribe({
+      unit: (unit) => this.#take(unit),
+      read: () => this.#writeIfDue(),
+      broken: () => this.#endRun(),
+    })
   }
 
   /** Bytes that wait for the disk. */
@@ -124,7 +128,10 @@ export class HistoryWriter {
     if (!this.#open) return
     keep(unit.bytes)
     this.#batch.push(unit.bytes)
-    if (nowMs - this.#lastWriteMs >= writeEveryMs) this.#write()
+  }
+
+  #writeIfDue(): void {
+    if (this.#needs.clock.monotonic() - this.#lastWriteMs >= writeEveryMs) this.#write()
   }
 
   /** A clock that was set ends the run at the next key frame; until then the run counts as before, and has no hole. */

@@ -30,12 +30,12 @@ export type IngestOptions = {
   readonly source: StreamSource
   readonly outputs: Outputs
   readonly clock: Clock
-  /** Says whether video may wait to be read; without it, it never does. */
-  readonly mayWait?: () => boolean
+  /** Says how long video may wait to be read, in milliseconds; without it, it never does. */
+  readonly mostWaitMs?: () => number
   /** For a probe: ffmpeg says what it finds. */
   readonly talkative?: boolean
-  /** Bytes of an MPEG transport stream. They are written over when this returns. */
-  readonly onVideo: (bytes: Buffer) => void
+  /** Bytes of an MPEG transport stream, which came after `sinceMs` (monotonic). They are written over when this returns. */
+  readonly onVideo: (bytes: Buffer, sinceMs: number) => void
   /** Bytes of raw RGBA pictures, in pieces of any size. The video that was written before a picture ends has been passed on. */
   readonly onFrames: (bytes: Buffer) => void
   /** Called once, when the process has ended and all its output was passed on. */
@@ -71,6 +71,11 @@ export class Ingest {
   /** Returns the process id, while the process runs. */
   get pid(): number | undefined {
     return this.#child?.pid
+  }
+
+  /** Passes on the video that waits to be read. */
+  readVideo(): void {
+    this.#video?.read()
   }
 
   /**
@@ -109,12 +114,12 @@ export class Ingest {
   }
 
   #videoPipe(): Promise<VideoPipe> {
-    const { clock, mayWait = () => false, onVideo } = this.#needs
-    const onBytes = (bytes: Buffer) => {
+    const { clock, mostWaitMs = () => 0, onVideo } = this.#needs
+    const onBytes = (bytes: Buffer, sinceMs: number) => {
       this.#hadVideo = true
-      onVideo(bytes)
+      onVideo(bytes, sinceMs)
     }
-    return VideoPipe.open({ clock, mayWait, onBytes })
+    return VideoPipe.open({ clock, mostWaitMs, onBytes })
   }
 
   #run(args: readonly string[], list: string): void {

@@ -8,6 +8,8 @@ import { giveBack } from './video-blocks.ts'
 export type RingListener = {
   /** Its bytes are the ring's: who needs them in a later turn of the event loop keeps them (`video-blocks.ts`). */
   readonly unit: (unit: Unit) => void
+  /** Called when all units of one reading were passed on. */
+  readonly read?: () => void
   /** Called when the stream does not continue: another process, or a jump of its time. */
   readonly broken: () => void
 }
@@ -179,6 +181,7 @@ export class Ring {
   push(bytes: Buffer, arrivedMs: number): number {
     const units = this.#splitter.push(bytes, arrivedMs)
     for (const unit of units) this.#append(unit)
+    if (units.length > 0) for (const listener of [...this.#listeners]) listener.read?.()
     this.#evict()
     return units.length
   }

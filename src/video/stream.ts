@@ -37,10 +37,10 @@ export type StreamOptions = {
   readonly random: RandomBytes
   /** A logger with the camera's id. */
   readonly log: Logger
-  /** Says whether video may wait a moment to be read with what follows. */
-  readonly mayWait: () => boolean
-  /** Takes video, which is written over when this returns. */
-  readonly onVideo: (bytes: Buffer) => void
+  /** Says how long video may wait to be read with what follows, in milliseconds. */
+  readonly mostWaitMs: () => number
+  /** Takes video, which is written over when this returns. Returns when its newest picture came (monotonic), as far as known. */
+  readonly onVideo: (bytes: Buffer) => number | undefined
   readonly onFrames: (bytes: Buffer) => void
   /** Called when a process begins; its output does not continue the one before. */
   readonly onBegin: () => void
@@ -99,6 +99,11 @@ export class Stream {
   start(): void {
     const { kind } = this.#connection.phase
     if (kind === 'offline' || kind === 'stopping') this.#step({ kind: 'start' })
+  }
+
+  /** Passes on the video that waits to be read, and asks anew how long the next may wait. */
+  read(): void {
+    this.#ingest?.readVideo()
   }
 
   /** Ends a wait for the next attempt. */
@@ -204,14 +209,21 @@ export class Stream {
     this.#rate = new PictureRate()
     this.#needs.onBegin()
     this.#ingest = new Ingest({
-      ...{ ffmpeg: this.#needs.ffmpeg, clock: this.#needs.clock, mayWait: this.#needs.mayWait, source, outputs },
-      onVideo: (bytes) => {
-        if (!this.#isBroken) this.#needs.onVideo(bytes)
-        if (!outputs.frames || this.#waitsForKeyFrame) this.#step({ kind: 'picture' })
+      ...{ ffmpeg: this.#needs.ffmpeg, clock: this.#needs.clock, mostWaitMs: this.#needs.mostWaitMs, source, outputs },
+      onVideo: (bytes, sinceMs) => {
+        const cameMs = this.#isBroken ? undefined : this.#needs.onVideo(bytes)
+        if (!outputs.frames || this.#waitsForKeyFrame)
+          this.#step({ kind: 'picture', agoMs: this.#agoMs(sinceMs, cameMs) })
       },
       onFrames: (bytes) => this.#frames(bytes),
       onEnded: (ended) => this.#ended(ended),
     })
+  }
+
+  /** How long ago a picture came that was read now, and had not come at `sinceMs`. Without an estimate it came just now. */
+  #agoMs(sinceMs: number, cameMs = Infinity): number {
+    const nowMs = this.#needs.clock.monotonic()
+    return nowMs - Math.min(Math.max(cameMs, sinceMs), nowMs)
   }
 
   #outputs(): Outputs {
@@ -238,7 +250,7 @@ export class Stream {
     }
     this.#needs.onFrames(bytes)
     this.#waitsForKeyFrame = false
-    this.#step({ kind: 'picture' })
+    this.#step({ kind: 'picture', agoMs: 0 })
   }
 
   /** Says whether the process is being ended; its late output is dropped. */
@@ -278,6 +290,8 @@ export class Stream {
     this.#timer?.cancel()
     const cancel = this.#needs.clock.after(Math.max(due - this.#needs.clock.monotonic(), 0), () => {
       this.#timer = undefined
+      // What waits to be read may end the silence.
+      this.read()
       this.#step({ kind: 'tick' })
     })
     this.#timer = { dueMs: due, cancel }

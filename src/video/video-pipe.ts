@@ -1,31 +1,30 @@
 import { once } from 'node:events'
 import { readSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
-import { connect, createServer, type Socket } from 'node:net'
-import { join } from 'node:path'
-import { type Clock, temporaryFolder } from '../platform/index.ts'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import type { Clock } from '../platform/index.ts'
 
 export type VideoPipeNeeds = {
   readonly clock: Clock
-  /** Says whether video may wait for a while; asked again and again. */
-  readonly mayWait: () => boolean
-  /** Takes what was read. It belongs to the pipe again when this returns. */
-  readonly onBytes: (bytes: Buffer) => void
+  /** Says how long video may wait to be read, in milliseconds; 0: not at all. Asked again and again. */
+  readonly mostWaitMs: () => number
+  /**
+   * Takes what was read, all of which came after `sinceMs` (monotonic). It belongs to the pipe again when this returns.
+   */
+  readonly onBytes: (bytes: Buffer, sinceMs: number) => void
 }
 
-/** Video waits in the pipe at most this long. */
-const longestWaitMs = 300
 const shortestWaitMs = 10
-/** The kernel holds 130 to 220 KB of what ffmpeg writes in parts of 8 to 32 KB. When it is full, ffmpeg waits. */
-const wantedBytes = 120 * 1024
-/** When this much waited, ffmpeg may have waited too, and writes more at once. */
-const nearlyFullBytes = 176 * 1024
+/** The kernel holds some 4 MB of what ffmpeg writes. When it is full, ffmpeg waits. */
+const wantedBytes = 1024 * 1024
+/** When this much waited, the next reading comes at once. */
+const nearlyFullBytes = 2 * wantedBytes
 /** Share of the newest reading in the rate: key frames are larger than other pictures, and come every few readings. */
 const newestShare = 0.1
-/** More than the kernel holds, so one part is all that waits. */
+/** Most of what waits is read at once. */
 const bufferBytes = 256 * 1024
 /** Parts that are read in one turn of the event loop, where the kernel holds more. */
-const mostParts = 8
+const mostParts = 32
+const loopback = '127.0.0.1'
 /** One for all pipes: what was read is passed on before anything else is read. */
 let buffer: Buffer | undefined
 
@@ -45,12 +44,15 @@ export class VideoPipe {
   /** Read since the last rest, which is when waiting began. */
   #bytes = 0
   #restedMs: number | undefined
+  /** When all that had come was read. */
+  #readMs: number
   /** Bytes a millisecond, of the last seconds. */
   #rate: number | undefined
   #cancelTimer = () => {}
 
   private constructor(needs: VideoPipeNeeds, ends: (onBytes: (bytes: Buffer) => void) => [Socket, Socket]) {
     this.#needs = needs
+    this.#readMs = needs.clock.monotonic()
     const [reading, end] = ends((bytes) => {
       this.#pass(bytes)
       if (!this.#isEnding) this.#rest()
@@ -61,28 +63,38 @@ export class VideoPipe {
     end.on('error', () => {})
   }
 
-  /** Makes a pipe. It is a pair of sockets, because Node stops reading at once from nothing else. */
+  /**
+   * Makes a pipe. It is a pair of sockets, because Node stops reading at once from nothing else; of TCP, because the kernel
+   * holds twenty times as much for one as for a local one.
+   */
   static async open(needs: VideoPipeNeeds): Promise<VideoPipe> {
-    const folder = temporaryFolder()
+    const server = createServer({ pauseOnConnect: true })
+    const accepted: Socket[] = []
+    server.on('connection', (socket) => accepted.push(socket))
     try {
-      const path = join(folder, 'video')
-      const server = createServer({ pauseOnConnect: true }).listen(path)
-      await once(server, 'listening')
+      await once(server.listen(0, loopback), 'listening')
       let onBytes = (_bytes: Buffer) => {}
       buffer ??= Buffer.allocUnsafeSlow(bufferBytes)
       const callback = (length: number, bytes: Uint8Array) => {
         onBytes(Buffer.from(bytes.buffer, bytes.byteOffset, length))
         return true
       }
-      const reading = connect({ path, onread: { buffer, callback } })
-      const [[end]] = (await Promise.all([once(server, 'connection'), once(reading, 'connect')])) as [[Socket], unknown]
-      server.close()
+      const { port } = server.address() as AddressInfo
+      const reading = connect({ port, host: loopback, onread: { buffer, callback } })
+      await once(reading, 'connect')
+      // Another program of this box may have been faster to find the port.
+      const isOwn = (socket: Socket) => socket.remotePort === reading.localPort
+      while (!accepted.some(isOwn)) await once(server, 'connection')
+      const end = accepted.splice(accepted.findIndex(isOwn), 1)[0] as Socket
+      // Small parts do not wait until those before them are acknowledged.
+      end.setNoDelay()
       return new VideoPipe(needs, (take) => {
         onBytes = take
         return [reading, end]
       })
     } finally {
-      await rm(folder, { recursive: true, force: true })
+      server.close()
+      for (const socket of accepted) socket.destroy()
     }
   }
 
@@ -112,25 +124,28 @@ export class VideoPipe {
     // The time until the first picture says nothing about how fast they come.
     this.#restedMs ??= this.#needs.clock.monotonic()
     this.#bytes += bytes.length
-    this.#needs.onBytes(bytes)
+    this.#needs.onBytes(bytes, this.#readMs)
   }
 
   /** Reads without the event loop: to have it watch the socket for each reading takes two more turns of it. */
   #readWaiting(): void {
     for (let part = 0; part < mostParts; part += 1) {
+      // A short one is not the last: what is read makes room for what ffmpeg's end still holds.
       const length = readNow(this.#reading)
-      if (length > 0) this.#pass((buffer as Buffer).subarray(0, length))
-      if (length < bufferBytes) return
+      if (length === 0) return
+      this.#pass((buffer as Buffer).subarray(0, length))
     }
   }
 
   /** Decides how what comes next is read. */
   #rest(): void {
     this.#cancelTimer()
-    const { clock, mayWait } = this.#needs
-    this.#flow(!mayWait())
-    if (this.#isFlowing) return
+    const { clock, mostWaitMs } = this.#needs
     const nowMs = clock.monotonic()
+    this.#readMs = nowMs
+    const longestWaitMs = mostWaitMs()
+    this.#flow(longestWaitMs === 0)
+    if (this.#isFlowing) return
     const [bytes, sinceMs] = [this.#bytes, nowMs - (this.#restedMs ?? nowMs)]
     this.#bytes = 0
     if (this.#restedMs !== undefined) this.#restedMs = nowMs

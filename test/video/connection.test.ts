@@ -46,7 +46,7 @@ class Bench {
   }
 
   live(): this {
-    return this.give({ kind: 'start' }).pass(2000).give({ kind: 'picture' })
+    return this.give({ kind: 'start' }).pass(2000).give({ kind: 'picture', agoMs: 0 })
   }
 
   /** Time from this failure to the next attempt. */
@@ -73,10 +73,10 @@ t.test('delays are spread by a fifth to either side', async (t) => {
 
 t.test('a stream that was steady is back soon, one that dies at once is not tried faster and faster', async (t) => {
   const bench = new Bench().live()
-  for (let i = 0; i < 12; i += 1) bench.pass(1000).give({ kind: 'picture' })
+  for (let i = 0; i < 12; i += 1) bench.pass(1000).give({ kind: 'picture', agoMs: 0 })
   t.equal(bench.failAndWait('closed'), 1000)
-  t.equal(bench.pass(1000).give({ kind: 'picture' }).failAndWait('closed'), 2000)
-  t.equal(bench.pass(1000).give({ kind: 'picture' }).failAndWait('closed'), 5000)
+  t.equal(bench.pass(1000).give({ kind: 'picture', agoMs: 0 }).failAndWait('closed'), 2000)
+  t.equal(bench.pass(1000).give({ kind: 'picture', agoMs: 0 }).failAndWait('closed'), 5000)
 })
 
 t.test('the first picture may take 20 seconds, a later one 5', async (t) => {
@@ -160,7 +160,7 @@ t.test('a thread that was held up listens anew before it calls a camera frozen o
   const bench = new Bench().live()
   bench.nowMs += 5500
   t.equal(bench.give({ kind: 'overslept' }).give({ kind: 'tick' }).kind, 'live', 'another timer was late')
-  bench.pass(4000).give({ kind: 'picture' }).pass(4999)
+  bench.pass(4000).give({ kind: 'picture', agoMs: 0 }).pass(4999)
   t.equal(bench.kind, 'live')
   t.match(bench.pass(1).connection.phase, { kind: 'stalled', problem: 'frozen' }, 'after a picture all is as before')
 
@@ -172,6 +172,14 @@ t.test('a thread that was held up listens anew before it calls a camera frozen o
   const busy = new Bench().live()
   busy.nowMs += 5900
   t.equal(busy.give({ kind: 'tick' }).kind, 'stalled', 'a busy box, that is late all the time, still sees it')
+})
+
+t.test('silence counts from when the newest picture came, however late it was read', (t) => {
+  const bench = new Bench().live().pass(3000)
+  bench.give({ kind: 'picture', agoMs: 800 }).give({ kind: 'picture', agoMs: 900 })
+  t.equal(bench.pass(4199).kind, 'live')
+  t.match(bench.pass(1).connection.phase, { kind: 'stalled', problem: 'frozen' })
+  t.end()
 })
 
 /** A camera that has been away for so long that the next attempt is half a minute off. */
@@ -220,7 +228,7 @@ const event = fc.oneof(
     { kind: 'stop' },
     { kind: 'reconfigured' },
     { kind: 'credentials' },
-    { kind: 'picture' },
+    { kind: 'picture', agoMs: 0 },
     { kind: 'overslept' },
     { kind: 'tick' },
     { kind: 'knocked', answered: true },

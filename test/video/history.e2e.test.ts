@@ -86,6 +86,26 @@ for (const [name, clip] of [
   })
 }
 
+t.test(
+  'video that is read once a second is shown by a film as it was sent, and its end is known as exactly',
+  async (t) => {
+    const seen = await watch(t, { ...kept, motion: short })
+    // In its first ten seconds a stream does not wait to be read.
+    await until(seen.liveAt + 16_000)
+    const momentAt = seen.liveAt + 13_000
+    await compare(t, seen, await film(seen, momentAt), momentAt)
+    seen.cam.fault('freeze')
+    const frozenAt = performance.now()
+    const stalled = await seen.b.state(1, 'stalled')
+    const afterMs = performance.now() - frozenAt
+    t.match(stalled, { problem: 'frozen' })
+    // The last one may have come up to a second before, of a busy machine.
+    t.ok(afterMs > 3900 && afterMs < 6500, `seen after ${Math.round(afterMs)} ms`)
+    const agoMs = stalled.pictureAgoMs ?? Infinity
+    t.ok(agoMs > 4900 && Math.abs(agoMs - afterMs) < 1100, `the last picture came ${Math.round(agoMs)} ms ago`)
+  },
+)
+
 t.test('a moment of which nothing was kept has no film, and that is said', async (t) => {
   const seen = await watch(t, { detecting: true })
   t.match(await film(seen, seen.liveAt - 60_000), {

@@ -1,55 +1,125 @@
 /** A camera of which only continuous video is kept. */
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { silentLogger, systemRandom } from '../../src/platform/index.ts'
-import { CameraSet, type FromCameras } from '../../src/video/index.ts'
+import { CameraSet, type CameraSettings, type FromCameras } from '../../src/video/index.ts'
+import { retimed } from '../../src/video/transport-stream.ts'
 import { footage } from '../support/footage.ts'
 import { SimulatedClock } from '../support/simulated-clock.ts'
 import { tapeOf } from '../support/taped-camera.ts'
 import { waitUntil } from '../support/waiting.ts'
 
-t.test('a camera that is only recorded does not say every second that nothing has changed', async (t) => {
-  const folder = t.testdir()
-  const { tables, units } = tapeOf(await footage('passer'))
-  writeFileSync(join(folder, 'video.ts'), Buffer.concat([tables, ...units.map(({ bytes }) => bytes)]))
-  // In place of ffmpeg: some seconds of video at once, and then nothing.
-  const program = join(folder, 'ffmpeg')
-  writeFileSync(program, `#!/bin/sh\ncat '${folder}/video.ts'\nexec tail -f /dev/null\n`, { mode: 0o755 })
-  const clock = new SimulatedClock()
-  const messages: FromCameras[] = []
-  const states = () => messages.flatMap((one) => (one.type === 'state' ? [one.problem ?? one.state] : []))
-  const statuses = () => messages.filter(({ type }) => type === 'status').length
-  const thread = new CameraSet({
-    ...{ clock, random: systemRandom, log: silentLogger(), readSecret: () => '', freeBytes: () => Infinity },
-    ffmpeg: { path: program, dialect: { listOptions: true, setsTimes: true } },
-    clipsFolder: join(folder, 'clips'),
-    historyFolder: join(folder, 'history'),
-    cellsFolder: join(folder, 'scores'),
-    post: (message: FromCameras) => messages.push(message),
-  })
-  const motion = {
-    ...{ sensitivity: 0.3, cooldownSeconds: 1, preRecordSeconds: 2, postRecordSeconds: 1 },
-    ...{ masks: [], zones: [] },
+const passer = await footage('passer')
+const { tables, units } = tapeOf(passer)
+
+/** Some rounds of the footage, as ffmpeg writes them. */
+const rounds = (from: number, to: number) =>
+  Buffer.concat([
+    tables,
+    ...Array.from({ length: to - from }, (_, i) =>
+      units.map((unit) => retimed(unit, unit.ptsMs + (from + i) * passer.durationMs).bytes),
+    ).flat(),
+  ])
+
+const motion = {
+  ...{ sensitivity: 0.3, cooldownSeconds: 1, preRecordSeconds: 2, postRecordSeconds: 1 },
+  ...{ masks: [], zones: [] },
+}
+const recorded: CameraSettings = {
+  ...{ cameraId: 1, url: 'rtsp://127.0.0.1:1/', detectUrl: null, username: null, passwordFile: null },
+  ...{ detecting: false, streaming: false, motion, filmSeconds: 0 },
+  history: { isOn: true, hours: 1, stream: 'main' },
+}
+
+/** A camera on a clock that is moved by hand, with lines of the shell in place of ffmpeg. */
+class Hall {
+  readonly clock = new SimulatedClock()
+  readonly messages: FromCameras[] = []
+  readonly thread: CameraSet
+
+  constructor(t: Test, folder: string, lines: string) {
+    const program = join(folder, 'ffmpeg')
+    writeFileSync(program, `#!/bin/sh\ncd '${folder}'\n${lines}\nexec tail -f /dev/null\n`, { mode: 0o755 })
+    this.thread = new CameraSet({
+      ...{ clock: this.clock, random: systemRandom, log: silentLogger(), readSecret: () => '' },
+      freeBytes: () => Infinity,
+      ffmpeg: { path: program, dialect: { listOptions: true, setsTimes: true } },
+      clipsFolder: join(folder, 'clips'),
+      historyFolder: join(folder, 'history'),
+      cellsFolder: join(folder, 'scores'),
+      post: (message: FromCameras) => this.messages.push(message),
+    })
+    t.teardown(async () => {
+      this.thread.receive({ type: 'stop' })
+      await waitUntil('it has stopped', () => this.of('stopped').length > 0)
+    })
+    this.set({})
   }
-  thread.receive({
-    type: 'camera',
-    settings: {
-      ...{ cameraId: 1, url: 'rtsp://127.0.0.1:1/', detectUrl: null, username: null, passwordFile: null },
-      ...{ detecting: false, streaming: false, motion, filmSeconds: 0 },
-      history: { isOn: true, hours: 1, stream: 'main' },
-    },
+
+  set(more: Partial<CameraSettings>): void {
+    this.thread.receive({ type: 'camera', settings: { ...recorded, ...more } })
+  }
+
+  of<T extends FromCameras['type']>(type: T) {
+    return this.messages.filter((one): one is Extract<FromCameras, { type: T }> => one.type === type)
+  }
+
+  get states() {
+    return this.of('state').map(({ problem, state }) => problem ?? state)
+  }
+
+  /** Seconds of video that were read. */
+  get seconds(): number {
+    const { newest } = this.thread.camera(1)?.ring ?? {}
+    return newest ? Math.floor((newest.ptsMs - (units[0]?.ptsMs ?? 0)) / 1000) : 0
+  }
+}
+
+t.test('a camera that is only recorded does not say every second that nothing has changed', async (t) => {
+  const folder = t.testdir({ 'video.ts': rounds(0, 1) })
+  // Some seconds of video at once, and then nothing.
+  const hall = new Hall(t, folder, 'cat video.ts')
+  await waitUntil('it is live', () => hall.states.includes('live'))
+  await waitUntil('its key frames are known', () => hall.thread.camera(1)?.ring.groupMs !== undefined)
+  for (let second = 0; second < 4; second += 1) hall.clock.advance(1000)
+  t.equal(hall.of('status').length, 1, 'that it is live')
+  hall.clock.advance(3000)
+  t.ok(hall.states.includes('frozen'), 'and what changes is told at once')
+  t.ok(hall.of('status').length > 1)
+})
+
+/** A camera of which twelve seconds were read, so that what follows may wait, and four more have come. */
+async function waiting(t: Test): Promise<Hall> {
+  const folder = t.testdir({ 'first.ts': rounds(0, 3), 'second.ts': rounds(3, 4) })
+  const lines = 'cat first.ts; until test -e go; do sleep 0.02; done; cat second.ts; touch written'
+  const hall = new Hall(t, folder, lines)
+  await waitUntil('what came first is read', () => {
+    // With its settings a camera reads what waits.
+    hall.set({})
+    return hall.seconds >= 11
   })
-  await waitUntil('it is live', () => states().includes('live'))
-  await waitUntil('its key frames are known', () => {
-    const known = thread.camera(1)?.ring.groupMs
-    return known !== undefined
-  })
-  for (let second = 0; second < 4; second += 1) clock.advance(1000)
-  t.equal(statuses(), 1, 'that it is live')
-  clock.advance(3000)
-  t.ok(states().includes('frozen'), 'and what changes is told at once')
-  t.ok(statuses() > 1)
-  thread.receive({ type: 'stop' })
-  await waitUntil('it has stopped', () => messages.some(({ type }) => type === 'stopped'))
+  // How fast it comes is known with the next reading.
+  hall.clock.advance(10)
+  writeFileSync(join(folder, 'go'), '')
+  await waitUntil('more has come', () => existsSync(join(folder, 'written')))
+  t.equal(hall.seconds, 11, 'it waits')
+  return hall
+}
+
+t.test('its video is read once a second, with its status', async (t) => {
+  const hall = await waiting(t)
+  hall.clock.advance(989)
+  t.equal(hall.seconds, 11)
+  hall.clock.advance(1)
+  t.equal(hall.seconds, 15)
+})
+
+t.test('who begins to watch it sees at once what waited to be read', async (t) => {
+  const hall = await waiting(t)
+  hall.set({ streaming: true })
+  hall.thread.receive({ type: 'live', cameraId: 1, format: 'mpegts', feed: 1 })
+  await waitUntil('a live picture', () => hall.of('livePicture').length > 0)
+  t.equal(hall.seconds, 15)
+  t.match(hall.of('livePicture')[0], { key: true })
 })

@@ -1,6 +1,8 @@
 /** The way of video out of a process, with real processes. */
 import { type ChildProcess, spawn } from 'node:child_process'
+import { channel } from 'node:diagnostics_channel'
 import { once } from 'node:events'
+import { type AddressInfo, connect, type Server } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -11,7 +13,7 @@ import { SimulatedClock } from '../support/simulated-clock.ts'
 type Running = { readonly pipe: VideoPipe; readonly child: ChildProcess; readonly seen: () => string }
 
 /** Runs a script of the shell with the pipe as its standard output. */
-async function run(t: Test, script: string, needs: Pick<VideoPipeNeeds, 'clock' | 'mayWait'>): Promise<Running> {
+async function run(t: Test, script: string, needs: Pick<VideoPipeNeeds, 'clock' | 'mostWaitMs'>): Promise<Running> {
   const parts: Buffer[] = []
   const pipe = await VideoPipe.open({ ...needs, onBytes: (bytes) => parts.push(Buffer.from(bytes)) })
   const child = spawn('sh', ['-c', script], { stdio: ['pipe', pipe.end, 'pipe'] })
@@ -25,9 +27,9 @@ async function run(t: Test, script: string, needs: Pick<VideoPipeNeeds, 'clock' 
 
 const drained = (pipe: VideoPipe) => new Promise<void>((resolve) => pipe.drain(resolve))
 
-for (const mayWait of [true, false]) {
-  t.test(`more than the kernel holds comes whole and in order (may wait: ${mayWait})`, async (t) => {
-    const { pipe, child, seen } = await run(t, 'seq 1 400000', { clock: systemClock, mayWait: () => mayWait })
+for (const waitMs of [300, 0]) {
+  t.test(`more than the kernel holds comes whole and in order (may wait: ${waitMs} ms)`, async (t) => {
+    const { pipe, child, seen } = await run(t, 'seq 1 400000', { clock: systemClock, mostWaitMs: () => waitMs })
     await once(child, 'exit')
     await drained(pipe)
     const numbers = Array.from({ length: 400_000 }, (_, i) => `${i + 1}\n`).join('')
@@ -38,7 +40,7 @@ for (const mayWait of [true, false]) {
 t.test('what waits is read when somebody asks, before the answer, and what is left at the end', async (t) => {
   // On this clock no time passes, so nothing is read without being asked for.
   const script = 'echo one; read -r go; echo two; echo written >&2; read -r go; echo three'
-  const running = await run(t, script, { clock: new SimulatedClock(0), mayWait: () => true })
+  const running = await run(t, script, { clock: new SimulatedClock(0), mostWaitMs: () => 300 })
   const { pipe, child, seen } = running
   for (; seen() !== 'one\n'; await turn()) pipe.read()
   const [stdin, stderr] = [child.stdin as Writable, child.stderr as Readable]
@@ -53,4 +55,36 @@ t.test('what waits is read when somebody asks, before the answer, and what is le
   t.equal(seen(), 'one\ntwo\n', 'it waits')
   await drained(pipe)
   t.equal(seen(), 'one\ntwo\nthree\n')
+})
+
+t.test('a second of 8 Mb/s waits without holding up who writes it, and is read when its time is over', async (t) => {
+  const clock = new SimulatedClock(0)
+  const script = 'echo one; read -r go; head -c 1000000 /dev/zero; echo written >&2; exec tail -f /dev/null'
+  const { pipe, child, seen } = await run(t, script, { clock, mostWaitMs: () => 1250 })
+  for (; seen() !== 'one\n'; await turn()) pipe.read()
+  // How fast it comes is known with the next reading.
+  clock.advance(10)
+  const [stdin, stderr] = [child.stdin as Writable, child.stderr as Readable]
+  const written = once(stderr, 'data')
+  stdin.write('go\n')
+  await written
+  clock.advance(1249)
+  t.equal(seen().length, 4, 'it waits')
+  clock.advance(1)
+  t.equal(seen().length, 1_000_004)
+})
+
+t.test('what another program of the box sends to the port is no video', async (t) => {
+  const listening = channel('tracing:net.server.listen:asyncEnd')
+  const onListening = (message: unknown) => {
+    const { port } = (message as { server: Server }).server.address() as AddressInfo
+    const stranger = connect({ port, host: '127.0.0.1' }, () => stranger.write('not video\n'))
+    stranger.on('error', () => {})
+  }
+  listening.subscribe(onListening)
+  const running = run(t, 'echo video', { clock: systemClock, mostWaitMs: () => 0 })
+  const { pipe, child, seen } = await running.finally(() => listening.unsubscribe(onListening))
+  await once(child, 'exit')
+  await drained(pipe)
+  t.equal(seen(), 'video\n')
 })
