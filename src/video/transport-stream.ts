@@ -48,7 +48,7 @@ export class UnitSplitter {
   /** The first pictures, while their times are not known; undefined once they are. */
   #uncertain: Unit[] | undefined
 
-  /** @param options.timesAreKnown the stream was recorded from one whose first times have been corrected */
+  /** `timesAreKnown`: the stream was recorded from one whose first times have been corrected. */
   constructor({ timesAreKnown = false }: { readonly timesAreKnown?: boolean } = {}) {
     this.#uncertain = timesAreKnown ? undefined : []
   }
