@@ -1,6 +1,9 @@
 import t from 'tap'
 import type { Permission } from '../../src/config/index.ts'
 import { reachOf } from '../../src/hub/ask/reach.ts'
+import { OfferService } from '../../src/hub/offers/service.ts'
+import { connectionOf, HubDatabase } from '../../src/hub/store/database.ts'
+import { silentLogger } from '../../src/platform/index.ts'
 import { readBarcode } from '../../src/warehouse/index.ts'
 import { verifyBundle } from '../support/evidence/bundle.ts'
 import { checkpointText, testLog } from '../support/evidence/forge.ts'
@@ -429,8 +432,39 @@ t.test('a site has its regions, and the version that it is offered', async (t) =
   hub.clock.advance(11_000)
   t.match((await askAs(hub, '/api/hub/sites')).body.data, [
     { siteId: 'dc-7', regions: [], offered: '1.3.0' },
-    { siteId: 'dc-8', regions: ['north'], offered: null },
+    { siteId: 'dc-8', regions: ['north'], offered: null, offerState: null },
   ])
+})
+
+t.test('a site that is offered a version says why the next stage waits for it', async (t) => {
+  const hub = await headOffice(t, postgres)
+  const db = new HubDatabase({ connection: connectionOf(hub.config.hub.database, 'app'), log: silentLogger() })
+  t.teardown(() => db.close())
+  const offers = new OfferService({ db, clock: hub.clock })
+  await offers.begin('1.3.0', 'ada', 'dc-7')
+  hub.clock.advance(11_000)
+  const stands = async (status: object) => {
+    const { logId = '' } = story['dc-7'] ?? {}
+    await hub.rows('UPDATE log_head SET status = $2, fed_at = $3 WHERE log_id = $1', [
+      ...[logId, status, new Date(hub.clock.now())],
+    ])
+    const [site] = (await askAs(hub, '/api/hub/sites')).body.data
+    return [site.offerState, ...((await offers.open())?.waitsFor ?? [])]
+  }
+  const fellBack = {
+    component: 'box',
+    kind: 'update.fell_back',
+    message: 'It went back.',
+    since: '2026-03-02T08:00:00.000Z',
+  }
+  const on = (version: string, health = 'healthy', troubles: object[] = []) => ({ version, health, troubles })
+  t.same(await stands(on('1.2.0')), ['undecided', 'dc-7 runs 1.2.0 and has not taken it yet'])
+  t.same(await stands(on('1.2.0', 'degraded', [fellBack])), ['failed', 'dc-7 runs 1.2.0: It went back.'])
+  t.same(await stands(on('1.3.0', 'degraded')), ['unwell', 'dc-7 is degraded'])
+  t.same(await stands(on('1.3.0')), ['runs'])
+  hub.clock.advance(16 * 60_000)
+  const [site] = (await askAs(hub, '/api/hub/sites')).body.data
+  t.same([site.offerState, (await offers.open())?.waitsFor], ['silent', ['dc-7 has not been heard lately']])
 })
 
 t.test('a role can differ by site and region', async (t) => {

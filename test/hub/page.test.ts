@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { pastedOf } from '../../src/console/page/hub-list.ts'
+import { offersOf, pastedOf, type Site } from '../../src/console/page/hub-list.ts'
+import { hubTexts } from '../../src/console/page/hub-texts.ts'
 import { violations } from '../support/axe.ts'
 import { inBrowser, launchBrowser, open } from '../support/browser.ts'
 import { fedSite, forkOf, headOffice } from '../support/head-office.ts'
@@ -145,6 +146,22 @@ const fleet = {
   ...{ openAlerts: 0, cameras: { configured: 3, withoutPictures: 0 }, freeBytes: 50 * 1024 ** 3 },
   ...{ certificateUntil: '2026-05-02T08:00:00.000Z', backupAt: null, rehearsedAt: null, configHash: 'ab'.repeat(32) },
 }
+
+t.test('the page says which sites are not ready for the next step of an offer, the first five by name', async (t) => {
+  const site = (name: string, offered: string | null, offerState: Site['offerState']) =>
+    ({ name, offered, offerState, version: '1.2.0' }) as Site
+  const [offer] = offersOf([
+    site('Hall 0', null, null),
+    ...[site('Hall 1', '1.3.0', 'runs'), site('Hall 2', '1.3.0', 'failed'), site('Hall 3', '1.3.0', 'undecided')],
+  ])
+  t.match(offer, { version: '1.3.0', sites: 3 })
+  t.equal(
+    hubTexts.sites.offerWaits(offer?.waitsFor ?? []),
+    'Not ready for the next step: Hall 2 could not take it, Hall 3 has not taken it yet.',
+  )
+  const silent = Array.from({ length: 1200 }, (_, n) => ({ name: `Hall ${n}`, state: 'silent' as const }))
+  t.match(hubTexts.sites.offerWaits(silent), /Hall 4 is not heard, 1195 more\.$/)
+})
 
 t.test('a list that is pasted into a spreadsheet stays text', async (t) => {
   t.equal(pastedOf([['dc-7', '=1+1', 'A\t1', '-2']]), "dc-7\t'=1+1\tA 1\t'-2")

@@ -25,6 +25,7 @@ export type Site = {
   readonly permissions: readonly string[]
   /** The version that it is offered. */
   readonly offered: string | null
+  readonly offerState: 'runs' | 'undecided' | 'failed' | 'silent' | 'unwell' | null
   readonly fleet: Fleet | null
   readonly config: {
     readonly differsIn: readonly string[]
@@ -102,12 +103,16 @@ export function countsOf(
     .filter(({ count }) => count > 0)
 }
 
-/** Returns which versions are offered, to how many sites, and how many of those run it. Pure. */
+/** Returns which versions are offered, to how many sites, how many of those run it, and which are not ready for the next stage. Pure. */
 export function offersOf(sites: readonly Site[]) {
   const versions = new Set(sites.flatMap(({ offered }) => offered ?? []))
   return [...versions].map((version) => {
     const having = sites.filter(({ offered }) => offered === version)
-    return { version, sites: having.length, running: having.filter((site) => site.version === version).length }
+    const running = having.filter((site) => site.version === version).length
+    const waitsFor = having.flatMap(({ name, offerState }) =>
+      offerState === null || offerState === 'runs' ? [] : [{ name, state: offerState }],
+    )
+    return { version, sites: having.length, running, waitsFor }
   })
 }
 

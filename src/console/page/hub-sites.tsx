@@ -64,6 +64,7 @@ export const HubSites = ({ query, onLeft }: { query: URLSearchParams; onLeft: ()
       {offersOf(all).map((offer) => (
         <p key={offer.version} class="card">
           {words.offer(offer.version, offer.sites, offer.running)}
+          {offer.waitsFor.length > 0 ? ` ${words.offerWaits(offer.waitsFor)}` : null}
         </p>
       ))}
       {all.length > 0 ? (

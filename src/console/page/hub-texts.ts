@@ -7,6 +7,10 @@ const gibOf = (bytes: number) => (bytes / 1024 ** 3).toLocaleString(locale, { ma
 
 type Way = { from: string; to: string | undefined; unit: string; since: string }
 
+/** The first five of a list, and how many more there are. */
+const firstOf = (all: readonly string[], more: (n: number) => string) =>
+  [...all.slice(0, 5), ...(all.length > 5 ? [more(all.length - 5)] : [])].join(', ')
+
 const english = {
   title: 'Head office',
   signIn: {
@@ -45,6 +49,18 @@ const english = {
     offered: (version: string) => `${version} is offered`,
     offer: (version: string, sites: number, running: number) =>
       `Version ${version} is offered to ${many(sites, 'site', 'sites')}; ${running.toLocaleString(locale)} of them ${running === 1 ? 'runs' : 'run'} it. It goes to 1 site first, then to 5, then to the rest. Each gateway decides by itself when to take it.`,
+    offerWaits: (sites: readonly { name: string; state: 'undecided' | 'failed' | 'silent' | 'unwell' }[]) => {
+      const is = {
+        undecided: 'has not taken it yet',
+        failed: 'could not take it',
+        silent: 'is not heard',
+        unwell: 'is unwell with it',
+      }
+      return `Not ready for the next step: ${firstOf(
+        sites.map(({ name, state }) => `${name} ${is[state]}`),
+        (n) => `${n} more`,
+      )}.`
+    },
     state: 'State',
     name: 'Site',
     contact: 'Last contact',
@@ -321,6 +337,18 @@ const german: typeof english = {
     offered: (version) => `${version} wird angeboten`,
     offer: (version, sites, running) =>
       `Version ${version} wird ${many(sites, 'Standort', 'Standorten')} angeboten; auf ${running.toLocaleString(locale)} davon läuft sie. Sie geht zuerst an 1 Standort, dann an 5, dann an die übrigen. Jedes Gateway entscheidet selbst, wann es sie nimmt.`,
+    offerWaits: (sites) => {
+      const is = {
+        undecided: 'hat sie noch nicht genommen',
+        failed: 'konnte sie nicht nehmen',
+        silent: 'meldet sich nicht',
+        unwell: 'hat damit Störungen',
+      }
+      return `Noch nicht bereit für den nächsten Schritt: ${firstOf(
+        sites.map(({ name, state }) => `${name} ${is[state]}`),
+        (n) => `${n} weitere`,
+      )}.`
+    },
     state: 'Zustand',
     name: 'Standort',
     contact: 'Letzter Kontakt',

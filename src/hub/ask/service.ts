@@ -3,6 +3,7 @@ import { Status } from '../../feed/index.ts'
 import { type Clock, isoTime } from '../../platform/index.ts'
 import { gtin14, readBarcode } from '../../warehouse/index.ts'
 import type { StoredRoots } from '../feed/stored-tree.ts'
+import { offerStateOf } from '../offers/stages.ts'
 import type { HubDatabase } from '../store/database.ts'
 import { alertCursor, readAlertCursor } from './alert-cursor.ts'
 import { type CheckpointPage, checkpointsOf } from './checkpoints.ts'
@@ -153,6 +154,7 @@ export class AskService {
         openAlerts: alerts.get(now.site_id) ?? 0,
       }
       const differsIn = differing(sectionsOf(now.status), usual)
+      const offeredVersion = offered.get(now.site_id)
       return [
         {
           ...{ siteId: now.site_id, name: now.name, timezone: now.timezone, logId: now.log_id, size: Number(now.size) },
@@ -160,7 +162,11 @@ export class AskService {
           ...{ ...facts, logs: ofSite.length, version, troubles },
           fedAt: fedAtMs === null ? null : isoTime(fedAtMs),
           ...{ standing: standingOf(facts), problems: problemsOf({ ...facts, differsIn }, nowMs) },
-          ...{ regions: this.#regionsOf(now.site_id), offered: offered.get(now.site_id) ?? null },
+          ...{ regions: this.#regionsOf(now.site_id), offered: offeredVersion ?? null },
+          offerState:
+            offeredVersion === undefined
+              ? null
+              : offerStateOf(offeredVersion, { version, health, troubles, silentMs: fedAtMs && nowMs - fedAtMs }),
           permissions: [...mayAt(now.site_id)],
           config: {
             differsIn,

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { Fleet } from '../../feed/index.ts'
 import { problemKinds, standings } from '../ask/problems.ts'
+import { offerStates } from '../offers/stages.ts'
 
 /** What the head office answers people, for its description. A test holds real answers against it. */
 
@@ -90,6 +91,10 @@ export const SitesAnswer = listOf(
         .string()
         .nullable()
         .openapi({ description: 'the version that it is offered; its gateway decides by itself when to take it' }),
+      offerState: z.enum(offerStates).nullable().openapi({
+        description:
+          'what became of that version there; the next stage waits for each that is not `runs`. `undecided`: it runs another one; `failed`: it says that a newer one was refused or given up; `silent`: not heard for 15 minutes; `unwell`: it runs it and is not healthy',
+      }),
       standing: z.enum(standings).openapi({ description: 'the worst that is known of it' }),
       problems: z.array(z.strictObject({ kind: z.enum(problemKinds), amount: z.number() })).openapi({
         description:

@@ -7,8 +7,6 @@ import type { HubDatabase } from '../store/database.ts'
 import { chosenFor, lastStage, obstacles, type SiteNow } from './stages.ts'
 import { endStages, type OfferStage, putStage, stagesOf } from './store.ts'
 
-/** A gateway sends a sign of life every five minutes. */
-const heardWithinMs = 15 * 60_000
 /** How old the offer may be that is reported to a feed. */
 const freshForMs = 10_000
 
@@ -112,8 +110,8 @@ export class OfferService {
     // The newest log of a site last, so that it counts.
     const logs = new Map((await logsOf(this.#needs.db, null)).filter(isCurrent).map((log) => [log.site_id, log]))
     return [...logs.values()].map(({ site_id: siteId, status, fed_at }) => {
-      const { version, health } = Status.parse(status)
-      return { siteId, version, health, isHeard: fed_at !== null && nowMs - fed_at.getTime() <= heardWithinMs }
+      const { version, health, troubles } = Status.parse(status)
+      return { siteId, version, health, troubles, silentMs: fed_at && nowMs - fed_at.getTime() }
     })
   }
 }

@@ -4,14 +4,36 @@ import { createHash } from 'node:crypto'
 const stageSizes = [1, 5] as const
 export const lastStage = stageSizes.length + 1
 
+/** A gateway sends a sign of life every five minutes. */
+const heardWithinMs = 15 * 60_000
+
 /** What a site says that it runs, and how it is. */
 export type SiteNow = {
   readonly siteId: string
   readonly version: string | null
   readonly health: string | null
-  /** Whether it has been heard lately. */
-  readonly isHeard: boolean
+  readonly troubles: readonly { readonly kind: string; readonly message: string }[]
+  /** Since it was heard last, in milliseconds; null: never. */
+  readonly silentMs: number | null
 }
+
+/**
+ * What became of a version at a site that it is offered to. `runs`: well. `undecided`: it runs another one and has said nothing else. `failed`: it says
+ * that a newer one was refused, could not be installed or was given up. `unwell`: it runs it and is not healthy.
+ */
+export const offerStates = ['runs', 'undecided', 'failed', 'silent', 'unwell'] as const
+export type OfferState = (typeof offerStates)[number]
+
+/** Returns what became of a version at a site that it is offered to. Pure. */
+export function offerStateOf(version: string, now: Omit<SiteNow, 'siteId'>): OfferState {
+  if (now.silentMs === null || now.silentMs > heardWithinMs) return 'silent'
+  if (now.version !== version) return failureOf(now) ? 'failed' : 'undecided'
+  return now.health === 'healthy' ? 'runs' : 'unwell'
+}
+
+/** A box that does not reach its place of updates has not refused this one. */
+const failureOf = ({ troubles }: Pick<SiteNow, 'troubles'>) =>
+  troubles.find(({ kind }) => ['update.failed', 'update.refused', 'update.fell_back'].includes(kind))
 
 /**
  * Chooses the sites that a stage adds to those that have the offer; undefined: all sites, also those that come later. The order is by
@@ -34,8 +56,14 @@ export function obstacles(version: string, offered: readonly string[], sites: re
   return offered.flatMap((siteId) => {
     const now = sites.find((site) => site.siteId === siteId)
     if (!now) return []
-    if (now.version !== version) return [`${siteId} runs ${now.version ?? 'an unknown version'}`]
-    if (!now.isHeard) return [`${siteId} has not been heard lately`]
-    return now.health === 'healthy' ? [] : [`${siteId} is ${now.health ?? 'of unknown health'}`]
+    const state = offerStateOf(version, now)
+    return state === 'runs' ? [] : [`${siteId} ${wordsOf[state](now)}`]
   })
+}
+
+const wordsOf: Record<Exclude<OfferState, 'runs'>, (now: SiteNow) => string> = {
+  undecided: (now) => `runs ${now.version ?? 'an unknown version'} and has not taken it yet`,
+  failed: (now) => `runs ${now.version ?? 'an unknown version'}: ${failureOf(now)?.message}`,
+  silent: () => 'has not been heard lately',
+  unwell: (now) => `is ${now.health ?? 'of unknown health'}`,
 }
