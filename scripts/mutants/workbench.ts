@@ -20,7 +20,9 @@ export class Workbench {
     // Not an argument of the test: the daemons and commands that it starts load the same modules.
     const imports = pathToFileURL(join(this.#tree.folder, 'scripts', 'mutants', 'imports.ts'))
     const NODE_OPTIONS = `--import=${imports.href}`
-    this.#env = { ...process.env, TMPDIR: this.#temporary, NODE_COMPILE_CACHE: cache, NODE_OPTIONS }
+    // What a mutant breaks often never happens: waiting a minute for each of these would be a third of the run.
+    const patience = { TEST_PATIENCE_MS: '20000' }
+    this.#env = { ...process.env, ...patience, TMPDIR: this.#temporary, NODE_COMPILE_CACHE: cache, NODE_OPTIONS }
     // An ended process leaves nothing behind, neither in the cache of compiled modules, so that this one has to.
     const env = { ...this.#env, MUTANTS_WARM: 'yes' }
     spawnSync(process.execPath, ['scripts/mutants/warm.ts'], { cwd: this.#tree.folder, env })

@@ -3,6 +3,7 @@ import { type Browser, type BrowserContextOptions, chromium, type Locator, type 
 import { HttpListener } from '../../src/http/index.ts'
 import { heldPhoto, people, type TestGateway, testGateway } from './gateway.ts'
 import { SimulatedClock } from './simulated-clock.ts'
+import { patienceMs } from './waiting.ts'
 
 /** The whole browser, for tests of what the other one lacks: the cameras of the device. */
 export const wholeBrowser = '/usr/bin/chromium'
@@ -77,7 +78,7 @@ export async function open(
   const own = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...context })
   t.teardown(() => own.close())
   const page = await own.newPage()
-  page.setDefaultTimeout(60_000)
+  page.setDefaultTimeout(patienceMs)
   const faults: string[] = []
   page.on('console', (message) => {
     const isAbsent = /status of 404/.test(message.text()) && /\/api\/iot\//.test(message.location().url)
