@@ -255,7 +255,7 @@ export class CamerasService {
   /** Returns what the last run left: it is looked for once, because only a thread changes it. */
   get #left(): { readonly count: number; readonly hasFiles: boolean } {
     this.#leftAtStart ??= {
-      count: this.#needs.work.read(store.openReservations).length,
+      count: this.#needs.work.read(store.countOpenReservations),
       hasFiles: this.#needs.hasLeftovers(),
     }
     return this.#leftAtStart

@@ -29,6 +29,13 @@ const reservationsWithoutRow = statement({
     WHERE NOT EXISTS (SELECT 1 FROM main.detection_event d WHERE d.id = r.id)
       AND NOT EXISTS (SELECT 1 FROM main.event_film f WHERE f.id = r.id) ORDER BY id`,
 })
+const openAmongNewest = statement({
+  columns: { n: integer },
+  sql: `SELECT count(*) AS n FROM main.detection_reservation r
+    WHERE id > (SELECT max(id) FROM main.detection_reservation) - 500
+      AND NOT EXISTS (SELECT 1 FROM main.detection_event d WHERE d.id = r.id)
+      AND NOT EXISTS (SELECT 1 FROM main.event_film f WHERE f.id = r.id)`,
+})
 /** A clip is open for minutes at most, so what has no row yet is among the newest. */
 const pendingReservations = statement({
   columns: { id: integer },
@@ -159,6 +166,11 @@ export function firedWithoutRow(tx: ReadTx, cctvId: number, fromMs: number, toMs
 /** Lists motion that fired and has no row, by looking at all: for the start. Films of events are none: they are ordered again. */
 export function openReservations(tx: ReadTx): Reservation[] {
   return tx.all(reservationsWithoutRow)
+}
+
+/** Counts the newest 500 of them that have no row: for whoever asks while the gateway works. */
+export function countOpenReservations(tx: ReadTx): number {
+  return tx.get(openAmongNewest)?.n ?? 0
 }
 
 /** Lists the ids of a camera's detections of a span, `toMs` excluded, whose clip is still being recorded; newest first. */

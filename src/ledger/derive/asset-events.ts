@@ -2,7 +2,7 @@ import { pick, type ReadTx, statement } from '../../database/index.ts'
 import { type PlacementEventRow, tables } from '../tables.ts'
 
 /** So many events of an asset are looked at: the newest, some milliseconds of reading. */
-export const mostEventsOfAsset = 5000
+export const mostEventsOfAsset = 3000
 
 const newestOf = statement({
   columns: pick(tables.placement_event, 'id', 'slot_id', 'photo_sha256'),
