@@ -24,6 +24,7 @@ import {
   type Metrics,
   notificationOf,
   preRollObservations,
+  refusedObservation,
   segmentObservations,
   signingObservation,
   stampObservations,
@@ -133,8 +134,9 @@ function sourcesOf(needs: HealthNeeds): ConstructorParameters<typeof HealthWatch
       const seen = cameraObservations(cameras.cameraHealth(), clock.now())
       // Also without a camera: those of one that was taken out of the config wait as well.
       const clips = clipsObservation(cameras.clipsWaiting())
-      if (seen.length === 0) return [clips]
-      return [...seen, ...preRollObservations(cameras.preRolls()), clips, ffmpegObservation(ffmpegOrigin(), before)]
+      const all = [...seen, clips, refusedObservation(cameras.clipsRefused(), before)]
+      if (seen.length === 0) return all
+      return [...all, ...preRollObservations(cameras.preRolls()), ffmpegObservation(ffmpegOrigin(), before)]
     },
   }
 }

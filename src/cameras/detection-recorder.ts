@@ -30,6 +30,15 @@ export type CamerasLink = { send(message: ToCameras): void }
 
 /** Time until a detection that could not be written is tried again. */
 const writeAgainMs = 10_000
+/** A detection that was refused so often is left to the next start. */
+const mostRefusals = 5
+
+/** A detection that the database refuses, though the disk takes writes. Its files stay as they are. */
+export type RefusedDetection = {
+  readonly detectionId: number
+  /** Name of its clip in the folder of the clips; null: it has none. */
+  readonly file: string | null
+}
 
 type DetectionRecorderNeeds = {
   readonly work: UnitOfWork
@@ -48,7 +57,8 @@ type DetectionRecorderNeeds = {
 export class DetectionRecorder {
   readonly #needs: DetectionRecorderNeeds
   /** Writes that the disk has not taken yet. */
-  readonly #writing = new Set<Promise<void>>()
+  readonly #writing = new Set<Promise<boolean>>()
+  readonly #refused = new Map<number, RefusedDetection>()
   /** The first id that the running thread got; undefined before. Older ones belong to earlier threads. */
   #firstId: number | undefined
 
@@ -72,17 +82,21 @@ export class DetectionRecorder {
 
   /** Records motion that fired, with its notification; a repeat changes nothing. */
   async fired(message: MotionFired): Promise<void> {
-    await this.#untilWritten(() => this.#fire(message))
+    await this.#untilWritten(() => this.#fire(message), { detectionId: message.detectionId, file: null })
   }
 
-  /** Records what became of a clip; a repeat changes nothing. */
-  async closed(message: ClipClosed | ClipLost): Promise<void> {
-    await this.#untilWritten(() => this.#close(message))
+  /** Records what became of a clip; a repeat changes nothing. Resolves with false when it is left to the next start. */
+  closed(message: ClipClosed | ClipLost): Promise<boolean> {
+    const file = message.type === 'clipClosed' ? message.file : null
+    return this.#untilWritten(() => this.#close(message), { detectionId: message.detectionId, file })
   }
 
-  /** Notes that no film of an event is made, because the clip of motion shows the same; holds on the film pass to it. */
-  async covered({ detectionId, by }: FilmCovered): Promise<void> {
-    await this.#untilWritten(() => this.#cover(detectionId, by))
+  /**
+   * Notes that no film of an event is made, because the clip of motion shows the same; holds on the film pass to it. Resolves with
+   * false when that is left to the next start.
+   */
+  covered({ detectionId, by }: FilmCovered): Promise<boolean> {
+    return this.#untilWritten(() => this.#cover(detectionId, by), { detectionId, file: null })
   }
 
   /**
@@ -92,10 +106,22 @@ export class DetectionRecorder {
    */
   async giveUp(kept: readonly number[]): Promise<void> {
     await this.written()
-    await this.#untilWritten(() => this.#writeLost(new Set(kept)))
+    let lost: store.Reservation[] = []
+    await this.#untilWritten(async () => {
+      lost = this.#needs.work.read(store.openReservations).filter(({ id }) => this.#isLost(id, kept))
+    })
+    // Each by itself, in one commit: one that is refused keeps no other one from being recorded.
+    await Promise.all(
+      lost.map((fired) => this.#untilWritten(() => this.#writeLost(fired), { detectionId: fired.id, file: null })),
+    )
   }
 
-  /** Resolves when everything that was reported so far is written. */
+  /** Lists what the database refuses. The thread has it at each start, and then it is tried again. */
+  get refused(): readonly RefusedDetection[] {
+    return [...this.#refused.values()]
+  }
+
+  /** Resolves when everything that was reported so far is written, or left to the next start. */
   async written(): Promise<void> {
     await Promise.all(this.#writing)
   }
@@ -148,14 +174,16 @@ export class DetectionRecorder {
     this.#needs.link.send({ type: 'recorded', detectionId })
   }
 
-  async #writeLost(kept: ReadonlySet<number>): Promise<void> {
+  #isLost(id: number, kept: readonly number[]): boolean {
+    return !kept.includes(id) && !this.#refused.has(id) && id < (this.#firstId ?? Infinity)
+  }
+
+  async #writeLost(fired: store.Reservation): Promise<void> {
     const reason = 'the gateway ended before anything of the clip was on disk'
     await this.#needs.work.write((tx) => {
-      for (const fired of store.openReservations(tx)) {
-        if (kept.has(fired.id) || fired.id >= (this.#firstId ?? Infinity)) continue
-        this.#append(tx, fired, { clip_status: 'lost', reason }, null)
-        this.#needs.gaps.appendUntilNextGap(tx, fired.cctv_id, fired.fired_at_ms, reason)
-      }
+      if (store.findDetection(tx, fired.id)) return
+      this.#append(tx, fired, { clip_status: 'lost', reason }, null)
+      this.#needs.gaps.appendUntilNextGap(tx, fired.cctv_id, fired.fired_at_ms, reason)
     })
   }
 
@@ -259,24 +287,40 @@ export class DetectionRecorder {
     )
   }
 
-  /** Repeats a write until the disk takes it. The thread also reports unconfirmed detections at each start. */
-  async #untilWritten(write: () => Promise<void>): Promise<void> {
-    const writing = this.#tryUntilWritten(write).finally(() => this.#writing.delete(writing))
+  /**
+   * Repeats a write until the disk takes it. `row` is left to the next start when the database refuses it: the thread reports
+   * unconfirmed detections at each start. Without a row it is repeated for ever. Resolves with whether it is written.
+   */
+  #untilWritten(write: () => Promise<void>, row?: RefusedDetection): Promise<boolean> {
+    const writing = this.#tryUntilWritten(write, row).finally(() => this.#writing.delete(writing))
     this.#writing.add(writing)
-    await writing
+    return writing
   }
 
-  async #tryUntilWritten(write: () => Promise<void>): Promise<void> {
-    for (;;) {
+  async #tryUntilWritten(write: () => Promise<void>, row: RefusedDetection | undefined): Promise<boolean> {
+    for (let refusals = 0; ; ) {
       try {
         await write()
-        return
+        if (row) this.#refused.delete(row.detectionId)
+        return true
       } catch (err) {
+        if (this.#needs.work.isClosed) return false
+        if (!this.#mayPass(err)) refusals += 1
+        if (row && refusals >= mostRefusals) {
+          this.#refused.set(row.detectionId, row)
+          this.#needs.logger.error({ err, ...row }, 'the database refuses a detection; the next start tries it again')
+          return false
+        }
         this.#needs.logger.error({ err }, 'a detection could not be written; it is tried again')
-        if (err instanceof AppError && err.code === 'NOT_READY') return
         await new Promise<void>((resolve) => this.#needs.clock.after(writeAgainMs, resolve))
       }
     }
+  }
+
+  /** Says whether an error may end by itself. While the disk takes no writes, each may follow from one that was not written. */
+  #mayPass(err: unknown): boolean {
+    if (this.#needs.work.diskFault) return true
+    return err instanceof AppError && (err.code === 'STORAGE_FULL' || err.code === 'NOT_READY')
   }
 }
 

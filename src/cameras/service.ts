@@ -11,7 +11,7 @@ import { CameraLog } from './camera-log.ts'
 import { newestClock } from './clock-store.ts'
 import type { ConfiguredCameras } from './configured.ts'
 import type { DetectionCopies } from './copies.ts'
-import type { CamerasLink, DetectionRecorder } from './detection-recorder.ts'
+import type { CamerasLink, DetectionRecorder, RefusedDetection } from './detection-recorder.ts'
 import type { EventFilms } from './event-films.ts'
 import { filmSeconds } from './film-plan.ts'
 import type { Duty, GapKeeper } from './gap-keeper.ts'
@@ -62,6 +62,8 @@ export class CamerasService {
   readonly #startedMs: number
   #leftAtStart: { readonly count: number; readonly hasFiles: boolean } | undefined
   #threadNumber = 0
+  /** Whether everything that an earlier run left was written, or refused. */
+  #areLeftoversTried = false
 
   constructor(needs: CamerasServiceNeeds) {
     this.#needs = needs
@@ -209,14 +211,14 @@ export class CamerasService {
       case 'clipClosed':
       case 'clipLost':
         this.#waiting.done(message.detectionId)
-        void this.#needs.recorder.closed(message).then(() => this.#needs.films.done(message.detectionId))
+        void this.#needs.recorder.closed(message).then((isWritten) => this.#ended(message.detectionId, isWritten))
         break
       case 'clipWaits':
         this.#waiting.heard(message, this.#needs.clock.monotonic())
         this.#needs.films.waits(message.detectionId)
         break
       case 'filmCovered':
-        void this.#needs.recorder.covered(message).then(() => this.#needs.films.done(message.detectionId))
+        void this.#needs.recorder.covered(message).then((isWritten) => this.#ended(message.detectionId, isWritten))
         break
       case 'leftoversDone':
         void this.#giveUp(message.kept)
@@ -232,6 +234,12 @@ export class CamerasService {
       case 'stopped':
         break
     }
+  }
+
+  /** A film that is left to the next start takes no turn of the others, and is not ordered again. */
+  #ended(filmId: number, isWritten: boolean): void {
+    if (isWritten) this.#needs.films.done(filmId)
+    else this.#needs.films.waits(filmId)
   }
 
   /** Says whether the cameras thread has something to do: a camera, or clips that an earlier run left. */
@@ -250,6 +258,12 @@ export class CamerasService {
     if (!this.needsThread) return undefined
     const { count } = this.#left
     return count === 0 ? seen : { count, forMs: nowMs - this.#startedMs, words: noThread }
+  }
+
+  /** Lists what the database refuses; 'unknown' while none is known, and what earlier runs left was not tried. */
+  clipsRefused(): readonly RefusedDetection[] | 'unknown' {
+    const { refused } = this.#needs.recorder
+    return refused.length === 0 && !this.#areLeftoversTried && this.needsThread ? 'unknown' : refused
   }
 
   /** Returns what the last run left: it is looked for once, because only a thread changes it. */
@@ -277,6 +291,7 @@ export class CamerasService {
     if (kept === null) return
     this.#waiting.leftoversDone(kept)
     await this.#needs.recorder.giveUp(kept)
+    this.#areLeftoversTried = true
   }
 
   /** Says why a connected camera gives no pictures; undefined while it gives some, or is being connected. */

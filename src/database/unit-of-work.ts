@@ -113,6 +113,11 @@ export class UnitOfWork {
     }
   }
 
+  /** Says whether all writes are refused because the gateway stops. */
+  get isClosed(): boolean {
+    return this.#closed
+  }
+
   /** Returns STORAGE_FULL with its cause while the disk takes no writes; undefined once a write is stored again. */
   get diskFault(): AppError | undefined {
     return this.#diskFault?.fault

@@ -22,5 +22,6 @@ export {
   diskObservation,
   ffmpegObservation,
   preRollObservations,
+  refusedObservation,
 } from './sources.ts'
 export { HealthWatch } from './watch.ts'

@@ -90,6 +90,31 @@ type ClipsSeen = {
   readonly words: string
 }
 
+/** So many are named in an alert. */
+const mostNamed = 10
+
+/**
+ * @param refused the detections that the database refuses, with the name of the clip of each that has one; 'unknown': what was
+ * wrong stays so
+ */
+export function refusedObservation(
+  refused: readonly { readonly detectionId: number; readonly file: string | null }[] | 'unknown',
+  before: readonly Trouble[],
+): Observation {
+  const kind = 'clips.refused'
+  const observed = { component: 'cameras', subject: 'refused clips', name: 'The recording of clips' } as const
+  if (refused === 'unknown') {
+    const was = before.find((trouble) => trouble.kind === kind)
+    return { ...observed, wrong: was ? { kind, forMs: 0, message: was.message } : null }
+  }
+  if (refused.length === 0) return { ...observed, wrong: null }
+  const names = refused.map(({ detectionId, file }) => (file ? `clips/${file}` : `detection ${detectionId} (no clip)`))
+  const more = names.length > mostNamed ? ` and ${names.length - mostNamed} more` : ''
+  const count = names.length === 1 ? '1 detection' : `${names.length} detections`
+  const message = `The database refuses to record ${count}: ${names.slice(0, mostNamed).join(', ')}${more}. The files stay where they are, and each start tries again. The log of gatehouse says why. Keep the files, and run "gatehouse ledger verify".`
+  return { ...observed, wrong: { kind, forMs: 0, message } }
+}
+
 /** A camera, and what it lacks of its pre-roll. */
 type PreRollSeen = {
   readonly id: number

@@ -46,6 +46,13 @@ export const kinds = {
     over: 'clips.recovered',
     reason: 'Clips could not be made yet. Their video is kept.',
   },
+  'clips.refused': {
+    component: 'cameras',
+    status: 'degraded',
+    graceMs: 0,
+    over: 'clips.recovered',
+    reason: 'The database refuses to record clips. Their files are kept.',
+  },
   'camera.pre-roll': {
     component: 'cameras',
     status: 'degraded',

@@ -178,6 +178,25 @@ t.test('films of the past that could not be made yet take no turn of the others'
   t.equal(made.orders.length, 4, 'each is ordered once')
 })
 
+t.test('films of the past whose row the database refuses take no turn of the others', async (t) => {
+  const made = await hall(t)
+  for (const ago of [90, 80, 70]) await remove(made, 'A', ago * 60_000)
+  const [first, second] = made.orders.splice(0) as [FilmOrder, FilmOrder]
+  const db = new BetterSqlite3(databaseFile(made.gateway.live.config.dataDir))
+  db.exec(`CREATE TRIGGER refused BEFORE INSERT ON detection_event WHEN NEW.id = ${first.detectionId}
+    BEGIN SELECT RAISE(ABORT, 'this row is refused'); END`)
+  db.close()
+  await hear(made.gateway, closed(first))
+  for (let i = 0; i < 4; i += 1) {
+    t.strictSame(made.orders, [], 'it may have been a moment')
+    made.gateway.clock.advance(10_000)
+    await hear(made.gateway)
+  }
+  t.equal(made.orders.length, 1, 'the next one is made')
+  await hear(made.gateway, closed(second))
+  t.equal(made.orders.length, 1, 'the refused one is not ordered again')
+})
+
 t.test('a film that was wanted when the gateway ended is ordered again', async (t) => {
   const made = await hall(t)
   const id = await remove(made, 'A')

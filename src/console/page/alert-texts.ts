@@ -34,6 +34,10 @@ const english = {
       'Clips of cameras could not be made yet. Their video is kept on the box, and it is tried again.',
       'Read why in the message: install ffmpeg, or make room on the disk. After its time of keeping such a clip counts as lost.',
     ],
+    'clips.refused': [
+      'The database refuses to record clips. Their files stay on the box.',
+      'Keep the files that the message names. Run “gatehouse ledger verify” at the box, and read why in the log. Each start tries again.',
+    ],
     'clips.recovered': recovered,
     'storage.slow': [
       'The storage server takes over two seconds for each answer. Sign-ins take that long.',
@@ -246,6 +250,10 @@ const german: Omit<typeof english, 'kinds'> & { readonly kinds: Record<keyof typ
     'clips.waiting': [
       'Clips von Kameras ließen sich noch nicht fertigstellen. Ihr Video bleibt auf dem Gerät, und es wird wieder versucht.',
       'In der Meldung steht, warum: ffmpeg einrichten oder Platz auf der Platte schaffen. Nach der Aufbewahrungsfrist gilt ein solcher Clip als verloren.',
+    ],
+    'clips.refused': [
+      'Die Datenbank nimmt Clips nicht an. Ihre Dateien bleiben auf dem Gerät.',
+      'Die Dateien behalten, die in der Meldung stehen. Am Gerät „gatehouse ledger verify“ aufrufen und im Log von gatehouse lesen, warum. Jeder Start versucht es wieder.',
     ],
     'clips.recovered': geloest,
     'storage.slow': [

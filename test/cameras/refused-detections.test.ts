@@ -1,0 +1,121 @@
+/** Detections that the database refuses, though the disk takes writes. */
+import BetterSqlite3 from 'better-sqlite3'
+import t, { type Test } from 'tap'
+import { databaseFile } from '../../src/database/index.ts'
+import { AppError } from '../../src/errors/index.ts'
+import type { ClipClosed, FromCameras, ToCameras } from '../../src/video/index.ts'
+import { people, type TestGateway, testGateway } from '../support/gateway.ts'
+
+const camera = { id: 7, url: 'rtsp://192.0.2.7/main', owner: 'vera', motion: {} }
+const motionAt = Date.UTC(2026, 2, 2, 8)
+const facts = { cameraId: 7, motionAt, score: 0.42, sceneChange: false }
+
+function closed(detectionId: number): ClipClosed {
+  return {
+    ...{ ...facts, type: 'clipClosed', detectionId, file: `${detectionId}.mp4` },
+    ...{ sha256: String(detectionId).repeat(64), sizeBytes: 1000, snapshot: null },
+    ...{ startedAt: motionAt - 3000, endedAt: motionAt + 5000, preRollSeconds: 3, askedPreRollSeconds: 3 },
+    ...{ durationSeconds: 8, pictures: 121, longestGapSeconds: 0.07, original: true, width: 640, height: 360 },
+    ...{ peakScore: 0.8, closedBy: 'post-roll' },
+  }
+}
+
+async function hear(gateway: TestGateway, ...messages: FromCameras[]): Promise<void> {
+  for (const message of messages) gateway.cameras.heard(message)
+  for (let i = 0; i < 3; i += 1) await gateway.audit('test.settled', {})
+}
+
+/** Lets the time of so many attempts pass. */
+async function attempts(gateway: TestGateway, count: number): Promise<void> {
+  for (let i = 0; i < count; i += 1) {
+    gateway.clock.advance(10_000)
+    await hear(gateway)
+  }
+}
+
+function change(gateway: TestGateway, sql: string): void {
+  const db = new BetterSqlite3(databaseFile(gateway.live.config.dataDir))
+  db.exec(sql)
+  db.close()
+}
+
+const refuse = (id: number, status: string) => `CREATE TRIGGER refused BEFORE INSERT ON detection_event
+  WHEN NEW.id = ${id} AND NEW.clip_status = '${status}'
+  BEGIN SELECT RAISE(ABORT, 'this row is refused'); END`
+const fired = (detectionId: number): FromCameras => ({ ...facts, type: 'motionFired', detectionId, clip: true })
+const ask = async (gateway: TestGateway, path: string) => (await gateway.ask('GET', path, { by: people.ada })).body
+const detections = async (gateway: TestGateway) => (await ask(gateway, '/api/iot/detection-events')).data
+
+async function newestAlert(gateway: TestGateway) {
+  await gateway.health.look()
+  return (await ask(gateway, '/api/alerts')).data[0]
+}
+
+/** A gateway after a restart, whose last run left motion 1, 2 and 3. */
+async function hall(t: Test): Promise<{ gateway: TestGateway; readonly confirmed: number[] }> {
+  const first = await testGateway({ config: { cameras: [camera] } })
+  await hear(first, fired(1), fired(2), fired(3))
+  const made = { gateway: await first.restart(), confirmed: [] as number[] }
+  t.teardown(() => made.gateway.end())
+  made.gateway.camerasThread.send = (message: ToCameras) => {
+    if (message.type === 'recorded') made.confirmed.push(message.detectionId)
+  }
+  made.gateway.cameras.threadStarted()
+  return made
+}
+
+t.test('a clip that the database refuses holds up no other one, and stays to be tried at the next start', async (t) => {
+  const made = await hall(t)
+  change(made.gateway, refuse(1, 'recorded'))
+  await hear(made.gateway, closed(1), { type: 'leftoversDone', count: 1, kept: [3] })
+  await attempts(made.gateway, 3)
+  t.same(await detections(made.gateway), [], 'it may have been a moment')
+  await attempts(made.gateway, 2)
+  t.match(await detections(made.gateway), [{ id: 2, clipStatus: 'lost' }], 'the refused one is not lost')
+  t.same(made.confirmed, [])
+  const message = /^The database refuses to record 1 detection: clips\/1\.mp4\. The files stay where they are/
+  t.match(await newestAlert(made.gateway), { kind: 'clips.refused', message })
+  t.match((await ask(made.gateway, '/api/health')).checks.cameras, { status: 'degraded', reason: /files are kept/ })
+  t.match(await made.gateway.metricsText(), 'gatehouse_health_troubles{kind="clips.refused"} 1')
+  change(made.gateway, 'DROP TRIGGER refused')
+  made.gateway = await made.gateway.restart()
+  made.gateway.cameras.threadStarted()
+  t.match(await newestAlert(made.gateway), { kind: 'clips.refused' }, 'it was not tried yet')
+  await hear(made.gateway, closed(1), { type: 'leftoversDone', count: 1, kept: [3] })
+  t.match(await detections(made.gateway), [
+    { id: 2, clipStatus: 'lost' },
+    { id: 1, clipStatus: 'recorded' },
+  ])
+  t.match(await newestAlert(made.gateway), { kind: 'clips.recovered' })
+})
+
+t.test('a loss that the database refuses keeps no other loss from being recorded', async (t) => {
+  const { gateway } = await hall(t)
+  change(gateway, refuse(1, 'lost'))
+  await hear(gateway, { type: 'leftoversDone', count: 0, kept: [] })
+  t.match(await detections(gateway), [
+    { id: 3, clipStatus: 'lost' },
+    { id: 2, clipStatus: 'lost' },
+  ])
+  await attempts(gateway, 5)
+  t.match(await newestAlert(gateway), { kind: 'clips.refused', message: / 1 detection: detection 1 \(no clip\)\. / })
+})
+
+for (const code of ['STORAGE_FULL', 'NOT_READY'] as const) {
+  t.test(`a detection waits as long as the database answers ${code}`, async (t) => {
+    const { gateway } = await hall(t)
+    const { write } = gateway.work
+    gateway.work.write = async () => {
+      throw new AppError(code, 'Not now')
+    }
+    gateway.cameras.heard(closed(1))
+    for (let i = 0; i < 20; i += 1) {
+      await new Promise(setImmediate)
+      gateway.clock.advance(10_000)
+    }
+    gateway.work.write = write
+    await attempts(gateway, 1)
+    t.match(await detections(gateway), [{ id: 1, clipStatus: 'recorded' }])
+    t.not((await newestAlert(gateway))?.kind, 'clips.refused')
+  })
+}
