@@ -10,11 +10,11 @@ export function composeRetention(
   live: { config: Config },
   outside: Outside,
   storage: ComposedStorage,
-  cameras: Pick<CamerasService, 'waitingClips' | 'giveUpClip'>,
+  cameras: Pick<CamerasService, 'waitingClips' | 'giveUpClip' | 'onClipWaits'>,
 ): Retention {
   const { clock, log: logger } = outside
   const { work, logRoom: log, audit, makeId, clockSync, room } = storage
-  return new Retention({
+  const retention = new Retention({
     ...{ work, clock, logger, log, audit, makeId },
     clockIsTrusted: () => clockSync.isTrusted(clock.now()),
     dataDir: live.config.dataDir,
@@ -23,6 +23,8 @@ export function composeRetention(
     uploadedAtMs: uploadedAt,
     waiting: { list: () => cameras.waitingClips(), giveUp: (id, words) => cameras.giveUpClip(id, words) },
   })
+  cameras.onClipWaits(() => void retention.clipWaits())
+  return retention
 }
 
 function retentionSettings({ cameras, retention }: Config): RetentionSettings {

@@ -6,6 +6,7 @@ import type { Clock, Logger } from '../platform/index.ts'
 import type {
   ClipClosed,
   ClipLost,
+  ClipWaits,
   DetectionFacts,
   FilmCovered,
   MotionFired,
@@ -83,6 +84,21 @@ export class DetectionRecorder {
   /** Records motion that fired, with its notification; a repeat changes nothing. */
   async fired(message: MotionFired): Promise<void> {
     await this.#untilWritten(() => this.#fire(message), { detectionId: message.detectionId, file: null })
+  }
+
+  /**
+   * Records motion that fired, when its clip waits and the database does not know it: the gateway was killed in between, or an older
+   * backup was restored. So it can be held, and given up.
+   */
+  async waits({ detectionId, facts }: ClipWaits): Promise<void> {
+    if (facts === null) return
+    await this.#untilWritten(
+      async () => {
+        if (this.#needs.work.read((tx) => store.findReservation(tx, detectionId))) return
+        await this.#needs.work.write((tx) => void this.#reserve(tx, facts, true))
+      },
+      { detectionId, file: null },
+    )
   }
 
   /** Records what became of a clip; a repeat changes nothing. Resolves with false when it is left to the next start. */

@@ -58,6 +58,7 @@ export class CamerasService {
   readonly #startedAtMs = new Map<number, number>()
   readonly #sent = new Map<number, string>()
   #cancelMinute = () => {}
+  #clipWaits = () => {}
   #threadRuns = false
   readonly #startedMs: number
   #leftAtStart: { readonly count: number; readonly hasFiles: boolean } | undefined
@@ -216,6 +217,7 @@ export class CamerasService {
       case 'clipWaits':
         this.#waiting.heard(message, this.#needs.clock.monotonic())
         this.#needs.films.waits(message.detectionId)
+        void this.#needs.recorder.waits(message).then(() => this.#clipWaits())
         break
       case 'filmCovered':
         void this.#needs.recorder.covered(message).then((isWritten) => this.#ended(message.detectionId, isWritten))
@@ -273,6 +275,11 @@ export class CamerasService {
       hasFiles: this.#needs.hasLeftovers(),
     }
     return this.#leftAtStart
+  }
+
+  /** Calls the listener each time a clip could not be made, when `waitingClips` has it. */
+  onClipWaits(listener: () => void): void {
+    this.#clipWaits = listener
   }
 
   /** Lists the clips that could not be made yet, the oldest first. */

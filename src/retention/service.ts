@@ -101,11 +101,32 @@ export class Retention {
   start(): void {
     this.#isStopping = false
     this.#shortfall ??= null
-    const round = () => {
-      void this.look().catch((err: unknown) => this.#needs.logger.error({ err }, 'retention failed; it is tried again'))
-      this.#cancel = this.#needs.clock.after(everyMs, round)
+    this.#cancel ??= this.#needs.clock.after(0, () => this.#round())
+  }
+
+  #round(): void {
+    void this.look().catch((err: unknown) => this.#needs.logger.error({ err }, 'retention failed; it is tried again'))
+    this.#cancel = this.#needs.clock.after(everyMs, () => this.#round())
+  }
+
+  /**
+   * Looks now when the disk has too little room: a clip could not be made. After a look that gave clips up it waits for the next
+   * one: their room comes a moment later, and none more is to go for it.
+   */
+  async clipWaits(): Promise<void> {
+    await this.#underWay?.catch(() => {})
+    if (!this.#cancel || this.#isStopping || this.#gaveUp || !this.#isShort()) return
+    this.#cancel()
+    this.#round()
+  }
+
+  /** A disk that does not answer is no reason to look. */
+  #isShort(): boolean {
+    try {
+      return this.#needs.freeBytes() < this.#needs.settings().minFreeBytes
+    } catch {
+      return false
     }
-    this.#cancel ??= this.#needs.clock.after(0, round)
   }
 
   /** A look under way ends after its next write. */

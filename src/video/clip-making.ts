@@ -124,7 +124,7 @@ export async function makeClip(
         await noteEnding(tools, plan)
         onKept()
       }
-      tools.waits(await waiting(tools, facts.detectionId, waitWords(error)))
+      tools.waits({ ...(await waiting(tools, facts.detectionId, waitWords(error))), facts })
     }
     if (!(await tools.again(attempt, facts.detectionId))) return undefined
     const words = tools.givenUp(facts.detectionId)
@@ -142,7 +142,7 @@ class GivenUp extends Error {
   readonly reason = 'given-up'
 }
 
-/** Describes a clip that waits. */
+/** Describes a clip that waits, and of which no facts are known. */
 export async function waiting(
   tools: Pick<ClipTools, 'folder'>,
   detectionId: number,
@@ -150,7 +150,7 @@ export async function waiting(
 ): Promise<ClipWaits> {
   const sizes = [spoolPath, clipPath].map((pathOf) => sizeOf(pathOf(tools, detectionId)).catch(() => 0))
   const sizeBytes = (await Promise.all(sizes)).reduce<number>((sum, bytes) => sum + (bytes ?? 0), 0)
-  return { type: 'clipWaits', detectionId, words, sizeBytes }
+  return { type: 'clipWaits', detectionId, words, sizeBytes, facts: null }
 }
 
 /** Returns the end of a lost clip, when that is known. */

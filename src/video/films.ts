@@ -54,7 +54,7 @@ export class Films {
   order(order: FilmOrder): void {
     const { detectionId } = order
     if (this.#ended.has(detectionId)) {
-      this.#needs.emit({ type: 'clipWaits', detectionId, words: null, sizeBytes: 0 })
+      this.#needs.emit({ type: 'clipWaits', detectionId, words: null, sizeBytes: 0, facts: null })
       return
     }
     const known = this.#films.get(order.detectionId)

@@ -297,6 +297,8 @@ export type ClipWaits = {
   readonly words: string | null
   /** Of its video on the disk. */
   readonly sizeBytes: number
+  /** Null: they cannot be read, or were reported before. */
+  readonly facts: DetectionFacts | null
 }
 
 /** A piece of a live feed: whole packets of a transport stream, in a buffer that was handed over. */

@@ -171,7 +171,7 @@ t.test('films of the past that could not be made yet take no turn of the others'
   for (const ago of [90, 80, 70, 60]) await remove(made, 'A', ago * 60_000)
   t.equal(made.orders.length, 2)
   const [first, second] = made.orders.map(({ detectionId }) => detectionId)
-  const why = { type: 'clipWaits', words: 'ffmpeg is not there.', sizeBytes: 1 } as const
+  const why = { type: 'clipWaits', words: 'ffmpeg is not there.', sizeBytes: 1, facts: null } as const
   await hear(made.gateway, { ...why, detectionId: first ?? 0 }, { ...why, detectionId: second ?? 0 })
   t.equal(made.orders.length, 4, 'the next two are made')
   await hear(made.gateway, closed(made.orders[0] as FilmOrder))

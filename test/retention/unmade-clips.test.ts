@@ -30,7 +30,7 @@ async function hall(t: Test, config: Record<string, unknown> = { cameras }) {
   const facts = { detectionId: 1, cameraId: 7, motionAt: gateway.clock.now(), score: 0.5, sceneChange: false }
   await hear(gateway, { ...facts, type: 'motionFired', clip: true })
   const words = 'ffmpeg could not be run to its end.'
-  await hear(gateway, { type: 'clipWaits', detectionId: 1, words, sizeBytes: 5_000_000 })
+  await hear(gateway, { type: 'clipWaits', detectionId: 1, words, sizeBytes: 5_000_000, facts: null })
   return { gateway, facts, letGo }
 }
 
@@ -61,6 +61,21 @@ t.test('a clip that could not be made is let go when it is too old, and its loss
   await gateway.retention.look()
   t.equal(letGo.length, 1)
 })
+
+t.test(
+  'a clip that could not be made is let go also when the gateway was killed before it knew the motion',
+  async (t) => {
+    const { gateway, letGo } = await hall(t)
+    const facts = { detectionId: 40, cameraId: 7, motionAt: gateway.clock.now() + 1, score: 0.4, sceneChange: false }
+    const waits = { type: 'clipWaits', detectionId: 40, words: 'The disk has no room.', sizeBytes: 1, facts } as const
+    await hear(gateway, waits, waits)
+    const pending = await gateway.ask('GET', '/api/iot/detection-events/40/clip', { by: people.ada })
+    t.match(pending, { status: 503, body: { error: { code: 'CLIP_PENDING' } } })
+    gateway.clock.advance(3 * dayMs + 1)
+    await gateway.retention.look()
+    t.match(letGo[1], { facts, words: /before it was too old to be kept/ })
+  },
+)
 
 t.test('a clip that could not be made and is held stays', async (t) => {
   const { gateway, letGo } = await hall(t)
@@ -123,7 +138,13 @@ t.test('a restart does not end the alert of clips that wait, until it is known w
   await isSaid('before the thread runs')
   gateway.cameras.threadStarted()
   await isSaid('before it has looked')
-  await hear(gateway, { type: 'clipWaits', detectionId: 1, words: 'The disk has no room.', sizeBytes: 5_000_000 })
+  await hear(gateway, {
+    type: 'clipWaits',
+    detectionId: 1,
+    words: 'The disk has no room.',
+    sizeBytes: 5_000_000,
+    facts: null,
+  })
   await hear(gateway, { type: 'leftoversDone', count: 0, kept: [1] })
   await isSaid('when it has looked')
   await hear(gateway, { ...first.facts, type: 'clipLost', reason: 'unreadable', words: 'It shows nothing.' })
@@ -155,6 +176,39 @@ async function shortDisk() {
   }
   return { gateway, parts, letGo }
 }
+
+t.test('a clip that could not be made makes retention look at once while the disk is short, and once', async (t) => {
+  const { gateway, parts, letGo } = await shortDisk()
+  let freeBytes = 100
+  let looks = 0
+  const list = () => {
+    looks += 1
+    return parts.waiting.list()
+  }
+  const waiting = { ...parts.waiting, list }
+  await withRetention(gateway, { ...parts, waiting, freeBytes: () => freeBytes }, async (retention) => {
+    const { clock } = gateway
+    /** Says how many clips were let go by now. */
+    const after = async (ms: number) => {
+      clock.advance(ms)
+      for (let i = 0; i < 5; i += 1) await new Promise(setImmediate)
+      return letGo.length
+    }
+    retention.start()
+    t.equal(await after(59_000), 0)
+    const before = looks
+    await retention.clipWaits()
+    t.equal(await after(0), 0)
+    t.equal(looks, before, 'the disk has room')
+    freeBytes = 90
+    await retention.clipWaits()
+    t.equal(await after(0), 1)
+    await retention.clipWaits()
+    t.equal(await after(59_000), 1, 'its room comes a moment later')
+    t.equal(await after(1000), 2, 'the next look is a minute after that one')
+    await retention.stop()
+  })
+})
 
 t.test('a look that the stop of the gateway ends lets no clip go that could not be made', async (t) => {
   const { gateway, parts, letGo } = await shortDisk()

@@ -336,7 +336,9 @@ t.test('without ffmpeg at the start nothing is lost: clips are made once it is b
   await gateway.until('leftoversDone')
   t.match(gateway.heard('leftoversDone'), [{ count: 0, kept: [9] }])
   t.same(gateway.heard('clipLost'), [])
-  t.match(gateway.heard('clipWaits'), [{ detectionId: 9, words: /Look whether it is installed/ }])
+  t.match(gateway.heard('clipWaits'), [
+    { detectionId: 9, words: /Look whether it is installed/, facts: { detectionId: 9, cameraId: 1, score: 0.5 } },
+  ])
   gateway.thread.receive({ type: 'film', detectionId: 9, cameraId: 1, momentAt: 2000, fromAt: 1000, toAt: 3000 })
   await waitUntil('the order', () => gateway.heard('clipWaits').length > 1)
   t.match(gateway.heard('clipWaits').at(-1), { detectionId: 9, words: null }, 'its film is there already')
