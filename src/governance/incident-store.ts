@@ -8,6 +8,7 @@ import {
   type ReadTx,
   statement,
   type Tx,
+  word,
 } from '../database/index.ts'
 import type { TimePlace } from '../http/index.ts'
 import { linkedColumns, linkedLeavesSql, linkedRowsSql, statedSql } from '../log/index.ts'
@@ -25,6 +26,15 @@ const changesById = built(pick(tables.incident_change, 'incident_id'), ({ incide
 const changesBefore = statement({
   columns: tables.incident_change,
   sql: 'SELECT * FROM main.incident_change WHERE (log_id, leaf_seq) <= (?, ?) AND timestamp_ms < ? ORDER BY id',
+})
+const changesBehind = statement({
+  columns: {
+    ...pick(tables.incident_change, 'incident_id', 'status', 'warehouse_id'),
+    severity: word<NonNullable<IncidentChangeRow['severity']>>(),
+  },
+  sql: `SELECT n.incident_id, n.status, o.warehouse_id, o.severity FROM main.incident_change n
+    JOIN main.incident_change o ON o.incident_id = n.incident_id AND o.status = 'open'
+    WHERE n.id > +? ORDER BY n.id LIMIT ?`,
 })
 const opening = statement({
   columns: pick(tables.incident_change, 'warehouse_id'),
@@ -62,6 +72,11 @@ export function endOfChanges(tx: ReadTx): { id: number; timestampMs: number; inc
 /** Returns all changes of an incident, oldest first; none for an unknown incident. */
 export function changesOf(tx: ReadTx, incidentId: number): IncidentChangeRow[] {
   return tx.all(changesById, { incident_id: incidentId })
+}
+
+/** Returns the incidents of the changes behind one, oldest change first, each with its status after the change. */
+export function incidentsBehindChange(tx: ReadTx, change: number, limit: number) {
+  return tx.all(changesBehind, [change, limit])
 }
 
 /** Changes of the time before `toMs`, within the first `logSize` leaves of a log. */

@@ -22,7 +22,7 @@ export { type ComposedReport, composeReport, type ReportSpec } from './complianc
 export { type ErasureRequest, type ErasureResult, namesErasedLater } from './erasure.ts'
 export { governanceNotifications } from './events.ts'
 export { incidentFacts, type UnsealedIncidentChange } from './incident-leaf.ts'
-export { linksOfIncidents, statedIncidentChanges } from './incident-store.ts'
+export { endOfChanges, incidentsBehindChange, linksOfIncidents, statedIncidentChanges } from './incident-store.ts'
 export { reportFacts, reportFile, type UnsealedReport } from './report-leaf.ts'
 export { everyReportFile, linksOfReports, type ReportFacts, reportsAfter, statedReports } from './report-store.ts'
 export type { Incident } from './schema.ts'

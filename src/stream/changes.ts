@@ -6,6 +6,8 @@ import type { CameraNow, HealthNow } from './schema.ts'
 export type Scope =
   | { readonly of: 'everyone' | 'alerts' }
   | { readonly of: 'warehouse' | 'camera'; readonly id: number }
+  /** Of an incident, which may belong to no warehouse. */
+  | { readonly of: 'incidents'; readonly warehouseId: number | null }
 
 /** One message before it is written. */
 export type Change = { readonly kind: Kind; readonly scope: Scope; readonly data: unknown }

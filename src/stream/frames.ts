@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv } from 'node:crypto'
 import type { RandomBytes } from '../platform/index.ts'
 
 /** What a client hears of. `hello` is about the stream itself. */
-export const kinds = ['hello', 'floor', 'event', 'camera', 'alert', 'health', 'unit'] as const
+export const kinds = ['hello', 'floor', 'event', 'camera', 'alert', 'health', 'unit', 'incident'] as const
 export type Kind = (typeof kinds)[number]
 
 const algorithm = 'aes-128-ecb'

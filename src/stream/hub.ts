@@ -1,6 +1,7 @@
 import type { CamerasService, ConfiguredCameras } from '../cameras/index.ts'
 import type { ReadTx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
+import { endOfChanges, incidentsBehindChange } from '../governance/index.ts'
 import { type HealthWatch, overall } from '../health/index.ts'
 import { type Caller, identityOf, type RequestOrigin } from '../http/index.ts'
 import { findEvent, headOf, slotState, toPlacementEvent } from '../ledger/index.ts'
@@ -10,7 +11,7 @@ import { type WarehouseService, warehouseOfSlotId } from '../warehouse/index.ts'
 import type { Webhooks } from '../webhooks/index.ts'
 import { type Change, differences, type Scope, type Seen } from './changes.ts'
 import { frame, heartbeat, PlaceIds, retryLine } from './frames.ts'
-import type { Floor, UnitNow } from './schema.ts'
+import type { Floor, IncidentNow, UnitNow } from './schema.ts'
 
 /** Streams at once: of one caller, and of all. A wall of screens may share one account. */
 export const mostStreams = { ofOneCaller: 40, ofAll: 120 } as const
@@ -78,6 +79,8 @@ export class StreamHub {
   #lastEvent: number | undefined
   /** The newest step of a transport unit that was sent; undefined before the first client. */
   #lastStep: number | undefined
+  /** The newest change of an incident that was sent; undefined before the first client. */
+  #lastChange: number | undefined
   #seen: Seen | undefined
   #isLookDue = false
   #looks = 0
@@ -158,7 +161,7 @@ export class StreamHub {
     })
   }
 
-  /** Looks for new events, changed plans, and what was recorded of transport units. */
+  /** Looks for new events, changed plans, and what was recorded of transport units and incidents. */
   #look(): void {
     try {
       const changes = this.#needs.work.read((tx) => this.#new(tx))
@@ -175,7 +178,25 @@ export class StreamHub {
   #new(tx: ReadTx): Change[] | undefined {
     const events = this.#newInLedger(tx)
     const units = this.#newUnits(tx)
-    return events && units && [...events, ...units]
+    const incidents = this.#newIncidents(tx)
+    return events && units && incidents && [...events, ...units, ...incidents]
+  }
+
+  /** As `#newUnits`, of incidents. */
+  #newIncidents(tx: ReadTx): Change[] | undefined {
+    const { id: newest } = endOfChanges(tx)
+    const last = this.#lastChange ?? newest
+    this.#lastChange = newest
+    if (newest === last) return []
+    if (newest - last > mostEventsAtOnce) return undefined
+    const incidents = new Map<number, IncidentNow>()
+    for (const row of incidentsBehindChange(tx, last, mostEventsAtOnce)) {
+      const { incident_id: id, warehouse_id: warehouseId, status, severity } = row
+      incidents.set(id, { id, warehouseId, status, severity })
+    }
+    return [...incidents.values()].map(
+      (data): Change => ({ kind: 'incident', scope: { of: 'incidents', warehouseId: data.warehouseId }, data }),
+    )
   }
 
   /** Returns each unit once of which something was recorded, as it is now; undefined when it is too much. */
@@ -308,6 +329,9 @@ export class StreamHub {
         return this.#needs.warehouse.isVisible(caller, scope.id)
       case 'camera':
         return caller.permissions.has('cameras:read') && this.#needs.configured.isVisible(scope.id, caller)
+      case 'incidents':
+        if (!caller.permissions.has('incidents:read')) return false
+        return scope.warehouseId === null || this.#needs.warehouse.isVisible(caller, scope.warehouseId)
     }
   }
 

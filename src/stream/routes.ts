@@ -19,7 +19,8 @@ const followStream = operation({
     'changed; with `layoutChanged` read slots and zones again. `event`: a ledger event as GET /api/whms/events/{id} answers ' +
     'it, without `evidence`. `camera`: `{id, name, enabled, state, online, problem}`. `alert`: an alert that was raised or ' +
     'acknowledged, for callers with alerts:read. `unit`: `{id, warehouseId, stage, status}`, a transport unit of which ' +
-    'something was recorded, as it is after that. `health`: `{status, checks: {name: {status, reason}}}`. Cameras, alerts and ' +
+    'something was recorded, as it is after that. `incident`: `{id, warehouseId, status, severity}`, an incident that was ' +
+    'opened or changed, for callers with incidents:read. `health`: `{status, checks: {name: {status, reason}}}`. Cameras, alerts and ' +
     'health are looked at every second or less often. Each caller gets what it may read elsewhere. After an interruption ' +
     'send the last id as Last-Event-ID: what was missed follows, if the gateway still has it. Ids are opaque, and valid ' +
     'until the gateway restarts. A message without `event` and `data` keeps the connection open, every 15 s. A client that ' +

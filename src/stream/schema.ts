@@ -58,6 +58,12 @@ export const messageShapes = {
     stage: z.string(),
     status: z.enum(['active', 'on_hold', 'completed', 'cancelled']),
   }),
+  incident: z.object({
+    id: rowId(),
+    warehouseId: rowId().nullable(),
+    status: z.enum(['open', 'investigating', 'resolved']),
+    severity: z.enum(['low', 'medium', 'high', 'critical']),
+  }),
   health: z.object({
     status: checkStatus,
     checks: z.record(z.string(), z.object({ status: checkStatus, reason: z.string().optional() })),
@@ -66,5 +72,6 @@ export const messageShapes = {
 
 export type Floor = z.infer<typeof messageShapes.floor>
 export type UnitNow = z.infer<typeof messageShapes.unit>
+export type IncidentNow = z.infer<typeof messageShapes.incident>
 export type CameraNow = z.infer<typeof messageShapes.camera>
 export type HealthNow = z.infer<typeof messageShapes.health>

@@ -321,6 +321,48 @@ t.test(
   },
 )
 
+t.test(
+  'a story, the incidents and one of them agree within a second, and ask for nothing in between',
+  inBrowser,
+  async (t) => {
+    const at = await place(t)
+    await reported(at)
+    const pages: Page[] = []
+    for (const path of ['find/P-1', 'incidents', 'incidents/1']) {
+      const { page } = await open(t, browser, `${at.url}${path}`)
+      await page.clock.install()
+      await signIn(page, 'sven')
+      await page.getByText('Crushed corner').first().waitFor()
+      await page.clock.pauseAt(Date.now() + 60_000)
+      pages.push(page)
+    }
+    const asked: string[] = []
+    for (const page of pages) page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+    const isQuiet = async () => {
+      asked.length = 0
+      for (const page of pages) await page.clock.runFor(20_000)
+      return !asked.some((path) => path.includes('incidents'))
+    }
+    // The stream may come late, and what came before it is asked for once more.
+    let rounds = 1
+    while (rounds < 5 && !(await isQuiet())) rounds += 1
+    t.ok(rounds < 5, 'nothing is asked for while no incident changes')
+    const aSecond = async (page: Page) => {
+      for (let n = 0; n < 50; n += 1) await page.clock.runFor(19)
+    }
+    const post = async (path: string, body: unknown) => {
+      const answer = await at.gateway.ask('POST', `/api/governance/incidents${path}`, { by: people.sven, body })
+      t.ok(answer.status <= 201, answer.text)
+    }
+    await post('/1/investigate', {})
+    await Promise.all(pages.map(aSecond))
+    for (const page of pages) await page.locator('.chip').getByText('Under investigation').waitFor()
+    await post('', { severity: 'low', category: 'water', evidenceReferences: ['asset:P-1'] })
+    await Promise.all(pages.map(aSecond))
+    for (const page of pages.slice(0, 2)) await page.getByRole('link', { name: 'Incident 4: water' }).waitFor()
+  },
+)
+
 t.test('a German operator sees the incidents without packages, and a viewer none', inBrowser, async (t) => {
   const at = await place(t)
   await reported(at)

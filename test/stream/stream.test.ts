@@ -198,6 +198,40 @@ t.test(
   },
 )
 
+t.test('an incident is told of when it is opened or changed, to those who may read it', async (t) => {
+  const gateway = await testGateway({ config: { warehouses: [{ id: 1, viewers: ['sven'] }] } })
+  t.teardown(() => gateway.end())
+  await furnish(gateway, ['A-1'])
+  const [vera, olga, sven] = [
+    await follow(gateway, people.vera),
+    await follow(gateway, people.olga),
+    await follow(gateway, people.sven),
+  ]
+  for (const client of [vera, olga, sven]) t.match(await client.next(), { event: 'hello' })
+  const incidents = '/api/governance/incidents'
+  const post = async (path: string, body: object, by: Person) => {
+    const answer = await gateway.ask('POST', path, { by, body })
+    t.ok(answer.status <= 201, answer.text)
+  }
+  await post(incidents, { severity: 'high', category: 'theft', title: 'Hidden' }, people.sven)
+  const hidden = { id: 1, warehouseId: 1, status: 'open', severity: 'high' }
+  t.strictSame(await sven.next().then((one) => [one?.event, one?.data]), ['incident', hidden])
+  await post(incidents, { severity: 'low', category: 'damage' }, people.olga)
+  const open = { id: 2, warehouseId: null, status: 'open', severity: 'low' }
+  for (const client of [olga, sven])
+    t.strictSame((await client.next())?.data, open, 'who does not see the site reports for no warehouse')
+  await post(`${incidents}/2/investigate`, {}, people.sven)
+  for (const client of [olga, sven]) {
+    const heard = await client.next()
+    t.strictSame(heard?.data, { ...open, status: 'investigating' })
+    t.doesNotThrow(() => messageShapes.incident.strict().parse(heard?.data))
+  }
+  const by = people.ada
+  await gateway.ask('POST', '/api/whms/warehouses', { by, body: { name: 'Open', timezone: 'Europe/Berlin' } })
+  t.match(await vera.next(), { event: 'floor', data: { warehouseId: 2 } }, 'a viewer hears of no incident')
+  for (const client of [vera, olga, sven]) await client.close()
+})
+
 t.test('an alert is told when it is raised and when it is acknowledged, to whom alerts are for', async (t) => {
   const gateway = await testGateway()
   t.teardown(() => gateway.end())

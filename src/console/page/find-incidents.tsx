@@ -20,12 +20,11 @@ type Props = {
 
 /** The incidents that refer to this pallet, to one of its events or to a photo of it, each with its package of evidence. */
 export const IncidentsOf = ({ code, caller, timeZone, onLeft }: Props) => {
-  // The stream tells nothing of incidents.
   const { answer } = useLive(
     () => ask<Page<Incident>>(`${incidentsApi}?asset_barcode=${encodeURIComponent(code)}&limit=${most}`),
-    [],
+    ['incident'],
     () => {},
-    { isUrgent: true },
+    { comesLive: () => true, isUrgent: true },
   )
   if (!answer || answer.data.length === 0) return null
   const { data, pagination } = answer

@@ -32,8 +32,9 @@ type Answer = {
 export const IncidentPage = ({ id, siteId, caller, onLeft }: ViewProps & { id: string }) => {
   const { answer, problem, reload } = useLive(
     () => load(id),
-    ['event', 'alert'],
+    ['incident'],
     () => onLeft(texts.signedOut),
+    { isAbout: (heard) => heard.kind === 'incident' && heard.data.id === Number(id), comesLive: () => true },
   )
   const acts = useActs(onLeft, reload)
   const incident = answer?.incident

@@ -46,8 +46,9 @@ const Incidents = ({ siteId, caller, status, severity, about, onLeft }: ListProp
       ])
       return { page, timeZone: warehouses.data[0]?.timezone }
     },
-    ['event', 'alert'],
+    ['incident'],
     () => onLeft(texts.signedOut),
+    { comesLive: () => true },
   )
   const acts = useActs(onLeft, reload)
   const rows = answer?.page.data ?? []

@@ -1,4 +1,5 @@
 import type { Alert, Camera, Health, PlacementEvent, Slot } from './answers.ts'
+import type { Incident } from './incident-data.ts'
 import { joinTabs, type Tabs } from './tabs.ts'
 
 /** What the gateway tells as it happens. `lost`: from now on the page has to ask by itself. */
@@ -24,12 +25,13 @@ export type Heard =
         readonly status: string
       }
     }
+  | { readonly kind: 'incident'; readonly data: Pick<Incident, 'id' | 'status' | 'severity'> }
   | { readonly kind: 'health'; readonly data: Health }
   | { readonly kind: 'lost' }
 
 type Listener = (heard: Heard) => void
 
-const kinds = ['hello', 'floor', 'event', 'camera', 'alert', 'health', 'unit'] as const
+const kinds = ['hello', 'floor', 'event', 'camera', 'alert', 'health', 'unit', 'incident'] as const
 const retryMs = 3000
 /** A view that closes may be followed by one that listens as well. */
 const lingerMs = 1000

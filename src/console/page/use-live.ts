@@ -5,8 +5,8 @@ import { type Heard, listen } from './live.ts'
 
 /** The gateway computes such lists anew each time, so they are asked at most this often. */
 const leastMs = 5000
-/** Two boards of units agree within a second, and a unit changes seldom. */
-const leastOfUnitMs = 500
+/** Two screens agree within a second on units and incidents, which change seldom. */
+const leastOfSeldomMs = 500
 const aloneMs = 15_000
 const firstMs = 1500
 /** What the stream tells is asked again this often, in case that something is wrong with either of them. */
@@ -126,7 +126,7 @@ export function useLive<T>(
   return { answer, problem, reload }
 }
 
-const waitOf = ({ kind }: Heard): number => (kind === 'unit' ? leastOfUnitMs : leastMs)
+const waitOf = ({ kind }: Heard): number => (kind === 'unit' || kind === 'incident' ? leastOfSeldomMs : leastMs)
 
 type State<T> = {
   timer: number
