@@ -11,7 +11,7 @@ import {
   withoutSaved,
   withRetired,
 } from '../../src/console/page/plan-draft.ts'
-import { gridOf, listOfPlaces } from '../../src/console/page/plan-grid.ts'
+import { gridOf, listOfPlaces, zoneOfAisle } from '../../src/console/page/plan-grid.ts'
 import { type Answer, people, testGateway } from '../support/gateway.ts'
 
 const square = (x: number, y: number) => [
@@ -74,7 +74,10 @@ t.test('the list that the plan gives out is one that the import finds nothing ne
   t.match(await importer(gateway)(list, options, 'ada'), { ok: true, rows: 2, created: 0, updated: 0, unchanged: 2 })
 })
 
-const order = { labels: 'A-01..A-03', levels: 2, x: 1, y: 5, width: 1.2, depth: 1, gap: 0.2, isDown: false }
+const order = {
+  ...{ labels: 'A-01..A-03', levels: 2, x: 1, y: 5, width: 1.2, depth: 1, gap: 0.2, isDown: false },
+  ...{ aisles: 1, step: 0 },
+}
 
 t.test('labels become a grid: bays to the right, the lowest level at the bottom', async (t) => {
   const made = gridOf(order)
@@ -103,6 +106,35 @@ t.test('labels become a grid: bays to the right, the lowest level at the bottom'
     t.match(gridOf({ ...order, ...odd }), { fault: 'size' })
 })
 
+t.test('aisles lie side by side, and their letter or number counts up', async (t) => {
+  const pair = { ...order, labels: 'A-01..A-02', levels: 1, aisles: 3, step: 4 }
+  const shown = (odd: Partial<typeof order>) => {
+    const made = gridOf({ ...pair, ...odd })
+    if (!('places' in made)) return made.fault
+    return made.places.map(({ slot_id, aisle, points: [at] }) => `${slot_id} ${aisle} ${at?.x},${at?.y}`)
+  }
+  t.same(shown({}), ['A-01 A 1,5', 'A-02 A 2.4,5', 'B-01 B 1,9', 'B-02 B 2.4,9', 'C-01 C 1,13', 'C-02 C 2.4,13'])
+  t.same(shown({ isDown: true, aisles: 2 }), ['A-01 A 1,5', 'A-02 A 1,6.2', 'B-01 B 5,5', 'B-02 B 5,6.2'])
+  const named = (labels: string, aisles = 2) => shown({ labels, aisles })
+  t.same(
+    named('H1-az-1'),
+    ['H1-az-1 az 1,5', 'H1-ba-1 ba 1,9'],
+    'the part before the bay counts, two letters as a pair',
+  )
+  t.same(named('09.1'), ['09.1 09 1,5', '10.1 10 1,9'])
+  t.same(named('A09-1'), ['A09-1 09 1,5', 'A10-1 10 1,9'])
+  for (const labels of ['Z-1', '9-1', '1..2', 'RACK-1', '#1']) t.equal(named(labels), 'aisles', labels)
+  for (const aisles of [0, -1, 1.5, 201, Number.NaN]) t.equal(named('AA-1', aisles), 'aisles', String(aisles))
+  t.equal(shown({ labels: '0001-01..0001-101', aisles: 200 }), 'many')
+  const levels = { labels: 'A-1', levels: 3, aisles: 2 }
+  for (const step of [3.39, Number.NaN]) t.equal(shown({ ...levels, step }), 'overlap', 'three levels and two gaps')
+  t.equal(shown({ ...levels, step: 3.4 }).length, 6, 'aisles may touch')
+  t.equal(zoneOfAisle('Rack A', 'A', 'B'), 'Rack B')
+  t.equal(zoneOfAisle('a', 'A', 'B'), 'B')
+  t.equal(zoneOfAisle('Area', 'A', 'B'), 'Area B', 'the end of a word is no aisle')
+  t.equal(zoneOfAisle('Cold', '01', '02'), 'Cold 02')
+})
+
 t.test('a grid is stored by the gateway as it was drawn, also with a label that looks like a formula', async (t) => {
   const gateway = await testGateway()
   t.teardown(() => gateway.end())
@@ -112,7 +144,7 @@ t.test('a grid is stored by the gateway as it was drawn, also with a label that 
     const made = gridOf({ ...order, labels, levels: 1, x: -3 })
     if (!('places' in made)) throw new Error(made.fault)
     const headers = { 'Content-Type': 'text/csv' }
-    const ask = { by, headers, bytes: listOfPlaces(made.places, '=Z', 'storage') }
+    const ask = { by, headers, bytes: listOfPlaces(made.places, () => ['=Z', 'storage']) }
     const answer = await gateway.ask('POST', '/api/whms/slots/import?createZones=true', ask)
     t.equal(answer.status, 200, answer.text)
     for (const { slot_id, points } of made.places) {

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs'
 import type { Browser, Page } from 'playwright-core'
 import t from 'tap'
+import { violations } from '../support/axe.ts'
 import { inBrowser, launchBrowser, open, type Place, place, record, signIn } from '../support/browser.ts'
 import { furnish, people } from '../support/gateway.ts'
 import { lookAt } from '../support/look.ts'
 import { scannerAt } from '../support/scanner.ts'
+import { screens } from '../support/screens.ts'
 
 t.setTimeout(240_000)
 
@@ -225,6 +227,42 @@ t.test('slots come from labels and from a list, zones get names, a slot gets any
     { x: 0.5, y: 2.5 },
     { x: 0, y: 2 },
   ])
+})
+
+t.test('several aisles are made at once, each in a zone of its name', inBrowser, async (t) => {
+  const floor = await hall(t)
+  const page = await opened(t, floor.url)
+  await page.getByText('New slots in a grid').click()
+  await page.getByLabel('Labels').fill('R1-01..R1-03')
+  await page.getByText('3 slots, from R1-01 to R1-03').waitFor()
+  await page.getByLabel('Aisles', { exact: true }).fill('3')
+  await page.getByLabel('From one aisle to the next in metres').fill('0.5')
+  await page.getByLabel('Zone of the new slots').fill('Rack 1')
+  await page.getByLabel('Zone of the new slots').press('Enter')
+  await page.getByText('The aisles would lie over each other.').waitFor()
+  await page.getByLabel('From one aisle to the next in metres').fill('3')
+  await page.getByText('9 slots, from R1-01 to R3-03').waitFor()
+  await page.getByLabel('A zone for each aisle').check()
+  await page.getByText('Zones: from Rack 1 to Rack 3.').waitFor()
+  t.same(await violations(page), [])
+  await page.getByRole('button', { name: 'Add 9 slots' }).click()
+  await page.getByText('9 slots are added.').waitFor()
+  const { body } = await floor.gateway.ask('GET', '/api/whms/slots/R3-03', { by: people.ada })
+  t.match(
+    body,
+    { zone: 'Rack 3', floor_plan_polygon: [{ x: 2.8, y: 10.4 }] },
+    'two bays on, and two aisles below 4.4 m',
+  )
+  const german = await open(t, browser, `${floor.url}plan`, { ...screens.handheld, locale: 'de-DE' })
+  await signIn(german.page, 'ada')
+  await german.page.getByText('Neue Stellplätze im Raster').click()
+  await german.page.getByLabel('Beschriftungen').fill('X-1')
+  await german.page.getByLabel('Gassen', { exact: true }).fill('2')
+  await german.page.getByLabel('Bereich der neuen Stellplätze').fill('Kühlung')
+  await german.page.getByLabel('Ein Bereich je Gasse').check()
+  await german.page.getByText('Bereiche: von Kühlung X bis Kühlung Y.').waitFor()
+  t.equal(await german.page.evaluate('document.documentElement.scrollWidth'), 360, 'not sideways')
+  t.same(german.faults, [])
 })
 
 t.test('the editor fits every screen, and who may not change the plan is told so', inBrowser, async (t) => {

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'hono/jsx/dom'
 import type { PlanZone } from './plan-draft.ts'
-import { type GridOrder, gridOf, listOfPlaces, type NewPlace } from './plan-grid.ts'
+import { type GridOrder, gridOf, listOfPlaces, type NewPlace, zoneOfAisle } from './plan-grid.ts'
 import { sendList, whyOf } from './plan-import.ts'
 import { planMakeTexts as words } from './plan-make-texts.ts'
 import { TypeChoice } from './plan-zone.tsx'
@@ -17,27 +17,35 @@ type Props = {
   readonly onStored: () => Promise<void>
 }
 
-type Typed = Omit<GridOrder, 'levels' | 'x' | 'y' | 'width' | 'depth' | 'gap'> &
-  Readonly<Record<'levels' | 'x' | 'y' | 'width' | 'depth' | 'gap', string>>
+type Numbers = Exclude<keyof GridOrder, 'labels' | 'isDown'>
+type Typed = Pick<GridOrder, 'labels' | 'isDown'> & Readonly<Record<Numbers, string>>
 
-const usual = { labels: '', levels: '1', x: '0', width: '1.2', depth: '1', gap: '0.2', isDown: false } as const
+const usual = {
+  ...{ labels: '', levels: '1', x: '0', width: '1.2', depth: '1', gap: '0.2', isDown: false },
+  ...{ aisles: '1', step: '4' },
+} as const
 
 /** Makes slots in a grid by their labels; they are shown in the plan before they are stored. */
 export const GridForm = ({ warehouseId, zones, taken, below, onProposed, onStored }: Props) => {
   const [typed, setTyped] = useState<Typed>({ ...usual, y: String(below) })
   const [zone, setZone] = useState('')
   const [zoneType, setZoneType] = useState('storage')
+  const [areApart, setApart] = useState(false)
   const [note, setNote] = useState('')
   const [problem, setProblem] = useState('')
   const [isBusy, setBusy] = useState(false)
   const number = (text: string) => (text.trim() === '' ? Number.NaN : Number(text.replace(',', '.')))
-  const { levels, x, y, width, depth, gap, ...rest } = typed
+  const { levels, x, y, width, depth, gap, aisles, step, ...rest } = typed
   const made = gridOf({
     ...rest,
-    ...{ levels: number(levels), x: number(x), y: number(y) },
+    ...{ levels: number(levels), x: number(x), y: number(y), aisles: number(aisles), step: number(step) },
     ...{ width: number(width), depth: number(depth), gap: number(gap) },
   })
   const places = 'places' in made ? made.places : []
+  const [first, last] = [places[0], places.at(-1)]
+  const hasAisles = number(aisles) !== 1
+  const zoneOf = ({ aisle }: NewPlace) =>
+    hasAisles && areApart ? zoneOfAisle(zone.trim(), first?.aisle ?? '', aisle) : zone.trim()
   useEffect(() => onProposed(places), [JSON.stringify(typed)])
   const store = async (event: Event) => {
     event.preventDefault()
@@ -49,8 +57,11 @@ export const GridForm = ({ warehouseId, zones, taken, below, onProposed, onStore
     if (fault !== '' || zone.trim() === '') return
     setBusy(true)
     try {
-      const isKnown = zones.some(({ name }) => name.toLowerCase() === zone.trim().toLowerCase())
-      const list = listOfPlaces(places, zone.trim(), isKnown ? '' : zoneType)
+      const known = new Set(zones.map(({ name }) => name.toLowerCase()))
+      const list = listOfPlaces(places, (place) => {
+        const name = zoneOf(place)
+        return [name, known.has(name.toLowerCase()) ? '' : zoneType]
+      })
       const { created } = await sendList(new Blob([list]), warehouseId, false)
       setTyped({ ...typed, labels: '' })
       setNote(words.added(created))
@@ -60,7 +71,7 @@ export const GridForm = ({ warehouseId, zones, taken, below, onProposed, onStore
     }
     setBusy(false)
   }
-  const field = (name: 'levels' | 'x' | 'y' | 'width' | 'depth' | 'gap', label: string) => (
+  const field = (name: Numbers, label: string) => (
     <label>
       <span>{label}</span>
       <input
@@ -126,11 +137,19 @@ export const GridForm = ({ warehouseId, zones, taken, below, onProposed, onStore
           </select>
         </label>
       </div>
+      <div class="plan-choices">
+        {field('aisles', words.aisles)}
+        {hasAisles ? field('step', words.step) : null}
+        {hasAisles ? (
+          <label class="plan-check">
+            <input type="checkbox" checked={areApart} onChange={() => setApart(!areApart)} /> {words.zoneEach}
+          </label>
+        ) : null}
+      </div>
+      <p class="muted">{words.aislesHelp}</p>
       <p role="status">
-        {note}{' '}
-        {places.length === 0
-          ? ''
-          : words.gridPreview(places.length, places[0]?.slot_id ?? '', places.at(-1)?.slot_id ?? '')}
+        {note} {first && last ? words.gridPreview(places.length, first.slot_id, last.slot_id) : ''}{' '}
+        {first && last && areApart && hasAisles && zone.trim() !== '' ? words.zonesOf(zoneOf(first), zoneOf(last)) : ''}
       </p>
       <p role="alert" class="problem">
         <Said words={problem} />
