@@ -77,6 +77,43 @@ t.test('a zone is dragged, resized by a field, undone, and stored only when it i
   t.same((await placeOf(floor, 'T-1')).from, { x: 12, y: 0 }, 'the other zone stays')
 })
 
+t.test(
+  'what was taken back is done again, by button and by keys, until something else is drawn',
+  inBrowser,
+  async (t) => {
+    const { url } = await hall(t)
+    const page = await opened(t, url)
+    const left = page.getByLabel('From the left')
+    const reads = async (value: string) => {
+      await page.getByRole('button', { name: 'Move S' }).focus()
+      t.equal(await left.inputValue(), value)
+    }
+    await page.getByRole('button', { name: 'Move S' }).press('ArrowRight')
+    await page.getByRole('button', { name: 'Move S' }).press('ArrowRight')
+    await reads('0.2')
+    await page.keyboard.press('Control+z')
+    await reads('0.1')
+    await page.keyboard.press('Control+z')
+    await page.keyboard.press('Control+z')
+    await reads('0')
+    await page.keyboard.press('Control+Shift+z')
+    await reads('0.1')
+    await page.getByRole('button', { name: 'Redo' }).click()
+    await reads('0.2')
+    t.equal(await page.getByRole('button', { name: 'Redo' }).getAttribute('aria-disabled'), 'true')
+    await page.getByRole('button', { name: 'Discard all' }).click()
+    await reads('0')
+    await page.keyboard.press('Control+z')
+    await reads('0.2')
+    await page.getByRole('button', { name: 'Move S' }).press('ArrowLeft')
+    await page.keyboard.press('Control+y')
+    await reads('0.1')
+    await left.focus()
+    await page.keyboard.press('Control+z')
+    await reads('0.1')
+  },
+)
+
 t.test('a number is typed whole, counts when the field is left, and is undone in one step', inBrowser, async (t) => {
   const floor = await hall(t)
   const page = await opened(t, floor.url)

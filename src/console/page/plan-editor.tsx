@@ -10,7 +10,6 @@ import { Corners } from './plan-corners.tsx'
 import {
   boxOf,
   changesOf,
-  type Draft,
   fitted,
   type PlanSlot,
   type PlanZone,
@@ -34,6 +33,7 @@ import { type Refusal, saveAll } from './plan-save.ts'
 import { SaveBar } from './plan-save-bar.tsx'
 import { planShapeTexts } from './plan-shape-texts.ts'
 import { isInside, outlineOf, type PlanWarehouse, shapeChanges, withOutline, withoutShapes } from './plan-shapes.ts'
+import { useSteps } from './plan-steps.ts'
 import { planTexts as words } from './plan-texts.ts'
 import { texts } from './texts.ts'
 import { TroubleStrip } from './trouble-strip.tsx'
@@ -123,7 +123,6 @@ type Mode = (typeof modes)[number]
 
 const Editor = (props: EditorProps) => {
   const { warehouse, warehouses, zones, slots, taken, onWarehouse, onStored, onSaved } = props
-  const [drafts, setDrafts] = useState<readonly Draft[]>([unchanged])
   const [mode, setMode] = useState<Mode>('slots')
   const [chosenZone, setZone] = useState('')
   const [outlined, setOutlined] = useState(0)
@@ -136,7 +135,8 @@ const Editor = (props: EditorProps) => {
   const [refusals, setRefusals] = useState<readonly Refusal[]>([])
   const [isSaving, setSaving] = useState(false)
   const once = useOnceKey()
-  const draft = drafts.at(-1) ?? unchanged
+  // What changes while it is being saved would be lost.
+  const { draft, put, beginWith, mayUndo, mayRedo, undo, redo, press } = useSteps(isSaving)
   const ofSlots = changesOf(draft, slots)
   const ofShapes = shapeChanges(draft, zones, warehouse)
   const changed = ofSlots.length + ofShapes.length
@@ -154,8 +154,6 @@ const Editor = (props: EditorProps) => {
     setZone(next)
     setSlot(undefined)
   }
-  // What changes while it is being saved would be lost.
-  const put = (next: Draft) => !isSaving && setDrafts((before) => [...before, next])
   const putOutline = (points: readonly Point[]) => zone && put(withOutline(draft, zone, points))
   const putImage = (next: ImagePlace) => put({ ...draft, image: next })
 
@@ -176,7 +174,7 @@ const Editor = (props: EditorProps) => {
     if (!isStopped) await onSaved()
     const keys = new Set(stored.keys())
     const ids = ofSlots.map(({ slot: { id } }) => id).filter((id) => keys.has(`slot ${id}`))
-    setDrafts([withoutShapes(withoutSaved(draft, new Set(ids)), keys)])
+    beginWith(withoutShapes(withoutSaved(draft, new Set(ids)), keys))
     setRefusals(refused)
     setNote(ids.length === keys.size ? words.saved(keys.size) : words.savedMixed(keys.size))
     setSaving(false)
@@ -226,7 +224,7 @@ const Editor = (props: EditorProps) => {
   const box = slots.length === 0 ? undefined : boxOf(selection, draft)
   const isEmpty = !box && proposed.length === 0 && around.length === 0 && mode === 'slots'
   return (
-    <section class="card plan-editor" aria-label={words.plan(warehouse.name)}>
+    <section class="card plan-editor" aria-label={words.plan(warehouse.name)} onKeyDown={press}>
       <div class="plan-choices">
         <WarehouseChoice {...{ warehouse, warehouses }} onWarehouse={otherWarehouse} />
       </div>
@@ -278,9 +276,10 @@ const Editor = (props: EditorProps) => {
         {...{ warehouse, zones, slots, note, refusals, isSaving }}
         slotChanges={ofSlots.length}
         changes={changed}
-        mayUndo={drafts.length > 1}
+        {...{ mayUndo, mayRedo }}
         onSave={save}
-        onUndo={() => setDrafts((before) => (before.length < 2 ? before : before.slice(0, -1)))}
+        onUndo={undo}
+        onRedo={redo}
         onDiscard={() => put(unchanged)}
       />
       <Makers

@@ -13,17 +13,19 @@ type Props = {
   readonly changes: number
   readonly slotChanges: number
   readonly mayUndo: boolean
+  readonly mayRedo: boolean
   readonly isSaving: boolean
   readonly note: string
   readonly refusals: readonly Refusal[]
   readonly onSave: () => void
   readonly onUndo: () => void
+  readonly onRedo: () => void
   readonly onDiscard: () => void
 }
 
 /** Saves, takes back or discards what is changed, and says what became of it. */
 export const SaveBar = (props: Props) => {
-  const { warehouse, zones, slots, changes, slotChanges, mayUndo, isSaving, note, refusals } = props
+  const { warehouse, zones, slots, changes, slotChanges, mayUndo, mayRedo, isSaving, note, refusals } = props
   const areSlots = changes === slotChanges
   const off = (is: boolean) => (is || isSaving ? 'true' : 'false')
   const pending = areSlots ? words.pending(changes) : words.pendingMixed(changes)
@@ -33,8 +35,11 @@ export const SaveBar = (props: Props) => {
         <button type="button" class="strong" aria-disabled={off(changes === 0)} onClick={props.onSave}>
           {areSlots ? words.save(changes) : words.saveMixed(changes)}
         </button>
-        <button type="button" aria-disabled={off(!mayUndo)} onClick={() => !isSaving && props.onUndo()}>
+        <button type="button" aria-disabled={off(!mayUndo)} onClick={props.onUndo}>
           {words.undo}
+        </button>
+        <button type="button" aria-disabled={off(!mayRedo)} onClick={props.onRedo}>
+          {words.redo}
         </button>
         <button
           type="button"

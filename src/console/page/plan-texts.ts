@@ -27,6 +27,7 @@ const english = {
     `${pallet} is in it. Moving or retiring a slot on the plan moves no pallet: a retired slot with a pallet is listed under To do until the pallet is moved.`,
   retiredNow: 'Out of use.',
   undo: 'Undo',
+  redo: 'Redo',
   discard: 'Discard all',
   saveMixed: (n: number) => (n === 1 ? 'Save 1 change' : `Save ${number(n)} changes`),
   pendingMixed: (n: number) => (n === 1 ? '1 change is not saved.' : `${number(n)} changes are not saved.`),
@@ -76,6 +77,7 @@ const german: typeof english = {
     `${pallet} steht darin. Ein Stellplatz, der auf dem Plan verschoben oder außer Betrieb genommen wird, bewegt keine Palette: Ein Stellplatz außer Betrieb mit Palette steht auf der Aufgabenliste, bis die Palette umgestellt ist.`,
   retiredNow: 'Außer Betrieb.',
   undo: 'Rückgängig',
+  redo: 'Wiederholen',
   discard: 'Alles verwerfen',
   saveMixed: (n) => (n === 1 ? '1 Änderung speichern' : `${number(n)} Änderungen speichern`),
   pendingMixed: (n) =>
