@@ -141,7 +141,7 @@ export const IncidentQuery = z.object({
   category: text(64).optional(),
   asset_barcode: barcode().optional().openapi({
     description:
-      'those that refer to this asset (any form of its barcode), to one of its newest 3,000 events that the caller may see, or to a photo of such an event',
+      'those that refer to this asset (any form of its barcode), to one of its events (the newest 2,000 moves and 2,000 judgements) that the caller may see, or to a photo of such an event',
   }),
   ...period,
   cursor,

@@ -1,19 +1,22 @@
-import { pick, type ReadTx, statement } from '../../database/index.ts'
+import { pick, type ReadTx, statements } from '../../database/index.ts'
 import { type PlacementEventRow, tables } from '../tables.ts'
+import { judgements, moves } from './state.ts'
 
-/** So many events of an asset are looked at: the newest, some milliseconds of reading. */
-export const mostEventsOfAsset = 3000
+/** So many moves and so many judgements of an asset are looked at: the newest, some milliseconds of reading. */
+const mostOfAsset = 2000
 
-const newestOf = statement({
+// Each by its own partial index: without the types no index would do, and the whole ledger would be read.
+const newestOf = statements({
   columns: pick(tables.placement_event, 'id', 'slot_id', 'photo_sha256'),
-  sql: `SELECT id, slot_id, photo_sha256 FROM main.placement_event WHERE asset_key = +?
-    ORDER BY timestamp_ms DESC, id DESC LIMIT ${mostEventsOfAsset}`,
+  sql: (types: string) => `SELECT id, slot_id, photo_sha256 FROM main.placement_event WHERE asset_key = +? AND ${types}
+    ORDER BY timestamp_ms DESC, id DESC LIMIT ${mostOfAsset}`,
+  samples: [[moves], [judgements]],
 })
 
-/** Returns the newest events of an asset of every type, with slot and photo. */
+/** Returns the newest 2,000 moves and the newest 2,000 judgements of an asset, with slot and photo. */
 export function eventsOfAsset(
   tx: ReadTx,
   assetKey: string,
 ): Pick<PlacementEventRow, 'id' | 'slot_id' | 'photo_sha256'>[] {
-  return tx.all(newestOf, [assetKey])
+  return [moves, judgements].flatMap((types) => tx.all(newestOf(types), [assetKey]))
 }
