@@ -6,10 +6,12 @@ import type { FedLog, Head } from './store.ts'
 
 /** How long no box may ask from behind before the alert ends. One that is behind asks at least once an hour. */
 const quietMs = 2 * 60 * 60 * 1000
-const isQuiet = (since: string) => `coalesce((alert.detail ->> 'askedAt')::timestamptz, alert.opened_at) < ${since}`
+// Times as texts, in the order of their letters: Citus refuses a cast to timestamptz in these writes. Alerts of older versions have no `askedAt`.
+const isQuiet = (since: string, sinceText: string) =>
+  `(alert.opened_at < ${since} AND coalesce(alert.detail ->> 'askedAt', '') COLLATE "C" < ${sinceText})`
 
 // One alert a log: two boxes may feed it, one of them behind. An alert that a person has closed stays closed while the box asks on.
-const isAnew = `alert.closed_by = $4 OR (alert.closed_at IS NOT NULL AND ${isQuiet('$5')})`
+const isAnew = `alert.closed_by = $4 OR (alert.closed_at IS NOT NULL AND ${isQuiet('$5', '$6')})`
 const anew = (column: string, value: string) => `${column} = CASE WHEN ${isAnew} THEN ${value} ELSE alert.${column} END`
 const raised = hubStatement(
   'raise-ahead',
@@ -21,12 +23,12 @@ const raised = hubStatement(
 const ended = hubStatement(
   'end-ahead',
   `UPDATE alert SET closed_at = $2, closed_by = $3
-   WHERE log_id = $1 AND type = 'log.ahead' AND closed_at IS NULL AND ($4::timestamptz IS NULL OR ${isQuiet('$4')})`,
+   WHERE log_id = $1 AND type = 'log.ahead' AND closed_at IS NULL AND ($4::timestamptz IS NULL OR ${isQuiet('$4', '$5')})`,
 )
 
 /** Ends the alert of a log: another log continues it, or it is retired. */
 export const endAhead = (tx: HubWrite, logId: string, nowMs: number): void =>
-  tx.send(ended, [logId, isoTime(nowMs), closedByItself, null])
+  tx.send(ended, [logId, isoTime(nowMs), closedByItself, null, null])
 
 /** Who closes an alert by itself. No account is called so: theirs have an @ in them. */
 export const closedByItself = 'head office'
@@ -67,7 +69,14 @@ export class Ahead {
     const now = isoTime(nowMs)
     const detail = { siteId: log.site_id, size, seen }
     const quietSince = isoTime(nowMs - quietMs)
-    tx.send(raised, [log.log_id, now, JSON.stringify({ ...detail, askedAt: now }), closedByItself, quietSince])
+    tx.send(raised, [
+      log.log_id,
+      now,
+      JSON.stringify({ ...detail, askedAt: now }),
+      closedByItself,
+      quietSince,
+      quietSince,
+    ])
     this.#looksAt.set(log.log_id, nowMs + quietMs)
     const askedAt = this.#askedAt.get(log.log_id)
     this.#askedAt.set(log.log_id, nowMs)
@@ -77,7 +86,8 @@ export class Ahead {
 
   #end(tx: HubWrite, logId: string, nowMs: number): void {
     if (nowMs < (this.#looksAt.get(logId) ?? 0)) return
-    tx.send(ended, [logId, isoTime(nowMs), closedByItself, isoTime(nowMs - quietMs)])
+    const quietSince = isoTime(nowMs - quietMs)
+    tx.send(ended, [logId, isoTime(nowMs), closedByItself, quietSince, quietSince])
     this.#looksAt.set(logId, nowMs + lookMs)
   }
 
