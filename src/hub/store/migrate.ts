@@ -1,8 +1,9 @@
+import { setTimeout } from 'node:timers/promises'
 import { Kysely, PostgresDialect } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
 import pg from 'pg'
 import { ExitError } from '../../errors/index.ts'
-import { type Engine, growth, migrationsFor, sequential } from './migrations.ts'
+import { type Engine, growth, type LateIndex, lateIndexes, makeLate, migrationsFor, sequential } from './migrations.ts'
 import { readableTables, rightsOfApp, type TableName, tables } from './tables.ts'
 
 export const appRole = 'hub_app'
@@ -25,7 +26,11 @@ export type MigrateOptions = {
  * beside a serving head office and beside itself. Throws ExitError for a database that it cannot work with.
  */
 export async function migrateHub({ connection, engine, appPassword, grows }: MigrateOptions): Promise<string[]> {
-  const pool = new pg.Pool({ ...connection, max: 4 })
+  // Tables of years are distributed and indexed for longer than any statement of the daemon may take.
+  const pool = new pg.Pool({
+    ...{ ...connection, query_timeout: undefined, keepAlive: true, max: 4 },
+    onConnect: (client) => client.query('SET statement_timeout = 0'),
+  })
   pool.on('error', () => undefined)
   try {
     await demandServer(pool, engine)
@@ -94,10 +99,16 @@ const notMigrated = (why: string) => new ExitError(78, `run "gatehouse hub migra
 /** Number of the lock that keeps two migrations apart: two that grant the same rights at once would fail. */
 const lockNumber = 7_451_902
 
+/** How often a migration that waits for another one asks for the lock. */
+const lockEveryMs = 200
+
 async function oneAtATime<T>(pool: pg.Pool, work: () => Promise<T>): Promise<T> {
   const client = await pool.connect()
+  const isLocked = async () =>
+    (await client.query<{ is: boolean }>('SELECT pg_try_advisory_lock($1) AS is', [lockNumber])).rows[0]?.is
   try {
-    await client.query('SELECT pg_advisory_lock($1)', [lockNumber])
+    // It must not wait in a statement: the index of the other migration waits until every statement that began before it has ended.
+    while (!(await isLocked())) await setTimeout(lockEveryMs)
     return await work()
   } finally {
     // Ends the session, and the lock with it.
@@ -131,10 +142,28 @@ async function migrateTables(pool: pg.Pool, engine: Engine): Promise<string[]> {
     migrationTableName: 'hub_migration',
     migrationLockTableName: 'hub_migration_lock',
   })
-  const { error, results = [] } = await migrator.migrateToLatest()
+  const applied: string[] = []
+  for (const { name, executedAt } of await migrator.getMigrations()) {
+    if (executedAt) continue
+    const index = lateIndexes[name]
+    if (index) await makeIndex(pool, index)
+    const { error } = await migrator.migrateTo(name)
+    if (error) throw error
+    applied.push(`applied ${name}`)
+  }
+  // Refuses a database in which there is one that this version does not know.
+  const { error } = await migrator.migrateToLatest()
   if (error) throw error
-  const made = results.filter(({ status }) => status === 'Success')
-  return made.length > 0 ? made.map(({ migrationName }) => `applied ${migrationName}`) : ['the schema is up to date']
+  return applied.length > 0 ? applied : ['the schema is up to date']
+}
+
+/** Makes an index beside the feeds. A run that broke off has left one that is not valid, which no question uses. */
+async function makeIndex(pool: pg.Pool, index: LateIndex): Promise<void> {
+  const { rows } = await pool.query('SELECT 1 FROM pg_index WHERE indexrelid = to_regclass($1) AND NOT indisvalid', [
+    index.name,
+  ])
+  if (rows.length > 0) await pool.query(`DROP INDEX CONCURRENTLY ${index.name}`)
+  await pool.query(makeLate(index))
 }
 
 /** Kysely ends the pool that it is given; this one is used afterwards. */

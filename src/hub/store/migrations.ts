@@ -73,11 +73,19 @@ const newTables = [
     PRIMARY KEY (log_id, place, sent_hash))`,
 ]
 
-// People scan what is printed on a pallet, which a site may know by another barcode.
-const printedSsccs = [`CREATE INDEX asset_sscc ON asset (sscc) WHERE sscc IS NOT NULL`]
+/** An index that came later, on a table that may have many rows by then. `on`: what follows ON. */
+export type LateIndex = { readonly name: string; readonly on: string }
 
-// Who recalls a lot often does not know the item.
-const lotsOfAnyItem = [`CREATE INDEX asset_lot ON asset (lot) WHERE lot IS NOT NULL`]
+/** Returns the statement that makes an index while feeds go on. It cannot run in a transaction. */
+export const makeLate = ({ name, on }: LateIndex): string => `CREATE INDEX CONCURRENTLY IF NOT EXISTS ${name} ON ${on}`
+
+/** Indexes by the migration that notes them. They are made before it, so that what is noted is there. */
+export const lateIndexes: Readonly<Record<string, LateIndex>> = {
+  // People scan what is printed on a pallet, which a site may know by another barcode.
+  '0004-printed-ssccs': { name: 'asset_sscc', on: 'asset (sscc) WHERE sscc IS NOT NULL' },
+  // Who recalls a lot often does not know the item.
+  '0006-lots-of-any-item': { name: 'asset_lot', on: 'asset (lot) WHERE lot IS NOT NULL' },
+}
 
 const retiredLogs = ['ALTER TABLE log ADD COLUMN retired_at timestamptz']
 
@@ -114,9 +122,9 @@ export function migrationsFor(engine: Engine): Record<string, Migration> {
     '0001-tables': { up: (db) => runAll(db, newTables) },
     '0002-distribution': { up: (db) => runAll(db, engine === 'citus' ? distribution : []) },
     '0003-foreign-keys': { up: (db) => runAll(db, addKeys) },
-    '0004-printed-ssccs': { up: (db) => runAll(db, printedSsccs) },
+    '0004-printed-ssccs': { up: (db) => runAll(db, []) },
     '0005-retired-logs': { up: (db) => runAll(db, retiredLogs) },
-    '0006-lots-of-any-item': { up: (db) => runAll(db, lotsOfAnyItem) },
+    '0006-lots-of-any-item': { up: (db) => runAll(db, []) },
   }
 }
 
@@ -125,9 +133,8 @@ export const schemaStatements: readonly string[] = [
   ...newTables,
   ...distribution,
   ...addKeys,
-  ...printedSsccs,
   ...retiredLogs,
-  ...lotsOfAnyItem,
+  ...Object.values(lateIndexes).map(makeLate),
 ]
 
 async function runAll(db: Kysely<unknown>, statements: readonly string[]): Promise<void> {
