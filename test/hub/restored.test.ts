@@ -1,8 +1,8 @@
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { type TestLog, testLog } from '../support/evidence/forge.ts'
 import { formatVkey, parseVkey } from '../support/evidence/note.ts'
 import { floorLeaves } from '../support/floor-leaves.ts'
-import { askAs, headOffice, type Move, placements } from '../support/head-office.ts'
+import { askAs, headOffice, type Move, placements, story } from '../support/head-office.ts'
 import { feedOf, feedPathOf, type TestHub } from '../support/hub.ts'
 import { startPostgres } from '../support/postgres.ts'
 
@@ -88,6 +88,11 @@ t.test('after restores the head office holds what one holds that got only what w
 })
 
 const sscc = '095201234567891235'
+const slotOf = (id: number) => ({ id, code: `A-0${id}`, zone: null, warehouse: null, isRetired: false })
+const fleet = {
+  ...{ openAlerts: 0, cameras: { configured: 3, withoutPictures: 0 }, freeBytes: null, certificateUntil: null },
+  ...{ backupAt: null, rehearsedAt: null, configHash: 'ab'.repeat(32) },
+}
 const moves: Move[] = [
   ['08:00', 'PLACED', 1, sscc],
   ['09:00', 'REMOVED', 1, sscc],
@@ -139,4 +144,54 @@ t.test('a lot that was corrected after the backup is again what the restored box
   t.same([await recalled('L-1'), await recalled('L-2')], [0, 1], 'what the lost time said, until the box says more')
   t.equal(await send(child, 1, 1, printed(1, 'L-1')), 200)
   t.same([await recalled('L-1'), await recalled('L-2')], [1, 0])
+})
+
+/** The box of the site, whose log was restored from one backup twice: `branch` is what was recorded between the two. */
+async function twiceRestored(t: Test, rides: (log: 'first' | 'branch' | 'last') => object) {
+  const log = testLog({ siteId, logId, leaves: placements({ siteId, logId, moves: [['08:00', 'PLACED', 1, 'K-1']] }) })
+  const { hub, send, restored } = await office(t, log, 1)
+  await send(log, 1, 1, rides('first'))
+  const [branch, last] = [childOf(log, 1, '1'), childOf(log, 1, '2')]
+  for (const [child, name] of [
+    [branch, 'branch'],
+    [last, 'last'],
+  ] as const) {
+    t.equal(await restored(child), 200)
+    t.equal(await send(child, 1, 1, rides(name)), 200)
+  }
+  return { hub, branch, last }
+}
+
+t.test('of a branch that a second restore cut off, no label and no slot counts', async (t) => {
+  const label = { key: 'K-1', gtin: '09521234543213' }
+  const said = {
+    first: { assets: [{ ...label, lot: 'L-1' }] },
+    branch: { assets: [{ ...label, lot: 'L-2', sscc }], slots: [slotOf(8)] },
+    last: { assets: [{ ...label, lot: 'L-1' }] },
+  }
+  const { hub } = await twiceRestored(t, (log) => ({ snapshot: { version: 1, ...said[log] } }))
+  const recalled = async (query: string) => (await askAs(hub, `/api/hub/recall?${query}`)).body.data.length
+  t.same([await recalled('lot=L-1'), await recalled('lot=L-2')], [1, 0], 'of any item')
+  t.equal(await recalled('gtin=09521234543213&lot=L-2'), 0)
+  t.same((await askAs(hub, `/api/hub/search?code=${sscc}`)).body.data, [], 'the SSCC is on no label')
+  t.same((await askAs(hub, '/api/hub/search?code=K-1')).body.data[0]?.state, 'here')
+  const { data } = (await askAs(hub, `/api/hub/sites/${siteId}/slots`)).body
+  t.same(
+    data.map((slot: { slot: string }) => slot.slot),
+    ['A-01'],
+  )
+})
+
+t.test('a branch that a second restore cut off does not count among the configs of the boxes', async (t) => {
+  const { hub, branch, last } = await twiceRestored(t, () => ({}))
+  const isSet = (log: string, config: string) =>
+    hub.rows('UPDATE log_head SET status = $2 WHERE log_id = $1', [
+      log,
+      { fleet: { ...fleet, configSections: { web: config.repeat(16) } } },
+    ])
+  for (const site of ['dc-7', 'dc-8']) await isSet(story[site]?.logId ?? '', 'a')
+  for (const log of [branch, last]) await isSet(log.logId, 'b')
+  const { data } = (await askAs(hub, '/api/hub/sites')).body
+  const site = data.find((one: { siteId: string }) => one.siteId === siteId)
+  t.same(site?.config.differsIn, ['web'], 'two boxes of three have the other one')
 })

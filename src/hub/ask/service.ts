@@ -209,12 +209,12 @@ export class AskService {
       const known = newest.get(row.slot_id)
       if (!known || isLater(row, known) > 0) newest.set(row.slot_id, row)
     }
-    const planned = new Map<number, PlanRow>()
-    const plans = await planOf(this.#needs.db, [...order.keys()])
+    const counting = logs.filter(({ ends_at }) => ends_at !== '0').map(({ log_id }) => log_id)
+    const plans = (await planOf(this.#needs.db, counting)).toSorted(
+      (a, b) => (order.get(a.log_id) ?? 0) - (order.get(b.log_id) ?? 0),
+    )
     // The newest log of the site has the newest plan.
-    for (const row of plans.toSorted((a, b) => (order.get(a.log_id) ?? 0) - (order.get(b.log_id) ?? 0))) {
-      planned.set(row.slot_id, row)
-    }
+    const planned = new Map(plans.map((row) => [row.slot_id, row]))
     const moved = [...newest.values()]
       .filter((row) => atMs !== undefined || row.event_type === 'P' || planned.get(row.slot_id)?.is_retired !== true)
       .map(slotOut(atMs !== undefined, planned))
@@ -251,9 +251,9 @@ export class AskService {
   }
 }
 
-/** Whether a log says how its box is now. */
-export const isCurrent = ({ superseded_by, retired_at }: SiteLog): boolean =>
-  superseded_by === null && retired_at === null
+/** Whether a log says how its box is now. One that a later restore cut off does not. */
+export const isCurrent = ({ superseded_by, retired_at, ends_at }: SiteLog): boolean =>
+  superseded_by === null && retired_at === null && ends_at !== '0'
 
 /** Returns the logs that say what is in the slots of a site, now or at a time: those of the box that it had then. Boxes number slots anew. */
 function logsAt(logs: readonly SiteLog[], atMs: number | undefined): readonly SiteLog[] {

@@ -13,6 +13,8 @@ export const alertSlice = 500
 
 // A mark `-` in a register means that a restore has lost what stood there.
 const visible = '($2::text[] IS NULL OR l.site_id = ANY($2))'
+// What a branch that a later restore cut off says of labels and slots, no box says any more.
+const isNoBranch = 'l.ends_at IS DISTINCT FROM 0'
 
 const positions = hubStatement(
   'positions-of-assets',
@@ -53,20 +55,20 @@ const ssccsOf = hubStatement(
   'ssccs-of-asset',
   `SELECT DISTINCT a.sscc FROM asset_position p
    JOIN asset a ON a.log_id = p.log_id AND a.asset_key = p.asset_key JOIN log l ON l.log_id = p.log_id
-   WHERE p.asset_key = $1 AND a.sscc IS NOT NULL AND ${visible}`,
+   WHERE p.asset_key = $1 AND a.sscc IS NOT NULL AND ${isNoBranch} AND ${visible}`,
 )
 const assetsBySscc = hubStatement(
   'assets-by-sscc',
   `SELECT DISTINCT a.sscc, a.asset_key, a.gtin,
      coalesce(($3::text IS NULL OR a.gtin = $3) AND ($4::text IS NULL OR a.lot = $4), false) AS is_of_lot
-   FROM asset a JOIN log l ON l.log_id = a.log_id WHERE a.sscc = ANY($1::text[]) AND ${visible}`,
+   FROM asset a JOIN log l ON l.log_id = a.log_id WHERE a.sscc = ANY($1::text[]) AND ${isNoBranch} AND ${visible}`,
 )
 /** Assets of which this is printed, behind a place in the list: `$3` is whether its item is unknown, `$4` the item, `$5` the key. */
 const printed = (name: string, what: string) =>
   hubStatement(
     name,
     `SELECT DISTINCT a.gtin, a.asset_key, a.sscc, a.lot FROM asset a JOIN log l ON l.log_id = a.log_id
-     WHERE ${what} AND (a.gtin IS NULL, coalesce(a.gtin, ''), a.asset_key) > ($3::boolean, $4::text, $5::text) AND ${visible}
+     WHERE ${what} AND ${isNoBranch} AND (a.gtin IS NULL, coalesce(a.gtin, ''), a.asset_key) > ($3::boolean, $4::text, $5::text) AND ${visible}
      ORDER BY a.gtin NULLS LAST, a.asset_key, a.sscc, a.lot LIMIT ${lotSlice + 1}`,
   )
 const ofItem = printed('assets-of-item', 'a.gtin = $1 AND ($6::text IS NULL OR a.lot = $6)')
