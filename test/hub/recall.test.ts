@@ -61,7 +61,14 @@ t.test('a recall needs an item or a lot, and says so', async (t) => {
   const { status, body } = await askAs(hub, '/api/hub/recall')
   t.equal(status, 400)
   t.match(JSON.stringify(body), /VALIDATION_ERROR.*lot: send gtin, lot or both/)
-  for (const query of ['gtin=', 'lot=', 'lot=L%00', 'lot=L-1&cursor=abc', 'lot=L-1&cursor=%00'])
+  for (const query of [
+    'gtin=',
+    'lot=',
+    'lot=L%00',
+    'lot=L-1&cursor=abc',
+    'lot=L-1&cursor=%00',
+    `lot=L-1&cursor=${btoa('["a\\u0000","P-1"]')}`,
+  ])
     t.equal((await askAs(hub, `/api/hub/recall?${query}`)).status, 400, query)
 })
 
@@ -116,6 +123,31 @@ t.test('a lot of more pallets than an answer has goes on item by item, and its f
   t.equal(new Set(pages.flat().map(({ asset_barcode }) => asset_barcode)).size, 30_003)
   const lines = (await askAs(hub, '/api/hub/recall?lot=L-1&format=csv')).text.trimEnd().split('\r\n')
   t.equal(new Set(lines).size, 30_004, 'a line for each and one head')
+})
+
+t.test('a lot goes on behind a pallet whose item is no GTIN, which was stored before', async (t) => {
+  const hub = await headOffice(t, postgres)
+  // In the order of the items: the first is the last of the answer.
+  for (const gtin of ['', 'a b', '-']) {
+    const lot = `L-${gtin.length}${gtin.length > 1}`
+    await manyPallets(hub, 10_001, lot)
+    await hub.rows('UPDATE asset SET gtin = $1 WHERE lot = $2', [gtin, lot])
+    const first = await recalled(hub, `lot=${lot}`)
+    const { status, body } = await askAs(hub, `/api/hub/recall?lot=${lot}&cursor=${first.nextCursor}`)
+    t.same([first.data.length, status, body.data?.length, body.nextCursor], [10_000, 200, 1, null], `"${gtin}"`)
+  }
+})
+
+t.test('an item that is no GTIN is none, and one of 13 digits is found as one of 14', async (t) => {
+  const hub = await headOffice(t, postgres)
+  const items = ['a b', '-', '', '9521234543210', '9521234543213']
+  const assets = items.map((gtin, i) => ({ key: `G-${i}`, gtin, lot: 'L-5' }))
+  const moves = items.map((_, i) => ['12:00', 'PLACED', i + 1, `G-${i}`] as const)
+  await fedSite(hub, 11, moves, { assets })
+  t.same((await recalled(hub, 'lot=L-5')).data.map(lineOf), [
+    `${juice} dc-11 G-4 here`,
+    ...[0, 1, 2, 3].map((i) => `null dc-11 G-${i} here`),
+  ])
 })
 
 t.test('a lot is found by its index among many, whatever plan the server keeps', async (t) => {

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { AppError } from '../../errors/index.ts'
 import type { HubTx } from '../store/database.ts'
 import { type Located, locate, palletOf } from './pallets.ts'
@@ -47,14 +48,18 @@ const ssccsOf = ({ key, ssccs }: Labelled) => [...ssccs, ...[ssccIn(key)].filter
 /** In the order of the database, which compares bytes. */
 const isBefore = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other)) < 0
 
-const lotCursor = ({ gtin, key }: LotPlace): string => Buffer.from(`${gtin ?? '-'} ${key}`).toString('base64url')
+const lotCursor = ({ gtin, key }: LotPlace): string => Buffer.from(JSON.stringify([gtin, key])).toString('base64url')
+
+const placeable = z.string().regex(/^[^\0]*$/)
+const LotCursor = z.tuple([placeable.nullable(), placeable.min(1)])
 
 /** Returns the place in a cursor made by `lotCursor`; undefined for an empty one. */
 function readLotCursor(cursor: string): LotPlace | undefined {
   if (cursor === '') return undefined
-  const [, gtin, key] = /^(\S+) ([^\0]+)$/s.exec(Buffer.from(cursor, 'base64url').toString('utf8')) ?? []
-  if (gtin === undefined || key === undefined || gtin.includes('\0')) {
+  try {
+    const [gtin, key] = LotCursor.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')))
+    return { gtin, key }
+  } catch {
     throw AppError.field('cursor', 'is not a cursor of this list')
   }
-  return { gtin: gtin === '-' ? null : gtin, key }
 }

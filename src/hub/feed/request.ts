@@ -4,6 +4,7 @@ import { type NoteKey, readCheckpointText, readNote, verifySignatures } from '..
 import { FeedBody } from '../../feed/index.ts'
 import { validationError } from '../../http/index.ts'
 import { commitmentOf, leafHash, MerkleFrontier } from '../../log/index.ts'
+import { gtin14 } from '../../warehouse/index.ts'
 import { type LeafFacts, readLeaf } from './facts.ts'
 import type { Erasures, OpeningFact } from './names-store.ts'
 import type { AssetFact, SlotFact } from './snapshot-store.ts'
@@ -125,5 +126,7 @@ function readOpening(
 
 function assetOf({ key, ...printed }: NonNullable<FeedBody['snapshot']>['assets'][number]): AssetFact {
   const { sscc = null, gtin = null, lot = null, bestBefore = null, serial = null } = printed
-  return { key, sscc, gtin, lot, bestBefore, serial }
+  // A recall asks for a GTIN: with anything else the item of the pallet is not known.
+  const item = gtin === null ? null : (gtin14(gtin) ?? null)
+  return { key, sscc, gtin: item, lot, bestBefore, serial }
 }
