@@ -195,3 +195,17 @@ t.test('a branch that a second restore cut off does not count among the configs 
   const site = data.find((one: { siteId: string }) => one.siteId === siteId)
   t.same(site?.config.differsIn, ['web'], 'two boxes of three have the other one')
 })
+
+t.test('a slot of which only the lost time knew is no free slot once the restored box has sent its plan', async (t) => {
+  const log = testLog({ siteId, logId, leaves: placements({ siteId, logId, moves: [['08:00', 'PLACED', 1, 'K-1']] }) })
+  const { hub, send, restored } = await office(t, log, 1)
+  const plan = (version: number, ...slots: number[]) => ({ snapshot: { version, slots: slots.map(slotOf) } })
+  const shown = async () =>
+    (await askAs(hub, `/api/hub/sites/${siteId}/slots`)).body.data.map((slot: { slot: string }) => slot.slot)
+  await send(log, 1, 1, plan(1, 1, 2, 8))
+  const child = childOf(log, 1, '1')
+  t.equal(await restored(child), 200)
+  t.same(await shown(), ['A-01', 'A-02', 'A-08'], 'until its box says more')
+  t.equal(await send(child, 1, 1, plan(1, 2)), 200)
+  t.same(await shown(), ['A-01', 'A-02'], 'where something stands is a slot in any case')
+})

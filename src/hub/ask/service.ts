@@ -215,10 +215,13 @@ export class AskService {
     )
     // The newest log of the site has the newest plan.
     const planned = new Map(plans.map((row) => [row.slot_id, row]))
+    const isInPlan = isInNewestPlan(plans, known)
     const moved = [...newest.values()]
       .filter((row) => atMs !== undefined || row.event_type === 'P' || planned.get(row.slot_id)?.is_retired !== true)
       .map(slotOut(atMs !== undefined, planned))
-    const untouched = [...planned.values()].filter((row) => !row.is_retired && !newest.has(row.slot_id)).map(emptyOut)
+    const untouched = [...planned.values()]
+      .filter((row) => !row.is_retired && !newest.has(row.slot_id) && isInPlan(row))
+      .map(emptyOut)
     // Whether a slot without events was there at a past time, no leaf says.
     const all = atMs === undefined ? [...moved, ...untouched] : moved
     return all.toSorted((a, b) => (a.slot < b.slot ? -1 : 1))
@@ -272,6 +275,13 @@ function logsAt(logs: readonly SiteLog[], atMs: number | undefined): readonly Si
 function newestIn(logs: readonly SiteLog[]) {
   const followers = new Map(logs.map(({ log_id, superseded_by }) => [log_id, superseded_by]))
   return ({ log_id }: SiteLog): string => logs.reduce((id) => followers.get(id) ?? id, log_id)
+}
+
+/** Returns whether a row is of the newest plan of its box: what only a log before has, a restore has lost. `plans`: the oldest log first. */
+function isInNewestPlan(plans: readonly PlanRow[], logs: readonly SiteLog[]) {
+  const boxes = new Map(logs.map((log) => [log.log_id, newestIn(logs)(log)]))
+  const newest = new Map(plans.map(({ log_id }) => [boxes.get(log_id), log_id]))
+  return ({ log_id }: PlanRow): boolean => newest.get(boxes.get(log_id)) === log_id
 }
 
 const isUnended = ({ retired_at }: SiteLog): boolean => retired_at === null
