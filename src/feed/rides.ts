@@ -16,7 +16,11 @@ const mostRows = 500
 const mostChanged = 250
 /** Each leaf names two people at most. */
 const leavesOfNames = 512
-const againMs = 24 * 60 * 60 * 1000
+const dayMs = 24 * 60 * 60 * 1000
+/** All assets and slots are sent again after so long. What changes goes at once, so it only mends what was lost unnoticed. */
+const rowsAgainMs = 7 * dayMs
+/** Erasures are few, and a name that should be away is worse than a wrong row. */
+const erasuresAgainMs = dayMs
 
 /** What no leaf states, as it goes along with a feed, and how far it reaches. */
 export type Load = {
@@ -59,7 +63,8 @@ export class Rides {
   /** Id of the newest asset that was sent: those behind it are new, and go at once. */
   #newestAsset = 0
   #slots: number | undefined = 0
-  #againAtMs = 0
+  #rowsAgainAtMs = 0
+  #erasuresAgainAtMs = 0
   /** Number of the log that rows went with last. */
   #log: number | undefined
   #erasures = { sent: 0, known: -1 }
@@ -103,10 +108,15 @@ export class Rides {
   }
 
   #snapshot(tx: ReadTx, nowMs: number) {
-    if (this.#assets === undefined && this.#slots === undefined && nowMs >= this.#againAtMs) {
-      this.#assets = 0
-      this.#slots = 0
-      this.#erasures = { sent: 0, known: -1 }
+    if (this.#assets === undefined && this.#slots === undefined) {
+      if (nowMs >= this.#rowsAgainAtMs) {
+        this.#assets = 0
+        this.#slots = 0
+      }
+      if (nowMs >= this.#erasuresAgainAtMs) {
+        this.#erasuresAgainAtMs = nowMs + erasuresAgainMs
+        this.#erasures = { sent: 0, known: -1 }
+      }
     }
     if (this.#changes.assets.takeTooMany()) this.#assets = 0
     if (this.#changes.slots.takeTooMany()) this.#slots = 0
@@ -135,7 +145,9 @@ export class Rides {
     this.#changes.assets.sent(changed.assets)
     this.#changes.slots.sent(changed.slots)
     this.#slots = slots
-    if (!isOver && this.#assets === undefined && slots === undefined) this.#againAtMs = nowMs + againMs
+    if (isOver || this.#assets !== undefined || slots !== undefined) return
+    this.#rowsAgainAtMs = nowMs + rowsAgainMs
+    this.#erasuresAgainAtMs = nowMs + erasuresAgainMs
   }
 
   /** The head office has stored the erasures and nothing else. After the last of them they begin again. */

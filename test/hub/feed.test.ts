@@ -420,6 +420,38 @@ t.test('what is printed on assets follows the newest snapshot', async (t) => {
   ])
 })
 
+t.test('rows of a snapshot that say what is stored already are not written again', async (t) => {
+  const hub = await testHub(t, postgres)
+  const log = floorLog(20)
+  const token = await hub.enrol(log)
+  const slot = { id: 1, code: 'A-01', zone: null, warehouse: 'Hall', isRetired: false }
+  const asset = { key: 'P-1', gtin: '09521234543213', lot: null, bestBefore: '2026-12-31' }
+  const send = async (version: number, more = {}, ofSlot = {}) => {
+    const snapshot = { version, assets: [{ ...asset, ...more }], slots: [{ ...slot, ...ofSlot }] }
+    t.match(await hub.ask('POST', feedPathOf(log), { token, body: { ...feedOf(log, 0, 20), snapshot } }), {
+      status: 200,
+    })
+  }
+  /** The transactions that have written the rows. */
+  const written = async () =>
+    (await hub.rows('SELECT a.xmin::text AS asset, s.xmin::text AS slot FROM asset a, slot s'))[0]
+  await send(1)
+  const first = await written()
+  await send(2)
+  t.same(await written(), first)
+  for (const more of [{ lot: 'L-1' }, { lot: 'L-1', bestBefore: null }, { lot: 'L-1', bestBefore: null, sscc: '1' }]) {
+    const before = await written()
+    await send(3, more)
+    t.not((await written())?.['asset'], before?.['asset'], JSON.stringify(more))
+    t.equal((await written())?.['slot'], first?.['slot'])
+  }
+  for (const ofSlot of [{ zone: 'S' }, { zone: 'S', isRetired: true }, { zone: 'S', warehouse: null }]) {
+    const before = await written()
+    await send(4, {}, ofSlot)
+    t.not((await written())?.['slot'], before?.['slot'], JSON.stringify(ofSlot))
+  }
+})
+
 t.test(
   'a gateway of another version feeds too: what is not known is kept byte for byte, and stops nothing',
   async (t) => {

@@ -3,6 +3,10 @@ import type { HubTx, HubWrite } from '../store/database.ts'
 import { fromHead, hubStatement } from '../store/statement.ts'
 import type { UnitFact } from './facts.ts'
 
+// A gateway sends all of its rows again now and then, mostly as they are here: those are not written, and keep their version.
+const factsOf = (row: string) => `(${row}.sscc, ${row}.gtin, ${row}.lot, ${row}.best_before, ${row}.serial)`
+const placeOf = (row: string) => `(${row}.slot_code, ${row}.zone, ${row}.warehouse, ${row}.is_retired)`
+
 const newAssets = hubStatement(
   'put-assets',
   `INSERT INTO asset (log_id, asset_key, sscc, gtin, lot, best_before, serial, version)
@@ -11,14 +15,14 @@ const newAssets = hubStatement(
    (asset_key, sscc, gtin, lot, best_before, serial) WHERE h.log_id = $1
    ON CONFLICT (log_id, asset_key) DO UPDATE SET sscc = excluded.sscc, gtin = excluded.gtin, lot = excluded.lot,
      best_before = excluded.best_before, serial = excluded.serial, version = excluded.version
-   WHERE excluded.version >= asset.version`,
+   WHERE excluded.version >= asset.version AND ${factsOf('asset')} IS DISTINCT FROM ${factsOf('excluded')}`,
 )
 const correctedAssets = hubStatement(
   'correct-assets',
   `UPDATE asset a SET sscc = x.sscc, gtin = x.gtin, lot = x.lot, best_before = x.best_before, serial = x.serial
    ${fromHead('$2::text[], $3::text[], $4::text[], $5::text[], $6::date[], $7::text[]')}
    (asset_key, sscc, gtin, lot, best_before, serial)
-   WHERE a.log_id = $1 AND h.log_id = $1 AND a.asset_key = x.asset_key`,
+   WHERE a.log_id = $1 AND h.log_id = $1 AND a.asset_key = x.asset_key AND ${factsOf('a')} IS DISTINCT FROM ${factsOf('x')}`,
 )
 const newSlots = hubStatement(
   'put-slots',
@@ -28,7 +32,7 @@ const newSlots = hubStatement(
    (slot_id, slot_code, zone, warehouse, is_retired) WHERE h.log_id = $1
    ON CONFLICT (log_id, slot_id) DO UPDATE SET slot_code = excluded.slot_code, zone = excluded.zone,
      warehouse = excluded.warehouse, is_retired = excluded.is_retired, version = excluded.version
-   WHERE excluded.version >= slot.version`,
+   WHERE excluded.version >= slot.version AND ${placeOf('slot')} IS DISTINCT FROM ${placeOf('excluded')}`,
 )
 const isNewerStep = '(excluded.at, excluded.seq) > (unit_state.at, unit_state.seq)'
 /** The value of the newer step. */
