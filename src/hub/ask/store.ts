@@ -13,8 +13,6 @@ export const alertSlice = 500
 
 // A mark `-` in a register means that a restore has lost what stood there.
 const visible = '($2::text[] IS NULL OR l.site_id = ANY($2))'
-// What a branch that a later restore cut off says of labels and slots, no box says any more.
-const isNoBranch = 'l.ends_at IS DISTINCT FROM 0'
 
 const positions = hubStatement(
   'positions-of-assets',
@@ -51,6 +49,9 @@ const stepsOf = hubStatement(
    FROM log l JOIN unit_state u ON u.log_id = l.log_id
    WHERE l.site_id = ANY($1::text[]) AND u.unit_id = ANY($2::text[]) AND ${counts}`,
 )
+// What a branch that a later restore cut off says of labels and slots, no box says any more.
+const isNoBranch = 'l.ends_at IS DISTINCT FROM 0'
+
 const ssccsOf = hubStatement(
   'ssccs-of-asset',
   `SELECT DISTINCT a.sscc FROM asset_position p
