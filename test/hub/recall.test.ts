@@ -150,6 +150,30 @@ t.test('an item that is no GTIN is none, and one of 13 digits is found as one of
   ])
 })
 
+t.test('pallets are on their way with the units of their own sites, where many sites number units alike', async (t) => {
+  const hub = await headOffice(t, postgres)
+  const numbers = [1, 2, 3]
+  const ssccOf = (n: number) => `09520123456789${1000 + n}`
+  for (const n of numbers) {
+    // Each site has all units; one of them carries its pallet.
+    const steps = numbers.map((unit) => {
+      const facts = { action: 'created', unitId: `u-${unit}`, direction: 'outbound', toStage: `stage of ${n}` }
+      return ['12:30', { ...facts, sscc: unit === n ? ssccOf(n) : `other-${n}-${unit}` }] as const
+    })
+    const moves = [
+      ['12:00', 'PLACED', 1, `B-${n}`],
+      ['12:20', 'REMOVED', 1, `B-${n}`],
+    ] as const
+    await fedSite(hub, 20 + n, moves, { steps, assets: [{ key: `B-${n}`, sscc: ssccOf(n), gtin: juice, lot: 'L-5' }] })
+  }
+  type Line = { asset_barcode: string; state: string; unit: { siteId: string; unitId: string; stage: string } }
+  const { data } = (await recalled(hub, 'lot=L-5')) as { data: Line[] }
+  t.same(
+    data.map(({ asset_barcode, state, unit }) => [asset_barcode, state, unit?.siteId, unit?.unitId, unit?.stage]),
+    numbers.map((n) => [`B-${n}`, 'in_transit', `dc-2${n}`, `u-${n}`, `stage of ${n}`]),
+  )
+})
+
 t.test('a lot is found by its index among many, whatever plan the server keeps', async (t) => {
   const hub = await headOffice(t, postgres)
   await hub.rows(

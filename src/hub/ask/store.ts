@@ -1,4 +1,5 @@
 import { isoTime } from '../../platform/index.ts'
+import { column } from '../store/arrays.ts'
 import type { HubTx } from '../store/database.ts'
 import { hubStatement } from '../store/statement.ts'
 
@@ -47,7 +48,7 @@ const stepsOf = hubStatement(
   'steps-of-units',
   `SELECT l.site_id, u.unit_id, u.at, u.status, u.stage, u.direction, u.sscc, u.reference, l.enrolled_at
    FROM log l JOIN unit_state u ON u.log_id = l.log_id
-   WHERE l.site_id = ANY($1::text[]) AND u.unit_id = ANY($2::text[]) AND ${counts}`,
+   WHERE l.site_id = $1 AND u.unit_id = ANY($2::text[]) AND ${counts}`,
 )
 // What a branch that a later restore cut off says of labels and slots, no box says any more.
 const isNoBranch = 'l.ends_at IS DISTINCT FROM 0'
@@ -208,11 +209,11 @@ export async function unitStepsOf(db: HubTx, ssccs: readonly string[], sites: Si
   }
   const units = ssccs.length === 0 ? [] : await db.rows<Pick<Row, 'site_id' | 'unit_id'>>(unitsOf, [ssccs, sites])
   if (units.length === 0) return []
-  const named = [units.map(({ site_id }) => site_id), units.map(({ unit_id }) => unit_id)]
-  const rows = await db.rows<Row>(
-    stepsOf,
-    named.map((all) => [...new Set(all)]),
+  // All units at all sites would be millions of looks in a large fleet.
+  const ofSites = [...Map.groupBy(units, ({ site_id }) => site_id)].map(([siteId, ofSite]) =>
+    db.rows<Row>(stepsOf, [siteId, column(ofSite, 'unit_id')]),
   )
+  const rows = (await Promise.all(ofSites)).flat()
   const ofUnits = Map.groupBy(rows, ({ site_id, unit_id }) => `${site_id}\0${unit_id}`)
   return units.flatMap(({ site_id: siteId, unit_id: unitId }) => {
     const [newest, ...others] = (ofUnits.get(`${siteId}\0${unitId}`) ?? []).toSorted(
