@@ -264,6 +264,7 @@ async function recallAndFloor(t: Test, page: Page): Promise<void> {
   t.equal(download.suggestedFilename(), 'recall.csv')
   await shot(page, 'hub-recall')
   t.same(await violations(page), [])
+  await printedRecall(t, page)
   await page.goto(new URL('/sites/dc-7?at=2026-03-02T08:30:00Z', page.url()).href)
   await page.getByText('3 of 3 known slots taken').waitFor()
   t.match(await page.locator('tbody').innerText(), /A-01\s+P-1/)
@@ -272,6 +273,21 @@ async function recallAndFloor(t: Test, page: Page): Promise<void> {
   await page.getByRole('link', { name: 'Now' }).click()
   await page.getByText('2 of 3 known slots taken').waitFor()
   t.same(await violations(page), [])
+}
+
+/** On paper the list is alone: no navigation, nothing to fill in or to press. */
+async function printedRecall(t: Test, page: Page): Promise<void> {
+  const onScreen = [
+    page.getByRole('link', { name: 'Recall' }),
+    page.getByLabel('Lot'),
+    page.getByRole('button', { name: 'Print' }),
+  ]
+  const areSeen = () => Promise.all(onScreen.map((element) => element.isVisible()))
+  t.same(await areSeen(), [true, true, true])
+  await page.emulateMedia({ media: 'print' })
+  t.same(await areSeen(), [false, false, false], 'on paper')
+  t.ok(await page.getByRole('region', { name: 'GTIN 00012345678905' }).isVisible())
+  await page.emulateMedia({ media: 'screen' })
 }
 
 t.test('an auditor takes the proof of a move from the trail', inBrowser, async (t) => {
