@@ -1,7 +1,7 @@
 import pg from 'pg'
 import t from 'tap'
 import { everyStatement } from '../../src/hub/store/statement.ts'
-import { askAs, fedSite, headOffice, story } from '../support/head-office.ts'
+import { askAs, fedSite, forkOf, headOffice, story } from '../support/head-office.ts'
 import type { TestHub } from '../support/hub.ts'
 import { startPostgres } from '../support/postgres.ts'
 
@@ -54,6 +54,29 @@ t.test('the list to send has item and lot of each pallet', async (t) => {
     ['L-8', "'=L-1"],
     'of every lot, each with its own',
   )
+})
+
+t.test('a recall names the sites that may have more than it knows, also when it finds nothing', async (t) => {
+  const hub = await mixedSites()
+  const behind = async (username?: string) => (await recalled(hub, 'lot=none', username)).behind
+  t.same(await behind(), [])
+  const fedAt = new Date(hub.clock.now()).toISOString()
+  const log = { 11: '0190a5c4-3c00-7000-8000-000000000211' }
+  await hub.rows('UPDATE log_head SET witnessed_size = size + 3 WHERE log_id = $1', [log[11]])
+  t.equal(await forkOf(hub), 422)
+  const fork = { siteId: 'dc-8', reason: 'forked', fedAt, leavesBehind: 0 }
+  t.same(await behind(), [{ siteId: 'dc-11', reason: 'missing', fedAt, leavesBehind: 3 }, fork])
+  t.same(await behind('lars'), [fork], 'of the sites that the account may see')
+  hub.clock.advance(16 * 60_000)
+  t.same(
+    (await behind()).map(({ siteId, reason }: { siteId: string; reason: string }) => `${siteId} ${reason}`),
+    ['dc-11 late', 'dc-12 late', 'dc-13 late', 'dc-7 late', 'dc-8 forked'],
+  )
+  await hub.rows(`UPDATE log SET retired_at = now() WHERE site_id <> 'dc-8'`)
+  t.same(await behind(), [fork], 'a closed site has no more')
+  const file = (await askAs(hub, '/api/hub/recall?lot=L-7731&format=csv')).text.split('\r\n')
+  t.equal(file[1], `dc-8,,,${fedAt},not_up_to_date,,,`)
+  t.match(file[2], /^dc-11,S-1,/)
 })
 
 t.test('a recall needs an item or a lot, and says so', async (t) => {

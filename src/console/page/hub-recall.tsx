@@ -19,7 +19,19 @@ type Pallet = {
   /** The transport unit with which it is on its way. */
   readonly unit: { readonly unitId: string; readonly reference: string | null } | null
 }
-type Recalled = { readonly data: readonly Pallet[]; readonly nextCursor: string | null }
+/** A site for which the list may be wrong. */
+type Behind = {
+  readonly siteId: string
+  readonly reason: 'forked' | 'late' | 'missing'
+  /** Null: it was never heard. */
+  readonly fedAt: string | null
+  readonly leavesBehind: number
+}
+type Recalled = {
+  readonly data: readonly Pallet[]
+  readonly behind: readonly Behind[]
+  readonly nextCursor: string | null
+}
 
 /** Every pallet of a lot, of an item or of both, on all sites, as a list to send. Who hears of a lot often does not know the item. */
 export const HubRecall = ({ gtin, lot, onLeft }: { gtin: string; lot: string; onLeft: () => void }) => {
@@ -67,9 +79,23 @@ export const HubRecall = ({ gtin, lot, onLeft }: { gtin: string; lot: string; on
         </p>
       </form>
       {path !== undefined && !answer && !problem ? <p class="card">{hubTexts.asking}</p> : null}
+      {answer && answer.behind.length > 0 ? (
+        <p class="card" role="status">
+          {words.behind(answer.behind.map((one) => behindWords(one, sites)))}
+        </p>
+      ) : null}
       {answer ? <List {...answer} lot={lot} sites={sites} file={`${path}&format=csv`} /> : null}
     </main>
   )
+}
+
+function behindWords({ siteId, reason, fedAt, leavesBehind }: Behind, sites: SiteFacts): string {
+  const why = {
+    forked: words.behindFor.forked,
+    late: words.behindFor.late(fedAt === null ? null : sites.timeAt(siteId, fedAt)),
+    missing: words.behindFor.missing(leavesBehind),
+  }
+  return `${sites.nameOf(siteId)} (${why[reason]})`
 }
 
 /** What the list says in one line. A pallet in two places is one pallet. */
@@ -89,7 +115,7 @@ function summaryOf(pallets: readonly Pallet[]): string {
 const stateWords = ({ state, unit }: Pallet): string =>
   unit === null ? words.states[state] : `${words.states[state]} (${unit.reference ?? unit.unitId})`
 
-type ListProps = Recalled & { lot: string; sites: SiteFacts; file: string }
+type ListProps = Omit<Recalled, 'behind'> & { lot: string; sites: SiteFacts; file: string }
 
 const List = ({ data: pallets, nextCursor, lot, sites, file }: ListProps) => {
   const [done, setDone] = useState('')

@@ -151,6 +151,13 @@ const english = {
       in_transit: (n: number) => `${n.toLocaleString(locale)} on the way`,
       left: (n: number) => `${n.toLocaleString(locale)} taken out`,
     },
+    behind: (sites: readonly string[]) =>
+      `${many(sites.length, 'site is', 'sites are')} not up to date, and this list may be wrong for ${sites.length === 1 ? 'it' : 'them'}: ${firstOf(sites, (n) => `${n.toLocaleString(locale)} more`)}.`,
+    behindFor: {
+      forked: 'a fork: its log takes no more entries',
+      late: (when: string | null) => (when === null ? 'never heard' : `last heard ${when}`),
+      missing: (n: number) => `${many(n, 'log entry', 'log entries')} missing here`,
+    },
     more: 'These are the first pallets. The file has all of them.',
     state: 'State',
     states: { here: 'there', left: 'taken out', in_transit: 'on the way', two_places: 'in two places' },
@@ -437,6 +444,13 @@ const german: typeof english = {
     besides: {
       in_transit: (n) => `${n.toLocaleString(locale)} unterwegs`,
       left: (n) => `${n.toLocaleString(locale)} ausgelagert`,
+    },
+    behind: (sites) =>
+      `${many(sites.length, 'Standort ist', 'Standorte sind')} nicht auf dem neuesten Stand, und diese Liste kann für ${sites.length === 1 ? 'ihn' : 'sie'} falsch sein: ${firstOf(sites, (n) => `${n.toLocaleString(locale)} weitere`)}.`,
+    behindFor: {
+      forked: 'Abspaltung: sein Log nimmt keine Einträge mehr an',
+      late: (when) => (when === null ? 'hat sich noch nie gemeldet' : `zuletzt gemeldet ${when}`),
+      missing: (n) => `hier ${n === 1 ? 'fehlt' : 'fehlen'} ${many(n, 'Eintrag', 'Einträge')}`,
     },
     more: 'Das sind die ersten Paletten. In der Datei stehen alle.',
     state: 'Zustand',

@@ -44,11 +44,14 @@ const certificateDays = 14
 const backupDays = 2
 const fewBytes = 2 * 1024 ** 3
 
+/** Whether a site was not heard for so long that a sign of life is missing. Pure. */
+export const isLate = (lagSeconds: number | null): boolean => lagSeconds === null || lagSeconds > lateSeconds
+
 /** Returns the worst that is known of a site. Pure. */
 export function standingOf({ state, health, lagSeconds, openAlerts }: Omit<SiteNow, 'differsIn'>): Standing {
   if (state === 'forked' || state === 'retired') return state
   if (health === 'unhealthy') return 'unhealthy'
-  if (lagSeconds === null || lagSeconds > lateSeconds) return 'late'
+  if (isLate(lagSeconds)) return 'late'
   if (health === 'degraded' || openAlerts > 0) return 'degraded'
   return health === null ? 'silent' : 'well'
 }

@@ -17,6 +17,7 @@ import { asked, format, logIdIn, readQuery } from './query.ts'
 import {
   alertColumns,
   alertRow,
+  behindRow,
   floorColumns,
   floorRow,
   moveColumns,
@@ -87,7 +88,7 @@ export function askRoutes(api: Api, parts: AskRouteParts): void {
     const pageOf = (after: string) => asks.recall({ gtin, lot, cursor: after }, sites)
     const first = await pageOf(cursor)
     if (format === 'json') return c.json({ success: true, ...first })
-    return sendRows(c, 'recall', recallColumns, () => allPages(first, pageOf, recallRow))
+    return sendRows(c, 'recall', recallColumns, () => recallFile(first, pageOf))
   })
   api.get('/api/hub/sites', async (c) => {
     const { format, ...filter } = readQuery(c, Listed)
@@ -121,6 +122,14 @@ export function askRoutes(api: Api, parts: AskRouteParts): void {
     await asks.closeAlert(asked, identityOf(c.get('caller')), managed)
     return c.body(null, 204)
   })
+}
+
+type RecallPage = Awaited<ReturnType<AskService['recall']>>
+
+/** Gives the sites for which the list may be wrong, then the pallets. */
+async function* recallFile(first: RecallPage, pageOf: (cursor: string) => Promise<RecallPage>) {
+  yield first.behind.map(behindRow)
+  yield* allPages(first, pageOf, recallRow)
 }
 
 /** Gives the rows of a list page by page, from the first one on. */

@@ -18,6 +18,11 @@ export function recallRow({ unit, lots, ...row }: Answer<'recall'>['data'][numbe
   return { ...row, lot: lots.join(' '), unit: unit === null ? '' : (unit.reference ?? unit.unitId) }
 }
 
+/** A site for which the list may be wrong, before the pallets: the person who is sent the file has no page that says so. */
+export const behindRow = ({ siteId, fedAt }: Answer<'recall'>['behind'][number]) => ({
+  ...{ siteId, since: fedAt, state: 'not_up_to_date' },
+})
+
 export const floorColumns = [
   ...['siteId', 'warehouse', 'zone', 'slot', 'slot_id', 'state', 'assetBarcode', 'since', 'verdict'],
 ]

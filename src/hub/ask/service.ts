@@ -6,6 +6,7 @@ import type { StoredRoots } from '../feed/stored-tree.ts'
 import { offerStateOf } from '../offers/stages.ts'
 import type { HubDatabase } from '../store/database.ts'
 import { alertCursor, readAlertCursor } from './alert-cursor.ts'
+import { sitesBehind } from './behind.ts'
 import { type CheckpointPage, checkpointsOf } from './checkpoints.ts'
 import { differing, usualSections } from './drift.ts'
 import { entryOf } from './entry.ts'
@@ -116,15 +117,21 @@ export class AskService {
 
   /**
    * Returns where the pallets of an item, of a lot, or of a lot of an item are now, item by item, those that stand first: 10,000 at most,
-   * behind `cursor`. `nextCursor`: more follow behind it. Throws VALIDATION_ERROR for a GTIN or cursor that is none, and without item and lot.
+   * behind `cursor`. `nextCursor`: more follow behind it. `behind`: the sites that may have done what is not known here. Throws VALIDATION_ERROR for a GTIN or cursor that is none, and without item and lot.
    */
   async recall({ gtin, lot, cursor }: Lot & { readonly cursor: string }, sites: Sites) {
     if (gtin === null && lot === null) throw AppError.field('lot', 'send gtin, lot or both')
     const item = gtin === null ? null : gtin14(gtin)
     if (item === undefined) throw AppError.field('gtin', 'expected 8, 12, 13 or 14 digits with a right check digit')
+    // Before the pallets: a site that catches up in between is named rather than believed.
+    const current = (await logsOf(this.#needs.db, sites)).filter(isCurrent)
+    const behind = sitesBehind(current, this.#needs.clock.now()).map(({ fedAtMs, ...site }) => ({
+      ...site,
+      fedAt: fedAtMs === null ? null : isoTime(fedAtMs),
+    }))
     const { pallets, nextCursor } = await palletsOfLot(this.#needs.db, { gtin: item, lot }, cursor, sites)
     const items = [...Map.groupBy(pallets, ({ gtin }) => gtin).values()]
-    return { data: items.flatMap((ofItem) => ofItem.flatMap(recalled).toSorted(inOrderOfRecall)), nextCursor }
+    return { behind, data: items.flatMap((ofItem) => ofItem.flatMap(recalled).toSorted(inOrderOfRecall)), nextCursor }
   }
 
   /**

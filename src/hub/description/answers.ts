@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { Fleet } from '../../feed/index.ts'
+import { behindReasons } from '../ask/behind.ts'
 import { problemKinds, standings } from '../ask/problems.ts'
 import { offerStates } from '../offers/stages.ts'
 
@@ -60,9 +61,22 @@ const Recalled = z
   })
   .openapi('RecalledPallet')
 
+const SiteBehind = z
+  .strictObject({
+    ...{ siteId, fedAt: time.nullable(), leavesBehind: z.int() },
+    reason: z.enum(behindReasons).openapi({
+      description:
+        '`forked`: its log takes no more entries; `late`: not heard for 15 minutes; `missing`: its gateway has signed `leavesBehind` log entries more than are here',
+    }),
+  })
+  .openapi('SiteBehind')
+
 export const RecallAnswer = z
   .strictObject({
     success: z.literal(true),
+    behind: z
+      .array(SiteBehind)
+      .openapi({ description: 'sites that are not up to date: the list may be wrong for them, also an empty one' }),
     data: z
       .array(Recalled)
       .openapi({ description: 'item by item, those without one last; of each item those that stand somewhere first' }),

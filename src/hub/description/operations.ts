@@ -66,7 +66,7 @@ const asking = [
       summary: 'Every pallet of an item, a lot or both, and where it is now',
     },
     description:
-      'Send `gtin`, `lot` or both. JSON has 10,000 pallets at most, CSV all of them. One that has left is listed with the site that it left last; one that sites know as of two items is listed for each.',
+      'Send `gtin`, `lot` or both. JSON has 10,000 pallets at most, CSV all of them. One that has left is listed with the site that it left last; one that sites know as of two items is listed for each. Sites that are not up to date are in `behind`; CSV has a row with the state `not_up_to_date` for each, before the pallets.',
     input: {
       query: z.object({
         ...{ gtin: z.string().max(14).optional(), lot: z.string().min(1).max(90).optional(), format },
