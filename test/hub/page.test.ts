@@ -180,8 +180,14 @@ async function signInAt(page: Page, username: string): Promise<void> {
 
 t.test('a thousand sites are readable, and a pallet, a lot and a floor are found among them', inBrowser, async (t) => {
   const hub = await headOffice(t, postgres, { listens: true })
-  await fedSite(hub, 11, [['12:00', 'PLACED', 1, 'S-1']], {
-    assets: [{ key: 'S-1', gtin: '00012345678905', lot: 'L-7731' }],
+  const soup = { gtin: '00012345678905' }
+  const moves = [1, 2, 3].map((n) => ['12:00', 'PLACED', n, `S-${n}`] as const)
+  await fedSite(hub, 11, moves, {
+    assets: [
+      { key: 'S-1', ...soup, lot: 'L-7731' },
+      { key: 'S-2', ...soup, lot: 'L-5' },
+      { key: 'S-3', lot: 'L-5' },
+    ],
   })
   await manySites(hub, 999)
   t.equal(await forkOf(hub), 422)
@@ -265,6 +271,9 @@ async function recallAndFloor(t: Test, page: Page): Promise<void> {
   await shot(page, 'hub-recall')
   t.same(await violations(page), [])
   await printedRecall(t, page)
+  await page.goto(new URL('/recall?lot=L-5', page.url()).href)
+  await page.getByRole('region', { name: 'Item not known' }).waitFor()
+  t.equal(await page.getByText('have this lot number').count(), 0, 'what is not known is no second item')
   await page.goto(new URL('/sites/dc-7?at=2026-03-02T08:30:00Z', page.url()).href)
   await page.getByText('3 of 3 known slots taken').waitFor()
   t.match(await page.locator('tbody').innerText(), /A-01\s+P-1/)

@@ -107,6 +107,18 @@ t.test('a pallet that two sites know as of another item is named under both', as
   ])
 })
 
+t.test('a pallet of which one site knows the item and another does not is named once, under its item', async (t) => {
+  const hub = await headOffice(t, postgres)
+  await fedSite(hub, 11, [['12:00', 'PLACED', 1, 'B-1']], { assets: [{ key: 'B-1', sscc, gtin: juice, lot: 'L-5' }] })
+  await fedSite(hub, 12, [['13:00', 'PLACED', 2, 'A-1']], { assets: [{ key: 'A-1', sscc, lot: 'L-5' }] })
+  const bySscc = [`${juice} dc-11 B-1 two_places`, `${juice} dc-12 B-1 two_places`]
+  t.same((await recalled(hub, 'lot=L-5')).data.map(lineOf), bySscc, 'by its SSCC')
+  await fedSite(hub, 13, [['12:00', 'PLACED', 1, 'X-7']], { assets: [{ key: 'X-7', gtin: soup, lot: 'L-6' }] })
+  await fedSite(hub, 14, [['11:00', 'PLACED', 2, 'X-7']], { assets: [{ key: 'X-7', lot: 'L-6' }] })
+  const byBarcode = [`${soup} dc-13 X-7 two_places`, `${soup} dc-14 X-7 two_places`]
+  t.same((await recalled(hub, 'lot=L-6')).data.map(lineOf), byBarcode, 'by its barcode')
+})
+
 /** So many pallets of a lot, a third of each of two items and a third of none. */
 async function manyPallets(hub: TestHub, count: number, lot: string): Promise<void> {
   await hub.rows(

@@ -123,6 +123,7 @@ const List = ({ data: pallets, nextCursor, lot, sites, file }: ListProps) => {
     gtin,
     ofItem: pallets.filter((one) => one.gtin === gtin),
   }))
+  const known = items.filter(({ gtin }) => gtin !== null).length
   const copy = () => {
     const rows = pallets.map((one) => [
       ...[one.gtin ?? '', one.lots.join(' '), one.siteId, one.asset_barcode, one.slot ?? ''],
@@ -159,7 +160,7 @@ const List = ({ data: pallets, nextCursor, lot, sites, file }: ListProps) => {
       </div>
       <p role="status">{done}</p>
       {nextCursor === null ? null : <p class="note">{words.more}</p>}
-      {items.length > 1 ? <p class="note">{words.items(items.length)}</p> : null}
+      {known > 1 ? <p class="note">{words.items(known)}</p> : null}
       {items.map(({ gtin, ofItem }) => (
         <section key={gtin ?? ''} class="hub-item" aria-label={words.item(gtin)}>
           <h3>

@@ -2,7 +2,15 @@ import { z } from 'zod'
 import { AppError } from '../../errors/index.ts'
 import type { HubTx } from '../store/database.ts'
 import { type Located, locate, palletOf } from './pallets.ts'
-import { assetsOfLot, assetsWithSscc, type Labelled, type Lot, type LotPlace, type Sites } from './store.ts'
+import {
+  assetsOfLot,
+  assetsWithSscc,
+  keysWithItem,
+  type Labelled,
+  type Lot,
+  type LotPlace,
+  type Sites,
+} from './store.ts'
 import { ssccIn } from './whereabouts.ts'
 
 /** A pallet of a lot as of one item, and where it is. `key`: the first of the asset keys by which a site knows it so. */
@@ -10,7 +18,7 @@ export type PalletOfLot = Located & Labelled
 
 /**
  * Returns pallets of an item and lot, item by item, with where each is now; those behind a cursor. A pallet comes once for each item
- * that a site knows it as, whatever names sites have for it; one with several SSCCs may come twice. `nextCursor`: more follow.
+ * that a site knows it as, and without an item only when no site knows one, whatever names sites have for it; one with several SSCCs may come twice. `nextCursor`: more follow.
  * Throws VALIDATION_ERROR for a cursor that is none.
  */
 export async function palletsOfLot(
@@ -23,11 +31,12 @@ export async function palletsOfLot(
   const printed = await assetsWithSscc(db, [...new Set(assets.flatMap(ssccsOf))], sites, lot)
   const bySscc = Map.groupBy(printed, ({ sscc }) => sscc)
   const isFirstOf = (asset: Labelled) => (sscc: string) =>
-    !(bySscc.get(sscc) ?? []).some((one) => one.isOfLot && one.gtin === asset.gtin && isBefore(one.key, asset.key))
+    !(bySscc.get(sscc) ?? []).some((one) => one.isOfLot && comesBefore(one, asset))
+  const namedElsewhere = await keysWithItem(db, assets.filter(isBare).map(keyOf), lot, sites)
   // A key with two SSCCs may stand for others by each: left out for one of them, it would take along those of the other.
   const firsts = assets.filter((asset) => {
     const ssccs = ssccsOf(asset)
-    return ssccs.length === 0 || ssccs.some(isFirstOf(asset))
+    return ssccs.length === 0 ? !(isBare(asset) && namedElsewhere.has(asset.key)) : ssccs.some(isFirstOf(asset))
   })
   const found = await locate(
     db,
@@ -44,6 +53,15 @@ export async function palletsOfLot(
 
 /** Returns what is printed on an asset, and the SSCC that its key may be. */
 const ssccsOf = ({ key, ssccs }: Labelled) => [...ssccs, ...[ssccIn(key)].filter((own) => own !== undefined)]
+
+const keyOf = ({ key }: Labelled) => key
+
+/** Whether a site knows neither the item nor an SSCC, so that the barcode alone says what it is. */
+const isBare = (asset: Labelled) => asset.gtin === null && ssccsOf(asset).length === 0
+
+/** Whether the first of two assets with one SSCC is the one that is listed: one without an item gives way to any that has one. */
+const comesBefore = (one: LotPlace, other: LotPlace) =>
+  one.gtin === other.gtin ? isBefore(one.key, other.key) : other.gtin === null
 
 /** In the order of the database, which compares bytes. */
 const isBefore = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other)) < 0

@@ -65,6 +65,11 @@ const assetsBySscc = hubStatement(
      coalesce(($3::text IS NULL OR a.gtin = $3) AND ($4::text IS NULL OR a.lot = $4), false) AS is_of_lot
    FROM asset a JOIN log l ON l.log_id = a.log_id WHERE a.sscc = ANY($1::text[]) AND ${isNoBranch} AND ${visible}`,
 )
+const withItem = hubStatement(
+  'keys-with-item',
+  `SELECT DISTINCT a.asset_key FROM asset a JOIN log l ON l.log_id = a.log_id
+   WHERE a.asset_key = ANY($1::text[]) AND a.lot = $3 AND a.gtin IS NOT NULL AND l.ends_at IS DISTINCT FROM 0 AND ${visible}`,
+)
 /** Assets of which this is printed, behind a place in the list: `$3` is whether its item is unknown, `$4` the item, `$5` the key. */
 const printed = (name: string, what: string) =>
   hubStatement(
@@ -254,6 +259,17 @@ export async function assetsWithSscc(
   type Row = { sscc: string; asset_key: string; gtin: string | null; is_of_lot: boolean }
   const rows = ssccs.length === 0 ? [] : await db.rows<Row>(assetsBySscc, [ssccs, sites, gtin, lot])
   return rows.map(({ sscc, asset_key: key, gtin, is_of_lot: isOfLot }) => ({ sscc, key, gtin, isOfLot }))
+}
+
+/** Returns which of these assets any site knows as of an item and this lot. */
+export async function keysWithItem(
+  db: HubTx,
+  keys: readonly string[],
+  { lot }: Lot,
+  sites: Sites,
+): Promise<ReadonlySet<string>> {
+  const rows = keys.length === 0 ? [] : await db.rows<{ asset_key: string }>(withItem, [keys, sites, lot])
+  return new Set(rows.map(({ asset_key }) => asset_key))
 }
 
 /** An asset as sites know it: as of one item, with the lots and SSCCs that are printed on it. `gtin`: null when they know none. */
