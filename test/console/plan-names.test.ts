@@ -101,3 +101,17 @@ t.test(
     t.end()
   },
 )
+
+t.test('a slot whose outline was drawn in another unit hides no name, and the plan is searched at once', (t) => {
+  const { slots, zones } = racks(1)
+  const [corner] = slots
+  const wrong = { x: -6100, y: -4100, width: 6000, height: 4000 }
+  const begun = performance.now()
+  const cover = coverOf([...slots, wrong], 0.9)
+  t.same(cover({ x: -3000, y: -2000, width: 1, height: 1 }), wrong, 'one that lies in it')
+  t.same(cover({ x: -7000, y: -5000, width: 900, height: 900 }), undefined, 'a wide one beside it')
+  t.same(cover({ x: -90, y: -5000, width: 6000, height: 8000 }), corner, 'a wide one over the others')
+  t.equal(namesIn(zones, { x: 14, y: 30, scale: 22 }, size, cover).length > 2, true, 'names where they were')
+  t.ok(performance.now() - begun < 1000, `${Math.round(performance.now() - begun)} ms`)
+  t.end()
+})

@@ -21,23 +21,29 @@ type Taken = Map<string, readonly PlacedName[]>
 export type Cover = (box: Box) => Box | undefined
 
 const cellUnits = 4
+/** What covers more cells, such as a slot drawn in millimetres among others in metres, is compared one by one. */
+const mostCells = 1000
 
 /** Makes the search for slots under a name: `boxes` around them, `unit` the shorter side of a usual one. */
 export function coverOf(boxes: readonly Box[], unit: number): Cover {
   const side = cellUnits * unit
+  const isLarge = ({ width, height }: Box) => (width / side + 1) * (height / side + 1) > mostCells
+  const large = boxes.filter(isLarge)
   const cells = new Map<string, Box[]>()
   for (const box of boxes)
-    for (const key of cellsOf(box, side, side)) {
+    for (const key of isLarge(box) ? [] : cellsOf(box, side, side)) {
       const known = cells.get(key)
       if (known) known.push(box)
       else cells.set(key, [box])
     }
   return (wanted) => {
+    const isOver = (box: Box) => overlaps(box, wanted)
+    if (isLarge(wanted)) return boxes.find(isOver)
     for (const key of cellsOf(wanted, side, side)) {
-      const found = cells.get(key)?.find((box) => overlaps(box, wanted))
+      const found = cells.get(key)?.find(isOver)
       if (found) return found
     }
-    return undefined
+    return large.find(isOver)
   }
 }
 
