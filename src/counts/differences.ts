@@ -1,6 +1,6 @@
 import type { ReadTx } from '../database/index.ts'
 import type { Sight } from '../warehouse/index.ts'
-import { compare, expectedIn } from './comparison.ts'
+import { compare, expectedIn, has } from './comparison.ts'
 import { seenSlots } from './scanned.ts'
 import * as store from './store.ts'
 
@@ -10,9 +10,10 @@ export type OpenDifference = {
   readonly slotId: number
   /** conflict: one barcode was found in several slots. */
   readonly kind: 'different' | 'conflict'
-  /** Barcodes: of the ledger, and as scanned. */
+  /** Barcodes that the ledger has in the slot, those that were not found first. */
   readonly expected: readonly string[]
-  readonly found: readonly string[]
+  /** Barcodes that were found although the ledger does not have them there. */
+  readonly unexpected: readonly string[]
   readonly scannedAtMs: number
 }
 
@@ -23,10 +24,13 @@ export function openDifferences(tx: ReadTx, sight: Sight): OpenDifference[] {
     const statuses = compare(seen)
     return seen.flatMap((slot): OpenDifference[] => {
       const kind = statuses.get(slot.slotId)
-      if (!slot.found || !slot.scan || (kind !== 'different' && kind !== 'conflict')) return []
-      const expected = expectedIn(slot).map(({ barcode }) => barcode)
-      const found = slot.found.map(({ barcode }) => barcode)
-      return [{ countId, slotId: slot.slotId, kind, expected, found, scannedAtMs: slot.scan.timestamp_ms }]
+      const { found, slotId, scan } = slot
+      if (!found || !scan || (kind !== 'different' && kind !== 'conflict')) return []
+      const inLedger = expectedIn(slot)
+      const missing = inLedger.filter(({ key }) => !has(found, key))
+      const expected = [...missing, ...inLedger.filter(({ key }) => has(found, key))].map(({ barcode }) => barcode)
+      const unexpected = found.filter(({ key }) => !has(inLedger, key)).map(({ barcode }) => barcode)
+      return [{ countId, slotId, kind, expected, unexpected, scannedAtMs: scan.timestamp_ms }]
     })
   })
 }

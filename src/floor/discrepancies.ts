@@ -116,7 +116,7 @@ export class Discrepancies {
     if (kind !== undefined && kind !== 'count_difference') return []
     return this.#needs.work.read((tx) =>
       openDifferences(tx, this.#needs.warehouse.sightOf(caller)).flatMap(
-        ({ countId, slotId, expected, found, scannedAtMs }) => {
+        ({ countId, slotId, expected, unexpected, scannedAtMs }) => {
           const slot = this.#needs.warehouse.visibleSlot(tx, slotId, caller)
           if (!slot || (warehouseId !== undefined && slot.warehouseId !== warehouseId)) return []
           if (zoneId !== undefined && slot.zoneId !== zoneId) return []
@@ -128,7 +128,7 @@ export class Discrepancies {
             slot: nameOf(slot),
             assetBarcode: expected[0] ?? null,
             otherSlot: null,
-            otherAssetBarcode: found[0] ?? null,
+            otherAssetBarcode: unexpected[0] ?? null,
             countId,
             eventIds: [],
           }

@@ -405,7 +405,7 @@ t.test('differences that nobody has decided are known to the list of contradicti
   const db = openReader(databaseFile(y.gateway.live.config.dataDir))
   t.teardown(() => db.close())
   t.match(openDifferences(executor(db), wholeSight), [
-    { countId: id, slotId: 1, kind: 'different', expected: ['P-1'], found: ['P-2'] },
+    { countId: id, slotId: 1, kind: 'different', expected: ['P-1'], unexpected: ['P-2'] },
   ])
   await approve(y, id)
   t.same(openDifferences(executor(db), wholeSight), [])
@@ -444,3 +444,28 @@ t.test('what a count found otherwise is a discrepancy until somebody decides', a
   t.equal((await approve(yardOfTwo, id)).status, 200)
   t.strictSame(await differences(), [])
 })
+
+t.test(
+  'a difference of a count names a pallet that is missing and one that is not expected, never one that fits',
+  async (t) => {
+    const { place, open, scan, get } = await yard(t, ['A', 'B', 'C', 'D'])
+    await place('A', 'P-1')
+    await place('B', 'P-2')
+    await place('C', 'P-3')
+    const id = await open({ slot_codes: ['A', 'B', 'C', 'D'] })
+    await scan(id, 'A', ['P-1', 'P-9'])
+    await scan(id, 'B', [])
+    await scan(id, 'C', ['P-3'])
+    await scan(id, 'D', ['P-3'])
+    const { data } = (await get('discrepancies?kind=count_difference')).body
+    const named = data.map((one: { slot: { slot_id: string }; assetBarcode: unknown; otherAssetBarcode: unknown }) => [
+      ...[one.slot.slot_id, one.assetBarcode, one.otherAssetBarcode],
+    ])
+    t.strictSame(named.toSorted(), [
+      ['A', 'P-1', 'P-9'],
+      ['B', 'P-2', null],
+      ['C', 'P-3', null],
+      ['D', null, 'P-3'],
+    ])
+  },
+)

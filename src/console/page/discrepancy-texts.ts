@@ -61,7 +61,9 @@ const english = {
   },
   count_difference: {
     what: ({ pallet, count }) =>
-      `count ${count ?? '?'} found ${pallet ?? 'nothing'} there, and the ledger says otherwise`,
+      pallet === undefined
+        ? `what count ${count ?? '?'} found does not fit the ledger`
+        : `count ${count ?? '?'} found ${pallet} there, and the ledger says otherwise`,
     todo: 'Have it counted again, or approve the count: that sets the ledger right.',
   },
   scan_mismatch: {
@@ -133,7 +135,9 @@ const german: typeof english = {
   },
   count_difference: {
     what: ({ pallet, count }) =>
-      `Zählung ${count ?? '?'} hat dort ${pallet ?? 'nichts'} gefunden, und das Lagerbuch sagt etwas anderes`,
+      pallet === undefined
+        ? `was Zählung ${count ?? '?'} gefunden hat, passt nicht zum Lagerbuch`
+        : `Zählung ${count ?? '?'} hat dort ${pallet} gefunden, und das Lagerbuch sagt etwas anderes`,
     todo: 'Noch einmal zählen lassen oder die Zählung freigeben: das stellt das Lagerbuch richtig.',
   },
   scan_mismatch: {
