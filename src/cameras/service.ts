@@ -272,7 +272,7 @@ export class CamerasService {
   get #left(): { readonly count: number; readonly hasFiles: boolean } {
     this.#leftAtStart ??= {
       count: this.#needs.work.read(store.countOpenReservations),
-      hasFiles: this.#needs.hasLeftovers(),
+      hasFiles: this.#mayHaveFiles(),
     }
     return this.#leftAtStart
   }
@@ -280,6 +280,16 @@ export class CamerasService {
   /** Calls the listener each time a clip could not be made, when `waitingClips` has it. */
   onClipWaits(listener: () => void): void {
     this.#clipWaits = listener
+  }
+
+  /** A folder that cannot be read is left to the thread, which says so and makes what it can. */
+  #mayHaveFiles(): boolean {
+    try {
+      return this.#needs.hasLeftovers()
+    } catch (err) {
+      this.#needs.logger.error({ err }, 'the folder of the clips cannot be read')
+      return true
+    }
   }
 
   /** Lists the clips that could not be made yet, the oldest first. */

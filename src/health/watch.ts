@@ -92,6 +92,8 @@ export class HealthWatch {
   /** Changes that are not stored yet. */
   #kept: readonly Kept[] = []
   #saving = false
+  /** Components whose source throws. */
+  readonly #unseen = new Set<Component>()
   #cancel: (() => void) | undefined
 
   constructor(needs: HealthWatchNeeds) {
@@ -100,7 +102,7 @@ export class HealthWatch {
 
   start(): void {
     const round = () => {
-      void this.look()
+      this.look().catch((err: unknown) => this.#needs.log.error({ err }, 'health could not be looked at; trying again'))
       this.#cancel = this.#needs.clock.after(lookEveryMs, round)
     }
     this.#cancel ??= this.#needs.clock.after(0, round)
@@ -148,7 +150,7 @@ export class HealthWatch {
   async look(): Promise<void> {
     const { clock, work } = this.#needs
     const nowMs = clock.now()
-    const { troubles, changes } = judge(this.troubles, this.#observe(), nowMs)
+    const { troubles, changes } = judge(this.troubles, this.#observe(nowMs), nowMs)
     this.#troubles = troubles
     for (const change of changes) this.#tell(change, nowMs)
     // While the disk refuses writes, this write also notices the end of it when no other write comes.
@@ -161,19 +163,39 @@ export class HealthWatch {
       const status = webhooks()
       return { status, reason: status === 'healthy' ? null : 'A receiver does not take what it is sent.' }
     }
-    const own = this.troubles.filter((trouble) => trouble.component === component)
-    return statusOf(component, judge(own, shownNow(sources[component](own)), nowMs).troubles)
+    const own = this.#own(component)
+    const seen = this.#seen(component, sources[component], own)
+    return seen ? statusOf(component, judge(own, shownNow(seen), nowMs).troubles) : unseen
   }
 
   #lastStatus(component: Component): CheckStatus {
     return component === 'webhooks' ? this.#needs.webhooks() : statusOf(component, this.troubles).status
   }
 
-  #observe(): Observation[] {
-    const known = this.troubles
-    return Object.entries(this.#needs.sources).flatMap(([component, source]) =>
-      source(known.filter((trouble) => trouble.component === component)),
-    )
+  /** Of a component that cannot be looked at, what was known of it holds. */
+  #observe(nowMs: number): Observation[] {
+    return sourcesIn(this.#needs.sources).flatMap(([component, source]) => {
+      const own = this.#own(component)
+      return this.#seen(component, source, own) ?? own.map((trouble) => stillWrong(trouble, nowMs))
+    })
+  }
+
+  #own(component: Component): Trouble[] {
+    return this.troubles.filter((trouble) => trouble.component === component)
+  }
+
+  /** Returns what a source observes; undefined when it throws. That is logged once, and ends nothing else. */
+  #seen(component: Component, source: Source, own: readonly Trouble[]): readonly Observation[] | undefined {
+    try {
+      const seen = source(own)
+      this.#unseen.delete(component)
+      return seen
+    } catch (err) {
+      if (!this.#unseen.has(component))
+        this.#needs.log.error({ err, component }, 'a part of the gateway cannot be looked at')
+      this.#unseen.add(component)
+      return undefined
+    }
   }
 
   #tell(change: Change, nowMs: number): void {
@@ -204,6 +226,16 @@ export class HealthWatch {
       this.#saving = false
     }
   }
+}
+
+/** How a component is whose source throws. */
+const unseen = { status: 'degraded', reason: 'It cannot be looked at; the log says why.' } as const
+
+const sourcesIn = (sources: HealthWatchNeeds['sources']) => Object.entries(sources) as [keyof typeof sources, Source][]
+
+/** Returns the observation that leaves a trouble as it is. */
+function stillWrong({ sinceMs, kind, message, ...which }: Trouble, nowMs: number): Observation {
+  return { ...which, wrong: { kind, forMs: nowMs - sinceMs, message } }
 }
 
 type BackupNow = {

@@ -1,5 +1,5 @@
 /** Clips that an earlier run left, on a gateway that has no camera any more. */
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { leaveSpool } from '../support/taped-camera.ts'
@@ -19,5 +19,15 @@ t.test('a clip that an earlier run left is made and recorded, though no camera i
   await waitUntil('the database has it', () => !isThere('9.json'))
   t.ok(isThere('9.mp4'))
   t.notOk(isThere('9.ts.part'))
+  t.equal(await daemon.end('SIGTERM'), 0)
+})
+
+t.test('a gateway whose folder of clips cannot be read starts, and says so', async (t) => {
+  const { cwd, file } = withConfig(t)
+  mkdirSync(join(cwd, 'state'), { recursive: true })
+  writeFileSync(join(cwd, 'state', 'clips'), 'no folder')
+  const daemon = await start(t, cwd, file)
+  await daemon.logged('the folder of the clips cannot be read')
+  t.equal((await fetch(`${daemon.url}/api/health`)).status, 200)
   t.equal(await daemon.end('SIGTERM'), 0)
 })

@@ -175,3 +175,26 @@ t.test('a storage server that answers too slowly for over a minute is told, and 
     { kind: 'storage.slow', subject: server.url },
   ])
 })
+
+t.test('a part that cannot be looked at is degraded, says so once in the log, and hides no other part', async (t) => {
+  const { gateway, lines, say } = await hall(t)
+  say('live')
+  await unplugged(gateway, say, 2 * minute)
+  t.equal((await alerts(gateway)).length, 1)
+  const { cameras } = gateway
+  const before = cameras.cameraHealth.bind(cameras)
+  cameras.cameraHealth = () => {
+    throw new Error('no such folder')
+  }
+  for (let round = 0; round < 3; round += 1) await gateway.health.look()
+  t.match(await health(gateway), {
+    checks: { cameras: { status: 'degraded', reason: /cannot be looked at/ }, database: { status: 'healthy' } },
+  })
+  t.equal(lines().filter(({ msg }) => /cannot be looked at/.test(msg)).length, 1)
+  t.equal((await alerts(gateway)).length, 1, 'what was known of it holds')
+  cameras.cameraHealth = before
+  say('live')
+  await gateway.health.look()
+  t.match(await alerts(gateway), [{ kind: 'camera.online' }, { kind: 'camera.offline' }])
+  t.match(await health(gateway), { status: 'healthy' })
+})
