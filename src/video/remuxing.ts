@@ -24,6 +24,9 @@ const ticksPerSecond = 90_000
 /** Pictures are not decoded this long before they are shown. */
 const mostReorderTicks = 10 * ticksPerSecond
 
+/** In one picture: each is compared with all others, and the header of a clip counts 31 sequences and 255 pictures at most. */
+const mostSets = 31
+
 /** The stream has something that is not known here. */
 class Unknown extends Error {
   override readonly name = 'Unknown'
@@ -150,6 +153,7 @@ class Pictures {
     const types: readonly number[] = parameterTypes[this.#codec]
     const nals = [...nalUnits(payload)]
     const sets = nals.filter((nal) => types.includes(nalType(nal, this.#codec)))
+    if (sets.length > mostSets) throw new Unknown('too many parameter sets')
     if (this.#samples.length === 0) this.#sets = firstOfEach(sets)
     else if (!sets.every((set) => this.#sets.some((known) => known.equals(set)))) throw new Unknown('other parameters')
     if (types.some((type) => !this.#sets.some((set) => nalType(set, this.#codec) === type)))

@@ -10,7 +10,7 @@ import { probeMp4 } from '../../src/video/mp4-file.ts'
 import { remuxHere } from '../../src/video/remuxing.ts'
 import { packetBytes, retimed, type Unit } from '../../src/video/transport-stream.ts'
 import { countersIn } from '../support/footage/counter.ts'
-import { canEncode, type FootageName, footage } from '../support/footage.ts'
+import { canEncode, type Footage, type FootageName, footage } from '../support/footage.ts'
 import { tapeOf } from '../support/taped-camera.ts'
 
 // Footage is made at first use, and a busy machine takes minutes.
@@ -141,6 +141,17 @@ function joined(units: readonly Unit[]): Unit[] {
   })
 }
 
+/** The same footage, with so many more parameter sets before its first picture, each of other bytes. */
+function withSets(folder: string, clip: Footage, count: number): Tape {
+  const bytes = readFileSync(clip.file)
+  const begin = bytes.indexOf(Buffer.from([0, 0, 1, 0x67]))
+  const set = bytes.subarray(begin, bytes.indexOf(Buffer.from([0, 0, 1]), begin + 4))
+  const more = Array.from({ length: count }, (_, i) => Buffer.from([...set, 1 + (i >> 7), 0x80 | (i & 0x7f)]))
+  const file = join(folder, 'more-sets.h264')
+  writeFileSync(file, Buffer.concat([...more, bytes]))
+  return tapeOf({ ...clip, file })
+}
+
 t.test('what is not known here is left to ffmpeg, and nothing is lost', async (t) => {
   const clip = await footage('passer')
   const tape = tapeOf(clip)
@@ -158,6 +169,7 @@ t.test('what is not known here is left to ffmpeg, and nothing is lost', async (t
     ['no key frame at the beginning', tape, units.slice(1)],
     ['a packet that is marked as damaged', tape, broken],
     ['fields', tapeOf(clip, x264('-flags', '+ilme+ildct', '-x264-params', 'tff=1')), []],
+    ['more parameter sets than a header counts', withSets(t.testdir(), clip, 31), []],
     ['pixels that are not square', tapeOf(clip, x264('-vf', 'setsar=4/3')), []],
   ]
   for (const [what, of, pictures] of strange) {
