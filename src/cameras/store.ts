@@ -168,7 +168,7 @@ export function openReservations(tx: ReadTx): Reservation[] {
   return tx.all(reservationsWithoutRow)
 }
 
-/** Counts the newest 500 of them that have no row: for whoever asks while the gateway works. */
+/** Counts the newest 500 of them that have no row: for questions while the gateway works. */
 export function countOpenReservations(tx: ReadTx): number {
   return tx.get(openAmongNewest)?.n ?? 0
 }
