@@ -45,6 +45,18 @@ t.test('what failed is asked for again soon, also while the stream comes; what e
   t.equal(restMs({ ...asked, hasLeft: true }, { isFixed: true }), undefined, 'the link has ended')
 })
 
+t.test(
+  'a busy dock does not use up the rate: after two quick questions in a minute a list rests as before',
+  async (t) => {
+    const { paceMs } = await import(new URL('../../src/console/page/use-live.ts', import.meta.url).href)
+    t.equal(paceMs(500, [], 100_000), 500)
+    t.equal(paceMs(500, [99_000], 100_000), 500)
+    t.equal(paceMs(500, [98_000, 99_000], 100_000), 5000)
+    t.equal(paceMs(500, [30_000, 99_000], 100_000), 500, 'a minute later')
+    t.equal(paceMs(500, [], 100_000, true), 5000, 'a list that takes many requests')
+  },
+)
+
 t.test('a page that was hidden for a while shows what came meanwhile as soon as it is seen', inBrowser, async (t) => {
   const { gateway, url } = await place(t)
   const { page } = await open(t, browser, `${url}devices`)

@@ -22,6 +22,7 @@ export const View = ({ siteId, caller, onLeft }: ViewProps) => {
     () => load(caller),
     ['floor', 'camera', 'alert', 'unit'],
     () => onLeft(texts.signedOut),
+    { isHeavy: true },
   )
   const { act, isBusy, said, problem, title } = useActs(onLeft, asking.reload, (error) => `${error.message}.`)
   const tasks = answer ? tasksOf(answer.known, caller, gatewayNow()) : undefined

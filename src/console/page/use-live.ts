@@ -7,6 +7,8 @@ import { type Heard, listen } from './live.ts'
 const leastMs = 5000
 /** Two screens agree within a second on units and incidents, which change seldom. */
 const leastOfSeldomMs = 500
+/** So often in a minute an answer is asked for again within `leastMs`: screens of one account share its rate of requests. */
+const mostQuick = 2
 const aloneMs = 15_000
 const firstMs = 1500
 /** What the stream tells is asked again this often, in case that something is wrong with either of them. */
@@ -22,6 +24,8 @@ type Manner<T> = {
   readonly isUrgent?: boolean
   /** The answer never changes: it is asked for until it is there. */
   readonly isFixed?: boolean
+  /** It takes many requests: nothing makes it be asked for again within `leastMs`. */
+  readonly isHeavy?: boolean
 }
 
 type Known<T> = Pick<State<T>, 'answer' | 'isLive' | 'hasFailed' | 'hasLeft'>
@@ -42,6 +46,25 @@ function isLeft<T>(now: State<T>, error: Error): boolean {
   return now.hasLeft
 }
 
+/** Returns how long to wait after the last question, when so long is wanted and these questions came early. Pure. */
+export function paceMs(wantedMs: number, quickMs: readonly number[], nowMs: number, isHeavy = false): number {
+  const isUsedUp = quickMs.filter((ms) => nowMs - ms < 60_000).length >= mostQuick
+  return isHeavy || isUsedUp ? Math.max(wantedMs, leastMs) : wantedMs
+}
+
+/** Notes that it is asked for now, and whether that is early. */
+function noteQuestion<T>(now: State<T>): void {
+  const askedMs = performance.now()
+  if (now.askedMs > 0 && askedMs - now.askedMs < leastMs) now.quickMs = [...now.quickMs, askedMs].slice(-mostQuick)
+  now.askedMs = askedMs
+}
+
+/** Returns how long it is until the next question, when so long after the last one is wanted. */
+function leftMs<T>({ askedMs, quickMs }: State<T>, wantedMs: number, isHeavy: boolean): number {
+  const nowMs = performance.now()
+  return askedMs === 0 ? 0 : Math.max(0, askedMs + paceMs(wantedMs, quickMs, nowMs, isHeavy) - nowMs)
+}
+
 type Loaded<T> = { readonly answer: T | undefined; readonly problem: string; readonly reload: () => void }
 
 /**
@@ -53,7 +76,7 @@ export function useLive<T>(
   load: () => Promise<T>,
   kinds: readonly Heard['kind'][],
   onLeft: () => void,
-  { isAbout = () => true, comesLive = () => false, isUrgent = false, isFixed = false }: Manner<T> = {},
+  { isAbout = () => true, comesLive = () => false, isUrgent = false, isFixed = false, isHeavy = false }: Manner<T> = {},
 ): Loaded<T> {
   const [answer, setAnswer] = useState<T | undefined>(undefined)
   const [problem, setProblem] = useState('')
@@ -64,7 +87,7 @@ export function useLive<T>(
     if (now.isAsking || now.isOver || document.hidden) return
     now.isAsking = true
     now.heardMs = undefined
-    now.askedMs = performance.now()
+    noteQuestion(now)
     load()
       .then(
         (next) => {
@@ -98,8 +121,7 @@ export function useLive<T>(
     clearTimeout(now.timer)
     if (!now.isOver && ms !== undefined) now.timer = window.setTimeout(ask, ms)
   }
-  const askSoon = (restMs: number) =>
-    soon(Math.max(0, now.askedMs === 0 ? 0 : now.askedMs + restMs - performance.now()))
+  const askSoon = (wantedMs: number) => soon(leftMs(now, wantedMs, isHeavy))
   const look = () => !document.hidden && !(isFixed && now.answer !== undefined) && reload()
   const hear = (heard: Heard) => {
     if (heard.kind === 'hello' || heard.kind === 'lost') now.isLive = heard.kind === 'hello'
@@ -131,6 +153,8 @@ const waitOf = ({ kind }: Heard): number => (kind === 'unit' || kind === 'incide
 type State<T> = {
   timer: number
   askedMs: number
+  /** When it was asked for within `leastMs` of the question before: the newest of these times. */
+  quickMs: readonly number[]
   isAsking: boolean
   isOver: boolean
   /** It is wanted again as soon as it was answered. */
@@ -146,6 +170,6 @@ type State<T> = {
 }
 
 const blank = <T>(): State<T> => ({
-  ...{ timer: 0, askedMs: 0, isAsking: false, isOver: false, isWanted: false },
+  ...{ timer: 0, askedMs: 0, quickMs: [], isAsking: false, isOver: false, isWanted: false },
   ...{ heardMs: undefined, isLive: false, hasFailed: false, hasLeft: false, answer: undefined },
 })
