@@ -117,7 +117,8 @@ export const Move = ({ step, code, timeZone, isSignedIn, nowMs, onAsking, isPrin
 }
 
 async function detailsOf({ event, footage, slot, until }: StoryStep, nowMs: number): Promise<Details> {
-  const to = until ?? new Date(nowMs).toISOString()
+  // A move of this moment may be later than what the page takes for the time of the gateway.
+  const to = until ?? new Date(Math.max(nowMs, Date.parse(event.timestamp) + 1)).toISOString()
   const isStay = event.event_type === 'PLACED' && Date.parse(to) > Date.parse(event.timestamp)
   const span = `from=${encodeURIComponent(event.timestamp)}&to=${encodeURIComponent(to)}`
   const [film, one, ...watched] = await Promise.all([
