@@ -283,7 +283,7 @@ const english = {
     title: 'Alerts of the head office',
     none: 'There is none, and nothing to do. A fork, or a log that a restore cut off, would be here. What a gateway says is wrong with itself is on the page of its site.',
     open: 'open',
-    newest: (n: number) => `These are the newest ${n}. The file has all of them.`,
+    newest: (n: number) => `These are ${n} of them: open ones first, then the newest. The file has all.`,
     toBoth: 'Both sides',
     toLog: 'Signed history',
     words: {
@@ -578,7 +578,7 @@ const german: typeof english = {
     title: 'Meldungen der Zentrale',
     none: 'Es gibt keine, und nichts ist zu tun. Eine Abspaltung oder ein abgeschnittenes Log stünde hier. Was einem Gateway fehlt, steht auf der Seite seines Standorts.',
     open: 'offen',
-    newest: (n) => `Das sind die neuesten ${n}. In der Datei stehen alle.`,
+    newest: (n) => `Das sind ${n} davon: erst die offenen, dann die neuesten. In der Datei stehen alle.`,
     toBoth: 'Beide Seiten',
     toLog: 'Signierter Verlauf',
     words: {
