@@ -61,7 +61,7 @@ export class NarrowLine {
   }
 
   async #ended(way: Way): Promise<void> {
-    while (way.waiting.length > 0) await pause(stepMs)
+    while (way.waiting.length > 0 && this.#ways.has(way)) await pause(stepMs)
     way.to.end()
   }
 
