@@ -26,6 +26,10 @@ const germanOf = (page: Page): Promise<string> =>
     return [copy.textContent, ...labels].join(' | ')
   })()`)
 
+/** An expression for the page: the names of facts that are wider than their column. */
+const longNames = `[...document.querySelectorAll('dt')]
+  .filter((name) => name.scrollWidth > name.clientWidth).map((name) => name.textContent)`
+
 t.test('a German browser finds the console in German, and keeps another choice', inBrowser, async (t) => {
   const { gateway, url } = await place(t)
   await furnish(gateway, ['A-01-01', 'A-01-02'])
@@ -37,6 +41,7 @@ t.test('a German browser finds the console in German, and keeps another choice',
     t.notMatch((await germanOf(page)).match(isEnglish)?.[0] ?? '', isEnglish, view)
     t.same(await violations(page), [], view)
     t.equal(await page.evaluate('document.documentElement.scrollWidth'), 360, `${view}: not sideways`)
+    t.same(await page.evaluate(longNames), [], `${view}: no name of a fact runs into its value`)
     const path = pictureOf(`german ${view}`)
     if (path) await page.screenshot({ path, fullPage: true })
   }
@@ -47,6 +52,9 @@ t.test('a German browser finds the console in German, and keeps another choice',
   await page.getByText('412,5 kg').waitFor()
   await page.getByText('die Palette steht laut Lagerbuch auf einem anderen Stellplatz').first().waitFor()
   await german('floor')
+  await page.goto(`${url}?slot=1`)
+  await page.getByText('Zugelassen').waitFor()
+  await german('slot')
   await page.getByRole('link', { name: 'Zu tun' }).click()
   await page.getByText('Stellplatz A-01-01, Palette P-1: sie wurde seither auf A-01-02 eingelagert').waitFor()
   await page.getByText('Nachsehen, auf welchem der beiden sie steht').waitFor()

@@ -52,6 +52,11 @@ t.test('photo, film and weight are on one screen with the buttons, on every scre
         ),
       )
       await page.getByText('No camera watches A-3.').waitFor()
+      const acts = await page.locator('.verify-acts').boundingBox()
+      for (const what of ['.verify-what', '.facts dd >> nth=0']) {
+        const box = await page.locator(what).boundingBox()
+        t.ok(box && acts && box.y + box.height <= acts.y, `${screen}: ${what} is above the buttons without scrolling`)
+      }
       t.match(await page.locator('.verify-side').innerText(), /412\.5 kg/)
       for (const name of ['Verify', 'Dispute', 'Next', 'Previous']) {
         const box = await page.getByRole('button', { name, exact: true }).boundingBox()

@@ -346,6 +346,15 @@ const Evidence = ({ waiting: { slot, placed: known }, timeZone, onSeen }: Eviden
   }, [isThereNone])
   return (
     <section class="evidence-pair" ref={root} aria-label={`${texts.slot(slot.slot_id)}, ${texts.pallet(code)}`}>
+      <h2 class="verify-what">
+        <a class="code" href={pageOfCode(code)} onClick={follow}>
+          {code}
+        </a>
+        <span aria-hidden="true">→</span>
+        <a href={`/?slot=${slot.id}`} onClick={follow}>
+          {slot.slot_id}
+        </a>
+      </h2>
       <figure class="verify-photo">
         {isHeld && shown.state === 'gone' ? (
           <div class="no-photo">
@@ -386,15 +395,6 @@ const Evidence = ({ waiting: { slot, placed: known }, timeZone, onSeen }: Eviden
         )}
       </figure>
       <div class="verify-side">
-        <h2 class="verify-what">
-          <a class="code" href={pageOfCode(code)} onClick={follow}>
-            {code}
-          </a>
-          <span aria-hidden="true">→</span>
-          <a href={`/?slot=${slot.id}`} onClick={follow}>
-            {slot.slot_id}
-          </a>
-        </h2>
         <dl class="facts">
           <Fact name={words.weight} value={weightWords(placed, asset)} />
           <Fact name={words.placed} value={placed ? exactTime(placed.timestamp, timeZone) : words.unknown} />
