@@ -186,8 +186,10 @@ export class CameraSet {
     const camera = this.#cameras.get(cameraId)
     if (!camera) return
     this.#cameras.delete(cameraId)
+    // It reads its last video first, which belongs to the films too.
+    const stopped = camera.stop()
     const filmed = this.#films.stop(cameraId)
-    await camera.stop()
+    await stopped
     this.#settle(Promise.all([camera.settled(), filmed]).then(() => {}))
   }
 

@@ -141,6 +141,8 @@ export class Camera {
 
   /** Applies settings. A stream is replaced only when its own settings changed. */
   update(settings: CameraSettings): void {
+    // Before anything ends: what a process has written is dropped once it is to end.
+    this.#readVideo()
     const before = this.#settings
     this.#settings = settings
     this.#ring.keepMs = ringKeepMs(settings)
@@ -150,6 +152,7 @@ export class Camera {
     if (differ(mainPart(before), mainPart(settings))) this.#main.reconfigure(this.#mainPlan())
     if (differ(detectPart(before), detectPart(settings))) this.#detect?.reconfigure(this.#detectPlan())
     this.#run()
+    // Once more: what comes now may wait for another time.
     this.#readVideo()
     this.#tellStatus()
   }
@@ -194,8 +197,9 @@ export class Camera {
     }
   }
 
-  /** Closes an open clip and ends the streams; resolves when no ffmpeg of theirs is left. */
+  /** Reads what waits, closes an open clip and ends the streams; resolves when no ffmpeg of theirs is left. */
   async stop(): Promise<void> {
+    this.#readVideo()
     this.#cancelStatus()
     this.#live.stop()
     this.#settings = { ...this.#settings, detecting: false, streaming: false }

@@ -82,6 +82,15 @@ export class CameraBench {
     })
   }
 
+  remove(cameraId: number): void {
+    this.#thread.receive({ type: 'remove', cameraId })
+  }
+
+  /** When the newest picture that was read came (wall clock). */
+  readUntil(cameraId: number): number {
+    return systemClock.now() - systemClock.monotonic() + (this.#thread.camera(cameraId)?.ring.newestMs ?? 0)
+  }
+
   film(order: FilmOrder): void {
     this.#thread.receive({ type: 'film', ...order })
   }

@@ -7,6 +7,7 @@ import type { CameraSettings } from '../../src/video/index.ts'
 import { countersIn } from '../support/footage/counter.ts'
 import { type Footage, footage } from '../support/footage.ts'
 import { type RtspServer, startRtspServer } from '../support/rtsp/server.ts'
+import { eventually, waitUntil } from '../support/waiting.ts'
 import { CameraBench, type MessageOf } from './camera-bench.ts'
 
 /** Far from the ids of motion. */
@@ -105,6 +106,34 @@ t.test(
     t.ok(agoMs > 4900 && Math.abs(agoMs - afterMs) < 1100, `the last picture came ${Math.round(agoMs)} ms ago`)
   },
 )
+
+t.test('the stop of a camera costs neither its continuous video nor a film the last second', async (t) => {
+  const seen = await watch(t, { ...kept, motion: short, filmSeconds: 10 })
+  const { b, cam, clip } = seen
+  await until(seen.liveAt + 16_000)
+  const momentAt = Date.now()
+  const order = { detectionId: filmId, cameraId: 1, momentAt, fromAt: momentAt - 1000, toAt: momentAt + 30_000 }
+  b.film(order)
+  const before = b.readUntil(1)
+  await waitUntil('it is read', () => b.readUntil(1) > before + 500)
+  const readUntil = b.readUntil(1)
+  await until(Date.now() + 800)
+  b.remove(1)
+  await b.until(() => b.of('clipClosed').length > 0, 'the film is made')
+  // On an idle machine nearly 800.
+  const lastMs = readUntil + 300
+  const filmEnd = b.of('clipClosed')[0]?.endedAt ?? 0
+  t.ok(filmEnd > lastMs, `the film ends ${filmEnd - readUntil} ms after what was read`)
+  const folder = join(b.folder, 'history')
+  const file = join(folder, readdirSync(folder)[0] ?? '')
+  const times = [...clip.timesMs].sort((x, y) => x - y)
+  const newest = (shown: number[]) => Math.max(...cam.takenAt('hall', times[shown.at(-1) ?? 0] ?? -1))
+  await eventually(
+    () => countersIn(file, ffmpeg).then(newest),
+    (ms) => ms > lastMs,
+    { withinMs: 10_000 },
+  )
+})
 
 t.test('a moment of which nothing was kept has no film, and that is said', async (t) => {
   const seen = await watch(t, { detecting: true })

@@ -1,10 +1,10 @@
 /** A camera of which only continuous video is kept. */
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { silentLogger, systemRandom } from '../../src/platform/index.ts'
 import { CameraSet, type CameraSettings, type FromCameras } from '../../src/video/index.ts'
-import { retimed } from '../../src/video/transport-stream.ts'
+import { retimed, type Unit, UnitSplitter } from '../../src/video/transport-stream.ts'
 import { footage } from '../support/footage.ts'
 import { SimulatedClock } from '../support/simulated-clock.ts'
 import { tapeOf } from '../support/taped-camera.ts'
@@ -37,8 +37,11 @@ class Hall {
   readonly clock = new SimulatedClock()
   readonly messages: FromCameras[] = []
   readonly thread: CameraSet
+  readonly #folder: string
+  #isStopped = false
 
   constructor(t: Test, folder: string, lines: string) {
+    this.#folder = folder
     const program = join(folder, 'ffmpeg')
     writeFileSync(program, `#!/bin/sh\ncd '${folder}'\n${lines}\nexec tail -f /dev/null\n`, { mode: 0o755 })
     this.thread = new CameraSet({
@@ -50,11 +53,22 @@ class Hall {
       cellsFolder: join(folder, 'scores'),
       post: (message: FromCameras) => this.messages.push(message),
     })
-    t.teardown(async () => {
-      this.thread.receive({ type: 'stop' })
-      await waitUntil('it has stopped', () => this.of('stopped').length > 0)
-    })
+    t.teardown(() => this.stop())
     this.set({})
+  }
+
+  /** Resolves when all that was read is on the disk. */
+  async stop(): Promise<void> {
+    if (!this.#isStopped) this.thread.receive({ type: 'stop' })
+    this.#isStopped = true
+    await waitUntil('it has stopped', () => this.of('stopped').length > 0)
+  }
+
+  /** Seconds of continuous video that are on the disk. */
+  get keptSeconds(): number {
+    const folder = join(this.#folder, 'history')
+    const bytes = readdirSync(folder).map((name) => readFileSync(join(folder, name)))
+    return secondsUntil(new UnitSplitter({ timesAreKnown: true }).push(Buffer.concat(bytes), 0).at(-1))
   }
 
   set(more: Partial<CameraSettings>): void {
@@ -71,10 +85,11 @@ class Hall {
 
   /** Seconds of video that were read. */
   get seconds(): number {
-    const { newest } = this.thread.camera(1)?.ring ?? {}
-    return newest ? Math.floor((newest.ptsMs - (units[0]?.ptsMs ?? 0)) / 1000) : 0
+    return secondsUntil(this.thread.camera(1)?.ring.newest)
   }
 }
+
+const secondsUntil = (unit: Unit | undefined) => (unit ? Math.floor((unit.ptsMs - (units[0]?.ptsMs ?? 0)) / 1000) : 0)
 
 t.test('a camera that is only recorded does not say every second that nothing has changed', async (t) => {
   const folder = t.testdir({ 'video.ts': rounds(0, 1) })
@@ -123,3 +138,18 @@ t.test('who begins to watch it sees at once what waited to be read', async (t) =
   t.equal(hall.seconds, 15)
   t.match(hall.of('livePicture')[0], { key: true })
 })
+
+/** What ends the recording of a camera. */
+const ends: readonly [string, (hall: Hall) => void][] = [
+  ['the stop of the gateway', ({ thread }) => thread.receive({ type: 'stop' })],
+  ['the end of its recording hours', (hall) => hall.set({ history: { isOn: false, hours: 1, stream: 'main' } })],
+  ['another address', (hall) => hall.set({ url: 'rtsp://127.0.0.1:2/' })],
+]
+for (const [what, end] of ends) {
+  t.test(`${what} comes after what waited to be read`, async (t) => {
+    const hall = await waiting(t)
+    end(hall)
+    await hall.stop()
+    t.equal(hall.keptSeconds, 15)
+  })
+}
