@@ -302,11 +302,8 @@ t.test('several aisles are made at once, each in a zone of its name', inBrowser,
   t.same(german.faults, [])
 })
 
-t.test('the editor fits every screen, and who may not change the plan is told so', inBrowser, async (t) => {
+t.test('the editor fits every screen', inBrowser, async (t) => {
   const { url } = await hall(t)
   const ready = (page: Page) => page.getByText('Nothing is changed.').waitFor()
   await lookAt(t, { browser, url, as: 'ada' }, [{ path: 'plan', ready }])
-  const { page } = await open(t, browser, `${url}plan`, { locale: 'de-DE' })
-  await signIn(page, 'olga')
-  await page.getByText('Den Plan ändern Admins.').waitFor()
 })

@@ -357,14 +357,6 @@ t.test('who has to sign in again goes on with what was typed', inBrowser, async 
   t.equal(await page.getByLabel('Note').inputValue(), '', 'another person begins anew')
 })
 
-t.test('who may not verify is told so', inBrowser, async (t) => {
-  const { url } = await waiting(t)
-  const { page } = await open(t, browser, `${url}verify`)
-  await signIn(page, 'olga')
-  await page.getByText('one needs to be a supervisor').waitFor()
-  t.equal(await page.getByRole('button', { name: 'Verify' }).count(), 0)
-})
-
 t.test('a scan leaves a note that is not sent where it is, and offers what it found', inBrowser, async (t) => {
   const floor = await waiting(t)
   const { page, faults } = await open(t, browser, `${floor.url}todo`)

@@ -1,8 +1,10 @@
 import type { Browser } from 'playwright-core'
 import t from 'tap'
-import { viewAt, viewsFor } from '../../src/console/page/views.ts'
+import { permissionsOf } from '../../src/config/index.ts'
+import { viewAt, views, viewsFor } from '../../src/console/page/views.ts'
 import { violations } from '../support/axe.ts'
 import { inBrowser, launchBrowser, open, place, signIn } from '../support/browser.ts'
+import { people } from '../support/gateway.ts'
 import { pictureOf, screens } from '../support/screens.ts'
 
 t.setTimeout(120_000)
@@ -88,6 +90,32 @@ t.test('an address that is none says so, in words, with a field for codes and a 
   await page.goBack()
   await page.getByRole('link', { name: 'Zur Halle' }).click()
   await page.locator('#floor').waitFor()
+})
+
+t.test('a view that is not for a role says so at its address, and asks for nothing', inBrowser, async (t) => {
+  const { url } = await place(t)
+  for (const [name, locale, title, role] of [
+    ['olga', 'en-US', /^“.+” is not for your role$/, 'signed in as olga (operator)'],
+    ['vera', 'de-DE', /^„.+“ gehört nicht zu Ihrer Rolle$/, 'vera angemeldet (Leserecht)'],
+  ] as const) {
+    const { page, faults } = await open(t, browser, url, { ...screens.handheld, locale })
+    await signIn(page, name)
+    await page.locator('#floor').waitFor()
+    const permissions = [...permissionsOf(people[name].role)]
+    const own = viewsFor({ ...people[name], permissions })
+    const others = Object.entries(views).filter(([view]) => !own.includes(view as keyof typeof views))
+    t.ok(others.length >= 8)
+    for (const [view, { address }] of others) {
+      await page.goto(`${url}${address.slice(1)}`)
+      await page.getByRole('heading', { name: title }).waitFor()
+      await page.getByText(role).waitFor()
+      t.same(await violations(page), [], view)
+      t.equal(await page.evaluate('document.documentElement.scrollWidth'), 360, `${view}: not sideways`)
+    }
+    t.same(faults, [], 'nothing was asked for that the gateway refuses')
+    await page.locator('.missing-way').first().click()
+    await page.locator('#floor').waitFor()
+  }
 })
 
 t.test('an address belongs to one view, and a person is shown what there is a use for', (t) => {

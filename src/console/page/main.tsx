@@ -22,7 +22,7 @@ import {
   viewFiles,
   wallFile,
 } from './view-files.ts'
-import { viewAt } from './views.ts'
+import { mayUse, viewAt } from './views.ts'
 
 const retryMs = 2000
 const fetchAheadMs = 3000
@@ -130,6 +130,8 @@ const App = () => {
   const view = { siteId: session.siteId, caller: session.caller, onLeft: leave }
   if (paired !== undefined)
     return withSignIn(<Loaded key={round} file={pairFile} props={{ ...view, code: decoded(paired) ?? '' }} />)
+  if (at && !mayUse(at, session.caller))
+    return withSignIn(<Loaded key={round} file={missingFile} props={{ ...view, pathname, view: at }} />)
   const file = viewFiles[at ?? 'floor']
   if (file) return withSignIn(<Loaded key={round} file={file} props={{ ...view, pathname, asked }} />)
   return withSignIn(<Console key={round} {...view} slot={numberOf(asked.get('slot'))} at={timeOf(asked.get('at'))} />)

@@ -4,24 +4,29 @@ import type { SignedIn } from './answers.ts'
 import { Bar } from './bar.tsx'
 import { focusFirst } from './first-focus.ts'
 import { missingTexts as words } from './missing-texts.ts'
+import { texts } from './texts.ts'
+import type { ViewName } from './views.ts'
 
 export type MissingProps = {
   readonly siteId: string
   readonly caller: SignedIn | null
   readonly pathname: string
+  /** The view of the address, when there is one that the caller may not use. */
+  readonly view?: ViewName | undefined
   readonly onLeft: (why: string) => void
 }
 
-/** Said at an address that belongs to no view: what is wrong, where to look for a code, and the way home. */
-export const View = ({ siteId, caller, pathname, onLeft }: MissingProps) => {
+/** Said at an address without a view for the caller: what is wrong, what to do, and the way home. */
+export const View = ({ siteId, caller, pathname, view, onLeft }: MissingProps) => {
   const title = useRef<HTMLHeadingElement>(null)
   useEffect(() => focusFirst(title.current), [])
+  const role = texts.roles[caller?.role ?? ''] ?? caller?.role ?? ''
   const said = (
     <>
       <h1 tabindex={-1} ref={title}>
-        {words.title}
+        {view ? words.notYours(texts.views[view]) : words.title}
       </h1>
-      <p class="missing-path">{words.said(pathname)}</p>
+      <p class="missing-path">{view ? words.whichRole(caller?.username ?? '', role) : words.said(pathname)}</p>
     </>
   )
   if (!caller)
@@ -43,7 +48,7 @@ export const View = ({ siteId, caller, pathname, onLeft }: MissingProps) => {
       <main class="missing-page">
         <div class="card">
           {said}
-          <p>{words.scan}</p>
+          {view ? null : <p>{words.scan}</p>}
           <p class="missing-ways">
             <a class="missing-way" href="/" onClick={follow}>
               {words.home}

@@ -7,6 +7,9 @@ const english = {
   home: 'To the floor',
   todo: 'To what waits',
   signIn: 'To the sign-in',
+  notYours: (view: string) => `“${view}” is not for your role`,
+  whichRole: (name: string, role: string) =>
+    `You are signed in as ${name} (${role}). If you need this page, ask the admin of this gateway for another role.`,
 }
 
 const german: typeof english = {
@@ -17,7 +20,10 @@ const german: typeof english = {
   home: 'Zur Halle',
   todo: 'Zu den Aufgaben',
   signIn: 'Zur Anmeldung',
+  notYours: (view) => `„${view}“ gehört nicht zu Ihrer Rolle`,
+  whichRole: (name, role) =>
+    `Sie sind als ${name} angemeldet (${role}). Wer diese Seite braucht, fragt den Admin dieses Gateways nach einer anderen Rolle.`,
 }
 
-/** The texts of the page at an address that is none. */
+/** The texts of the page at an address that is none, or none for the caller. */
 export const missingTexts = inLanguage({ en: english, de: german })

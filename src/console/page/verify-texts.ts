@@ -6,8 +6,6 @@ const english = {
   left: (n: number) => (n === 0 ? 'Nothing waits' : countOf(n, 'placement waits', 'placements wait')),
   empty: 'Every placement is verified or disputed.',
   emptyNext: 'New placements appear here by themselves.',
-  notAllowed:
-    'To verify a placement one needs to be a supervisor. You can look at the floor and at the list of things to do.',
   loading: 'Looking for placements that no one has verified …',
   photo: (pallet: string, slot: string) => `Photo of pallet ${pallet} in slot ${slot}`,
   fullScreen: 'Photo, full screen',
@@ -44,7 +42,6 @@ const german: typeof english = {
   left: (n) => (n === 0 ? 'Nichts ist offen' : `${countOf(n, 'Einlagerung ist', 'Einlagerungen sind')} zu prüfen`),
   empty: 'Jede Einlagerung ist geprüft oder beanstandet.',
   emptyNext: 'Neue Einlagerungen erscheinen hier von selbst.',
-  notAllowed: 'Einlagerungen prüft die Schichtleitung. Sie können die Halle und die Liste „Zu tun“ ansehen.',
   loading: 'Ungeprüfte Einlagerungen werden gesucht …',
   photo: (pallet, slot) => `Foto von Palette ${pallet} auf Stellplatz ${slot}`,
   fullScreen: 'Foto im Vollbild',

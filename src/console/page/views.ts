@@ -16,7 +16,7 @@ type Entry = {
   readonly group: ViewGroup
   /** Things of the view have addresses below it, such as `/cameras/7`. */
   readonly hasIds?: true
-  /** The permission without which the view is of no use. */
+  /** The permission without which the view is of no use: it is left out of the navigation, and its address says so. */
   readonly needs?: string
 }
 
@@ -56,12 +56,14 @@ export function viewAt(pathname: string): ViewName | undefined {
   })
 }
 
+/** Says whether the view is of use to the caller. */
+export function mayUse(name: ViewName, { permissions }: SignedIn): boolean {
+  const { needs }: Entry = views[name]
+  return needs === undefined || permissions.includes(needs)
+}
+
 /** Lists the views that the caller has a use for. */
-export const viewsFor = ({ permissions }: SignedIn): readonly ViewName[] =>
-  viewNames.filter((name) => {
-    const { needs }: Entry = views[name]
-    return needs === undefined || permissions.includes(needs)
-  })
+export const viewsFor = (caller: SignedIn): readonly ViewName[] => viewNames.filter((name) => mayUse(name, caller))
 
 const viewNames = Object.keys(views) as ViewName[]
 
