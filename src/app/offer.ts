@@ -1,4 +1,5 @@
 import type { Config } from '../config/index.ts'
+import { isNewerRelease } from '../feed/index.ts'
 import { isWithinHours, parseWeeklyHours } from '../platform/index.ts'
 
 /** A version that the head office offers. `isTakenNow`: the config of this box lets it be installed now; `why` says it in words. */
@@ -16,7 +17,7 @@ export function offerNow(
   { offers, window }: Config['updates'],
   { running, atMs, timezone }: Now,
 ): OfferNow | null {
-  if (offered === null || offers === 'ignore' || !isNewer(offered, running)) return null
+  if (offered === null || offers === 'ignore' || !isNewerRelease(offered, running)) return null
   if (offers === 'show')
     return { version: offered, isTakenNow: false, why: 'updates.offers is show: a person installs it' }
   const hours = window.map(parseWeeklyHours).filter((one) => one !== undefined)
@@ -24,12 +25,3 @@ export function offerNow(
   const times = `updates.window (${window.join(', ')} in ${timezone})`
   return { version: offered, isTakenNow, why: isTakenNow ? `it is within ${times}` : `it is outside ${times}` }
 }
-
-/** Whether a version has a higher number; what follows the three numbers does not count. */
-function isNewer(one: string, other: string): boolean {
-  const [a, b] = [numbersOf(one), numbersOf(other)]
-  const at = a.findIndex((number, i) => number !== b[i])
-  return at >= 0 && (a[at] ?? 0) > (b[at] ?? 0)
-}
-
-const numbersOf = (version: string): number[] => version.split('.', 3).map((part) => Number.parseInt(part, 10) || 0)

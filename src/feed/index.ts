@@ -1,4 +1,5 @@
 export { Feeder, type FeedSeen } from './feeder.ts'
+export { isNewerRelease, releaseVersion } from './release.ts'
 export type { FeedFinding } from './verdict.ts'
 export {
   authorityPath,
@@ -13,6 +14,5 @@ export {
   largestFeedBytes,
   longestPauseMs,
   mostAlerts,
-  releaseVersion,
   Status,
 } from './wire.ts'

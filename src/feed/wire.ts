@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { releaseVersion } from './release.ts'
 
 /** Path of POST feed below the address of a head office. */
 export const feedPath = (logId: string): string => `/api/hub/v1/logs/${logId}/feed`
@@ -16,9 +17,6 @@ export const largestFeedBytes = 4 * 1024 * 1024
 const mostRows = 4096
 /** As many hashes as a consistency proof over 2^63 leaves can have. */
 const mostHashes = 126
-
-/** As packages are numbered. */
-export const releaseVersion = z.string().regex(/^\d{1,5}\.\d{1,5}\.\d{1,5}[0-9A-Za-z.+~-]{0,40}$/)
 
 const hex = z.string().regex(/^[0-9a-f]{64}$/)
 const base64 = z.base64()

@@ -48,7 +48,7 @@ export async function composeHub(config: HubConfig, { clock, random, log }: HubO
   const offers = new OfferService({ db, clock })
   const feeds = new FeedService({
     ...{ db, clock, log, roots, openings: config.hub.openings },
-    offerFor: (siteId) => offers.versionFor(siteId),
+    offerFor: (siteId) => offers.offerFor(siteId),
     cosign: (text, nowMs) => witness.cosign(text, nowMs),
   })
   const enrolments = new EnrolService({ db, clock, random, log, vkey: witness.vkey })
@@ -85,7 +85,7 @@ export async function composeHub(config: HubConfig, { clock, random, log }: HubO
   askRoutes(api, {
     asks: new AskService({
       ...{ db, clock, roots, openings: config.hub.openings, vkey: witness.vkey, regions: config.hub.regions },
-      offerFor: (siteId) => offers.versionFor(siteId),
+      offerFor: (siteId) => offers.offerFor(siteId),
     }),
     authenticator,
     sessions,

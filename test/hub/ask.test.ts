@@ -467,6 +467,41 @@ t.test('a site that is offered a version says why the next stage waits for it', 
   t.same([site.offerState, (await offers.open())?.waitsFor], ['silent', ['dc-7 has not been heard lately']])
 })
 
+t.test(
+  'the next stage waits for no site that is closed or runs a newer version, and none waits behind the last',
+  async (t) => {
+    const hub = await headOffice(t, postgres)
+    const db = new HubDatabase({ connection: connectionOf(hub.config.hub.database, 'app'), log: silentLogger() })
+    t.teardown(() => db.close())
+    const offers = new OfferService({ db, clock: hub.clock })
+    const runs = (siteId: string, version: string) =>
+      hub.rows('UPDATE log_head SET status = $2, fed_at = $3 WHERE log_id = $1', [
+        ...[story[siteId]?.logId, { version, health: 'healthy', troubles: [] }, new Date(hub.clock.now())],
+      ])
+    const stands = async () => {
+      hub.clock.advance(11_000)
+      const { data } = (await askAs(hub, '/api/hub/sites')).body
+      const lines = data.map((site: { siteId: string; offerState: string | null; offerWaits: boolean }) =>
+        [site.siteId, site.offerState, ...(site.offerWaits ? ['waits'] : [])].join(' '),
+      )
+      return [...lines, (await offers.open())?.waitsFor.length]
+    }
+    await offers.begin('1.3.0', 'ada', 'dc-7')
+    await runs('dc-7', '1.2.9')
+    t.same(await stands(), ['dc-7 undecided waits', 'dc-8 ', 1])
+    await runs('dc-7', '1.10.0')
+    t.same(await stands(), ['dc-7 runs', 'dc-8 ', 0], 'its gateway takes no older version')
+    await offers.next('ada', false)
+    await runs('dc-8', '1.2.0')
+    t.same(await stands(), ['dc-7 runs', 'dc-8 undecided waits', 1])
+    await hub.rows('UPDATE log SET retired_at = now() WHERE log_id = $1', [story['dc-8']?.logId])
+    t.same(await stands(), ['dc-7 runs', 'dc-8 ', 0], 'a closed site takes nothing')
+    await hub.rows('UPDATE log SET retired_at = NULL')
+    await offers.next('ada', true)
+    t.same(await stands(), ['dc-7 runs', 'dc-8 undecided', 0], 'no further stage is to come')
+  },
+)
+
 t.test('a role can differ by site and region', async (t) => {
   const hub = await headOffice(t, postgres)
   t.match((await askAs(hub, '/api/hub/sites', 'nele')).body.data, [

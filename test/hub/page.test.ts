@@ -148,13 +148,15 @@ const fleet = {
 }
 
 t.test('the page says which sites are not ready for the next step of an offer, the first five by name', async (t) => {
-  const site = (name: string, offered: string | null, offerState: Site['offerState']) =>
-    ({ name, offered, offerState, version: '1.2.0' }) as Site
+  const site = (name: string, offered: string | null, offerState: Site['offerState'], offerWaits = true) =>
+    ({ name, offered, offerState, offerWaits, version: '1.2.0' }) as Site
+  const runs = site('Hall 1', '1.3.0', 'runs', false)
   const [offer] = offersOf([
-    site('Hall 0', null, null),
-    ...[site('Hall 1', '1.3.0', 'runs'), site('Hall 2', '1.3.0', 'failed'), site('Hall 3', '1.3.0', 'undecided')],
+    site('Hall 0', null, null, false),
+    ...[runs, site('Hall 2', '1.3.0', 'failed'), site('Hall 3', '1.3.0', 'undecided')],
   ])
-  t.match(offer, { version: '1.3.0', sites: 3 })
+  t.match(offer, { version: '1.3.0', sites: 3, running: 1 })
+  t.match(offersOf([runs, site('Hall 2', '1.3.0', 'failed', false)]), [{ waitsFor: { length: 0 } }], 'the last stage')
   t.equal(
     hubTexts.sites.offerWaits(offer?.waitsFor ?? []),
     'Not ready for the next step: Hall 2 could not take it, Hall 3 has not taken it yet.',

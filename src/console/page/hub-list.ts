@@ -26,6 +26,8 @@ export type Site = {
   /** The version that it is offered. */
   readonly offered: string | null
   readonly offerState: 'runs' | 'undecided' | 'failed' | 'silent' | 'unwell' | null
+  /** The next stage of the offer waits for it. */
+  readonly offerWaits: boolean
   readonly fleet: Fleet | null
   readonly config: {
     readonly differsIn: readonly string[]
@@ -108,9 +110,9 @@ export function offersOf(sites: readonly Site[]) {
   const versions = new Set(sites.flatMap(({ offered }) => offered ?? []))
   return [...versions].map((version) => {
     const having = sites.filter(({ offered }) => offered === version)
-    const running = having.filter((site) => site.version === version).length
-    const waitsFor = having.flatMap(({ name, offerState }) =>
-      offerState === null || offerState === 'runs' ? [] : [{ name, state: offerState }],
+    const running = having.filter(({ offerState }) => offerState === 'runs' || offerState === 'unwell').length
+    const waitsFor = having.flatMap(({ name, offerState, offerWaits }) =>
+      offerWaits && offerState !== null && offerState !== 'runs' ? [{ name, state: offerState }] : [],
     )
     return { version, sites: having.length, running, waitsFor }
   })

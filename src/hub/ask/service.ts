@@ -3,7 +3,7 @@ import { Status } from '../../feed/index.ts'
 import { type Clock, isoTime } from '../../platform/index.ts'
 import { gtin14, readBarcode } from '../../warehouse/index.ts'
 import type { StoredRoots } from '../feed/stored-tree.ts'
-import { offerStateOf } from '../offers/stages.ts'
+import { offerStateOf, type SiteNow, type SiteOffer } from '../offers/stages.ts'
 import type { HubDatabase } from '../store/database.ts'
 import { alertCursor, readAlertCursor } from './alert-cursor.ts'
 import { sitesBehind } from './behind.ts'
@@ -49,8 +49,8 @@ type AskNeeds = {
   readonly openings: 'never' | 'names'
   /** Sites of each region. */
   readonly regions: Readonly<Record<string, readonly string[]>>
-  /** The version that a site is offered; undefined: none. */
-  readonly offerFor: (siteId: string) => Promise<string | undefined>
+  /** What a site is offered; undefined: nothing. */
+  readonly offerFor: (siteId: string) => Promise<SiteOffer | undefined>
 }
 
 /** Answers questions over all sites, as far as a caller may see them. */
@@ -161,7 +161,7 @@ export class AskService {
         openAlerts: alerts.get(now.site_id) ?? 0,
       }
       const differsIn = differing(sectionsOf(now.status), usual)
-      const offeredVersion = offered.get(now.site_id)
+      const silentMs = fedAtMs && nowMs - fedAtMs
       return [
         {
           ...{ siteId: now.site_id, name: now.name, timezone: now.timezone, logId: now.log_id, size: Number(now.size) },
@@ -169,11 +169,10 @@ export class AskService {
           ...{ ...facts, logs: ofSite.length, version, troubles },
           fedAt: fedAtMs === null ? null : isoTime(fedAtMs),
           ...{ standing: standingOf(facts), problems: problemsOf({ ...facts, differsIn }, nowMs) },
-          ...{ regions: this.#regionsOf(now.site_id), offered: offeredVersion ?? null },
-          offerState:
-            offeredVersion === undefined
-              ? null
-              : offerStateOf(offeredVersion, { version, health, troubles, silentMs: fedAtMs && nowMs - fedAtMs }),
+          regions: this.#regionsOf(now.site_id),
+          ...offerOut(facts.state === 'retired' ? undefined : offered.get(now.site_id), {
+            ...{ version, health, troubles, silentMs },
+          }),
           permissions: [...mayAt(now.site_id)],
           config: {
             differsIn,
@@ -192,11 +191,11 @@ export class AskService {
   }
 
   /** The sites are shown, whether the offer can be read or not. */
-  async #offers(logs: readonly SiteLog[]): Promise<ReadonlyMap<string, string>> {
-    const found = new Map<string, string>()
+  async #offers(logs: readonly SiteLog[]): Promise<ReadonlyMap<string, SiteOffer>> {
+    const found = new Map<string, SiteOffer>()
     for (const siteId of new Set(logs.map(({ site_id }) => site_id))) {
-      const version = await this.#needs.offerFor(siteId).catch(() => undefined)
-      if (version !== undefined) found.set(siteId, version)
+      const offer = await this.#needs.offerFor(siteId).catch(() => undefined)
+      if (offer) found.set(siteId, offer)
     }
     return found
   }
@@ -294,6 +293,12 @@ function isInNewestPlan(plans: readonly PlanRow[], logs: readonly SiteLog[]) {
 const isUnended = ({ retired_at }: SiteLog): boolean => retired_at === null
 
 const sectionsOf = (status: SiteLog['status']) => Status.parse(status).fleet?.configSections
+
+function offerOut(offer: SiteOffer | undefined, now: Omit<SiteNow, 'siteId'>) {
+  if (!offer) return { offered: null, offerState: null, offerWaits: false }
+  const offerState = offerStateOf(offer.version, now)
+  return { offered: offer.version, offerState, offerWaits: offer.hasNext && offerState !== 'runs' }
+}
 
 const unitOut = ({ siteId, unitId, atMs, status, stage, direction, reference }: UnitStep) => ({
   ...{ siteId, unitId, reference, direction, status, stage, since: isoTime(atMs) },

@@ -107,8 +107,11 @@ export const SitesAnswer = listOf(
         .openapi({ description: 'the version that it is offered; its gateway decides by itself when to take it' }),
       offerState: z.enum(offerStates).nullable().openapi({
         description:
-          'what became of that version there; the next stage waits for each that is not `runs`. `undecided`: it runs another one; `failed`: it says that a newer one was refused or given up; `silent`: not heard for 15 minutes; `unwell`: it runs it and is not healthy',
+          'what became of that version there. `runs`: it runs it, or a newer one, well; `undecided`: it runs an older one; `failed`: it says that a newer one was refused or given up; `silent`: not heard for 15 minutes; `unwell`: it runs it, or a newer one, and is not healthy',
       }),
+      offerWaits: z
+        .boolean()
+        .openapi({ description: 'the next stage of the offer waits for this site; false where none is to come' }),
       standing: z.enum(standings).openapi({ description: 'the worst that is known of it' }),
       problems: z.array(z.strictObject({ kind: z.enum(problemKinds), amount: z.number() })).openapi({
         description:

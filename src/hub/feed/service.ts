@@ -44,8 +44,8 @@ export type FeedServiceNeeds = {
   /** Returns the signature line of the head office under the text of a checkpoint. */
   readonly cosign: (text: string, nowMs: number) => string
   readonly openings: 'never' | 'names'
-  /** The version that a site is offered; undefined: none. */
-  readonly offerFor: (siteId: string) => Promise<string | undefined>
+  /** What a site is offered; undefined: nothing. */
+  readonly offerFor: (siteId: string) => Promise<{ readonly version: string } | undefined>
 }
 
 /** Of so many logs; each takes some 10 KiB. */
@@ -111,8 +111,8 @@ export class FeedService {
   /** What is stored is acknowledged, whether the offer can be read or not. */
   async #withOffer(siteId: string, fed: Fed): Promise<Fed> {
     if (fed.kind !== 'fed') return fed
-    const version = await this.#needs.offerFor(siteId).catch(() => undefined)
-    return version === undefined ? fed : { ...fed, answer: { ...fed.answer, offer: { version } } }
+    const offer = await this.#needs.offerFor(siteId).catch(() => undefined)
+    return offer ? { ...fed, answer: { ...fed.answer, offer: { version: offer.version } } } : fed
   }
 
   async #takeIn(log: FedLog, sent: SentFeed): Promise<Fed> {

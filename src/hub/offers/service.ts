@@ -4,7 +4,7 @@ import { type Clock, isoTime } from '../../platform/index.ts'
 import { isCurrent } from '../ask/service.ts'
 import { logsOf } from '../ask/store.ts'
 import type { HubDatabase } from '../store/database.ts'
-import { chosenFor, lastStage, obstacles, type SiteNow } from './stages.ts'
+import { chosenFor, lastStage, obstacles, type SiteNow, type SiteOffer } from './stages.ts'
 import { endStages, type OfferStage, putStage, stagesOf } from './store.ts'
 
 /** How old the offer may be that is reported to a feed. */
@@ -34,14 +34,15 @@ export class OfferService {
     this.#needs = needs
   }
 
-  /** Returns the version that a site is offered; undefined: none. */
-  async versionFor(siteId: string): Promise<string | undefined> {
+  /** Returns what a site is offered; undefined: nothing. */
+  async offerFor(siteId: string): Promise<SiteOffer | undefined> {
     const nowMs = this.#needs.clock.now()
     const isFresh = this.#known && nowMs >= this.#known.atMs && nowMs - this.#known.atMs < freshForMs
     const stages = isFresh && this.#known ? this.#known.stages : stagesOf(this.#needs.db)
     this.#known = isFresh && this.#known ? this.#known : { stages, atMs: nowMs }
     try {
-      return (await stages).find(({ sites }) => sites === null || sites.includes(siteId))?.version
+      const found = (await stages).find(({ sites }) => sites === null || sites.includes(siteId))
+      return found && { version: found.version, hasNext: offeredBy(await stages) !== null }
     } catch (error) {
       this.#known = undefined
       throw error

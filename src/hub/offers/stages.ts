@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { isNewerRelease } from '../../feed/index.ts'
 
 /** How many sites each stage adds; the last one adds the rest. */
 const stageSizes = [1, 5] as const
@@ -6,6 +7,9 @@ export const lastStage = stageSizes.length + 1
 
 /** A gateway sends a sign of life every five minutes. */
 const heardWithinMs = 15 * 60_000
+
+/** What a site is offered. `hasNext`: another stage of the offer is to come. */
+export type SiteOffer = { readonly version: string; readonly hasNext: boolean }
 
 /** What a site says that it runs, and how it is. */
 export type SiteNow = {
@@ -18,8 +22,9 @@ export type SiteNow = {
 }
 
 /**
- * What became of a version at a site that it is offered to. `runs`: well. `undecided`: it runs another one and has said nothing else. `failed`: it says
- * that a newer one was refused, could not be installed or was given up. `unwell`: it runs it and is not healthy.
+ * What became of a version at a site that it is offered to. `runs`: it runs it, or a newer one, well. `undecided`: it runs an older one and has said
+ * nothing else. `failed`: it says that a newer one was refused, could not be installed or was given up. `unwell`: it runs it, or a newer one, and is
+ * not healthy.
  */
 export const offerStates = ['runs', 'undecided', 'failed', 'silent', 'unwell'] as const
 export type OfferState = (typeof offerStates)[number]
@@ -27,9 +32,13 @@ export type OfferState = (typeof offerStates)[number]
 /** Returns what became of a version at a site that it is offered to. Pure. */
 export function offerStateOf(version: string, now: Omit<SiteNow, 'siteId'>): OfferState {
   if (now.silentMs === null || now.silentMs > heardWithinMs) return 'silent'
-  if (now.version !== version) return failureOf(now) ? 'failed' : 'undecided'
+  if (hasYetToTake(version, now)) return failureOf(now) ? 'failed' : 'undecided'
   return now.health === 'healthy' ? 'runs' : 'unwell'
 }
+
+/** A gateway takes no version that is not newer than its own, so the next stage does not wait until it does. */
+const hasYetToTake = (version: string, { version: running }: Pick<SiteNow, 'version'>) =>
+  running === null || isNewerRelease(version, running)
 
 /** A box that does not reach its place of updates has not refused this one. */
 const failureOf = ({ troubles }: Pick<SiteNow, 'troubles'>) =>
