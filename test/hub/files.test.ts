@@ -36,6 +36,24 @@ t.test('the floor of a site is a file, as it is and as it was', async (t) => {
   t.equal((await askAs(hub, floor, 'nobody')).status, 401)
 })
 
+t.test(
+  'the file of the sites says what became of an offered version, and for which site the next stage waits',
+  async (t) => {
+    const hub = await headOffice(t, postgres)
+    await hub.rows(
+      `INSERT INTO upgrade_offer (version, stage, sites, offered_at, offered_by) VALUES ('1.3.0', 1, '{dc-7}', now(), 'ada')`,
+    )
+    hub.clock.advance(11_000)
+    const [columns = '', ...lines] = await fileOf(hub, '/api/hub/sites?format=csv')
+    const cells = (line: string) =>
+      ['siteId', 'offered', 'offerState', 'offerWaits'].map((name) => line.split(',')[columns.split(',').indexOf(name)])
+    t.same(lines.map(cells), [
+      ['dc-7', '1.3.0', 'undecided', 'yes'],
+      ['dc-8', '', '', ''],
+    ])
+  },
+)
+
 t.test('the trail of a barcode is a file, with names for those alone who see them on the page', async (t) => {
   const hub = await headOffice(t, postgres)
   const logId = (site: string) => story[site]?.logId

@@ -93,7 +93,10 @@ t.test('a list of sites has what was asked for, as JSON and as a file', async (t
   t.same(await listed('q=SITE%20DC-1&show=well'), ['dc-11', 'dc-12', 'dc-13', 'dc-14'])
   t.same(await listed('show=trouble', 'lars'), ['dc-8'])
   const { text } = await askAs(hub, '/api/hub/sites?show=trouble&format=csv')
-  t.match(text, /^siteId,.*,standing,problems\r\n.*,well,drift\r\n.*,well,unbacked\r\n.*,forked,forked alerts\r\n$/)
+  t.match(
+    text,
+    /^siteId,.*,standing,problems,offer.*\r\n.*,well,drift,,\r\n.*,well,unbacked,,\r\n.*,forked,forked alerts,,\r\n$/,
+  )
   t.equal((await askAs(hub, '/api/hub/sites?show=odd')).status, 400)
 })
 

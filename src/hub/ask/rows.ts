@@ -56,7 +56,7 @@ export const siteColumns = [
   ...['siteId', 'name', 'state', 'health', 'version', 'size', 'fedAt', 'lagSeconds', 'leavesBehind'],
   ...['openAlerts', 'troubles', 'cameras', 'withoutPictures', 'freeBytes', 'certificateUntil', 'backupAt'],
   ...['rehearsedAt', 'configHash', 'configDiffersIn', 'gatewayAlerts', 'gatewayAlertKinds', 'regions', 'offered'],
-  ...['standing', 'problems'],
+  ...['standing', 'problems', 'offerState', 'offerWaits'],
 ]
 
 export function siteRow({
@@ -65,12 +65,14 @@ export function siteRow({
   troubles,
   regions,
   problems,
+  offerWaits,
   permissions: _,
   ...site
 }: Answer<'sites'>[number]) {
   return {
     ...site,
     ...{ regions: regions.join(' '), problems: problems.map(({ kind }) => kind).join(' ') },
+    offerWaits: offerWaits ? 'yes' : '',
     ...{ gatewayAlerts: fleet?.openAlerts, gatewayAlertKinds: kindsOf(fleet) },
     troubles: troubles.map(({ message }) => message).join('; '),
     ...{ cameras: fleet?.cameras.configured, withoutPictures: fleet?.cameras.withoutPictures },

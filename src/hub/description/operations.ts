@@ -79,7 +79,7 @@ const asking = [
     ...asked,
     ...{ id: 'listSites', path: '/api/hub/sites', summary: 'Sites with lag, health, version, alerts and drift' },
     description:
-      'All that the caller may see, or those of a filter: `q` is a part of name, id or version, `show=trouble` has those with any of `problems`.',
+      'All that the caller may see, or those of a filter: `q` is a part of name, id or version, `show=trouble` has those with any of `problems`. CSV has a column for each fact, among them `offerState` and `offerWaits` (`yes` or empty).',
     input: {
       query: z.object({
         ...{ q: z.string().max(128).optional(), show: z.enum(siteKinds).default('all') },
