@@ -230,8 +230,8 @@ t.test('a thousand sites are readable, and a pallet, a lot and a floor are found
   await shot(page, 'hub-find')
   t.same(await violations(page), [])
   await recallAndFloor(t, page)
-  t.match(faults, [/400 \(Bad Request\)/], 'the wrong GTIN and nothing else')
-  t.equal(faults.length, 1)
+  t.match(faults, [/400 \(Bad Request\)/, /400 \(Bad Request\)/], 'the wrong GTIN, the wrong lot and nothing else')
+  t.equal(faults.length, 2)
 })
 
 async function filterSites(t: Test, page: Page): Promise<void> {
@@ -254,6 +254,9 @@ async function recallAndFloor(t: Test, page: Page): Promise<void> {
   await page.getByRole('button', { name: 'List pallets' }).click()
   await page.getByText('This GTIN is not right').waitFor()
   t.equal(await page.getByLabel('GTIN').inputValue(), '09521234543214', 'what was typed stays')
+  await page.goto(new URL(`/recall?lot=${'L'.repeat(91)}`, page.url()).href)
+  await page.getByText('This lot is not right: 90 characters at most.').waitFor()
+  t.equal(await page.getByText('GTIN is not right').count(), 0, 'which was not asked for')
   await page.getByLabel('GTIN').fill('')
   await page.getByLabel('Lot').fill('')
   await page.getByRole('button', { name: 'List pallets' }).click()

@@ -13,7 +13,13 @@ export function problemOf(error: unknown): string {
   return words.failed(error.message)
 }
 
-export type Asked<T> = { readonly answer: T | undefined; readonly problem: string; readonly code: string }
+/** `fields`: what was wrong with each value of the question, by its name. */
+export type Asked<T> = {
+  readonly answer: T | undefined
+  readonly problem: string
+  readonly code: string
+  readonly fields: ReadonlyMap<string, string>
+}
 
 /**
  * Asks for a path, again every `everyMs` while the page is visible and at once when it comes back into view, and keeps the last answer
@@ -42,12 +48,13 @@ export function useAnswer<T>(path: string | undefined, onLeft: () => void, every
     const look = async () => {
       try {
         const answer = await ask<T>(path)
-        if (!isOver) setAsked({ answer, problem: '', code: '', path })
+        if (!isOver) setAsked({ ...nothing, answer, path })
       } catch (error) {
         if (isOver) return
         if (error instanceof Refused && error.isSignedOut) return onLeft()
-        const code = error instanceof Refused ? error.code : ''
-        setAsked((before) => ({ ...(before.path === path ? before : nothing), problem: problemOf(error), code, path }))
+        const { code, fields } = error instanceof Refused ? error : nothing
+        const now = { problem: problemOf(error), code, fields, path }
+        setAsked((before) => ({ ...(before.path === path ? before : nothing), ...now }))
       }
     }
     // The first answer comes also to a page in the background.
@@ -62,7 +69,7 @@ export function useAnswer<T>(path: string | undefined, onLeft: () => void, every
   return asked.path === path ? asked : nothing
 }
 
-const nothing = { answer: undefined, problem: '', code: '' } as const
+const nothing = { answer: undefined, problem: '', code: '', fields: new Map<string, string>() } as const
 
 const short = new Intl.RelativeTimeFormat(locale, { style: 'short', numeric: 'always' })
 

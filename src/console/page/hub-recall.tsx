@@ -40,7 +40,7 @@ export const HubRecall = ({ gtin, lot, onLeft }: { gtin: string; lot: string; on
   const [isEmpty, setEmpty] = useState(false)
   const query = new URLSearchParams({ ...(lot !== '' && { lot }), ...(gtin !== '' && { gtin }) })
   const path = query.size === 0 ? undefined : `/api/hub/recall?${query}`
-  const { answer, problem, code } = useAnswer<Recalled>(path, onLeft)
+  const { answer, problem, fields } = useAnswer<Recalled>(path, onLeft)
   const sites = useSiteFacts(path !== undefined, onLeft)
   useEffect(() => {
     if (path === undefined) batch.current?.focus()
@@ -53,7 +53,8 @@ export const HubRecall = ({ gtin, lot, onLeft }: { gtin: string; lot: string; on
     if (wanted.length > 0) go(`/recall?${new URLSearchParams(wanted)}`)
     else batch.current?.focus()
   }
-  const refused = code === 'VALIDATION_ERROR' ? words.wrongGtin : problem
+  const wrong = [...(fields.has('gtin') ? [words.wrongGtin] : []), ...(fields.has('lot') ? [words.wrongLot] : [])]
+  const refused = wrong.length > 0 ? wrong.join(' ') : problem
   return (
     <main class="hub" id="main">
       <div class="hub-head">

@@ -140,6 +140,7 @@ const english = {
       `${many(n, 'item has', 'items have')} this lot number. Look which one you mean before you send the list.`,
     ofLot: 'Lot',
     wrongGtin: 'This GTIN is not right: 8, 12, 13 or 14 digits, the last of them a check digit.',
+    wrongLot: 'This lot is not right: 90 characters at most.',
     none: {
       item: 'No site that you may see knows a pallet of this item. Compare the GTIN with the label, or ask by the lot alone.',
       lot: (lot: string) =>
@@ -435,6 +436,7 @@ const german: typeof english = {
       `${many(n, 'Artikel hat', 'Artikel haben')} diese Chargennummer. Vor dem Versenden prüfen, welcher gemeint ist.`,
     ofLot: 'Charge',
     wrongGtin: 'Diese GTIN stimmt nicht: 8, 12, 13 oder 14 Ziffern, die letzte ist eine Prüfziffer.',
+    wrongLot: 'Diese Charge stimmt nicht: höchstens 90 Zeichen.',
     none: {
       item: 'Kein Standort, den Sie sehen dürfen, kennt eine Palette dieses Artikels. GTIN mit dem Etikett vergleichen, oder nur mit der Charge fragen.',
       lot: (lot) =>
