@@ -8,7 +8,8 @@ export type VideoPipeNeeds = {
   /** Says how long video may wait to be read, in milliseconds; 0: not at all. Asked again and again. */
   readonly mostWaitMs: () => number
   /**
-   * Takes what was read, all of which came after `sinceMs` (monotonic). It belongs to the pipe again when this returns.
+   * Takes what was read, all of which came after `sinceMs` (monotonic): now, unless it waited. It belongs to the pipe again when
+   * this returns.
    */
   readonly onBytes: (bytes: Buffer, sinceMs: number) => void
 }
@@ -121,10 +122,11 @@ export class VideoPipe {
   }
 
   #pass(bytes: Buffer): void {
+    const nowMs = this.#needs.clock.monotonic()
     // The time until the first picture says nothing about how fast they come.
-    this.#restedMs ??= this.#needs.clock.monotonic()
+    this.#restedMs ??= nowMs
     this.#bytes += bytes.length
-    this.#needs.onBytes(bytes, this.#readMs)
+    this.#needs.onBytes(bytes, this.#isFlowing ? nowMs : this.#readMs)
   }
 
   /** Reads without the event loop: to have it watch the socket for each reading takes two more turns of it. */

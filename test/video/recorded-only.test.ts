@@ -153,3 +153,26 @@ for (const [what, end] of ends) {
     t.equal(hall.keptSeconds, 15)
   })
 }
+
+t.test('a camera that somebody watches and that sends a picture in three seconds is not frozen', async (t) => {
+  const rare = units
+    .slice(0, 8)
+    .map((unit, i) => retimed(unit, (units[0]?.ptsMs ?? 0) + passer.durationMs + i * 3000).bytes)
+  const files = Object.fromEntries(rare.map((bytes, i) => [`${i}.ts`, bytes]))
+  const folder = t.testdir({ 'first.ts': rounds(0, 1), ...files })
+  const each = 'until test -e $i.go; do sleep 0.02; done; cat $i.ts; i=$((i+1))'
+  const hall = new Hall(t, folder, `cat first.ts; i=0; while test -e $i.ts; do ${each}; done`)
+  hall.set({ streaming: true })
+  await waitUntil('it is live', () => hall.states.includes('live') && hall.seconds === 3)
+  const newest = () => hall.thread.camera(1)?.ring.newest?.ptsMs
+  for (const i of rare.keys()) {
+    const before = newest()
+    hall.clock.advance(3000)
+    writeFileSync(join(folder, `${i}.go`), '')
+    await waitUntil(`picture ${i} is read`, () => newest() !== before)
+    t.same(
+      hall.states.filter((state) => state !== 'few-pictures'),
+      ['connecting', 'live'],
+    )
+  }
+})
