@@ -232,7 +232,7 @@ export class Camera {
   #mainStream(): Stream {
     return new Stream({
       ...this.#streamOptions(this.#mainPlan(), this.#ring),
-      onVideo: (bytes) => this.#video(bytes),
+      onVideo: (bytes, sinceMs) => this.#video(bytes, sinceMs),
       onBegin: () => {
         this.#ring.begin(this.#needs.clock.monotonic())
         if (this.#settings.detectUrl === null) this.#watch.reconnect()
@@ -250,8 +250,8 @@ export class Camera {
   #detectStream(): Stream {
     return new Stream({
       ...this.#streamOptions(this.#detectPlan(), this.#detectRing),
-      onVideo: (bytes) => {
-        this.#detectRing.push(bytes, this.#needs.clock.monotonic())
+      onVideo: (bytes, sinceMs) => {
+        this.#detectRing.push(bytes, this.#needs.clock.monotonic(), sinceMs)
         return this.#detectRing.newestMs
       },
       onBegin: () => {
@@ -296,8 +296,8 @@ export class Camera {
     return { source: () => ({ url, username, password: password() }), outputs }
   }
 
-  #video(bytes: Buffer): number | undefined {
-    this.#ring.push(bytes, this.#needs.clock.monotonic())
+  #video(bytes: Buffer, sinceMs: number): number | undefined {
+    this.#ring.push(bytes, this.#needs.clock.monotonic(), sinceMs)
     this.#needs.memory.settle()
     this.#main.remark(this.#remark())
     return this.#ring.newestMs

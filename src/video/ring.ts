@@ -48,6 +48,8 @@ export const ringBytes = 48 * 1024 * 1024
 const slackMs = 1500
 /** Reordering and early arrival stay below this; more is a jump. */
 const jumpMs = 1500
+/** What has waited to be read may have come earlier than it was read, by this much without a doubt. */
+const doubtMs = 500
 /** Pictures this far apart, and four times as far as usual, are not all there. */
 const missingMs = 2000
 /** Tolerance for computed times, so that rounding misses no picture. */
@@ -177,9 +179,9 @@ export class Ring {
     return ((this.#units.length - 1) * 1000) / (last.ptsMs - first.ptsMs)
   }
 
-  /** Takes bytes of the transport stream; returns how many pictures they completed. */
-  push(bytes: Buffer, arrivedMs: number): number {
-    const units = this.#splitter.push(bytes, arrivedMs)
+  /** Takes bytes of the transport stream, which came after `sinceMs`; returns how many pictures they completed. */
+  push(bytes: Buffer, arrivedMs: number, sinceMs?: number): number {
+    const units = this.#splitter.push(bytes, arrivedMs, sinceMs)
     for (const unit of units) this.#append(unit)
     if (units.length > 0) for (const listener of [...this.#listeners]) listener.read?.()
     this.#evict()
@@ -310,11 +312,17 @@ export class Ring {
     return before !== undefined && size !== undefined && (size.width !== before.width || size.height !== before.height)
   }
 
-  /** Says whether the stream's time ran back, or a picture came before it can have been taken. */
-  #isJump({ ptsMs, arrivedMs }: Unit): boolean {
+  /**
+   * Says whether the stream's time ran back, or a picture came before it can have been taken. How early it came is not known exactly
+   * when video waited to be read. But then a step is a jump for which nothing was silent for long enough.
+   */
+  #isJump({ ptsMs, arrivedMs, sinceMs = arrivedMs }: Unit): boolean {
     const before = this.newest
     if (!before) return false
-    return ptsMs - before.ptsMs < -jumpMs || this.#earliest.earlyMs(ptsMs, arrivedMs) > jumpMs
+    const [stepMs, earlyMs] = [ptsMs - before.ptsMs, this.#earliest.earlyMs(ptsMs, arrivedMs)]
+    if (stepMs < -jumpMs || earlyMs > jumpMs) return true
+    const waitedMs = arrivedMs - sinceMs
+    return waitedMs > 0 && earlyMs > doubtMs && stepMs > Math.max(jumpMs, waitedMs + doubtMs)
   }
 
   /** Says whether pictures before this one never came: they are not late, and the clock of the stream is right. */

@@ -39,8 +39,11 @@ export type StreamOptions = {
   readonly log: Logger
   /** Says how long video may wait to be read with what follows, in milliseconds. */
   readonly mostWaitMs: () => number
-  /** Takes video, which is written over when this returns. Returns when its newest picture came (monotonic), as far as known. */
-  readonly onVideo: (bytes: Buffer) => number | undefined
+  /**
+   * Takes video, which came after `sinceMs` (monotonic) and is written over when this returns. Returns when its newest picture came
+   * (monotonic), as far as known.
+   */
+  readonly onVideo: (bytes: Buffer, sinceMs: number) => number | undefined
   readonly onFrames: (bytes: Buffer) => void
   /** Called when a process begins; its output does not continue the one before. */
   readonly onBegin: () => void
@@ -211,7 +214,7 @@ export class Stream {
     this.#ingest = new Ingest({
       ...{ ffmpeg: this.#needs.ffmpeg, clock: this.#needs.clock, mostWaitMs: this.#needs.mostWaitMs, source, outputs },
       onVideo: (bytes, sinceMs) => {
-        const cameMs = this.#isBroken ? undefined : this.#needs.onVideo(bytes)
+        const cameMs = this.#isBroken ? undefined : this.#needs.onVideo(bytes, sinceMs)
         if (!outputs.frames || this.#waitsForKeyFrame)
           this.#step({ kind: 'picture', agoMs: this.#agoMs(sinceMs, cameMs) })
       },

@@ -23,7 +23,12 @@ export type Unit = {
   readonly key: boolean
   /** Monotonic time at which its first packet arrived, at the latest. */
   readonly arrivedMs: number
+  /** Monotonic time at which it had not arrived; undefined: not known. */
+  readonly sinceMs?: number | undefined
 }
+
+/** When bytes were read (monotonic), and when it was known that they had not come. */
+export type ReadTime = Pick<Unit, 'arrivedMs' | 'sinceMs'>
 
 /**
  * Cuts a transport stream with one video into units. Bytes before the first picture are dropped; program tables are kept
@@ -67,7 +72,7 @@ export class UnitSplitter {
    * Returns the units that `bytes` completes: each is complete when the next one begins. Their bytes are in blocks (see
    * `video-blocks.ts`) and are the caller's until it gives them back. `bytes` may be written over afterwards.
    */
-  push(bytes: Buffer, arrivedMs: number): Unit[] {
+  push(bytes: Buffer, arrivedMs: number, sinceMs?: number): Unit[] {
     const units: Unit[] = []
     for (let taken = 0; taken < bytes.length; ) {
       const block = this.#room()
@@ -75,7 +80,7 @@ export class UnitSplitter {
       bytes.copy(block, this.#filled, taken, taken + length)
       this.#filled += length
       taken += length
-      this.#read(block, arrivedMs, units)
+      this.#read(block, { arrivedMs, sinceMs }, units)
     }
     return units
   }
@@ -102,7 +107,7 @@ export class UnitSplitter {
   }
 
   /** Reads the packets that are there as a whole, and adds the units that end before them. */
-  #read(block: Buffer, arrivedMs: number, units: Unit[]): void {
+  #read(block: Buffer, read: ReadTime, units: Unit[]): void {
     let at = this.#at
     while (at + packetBytes <= this.#filled) {
       if (block[at] !== syncByte) {
@@ -111,7 +116,7 @@ export class UnitSplitter {
       }
       // Most packets go on with a picture, and nothing has to be known of them.
       if (((block[at + 1] ?? 0) & 0x40) !== 0) {
-        const next = this.#starting(block.subarray(at, at + packetBytes), arrivedMs)
+        const next = this.#starting(block.subarray(at, at + packetBytes), read)
         if (next) {
           const unit = this.#close(block, at)
           if (unit) units.push(...this.#certain(unit))
@@ -163,7 +168,7 @@ export class UnitSplitter {
   }
 
   /** Reads a packet that begins something; returns the picture that it begins, if it does. */
-  #starting(packet: Buffer, arrivedMs: number): Omit<Unit, 'bytes'> | undefined {
+  #starting(packet: Buffer, read: ReadTime): Omit<Unit, 'bytes'> | undefined {
     const pid = pidOf(packet)
     if (pid === 0) this.#readPat(packet)
     else if (pid === this.#pmtPid) this.#readPmt(packet)
@@ -171,7 +176,7 @@ export class UnitSplitter {
     if (pts === undefined) return undefined
     if (this.#codec === 'other' && beginsJpeg(packet)) this.#codec = 'mjpeg'
     this.#lastPts = unwrapped(pts, this.#lastPts)
-    return { ptsMs: this.#lastPts / ticksPerMs, key: isRandomAccess(packet), arrivedMs }
+    return { ptsMs: this.#lastPts / ticksPerMs, key: isRandomAccess(packet), ...read }
   }
 
   #readPat(packet: Buffer): void {

@@ -49,8 +49,11 @@ class Camera {
   }
 }
 
-/** What the ring says of it: how often the clock jumped, and from when to when pictures are missing, in seconds. */
-function judged(arrivals: readonly Arrival[], connectedMs = -1000) {
+/**
+ * What the ring says of it: how often the clock jumped, and from when to when pictures are missing, in seconds. Without `readEveryMs`
+ * each picture is read when it arrives.
+ */
+function judged(arrivals: readonly Arrival[], readEveryMs = 0, firstReadMs = 0) {
   let jumps = 0
   const missing: string[] = []
   const seconds = (ms: number) => Math.round(ms / everyMs) / (1000 / everyMs)
@@ -59,10 +62,13 @@ function judged(arrivals: readonly Arrival[], connectedMs = -1000) {
     onJump: () => (jumps += 1),
     onMissing: ({ fromMs, toMs }) => missing.push(`${seconds(fromMs)}-${seconds(toMs)}`),
   })
-  ring.begin(connectedMs)
+  ring.begin(-1000)
   ring.push(stream.subarray(0, 3 * packetBytes), 0)
+  const readAt = (ms: number) => Math.ceil((ms - firstReadMs) / readEveryMs) * readEveryMs + firstReadMs
   for (const [i, { ptsMs, atMs }] of arrivals.entries()) {
-    ring.push(retimed(units[i % units.length] as Unit, 90_000_000 + ptsMs).bytes, atMs)
+    const { bytes } = retimed(units[i % units.length] as Unit, 90_000_000 + ptsMs)
+    if (readEveryMs === 0) ring.push(bytes, atMs)
+    else ring.push(bytes, readAt(atMs), readAt(atMs) - readEveryMs)
   }
   return { jumps, missing }
 }
@@ -172,4 +178,43 @@ t.test('a clock that jumped is seen, and no picture is called missing for it', a
     1,
     'of a clock that is slow',
   )
+})
+
+/** Readings of once a second, and more seldom, that begin at any time. */
+const readings = [500, 1000, 1250].flatMap((everyMs) =>
+  [50, 250, 450, 650, 850].map((firstMs) => [everyMs, firstMs] as const),
+)
+
+t.test('a clock that jumped by little is seen as well when video is read once a second', async (t) => {
+  for (const ms of [1700, 1900, 2000, 2100, 2300, 2600, 10_000]) {
+    const camera = new Camera().play(minute).jump(ms).play(minute)
+    for (const [everyMs, firstMs] of readings)
+      t.same(judged(camera.arrivals, everyMs, firstMs), { jumps: 1, missing: [] }, `${ms} ms, read every ${everyMs} ms`)
+  }
+})
+
+t.test('pictures that never come, and late ones, are told from a jump when video is read once a second', async (t) => {
+  for (const [everyMs, firstMs] of readings) {
+    const judge = (camera: Camera) => judged(camera.arrivals, everyMs, firstMs)
+    for (const ms of [2000, 2300, 4000]) {
+      const { jumps, missing } = judge(new Camera().play(minute).leaveOut(ms).play(minute))
+      t.same([jumps, missing.length], [0, 1], `nothing came for ${ms} ms`)
+    }
+    const held = (sinceMs: number) => Math.max(4900 - sinceMs, 0)
+    t.same(judge(new Camera().play(minute).play(4900, held).play(minute)), { jumps: 0, missing: [] }, 'all at once')
+    const behind = (sinceMs: number) => Math.min(sinceMs * 0.3, 3000)
+    const dropped = new Camera()
+      .play(minute)
+      .play(2 * minute, behind)
+      .leaveOut(3000)
+      .play(minute)
+    t.equal(judge(dropped).jumps, 0, 'a camera that left out what waited')
+    const caughtUp = new Camera()
+      .play(minute, () => 800)
+      .leaveOut(2800)
+      .play(minute)
+    t.same(judged(caughtUp.arrivals, 3000, firstMs).jumps, 0, 'as late as ever, until nothing came for two seconds')
+    const rare = Array.from({ length: 60 }, (_, i) => ({ ptsMs: i * 2500, atMs: i * 2500 }))
+    t.same(judged(rare, everyMs, firstMs), { jumps: 0, missing: [] }, 'a picture every 2.5 seconds')
+  }
 })
