@@ -185,6 +185,7 @@ const hallOf = (width: number): Hall => {
 /** Where a slot is on the screen, by where the plan shows the one that the keys are at. */
 async function placeOf(page: Page, hall: Hall, label: string): Promise<Box> {
   const cursor = page.locator('#plan-cursor')
+  await drawn(page)
   const box = await boxOf(page, '#plan-cursor')
   const [, column = '', row = ''] = /^(\d+)-(\d+) on/.exec((await cursor.getAttribute('aria-label')) ?? '') ?? []
   const [toColumn = '', toRow = ''] = label.split('-')
@@ -195,7 +196,11 @@ async function placeOf(page: Page, hall: Hall, label: string): Promise<Box> {
   return { x, y, width: box.width, height: box.height }
 }
 
+/** Resolves when the plan was drawn as it is now: it is drawn with the frames of the screen. */
+const drawn = (page: Page) => page.evaluate('new Promise((resolve) => requestAnimationFrame(() => resolve()))')
+
 const shortSide = async (page: Page): Promise<number> => {
+  await drawn(page)
   const { width, height } = await boxOf(page, '#plan-cursor')
   return Math.min(width, height)
 }
@@ -255,7 +260,10 @@ t.test(
       (missing) => missing.length === 0,
     )
     await page.keyboard.press('ArrowRight')
-    const focused = await boxOf(page, '#plan-cursor:focus')
+    const focused = await eventually(
+      () => boxOf(page, '#plan-cursor:focus'),
+      (box) => Math.min(box.width, box.height) >= 24,
+    )
     t.ok(isInside(focused, await boxOf(page, '.plan')), 'an arrow key goes to the next slot')
     t.ok(Math.min(focused.width, focused.height) >= 24, 'and so near that it can be read')
   },
@@ -289,6 +297,37 @@ t.test(
     }
   },
 )
+
+t.test('a plan that is dragged moves as one layer, and nothing on it changes its style', inBrowser, async (t) => {
+  const { gateway, url } = await place(t)
+  await build(gateway, hallOf(170))
+  const page = await openPlan(t, url, screens.desktop)
+  const { x, y, width, height } = await boxOf(page, '.plan')
+  const [middleX, middleY] = [x + width / 2, y + height / 2]
+  await page.mouse.move(middleX, middleY)
+  await page.clock.install()
+  for (let n = 0; n < 4; n += 1) await page.mouse.wheel(0, -400)
+  await page.clock.runFor(2000)
+  await page.mouse.down()
+  await page.mouse.move(middleX + 8, middleY)
+  await page.clock.runFor(17)
+  const cursor = await boxOf(page, '#plan-cursor')
+  const painted = await pictureOf(page)
+  await page.evaluate(`
+    window.changed = []
+    new MutationObserver((all) => changed.push(...all.map(({ target, attributeName }) => target.className + ' ' + attributeName)))
+      .observe(document.getElementById('plan'), { subtree: true, attributes: true, childList: true })
+  `)
+  for (let step = 1; step <= 5; step += 1) {
+    await page.mouse.move(middleX + 8 + 20 * step, middleY + 12 * step)
+    await page.clock.runFor(17)
+  }
+  const moved = await boxOf(page, '#plan-cursor')
+  t.ok(Math.abs(moved.x - cursor.x - 100) < 1 && Math.abs(moved.y - cursor.y - 60) < 1, 'by as much as the pointer')
+  t.ok(unlike(painted.png, (await pictureOf(page)).png) > 0.02, 'and the picture with it')
+  t.same(await page.evaluate('changed'), [])
+  await page.mouse.up()
+})
 
 t.test('two fingers pinch the plan, and a finger on a small slot comes nearer first', inBrowser, async (t) => {
   const { gateway, url } = await place(t)

@@ -1,5 +1,5 @@
 import { useLayoutEffect, useMemo, useRef, useState } from 'hono/jsx/dom'
-import type { Point, Slot, Warehouse, Zone } from './answers.ts'
+import type { PlanImage, Point, Slot, Warehouse, Zone } from './answers.ts'
 import { numberWords } from './counting.ts'
 import { floorTexts } from './floor-texts.ts'
 import { Icon } from './icons.tsx'
@@ -127,6 +127,7 @@ type PlanProps = Props & { drawn: Drawn; onDrawn: (now: Drawn) => void; control:
 const Plan = ({ slots, zones, odd, warehouse, chosen, onChoose, drawn, onDrawn, control }: PlanProps) => {
   const [at, setAt] = useState<number | undefined>(undefined)
   const plan = useRef<HTMLDivElement>(null)
+  const stage = useRef<HTMLDivElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)
   const cursor = useRef<HTMLButtonElement>(null)
   const tiles = useRef<PlanTiles | null>(null)
@@ -157,17 +158,15 @@ const Plan = ({ slots, zones, odd, warehouse, chosen, onChoose, drawn, onDrawn, 
   newest.current = { hall, current, image }
 
   const draw = (view: View, size: Size) => {
-    const of = newest.current
     tiles.current?.draw(view, size)
-    if (!of) return
-    if (picture.current && of.image) Object.assign(picture.current.style, imageStyle(of.image, of.image.place, view))
-    if (cursor.current && of.current) lay(cursor.current, onScreen(of.current.box, view))
-    onDrawn({ isWhole: isWhole(view, of.hall, size), isNearest: isNearest(view, of.hall, size) })
+    const of = newest.current
+    if (of) onDrawn({ isWhole: isWhole(view, of.hall, size), isNearest: isNearest(view, of.hall, size) })
   }
+  const layAll = (base: View) => layOnStage(newest.current, picture.current, cursor.current, base)
   useLayoutEffect(() => {
-    if (!plan.current || !canvas.current) return
+    if (!plan.current || !stage.current || !canvas.current) return
     const made = new PlanControl({ plan: plan.current, draw })
-    const painter = new PlanTiles(canvas.current)
+    const painter = new PlanTiles({ canvas: canvas.current, stage: stage.current, lay: layAll })
     control.current = made
     tiles.current = painter
     return () => {
@@ -177,7 +176,7 @@ const Plan = ({ slots, zones, odd, warehouse, chosen, onChoose, drawn, onDrawn, 
   }, [])
   useLayoutEffect(() => tiles.current?.show({ hall, places, grounds }), [hall, places, grounds])
   useLayoutEffect(() => control.current?.show(hall), [hall])
-  useLayoutEffect(() => control.current?.redraw(), [current?.slot.id, hall, image])
+  useLayoutEffect(() => tiles.current?.layAgain(), [current?.slot.id, hall, image])
   useLayoutEffect(() => {
     const place = places.find(({ slot }) => slot.id === chosen)
     if (!place) return
@@ -241,18 +240,20 @@ const Plan = ({ slots, zones, odd, warehouse, chosen, onChoose, drawn, onDrawn, 
       onClick={click}
       onKeyDown={press}
     >
-      {warehouse && image ? (
-        <img ref={picture} class="plan-image" alt="" draggable={false} src={imageAddress(warehouse.id, image)} />
-      ) : null}
-      <canvas ref={canvas} class="plan-drawing" />
-      <button
-        type="button"
-        id={planCursorId}
-        ref={cursor}
-        class={isChosen ? 'plan-cursor chosen' : 'plan-cursor'}
-        aria-label={current ? floorTexts.onPlan(current.slot.slot_id, spokenState(current.slot)) : ''}
-        aria-pressed={isChosen ? 'true' : 'false'}
-      />
+      <div ref={stage} class="plan-stage">
+        {warehouse && image ? (
+          <img ref={picture} class="plan-image" alt="" draggable={false} src={imageAddress(warehouse.id, image)} />
+        ) : null}
+        <canvas ref={canvas} class="plan-drawing" />
+        <button
+          type="button"
+          id={planCursorId}
+          ref={cursor}
+          class={isChosen ? 'plan-cursor chosen' : 'plan-cursor'}
+          aria-label={current ? floorTexts.onPlan(current.slot.slot_id, spokenState(current.slot)) : ''}
+          aria-pressed={isChosen ? 'true' : 'false'}
+        />
+      </div>
       <p class="unseen" aria-live="polite">
         {at === undefined || !current ? '' : floorTexts.onPlan(current.slot.slot_id, spokenState(current.slot))}
       </p>
@@ -262,11 +263,24 @@ const Plan = ({ slots, zones, odd, warehouse, chosen, onChoose, drawn, onDrawn, 
 
 const lastZones = new WeakMap<object, readonly Zone[]>()
 
+type OnStage = { readonly current: Place | undefined; readonly image: PlanImage | null | undefined }
+
+/** Puts picture and cursor where this view has them. */
+function layOnStage(
+  of: OnStage | null,
+  picture: HTMLImageElement | null,
+  cursor: HTMLElement | null,
+  base: View,
+): void {
+  if (picture && of?.image) Object.assign(picture.style, imageStyle(of.image, of.image.place, base))
+  if (cursor && of?.current) lay(cursor, onScreen(of.current.box, base))
+}
+
 /** Puts an element over a box of the screen. */
 function lay({ style }: HTMLElement, { x, y, width, height }: Box): void {
   style.transform = `translate(${x}px, ${y}px)`
   const [across, down] = [`${width}px`, `${height}px`]
-  // Writing the same size again would lay out the page at each step of a drag.
+  // Writing the same size again would lay out the page.
   if (style.width !== across) style.width = across
   if (style.height !== down) style.height = down
 }

@@ -56,10 +56,6 @@ export class PlanControl {
     if (!before || !isSame(before, hall)) this.#set(wholeHall(hall, this.#size))
   }
 
-  redraw(): void {
-    this.#set(this.#view)
-  }
-
   whole(): void {
     if (!this.#hall) return
     this.#go(wholeHall(this.#hall, this.#size))

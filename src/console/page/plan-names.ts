@@ -114,5 +114,5 @@ function cellsOf({ x, y, width, height }: Box, wide: number, high: number): stri
   return cells
 }
 
-const overlaps = (a: Box, b: Box): boolean =>
+export const overlaps = (a: Box, b: Box): boolean =>
   a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height

@@ -266,7 +266,7 @@ function paintOdd({ context, colors, px, unitPx }: Painting, places: readonly Pl
 }
 
 /** Paints the names of zones, each on its own ground. */
-export function paintNames(context: CanvasRenderingContext2D, names: readonly PlacedName[], colors: Colors): void {
+export function paintNames(context: CanvasRenderingContext2D, names: Iterable<PlacedName>, colors: Colors): void {
   context.textAlign = 'left'
   context.textBaseline = 'alphabetic'
   for (const { name, x, y, width, height, font, base } of names) {

@@ -1,6 +1,7 @@
 import type { Point } from './answers.ts'
 import type { Box } from './plan-geometry.ts'
-import { type Cover, coverOf, namesIn } from './plan-names.ts'
+import { PlanMover } from './plan-mover.ts'
+import { type Cover, coverOf, namesIn, overlaps, type PlacedName } from './plan-names.ts'
 import {
   type Colors,
   colorsNow,
@@ -18,7 +19,7 @@ const settleMs = 90
 const mostPixelsPerPx = 2
 /** Tiles this far around the view are painted before they come into view, one in each frame. */
 const aheadPx = 384
-/** The canvas reaches at most this far over the plan on each side: so far its transform alone moves it. */
+/** The canvas reaches at most this far over the plan on each side: so far it is moved, and not painted. */
 const farthestPx = 384
 const mostCanvasBytes = 32 * 1024 * 1024
 /** Once the plan rests, the canvas is painted anew around the view. */
@@ -28,12 +29,22 @@ const aheadEveryMs = 16
 const keptTimes = 2
 const keptBytes = 64 * 1024 * 1024
 
+type Needs = {
+  readonly canvas: HTMLCanvasElement
+  /** Holds the canvas and what else moves with the plan. */
+  readonly stage: HTMLElement
+  /** Puts what else is on the stage where this view has it; seldom while the plan is moved. */
+  readonly lay: (base: View) => void
+}
+
 /**
- * Paints the plan from tiles that it keeps on a canvas that is larger than the view, so that moving the plan moves the canvas, and an
- * event paints the tiles of its slot alone.
+ * Paints the plan from tiles that it keeps on a canvas that is larger than the view, so that moving the plan moves the stage with the
+ * canvas, and an event paints the tiles of its slot alone.
  */
 export class PlanTiles {
   readonly #canvas: HTMLCanvasElement
+  readonly #mover: PlanMover
+  readonly #lay: Needs['lay']
   readonly #context: CanvasRenderingContext2D
   readonly #dark = matchMedia('(prefers-color-scheme: dark)')
   #colors: Colors
@@ -56,14 +67,19 @@ export class PlanTiles {
   readonly #on = new Set<string>()
   #reachPx = 0
   #cover: Cover | undefined
-  #areNamesDue = false
+  /** The names on the canvas. */
+  #names: readonly PlacedName[] = []
+  #namesDue = new Set<PlacedName>()
+  #isLayDue = true
   #rest = 0
   #frame = 0
   #settle = 0
   #ahead = 0
 
-  constructor(canvas: HTMLCanvasElement) {
+  constructor({ canvas, stage, lay }: Needs) {
     this.#canvas = canvas
+    this.#mover = new PlanMover(stage)
+    this.#lay = lay
     this.#context = canvas.getContext('2d') as CanvasRenderingContext2D
     this.#colors = colorsNow()
     this.#dark.addEventListener('change', this.#recolor)
@@ -74,6 +90,7 @@ export class PlanTiles {
     clearTimeout(this.#settle)
     clearTimeout(this.#ahead)
     clearTimeout(this.#rest)
+    this.#mover.stop()
     this.#dark.removeEventListener('change', this.#recolor)
   }
 
@@ -104,6 +121,12 @@ export class PlanTiles {
     if (scale === view.scale && (x !== view.x || y !== view.y)) this.#way = { x: view.x - x, y: view.y - y }
     this.#view = view
     this.#size = size
+    this.#soon()
+  }
+
+  /** Lays what else is on the stage anew at the next frame. */
+  layAgain(): void {
+    this.#isLayDue = true
     this.#soon()
   }
 
@@ -167,6 +190,13 @@ export class PlanTiles {
     // Pixels are copied one by one, unless tiles of another size are stretched.
     context.imageSmoothingEnabled = view.scale !== this.#tileScale
     this.#base = view
+    this.#isLayDue = true
+    this.#cover ??= coverOf(
+      scene.places.map(({ box }) => box),
+      scene.hall.unit,
+    )
+    this.#names = namesIn(scene.grounds, view, this.#size, this.#cover)
+    this.#namesDue = new Set(this.#names)
     this.#on.clear()
     const around = { x: view.x + reach, y: view.y + reach, scale: view.scale }
     const size = { width: width + 2 * reach, height: height + 2 * reach }
@@ -175,8 +205,6 @@ export class PlanTiles {
       const tile = this.#tiles.get(key)
       if (tile) this.#put(key, tile, column, row)
     }
-    this.#areNamesDue = true
-    this.#paintMissing(scene, view)
   }
 
   /** Paints tiles in view that are not on the canvas yet. */
@@ -185,13 +213,9 @@ export class PlanTiles {
       const key = `${column} ${row}`
       if (!this.#on.has(key)) this.#put(key, this.#tile(scene, column, row), column, row)
     }
-    if (!this.#areNamesDue || !this.#base) return
-    this.#areNamesDue = false
-    this.#cover ??= coverOf(
-      scene.places.map(({ box }) => box),
-      scene.hall.unit,
-    )
-    paintNames(this.#context, namesIn(scene.grounds, this.#base, this.#size, this.#cover), this.#colors)
+    if (this.#namesDue.size === 0) return
+    paintNames(this.#context, this.#namesDue, this.#colors)
+    this.#namesDue.clear()
   }
 
   #put(key: string, tile: HTMLCanvasElement, column: number, row: number): void {
@@ -203,17 +227,20 @@ export class PlanTiles {
     this.#context.clearRect(x, y, side, side)
     this.#context.drawImage(tile, x, y, side, side)
     this.#on.add(key)
-    this.#areNamesDue = true
+    const box = { x, y, width: side, height: side }
+    for (const name of this.#names) if (overlaps(name, box)) this.#namesDue.add(name)
   }
 
   /** Side of a kept tile in the view. */
   #sidePx = (): number => (tilePx * this.#view.scale) / this.#tileScale
 
-  /** Moves the canvas by whole pixels of the screen, so that it stays sharp. */
+  /** Moves the stage by whole pixels of the screen, so that it stays sharp. */
   #move({ x, y }: View): void {
     if (!this.#base) return
+    if (this.#isLayDue) this.#lay(this.#base)
+    this.#isLayDue = false
     const by = (offset: number) => Math.round(offset * this.#perPx) / this.#perPx
-    this.#canvas.style.transform = `translate(${by(x - this.#base.x)}px, ${by(y - this.#base.y)}px)`
+    this.#mover.to(by(x - this.#base.x), by(y - this.#base.y))
   }
 
   /** Fits the canvas to the screen. */
