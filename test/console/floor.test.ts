@@ -136,6 +136,34 @@ t.test('contradictions are shown on a floor where something changes while they a
   t.ok(await found.isVisible(), 'the answer counts that was on its way')
 })
 
+t.test(
+  'a floor asks for contradictions as it is opened, and shows no number before it knows one',
+  inBrowser,
+  async (t) => {
+    const { gateway, url } = await racks(t)
+    const { page } = await open(t, browser, url)
+    // The next full ten seconds are far off.
+    gateway.clock.advance(10_000 - (gateway.clock.now() % 10_000) + 3000)
+    let asked = 0
+    await page.route('**/api/whms/discrepancies', (route) => {
+      asked += 1
+      return asked === 1 ? route.abort() : route.continue()
+    })
+    const failed = page.waitForEvent('requestfailed', {
+      predicate: (it) => it.url().endsWith('/discrepancies'),
+      timeout: 5000,
+    })
+    await signIn(page, 'vera')
+    await failed
+    const legend = page.getByRole('list', { name: 'Legend' })
+    t.match(await legend.innerText(), /Contradiction\s+–/)
+    await legend.getByText(/Contradiction\s+\d/).waitFor({ timeout: 20_000 })
+    t.equal(asked, 2, 'a question that failed is asked again on a floor where nothing changes')
+    await page.reload()
+    await legend.getByText(/Contradiction\s+\d/).waitFor({ timeout: 5000 })
+  },
+)
+
 t.test('seven tabs of one browser share one stream, also after the first one is closed', inBrowser, async (t) => {
   const { gateway, url } = await racks(t)
   const { page: first } = await open(t, browser, url)

@@ -139,7 +139,8 @@ export const Console = ({ siteId, caller, slot: asked, at, onLeft }: Props) => {
             onWarehouse={setChosenWarehouse}
             zones={known.zones?.data ?? noZones}
             slots={slots}
-            odd={odd}
+            odd={odd ?? noneOdd}
+            isOddKnown={odd !== undefined}
             isKnown={shown !== undefined && known.zones !== undefined}
             isPast={at !== undefined}
             chosen={slot?.id}
@@ -149,7 +150,7 @@ export const Console = ({ siteId, caller, slot: asked, at, onLeft }: Props) => {
           <p class="problem" role="alert">
             <Said words={past.problem} />
           </p>
-          <SlotTable slots={slots} odd={odd} chosen={slot?.id} onChoose={choose} />
+          <SlotTable slots={slots} odd={odd ?? noneOdd} chosen={slot?.id} onChoose={choose} />
         </div>
         <div class="side">
           <SlotPanel
@@ -241,16 +242,25 @@ const oddIn = (all: readonly Discrepancy[]): ReadonlyMap<number, string> =>
   new Map(all.filter(({ kind }) => kind !== 'unregistered_asset').map(({ slot, what }) => [slot.id, what]))
 
 const noneOdd: ReadonlyMap<number, string> = new Map()
-/** Returns by slot what the ledger contradicts itself about. `changes`: something that differs after an event. */
-function useOdd(at: string | undefined, isReady: boolean, changes: unknown): ReadonlyMap<number, string> {
-  const [odd, setOdd] = useState(noneOdd)
-  const last = useRef({ askedMs: Number.NEGATIVE_INFINITY, at: '' })
+type Odd = ReadonlyMap<number, string> | undefined
+
+/**
+ * Returns by slot what the ledger contradicts itself about; undefined until the gateway has answered. `changes`: something that
+ * differs after an event.
+ */
+function useOdd(at: string | undefined, isReady: boolean, changes: unknown): Odd {
+  const [odd, setOdd] = useState<Odd>(undefined)
+  const [failures, setFailures] = useState(0)
+  const last = useRef<{ readonly askedMs: number; readonly at: string } | undefined>(undefined)
   const shown = useRef<string | undefined>(undefined)
   shown.current = at
   useEffect(() => {
     if (!isReady) return
     const { current } = last
     const isFirst = !current || current.at !== (at ?? '')
+    const fail = () => {
+      if (shown.current === at) setFailures((before) => before + 1)
+    }
     const timer = setTimeout(
       () => {
         last.current = { askedMs: performance.now(), at: at ?? '' }
@@ -258,13 +268,13 @@ function useOdd(at: string | undefined, isReady: boolean, changes: unknown): Rea
         ask<List<Discrepancy>>(`/api/whms/discrepancies${query}`).then(
           // Also when something has changed meanwhile: on a busy floor something always has.
           ({ data }) => shown.current === at && setOdd(oddIn(data)),
-          () => {},
+          fail,
         )
       },
       isFirst ? restMs : untilNextMs(gatewayNow(), performance.now() - current.askedMs),
     )
     return () => clearTimeout(timer)
-  }, [at, isReady, changes])
+  }, [at, isReady, changes, failures])
   return odd
 }
 

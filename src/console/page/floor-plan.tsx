@@ -36,6 +36,7 @@ type Props = {
   slots: readonly Slot[]
   /** By slot, what the ledger contradicts itself about. */
   odd: ReadonlyMap<number, string>
+  isOddKnown: boolean
   isKnown: boolean
   isPast: boolean
   chosen: number | undefined
@@ -50,7 +51,7 @@ export const planCursorId = 'plan-cursor'
 
 /** Draws the hall from above: zones in their colors, slots with their status. */
 export const FloorPlan = (props: Props) => {
-  const { warehouses, warehouse, onWarehouse, slots, odd, isKnown, isPast, chosen } = props
+  const { warehouses, warehouse, onWarehouse, slots, odd, isOddKnown, isKnown, isPast, chosen } = props
   const [drawn, setDrawn] = useState<Drawn>({ isWhole: true, isNearest: false })
   const control = useRef<PlanControl | null>(null)
   const last = useRef<Drawn>(drawn)
@@ -87,7 +88,7 @@ export const FloorPlan = (props: Props) => {
       ) : (
         <p class="blank tall">{isKnown ? floorTexts.empty : texts.loading}</p>
       )}
-      <Legend slots={shown} odd={odd} />
+      <Legend slots={shown} odd={isOddKnown ? odd : undefined} />
     </section>
   )
 }
@@ -364,7 +365,7 @@ function groundsOf(slots: readonly Slot[], zones: readonly Zone[], warehouseId: 
 
 const statuses: readonly SlotStatus[] = ['empty', 'occupied', 'verified', 'disputed']
 
-const Legend = ({ slots, odd }: { slots: readonly Slot[]; odd: ReadonlyMap<number, string> }) => {
+const Legend = ({ slots, odd }: { slots: readonly Slot[]; odd: ReadonlyMap<number, string> | undefined }) => {
   return (
     <ul class="legend" aria-label={floorTexts.legend}>
       {statuses.map((status) => (
@@ -375,7 +376,7 @@ const Legend = ({ slots, odd }: { slots: readonly Slot[]; odd: ReadonlyMap<numbe
       ))}
       <li>
         <OddMark /> {floorTexts.odd}{' '}
-        <span class="muted">{numberWords(slots.filter(({ id }) => odd.has(id)).length)}</span>
+        <span class="muted">{odd ? numberWords(slots.filter(({ id }) => odd.has(id)).length) : '–'}</span>
       </li>
     </ul>
   )
