@@ -8,7 +8,7 @@ export type SequenceFacts = {
   readonly chroma: number
   readonly lumaBits: number
   readonly chromaBits: number
-  /** H.264: no picture is a field, and no pixel is stretched. Of H.265 this is not read. */
+  /** No picture is a field, and no pixel is stretched, as far as the set can be read. */
   readonly isPlain: boolean
 }
 
@@ -130,10 +130,14 @@ function h264Order(bits: Bits): void {
   for (let left = Math.min(bits.number(), 255); left > 0; left -= 1) bits.signed()
 }
 
-/** H.264, E.1.1: the beginning of vui_parameters. 1 is a square pixel, 0 says nothing. */
+/** H.264, E.1.1: the beginning of vui_parameters. */
 function isStretched(bits: Bits): boolean {
-  const saysShape = bits.take(1) === 1 && bits.take(1) === 1
-  return saysShape && bits.take(8) > 1
+  return bits.take(1) === 1 && isShapeStretched(bits)
+}
+
+/** The same in both codecs. 1 is a square pixel, 0 says nothing. */
+function isShapeStretched(bits: Bits): boolean {
+  return bits.take(1) === 1 && bits.take(8) > 1
 }
 
 /** H.265, 7.3.2.2.1: seq_parameter_set_rbsp. */
@@ -141,16 +145,114 @@ function hevcFacts(bits: Bits): SequenceFacts {
   bits.skip(4)
   const subLayers = bits.take(3)
   bits.skip(1)
-  bits.skip(96)
-  const present = Array.from({ length: subLayers }, () => ({ profile: bits.take(1), level: bits.take(1) }))
-  if (subLayers > 0) bits.skip(2 * (8 - subLayers))
-  for (const { profile, level } of present) bits.skip(88 * profile + 8 * level)
+  const isInterlaced = hevcProfile(bits, subLayers)
   bits.number()
   const chroma = bits.number()
   if (chroma === 3) bits.skip(1)
   const size = { width: bits.number(), height: bits.number() }
   const whole = cropped(size, bits, chroma === 1 || chroma === 2 ? 2 : 1, chroma === 1 ? 2 : 1)
-  return { ...whole, chroma, lumaBits: bits.number() + 8, chromaBits: bits.number() + 8, isPlain: true }
+  const facts = { ...whole, chroma, lumaBits: bits.number() + 8, chromaBits: bits.number() + 8 }
+  return { ...facts, isPlain: !isInterlaced && isHevcPlain(bits, subLayers) }
+}
+
+/** H.265, 7.3.3: profile_tier_level. Returns whether its source is said to be interlaced. */
+function hevcProfile(bits: Bits, subLayers: number): boolean {
+  bits.skip(40)
+  const [isProgressive, isInterlaced] = [bits.take(1), bits.take(1)]
+  bits.skip(54)
+  const present = Array.from({ length: subLayers }, () => ({ profile: bits.take(1), level: bits.take(1) }))
+  if (subLayers > 0) bits.skip(2 * (8 - subLayers))
+  for (const { profile, level } of present) bits.skip(88 * profile + 8 * level)
+  return isInterlaced === 1 && isProgressive === 0
+}
+
+/** What follows the depths of the pixels, up to the first part of vui_parameters. What cannot be read is not plain. */
+function isHevcPlain(bits: Bits, subLayers: number): boolean {
+  try {
+    const orderBits = bits.number() + 4
+    const orderings = bits.take(1) === 1 ? subLayers + 1 : 1
+    for (let left = 3 * orderings; left > 0; left -= 1) bits.number()
+    // Sizes of blocks, and depths of transforms.
+    for (let left = 6; left > 0; left -= 1) bits.number()
+    if (bits.take(1) === 1 && bits.take(1) === 1) skipHevcScalingLists(bits)
+    bits.skip(2)
+    if (bits.take(1) === 1) skipHevcPcm(bits)
+    skipReferenceSets(bits)
+    if (bits.take(1) === 1) for (let left = bits.number(); left > 0; left -= 1) bits.take(orderBits + 1)
+    bits.skip(2)
+    return bits.take(1) === 0 || isHevcVuiPlain(bits)
+  } catch (error) {
+    if (error instanceof RangeError) return false
+    throw error
+  }
+}
+
+/** H.265, 7.3.4: scaling_list_data. */
+function skipHevcScalingLists(bits: Bits): void {
+  for (let size = 0; size < 4; size += 1)
+    for (let matrix = 0; matrix < 6; matrix += size === 3 ? 3 : 1) {
+      if (bits.take(1) === 0) bits.number()
+      else {
+        if (size > 1) bits.signed()
+        for (let left = Math.min(64, 1 << (4 + (size << 1))); left > 0; left -= 1) bits.signed()
+      }
+    }
+}
+
+function skipHevcPcm(bits: Bits): void {
+  bits.skip(8)
+  bits.number()
+  bits.number()
+  bits.skip(1)
+}
+
+/** H.265, 7.3.7 and 7.4.8: st_ref_pic_set. A set may be said by the one before: then its distances are needed. */
+function skipReferenceSets(bits: Bits): void {
+  let before: number[] = []
+  for (let [i, count] = [0, bits.number()]; i < count; i += 1)
+    before = i > 0 && bits.take(1) === 1 ? predictedSet(bits, before) : statedSet(bits)
+}
+
+function statedSet(bits: Bits): number[] {
+  const [earlier, later] = [bits.number(), bits.number()]
+  const distances: number[] = []
+  for (const [count, sign] of [
+    [earlier, -1],
+    [later, 1],
+  ] as const)
+    for (let left = count, at = 0; left > 0; left -= 1) {
+      at += sign * (bits.number() + 1)
+      distances.push(at)
+      bits.take(1)
+    }
+  return distances
+}
+
+function predictedSet(bits: Bits, before: readonly number[]): number[] {
+  const isEarlier = bits.take(1) === 1
+  const step = (bits.number() + 1) * (isEarlier ? -1 : 1)
+  const distances = [...before.map((distance) => distance + step), step].filter((distance) => {
+    const isKept = bits.take(1) === 1 || bits.take(1) === 1
+    return isKept && distance !== 0
+  })
+  // Those before come first, each by its distance.
+  return distances.sort((a, b) => Number(a > 0) - Number(b > 0) || Math.abs(a) - Math.abs(b))
+}
+
+/** H.265, E.2.1: vui_parameters up to field_seq_flag. */
+function isHevcVuiPlain(bits: Bits): boolean {
+  if (isShapeStretched(bits)) return false
+  if (bits.take(1) === 1) bits.skip(1)
+  if (bits.take(1) === 1) {
+    bits.skip(4)
+    if (bits.take(1) === 1) bits.skip(24)
+  }
+  if (bits.take(1) === 1) {
+    bits.number()
+    bits.number()
+  }
+  bits.skip(1)
+  return bits.take(1) === 0
 }
 
 type Size = Pick<SequenceFacts, 'width' | 'height'>
