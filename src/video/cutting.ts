@@ -138,7 +138,10 @@ async function decode(ffmpeg: string, fromSeconds: number, from: string, part: s
   const png = ['-c:v', 'png', '-compression_level', '1', '-f', 'image2pipe']
   const output = ['-map', '0:v:0', '-frames:v', '1', '-vf', filters, ...png, part]
   const input = more.input ? { input: more.input } : {}
-  await runFfmpeg(ffmpeg, ['-y', '-loglevel', 'error', '-threads', '1', ...seek, '-i', from, ...output], input)
+  // ffmpeg would decode some of these pictures twice, to look at the stream. Their header says all of it.
+  const known = more.input ? ['-nofind_stream_info'] : []
+  const args = ['-y', '-loglevel', 'error', ...known, '-threads', '1', ...seek, '-i', from, ...output]
+  await runFfmpeg(ffmpeg, args, input)
   if ((await stat(part)).size === 0) throw new CuttingError('no picture at this moment')
 }
 
