@@ -102,6 +102,22 @@ t.test('counts can be read on every screen', inBrowser, async (t) => {
   ])
 })
 
+t.test('who has no step to take in a count sees no empty card', inBrowser, async (t) => {
+  const { gateway, url } = await hall(t)
+  await gateway.ask('POST', counts, { by: people.sven, body: { slot_codes: ['A-01', 'A-02'] } })
+  for (const name of ['olga', 'vera']) {
+    const { page } = await open(t, browser, `${url}counts/1`)
+    await signIn(page, name)
+    await page.getByRole('heading', { name: 'Left to count 2' }).waitFor()
+    const cards = await page.locator('main .card').allInnerTexts()
+    t.same(
+      cards.filter((text) => text.trim() === ''),
+      [],
+      name,
+    )
+  }
+})
+
 t.test('an order for a count names what is counted, and nothing that was left empty', (t) => {
   const form = { what: 'all', slots: '', sample: '', reference: '' }
   t.strictSame(orderOf(form), {})

@@ -42,6 +42,26 @@ t.test('the menu opens over every view, closes with Escape, and a person signs o
   }
 })
 
+t.test('the bar of a tablet has two rows in each language, with the way out in the first', inBrowser, async (t) => {
+  const { url } = await place(t)
+  for (const locale of ['en-US', 'de-DE']) {
+    const { page } = await open(t, browser, url, { ...screens.tablet, locale })
+    await signIn(page, 'ada')
+    for (const path of ['', 'todo']) {
+      await page.goto(`${url}${path}`)
+      const boxOf = (what: string) => page.locator(`.bar ${what}`).boundingBox()
+      await page.locator('.bar .sign-out button').waitFor()
+      const [site, out, views, scan] = await Promise.all(['.site', '.sign-out', '.views', '.scan'].map(boxOf))
+      const middle = (box: typeof site) => (box ? box.y + box.height / 2 : Number.NaN)
+      const said = `${locale} /${path}`
+      t.ok(Math.abs(middle(site) - middle(out)) < 8, `${said}: the way out is beside the name of the site`)
+      t.ok(Math.abs(middle(views) - middle(scan)) < 8, `${said}: the field for codes is beside the views`)
+      t.ok(out && out.x + out.width > screens.tablet.viewport.width - 60, `${said}: at the right edge`)
+      t.ok(scan && scan.x + scan.width > screens.tablet.viewport.width - 60, `${said}: no room is left beside the field`)
+    }
+  }
+})
+
 t.test('what a person reaches for before the first picture of a view keeps the focus', inBrowser, async (t) => {
   const { url } = await place(t)
   const { page } = await open(t, browser, `${url}todo`, screens.handheld)

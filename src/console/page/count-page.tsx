@@ -177,6 +177,8 @@ type CloseProps = { count: Count; acts: Acts; may: (permission: string) => boole
 const Close = ({ count, acts, may }: CloseProps) => {
   const [reason, setReason] = useState('')
   const { state } = count
+  const hasStep = state === 'review' || (state === 'counting' && may('events:create'))
+  if (!hasStep && !may('events:verify')) return null
   return (
     <section class="card unit-acts" aria-label={words.states[state]}>
       {state === 'counting' && may('events:create') ? (
