@@ -395,7 +395,8 @@ export class Feeder {
       this.#probes ??= this.#needs.work.read((tx) => handedOver(tx, line.number)).toReversed()
       return this.#probes.length > 0
     }
-    if (line.isGrowing || (finding !== 'unknown-log' && finding !== 'forked')) return false
+    // An earlier log under keys that were exchanged behind the backup is not believed any more.
+    if (line.isGrowing || (finding !== 'unknown-log' && finding !== 'unknown-key' && finding !== 'forked')) return false
     this.#lines.shift()
     return true
   }

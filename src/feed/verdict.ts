@@ -38,7 +38,10 @@ export function judgeFeed(reply: PostedAnswer | string, size: number): FeedVerdi
   if (status === 409) return judgeGap(reply, size)
   if (status === 401) return trouble('refused', 'it does not accept the token (401); join again with a new code')
   if (status === 403) {
-    return trouble('unknown-key', 'it knows this log under another key (403); join again with a new code')
+    return trouble(
+      'unknown-key',
+      'it knows this log under other keys (403). A box that was restored to before its keys were exchanged goes on with a new log: gatehouse restore --accept-fork, then gatehouse hub join with a new code',
+    )
   }
   if (status === 404) {
     return trouble('unknown-log', 'it does not know this log, or hub.url is wrong (404); join again with a new code')

@@ -14,7 +14,7 @@ import { OfferService } from '../../src/hub/offers/service.ts'
 import { connectionOf, HubDatabase } from '../../src/hub/store/database.ts'
 import { keepErasedName } from '../../src/log/index.ts'
 import { silentLogger, systemRandom, uuidv7Maker } from '../../src/platform/index.ts'
-import { joined, pass, place } from '../support/fed-gateway.ts'
+import { enrol, joined, pass, place } from '../support/fed-gateway.ts'
 import { heldPhoto, people, type TestGateway, testGateway } from '../support/gateway.ts'
 import { askAs, headOffice } from '../support/head-office.ts'
 import { type TestHub, testHub } from '../support/hub.ts'
@@ -35,14 +35,18 @@ async function started({ clock, folder }: TestGateway): Promise<TestGateway> {
   return again
 }
 
-/** Ends with the state of now, after the head office has seen one pallet more in A-01. */
-async function restoreBehind(gateway: TestGateway): Promise<void> {
+/** Ends with the state of now, after the head office has seen one pallet more in A-01, and what else happened `meanwhile`. */
+async function restoreBehind(
+  gateway: TestGateway,
+  meanwhile: (grown: TestGateway) => Promise<unknown> = async () => undefined,
+): Promise<void> {
   const state = gateway.live.config.dataDir
   await gateway.feeder.stop()
   gateway.close()
   cpSync(state, `${state}-before`, { recursive: true })
   const grown = await started(gateway)
   await place(grown, 'P-9')
+  await meanwhile(grown)
   await pass(grown)
   await grown.feeder.stop()
   grown.close()
@@ -451,6 +455,48 @@ t.test('a restored gateway that accepts the fork goes on with a new log, and wha
     { type: 'log.leaves-behind-fork', detail: { parentSize: fork.parentSize } },
   ])
 })
+
+t.test(
+  'a gateway that was restored to before its keys were exchanged says what to do, and goes on by it',
+  async (t) => {
+    const hub = await testHub(t, postgres, { listens: true })
+    const gateway = await joined(t, hub)
+    await place(gateway, 'P-1')
+    await pass(gateway)
+    await restoreBehind(gateway, async (grown) => {
+      await grown.rotateKeys('root')
+      await grown.checkpoints.make()
+    })
+    const restored = await started(gateway)
+    const remedy = /keys were exchanged.*restore --accept-fork.*hub join with a new code/
+    t.match(restored.feeder.seen()?.trouble, { finding: 'unknown-key', words: remedy })
+    await restored.health.look()
+    t.match((await restored.ask('GET', '/api/health')).body, { checks: { hub: { status: 'degraded' } } })
+    await t.rejects(
+      enrol(restored, hub),
+      { message: /409: .*other keys.*restore --accept-fork first/ },
+      'not the same log',
+    )
+    await restored.feeder.stop()
+    restored.close()
+    const { clock, live } = gateway
+    const { parentLogId, log } = acceptFork(live.config.dataDir, {
+      ...{ makeId: uuidv7Maker(clock, systemRandom), nowMs: clock.now() },
+    })
+    const again = await started(gateway)
+    t.teardown(() => again.feeder.stop())
+    t.match(again.feeder.seen()?.trouble, { finding: 'unknown-key', words: remedy }, 'the old keys let no log in')
+    await enrol(again, hub)
+    await place(again, 'P-2', 'A-02')
+    again.feeder.onReload()
+    await pass(again)
+    t.equal(again.feeder.seen()?.trouble?.words, undefined)
+    const ended = await hub.rows('SELECT superseded_by FROM log WHERE log_id = $1', [parentLogId])
+    t.same(ended, [{ superseded_by: log.logId }], 'its new log ends the one before')
+    const floor = 'SELECT slot_code, asset_key, event_type FROM slot_state ORDER BY slot_code'
+    t.match(await hub.rows(floor), [{ asset_key: 'P-1', event_type: 'P' }, { asset_key: 'P-2' }], 'as on the floor now')
+  },
+)
 
 t.test('after a restore slots and assets come with the new log, from the first on', async (t) => {
   const hub = await testHub(t, postgres, { listens: true })

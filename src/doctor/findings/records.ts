@@ -45,8 +45,14 @@ export function hubFindings({ hub }: Pick<GatewayStatus, 'hub'>, nowMs: number):
       case 'unreachable':
       case 'unavailable':
         return [of.change(what, 'Check the line and hub.url. Nothing is lost: the log is sent from where it stopped.')]
-      case 'refused':
       case 'unknown-key':
+        return [
+          of.bad(
+            what,
+            'If the box was restored to before its keys were exchanged, run gatehouse restore --accept-fork. Then make a code there with gatehouse hub enrol, and run gatehouse hub join.',
+          ),
+        ]
+      case 'refused':
       case 'unknown-log':
       case 'bad-answer':
         return [of.bad(what, 'Check hub.url, make a code there with gatehouse hub enrol, and run gatehouse hub join.')]

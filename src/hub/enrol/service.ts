@@ -73,7 +73,10 @@ export class EnrolService {
       await putLog(tx, { logId, siteId, origin, vkeys }, nowMs)
       const known = await findEnrolledLog(tx, logId)
       if (known?.site_id !== siteId || !isDeepStrictEqual(known.vkeys, vkeys)) {
-        throw new AppError('LOG_TAKEN', 'This log is known here with other keys or for another site')
+        throw new AppError(
+          'LOG_TAKEN',
+          'This log is known here with other keys, or for another site; after a restore run gatehouse restore --accept-fork first',
+        )
       }
       await reviveLogs(tx, [logId, ...(await formerLogs(tx, logId))])
       await putToken(tx, sha256(token), siteId, nowMs)

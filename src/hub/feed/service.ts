@@ -48,6 +48,9 @@ export type FeedServiceNeeds = {
   readonly offerFor: (siteId: string) => Promise<{ readonly version: string } | undefined>
 }
 
+/** What a token reaches. `log`: undefined when the log of the feed is not known as its site's. */
+type OfToken = { readonly siteId: string; readonly log: FedLog | undefined }
+
 /** Of so many logs; each takes some 10 KiB. */
 const keysInMemory = 4096
 
@@ -74,13 +77,9 @@ export class FeedService {
    * Takes a feed in for the holder of a token. Sending the same again changes nothing. Throws NOT_FOUND for a log that is not
    * enrolled, NOT_SIGNED, VALIDATION_ERROR, LOG_FORKED, and NOT_READY or STORAGE_FULL when the database cannot take it now.
    */
-  async feed(
-    { siteId, log: known }: { readonly siteId: string; readonly log: FedLog | undefined },
-    logId: string,
-    body: unknown,
-  ): Promise<Fed> {
+  async feed(claimed: OfToken, logId: string, body: unknown): Promise<Fed> {
     const sent = readFeed(body, logId)
-    const log = known ?? (await this.#adopted(siteId, logId, sent))
+    const log = await this.#logOf(claimed, logId, sent)
     demandSignature(sent.checkpoint, this.#keysOf(log))
     demandSite(sent, log.site_id)
     if (log.is_retired) {
@@ -241,24 +240,34 @@ export class FeedService {
     )
   }
 
-  /** A log that is not known may be one that continues a known one; then it is enrolled with its parent's keys. */
-  async #adopted(siteId: string, logId: string, sent: SentFeed): Promise<FedLog> {
+  /**
+   * Returns the log that a feed is of. One that is not known may continue a known one; then it is enrolled with the keys of that. One that
+   * has joined under other keys ends the one that it continues with its first leaf, too.
+   */
+  async #logOf({ siteId, log: known }: OfToken, logId: string, sent: SentFeed): Promise<FedLog> {
     const { db, clock, log, roots } = this.#needs
     const fork = sent.from === 0 ? sent.leaves[0]?.facts.fork : undefined
     const parent = fork && (await findLog(db, fork.parentLogId))
     if (!fork || !parent || parent.site_id !== siteId) {
+      if (known) return known
       throw notEnrolled()
     }
+    if (known && (known.is_retired || parent.is_retired || !(await this.#isUnfed(logId)))) return known
     // The number alone makes no log this site's.
-    const taken = await findLog(db, logId)
+    const taken = known ?? (await findLog(db, logId))
     if (taken && taken.site_id !== siteId) throw notEnrolled()
     const origin = originOfLog({ siteId, logId })
-    const keys = keysUnder(origin, parent.vkeys)
+    const keys = known ? this.#keysOf(known) : keysUnder(origin, parent.vkeys)
     demandSignature(sent.checkpoint, keys)
     demandSite(sent, siteId)
     // The parent ends with this, so what the leaf says must have been signed.
     if (!isOverLeaves(sent)) throw AppError.field('leaves', 'they do not lead to the checkpoint of the new log')
     return adopt({ db, roots, nowMs: clock.now(), log }, { parent, fork, logId, origin, keys })
+  }
+
+  async #isUnfed(logId: string): Promise<boolean> {
+    const head = await this.#needs.db.transaction((tx) => lockHead(tx, logId))
+    return (head?.size ?? 0) === 0
   }
 }
 
