@@ -160,6 +160,35 @@ t.test('both sides of a fork are shown beside each other, in words, one click fr
   t.same(faults, [])
 })
 
+t.test(
+  'the page of a log shows the confirmation of the head office, with the keys to check it by',
+  inBrowser,
+  async (t) => {
+    const { hub } = await fedLog(t, { listens: true })
+    await hub.rows('UPDATE checkpoint SET cosignature = NULL WHERE log_id = $1 AND size = 1', [logId])
+    const { page, faults } = await open(t, browser, `${hub.url}/logs/${logId}`, {
+      ...screens.desktop,
+      ignoreHTTPSErrors: true,
+    })
+    await signIn(page, 'sven')
+    await page.getByText('Keys to check signatures with').click()
+    const notes = page.locator('pre.hub-note')
+    const keys = ((await notes.last().textContent()) ?? '').split('\n').map(parseVkey)
+    const signersOf = async (size: number) => {
+      await page.getByRole('button', { name: `Signed text of ${size}` }).click()
+      await page.getByRole('button', { name: `Signed text of ${size}`, expanded: true }).waitFor()
+      const checkpoint = openCheckpoint((await notes.first().textContent()) ?? '', keys)
+      t.equal(checkpoint.size, size)
+      return checkpoint.signed.map(({ vkey }) => vkey.type).toSorted()
+    }
+    t.match(await page.getByRole('row', { name: 'Signed text of 3' }).innerText(), /\byes\b/)
+    t.same(await signersOf(3), [1, 4, 6], 'two keys of the gateway, one of the head office')
+    t.match(await page.getByRole('row', { name: 'Signed text of 1' }).innerText(), /\bno\b/)
+    t.same(await signersOf(1), [1, 6], 'the gateway alone')
+    t.same(faults, [])
+  },
+)
+
 t.test('who may not read evidence is told of a fork without its bytes', inBrowser, async (t) => {
   const { hub, forged, send, noteOver } = await fedLog(t, { listens: true })
   t.equal((await send({ ...feedOf(forged, 0, 2), checkpoint: noteOver(2) })).status, 422)

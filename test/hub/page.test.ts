@@ -237,9 +237,9 @@ t.test('a thousand sites are readable, and a pallet, a lot and a floor are found
 async function filterSites(t: Test, page: Page): Promise<void> {
   const counts = page.getByRole('list', { name: 'Sites by state' })
   t.match(await counts.innerText(), /1 Fork[\s\S]*1 Says nothing of itself[\s\S]*1,000 Well/)
-  await counts.getByRole('button', { name: '1 Fork' }).click()
+  await counts.getByRole('button', { name: '1 Fork', pressed: false }).click()
   await page.getByText('1 of 1,002 sites').waitFor()
-  await counts.getByRole('button', { name: '1 Fork' }).click()
+  await counts.getByRole('button', { name: '1 Fork', pressed: true }).click()
   await page.getByText('1,002 sites', { exact: true }).waitFor()
   await page.getByLabel('Region').selectOption('north')
   await page.getByText('1 of 1,002 sites').waitFor()

@@ -193,7 +193,7 @@ const Checkpoints = ({ rows, isOlder, logId, timezone }: CheckpointsProps) => {
                 <td>
                   <button
                     type="button"
-                    aria-expanded={shown === size}
+                    aria-expanded={shown === size ? 'true' : 'false'}
                     onClick={() => setShown(shown === size ? undefined : size)}
                   >
                     {words.show(size.toLocaleString(locale))}

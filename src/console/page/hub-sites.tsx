@@ -117,7 +117,7 @@ const Counts = ({ all, wanted, onChange }: { all: readonly Site[]; wanted: Wante
         <button
           type="button"
           class={`hub-mark ${kind}`}
-          aria-pressed={kind === wanted.kind}
+          aria-pressed={kind === wanted.kind ? 'true' : 'false'}
           onClick={() => onChange({ show: kind === wanted.kind ? undefined : kind })}
         >
           {count.toLocaleString(locale)} {kind === 'trouble' ? words.withProblem : words.states[kind]}
