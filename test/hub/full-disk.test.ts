@@ -2,28 +2,38 @@ import { chownSync, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { testLog } from '../support/evidence/forge.ts'
+import { joined, pass, place } from '../support/fed-gateway.ts'
 import { floorLeaves } from '../support/floor-leaves.ts'
+import { people } from '../support/gateway.ts'
 import { askAs, headOffice } from '../support/head-office.ts'
-import { feedOf, feedPathOf } from '../support/hub.ts'
+import { feedOf, feedPathOf, testHub } from '../support/hub.ts'
 import { startPostgres } from '../support/postgres.ts'
-import { noSmallDisk, smallDisk } from '../support/small-disk.ts'
+import { noSmallDisk, type SmallDisk, smallDisk } from '../support/small-disk.ts'
 
+const disks: SmallDisk[] = []
+// After the server has ended, which writes to all of them.
+t.teardown(() => disks.map((disk) => disk.end()))
 const postgres = await startPostgres(t)
+
+/** Makes a database whose tables are on a small disk. */
+async function databaseOnSmallDisk(name: string): Promise<SmallDisk> {
+  const disk = smallDisk(40)
+  disks.push(disk)
+  const { uid, gid } = statSync(postgres.folder)
+  const space = join(disk.folder, 'tables')
+  mkdirSync(space)
+  for (const folder of [disk.folder, space]) chownSync(folder, uid, gid)
+  await postgres.database(name)
+  await postgres.ask('postgres', `CREATE TABLESPACE ${name} LOCATION '${space}'`)
+  await postgres.ask('postgres', `ALTER DATABASE ${name} SET TABLESPACE ${name}`)
+  return disk
+}
 
 t.test(
   'a head office whose disk is full says so, and goes on where it was when there is room: nothing is lost or twice',
   { skip: noSmallDisk() ?? false },
   async (t) => {
-    const disk = smallDisk(40)
-    // After the database is closed.
-    t.teardown(() => disk.end())
-    const { uid, gid } = statSync(postgres.folder)
-    const space = join(disk.folder, 'tables')
-    mkdirSync(space)
-    for (const folder of [disk.folder, space]) chownSync(folder, uid, gid)
-    await postgres.database('small')
-    await postgres.ask('postgres', `CREATE TABLESPACE small LOCATION '${space}'`)
-    await postgres.ask('postgres', 'ALTER DATABASE small SET TABLESPACE small')
+    const disk = await databaseOnSmallDisk('small')
     const hub = await headOffice(t, postgres, { database: 'small' })
     const leaves = floorLeaves({ siteId: 'dc-9', count: 2000 })
     const log = testLog({ siteId: 'dc-9', leaves })
@@ -54,5 +64,41 @@ t.test(
       [log.logId],
     )
     t.same(events, [{ n: 2000, of: 2000 }])
+  },
+)
+
+t.test(
+  'a full head office changes nothing on the floor: a gateway takes scans on, and they are sent when there is room',
+  { skip: noSmallDisk() ?? false },
+  async (t) => {
+    const disk = await databaseOnSmallDisk('fed')
+    const hub = await testHub(t, postgres, { database: 'fed', listens: true })
+    const gateway = await joined(t, hub)
+    await place(gateway, 'P-0')
+    await pass(gateway)
+    const stored = async () => {
+      const [row] = await hub.rows('SELECT count(*)::int AS n, count(DISTINCT seq)::int AS of FROM placement')
+      return row
+    }
+    t.same(await stored(), { n: 1, of: 1 })
+    disk.fill()
+    for (let nth = 1; nth <= 90; nth += 1) {
+      const { status } = await place(gateway, `P-${nth}`, nth % 2 === 0 ? 'A-01' : 'A-02')
+      if (status !== 201) t.equal(status, 201, `scan ${nth}`)
+    }
+    await pass(gateway)
+    t.match(gateway.feeder.seen()?.trouble, { finding: 'unavailable', words: /503/ })
+    t.same(await stored(), { n: 1, of: 1 }, 'nothing of it is at the head office')
+    await gateway.health.look()
+    const { status, body } = await gateway.ask('GET', '/api/health')
+    t.equal(status, 200)
+    t.equal(body.checks.hub.status, 'healthy', 'which is no trouble of the gateway for an hour')
+    const found = await gateway.ask('GET', '/api/whms/slots/A-02', { by: people.ada })
+    t.equal(found.status, 200)
+    disk.empty()
+    // It was asked to come again in a minute.
+    await pass(gateway, 90_000)
+    t.match(gateway.feeder.seen(), { size: gateway.checkpoints.newest()?.size, trouble: undefined })
+    t.same(await stored(), { n: 91, of: 91 }, 'nothing is lost and nothing is there twice')
   },
 )
