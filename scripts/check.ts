@@ -39,9 +39,17 @@ export const checks: readonly Check[] = [
   { name: 'mutants still apply', run: mutantsApply },
 ]
 
-/** Runs all checks, says which failed and why. */
+/** Runs all checks, or those of these names, says which failed and why. An unknown name fails with the list of names. */
 export async function runChecks(names: readonly string[] = []): Promise<{ passed: number; failed: number }> {
   const count = { passed: 0, failed: 0 }
+  const unknown = names.filter((name) => !checks.some((check) => check.name === name))
+  if (unknown.length > 0) {
+    const known = checks.map(({ name }) => JSON.stringify(name)).join(', ')
+    process.stdout.write(
+      `No check is called ${unknown.map((name) => JSON.stringify(name)).join(', ')}. There are ${known}.\n`,
+    )
+    return { passed: 0, failed: unknown.length }
+  }
   for (const { name, run } of checks) {
     if (names.length > 0 && !names.includes(name)) continue
     try {

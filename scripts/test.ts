@@ -5,7 +5,7 @@
  *   scripts/test test/ledger     checks left out, only the tests of these files or folders
  */
 import { spawn } from 'node:child_process'
-import { globSync, statSync } from 'node:fs'
+import { existsSync, globSync, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -17,9 +17,13 @@ const SECOND_RUNS = 3
 
 let insideFailure = false
 
-const only = process.argv
-  .slice(2)
-  .flatMap((path) => (statSync(path).isDirectory() ? globSync(`${path}/**/*.test.ts`) : [path]))
+const paths = process.argv.slice(2)
+const missing = paths.filter((path) => !existsSync(path))
+if (missing.length > 0) {
+  process.stderr.write(`there is no ${missing.join(' and no ')}\n`)
+  process.exit(1)
+}
+const only = paths.flatMap((path) => (statSync(path).isDirectory() ? globSync(`${path}/**/*.test.ts`) : [path]))
 const checks = only.length === 0 ? await runChecks() : { passed: 0, failed: 0 }
 const program = await bundleProgramUnderTest()
 const tests = only.length === 0 ? await runAll() : await runTests(only)
