@@ -7,7 +7,9 @@ import type { Slot } from '../warehouse/index.ts'
 export const discrepancyTexts = {
   asset_in_two_slots: {
     what: 'the slot shows a pallet that was placed in another one since, without having been taken out',
-    todo: 'Look in which of the two it is; record a removal from the other.',
+    todo:
+      'Look in which of the two it is. Not in this one: record its removal, at a time before the newer placement. ' +
+      'Not in the other one: correct that placement.',
   },
   removed_elsewhere: {
     what: 'the slot shows a pallet that was taken out of another slot',

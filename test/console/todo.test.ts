@@ -107,6 +107,35 @@ t.test('a remedy is done here, and a second screen knows at once', inBrowser, as
   await page.getByRole('heading', { name: 'To do' }).waitFor()
 })
 
+t.test(
+  'of a pallet in two slots the ledger has it afterwards where it is, and no new contradiction',
+  inBrowser,
+  async (t) => {
+    for (const [wrong, right, sure, done] of [
+      ['A-01-01', 'A-01-02', 'Record it as taken out of A-01-01', 'Recorded: taken out of A-01-01.'],
+      ['A-01-02', 'A-01-01', 'Take back its placement in A-01-02', 'Taken back: its placement in A-01-02.'],
+    ] as const) {
+      const { gateway, url } = await trouble(t)
+      const { page } = await open(t, browser, `${url}todo`)
+      await signIn(page, 'olga')
+      const line = page.getByRole('listitem').filter({ hasText: 'Slot A-01-01, Pallet P-1' })
+      await line.getByRole('button', { name: `It is not in ${wrong}` }).click()
+      await line.getByRole('button', { name: sure }).click()
+      await page.getByRole('status').getByText(done).waitFor()
+      const get = async (path: string) => (await gateway.ask('GET', `/api/whms/${path}`, { by: people.ada })).body
+      t.match(await get('assets/P-1/location'), { slot: { slot_id: right } }, `the ledger has it in ${right}`)
+      t.match(await get(`slots/${wrong}`), { isOccupied: false })
+      t.match(await get(`slots/${right}`), { isOccupied: true, assetBarcode: 'P-1' })
+      const { data } = await get('discrepancies')
+      t.strictSame(
+        data.filter(({ assetBarcode }: { assetBarcode: string }) => assetBarcode === 'P-1'),
+        [],
+      )
+      await page.context().close()
+    }
+  },
+)
+
 t.test('a second tap, and another try after an answer that got lost, record nothing twice', inBrowser, async (t) => {
   const { gateway, url } = await trouble(t)
   const { page } = await open(t, browser, `${url}todo`)

@@ -57,7 +57,10 @@ t.test('the bar of a tablet has two rows in each language, with the way out in t
       t.ok(Math.abs(middle(site) - middle(out)) < 8, `${said}: the way out is beside the name of the site`)
       t.ok(Math.abs(middle(views) - middle(scan)) < 8, `${said}: the field for codes is beside the views`)
       t.ok(out && out.x + out.width > screens.tablet.viewport.width - 60, `${said}: at the right edge`)
-      t.ok(scan && scan.x + scan.width > screens.tablet.viewport.width - 60, `${said}: no room is left beside the field`)
+      t.ok(
+        scan && scan.x + scan.width > screens.tablet.viewport.width - 60,
+        `${said}: no room is left beside the field`,
+      )
     }
   }
 })

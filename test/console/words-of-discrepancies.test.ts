@@ -20,7 +20,7 @@ t.test(
     const whatOf = (kind: string) => discrepancyWords({ ...fromGateway, ...named, kind }).what
     t.match(whatOf('asset_in_two_slots'), /B-07/)
     t.match(whatOf('removed_elsewhere'), /B-07/)
-    t.match(whatOf('two_in_one_slot'), /^P-9 /)
+    t.match(whatOf('two_in_one_slot'), /^P-9 was placed in the same slot after it$/)
     t.match(whatOf('left_behind'), /P-9/)
     t.match(whatOf('verified_mismatch'), /P-9/)
     t.match(whatOf('count_difference'), /count 3 found P-9/)

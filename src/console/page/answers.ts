@@ -322,6 +322,8 @@ export type Discrepancy = {
   readonly otherSlot: SlotName | null
   readonly otherAssetBarcode: string | null
   readonly countId: number | null
+  /** The events that prove it, oldest first. */
+  readonly eventIds: readonly number[]
 }
 
 type SlotName = { readonly id: number; readonly slot_id: string }

@@ -12,14 +12,14 @@ type Kinds = Readonly<Record<string, { readonly what: (named: Named) => string; 
 const english = {
   asset_in_two_slots: {
     what: ({ slot }) => `it was placed in ${slot ?? 'another slot'} since, and never taken out here`,
-    todo: 'Look in which of the two it is; record a removal from the other.',
+    todo: 'Look in which of the two it is, and say in which it is not.',
   },
   removed_elsewhere: {
     what: ({ slot }) => `it is shown here, but was taken out of ${slot ?? 'another slot'}`,
     todo: 'Look whether it is here; record the removal here, or correct the one there.',
   },
   two_in_one_slot: {
-    what: ({ pallet }) => `${pallet ?? 'another pallet'} was placed where it is`,
+    what: ({ pallet }) => `${pallet ?? 'another pallet'} was placed in the same slot after it`,
     todo: 'Look which of the two is there; move or remove the other, or correct the placement.',
   },
   left_behind: {
@@ -85,14 +85,14 @@ const german: typeof english = {
   asset_in_two_slots: {
     what: ({ slot }) =>
       `sie wurde seither auf ${slot ?? 'einem anderen Stellplatz'} eingelagert und hier nie ausgelagert`,
-    todo: 'Nachsehen, auf welchem der beiden sie steht; vom anderen eine Auslagerung buchen.',
+    todo: 'Nachsehen, auf welchem der beiden sie steht, und angeben, auf welchem nicht.',
   },
   removed_elsewhere: {
     what: ({ slot }) => `sie wird hier gezeigt, wurde aber von ${slot ?? 'einem anderen Stellplatz'} ausgelagert`,
     todo: 'Nachsehen, ob sie hier steht; hier die Auslagerung buchen oder die dortige berichtigen.',
   },
   two_in_one_slot: {
-    what: ({ pallet }) => `${pallet ?? 'eine andere Palette'} wurde eingelagert, wo sie steht`,
+    what: ({ pallet }) => `${pallet ?? 'eine andere Palette'} wurde danach auf denselben Stellplatz eingelagert`,
     todo: 'Nachsehen, welche der beiden dort steht; die andere um- oder auslagern oder die Einlagerung berichtigen.',
   },
   left_behind: {

@@ -11,10 +11,16 @@ const mostOfOneKind = 20
 
 export type Urgency = 'now' | 'today' | 'later'
 
-/** What can be done at once. `remove` and `acknowledge` change something; the others open a view. */
+type Place = { readonly id: number; readonly label: string }
+
+/**
+ * What can be done at once; `open` opens a view, the others change something. `remove`: the pallet is taken out, at a time of the past
+ * where one is given. `takeBack`: the event that placed it there did not happen.
+ */
 export type Remedy =
   | { readonly act: 'open'; readonly words: string; readonly to: string }
-  | { readonly act: 'remove'; readonly slot: { readonly id: number; readonly label: string }; readonly barcode: string }
+  | { readonly act: 'remove'; readonly slot: Place; readonly barcode: string; readonly timestamp?: string }
+  | { readonly act: 'takeBack'; readonly slot: Place; readonly eventId: number }
   | { readonly act: 'acknowledge'; readonly alertId: number }
 
 export type Task = {
@@ -42,7 +48,6 @@ const atOnce = new Set(['overweight', 'overheight', 'asset_in_two_slots', 'remov
 const later = new Set(['unregistered_asset', 'judged_while_empty', 'retired_slot_occupied'])
 /** Kinds that a supervisor settles by looking at photo and film. */
 const judged = new Set(['disputed', 'scan_mismatch', 'photo_reused', 'verified_mismatch'])
-const removable = new Set(['asset_in_two_slots', 'removed_elsewhere'])
 
 /** Returns what waits for somebody, the most urgent first, with what this caller may do about it. Pure. */
 export function tasksOf(known: Known, caller: SignedIn, nowMs: number): Task[] {
@@ -84,29 +89,42 @@ function bounded(tasks: readonly Task[]): Task[] {
 type May = (permission: string) => boolean
 
 function ofDiscrepancy(one: Discrepancy, may: May): Task {
-  const { id, kind, since, slot, otherSlot, assetBarcode } = one
+  const { id, kind, since, slot, assetBarcode } = one
   const { what, todo } = discrepancyWords(one)
   const subject = [texts.slot(slot.slot_id), ...(assetBarcode === null ? [] : [texts.pallet(assetBarcode)])]
-  const removals: Remedy[] =
-    removable.has(kind) && assetBarcode !== null && may('events:create')
-      ? [slot, ...(kind === 'asset_in_two_slots' && otherSlot ? [otherSlot] : [])].map((place) => ({
-          act: 'remove' as const,
-          slot: { id: place.id, label: place.slot_id },
-          barcode: assetBarcode,
-        }))
-      : []
   return {
     ...{ key: id, kind, since, todo },
     urgency: atOnce.has(kind) ? 'now' : later.has(kind) ? 'later' : 'today',
     what: `${subject.join(', ')}: ${what}`,
     remedies: [
       ...(judged.has(kind) && may('events:verify') ? [opening(todoTexts.toVerify, `/verify?slot=${slot.id}`)] : []),
-      ...removals,
+      ...(may('events:create') ? removalsOf(one) : []),
       opening(todoTexts.toSlot(slot.slot_id), `/?slot=${slot.id}`),
       ...(assetBarcode === null ? [] : [opening(todoTexts.toStory, `/find/${encodeURIComponent(assetBarcode)}`)]),
     ],
   }
 }
+
+/**
+ * After each of them the ledger has the pallet where it is. Of two slots it left the older one before it came to the newer one: a removal
+ * of now would be its last move, and it would be nowhere.
+ */
+function removalsOf({ kind, since, slot, otherSlot, assetBarcode, eventIds }: Discrepancy): Remedy[] {
+  if (assetBarcode === null) return []
+  const remove = { act: 'remove', slot: placeOf(slot), barcode: assetBarcode } as const
+  if (kind === 'removed_elsewhere') return [remove]
+  if (kind !== 'asset_in_two_slots') return []
+  const timestamp = new Date(Date.parse(since) - 1).toISOString()
+  const newer = eventIds.at(-1)
+  return [
+    { ...remove, timestamp },
+    ...(otherSlot && newer !== undefined
+      ? [{ act: 'takeBack', slot: placeOf(otherSlot), eventId: newer } as const]
+      : []),
+  ]
+}
+
+const placeOf = ({ id, slot_id }: Discrepancy['slot']): Place => ({ id, label: slot_id })
 
 const opening = (words: string, to: string): Remedy => ({ act: 'open', words, to })
 

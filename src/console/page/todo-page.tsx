@@ -133,6 +133,11 @@ const Group = ({ urgency, tasks, timeZone, isBusy, onAct }: GroupProps) =>
     </section>
   )
 
+const removalOf = ({ slot, barcode, timestamp }: Extract<Remedy, { act: 'remove' }>) => ({
+  ...{ event_type: 'REMOVED', slot_id: slot.id, asset_barcode: barcode },
+  ...(timestamp !== undefined && { timestamp }),
+})
+
 type RemedyProps = { remedy: Remedy; isBusy: boolean; onAct: Act }
 
 const RemedyButton = ({ remedy, isBusy, onAct }: RemedyProps) => {
@@ -155,16 +160,17 @@ const RemedyButton = ({ remedy, isBusy, onAct }: RemedyProps) => {
       </button>
     )
   }
-  const { slot, barcode } = remedy
-  const body = { event_type: 'REMOVED', slot_id: slot.id, asset_barcode: barcode }
-  const remove = () =>
-    ask('/api/whms/events', { method: 'POST', body, onceKey: once.of(body) }).then(() => once.done(body))
+  const { label } = remedy.slot
+  const isTakenBack = remedy.act === 'takeBack'
+  const path = isTakenBack ? `/api/whms/events/${remedy.eventId}/correct` : '/api/whms/events'
+  const body = isTakenBack ? { none: true, reason: todoTexts.notIn(label) } : removalOf(remedy)
+  const change = () => ask(path, { method: 'POST', body, onceKey: once.of(body) }).then(() => once.done(body))
   return (
     <Twice
-      words={todoTexts.notIn(slot.label)}
-      sure={todoTexts.confirm(slot.label)}
+      words={todoTexts.notIn(label)}
+      sure={isTakenBack ? todoTexts.confirmBack(label) : todoTexts.confirm(label)}
       isBusy={isBusy}
-      onSure={() => void onAct(remove, todoTexts.recorded(slot.label))}
+      onSure={() => void onAct(change, isTakenBack ? todoTexts.takenBack(label) : todoTexts.recorded(label))}
     />
   )
 }
