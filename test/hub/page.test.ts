@@ -304,6 +304,32 @@ async function printedRecall(t: Test, page: Page): Promise<void> {
   await page.emulateMedia({ media: 'screen' })
 }
 
+t.test(
+  'the floor of a site is shown with slots in which nothing has ever been, and says that it is asked for',
+  inBrowser,
+  async (t) => {
+    const hub = await headOffice(t, postgres, { listens: true })
+    const slot = { zone: 'A', warehouse: 'Hall 19', isRetired: false }
+    const slots = [1, 2].map((id) => ({ ...slot, id, code: `A-0${id}` }))
+    await fedSite(hub, 19, [['08:00', 'PLACED', 1, 'P-9']], { slots })
+    const { page, faults } = await open(t, browser, `${hub.url}/sites/dc-19`, { ignoreHTTPSErrors: true })
+    const asked = Promise.withResolvers<void>()
+    await page.route('**/api/hub/sites/dc-19/slots', async (route) => {
+      await asked.promise
+      await route.continue()
+    })
+    await page.getByLabel('User name').fill('dora')
+    await page.getByLabel('Secret', { exact: true }).fill('dora-secret')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('Asking the head office').waitFor()
+    asked.resolve()
+    await page.getByText('1 of 2 known slots taken').waitFor()
+    t.match(await page.locator('tbody').innerText(), /A-01\s+P-9[\s\S]*A-02\s+empty\s+–/)
+    t.equal(await page.getByText('Asking the head office').count(), 0)
+    t.same(faults, [])
+  },
+)
+
 t.test('an auditor takes the proof of a move from the trail', inBrowser, async (t) => {
   const hub = await headOffice(t, postgres, { listens: true })
   const { page, faults } = await open(t, browser, `${hub.url}/find?code=P-3`, { ignoreHTTPSErrors: true })

@@ -100,13 +100,18 @@ export async function fedSite(hub: TestHub, n: number, moves: readonly Move[], m
     )
   })
   const log = testLog({ siteId, logId, leaves: [...placements({ siteId, logId, moves }), ...steps] })
-  const body = { ...feedOf(log, 0, log.leaves.length), snapshot: { version: 1, assets: more.assets ?? [] } }
+  const body = {
+    ...feedOf(log, 0, log.leaves.length),
+    snapshot: { version: 1, assets: more.assets ?? [], slots: more.slots ?? [] },
+  }
   const { status } = await hub.ask('POST', feedPathOf(log), { token: await hub.enrol(log), body })
   if (status !== 200) throw new Error(`the feed of ${siteId} was answered with ${status}`)
 }
 type SiteExtras = {
   readonly steps?: readonly (readonly [time: string, step: object])[]
   readonly assets?: readonly object[]
+  /** Slots of the floor plan, as a gateway sends them. */
+  readonly slots?: readonly object[]
 }
 
 /** Asks as an account of the config. */

@@ -18,7 +18,8 @@ type Slot = {
   readonly assetBarcode: string | null
   readonly isVerified?: boolean
   readonly isDisputed?: boolean
-  readonly since: string
+  /** null: nothing has ever been there. */
+  readonly since: string | null
 }
 
 /** The slots of a site, now or at a time of the past. */
@@ -59,6 +60,7 @@ export const HubFloor = ({ siteId, at, onLeft }: { siteId: string; at: string; o
           </a>
         </p>
       )}
+      {answer || problem !== '' ? null : <p class="card">{hubTexts.asking}</p>}
       {answer && slots.length === 0 ? <p class="card">{isPast ? words.noneThen : words.none}</p> : null}
       {slots.length > 0 ? (
         <section class="card" aria-label={words.title(site?.name ?? siteId)}>
@@ -217,7 +219,7 @@ const Slots = ({ rows, timezone }: { rows: readonly Slot[]; timezone: string | u
             {isDisputed ? <span class="hub-mark forked">{words.disputed}</span> : null}
             {isVerified ? hubTexts.find.verified : isVerified === false && !isDisputed ? words.unverified : ''}
           </td>
-          <td>{timeOf(since, timezone)}</td>
+          <td>{since === null ? words.unknownYet : timeOf(since, timezone)}</td>
         </tr>
       ))}
     </tbody>
