@@ -26,6 +26,10 @@ const leavesOfFeed = 1024
 /** More logs, smaller ones, so that a barcode is looked for over 240. */
 const quietLogs = 200
 const leavesOfQuiet = 256
+/** What is printed on pallets: so many feeds of each gateway that feeds, each with so many pallets, as they come in over a day. */
+const labelFeedsEach = 40
+const palletsOfFeed = 20
+const palletsOfLot = 50
 /** Fewer than an account may ask in a minute. */
 const timedQuestions = 250
 const warmUp = 20
@@ -33,18 +37,25 @@ export const questions = timedQuestions + warmUp
 const firstMs = Date.UTC(2026, 0, 5)
 const site = 'https://hub.example'
 
-type Sender = { readonly logId: string; readonly token: string; readonly bodies: readonly Buffer[] }
+type Sender = {
+  readonly logId: string
+  readonly token: string
+  readonly bodies: readonly Buffer[]
+  /** The checkpoint over all of it. */
+  readonly last: { readonly checkpoint: string; readonly size: number }
+}
 
 type HeadOffice = { readonly hub: Hub; readonly db: HubDatabase; readonly postgres: Postgres }
 
-/** The head office: leaves a second at 40 gateways, a barcode over 240 logs, and bytes of disk a leaf. */
+/** The head office: leaves a second at 40 gateways, a barcode over 240 logs, and bytes of disk a leaf and a labelled pallet. */
 export function measureHub(workshop: Workshop): Promise<Figure[]> {
   return onHub(workshop, async ({ hub, db, postgres }) => {
     const fed = await feedAll(hub, postgres)
     await postgres.client.query('VACUUM ANALYZE')
     const codes = Array.from({ length: questions }, (_, n) => assetAt(n % gateways, 4 + ((n * 37) % 6000)))
     const asked = await askAll(hub, db, codes, { logs: gateways + quietLogs, leaves: fed.leaves })
-    return [...fed.figures, ...asked, await diskOf(postgres, fed.leaves)]
+    const disk = await diskOf(postgres, fed.leaves)
+    return [...fed.figures, ...asked, disk, await labelledDiskOf(hub, postgres, fed.senders)]
   })
 }
 
@@ -84,7 +95,9 @@ async function measureOn(
   }
 }
 
-async function feedAll(hub: Hub, postgres: Postgres): Promise<{ readonly figures: Figure[]; readonly leaves: number }> {
+type AllFed = { readonly figures: Figure[]; readonly leaves: number; readonly senders: readonly Sender[] }
+
+async function feedAll(hub: Hub, postgres: Postgres): Promise<AllFed> {
   const senders: Sender[] = []
   for (let i = 0; i < gateways; i += 1) senders.push(await senderOf(hub, i, feedsEach, leavesOfFeed))
   const [before, storedBeforeMs] = [process.cpuUsage(), postgres.cpuMs()]
@@ -95,6 +108,7 @@ async function feedAll(hub: Hub, postgres: Postgres): Promise<{ readonly figures
   const leaves = gateways * feedsEach * leavesOfFeed
   const aSecond = leaves / (ms / 1000)
   return {
+    senders,
     leaves: leaves + quietLogs * leavesOfQuiet,
     figures: [
       {
@@ -145,16 +159,17 @@ async function senderOf(hub: Hub, i: number, feeds: number, leavesEach: number):
     vkeys: signers.map(({ vkey }) => vkey),
   })
   const tree = MerkleFrontier.from(0, Buffer.alloc(0))
+  let checkpoint = ''
   const bodies = Array.from({ length: feeds }, (_, feed) => {
     const from = feed * leavesEach
     const leaves = Array.from({ length: leavesEach }, (_, n) => leafAt({ i, siteId, logId, seq: from + n + 1 }))
     for (const leaf of leaves) tree.append(leafHash(leaf))
-    const checkpoint = noteOf(checkpointText(origin, tree.size, tree.root()), signers)
+    checkpoint = noteOf(checkpointText(origin, tree.size, tree.root()), signers)
     return gzipSync(JSON.stringify({ checkpoint, from, leaves: leaves.map((leaf) => leaf.toString('base64')) }), {
       level: 1,
     })
   })
-  return { logId, token, bodies }
+  return { logId, token, bodies, last: { checkpoint, size: tree.size } }
 }
 
 type Place = { readonly i: number; readonly siteId: string; readonly logId: string; readonly seq: number }
@@ -221,6 +236,47 @@ function figureOf(id: string, how: string, times: readonly number[], limit: numb
     raw: `${thousands(leaves)} leaves; half within ${millis(p50)}`,
     numbers: { p50Ms: p50, p95Ms: p95, leaves },
   }
+}
+
+/** Sends what is printed on pallets, some of each gateway at a time, and measures what their table takes. */
+async function labelledDiskOf(hub: Hub, { client }: Postgres, senders: readonly Sender[]): Promise<Figure> {
+  await Promise.all(senders.map((sender, i) => sendAll(hub, { ...sender, bodies: labelsOf(sender, i) })))
+  await client.query('VACUUM ANALYZE asset')
+  const { rows } = await client.query<{ pallets: number; heap: number; indexes: number }>(
+    `SELECT (SELECT count(*)::int FROM asset) AS pallets, pg_table_size('asset')::float8 AS heap, pg_indexes_size('asset')::float8 AS indexes`,
+  )
+  const { pallets = 0, heap = 0, indexes = 0 } = rows[0] ?? {}
+  const [table, index] = [heap / pallets, indexes / pallets]
+  return {
+    ...{ id: 'hub-labels-disk', value: table + index, unit: 'bytes', target: { limit: 350, sense: 'at most' } },
+    what: 'Disk of the head office for what is printed on a pallet',
+    raw: `table ${Math.round(table)}, indexes ${Math.round(index)}; ${thousands(pallets)} pallets with SSCC, GTIN, lot and day, ${palletsOfFeed} of a site at a time`,
+    numbers: { tableBytes: table, indexBytes: index, pallets },
+  }
+}
+
+/** Feeds without leaves that bring what is printed on the pallets of a gateway. */
+function labelsOf({ last }: Sender, i: number): Buffer[] {
+  return Array.from({ length: labelFeedsEach }, (_, feed) => {
+    const assets = Array.from({ length: palletsOfFeed }, (_, n) => {
+      const nth = feed * palletsOfFeed + n
+      const number = String(i * labelFeedsEach * palletsOfFeed + nth).padStart(8, '0')
+      return {
+        ...{ key: assetAt(i, nth * 4), sscc: `0952012345${number}`, gtin: gtinOf(i % 7) },
+        ...{ lot: `L-${i}-${Math.floor(nth / palletsOfLot)}`, bestBefore: '2026-09-30' },
+      }
+    })
+    const snapshot = { version: feed + 1, assets }
+    const body = { checkpoint: last.checkpoint, from: last.size, leaves: [], snapshot }
+    return gzipSync(JSON.stringify(body), { level: 1 })
+  })
+}
+
+/** A GTIN of 14 digits whose check digit is right. */
+function gtinOf(item: number): string {
+  const digits = `095210000${String(item).padStart(4, '0')}`
+  const sum = [...digits].reduce((all, digit, at) => all + Number(digit) * (at % 2 === 0 ? 3 : 1), 0)
+  return `${digits}${(10 - (sum % 10)) % 10}`
 }
 
 async function diskOf({ client }: Postgres, leaves: number): Promise<Figure> {
