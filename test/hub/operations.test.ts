@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
+import pg from 'pg'
 import t from 'tap'
 import { postgresBin } from '../../scripts/bench/postgres.ts'
 import { migrateHub } from '../../src/hub/store/migrate.ts'
@@ -132,7 +133,11 @@ t.test(
     })
     let fed = 0
     const tokens = await Promise.all(logs.map((log) => hub.enrol(log)))
-    const feeding = Promise.all(logs.map((log, i) => sendAll(hub, log, tokens[i] ?? '', () => (fed += 1))))
+    const sending = logs.map((log, i) => sendAll(hub, log, tokens[i] ?? '', () => (fed += 1)))
+    // Before the head office is closed, so that a step that breaks off is the first thing that is said.
+    t.teardown(() => Promise.allSettled(sending))
+    const feeding = Promise.all(sending)
+    feeding.catch(() => undefined)
     const connection = { host: postgres.folder, user: 'super', database: hub.database }
     const migrate = (grows: boolean) => migrateHub({ connection, engine: 'postgresql', appPassword: null, grows })
     await waitUntil('feeds are acknowledged', () => fed > 0)
@@ -150,8 +155,46 @@ t.test(
   },
 )
 
+t.test('the step to a Citus cluster goes on behind a feed that waits for it while it waits for the feed', async (t) => {
+  const hub = await testHub(t, postgres)
+  await hub.rows(citusBesides)
+  const log = testLog({ leaves: floorLeaves({ count: 2 }) })
+  const token = await hub.enrol(log)
+  const feed = (from: number) => hub.ask('POST', feedPathOf(log), { token, body: feedOf(log, from, from + 1) })
+  t.match(await feed(0), { status: 200 })
+  const client = new pg.Client({ host: postgres.folder, user: 'super', database: hub.database })
+  await client.connect()
+  t.teardown(() => client.end())
+  await client.query('BEGIN')
+  await client.query('SELECT 1 FROM log_head FOR UPDATE')
+  const connection = { host: postgres.folder, user: 'super', database: hub.database }
+  const grown = migrateHub({ connection, engine: 'postgresql', appPassword: null, grows: true })
+  const waits = async () => (await hub.rows('SELECT 1 FROM pg_locks WHERE NOT granted')).length > 0
+  await waitUntil('the step waits', waits, { everyMs: 5 })
+  // PostgreSQL looks for a deadlock when one has waited for a second, so it ends the step.
+  await client.query('SELECT 1 FROM site')
+  await client.query('COMMIT')
+  t.match((await grown).join('\n'), /distributed the tables/)
+  t.match(await feed(1), { status: 200, body: { size: 2 } })
+})
+
+t.test('a feed on a connection that has prepared what a migration changed is asked to come again', async (t) => {
+  const hub = await testHub(t, postgres)
+  const log = testLog({ leaves: floorLeaves({ count: 2 }) })
+  const token = await hub.enrol(log)
+  const feed = (from: number) => hub.ask('POST', feedPathOf(log), { token, body: feedOf(log, from, from + 1) })
+  t.match(await feed(0), { status: 200 })
+  await hub.rows('ALTER TABLE gateway_token ALTER site_id TYPE varchar(300)')
+  const refused = await feed(1)
+  t.match(refused, { status: 503, body: { error: { code: 'NOT_READY' } } })
+  t.equal(refused.headers.get('retry-after'), '5')
+  const later = async () => (await feed(1)).status === 200
+  await waitUntil('each connection has prepared it anew', later)
+  await hub.rows('ALTER TABLE gateway_token RENAME revoked_at TO ended_at')
+  t.equal((await feed(1)).status, 500, 'a column that is not there is no passing trouble')
+})
+
 async function execAs(database: string, sql: string): Promise<void> {
-  const { default: pg } = await import('pg')
   const client = new pg.Client({ host: postgres.folder, user: 'hub_app', database })
   await client.connect()
   await client.query(sql).finally(() => client.end())

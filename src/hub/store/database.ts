@@ -138,6 +138,9 @@ const firstFailure = (all: readonly PromiseSettledResult<unknown>[]): unknown =>
 
 const lockedState = '55P03'
 const diskFullState = '53100'
+/** What a prepared statement gives has another type since a migration; it is prepared anew on another connection. */
+const isStale = (error: unknown): boolean =>
+  sqlStateOf(error) === '0A000' && /cached plan/.test(String((error as Error).message))
 /** Classes of SQLSTATE that mean the server or the way to it, not the statement. */
 const unwell = /^(08|53|55|57|58|40|XX)/
 
@@ -151,7 +154,7 @@ function asRefusal(error: unknown): unknown {
   if (state === diskFullState) {
     return new AppError('STORAGE_FULL', 'The disk of the head office is full', { cause: error, retryAfterSeconds: 60 })
   }
-  if (state !== undefined && !unwell.test(state)) return error
+  if (state !== undefined && !unwell.test(state) && !isStale(error)) return error
   if (state === undefined && !isNetwork(error)) return error
   return new AppError('NOT_READY', 'The database of the head office does not answer', {
     cause: error,
@@ -169,5 +172,5 @@ function sqlStateOf(error: unknown): string | undefined {
 function isNetwork(error: unknown): boolean {
   const { code, message } = error as { code?: unknown; message?: unknown }
   if (typeof code === 'string' && /^E[A-Z_]+$/.test(code)) return true
-  return /timeout|terminated|not queryable|Connection/i.test(String(message))
+  return /timeout|terminated|not queryable|Connection|after calling end/i.test(String(message))
 }

@@ -176,7 +176,7 @@ async function grow(pool: pg.Pool): Promise<string[]> {
     throw new ExitError(1, 'the extension citus is not in this database: CREATE EXTENSION citus')
   const { rows } = await pool.query(`SELECT 1 FROM pg_dist_partition WHERE logicalrelid = 'log_head'::regclass`)
   if (rows.length > 0) return ['the tables are distributed already']
-  await inOneTransaction(pool, growth)
+  await untilNoDeadlock(() => inOneTransaction(pool, growth))
   return ['distributed the tables; set hub.database.engine to citus']
 }
 
@@ -221,6 +221,20 @@ async function limitTimes(pool: pg.Pool, role: string, set: readonly string[]): 
     return [
       `could not give the role ${role} its time-outs: this user may not; let a superuser run ${orders.join('; ')}`,
     ]
+  }
+}
+
+/** How often the step to a cluster may meet a feed that has one table and waits for another. */
+const mostDeadlocks = 60
+
+/** PostgreSQL ends one of two that wait for each other: where it is this one, it waits for its turn again. */
+async function untilNoDeadlock(work: () => Promise<void>): Promise<void> {
+  for (let deadlocks = 0; ; deadlocks += 1) {
+    try {
+      return await work()
+    } catch (error) {
+      if ((error as { code?: string }).code !== '40P01' || deadlocks === mostDeadlocks) throw error
+    }
   }
 }
 

@@ -113,8 +113,16 @@ const foreignKeys = [
 const addKeys = foreignKeys.map(({ table, name, to }) => `ALTER TABLE ${table} ADD CONSTRAINT ${name} ${to}`)
 const dropKeys = foreignKeys.map(({ table, name }) => `ALTER TABLE ${table} DROP CONSTRAINT IF EXISTS ${name}`)
 
-/** Statements that turn the tables of a PostgreSQL into those of a Citus cluster, in one transaction. */
-export const growth: readonly string[] = [...dropKeys, ...distribution, ...addKeys]
+/**
+ * Statements that turn the tables of a PostgreSQL into those of a Citus cluster, in one transaction. It takes every table first: a feed may have
+ * one and wait for another, and then nothing that took long is undone.
+ */
+export const growth: readonly string[] = [
+  `LOCK TABLE ${[...referenceTables, ...logTables].join(', ')} IN ACCESS EXCLUSIVE MODE`,
+  ...dropKeys,
+  ...distribution,
+  ...addKeys,
+]
 
 /** Returns the migrations in order. Each one is complete or not there. */
 export function migrationsFor(engine: Engine): Record<string, Migration> {
