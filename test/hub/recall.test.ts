@@ -119,6 +119,25 @@ t.test('a pallet of which one site knows the item and another does not is named 
   t.same((await recalled(hub, 'lot=L-6')).data.map(lineOf), byBarcode, 'by its barcode')
 })
 
+t.test('a recall names a pallet once when a site that does not know its item has an SSCC on it', async (t) => {
+  const hub = await headOffice(t, postgres)
+  const withoutItem = (key: string) => ({ assets: [{ key, sscc, lot: 'L-5' }] })
+  await fedSite(hub, 11, [['12:00', 'PLACED', 1, 'K-1']], { assets: [{ key: 'K-1', gtin: juice, lot: 'L-5' }] })
+  await fedSite(hub, 12, [['13:00', 'PLACED', 2, 'K-1']], withoutItem('K-1'))
+  const lines = async () => (await recalled(hub, 'lot=L-5')).data.map(lineOf)
+  const at = (...sites: string[]) => sites.map((site) => `${juice} ${site} K-1 two_places`)
+  t.same(await lines(), at('dc-11', 'dc-12'))
+  await fedSite(hub, 13, [['14:00', 'PLACED', 3, 'A-1']], withoutItem('A-1'))
+  await fedSite(hub, 14, [['15:00', 'PLACED', 3, 'Z-1']], withoutItem('Z-1'))
+  t.same(await lines(), at('dc-11', 'dc-12', 'dc-13', 'dc-14'), 'also at sites that have that SSCC on another barcode')
+  t.same((await recalled(hub, `lot=L-5&gtin=${juice}`)).data.map(lineOf), await lines())
+  const own = '00095201234567891259'
+  await fedSite(hub, 15, [['12:00', 'PLACED', 1, own]], { assets: [{ key: own, gtin: juice, lot: 'L-6' }] })
+  await fedSite(hub, 16, [['13:00', 'PLACED', 2, own]], { assets: [{ key: own, lot: 'L-6' }] })
+  const ofOwn = ['dc-15', 'dc-16'].map((site) => `${juice} ${site} ${own} two_places`)
+  t.same((await recalled(hub, 'lot=L-6')).data.map(lineOf), ofOwn, 'which may be its barcode')
+})
+
 /** So many pallets of a lot, a third of each of two items and a third of none. */
 async function manyPallets(hub: TestHub, count: number, lot: string): Promise<void> {
   await hub.rows(

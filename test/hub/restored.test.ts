@@ -146,6 +146,35 @@ t.test('a lot that was corrected after the backup is again what the restored box
   t.same([await recalled('L-1'), await recalled('L-2')], [1, 0])
 })
 
+t.test('what a restored box says of its assets is written to the log before only where it differs', async (t) => {
+  const log = testLog({ siteId, logId, leaves: placements({ siteId, logId, moves }) })
+  const { hub, send, restored } = await office(t, log, 2)
+  const label = { gtin: '09521234543213', bestBefore: '2026-09-30' }
+  const printed = (lot: string) => ({
+    snapshot: {
+      version: 3,
+      assets: [
+        { ...label, key: sscc, lot },
+        { key: 'K-2', lot: 'L-2' },
+      ],
+    },
+  })
+  await send(log, 2, 2, printed('L-1'))
+  const child = childOf(log, 2, '1')
+  t.equal(await restored(child), 200)
+  const written = async () =>
+    (await hub.rows('SELECT xmin::text AS by FROM asset WHERE log_id = $1 ORDER BY asset_key', [logId])).map(
+      (row) => row['by'],
+    )
+  const [ofPallet, ofOther] = await written()
+  t.equal(await send(child, 1, 1, printed('L-1')), 200)
+  t.same(await written(), [ofPallet, ofOther], 'all of it is stored already')
+  t.equal(await send(child, 1, 1, printed('L-9')), 200)
+  const [corrected, still] = await written()
+  t.not(corrected, ofPallet)
+  t.equal(still, ofOther, 'the other asset stays as it is')
+})
+
 /** The box of the site, whose log was restored from one backup twice: `branch` is what was recorded between the two. */
 async function twiceRestored(t: Test, rides: (log: 'first' | 'branch' | 'last') => object) {
   const log = testLog({ siteId, logId, leaves: placements({ siteId, logId, moves: [['08:00', 'PLACED', 1, 'K-1']] }) })

@@ -10,6 +10,7 @@ import {
   type Lot,
   type LotPlace,
   type Sites,
+  ssccsWithoutItem,
 } from './store.ts'
 import { ssccIn } from './whereabouts.ts'
 
@@ -18,8 +19,8 @@ export type PalletOfLot = Located & Labelled
 
 /**
  * Returns pallets of an item and lot, item by item, with where each is now; those behind a cursor. A pallet comes once for each item
- * that a site knows it as, and without an item only when no site knows one, whatever names sites have for it; one with several SSCCs may come twice. `nextCursor`: more follow.
- * Throws VALIDATION_ERROR for a cursor that is none.
+ * that a site knows it as, and without an item only when no site knows one, whatever names and SSCCs sites have for it; one with several SSCCs may
+ * come twice. `nextCursor`: more follow. Throws VALIDATION_ERROR for a cursor that is none.
  */
 export async function palletsOfLot(
   db: HubTx,
@@ -27,16 +28,20 @@ export async function palletsOfLot(
   cursor: string,
   sites: Sites,
 ): Promise<{ readonly pallets: readonly PalletOfLot[]; readonly nextCursor: string | null }> {
-  const { assets, next } = await assetsOfLot(db, lot, readLotCursor(cursor), sites)
+  const { assets: listed, next } = await assetsOfLot(db, lot, readLotCursor(cursor), sites)
+  const assets = await withEverySscc(db, listed, lot, sites)
   const printed = await assetsWithSscc(db, [...new Set(assets.flatMap(ssccsOf))], sites, lot)
   const bySscc = Map.groupBy(printed, ({ sscc }) => sscc)
+  const unnamed = new Set([...assets, ...printed].filter(({ gtin }) => gtin === null).map(keyOf))
+  const namedElsewhere = await keysWithItem(db, [...unnamed], lot, sites)
+  const hasItem = ({ key, gtin }: LotPlace) => gtin !== null || namedElsewhere.has(key)
   const isFirstOf = (asset: Labelled) => (sscc: string) =>
-    !(bySscc.get(sscc) ?? []).some((one) => one.isOfLot && comesBefore(one, asset))
-  const namedElsewhere = await keysWithItem(db, assets.filter(isBare).map(keyOf), lot, sites)
+    !(bySscc.get(sscc) ?? []).some((one) => one.isOfLot && comesBefore(one, asset, hasItem))
   // A key with two SSCCs may stand for others by each: left out for one of them, it would take along those of the other.
   const firsts = assets.filter((asset) => {
     const ssccs = ssccsOf(asset)
-    return ssccs.length === 0 ? !(isBare(asset) && namedElsewhere.has(asset.key)) : ssccs.some(isFirstOf(asset))
+    if (asset.gtin === null && namedElsewhere.has(asset.key)) return false
+    return ssccs.length === 0 || ssccs.some(isFirstOf(asset))
   })
   const found = await locate(
     db,
@@ -54,14 +59,21 @@ export async function palletsOfLot(
 /** Returns what is printed on an asset, and the SSCC that its key may be. */
 const ssccsOf = ({ key, ssccs }: Labelled) => [...ssccs, ...[ssccIn(key)].filter((own) => own !== undefined)]
 
-const keyOf = ({ key }: Labelled) => key
+const keyOf = ({ key }: { readonly key: string }) => key
 
-/** Whether a site knows neither the item nor an SSCC, so that the barcode alone says what it is. */
-const isBare = (asset: Labelled) => asset.gtin === null && ssccsOf(asset).length === 0
+/** Returns assets as of an item with the SSCCs, too, that sites have on them which know no item. */
+async function withEverySscc(db: HubTx, assets: readonly Labelled[], lot: Lot, sites: Sites): Promise<Labelled[]> {
+  const named = assets.filter(({ gtin }) => gtin !== null)
+  const more = Map.groupBy(await ssccsWithoutItem(db, named.map(keyOf), lot, sites), keyOf)
+  return assets.map((asset) => {
+    const others = asset.gtin === null ? [] : (more.get(asset.key) ?? []).map(({ sscc }) => sscc)
+    return { ...asset, ssccs: [...new Set([...asset.ssccs, ...others])] }
+  })
+}
 
 /** Whether the first of two assets with one SSCC is the one that is listed: one without an item gives way to any that has one. */
-const comesBefore = (one: LotPlace, other: LotPlace) =>
-  one.gtin === other.gtin ? isBefore(one.key, other.key) : other.gtin === null
+const comesBefore = (one: LotPlace, other: LotPlace, hasItem: (one: LotPlace) => boolean) =>
+  (other.gtin === null && hasItem(one)) || (one.gtin === other.gtin && isBefore(one.key, other.key))
 
 /** In the order of the database, which compares bytes. */
 const isBefore = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other)) < 0

@@ -70,6 +70,11 @@ const withItem = hubStatement(
   `SELECT DISTINCT a.asset_key FROM asset a JOIN log l ON l.log_id = a.log_id
    WHERE a.asset_key = ANY($1::text[]) AND a.lot = $3 AND a.gtin IS NOT NULL AND l.ends_at IS DISTINCT FROM 0 AND ${visible}`,
 )
+const withoutItem = hubStatement(
+  'ssccs-without-item',
+  `SELECT DISTINCT a.asset_key, a.sscc FROM asset a JOIN log l ON l.log_id = a.log_id
+   WHERE a.asset_key = ANY($1::text[]) AND a.lot = $3 AND a.gtin IS NULL AND a.sscc IS NOT NULL AND ${isNoBranch} AND ${visible}`,
+)
 /** Assets of which this is printed, behind a place in the list: `$3` is whether its item is unknown, `$4` the item, `$5` the key. */
 const printed = (name: string, what: string) =>
   hubStatement(
@@ -270,6 +275,18 @@ export async function keysWithItem(
 ): Promise<ReadonlySet<string>> {
   const rows = keys.length === 0 ? [] : await db.rows<{ asset_key: string }>(withItem, [keys, sites, lot])
   return new Set(rows.map(({ asset_key }) => asset_key))
+}
+
+/** Returns the SSCCs that sites which know no item of these assets have on them, of this lot. */
+export async function ssccsWithoutItem(
+  db: HubTx,
+  keys: readonly string[],
+  { lot }: Lot,
+  sites: Sites,
+): Promise<{ readonly key: string; readonly sscc: string }[]> {
+  type Row = { asset_key: string; sscc: string }
+  const rows = keys.length === 0 ? [] : await db.rows<Row>(withoutItem, [keys, sites, lot])
+  return rows.map(({ asset_key: key, sscc }) => ({ key, sscc }))
 }
 
 /** An asset as sites know it: as of one item, with the lots and SSCCs that are printed on it. `gtin`: null when they know none. */
