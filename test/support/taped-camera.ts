@@ -1,6 +1,6 @@
 /** Real footage as a camera sends it, on a clock that is moved by hand; and what a clip of it needs. */
 import { execFileSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
 import { silentLogger, TaskLimit } from '../../src/platform/index.ts'
@@ -95,8 +95,12 @@ export async function record(at: ClipTools, id: number) {
 
 /** Leaves a clip as a gateway does that is killed while it records. */
 export async function leaveSpool(folder: string, id: number): Promise<void> {
-  await record(tools(folder), id)
-  if (!existsSync(join(folder, `${id}.ts.part`))) throw new Error('there is no spool')
+  const { recording, endMs } = await record(tools(folder), id)
+  const left = [`${id}.ts.part`, `${id}.json`].map((name) => join(folder, name))
+  const contents = left.map((path) => readFileSync(path))
+  // Its file is closed here, and is as it was again: a process that is killed leaves no open ones.
+  await recording.end(endMs)
+  for (const [i, path] of left.entries()) writeFileSync(path, contents[i] ?? '')
 }
 
 /** What the next start makes of what it finds in the folder, one after the other. */

@@ -276,8 +276,9 @@ t.test('what a killed gateway has left is finished at the next start, and told u
   camera.play(8000)
   const motionMs = startMs + 5000
   const request = { facts: facts(9, motionMs), ring: camera.ring, ...from(motionMs, 2000), wallOffsetMs }
-  // Never closed, as if the process had been killed once the spool was on disk.
-  new Recording(tools(folder), request)
+  // Not closed before the end, as if the process had been killed once the spool was on disk.
+  const recording = new Recording(tools(folder), request)
+  t.teardown(() => recording.end(startMs))
   const spool = join(folder, '9.ts.part')
   await waitUntil('the spool is on disk', () => existsSync(spool) && readFileSync(spool).length >= 300_000)
 
