@@ -16,7 +16,7 @@ export type CamerasThreadData = {
 export type CamerasThreadListener = {
   /** Called when a new thread runs: it has no settings yet. */
   threadStarted?(): void
-  /** Called when the thread has ended, or could not be started; the next one starts a second later. */
+  /** Called when the thread has ended, or could not be started; the next one starts a second to a minute later. */
   threadEnded?(): void
   /** Called before the thread is stopped for good. */
   threadStopping?(): void
@@ -26,7 +26,10 @@ export type CamerasThreadListener = {
 const bundledWords =
   'the cameras are read by the ffmpeg of 2018 that came with gatehouse; install the one of the system, or set ffmpeg.path'
 
-const restartAfterMs = 1000
+/** Until the first attempt after a failure; twice as long after each further one, up to the second. */
+const restartAfterMs = { first: 1000, longest: 60_000 } as const
+/** A thread that ran for so long has not failed again and again. */
+const steadyMs = 60_000
 /**
  * Video passes through this thread in buffers that are freed when V8 tidies its young objects up. With the usual 48 MiB for
  * those, as much video waits to be freed. There is no limit to what the thread may keep: `video.memory` has that.
@@ -59,6 +62,10 @@ export class CamerasThread {
   #starting: Promise<void> | undefined
   #stopping = false
   #restarts = 0
+  /** Failures in a row. */
+  #failures = 0
+  #cancelWait: (() => void) | undefined
+  #startedMs = 0
   #ffmpegOrigin: FfmpegOrigin | undefined
 
   constructor(needs: CamerasThreadNeeds) {
@@ -87,14 +94,17 @@ export class CamerasThread {
     this.#ears.push(ear)
   }
 
-  /** Starts the thread, once. A missing ffmpeg is logged and looked for again every second. */
+  /** Starts the thread, once. A missing ffmpeg is logged and looked for again, each time later, at last once a minute. */
   start(): void {
     if (this.#needs.isWanted()) this.#starting ??= this.#run()
   }
 
-  /** Starts the thread with the first camera. */
+  /** Starts the thread with the first camera. The wait for another attempt ends: what it failed at may be right now. */
   onReload(): void {
     this.start()
+    if (!this.#cancelWait) return
+    this.#failures = 0
+    this.#retry()
   }
 
   /** Posts a message. Without a thread it is dropped, because a new thread receives all settings anyway. */
@@ -105,6 +115,7 @@ export class CamerasThread {
   /** Ends streams and closes open clips; terminates the thread after 15 s. */
   async stop(): Promise<void> {
     this.#stopping = true
+    this.#cancelWait?.()
     for (const ear of this.#ears) ear.threadStopping?.()
     await this.#starting?.catch(() => {})
     const worker = this.#worker
@@ -151,18 +162,27 @@ export class CamerasThread {
     worker.once('exit', () => {
       if (this.#worker !== worker || this.#stopping) return
       this.#worker = undefined
+      if (this.#needs.clock.monotonic() - this.#startedMs >= steadyMs) this.#failures = 0
       for (const ear of this.#ears) ear.threadEnded?.()
       this.#again()
     })
     this.#worker = worker
+    this.#startedMs = this.#needs.clock.monotonic()
     for (const ear of this.#ears) ear.threadStarted?.()
   }
 
   #again(): void {
     if (this.#stopping) return
     this.#restarts += 1
-    this.#needs.clock.after(restartAfterMs, () => {
-      this.#starting = this.#run()
-    })
+    const { first, longest } = restartAfterMs
+    const waitMs = Math.min(first * 2 ** this.#failures, longest)
+    this.#failures += 1
+    this.#cancelWait = this.#needs.clock.after(waitMs, () => this.#retry())
+  }
+
+  #retry(): void {
+    this.#cancelWait?.()
+    this.#cancelWait = undefined
+    this.#starting = this.#run()
   }
 }

@@ -5,6 +5,8 @@ import t from 'tap'
 import { CamerasThread } from '../../src/app/cameras-thread.ts'
 import { silentLogger, systemClock } from '../../src/platform/index.ts'
 import type { FromCameras, ToCameras } from '../../src/video/index.ts'
+import { SimulatedClock } from '../support/simulated-clock.ts'
+import { waitUntil } from '../support/waiting.ts'
 
 t.test('a cameras thread that dies is started again, and told everything anew', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-cameras-'))
@@ -47,4 +49,36 @@ t.test('a cameras thread that dies is started again, and told everything anew', 
   await second
   t.equal(starts, 2)
   t.equal(cameras.restarts, 1)
+})
+
+t.test('without ffmpeg it is looked for less and less often, and at once after a reload', async (t) => {
+  const clock = new SimulatedClock()
+  const folder = t.testdir()
+  const cameras = new CamerasThread({
+    ...{ isWanted: () => true, log: silentLogger(), clock, ffmpeg: join(folder, 'no-ffmpeg') },
+    ...{
+      historyFolder: join(folder, 'history'),
+      cellsFolder: join(folder, 'scores'),
+      clipsFolder: join(folder, 'clips'),
+    },
+  })
+  t.teardown(() => cameras.stop())
+  let failures = 0
+  cameras.listen({ threadEnded: () => (failures += 1), heard: () => {} })
+  const seconds: number[] = []
+  /** How long the thread waits after its next failure. */
+  const noteWait = async (act: () => void) => {
+    const before = failures
+    act()
+    await waitUntil('it has failed', () => failures > before)
+    seconds.push((clock.nextInMs ?? 0) / 1000)
+  }
+  await noteWait(() => cameras.start())
+  for (let i = 0; i < 7; i += 1) await noteWait(() => clock.advance(clock.nextInMs ?? 0))
+  t.same(seconds.splice(0), [1, 2, 4, 8, 16, 32, 60, 60])
+  clock.advance(20_000)
+  await noteWait(() => cameras.onReload())
+  await noteWait(() => clock.advance(clock.nextInMs ?? 0))
+  t.same(seconds, [1, 2], 'a reload begins anew')
+  t.equal(clock.waiting, 1, 'one attempt at a time')
 })
