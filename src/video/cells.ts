@@ -1,11 +1,14 @@
 /**
  * The first half of motion detection, which needs pixels: from frames to cells. The second half (`score.ts`) needs only
  * the cells. They may be stored and replayed with other masks or another sensitivity.
+ *
+ * Here and in `light.ts` and `score.ts` all that is done for each cell of each frame is a loop with a counter: iterators, and
+ * functions that return a list for each cell, make 300 KB of garbage a second and camera, and V8 wakes four threads to collect it.
  */
 import pixelmatch from 'pixelmatch'
 import { cameraShift, type Shift, unmoved } from './camera-shift.ts'
 import { cellCount, columns, type Picture, rows } from './grid.ts'
-import { brightened, explainLight, medianGain } from './light.ts'
+import { brighten, explainLight, medianGain } from './light.ts'
 import { NoiseLevel } from './noise-level.ts'
 
 /** The reference is the frame 0.6 s earlier, at five frames a second. */
@@ -41,6 +44,7 @@ export class Comparer {
   /** What pixelmatch compares the frame with, and where they differ. */
   readonly #reference: Uint32Array
   readonly #difference: Uint32Array
+  readonly #brightened: Uint32Array
   readonly #cellOf: Uint8Array
   readonly #sums = new Uint32Array(cellCount)
   readonly #noise = new NoiseLevel()
@@ -54,6 +58,7 @@ export class Comparer {
     this.#picture = picture
     this.#reference = new Uint32Array(pixels)
     this.#difference = new Uint32Array(pixels)
+    this.#brightened = new Uint32Array(pixels)
     this.#cellOf = cellsOfPixels(picture)
   }
 
@@ -79,7 +84,7 @@ export class Comparer {
   #compare(reference: Uint8Array, frame: Uint8Array): FrameCells {
     const { width, height } = this.#picture
     const gain = medianGain(reference, frame)
-    const seen = gain === 1 ? reference : brightened(reference, gain)
+    const seen = gain === 1 ? reference : this.#inLightOf(reference, gain)
     this.#noise.add(seen, frame)
     const marked = this.#mark(seen, frame)
     const isBrighter = Math.abs(Math.log2(gain)) > lightOctaves
@@ -92,6 +97,12 @@ export class Comparer {
     if (isBrighter) return { changed, whole: countOver(changed, 20) > viewShare * cellCount ? 'view' : 'light' }
     if (busy <= wholeShare * cellCount) return { changed, whole: null }
     return { changed, whole: explained > busy / 2 ? 'light' : 'view' }
+  }
+
+  /** Returns a picture as it would be in other light; valid until the next one. */
+  #inLightOf(picture: Uint8Array, gain: number): Uint8Array {
+    brighten(wordsOf(picture), gain, this.#brightened)
+    return bytesOf(this.#brightened)
   }
 
   /** Marks the pixels that differ, and returns how many. pixelmatch need not look where all colors are nearly alike. */
@@ -155,8 +166,10 @@ export class Comparer {
       const cell = cellOf[i] ?? 0
       sums[cell] = (sums[cell] ?? 0) + 1
     }
-    const percent = (100 * cellCount) / this.#cellOf.length
-    return Uint8Array.from(sums, (sum) => Math.round(sum * percent))
+    const percent = (100 * cellCount) / cellOf.length
+    const shares = new Uint8Array(cellCount)
+    for (let cell = 0; cell < cellCount; cell += 1) shares[cell] = Math.round((sums[cell] ?? 0) * percent)
+    return shares
   }
 }
 
@@ -165,7 +178,7 @@ const bytesOf = (words: Uint32Array): Uint8Array => new Uint8Array(words.buffer)
 
 function countOver(changed: Uint8Array, percent: number): number {
   let count = 0
-  for (const share of changed) if (share > percent) count += 1
+  for (let cell = 0; cell < changed.length; cell += 1) if ((changed[cell] ?? 0) > percent) count += 1
   return count
 }
 

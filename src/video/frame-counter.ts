@@ -14,6 +14,8 @@ export type FrameCounts = {
 }
 
 const fpsWindowMs = 5000
+/** Of twice the window, and one more. */
+const mostArrivals = (2 * fpsWindowMs * framesPerSecond) / 1000 + 1
 
 /** Counts one camera's frames since its detection was started. */
 export class FrameCounter {
@@ -21,7 +23,7 @@ export class FrameCounter {
   #motion = 0
   #lastScore = 0
   #maxScore = 0
-  #arrivals: number[] = []
+  readonly #arrivals: number[] = []
   #before: Uint8Array | undefined
   #changedMs = 0
   #lastFrameMs: number | undefined
@@ -41,7 +43,8 @@ export class FrameCounter {
     if (isMotion) this.#motion += 1
     this.#lastScore = score
     this.#maxScore = Math.max(this.#maxScore, score)
-    this.#arrivals = [...this.#arrivals.slice((-2 * fpsWindowMs * framesPerSecond) / 1000), arrivedMs]
+    this.#arrivals.push(arrivedMs)
+    if (this.#arrivals.length > mostArrivals) this.#arrivals.shift()
     if (!this.#before || Buffer.compare(this.#before, pixels) !== 0) this.#changedMs = arrivedMs
     this.#before = pixels
     this.#lastFrameMs = arrivedMs

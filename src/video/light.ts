@@ -26,12 +26,17 @@ export function medianGain(reference: Uint8Array, frame: Uint8Array): number {
   return count > 100 && Math.abs(middle - zero) > 1 ? 2 ** ((middle - zero) / 100) : 1
 }
 
-/** Returns a copy of a picture with all colors multiplied. */
-export function brightened(picture: Uint8Array, gain: number): Uint8Array {
-  const table = Uint8ClampedArray.from({ length: 256 }, (_, value) => value * gain)
-  const result = new Uint8Array(picture.length)
-  for (let i = 0; i < picture.length; i += 1) result[i] = (i & 3) === 3 ? 255 : (table[picture[i] ?? 0] ?? 0)
-  return result
+/** Writes a picture with all colors multiplied into `into`. Both are RGBA, opaque, in words of 32 bits. */
+export function brighten(picture: Uint32Array, gain: number, into: Uint32Array): void {
+  const table = new Uint8ClampedArray(256)
+  for (let value = 0; value < 256; value += 1) table[value] = value * gain
+  for (let i = 0; i < picture.length; i += 1) {
+    const color = picture[i] ?? 0
+    const red = table[color & 255] ?? 0
+    const green = table[(color >> 8) & 255] ?? 0
+    const blue = table[(color >> 16) & 255] ?? 0
+    into[i] = 0xff000000 | (blue << 16) | (green << 8) | red
+  }
 }
 
 /** A cell with fewer changes than this decides nothing, in percent. */
@@ -62,13 +67,17 @@ export function explainLight(
   tone: number,
 ): number {
   const [wide, high] = [width / columns, height / rows]
-  const verdicts = Array.from(changed, (share, cell): Verdict => {
-    if (share < fewest) return 'unchanged'
+  const verdicts: Verdict[] = []
+  for (let cell = 0; cell < changed.length; cell += 1) {
+    if ((changed[cell] ?? 0) < fewest) {
+      verdicts.push('unchanged')
+      continue
+    }
     const left = Math.ceil((cell % columns) * wide)
     const top = Math.ceil(Math.floor(cell / columns) * high)
     const box = { left, top, right: Math.floor(left + wide), bottom: Math.floor(top + high) }
-    return judge(reference, frame, width, box, tone)
-  })
+    verdicts.push(judge(reference, frame, width, box, tone))
+  }
   for (const { cells, edges, weak } of patchesOf(verdicts)) {
     const light = cells.length - edges
     if (light < beamCells || light + weak < beamSoftness * edges) continue
@@ -79,7 +88,8 @@ export function explainLight(
 
 /** Clears what is light and the weak changes that touch it, and those that touch these, and returns how many cells. */
 function takeBack(changed: Uint8Array, verdicts: Verdict[]): number {
-  const waiting = verdicts.flatMap((verdict, cell) => (verdict === 'light' ? [cell] : []))
+  const waiting: number[] = []
+  for (let cell = 0; cell < verdicts.length; cell += 1) if (verdicts[cell] === 'light') waiting.push(cell)
   let count = 0
   for (let cell = waiting.pop(); cell !== undefined; cell = waiting.pop()) {
     changed[cell] = 0
@@ -100,8 +110,9 @@ type Patch = { readonly cells: readonly number[]; readonly edges: number; readon
 function patchesOf(verdicts: readonly Verdict[]): Patch[] {
   const seen = new Set<number>()
   const isClear = (cell: number) => verdicts[cell] === 'edges' || verdicts[cell] === 'light'
-  return verdicts.flatMap((verdict, first) => {
-    if (verdict !== 'edges' || seen.has(first)) return []
+  const patches: Patch[] = []
+  for (let first = 0; first < verdicts.length; first += 1) {
+    if (verdicts[first] !== 'edges' || seen.has(first)) continue
     const cells = [first]
     const weak = new Set<number>()
     seen.add(first)
@@ -115,8 +126,9 @@ function patchesOf(verdicts: readonly Verdict[]): Patch[] {
       }
     }
     const edges = cells.filter((cell) => verdicts[cell] === 'edges').length
-    return [{ cells, edges, weak: weak.size }]
-  })
+    patches.push({ cells, edges, weak: weak.size })
+  }
+  return patches
 }
 
 function neighbours(cell: number): number[] {

@@ -195,6 +195,9 @@ const upperLeft = (window: number): number => Math.floor(window / windowColumns)
 
 function largest(shares: Float64Array): number {
   let most = 0
-  for (const share of shares) if (share > most) most = share
+  for (let i = 0; i < shares.length; i += 1) {
+    const share = shares[i] ?? 0
+    if (share > most) most = share
+  }
   return most
 }

@@ -37,6 +37,9 @@ type View = { readonly edges: Float32Array; looks: number }
  * `accept`. A covered one never is by time.
  */
 export class ViewWatch {
+  // Both are filled again with each look.
+  readonly #tones = new Float32Array(width * height)
+  readonly #edges = new Float32Array(2 * width * height)
   #frames = 0
   #learned: View = { edges: new Float32Array(2 * width * height), looks: 0 }
   #candidate: View | undefined
@@ -65,7 +68,31 @@ export class ViewWatch {
 
   push(frame: Uint8Array): void {
     this.#frames += 1
-    if (this.#frames % lookEvery === 0) this.#look(edgesOf(frame))
+    if (this.#frames % lookEvery === 0) this.#look(this.#edgesOf(frame))
+  }
+
+  /**
+   * Returns the slopes to the right and downward at each point of half the size, in proportion to the brightness there; valid until
+   * the next look.
+   */
+  #edgesOf(frame: Uint8Array): Float32Array {
+    const tones = this.#tones
+    const row = 4 * frameSize.width
+    for (let i = 0; i < tones.length; i += 1) {
+      const at = 2 * row * Math.floor(i / width) + 8 * (i % width) + 1
+      tones[i] = ((frame[at] ?? 0) + (frame[at + 4] ?? 0) + (frame[at + row] ?? 0) + (frame[at + row + 4] ?? 0)) / 4
+    }
+    // The border stays zero.
+    const edges = this.#edges
+    for (let y = 1; y < height - 1; y += 1) {
+      for (let x = 1; x < width - 1; x += 1) {
+        const at = y * width + x
+        const tone = tones[at] ?? 0
+        edges[2 * at] = slope((tones[at + 1] ?? 0) - (tones[at - 1] ?? 0), tone)
+        edges[2 * at + 1] = slope((tones[at + width] ?? 0) - (tones[at - width] ?? 0), tone)
+      }
+    }
+    return edges
   }
 
   #look(edges: Float32Array): void {
@@ -115,26 +142,6 @@ function follow(view: View, edges: Float32Array): void {
   for (let i = 0; i < edges.length; i += 1) {
     view.edges[i] = (view.edges[i] ?? 0) + weight * ((edges[i] ?? 0) - (view.edges[i] ?? 0))
   }
-}
-
-/** Returns the slopes to the right and downward at each point of half the size, in proportion to the brightness there. */
-function edgesOf(frame: Uint8Array): Float32Array {
-  const tones = new Float32Array(width * height)
-  const row = 4 * frameSize.width
-  for (let i = 0; i < tones.length; i += 1) {
-    const at = 2 * row * Math.floor(i / width) + 8 * (i % width) + 1
-    tones[i] = ((frame[at] ?? 0) + (frame[at + 4] ?? 0) + (frame[at + row] ?? 0) + (frame[at + row + 4] ?? 0)) / 4
-  }
-  const edges = new Float32Array(2 * tones.length)
-  for (let y = 1; y < height - 1; y += 1) {
-    for (let x = 1; x < width - 1; x += 1) {
-      const at = y * width + x
-      const tone = tones[at] ?? 0
-      edges[2 * at] = slope((tones[at + 1] ?? 0) - (tones[at - 1] ?? 0), tone)
-      edges[2 * at + 1] = slope((tones[at + width] ?? 0) - (tones[at - width] ?? 0), tone)
-    }
-  }
-  return edges
 }
 
 function slope(difference: number, tone: number): number {
