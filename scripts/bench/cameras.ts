@@ -17,7 +17,10 @@ const mebibyte = 1024 * 1024
 const moreCameras = 3
 const motion = { preRecordSeconds: 5, postRecordSeconds: 1, cooldownSeconds: 0 }
 
-/** Cores, over the same seconds. `ours`: more than a gateway without a camera; `decode`: of an ffmpeg that only decodes. */
+/**
+ * Cores, over the same seconds. `ours`: of the gateway, and `ffmpeg`: of the processes that it started, both over a gateway without
+ * a camera, which starts some too; `decode`: of an ffmpeg that only decodes.
+ */
 type Cost = { readonly ours: number; readonly ffmpeg: number; readonly decode: number }
 
 /** Bytes of a gateway, and of its ffmpegs. */
@@ -65,7 +68,7 @@ async function watched(
   const served = await serveGateway(workshop, workshop.newFolder(name), account, { cameras: [camera] })
   const alone = decodingAlone(workshop, camera.url)
   await pause(settleMs)
-  const used = () => ({ ...cpuOf(served.pid), idle: cpuMs(idle.pid) / 1000, decode: cpuMs(alone.pid) / 1000 })
+  const used = () => ({ ...cpuOf(served.pid), idle: cpuOf(idle.pid), decode: cpuMs(alone.pid) / 1000 })
   const before = used()
   await pause(watchedSeconds * 1000)
   const after = used()
@@ -73,8 +76,9 @@ async function watched(
   const held = heldBy(served)
   await served.end()
   const cores = (of: (time: typeof before) => number) => (of(after) - of(before)) / watchedSeconds
-  const ours = cores((time) => time.ours) - cores((time) => time.idle)
-  return { cost: { ours, ffmpeg: cores((time) => time.children), decode: cores((time) => time.decode) }, held }
+  const ours = cores((time) => time.ours - time.idle.ours)
+  const ffmpeg = cores((time) => time.children - time.idle.children)
+  return { cost: { ours, ffmpeg, decode: cores((time) => time.decode) }, held }
 }
 
 async function heldBySeveral(workshop: Workshop, account: LocalAccount, rtsp: RtspServer): Promise<Held> {
