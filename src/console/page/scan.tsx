@@ -190,11 +190,13 @@ const Desk = ({ store, handheld, slots }: Opened) => {
         <Said words={said?.words ?? ''} />
       </p>
       <p class="scan-say warn" role="status">
-        <Said
-          words={[...queued.remarks, queued.aside.size > 0 ? texts.aside(queued.aside.size) : '', restWords(queued)]
-            .filter((words) => words !== '')
-            .join(' ')}
-        />
+        {[...queued.remarks, queued.aside.size > 0 ? texts.aside(queued.aside.size) : '', ...restWords(queued)]
+          .filter((words) => words !== '')
+          .map((words) => (
+            <span class="scan-line">
+              <Said words={words} />
+            </span>
+          ))}
       </p>
       {isListOpen ? <List queue={queue} queued={queued} /> : null}
       <CameraButton camera={camera} words />
@@ -284,10 +286,10 @@ async function openCounts(store: ItemStore, by: Credential): Promise<readonly Co
 
 const waitingIn = ({ items }: QueueState) => items.filter(({ refusal }) => refusal === undefined)
 
-function restWords(queued: QueueState): string {
+function restWords(queued: QueueState): string[] {
   const waiting = waitingIn(queued)
   const asked = queued.signInNeeded.map((who) => texts.signInNeeded(who, waiting.filter(({ by }) => by === who).length))
-  return [waiting.length > 0 && queued.rests ? texts.rests(queued.rests) : '', ...asked].join(' ').trim()
+  return [waiting.length > 0 && queued.rests ? texts.rests(queued.rests) : '', ...asked]
 }
 
 const Chips = ({ queued, isOpen, onOpen }: { queued: QueueState; isOpen: boolean; onOpen: () => void }) => {
