@@ -26,10 +26,8 @@ export type CamerasThreadListener = {
 const bundledWords =
   'the cameras are read by the ffmpeg of 2018 that came with gatehouse; install the one of the system, or set ffmpeg.path'
 
-/** Until the first attempt after a failure; twice as long after each further one, up to the second. */
+/** Until a thread that failed is started again. Without ffmpeg twice as long after each attempt, up to the second. */
 const restartAfterMs = { first: 1000, longest: 60_000 } as const
-/** A thread that ran for so long has not failed again and again. */
-const steadyMs = 60_000
 /**
  * Video passes through this thread in buffers that are freed when V8 tidies its young objects up. With the usual 48 MiB for
  * those, as much video waits to be freed. There is no limit to what the thread may keep: `video.memory` has that.
@@ -62,10 +60,9 @@ export class CamerasThread {
   #starting: Promise<void> | undefined
   #stopping = false
   #restarts = 0
-  /** Failures in a row. */
-  #failures = 0
+  /** Attempts in a row for which no ffmpeg was there. */
+  #withoutFfmpeg = 0
   #cancelWait: (() => void) | undefined
-  #startedMs = 0
   #ffmpegOrigin: FfmpegOrigin | undefined
 
   constructor(needs: CamerasThreadNeeds) {
@@ -103,7 +100,7 @@ export class CamerasThread {
   onReload(): void {
     this.start()
     if (!this.#cancelWait) return
-    this.#failures = 0
+    this.#withoutFfmpeg = 0
     this.#retry()
   }
 
@@ -137,6 +134,7 @@ export class CamerasThread {
       const dialect = await ffmpegDialect(path)
       if (this.#stopping) return
       this.#ffmpegOrigin = origin
+      this.#withoutFfmpeg = 0
       if (origin === 'bundled') this.#needs.log.warn({ path }, bundledWords)
       this.#open({
         clipsFolder: this.#needs.clipsFolder,
@@ -150,6 +148,7 @@ export class CamerasThread {
       this.#needs.log.error({ err }, 'ffmpeg cannot be started for the cameras; trying again')
       for (const ear of this.#ears) ear.threadEnded?.()
       this.#again()
+      this.#withoutFfmpeg += 1
     }
   }
 
@@ -162,12 +161,10 @@ export class CamerasThread {
     worker.once('exit', () => {
       if (this.#worker !== worker || this.#stopping) return
       this.#worker = undefined
-      if (this.#needs.clock.monotonic() - this.#startedMs >= steadyMs) this.#failures = 0
       for (const ear of this.#ears) ear.threadEnded?.()
       this.#again()
     })
     this.#worker = worker
-    this.#startedMs = this.#needs.clock.monotonic()
     for (const ear of this.#ears) ear.threadStarted?.()
   }
 
@@ -175,8 +172,7 @@ export class CamerasThread {
     if (this.#stopping) return
     this.#restarts += 1
     const { first, longest } = restartAfterMs
-    const waitMs = Math.min(first * 2 ** this.#failures, longest)
-    this.#failures += 1
+    const waitMs = Math.min(first * 2 ** this.#withoutFfmpeg, longest)
     this.#cancelWait = this.#needs.clock.after(waitMs, () => this.#retry())
   }
 

@@ -48,8 +48,8 @@ export const ringBytes = 48 * 1024 * 1024
 const slackMs = 1500
 /** Reordering and early arrival stay below this; more is a jump. */
 const jumpMs = 1500
-/** What has waited to be read may have come earlier than it was read, by this much without a doubt. */
-const doubtMs = 500
+/** A camera that is as late as this and catches up is no jump, however its video is read. */
+const leastJumpMs = 900
 /** Pictures this far apart, and four times as far as usual, are not all there. */
 const missingMs = 2000
 /** Tolerance for computed times, so that rounding misses no picture. */
@@ -313,16 +313,14 @@ export class Ring {
   }
 
   /**
-   * Says whether the stream's time ran back, or a picture came before it can have been taken. How early it came is not known exactly
-   * when video waited to be read. But then a step is a jump for which nothing was silent for long enough.
+   * Says whether the stream's time ran back, or a picture came before it can have been taken. One that waited to be read seems to have
+   * come later than it did, and so less early, by as long as it may have waited.
    */
   #isJump({ ptsMs, arrivedMs, sinceMs = arrivedMs }: Unit): boolean {
     const before = this.newest
     if (!before) return false
-    const [stepMs, earlyMs] = [ptsMs - before.ptsMs, this.#earliest.earlyMs(ptsMs, arrivedMs)]
-    if (stepMs < -jumpMs || earlyMs > jumpMs) return true
-    const waitedMs = arrivedMs - sinceMs
-    return waitedMs > 0 && earlyMs > doubtMs && stepMs > Math.max(jumpMs, waitedMs + doubtMs)
+    if (ptsMs - before.ptsMs < -jumpMs) return true
+    return this.#earliest.earlyMs(ptsMs, arrivedMs) > Math.max(jumpMs - (arrivedMs - sinceMs), leastJumpMs)
   }
 
   /** Says whether pictures before this one never came: they are not late, and the clock of the stream is right. */

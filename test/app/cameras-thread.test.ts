@@ -51,6 +51,30 @@ t.test('a cameras thread that dies is started again, and told everything anew', 
   t.equal(cameras.restarts, 1)
 })
 
+t.test('a cameras thread that dies again and again is back a second later each time', async (t) => {
+  const clock = new SimulatedClock()
+  const folder = t.testdir()
+  const cameras = new CamerasThread({
+    ...{ isWanted: () => true, log: silentLogger(), clock, ffmpeg: null },
+    ...{
+      historyFolder: join(folder, 'history'),
+      cellsFolder: join(folder, 'scores'),
+      clipsFolder: join(folder, 'clips'),
+    },
+  })
+  t.teardown(() => cameras.stop())
+  const counts = { starts: 0, ends: 0 }
+  cameras.listen({ threadStarted: () => (counts.starts += 1), threadEnded: () => (counts.ends += 1), heard: () => {} })
+  cameras.start()
+  for (const nth of [1, 2, 3]) {
+    await waitUntil('it has started', () => counts.starts === nth)
+    cameras.send(undefined as unknown as ToCameras)
+    await waitUntil('it has died', () => counts.ends === nth)
+    t.equal(clock.nextInMs, 1000)
+    clock.advance(1000)
+  }
+})
+
 t.test('without ffmpeg it is looked for less and less often, and at once after a reload', async (t) => {
   const clock = new SimulatedClock()
   const folder = t.testdir()
