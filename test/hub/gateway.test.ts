@@ -54,6 +54,18 @@ async function restoreBehind(
   renameSync(`${state}-before`, state)
 }
 
+/** A gateway with a pallet of lot L-7 in A-01, and the head office that has heard of it. */
+async function withLabel(t: T) {
+  const hub = await testHub(t, postgres, { listens: true })
+  const gateway = await joined(t, hub)
+  const asset = { asset_id: 'P-1', type: 'pallet', gtin: '09521234543213', lot: 'L-7' }
+  const made = await gateway.ask('POST', '/api/whms/assets', { by: people.ada, body: asset })
+  if (made.status !== 201) throw new Error(`the label is not stored: ${made.text}`)
+  await place(gateway, 'P-1')
+  await pass(gateway)
+  return { hub, gateway }
+}
+
 const leavesAt = async (hub: TestHub) => Number((await hub.rows('SELECT sum(size) AS n FROM log_head'))[0]?.['n'])
 
 t.test('what happens on the floor is at the head office a second later, byte for byte', async (t) => {
@@ -305,12 +317,7 @@ t.test(
 )
 
 t.test('what is printed on a new pallet comes along at once, and a corrected lot a second later', async (t) => {
-  const hub = await testHub(t, postgres, { listens: true })
-  const gateway = await joined(t, hub)
-  const asset = { asset_id: 'P-1', type: 'pallet', gtin: '09521234543213', lot: 'L-7' }
-  t.equal((await gateway.ask('POST', '/api/whms/assets', { by: people.ada, body: asset })).status, 201)
-  await place(gateway, 'P-1')
-  await pass(gateway)
+  const { hub, gateway } = await withLabel(t)
   const rows = () => hub.rows('SELECT asset_key, gtin, lot FROM asset')
   t.match(await rows(), [{ asset_key: 'P-1', lot: 'L-7' }], 'with its first event')
   const change = { by: people.ada, body: { lot: 'L-8' } }
@@ -328,12 +335,7 @@ t.test('what is printed on a new pallet comes along at once, and a corrected lot
 })
 
 t.test('all slots and assets are sent again after a start and after a week, and not in between', async (t) => {
-  const hub = await testHub(t, postgres, { listens: true })
-  const gateway = await joined(t, hub)
-  const asset = { asset_id: 'P-1', type: 'pallet', gtin: '09521234543213', lot: 'L-7' }
-  t.equal((await gateway.ask('POST', '/api/whms/assets', { by: people.ada, body: asset })).status, 201)
-  await place(gateway, 'P-1')
-  await pass(gateway)
+  const { hub, gateway } = await withLabel(t)
   const lose = () => hub.rows(`WITH s AS (UPDATE slot SET zone = 'lost') UPDATE asset SET lot = 'lost'`)
   const there = async () =>
     (await hub.rows('SELECT DISTINCT zone, lot FROM slot, asset')).map(({ zone, lot }) => [zone, lot])
@@ -499,12 +501,7 @@ t.test(
 )
 
 t.test('after a restore slots and assets come with the new log, from the first on', async (t) => {
-  const hub = await testHub(t, postgres, { listens: true })
-  const gateway = await joined(t, hub)
-  const asset = { asset_id: 'P-1', type: 'pallet', gtin: '09521234543213', lot: 'L-7' }
-  t.equal((await gateway.ask('POST', '/api/whms/assets', { by: people.ada, body: asset })).status, 201)
-  await place(gateway, 'P-1')
-  await pass(gateway)
+  const { hub, gateway } = await withLabel(t)
   await restoreBehind(gateway)
   await hub.rows('UPDATE slot SET version = 0')
   const { clock, live } = gateway
