@@ -1,6 +1,8 @@
 import t from 'tap'
-import { connectionOf } from '../../src/hub/store/database.ts'
+import { findLog } from '../../src/hub/feed/store.ts'
+import { connectionOf, HubDatabase } from '../../src/hub/store/database.ts'
 import { migrateHub } from '../../src/hub/store/migrate.ts'
+import { silentLogger } from '../../src/platform/index.ts'
 import { testLog } from '../support/evidence/forge.ts'
 import { floorLeaves } from '../support/floor-leaves.ts'
 import { feedOf, feedPathOf, testHub } from '../support/hub.ts'
@@ -68,4 +70,13 @@ t.test('a feed whose answer is lost behind its commit is sent again, and nothing
     { n: 60, seqs: 60 },
   ])
   t.same(await hub.rows('SELECT width FROM entry_bundle'), [{ width: 60 }])
+})
+
+t.test('what still asks while the head office stops is asked to come again', async (t) => {
+  const hub = await testHub(t, postgres)
+  const db = new HubDatabase({ connection: connectionOf(hub.config.hub.database, 'app'), log: silentLogger() })
+  const { logId } = testLog()
+  t.equal(await findLog(db, logId), undefined)
+  await db.close()
+  await t.rejects(findLog(db, logId), { code: 'NOT_READY', retryAfterSeconds: 5 })
 })
