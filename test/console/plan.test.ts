@@ -307,6 +307,8 @@ t.test('a plan that is dragged moves as one layer, and nothing on it changes its
   await page.mouse.move(middleX, middleY)
   await page.clock.install()
   for (let n = 0; n < 4; n += 1) await page.mouse.wheel(0, -400)
+  // Nothing rests while this test takes its time.
+  await page.clock.pauseAt(Date.now() + 60_000)
   await page.clock.runFor(2000)
   await page.mouse.down()
   await page.mouse.move(middleX + 8, middleY)
@@ -449,4 +451,33 @@ t.test('a slot that somebody moves is drawn where it is now', inBrowser, async (
   t.match(await gateway.ask('PUT', '/api/whms/slots/S-2', { by: people.ada, body, headers }), { status: 200 })
   const both = async () => [await spot(0.35), await spot(0.65)]
   t.ok(await eventually(both, ([left, right]) => left === free && right === before))
+})
+
+t.test('a plan with a slot that was drawn in millimetres glides to the chosen one at once', inBrowser, async (t) => {
+  const { gateway, url } = await place(t)
+  const outline = (x: number, width: number, depth: number) => [
+    { x, y: 0 },
+    { x: x + width, y: 0 },
+    { x: x + width, y: depth },
+    { x, y: depth },
+  ]
+  for (let n = 0; n < 5; n += 1) await furnish(gateway, [`S-${n}`], { floor_plan_polygon: outline(n * 1.3, 1.2, 0.8) })
+  await furnish(gateway, ['wrong'], { floor_plan_polygon: outline(10, 12_000, 8000) })
+  const { page } = await open(t, browser, `${url}?slot=2`, { ...screens.desktop, reducedMotion: 'no-preference' })
+  await page.evaluate(`
+    window.longestMs = 0
+    new PerformanceObserver((list) => {
+      for (const { duration } of list.getEntries()) longestMs = Math.max(longestMs, duration)
+    }).observe({ type: 'longtask', buffered: true })
+  `)
+  await signIn(page, 'ada')
+  await eventually(
+    () => boxOf(page, '#plan-cursor.chosen'),
+    ({ width, height }) => width > 24 && height > 24,
+  )
+  await page.locator('#plan-cursor').press('+')
+  await drawn(page)
+  const longestMs = await page.evaluate<number>('longestMs')
+  // To name each tile under it takes ten seconds.
+  t.ok(longestMs < 3000, `the longest task took ${Math.round(longestMs)} ms`)
 })

@@ -99,6 +99,8 @@ export class PlanControl {
   #measure(): void {
     const { width, height } = this.#plan.getBoundingClientRect()
     const before = this.#size
+    // The observer calls once as it begins, and what is gone to by then must not be broken off.
+    if (width === before.width && height === before.height) return
     this.#size = { width, height }
     if (!this.#hall || width === 0) return
     // The middle stays in the middle when a tablet is turned.

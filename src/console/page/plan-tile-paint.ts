@@ -2,6 +2,7 @@ import type { Point, Slot } from './answers.ts'
 import { iconPath } from './icons.tsx'
 import { type Box, isLight } from './plan-geometry.ts'
 import type { PlacedName } from './plan-names.ts'
+import { overlapPx, tilePx } from './plan-tile-index.ts'
 import type { Hall } from './plan-view.ts'
 import { markOf } from './slot-marks.tsx'
 import type { SlotStatus } from './words.ts'
@@ -33,10 +34,6 @@ export type Scene = { readonly hall: Hall; readonly places: readonly Place[]; re
 const outlinePx = 4
 const markPx = 13
 const labelPx = 34
-/** Side of a tile: so small that painting one fits into a frame. */
-export const tilePx = 192
-/** Strokes and marks reach over the edge of a slot by at most this much. */
-export const overlapPx = 6
 
 export type Colors = Readonly<
   Record<'surface' | 'sunken' | 'text' | 'muted' | 'danger' | 'dangerGround' | 'warn' | 'warnGround', string>

@@ -2,17 +2,9 @@ import type { Point } from './answers.ts'
 import type { Box } from './plan-geometry.ts'
 import { PlanMover } from './plan-mover.ts'
 import { type Cover, coverOf, namesIn, overlaps, type PlacedName } from './plan-names.ts'
-import {
-  type Colors,
-  colorsNow,
-  overlapPx,
-  type Place,
-  paintNames,
-  paintTile,
-  type Scene,
-  tilePx,
-} from './plan-tile-paint.ts'
-import { type Hall, onScreen, type Size, type View } from './plan-view.ts'
+import { type TileIndex, tileIndexOf, tilePx, tilesOf } from './plan-tile-index.ts'
+import { type Colors, colorsNow, type Place, paintNames, paintTile, type Scene } from './plan-tile-paint.ts'
+import type { Hall, Size, View } from './plan-view.ts'
 
 /** While the size changes, tiles of the size before are shown. */
 const settleMs = 90
@@ -57,8 +49,8 @@ export class PlanTiles {
   #tiles = new Map<string, HTMLCanvasElement>()
   /** Tiles that are painted again: a canvas costs more to make than to paint. */
   #spare: HTMLCanvasElement[] = []
-  /** For each tile the places that reach into it, as indexes; undefined: not yet known. */
-  #index: Map<string, number[]> | undefined
+  /** Finds the places that reach into a tile; undefined: not yet known. */
+  #index: TileIndex | undefined
   /** Pixels of a unit in the kept tiles. */
   #tileScale = 0
   #perPx = 1
@@ -277,24 +269,10 @@ export class PlanTiles {
   }
 
   #drop(box: Box): void {
-    for (const key of this.#tilesOf(box)) {
+    for (const key of tilesOf(box, this.#tileScale) ?? [...this.#tiles.keys(), ...this.#on]) {
       this.#remove(key)
       this.#on.delete(key)
     }
-  }
-
-  /** Names the tiles that show something of this box of the plan. */
-  #tilesOf(box: Box): string[] {
-    const reach = overlapPx * 2
-    const { x, y, width, height } = onScreen(box, { x: 0, y: 0, scale: this.#tileScale })
-    const span = (from: number, length: number) =>
-      [Math.floor((from - reach) / tilePx), Math.floor((from + length + reach) / tilePx)] as const
-    const [left, right] = span(x, width)
-    const [top, bottom] = span(y, height)
-    const keys: string[] = []
-    for (let column = left; column <= right; column += 1)
-      for (let row = top; row <= bottom; row += 1) keys.push(`${column} ${row}`)
-    return keys
   }
 
   #tile(scene: Scene, column: number, row: number): HTMLCanvasElement {
@@ -307,8 +285,11 @@ export class PlanTiles {
     }
     const tile = this.#spare.pop() ?? this.#newTile()
     const context = tile.getContext('2d') as CanvasRenderingContext2D
-    this.#index ??= this.#indexOf(scene)
-    const places = (this.#index.get(key) ?? []).map((index) => scene.places[index] as Place)
+    this.#index ??= tileIndexOf(
+      scene.places.map(({ box }) => box),
+      this.#tileScale,
+    )
+    const places = this.#index(column, row).map((index) => scene.places[index] as Place)
     paintTile(context, scene, places, { column, row, scale: this.#tileScale, perPx: this.#perPx }, this.#colors)
     this.#tiles.set(key, tile)
     const [oldest] = this.#tiles.keys()
@@ -329,17 +310,6 @@ export class PlanTiles {
     tile.width = tilePx * this.#perPx
     tile.height = tilePx * this.#perPx
     return tile
-  }
-
-  #indexOf({ places }: Scene): Map<string, number[]> {
-    const index = new Map<string, number[]>()
-    for (const [at, { box }] of places.entries())
-      for (const key of this.#tilesOf(box)) {
-        const known = index.get(key)
-        if (known) known.push(at)
-        else index.set(key, [at])
-      }
-    return index
   }
 
   #remove(key: string): void {
