@@ -118,15 +118,11 @@ async function realDoor({ work, audit }: Rooms, server: StorageServer): Promise<
     random: systemRandom,
   })
   const instances = [{ url: server.url, caFile: null }]
-  const nameSettings = () => ({ siteUrl, instances: instances.map(({ url }) => url), groupRoles: {} })
-  const names = new ConfigNames({ settings: nameSettings, isLocal: (name) => name === account.username })
+  const named = { siteUrl, instances: instances.map(({ url }) => url), groupRoles: {} }
+  const believed = { ...named, freshForMs: 300_000, staleForMs: 43_200_000, defaultRole: 'viewer' } as const
+  const names = new ConfigNames({ settings: () => named, isLocal: (name) => name === account.username })
   const users = new StorageUsers({
-    settings: () => ({
-      ...nameSettings(),
-      freshForMs: 300_000,
-      staleForMs: 43_200_000,
-      defaultRole: 'viewer',
-    }),
+    settings: () => believed,
     client: new StorageClient({ clock, instances: () => instances, version: 'bench' }),
     callers: new KnownCallers({ work, clock, audit }),
     tries: new BasicTries({ work, clock, key: systemRandom(32) }),
@@ -138,7 +134,7 @@ async function realDoor({ work, audit }: Rooms, server: StorageServer): Promise<
   })
   const rates = () => ({ requestsPerMinute: 1_000_000, users: {}, roles: {} })
   return door({
-    authenticator: new Authenticator({ verifiers: [accounts, users], instances: () => nameSettings().instances }),
+    authenticator: new Authenticator({ verifiers: [accounts, users], instances: () => named.instances }),
     sessions: { callerOf: async () => undefined },
     signedUrls: { callerOf: () => undefined },
     admission: new Admission({ window: new SlidingWindow({ clock }), rates, names }),

@@ -1,12 +1,18 @@
-/** A function that is made from part of the config, and made anew when a reload has brought another. */
+/** A value that is made from part of the config, and made anew when a reload has brought another. */
+export function madeOf<Part, Made>(part: () => Part, make: (part: Part) => Made): () => Made {
+  let seen: { readonly part: Part; readonly made: Made } | undefined
+  return () => {
+    const now = part()
+    if (seen?.part !== now) seen = { part: now, made: make(now) }
+    return seen.made
+  }
+}
+
+/** As `madeOf`, for a function. */
 export function asOf<Part, Asked, Answer>(
   part: () => Part,
   make: (part: Part) => (asked: Asked) => Answer,
 ): (asked: Asked) => Answer {
-  let seen: { readonly part: Part; readonly answer: (asked: Asked) => Answer } | undefined
-  return (asked) => {
-    const now = part()
-    if (seen?.part !== now) seen = { part: now, answer: make(now) }
-    return seen.answer(asked)
-  }
+  const made = madeOf(part, make)
+  return (asked) => made()(asked)
 }

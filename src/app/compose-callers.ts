@@ -20,6 +20,7 @@ import { DeviceNames, DeviceVerifier, SignedUrls } from '../devices/index.ts'
 import type { Metrics } from '../health/index.ts'
 import { servedAuthority } from '../http/index.ts'
 import { secretBox } from '../platform/index.ts'
+import { madeOf } from './as-of.ts'
 import type { ComposedStorage } from './compose-storage.ts'
 import type { Outside } from './outside.ts'
 
@@ -91,12 +92,16 @@ function storageUsersOf(
   { slowing, metrics, siteUrl }: { slowing: Slowing; metrics: Metrics; siteUrl: () => string },
 ): StorageUsers {
   return new StorageUsers({
-    settings: () => ({
-      ...nameSettings(live.config, siteUrl()),
-      freshForMs: live.config.auth.freshFor,
-      staleForMs: live.config.auth.staleFor,
-      defaultRole: live.config.auth.defaultRole,
-    }),
+    // One object until a reload: a caller who is known is made anew only for another.
+    settings: madeOf(
+      () => live.config,
+      (config) => ({
+        ...nameSettings(config, siteUrl()),
+        freshForMs: config.auth.freshFor,
+        staleForMs: config.auth.staleFor,
+        defaultRole: config.auth.defaultRole,
+      }),
+    ),
     client: new StorageClient({ clock, instances: () => live.config.storage.instances, version }),
     callers: new KnownCallers({ work, clock, audit }),
     tries: new BasicTries({ work, clock, key: derivedKey('gatehouse storage tries') }),

@@ -69,8 +69,8 @@ export class Admission {
   }
 
   #take(key: string, limit: number, bucket = 'address', tell?: TellRate): void {
-    const waitSeconds = this.#needs.window.take(key, limit)
-    tell?.({ bucket, limit, ...this.#needs.window.left(key, limit) })
+    const { waitSeconds, left, seconds } = this.#needs.window.takeAndTell(key, limit)
+    tell?.({ bucket, limit, left, seconds })
     if (waitSeconds === 0) return
     throw new AppError('RATE_LIMITED', 'Too many requests', {
       details: `try again in ${waitSeconds} s`,

@@ -18,9 +18,9 @@ export class Authenticator {
   }
 
   /**
-   * Verifies a credential. Rejects with STORAGE_INSTANCE_NOT_ALLOWED, and with what `CredentialVerifier.verify` throws.
+   * Verifies a credential. Rejects with STORAGE_INSTANCE_NOT_ALLOWED, and with what `CredentialVerifier.verify` rejects with.
    */
-  verify(presented: Presented, address: string): Promise<Verified> {
+  verify(presented: Presented, address: string): Verified | Promise<Verified> {
     const instance = normaliseInstance(presented.instance)
     const verifier = this.#verifierOf(instance, presented.username)
     if (instance === undefined || !verifier) {

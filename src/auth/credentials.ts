@@ -30,6 +30,9 @@ export const sameButForCase = (a: string, b: string): boolean => a.toLowerCase()
 
 type Headers = { authorization?: string | undefined; instance?: string | undefined; username?: string | undefined }
 
+/** What was read of the headers that each connection sent last; it ends with the connection. */
+const readLast = new WeakMap<object, Headers & { readonly presented: Presented }>()
+
 const longestUrl = 2048
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
@@ -45,8 +48,22 @@ function fromHeader(value: string | undefined): string | undefined {
   }
 }
 
-/** Reads the three credential headers. Throws AUTH_REQUIRED or STORAGE_HEADERS_REQUIRED. */
-export function readCredentials({ authorization, instance, username: sent }: Headers): Presented {
+/**
+ * Reads the three credential headers. The same headers again on the same connection give the same object, so that what is
+ * computed of a secret can be kept with it. Throws AUTH_REQUIRED or STORAGE_HEADERS_REQUIRED.
+ */
+export function readCredentials(sent: Headers, connection?: object): Presented {
+  const last = connection && readLast.get(connection)
+  if (last && areSame(last, sent)) return last.presented
+  const presented = readAnew(sent)
+  if (connection) readLast.set(connection, { ...sent, presented })
+  return presented
+}
+
+const areSame = (a: Headers, b: Headers): boolean =>
+  a.authorization === b.authorization && a.instance === b.instance && a.username === b.username
+
+function readAnew({ authorization, instance, username: sent }: Headers): Presented {
   const username = fromHeader(sent)
   const presented = parseAuthorization(authorization)
   if (!presented) throw new AppError('AUTH_REQUIRED', 'Sign in with Authorization: Bearer or Basic')

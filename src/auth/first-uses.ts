@@ -27,7 +27,8 @@ export class FirstUses {
   /** Notes a request, in the background. Acts of the caller have separate audit rows, with the mode too. */
   note(by: RequestOrigin): void {
     const { username, instance, role, authMode } = by.caller
-    const key = JSON.stringify([username, instance, authMode, networkOf(by.address)])
+    // Only a user's name may have a NUL in it, and it comes last.
+    const key = `${authMode}\0${instance}\0${networkOf(by.address)}\0${username}`
     const nowMs = this.#needs.clock.monotonic()
     const againMs = authMode === 'offline-cache' ? againOfflineMs : againAfterMs
     const seenMs = this.#seen.get(key)

@@ -81,15 +81,17 @@ export class KnownCallers {
 
   /** Returns the groups that the server last named for this user; undefined for an unknown user. */
   groupsOf(instance: string, username: string): readonly string[] | undefined {
-    const key = JSON.stringify([instance, username])
-    const known = this.#groups.get(key) ?? this.#needs.work.read((tx) => storedGroups(tx, instance, username))
-    if (known) this.#groups.set(key, known)
-    return known
+    const key = userKey(instance, username)
+    const known = this.#groups.get(key)
+    if (known) return known
+    const stored = this.#needs.work.read((tx) => storedGroups(tx, instance, username))
+    if (stored) this.#groups.set(key, stored)
+    return stored
   }
 
   verified(verification: Verification): void {
     const { instance, username, groups } = verification
-    this.#groups.set(JSON.stringify([instance, username]), groups)
+    this.#groups.set(userKey(instance, username), groups)
     void this.#needs.work.write((tx) => this.#store(tx, verification)).catch(() => {})
   }
 
@@ -125,6 +127,9 @@ export class KnownCallers {
     })
   }
 }
+
+/** No URL has a NUL in it. */
+const userKey = (instance: string, username: string): string => `${instance}\0${username}`
 
 function storedGroups(tx: ReadTx, instance: string, username: string): readonly string[] | undefined {
   const row = tx.get(callerNamed, { instance, username })

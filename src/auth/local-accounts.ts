@@ -35,6 +35,8 @@ type LocalAccountsNeeds = {
 export class LocalAccounts implements CredentialVerifier {
   readonly #needs: LocalAccountsNeeds
   readonly #key: KeyedHash
+  /** HMAC of each credential; the next request of a connection presents the same object. */
+  readonly #ids = new WeakMap<Presented, string>()
   readonly #right = new Recent<Known>(rememberedLimit)
   readonly #wrong = new Recent<Known>(rememberedLimit)
   readonly #underWay = new Map<string, Promise<boolean>>()
@@ -50,16 +52,32 @@ export class LocalAccounts implements CredentialVerifier {
     return instance === normaliseInstance(this.#needs.settings().siteUrl)
   }
 
-  async verify(presented: Presented, instance: string, address: string): Promise<Verified> {
+  verify(presented: Presented, instance: string, address: string): Verified | Promise<Verified> {
     const { basicUser, username } = presented
-    if (basicUser !== undefined && basicUser !== username) throw twoNames(basicUser, username)
+    if (basicUser !== undefined && basicUser !== username) return Promise.reject(twoNames(basicUser, username))
     const account = this.#needs.accounts(username)
+    const isRight = account && this.#remembered(this.#idOf(presented), account.secretHash)
+    return account && isRight ? this.#vouchFor(account, instance) : this.#check(presented, account, instance, address)
+  }
+
+  async #check(
+    presented: Presented,
+    account: LocalAccount | undefined,
+    instance: string,
+    address: string,
+  ): Promise<Verified> {
     // An unknown name takes as long as a wrong secret, so that timing does not reveal which names exist.
     const right = await this.#isRight(presented, account?.secretHash ?? nobodysHash, instance, address)
     if (!account || !right) throw invalidCredentials()
-    const known = this.#vouched.get(account) ?? verified(account, instance, 'local')
-    this.#vouched.set(account, known)
-    return known
+    return this.#vouchFor(account, instance)
+  }
+
+  #vouchFor(account: LocalAccount, instance: string): Verified {
+    const known = this.#vouched.get(account)
+    if (known) return known
+    const vouched = verified(account, instance, 'local')
+    this.#vouched.set(account, vouched)
+    return vouched
   }
 
   recall(username: string, instance: string): Verified | undefined {
@@ -73,9 +91,9 @@ export class LocalAccounts implements CredentialVerifier {
 
   async #isRight(presented: Presented, secretHash: string, instance: string, address: string): Promise<boolean> {
     const { username, secret } = presented
-    const id = this.#key.of('base64', `${username}\0${secret}`)
-    const known = this.#right.get(id) ?? this.#wrong.get(id)
-    if (known && known.secretHash === secretHash && known.untilMs > this.#needs.clock.monotonic()) return known.right
+    const id = this.#idOf(presented)
+    const known = this.#remembered(id, secretHash)
+    if (known !== undefined) return known
     const identity = identityOf({ username, instance })
     const check = () =>
       this.#needs.slowing.check(address, identity, () => checkSecret(secret, secretHash, { address, identity }))
@@ -89,6 +107,21 @@ export class LocalAccounts implements CredentialVerifier {
     } finally {
       this.#underWay.delete(id)
     }
+  }
+
+  #idOf(presented: Presented): string {
+    const known = this.#ids.get(presented)
+    if (known !== undefined) return known
+    const id = this.#key.of('base64', `${presented.username}\0${presented.secret}`)
+    this.#ids.set(presented, id)
+    return id
+  }
+
+  /** Returns what a check of the secret said, as long as that is believed and the account has the same secret. */
+  #remembered(id: string, secretHash: string): boolean | undefined {
+    const known = this.#right.get(id) ?? this.#wrong.get(id)
+    const isBelieved = known && known.secretHash === secretHash && known.untilMs > this.#needs.clock.monotonic()
+    return isBelieved ? known.right : undefined
   }
 
   /** Remembers right and wrong secrets separately: guesses push out no right one. */

@@ -1,6 +1,6 @@
-import type { Context, MiddlewareHandler } from 'hono'
+import type { Context, MiddlewareHandler, Next } from 'hono'
 import { AppError } from '../errors/index.ts'
-import { type AppEnv, type Caller, isOpening, noteKnown } from '../http/index.ts'
+import { type AppEnv, type Caller, connectionOf, isOpening, noteKnown } from '../http/index.ts'
 import type { Admission, TellRate, Way } from './admission.ts'
 import type { Authenticator } from './authenticator.ts'
 import { readCredentials } from './credentials.ts'
@@ -8,6 +8,7 @@ import type { FirstUses } from './first-uses.ts'
 import type { Refusals } from './refusals.ts'
 import { isCsrfTokenOf, sessionToken } from './session-token.ts'
 import type { Sessions } from './sessions.ts'
+import type { Verified } from './verifier.ts'
 
 type Keys = {
   readonly authenticator: Pick<Authenticator, 'verify'>
@@ -34,27 +35,37 @@ export function door(
   },
 ): MiddlewareHandler<AppEnv> {
   const { admission, isPublic, isLive } = options
-  return async (c, next) => {
+  const admit = ({ caller, by }: Recognised, c: Context<AppEnv>, next: Next) => {
+    c.set('caller', caller)
+    c.set('callerNow', async () => (await whoAsks(c, options)).caller)
+    noteKnown(c)
+    admission.caller(caller, by !== 'signed' && isLive(c.req.path) ? 'live' : by, tellRate(c))
+    return by === 'signed' ? signed(c, next) : next()
+  }
+  return (c, next) => {
     if (isPublic(c.req.path, c.req.method)) {
       admission.anybody('public', c.get('address'), tellRate(c))
       return next()
     }
-    let known: Recognised
+    let known: Recognised | Promise<Recognised>
     try {
-      known = await whoAsks(c, options)
+      known = whoAsks(c, options)
     } catch (error) {
       return refuse(c, error, options)
     }
-    c.set('caller', known.caller)
-    c.set('callerNow', async () => (await whoAsks(c, options)).caller)
-    noteKnown(c)
-    const way = known.by !== 'signed' && isLive(c.req.path) ? 'live' : known.by
-    admission.caller(known.caller, way, tellRate(c))
-    await next()
-    // What a signed address shows must not outlive it in a browser.
-    if (known.by === 'signed') c.header('Cache-Control', 'private, no-store')
-    return undefined
+    // Most callers are known, and a promise for each request costs more than knowing them.
+    if (!(known instanceof Promise)) return admit(known, c, next)
+    return known.then(
+      (found) => admit(found, c, next),
+      (error) => refuse(c, error, options),
+    )
   }
+}
+
+/** What a signed address shows must not outlive it in a browser. */
+async function signed(c: Context<AppEnv>, next: Next): Promise<void> {
+  await next()
+  c.header('Cache-Control', 'private, no-store')
 }
 
 /** The fields of the IETF's draft "RateLimit header fields for HTTP", in its form of structured fields. */
@@ -79,25 +90,29 @@ function refuse(
   throw error
 }
 
-/** Finds the caller by the X-Storage headers or, without Authorization, by a signed address or the console's cookie. */
-async function whoAsks(
-  c: Context<AppEnv>,
-  { authenticator, sessions, firstUses, signedUrls, site }: Keys,
-): Promise<Recognised> {
+/**
+ * Finds the caller by the X-Storage headers or, without Authorization, by a signed address or the console's cookie. At once where the
+ * credential is known.
+ */
+function whoAsks(c: Context<AppEnv>, keys: Keys): Recognised | Promise<Recognised> {
   const authorization = c.req.header('authorization')
-  const signed = authorization === undefined ? signedUrls.callerOf(c.req.method, c.req.url) : undefined
-  if (signed) return { caller: signed, by: 'signed' }
-  const token = authorization === undefined ? sessionToken(c) : undefined
-  if (token !== undefined) {
-    demandOwnPage(c, site().instance)
-    return { caller: await bySession(c, token, sessions), by: 'session' }
+  if (authorization === undefined) {
+    const caller = keys.signedUrls.callerOf(c.req.method, c.req.url)
+    if (caller) return { caller, by: 'signed' }
+    const token = sessionToken(c)
+    if (token !== undefined) {
+      demandOwnPage(c, keys.site().instance)
+      return bySession(c, token, keys.sessions)
+    }
   }
-  const presented = readCredentials({
-    authorization,
-    instance: c.req.header('x-storage-instance'),
-    username: c.req.header('x-storage-username'),
-  })
-  const { caller } = await authenticator.verify(presented, c.get('address'))
+  const names = { instance: c.req.header('x-storage-instance'), username: c.req.header('x-storage-username') }
+  const presented = readCredentials({ authorization, ...names }, connectionOf(c))
+  const verified = keys.authenticator.verify(presented, c.get('address'))
+  if (verified instanceof Promise) return verified.then((found) => byHeaders(c, found, keys.firstUses))
+  return byHeaders(c, verified, keys.firstUses)
+}
+
+function byHeaders(c: Context<AppEnv>, { caller }: Verified, firstUses: FirstUses): Recognised {
   firstUses.note({ caller, requestId: c.get('requestId'), address: c.get('address') })
   return { caller, by: 'headers' }
 }
@@ -118,12 +133,12 @@ function demandOwnPage(c: Context<AppEnv>, siteUrl: string): void {
  * Finds the caller by cookie. Browsers send cookies for other sites too, so a change needs the token that only our page
  * has.
  */
-async function bySession(c: Context<AppEnv>, token: string, sessions: Keys['sessions']): Promise<Caller> {
+async function bySession(c: Context<AppEnv>, token: string, sessions: Keys['sessions']): Promise<Recognised> {
   const caller = await sessions.callerOf(token, { requestId: c.get('requestId'), address: c.get('address') })
   if (!caller) throw new AppError('SESSION_ENDED', 'Sign in again: the session has ended')
   const changesNothing = c.req.method === 'GET' || c.req.method === 'HEAD'
   if (!changesNothing && !isCsrfTokenOf(token, c.req.header('x-csrf-token'))) {
     throw new AppError('CSRF_TOKEN_WRONG', 'With the session cookie this needs the header X-CSRF-Token')
   }
-  return caller
+  return { caller, by: 'session' }
 }

@@ -6,6 +6,7 @@ const keysKept = 50_000
 
 /** Times of the requests that passed, oldest first; those in front of `head` are older than the window. */
 type Passed = { times: number[]; head: number }
+type Left = { left: number; seconds: number }
 
 /** Counts requests of the last 60 seconds by key, exactly. Eight bytes a request; idle keys are forgotten. */
 export class SlidingWindow {
@@ -22,27 +23,26 @@ export class SlidingWindow {
    * @returns 0 when it may pass, else the whole seconds until one may: 1 to 60
    */
   take(key: string, limit: number): number {
+    return this.takeAndTell(key, limit).waitSeconds
+  }
+
+  /** Takes one request as `take` does, and returns beside the wait what is left afterwards, as `left` does. */
+  takeAndTell(key: string, limit: number): Left & { waitSeconds: number } {
     const nowMs = this.#clock.monotonic()
     this.#sweep(nowMs)
     const passed = this.#current(key, nowMs)
     const { times, head } = passed
-    if (times.length - head < limit) {
-      times.push(nowMs)
-      return 0
-    }
+    const isFull = times.length - head >= limit
+    if (!isFull) times.push(nowMs)
     const blockingMs = times[times.length - limit] ?? nowMs
-    return Math.max(1, Math.ceil((blockingMs + windowMs - nowMs) / 1000))
+    const waitSeconds = isFull ? Math.max(1, Math.ceil((blockingMs + windowMs - nowMs) / 1000)) : 0
+    return { waitSeconds, ...leftOf(passed, limit, nowMs) }
   }
 
   /** Returns what is left of `limit` a minute, and the whole seconds until the oldest request no longer counts. */
-  left(key: string, limit: number): { left: number; seconds: number } {
+  left(key: string, limit: number): Left {
     const nowMs = this.#clock.monotonic()
-    const { times, head } = this.#current(key, nowMs)
-    const oldestMs = times[Math.max(head, times.length - limit)] ?? nowMs - windowMs
-    return {
-      left: Math.max(0, limit - (times.length - head)),
-      seconds: Math.max(0, Math.ceil((oldestMs + windowMs - nowMs) / 1000)),
-    }
+    return leftOf(this.#current(key, nowMs), limit, nowMs)
   }
 
   #current(key: string, nowMs: number): Passed {
@@ -68,5 +68,13 @@ export class SlidingWindow {
     for (const [key, { times }] of this.#passed) {
       if ((times.at(-1) ?? 0) <= nowMs - windowMs) this.#passed.delete(key)
     }
+  }
+}
+
+function leftOf({ times, head }: Passed, limit: number, nowMs: number): Left {
+  const oldestMs = times[Math.max(head, times.length - limit)] ?? nowMs - windowMs
+  return {
+    left: Math.max(0, limit - (times.length - head)),
+    seconds: Math.max(0, Math.ceil((oldestMs + windowMs - nowMs) / 1000)),
   }
 }

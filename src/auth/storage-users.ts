@@ -38,11 +38,15 @@ export type VerificationOutcome = 'fresh' | 'remembered_wrong' | 'verified' | 'w
 type Credential = {
   /** HMAC of it, base64. */
   readonly key: string
+  /** Under which another user's name is remembered. */
+  readonly mismatchKey: string
   readonly presented: Presented
   readonly login: string
   readonly instance: string
 }
 type Belief = { readonly username: string; readonly isStale: boolean }
+/** A caller, and what it was made of besides the groups. */
+type Vouched = { readonly settings: StorageSettings; readonly isStale: boolean; readonly verified: Verified }
 type UnderWay = { readonly belief: Promise<Belief>; readonly sinceMs: number }
 
 const remembered = 10_000
@@ -68,6 +72,10 @@ type StorageUsersNeeds = {
 export class StorageUsers implements CredentialVerifier {
   readonly #needs: StorageUsersNeeds
   readonly #key: KeyedHash
+  /** The next request of a connection presents the same object. */
+  readonly #credentials = new WeakMap<Presented, Credential>()
+  /** By the groups that the server named last. */
+  readonly #vouched = new WeakMap<readonly string[], Vouched>()
   readonly #gates = new Map<string, StorageGate>()
   readonly #known = new Recent<Known>(remembered)
   /** Until when a credential counts as wrong. Separate from the known ones, so that guesses push out none of them. */
@@ -89,14 +97,14 @@ export class StorageUsers implements CredentialVerifier {
     return this.#needs.settings().instances.includes(instance)
   }
 
-  async verify(presented: Presented, instance: string, address: string): Promise<Verified> {
-    const { username, secret } = presented
-    const login = presented.basicUser ?? username
-    const said = JSON.stringify([instance, login, secret, ...(username === login ? [] : [username])])
-    const key = this.#key.of('base64', said)
-    const believed = this.#believe({ key, presented, login, instance }, address)
-    const belief = believed instanceof Promise ? await believed : believed
-    return { caller: this.#callerOf(belief, instance) }
+  verify(presented: Presented, instance: string, address: string): Verified | Promise<Verified> {
+    try {
+      const believed = this.#believe(this.#credentialOf(presented, instance), address)
+      if (!(believed instanceof Promise)) return this.#vouchFor(believed, instance)
+      return believed.then((belief) => this.#vouchFor(belief, instance))
+    } catch (error) {
+      return Promise.reject(error)
+    }
   }
 
   /** Returns undefined: a storage user cannot be looked up without the secret. */
@@ -135,11 +143,23 @@ export class StorageUsers implements CredentialVerifier {
     this.#stopLooking = undefined
   }
 
+  #credentialOf(presented: Presented, instance: string): Credential {
+    const known = this.#credentials.get(presented)
+    if (known) return known
+    const { username, secret } = presented
+    const login = presented.basicUser ?? username
+    const said = JSON.stringify([instance, login, secret, ...(username === login ? [] : [username])])
+    const key = this.#key.of('base64', said)
+    const credential = { key, mismatchKey: mismatchKey(key, presented), presented, login, instance }
+    this.#credentials.set(presented, credential)
+    return credential
+  }
+
   /** Decides on a credential; synchronously when the answer is remembered. */
   #believe(credential: Credential, address: string): Belief | Promise<Belief> {
     const { key } = credential
     const nowMs = this.#needs.clock.monotonic()
-    const mismatch = this.#mismatched.get(mismatchKey(credential))
+    const mismatch = this.#mismatched.get(credential.mismatchKey)
     if (mismatch && nowMs < mismatch.untilMs) {
       this.#needs.onOutcome('remembered_wrong')
       throw this.#mismatch(credential, mismatch.username)
@@ -289,7 +309,7 @@ export class StorageUsers implements CredentialVerifier {
     this.#known.delete(credential.key)
     if (known) this.#needs.callers.ended(idOf(credential.key))
     const untilMs = this.#needs.clock.monotonic() + wrongForMs
-    this.#mismatched.set(mismatchKey(credential), { username, untilMs })
+    this.#mismatched.set(credential.mismatchKey, { username, untilMs })
     return this.#mismatch(credential, username)
   }
 
@@ -319,22 +339,39 @@ export class StorageUsers implements CredentialVerifier {
     return gate
   }
 
-  /** Returns the caller with the groups that the server last named. A stale admin is a supervisor. */
-  #callerOf({ username, isStale }: Belief, instance: string): Caller {
-    const groups = this.#needs.callers.groupsOf(instance, username) ?? []
-    const role = roleOfGroups(groups, instance, this.#needs.settings())
-    const named = { username, instance, groups }
-    if (!isStale) return { ...named, role, permissions: permissionsOf(role), authMode: 'storage' }
-    const lowered = roleWhileUnconfirmed(role)
-    return {
-      ...named,
-      role: lowered,
-      permissions: permissionsOf(lowered),
-      authMode: 'offline-cache',
-      ...(lowered !== role && {
-        withheld: 'what only an admin may do waits until the storage server has answered; try again in some seconds',
-      }),
-    }
+  /** Vouches for the user with the groups that the server last named. The same again is the same object. */
+  #vouchFor(belief: Belief, instance: string): Verified {
+    const groups = this.#needs.callers.groupsOf(instance, belief.username) ?? []
+    const settings = this.#needs.settings()
+    const known = this.#vouched.get(groups)
+    const caller = known?.verified.caller
+    const isOfUser = caller?.username === belief.username && caller.instance === instance
+    if (known && isOfUser && known.settings === settings && known.isStale === belief.isStale) return known.verified
+    const verified = { caller: callerOf(belief, instance, groups, settings) }
+    this.#vouched.set(groups, { settings, isStale: belief.isStale, verified })
+    return verified
+  }
+}
+
+/** Returns the caller as the groups make it. A stale admin is a supervisor. */
+function callerOf(
+  { username, isStale }: Belief,
+  instance: string,
+  groups: readonly string[],
+  settings: StorageSettings,
+): Caller {
+  const role = roleOfGroups(groups, instance, settings)
+  const named = { username, instance, groups }
+  if (!isStale) return { ...named, role, permissions: permissionsOf(role), authMode: 'storage' }
+  const lowered = roleWhileUnconfirmed(role)
+  return {
+    ...named,
+    role: lowered,
+    permissions: permissionsOf(lowered),
+    authMode: 'offline-cache',
+    ...(lowered !== role && {
+      withheld: 'what only an admin may do waits until the storage server has answered; try again in some seconds',
+    }),
   }
 }
 
@@ -368,7 +405,7 @@ function isNameOf({ presented, login }: Credential, answer: GateAnswer & { kind:
  * A bearer token without a login is checked more strictly than the same secret with one, so they are remembered
  * separately.
  */
-const mismatchKey = ({ key, presented }: Credential): string =>
+const mismatchKey = (key: string, presented: Presented): string =>
   presented.basicUser !== undefined || presented.isTyped ? `login ${key}` : key
 
 /** Makes the error for a question without an answer: why, and how long it lasts. */

@@ -18,12 +18,12 @@ export type CredentialVerifier = {
   /** @param instance normalised */
   vouchesFor(instance: string, username: string): boolean
   /**
-   * Verifies a credential. Throws INVALID_CREDENTIALS or USER_MISMATCH for a no, AUTH_BACKEND_UNREACHABLE without an
+   * Verifies a credential; at once, without a promise, where a yes is remembered. Rejects with INVALID_CREDENTIALS or USER_MISMATCH for a no, AUTH_BACKEND_UNREACHABLE without an
    * answer, RATE_LIMITED or NOT_READY when it has to wait.
    * @param instance normalised
    * @param address of the client: guesses from one address do not delay another
    */
-  verify(presented: Presented, instance: string, address: string): Promise<Verified>
+  verify(presented: Presented, instance: string, address: string): Verified | Promise<Verified>
   /** Returns the user as the account is now, without a secret; undefined when there is none or a secret is needed. */
   recall(username: string, instance: string): Verified | undefined
   /** Says whether a user of this name is known, for the audit trail. */

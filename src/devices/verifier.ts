@@ -37,6 +37,8 @@ type DeviceVerifierNeeds = {
  */
 export class DeviceVerifier implements CredentialVerifier {
   readonly #needs: DeviceVerifierNeeds
+  /** Of each secret; the next request of a connection presents the same object. */
+  readonly #hashes = new WeakMap<Presented, Buffer>()
 
   constructor(needs: DeviceVerifierNeeds) {
     this.#needs = needs
@@ -46,15 +48,20 @@ export class DeviceVerifier implements CredentialVerifier {
     return instance === this.#needs.settings().siteUrl && !this.#needs.isAccount(username) && this.knows(username)
   }
 
-  async verify(presented: Presented, instance: string, address: string): Promise<Verified> {
+  verify(presented: Presented, instance: string, address: string): Verified | Promise<Verified> {
     const { basicUser, username } = presented
-    if (basicUser !== undefined && basicUser !== username) throw twoNames(basicUser, username)
-    const token = sha256(presented.secret)
-    const known =
-      this.#device(presented.username, token, instance) ?? this.#onShift(presented.username, token, instance)
-    if (!known) return this.#needs.refuse(presented, instance, address)
-    this.#seen(known.deviceId, address)
-    return known.verified
+    if (basicUser !== undefined && basicUser !== username) return Promise.reject(twoNames(basicUser, username))
+    try {
+      const token = this.#hashOf(presented)
+      const known = this.#needs.work.read(
+        () => this.#device(username, token, instance) ?? this.#onShift(username, token, instance),
+      )
+      if (!known) return this.#needs.refuse(presented, instance, address)
+      this.#seen(known.device, address)
+      return known.verified
+    } catch (error) {
+      return Promise.reject(error)
+    }
   }
 
   /** Returns a device, for the console on a wall screen; undefined for badges, which have no console session. */
@@ -79,10 +86,18 @@ export class DeviceVerifier implements CredentialVerifier {
     )
   }
 
+  #hashOf(presented: Presented): Buffer {
+    const known = this.#hashes.get(presented)
+    if (known) return known
+    const hash = sha256(presented.secret)
+    this.#hashes.set(presented, hash)
+    return hash
+  }
+
   #device(username: string, token: Buffer, instance: string) {
     const row = this.#needs.work.read((tx) => store.findDeviceByName(tx, username))
     if (!row?.token_sha256 || !timingSafeEqual(row.token_sha256, token)) return undefined
-    return { verified: { caller: deviceCaller(row, instance), mark: row.token_sha256 }, deviceId: row.id }
+    return { verified: { caller: deviceCaller(row, instance), mark: row.token_sha256 }, device: row }
   }
 
   #onShift(username: string, token: Buffer, instance: string) {
@@ -101,17 +116,14 @@ export class DeviceVerifier implements CredentialVerifier {
     }
     const role = lesserRole(operator.role, device.role)
     const caller = callerOf(username, instance, role, `badge@${device.name}`, device)
-    return { verified: { caller }, deviceId: device.id }
+    return { verified: { caller }, device }
   }
 
   /** Notes when the device was last seen, in the background. */
-  #seen(deviceId: number, address: string): void {
+  #seen({ id, seen_at_ms: before }: store.DeviceRow, address: string): void {
     const nowMs = this.#needs.clock.now()
-    const { seen_at_ms: before } = this.#needs.work.read((tx) => store.findDevice(tx, deviceId)) ?? {
-      seen_at_ms: nowMs,
-    }
     if (before !== null && Math.abs(nowMs - before) < seenEveryMs) return
-    void this.#needs.work.write((tx) => store.noteSeen(tx, deviceId, nowMs, address)).catch(() => undefined)
+    void this.#needs.work.write((tx) => store.noteSeen(tx, id, nowMs, address)).catch(() => undefined)
   }
 }
 

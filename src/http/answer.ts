@@ -41,7 +41,7 @@ export class Answer<Request extends IncomingMessage = IncomingMessage> extends S
     // Headers as a list are not written by this program; they pass unchanged.
     if (Array.isArray(given)) return super.writeHead(status, given)
     const headers = { ...this.otherHeaders, ...lowerCased(given) }
-    if (!this.req.complete) this.#endConnection(headers)
+    if (!hasArrived(this.req)) this.#endConnection(headers)
     this.#isEndless = String(headers['content-type'] ?? '').startsWith('text/event-stream')
     if (isPackable(headers)) {
       headers['vary'] = headers['vary'] ? `${headers['vary']}, Accept-Encoding` : 'Accept-Encoding'
@@ -121,6 +121,13 @@ export class Answer<Request extends IncomingMessage = IncomingMessage> extends S
     // Closing while bytes arrive would reset the connection, and the client would lose its answer.
     socket.destroySoon = () => linger(socket, req)
   }
+}
+
+/** One without a body may be answered before the parser says that it is complete. */
+function hasArrived({ complete, headers }: IncomingMessage): boolean {
+  if (complete) return true
+  const { 'content-length': length = '0', 'transfer-encoding': encoding } = headers
+  return encoding === undefined && length === '0'
 }
 
 /** Ends our side, and keeps reading until the client has seen it, at most 5 s. */

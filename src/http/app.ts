@@ -8,12 +8,13 @@ import type { AppEnv } from './context.ts'
 import { errorBody } from './envelope.ts'
 import { RefusalLog } from './refusal-log.ts'
 import { RememberingRouter } from './remembering-router.ts'
+import { afterwards } from './steps.ts'
 
 export type Api = OpenAPIHono<AppEnv>
 
 /** A router whose refusals all leave in the documented envelope. Rooms add their routes to one of these. */
-export function newApi(): Api {
-  const api = new OpenAPIHono<AppEnv>({ router: new RememberingRouter() })
+export function newApi(router = new RememberingRouter()): Api {
+  const api = new OpenAPIHono<AppEnv>({ router })
   const route = api.openapi
   // Described with its input, and routed without: `operation` checks the input by itself.
   api.openapi = (({ middleware, ...described }: Parameters<typeof route>[0], handler: Parameters<typeof route>[1]) => {
@@ -59,9 +60,10 @@ const onEveryAnswer = {
 
 /** The root: request ids, the access log, error envelopes, 404 and 405. Authentication and routes are added to it. */
 export function newRoot(options: RootOptions): Api {
-  const root = newApi()
+  const router = new RememberingRouter()
+  const root = newApi(router)
   const refusals = new RefusalLog({ clock: options.clock ?? systemClock })
-  root.use('*', async (c, next) => {
+  root.use('*', (c, next) => {
     const startedMs = performance.now()
     const given = c.req.header('x-request-id')
     const requestId = given && requestIdForm.test(given) ? given : options.makeRequestId()
@@ -76,14 +78,16 @@ export function newRoot(options: RootOptions): Api {
     const otherHeaders: Record<string, string> = { 'x-request-id': requestId, ...onEveryAnswer }
     if (c.get('overTls') && options.servesPlainHttp?.() === false) otherHeaders['strict-transport-security'] = oneYear
     c.set('otherHeaders', otherHeaders)
-    await next()
-    addHeaders(c, otherHeaders)
-    const seconds = (performance.now() - startedMs) / 1000
-    options.onAnswer?.({ method: c.req.method, route: routeOf(c.req.matchedRoutes), status: c.res.status, seconds })
-    if (options.log.isLevelEnabled('debug'))
-      c.get('log')().debug({ method: c.req.method, path: c.req.path, status: c.res.status, seconds }, 'answered')
+    const answered = () => {
+      addHeaders(c, otherHeaders)
+      const seconds = (performance.now() - startedMs) / 1000
+      options.onAnswer?.({ method: c.req.method, route: routeOf(c.req.matchedRoutes), status: c.res.status, seconds })
+      if (options.log.isLevelEnabled('debug'))
+        c.get('log')().debug({ method: c.req.method, path: c.req.path, status: c.res.status, seconds }, 'answered')
+    }
+    return afterwards(next(), answered)
   })
-  root.use('*', async (c, next) => {
+  root.use('*', (c, next) => {
     const [, host = ''] = c.req.url.match(/^https?:\/\/([^/?#]*)/) ?? []
     if (options.isOurHost?.(host) !== false) return next()
     throw new AppError('VALIDATION_ERROR', `"${host}" is not a name of this gateway`, {
@@ -91,7 +95,7 @@ export function newRoot(options: RootOptions): Api {
     })
   })
   // Answered, not thrown: what is thrown here would pass the middleware above by.
-  root.notFound(async (c) => {
+  const notFound = async (c: Context<AppEnv>) => {
     const methods = methodsAt(root, c.req.path)
     if (methods.length === 0) {
       const missing = new AppError('NOT_FOUND', 'There is nothing at this path')
@@ -103,13 +107,16 @@ export function newRoot(options: RootOptions): Api {
     }
     c.header('Allow', methods.join(', '))
     return answerRefusal(c, notAllowed(c.req.method, methods))
-  })
-  root.onError((error, c) => {
+  }
+  const onError = (error: unknown, c: Context<AppEnv>) => {
     const refusal = asAppError(error)
     if (refusal.status === 405) c.header('Allow', methodsAt(root, c.req.path).join(', '))
     if (refusal.status >= 500) refusals.write(c.get('log')(), refusal, error)
     return answerRefusal(c, refusal)
-  })
+  }
+  root.notFound(notFound)
+  root.onError(onError)
+  router.join({ notFound, onError })
   return root
 }
 

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util'
 import { gunzip as gunzipCallback, gunzipSync } from 'node:zlib'
-import type { MiddlewareHandler } from 'hono'
+import type { Context, MiddlewareHandler, Next } from 'hono'
 import { AppError } from '../errors/index.ts'
 import type { AppEnv } from './context.ts'
 
@@ -134,9 +134,7 @@ export function jsonBodies(
   takesBytes: (path: string) => boolean,
   limitOf: (path: string) => number = () => jsonBodyLimitBytes,
 ): MiddlewareHandler<AppEnv> {
-  return async (c, next) => {
-    const { method } = c.req
-    if (method === 'GET' || method === 'HEAD' || method === 'DELETE' || takesBytes(c.req.path)) return next()
+  const read = async (c: Context<AppEnv>, next: Next) => {
     try {
       const isKnown = c.get('caller') !== undefined
       const bytes = await (isKnown ? readBody : readBodyInTime)(c.req.raw, limitOf(c.req.path))
@@ -153,6 +151,11 @@ export function jsonBodies(
       c.set('bodyRefusal', error)
     }
     return next()
+  }
+  return (c, next) => {
+    const { method } = c.req
+    const hasNone = method === 'GET' || method === 'HEAD' || method === 'DELETE' || takesBytes(c.req.path)
+    return hasNone ? next() : read(c, next)
   }
 }
 

@@ -34,6 +34,11 @@ export function noteKnown(c: Context): void {
   incoming?.via?.noteKnown()
 }
 
+/** The socket that a request came by; undefined where there is none. */
+export function connectionOf(c: Context): object | undefined {
+  return ((c.env ?? {}) as { incoming?: IncomingMessage }).incoming?.socket
+}
+
 /**
  * The open connections of a listener, kept within bounds. Until a caller is recognised on it, a connection is an unknown caller's.
  * Where there is one too many, the unknown caller's that has waited longest without a request makes room, of the same network

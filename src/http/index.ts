@@ -4,7 +4,7 @@ export { bodyParts, jsonBodies, jsonBodyLimitBytes, readBody, readBodyInTime, re
 export { initTls, type TlsMade, takeTls } from './box-authority.ts'
 export { type Caller, identityOf } from './caller.ts'
 export { type Certificate, readCertificate, type TlsFiles } from './certificate.ts'
-export { noteKnown } from './connections.ts'
+export { connectionOf, noteKnown } from './connections.ts'
 export { type AppEnv, demand, originOf, type RequestOrigin } from './context.ts'
 export { crossOrigin } from './cross-origin.ts'
 export { type DescribedOperation, type Description, describeRoutes, type Example } from './description.ts'

@@ -1,5 +1,5 @@
 import { createRoute, type RouteConfig, z } from '@hono/zod-openapi'
-import type { MiddlewareHandler } from 'hono'
+import type { Context, MiddlewareHandler, Next } from 'hono'
 import type { Permission } from '../config/index.ts'
 import { catalogue, type ErrorCode } from '../errors/index.ts'
 import type { Caller } from './caller.ts'
@@ -200,19 +200,20 @@ function admission(spec: { access: Access; input: Input; method: string }): Midd
   const parameters = Object.keys(input.query?.shape ?? {})
   const takesJson = carriesBody(spec.method) && !input.bytes
   const body = input.body ?? z.object({})
-  return async (c, next) => {
-    if (access !== 'public' && access !== 'caller') demandOne(c.get('caller'), [access].flat())
-    const refusal = c.get('bodyRefusal')
-    if (refusal) throw refusal
-    refuseUnknownParameters(c, parameters)
-    if (!takesJson) return next()
+  const withJson = async (c: Context<AppEnv>, next: Next) => {
     const isStrict = prefersStrict(c.req.header('prefer'))
     if (isStrict) c.header('Preference-Applied', 'handling=strict')
     const unknown = unknownFields(c.get('jsonBody'), body)
     if (isStrict && unknown.length > 0) throw refusalOf(unknown)
     await next()
     if (unknown.length > 0) await listIgnored(c, unknown)
-    return undefined
+  }
+  return (c, next) => {
+    if (access !== 'public' && access !== 'caller') demandOne(c.get('caller'), [access].flat())
+    const refusal = c.get('bodyRefusal')
+    if (refusal) throw refusal
+    refuseUnknownParameters(c, parameters)
+    return takesJson ? withJson(c, next) : next()
   }
 }
 
