@@ -107,6 +107,12 @@ export function useSiteFacts(isWanted: boolean, onLeft: () => void): SiteFacts {
   }
 }
 
+/** Returns a site as the list has it, and asks again every `everyMs`; undefined until it is known. */
+export function useSite(siteId: string | undefined, onLeft: () => void, everyMs?: number): Site | undefined {
+  const { answer } = useAnswer<{ data: readonly Site[] }>('/api/hub/sites', onLeft, everyMs)
+  return answer?.data.find((one) => one.siteId === siteId)
+}
+
 /** Returns a time of day with its date, in the zone of a site, or this device's. */
 export const timeOf = (iso: string, timeZone?: string): string =>
   formatted(Date.parse(iso), timeZone, { dateStyle: 'medium', timeStyle: 'short' })

@@ -1,10 +1,11 @@
 import { useRef, useState } from 'hono/jsx/dom'
 import { follow, go } from './address.ts'
 import { alertWords } from './alert-words.ts'
-import { timeOf, useAnswer } from './hub-ask.ts'
+import { timeOf, useAnswer, useSite } from './hub-ask.ts'
 import { type Fleet, pageOf, type Site } from './hub-list.ts'
 import { HubLogs } from './hub-logs.tsx'
 import { HubPages } from './hub-pages.tsx'
+import { HubProblem } from './hub-problem.tsx'
 import { hubTexts } from './hub-texts.ts'
 import { locale } from './language.ts'
 
@@ -24,8 +25,7 @@ type Slot = {
 
 /** The slots of a site, now or at a time of the past. */
 export const HubFloor = ({ siteId, at, onLeft }: { siteId: string; at: string; onLeft: () => void }) => {
-  const sites = useAnswer<{ data: readonly Site[] }>('/api/hub/sites', onLeft, everyMs)
-  const site = sites.answer?.data.find((one) => one.siteId === siteId)
+  const site = useSite(siteId, onLeft, everyMs)
   const path = `/api/hub/sites/${encodeURIComponent(siteId)}/slots`
   const isPast = Number.isFinite(Date.parse(at))
   const asked = isPast ? `${path}?at=${encodeURIComponent(new Date(at).toISOString())}` : path
@@ -52,14 +52,7 @@ export const HubFloor = ({ siteId, at, onLeft }: { siteId: string; at: string; o
       {site?.state === 'forked' ? <HubLogs site={site} /> : null}
       {site ? <Gateway site={site} /> : null}
       {code === 'NOT_FOUND' ? null : <Time siteId={siteId} at={isPast ? at : ''} />}
-      {problem === '' ? null : (
-        <p class="card alarm">
-          {code === 'NOT_FOUND' ? words.unknown : problem}{' '}
-          <a href="/" onClick={follow}>
-            {hubTexts.sites.toSites}
-          </a>
-        </p>
-      )}
+      <HubProblem problem={problem} code={code} unknown={words.unknown} />
       {answer || problem !== '' ? null : <p class="card">{hubTexts.asking}</p>}
       {answer && slots.length === 0 ? <p class="card">{isPast ? words.noneThen : words.none}</p> : null}
       {slots.length > 0 ? (

@@ -1,8 +1,9 @@
 import { useState } from 'hono/jsx/dom'
 import { follow } from './address.ts'
-import { timeOf, useAnswer } from './hub-ask.ts'
+import { timeOf, useAnswer, useSite } from './hub-ask.ts'
 import { differences, type Side } from './hub-fork.ts'
 import type { Site } from './hub-list.ts'
+import { HubProblem } from './hub-problem.tsx'
 import { hubTexts } from './hub-texts.ts'
 import { locale } from './language.ts'
 
@@ -43,8 +44,7 @@ export const HubLog = ({ logId, before, onLeft }: LogProps) => {
     onLeft,
     before === undefined ? everyMs : undefined,
   )
-  const sites = useAnswer<{ data: readonly Site[] }>('/api/hub/sites', onLeft)
-  const site = sites.answer?.data.find(({ siteId }) => siteId === answer?.log.siteId)
+  const site = useSite(answer?.log.siteId, onLeft)
   const log = answer?.log
   return (
     <main class="hub" id="main">
@@ -54,14 +54,7 @@ export const HubLog = ({ logId, before, onLeft }: LogProps) => {
           {log ? words.entries(log.size) : problem ? '' : hubTexts.asking}
         </p>
       </div>
-      {problem === '' ? null : (
-        <p class="card alarm">
-          {code === 'NOT_FOUND' ? words.unknown : problem}{' '}
-          <a href="/" onClick={follow}>
-            {hubTexts.sites.toSites}
-          </a>
-        </p>
-      )}
+      <HubProblem problem={problem} code={code} unknown={words.unknown} />
       {log ? <State log={log} logId={logId} /> : null}
       {log ? <Forks path={path} timezone={site?.timezone} onLeft={onLeft} /> : null}
       {answer ? (
