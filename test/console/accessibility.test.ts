@@ -84,6 +84,7 @@ for (const [screen, context] of Object.entries(screens)) {
     t.same(await violations(page), [], 'the story of a pallet with a proof')
     await page.goto(`${url}find/nobody`)
     await page.getByRole('heading', { name: 'Never seen here' }).waitFor()
+    await page.getByText('Next: compare it with the label').waitFor()
     t.same(await violations(page), [], 'an unknown code')
     await page.goto(url)
     await slot(page, '002-02').waitFor()

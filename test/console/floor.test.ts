@@ -164,6 +164,28 @@ t.test(
   },
 )
 
+t.test(
+  'a floor without slots leads who may make them to the plan editor, and says whom others ask',
+  inBrowser,
+  async (t) => {
+    const { url } = await place(t)
+    for (const [name, locale, next] of [
+      ['ada', 'en-US', 'There are no slots yet. Next: make them by their labels'],
+      ['olga', 'de-DE', 'Es gibt noch keine Stellplätze. Ein Admin dieses Gateways legt sie an.'],
+    ] as const) {
+      const { page, faults } = await open(t, browser, url, { ...screens.handheld, locale })
+      await signIn(page, name)
+      await page.getByText(next).waitFor()
+      t.same(await violations(page), [], name)
+      const way = page.locator('#floor').getByRole('link', { name: 'To the plan editor' })
+      t.equal(await way.count(), name === 'ada' ? 1 : 0)
+      if (name === 'ada') await way.click()
+      if (name === 'ada') await page.getByRole('heading', { name: 'Plan editor' }).waitFor()
+      t.same(faults, [])
+    }
+  },
+)
+
 t.test('seven tabs of one browser share one stream, also after the first one is closed', inBrowser, async (t) => {
   const { gateway, url } = await racks(t)
   const { page: first } = await open(t, browser, url)

@@ -143,6 +143,7 @@ export const Console = ({ siteId, caller, slot: asked, at, onLeft }: Props) => {
             isOddKnown={odd !== undefined}
             isKnown={shown !== undefined && known.zones !== undefined}
             isPast={at !== undefined}
+            mayMake={caller.permissions.includes('whms:write')}
             chosen={slot?.id}
             onChoose={choose}
           />

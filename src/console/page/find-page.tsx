@@ -257,6 +257,7 @@ const Unknown = ({ answer: { code, barcode }, isPast }: { answer: ScanAnswer; is
         <Said words={warningWords(warning)} />
       </p>
     ))}
+    {isPast ? null : <p>{words.unknownNext}</p>}
   </section>
 )
 

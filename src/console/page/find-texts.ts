@@ -13,6 +13,8 @@ const english = {
   notThen: 'Not known at that time',
   neverSeen: 'Never seen here',
   noneHas: 'No slot, pallet or transport unit that you may see has the code',
+  unknownNext:
+    'Next: compare it with the label, and scan again. A pallet is known from its first scan or its registration on.',
   readAs: (read: string) => `It was read as GS1: ${read}.`,
   plainText: 'It is plain text, not a GS1 code.',
   unit: (reference: string) => `Transport unit ${reference}`,
@@ -94,6 +96,8 @@ const german: typeof english = {
   notThen: 'Zu dieser Zeit nicht bekannt',
   neverSeen: 'Hier nie gesehen',
   noneHas: 'Kein Stellplatz, keine Palette und keine Transporteinheit, die Sie sehen dürfen, hat den Code',
+  unknownNext:
+    'Als Nächstes: mit dem Etikett vergleichen und noch einmal scannen. Eine Palette ist ab ihrem ersten Scan oder ihrer Registrierung bekannt.',
   readAs: (read) => `Er wurde als GS1 gelesen: ${read}.`,
   plainText: 'Er ist einfacher Text, kein GS1-Code.',
   unit: (reference) => `Transporteinheit ${reference}`,

@@ -1,4 +1,5 @@
 import { useLayoutEffect, useMemo, useRef, useState } from 'hono/jsx/dom'
+import { follow } from './address.ts'
 import type { PlanImage, Point, Slot, Warehouse, Zone } from './answers.ts'
 import { numberWords } from './counting.ts'
 import { floorTexts } from './floor-texts.ts'
@@ -39,6 +40,8 @@ type Props = {
   isOddKnown: boolean
   isKnown: boolean
   isPast: boolean
+  /** Whether the caller may make slots. */
+  mayMake: boolean
   chosen: number | undefined
   onChoose: (id: number) => void
 }
@@ -51,7 +54,7 @@ export const planCursorId = 'plan-cursor'
 
 /** Draws the hall from above: zones in their colors, slots with their status. */
 export const FloorPlan = (props: Props) => {
-  const { warehouses, warehouse, onWarehouse, slots, odd, isOddKnown, isKnown, isPast, chosen } = props
+  const { warehouses, warehouse, onWarehouse, slots, odd, isOddKnown, isKnown, isPast, mayMake, chosen } = props
   const [drawn, setDrawn] = useState<Drawn>({ isWhole: true, isNearest: false })
   const control = useRef<PlanControl | null>(null)
   const last = useRef<Drawn>(drawn)
@@ -85,13 +88,31 @@ export const FloorPlan = (props: Props) => {
       </div>
       {shown.length > 0 ? (
         <Plan {...props} slots={shown} drawn={drawn} onDrawn={onDrawn} control={control} />
+      ) : isKnown ? (
+        <NoSlots mayMake={mayMake && !isPast} />
       ) : (
-        <p class="blank tall">{isKnown ? floorTexts.empty : texts.loading}</p>
+        <p class="blank tall">{texts.loading}</p>
       )}
       <Legend slots={shown} odd={isOddKnown ? odd : undefined} />
     </section>
   )
 }
+
+/** Says what comes next; who may make slots gets the way there. */
+const NoSlots = ({ mayMake }: { mayMake: boolean }) => (
+  <div class="blank tall">
+    <p>
+      {floorTexts.empty} {mayMake ? floorTexts.emptyNext : floorTexts.emptyWaits}
+    </p>
+    {mayMake ? (
+      <p>
+        <a class="button" href="/plan" onClick={follow}>
+          {floorTexts.toEditor}
+        </a>
+      </p>
+    ) : null}
+  </div>
+)
 
 type Control = { current: PlanControl | null }
 

@@ -115,7 +115,10 @@ const english = {
   whole: 'Whole hall',
   plan: (hall: string, slots: number) =>
     `Floor plan of ${hall}, ${countOf(slots, 'slot')}. The same slots are in the table below.`,
-  empty: 'No slots yet. An admin imports them: gatehouse import slots FILE.',
+  empty: 'There are no slots yet.',
+  emptyWaits: 'An admin of this gateway makes them.',
+  emptyNext: 'Next: make them by their labels, or bring a list of them.',
+  toEditor: 'To the plan editor',
   pastFailed: (why: string) => `That time cannot be shown: ${why}.`,
 }
 
@@ -235,7 +238,10 @@ const german: typeof english = {
   whole: 'Ganze Halle',
   plan: (hall, slots) =>
     `Hallenplan von ${hall}, ${countOf(slots, 'Stellplatz', 'Stellplätze')}. Dieselben Stellplätze stehen unten in der Tabelle.`,
-  empty: 'Noch keine Stellplätze. Ein Admin importiert sie: gatehouse import slots DATEI.',
+  empty: 'Es gibt noch keine Stellplätze.',
+  emptyWaits: 'Ein Admin dieses Gateways legt sie an.',
+  emptyNext: 'Als Nächstes: nach ihren Bezeichnungen anlegen oder aus einer Liste übernehmen.',
+  toEditor: 'Plan bearbeiten',
   pastFailed: (why) => `Dieser Zeitpunkt kann nicht gezeigt werden: ${why}.`,
 }
 
