@@ -28,7 +28,7 @@ t.test('a slot whose outline was drawn in another unit is in every tile that it 
   t.same(at(3000, 2400), [0, 1001])
   t.same(at(-2, 0), [])
   t.same(at(3751, 0), [])
-  t.equal(tilesOf(wrong, scale), undefined, 'too many to name')
+  t.ok(tilesOf(wrong, scale) === undefined, 'too many to name')
   t.ok(performance.now() - begun < 1000, `${Math.round(performance.now() - begun)} ms`)
   t.end()
 })
