@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { offersOf, pastedOf, type Site } from '../../src/console/page/hub-list.ts'
+import { offersOf, pastedOf, runsOffered, type Site } from '../../src/console/page/hub-list.ts'
 import { hubTexts } from '../../src/console/page/hub-texts.ts'
 import { violations } from '../support/axe.ts'
 import { inBrowser, launchBrowser, open } from '../support/browser.ts'
@@ -156,6 +156,10 @@ t.test('the page says which sites are not ready for the next step of an offer, t
     ...[runs, site('Hall 2', '1.3.0', 'failed'), site('Hall 3', '1.3.0', 'undecided')],
   ])
   t.match(offer, { version: '1.3.0', sites: 3, running: 1 })
+  const unheard = { ...site('Hall 4', '1.3.0', 'silent'), version: '1.3.0' }
+  t.same([runs, unheard, site('Hall 2', '1.3.0', 'failed'), site('Hall 0', null, null)].map(runsOffered), [
+    ...[true, true, false, false],
+  ])
   t.match(offersOf([runs, site('Hall 2', '1.3.0', 'failed', false)]), [{ waitsFor: { length: 0 } }], 'the last stage')
   t.equal(
     hubTexts.sites.offerWaits(offer?.waitsFor ?? []),

@@ -2,7 +2,7 @@ import { useRef, useState } from 'hono/jsx/dom'
 import { follow, go } from './address.ts'
 import { alertWords } from './alert-words.ts'
 import { timeOf, useAnswer, useSite } from './hub-ask.ts'
-import { type Fleet, pageOf, type Site } from './hub-list.ts'
+import { type Fleet, pageOf, runsOffered, type Site } from './hub-list.ts'
 import { HubLogs } from './hub-logs.tsx'
 import { HubPages } from './hub-pages.tsx'
 import { HubProblem } from './hub-problem.tsx'
@@ -88,7 +88,7 @@ const Gateway = ({ site }: { site: Site }) => {
   const at = (iso: string | null) => (iso === null ? words.unknownYet : timeOf(iso, timezone))
   const facts = [
     [hubTexts.sites.version, version ?? words.unknownYet],
-    [words.offered, offered === null || offered === version ? '' : offered],
+    [words.offered, offered === null || runsOffered(site) ? '' : offered],
     [words.region, regions.join(', ')],
     [words.alerts, fleet.openAlerts === null ? words.alertsMany : fleet.openAlerts.toLocaleString(locale)],
     [words.cameras, words.ofCameras(fleet.cameras.withoutPictures, fleet.cameras.configured)],

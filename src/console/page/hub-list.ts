@@ -105,12 +105,16 @@ export function countsOf(
     .filter(({ count }) => count > 0)
 }
 
+/** Whether a site runs the version that it is offered, or a newer one. A site that is not heard may run it, too. Pure. */
+export const runsOffered = ({ offered, offerState, version }: Site): boolean =>
+  offered !== null && (offerState === 'runs' || offerState === 'unwell' || version === offered)
+
 /** Returns which versions are offered, to how many sites, how many of those run it, and which are not ready for the next stage. Pure. */
 export function offersOf(sites: readonly Site[]) {
   const versions = new Set(sites.flatMap(({ offered }) => offered ?? []))
   return [...versions].map((version) => {
     const having = sites.filter(({ offered }) => offered === version)
-    const running = having.filter(({ offerState }) => offerState === 'runs' || offerState === 'unwell').length
+    const running = having.filter(runsOffered).length
     const waitsFor = having.flatMap(({ name, offerState, offerWaits }) =>
       offerWaits && offerState !== null && offerState !== 'runs' ? [{ name, state: offerState }] : [],
     )

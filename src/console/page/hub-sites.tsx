@@ -11,6 +11,7 @@ import {
   offersOf,
   pageOf,
   regionsOf,
+  runsOffered,
   type Site,
   type Wanted,
 } from './hub-list.ts'
@@ -259,9 +260,7 @@ const Row = ({ site }: { site: Site }) => {
       </td>
       <td class="hub-wide">
         {site.version ?? '–'}
-        {site.offered === null || site.offered === site.version ? null : (
-          <p class="hub-trouble">{words.offered(site.offered)}</p>
-        )}
+        {site.offered === null || runsOffered(site) ? null : <p class="hub-trouble">{words.offered(site.offered)}</p>}
       </td>
     </tr>
   )
