@@ -39,7 +39,11 @@ export type RefusedDetection = {
   readonly detectionId: number
   /** Name of its clip in the folder of the clips; null: it has none. */
   readonly file: string | null
+  /** Of the clip and its picture. */
+  readonly sizeBytes: number
 }
+
+const noFile = { file: null, sizeBytes: 0 }
 
 type DetectionRecorderNeeds = {
   readonly work: UnitOfWork
@@ -83,7 +87,7 @@ export class DetectionRecorder {
 
   /** Records motion that fired, with its notification; a repeat changes nothing. */
   async fired(message: MotionFired): Promise<void> {
-    await this.#untilWritten(() => this.#fire(message), { detectionId: message.detectionId, file: null })
+    await this.#untilWritten(() => this.#fire(message), { detectionId: message.detectionId, ...noFile })
   }
 
   /**
@@ -97,14 +101,18 @@ export class DetectionRecorder {
         if (this.#needs.work.read((tx) => store.findReservation(tx, detectionId))) return
         await this.#needs.work.write((tx) => void this.#reserve(tx, facts, true))
       },
-      { detectionId, file: null },
+      { detectionId, ...noFile },
     )
   }
 
   /** Records what became of a clip; a repeat changes nothing. Resolves with false when it is left to the next start. */
-  closed(message: ClipClosed | ClipLost): Promise<boolean> {
-    const file = message.type === 'clipClosed' ? message.file : null
-    return this.#untilWritten(() => this.#close(message), { detectionId: message.detectionId, file })
+  async closed(message: ClipClosed | ClipLost): Promise<boolean> {
+    const { detectionId } = message
+    const isWritten = await this.#untilWritten(() => this.#close(message), { detectionId, ...fileOf(message) })
+    // The database takes not even the loss, and there is no clip any more that the next start could report.
+    if (!isWritten && this.#refused.has(detectionId) && message.type === 'clipLost' && message.reason === 'given-up')
+      this.#needs.link.send({ type: 'recorded', detectionId })
+    return isWritten
   }
 
   /**
@@ -112,7 +120,7 @@ export class DetectionRecorder {
    * false when that is left to the next start.
    */
   covered({ detectionId, by }: FilmCovered): Promise<boolean> {
-    return this.#untilWritten(() => this.#cover(detectionId, by), { detectionId, file: null })
+    return this.#untilWritten(() => this.#cover(detectionId, by), { detectionId, ...noFile })
   }
 
   /**
@@ -128,7 +136,7 @@ export class DetectionRecorder {
     })
     // Each by itself, in one commit: one that is refused keeps no other one from being recorded.
     await Promise.all(
-      lost.map((fired) => this.#untilWritten(() => this.#writeLost(fired), { detectionId: fired.id, file: null })),
+      lost.map((fired) => this.#untilWritten(() => this.#writeLost(fired), { detectionId: fired.id, ...noFile })),
     )
   }
 
@@ -338,6 +346,11 @@ export class DetectionRecorder {
     if (this.#needs.work.diskFault) return true
     return err instanceof AppError && (err.code === 'STORAGE_FULL' || err.code === 'NOT_READY')
   }
+}
+
+function fileOf(message: ClipClosed | ClipLost): Pick<RefusedDetection, 'file' | 'sizeBytes'> {
+  if (message.type === 'clipLost') return noFile
+  return { file: message.file, sizeBytes: message.sizeBytes + (message.snapshot?.sizeBytes ?? 0) }
 }
 
 function clipFileOf({ id, cctv_id, timestamp_ms }: DetectionEventRow, { sizeBytes, snapshot }: ClipClosed): ClipFile {

@@ -292,12 +292,12 @@ export class CamerasService {
     }
   }
 
-  /** Lists the clips that could not be made yet, the oldest first. */
+  /** Lists the clips that could not be made yet, and those that the database refuses, the oldest first. */
   waitingClips() {
-    return this.#needs.work.read((tx) => this.#waiting.list(tx))
+    return this.#needs.work.read((tx) => this.#waiting.list(tx, this.#needs.recorder.refused))
   }
 
-  /** Lets a clip that could not be made yet go, unless it is held: it will be recorded as lost, with these words. */
+  /** Lets a clip that could not be made or recorded yet go, unless it is held: it will be recorded as lost, with these words. */
   giveUpClip(id: number, words: string): void {
     const message = this.#needs.work.read((tx) => givingUp(tx, id, words))
     if (message) this.#needs.link.send(message)

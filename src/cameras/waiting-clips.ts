@@ -1,9 +1,10 @@
 import type { ReadTx } from '../database/index.ts'
 import { clipToCome, holdsOn } from '../log/index.ts'
 import type { ClipWaits, ToCameras } from '../video/index.ts'
+import type { RefusedDetection } from './detection-recorder.ts'
 import { findDetection, findReservation } from './store.ts'
 
-/** A clip whose video is on the disk, and which could not be made yet. */
+/** A clip whose video is on the disk, and which could not be made or recorded yet. */
 export type WaitingClip = {
   readonly id: number
   readonly cctvId: number
@@ -11,6 +12,8 @@ export type WaitingClip = {
   readonly sizeBytes: number
   /** Whether an incident or a dispute needs it. */
   readonly isHeld: boolean
+  /** Whether it is made, and the database refuses it. */
+  readonly isRefused: boolean
 }
 
 /** What is known of the clips that wait, as a whole. */
@@ -61,13 +64,18 @@ export class WaitingClips {
     return { count: all.length, forMs: nowMs - Math.min(...all.map(({ sinceMs }) => sinceMs)), words: newest.words }
   }
 
-  /** Lists them, the oldest first. */
-  list(tx: ReadTx): WaitingClip[] {
-    const found = [...this.#known].flatMap(([id, { sizeBytes }]) => {
+  /** Lists them, and those that the database refuses, the oldest first. */
+  list(tx: ReadTx, refused: readonly RefusedDetection[]): WaitingClip[] {
+    const made = refused.filter(({ file }) => file !== null)
+    const all = [
+      ...[...this.#known].map(([id, { sizeBytes }]) => ({ id, sizeBytes, isRefused: false })),
+      ...made.map(({ detectionId: id, sizeBytes }) => ({ id, sizeBytes, isRefused: true })),
+    ]
+    const found = all.flatMap(({ id, sizeBytes, isRefused }) => {
       const fired = findReservation(tx, id)
       if (!fired || findDetection(tx, id)) return []
       const isHeld = holdsOn(tx, clipToCome(id)).length > 0
-      return [{ id, cctvId: fired.cctv_id, firedAtMs: fired.fired_at_ms, sizeBytes, isHeld }]
+      return [{ id, cctvId: fired.cctv_id, firedAtMs: fired.fired_at_ms, sizeBytes, isHeld, isRefused }]
     })
     return found.toSorted((a, b) => a.firedAtMs - b.firedAtMs || a.id - b.id)
   }

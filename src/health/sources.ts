@@ -111,7 +111,7 @@ export function refusedObservation(
   const names = refused.map(({ detectionId, file }) => (file ? `clips/${file}` : `detection ${detectionId} (no clip)`))
   const more = names.length > mostNamed ? ` and ${names.length - mostNamed} more` : ''
   const count = names.length === 1 ? '1 detection' : `${names.length} detections`
-  const message = `The database refuses to record ${count}: ${names.slice(0, mostNamed).join(', ')}${more}. The files stay where they are, and each start tries again. The log of gatehouse says why. Keep the files, and run "gatehouse ledger verify".`
+  const message = `The database refuses to record ${count}: ${names.slice(0, mostNamed).join(', ')}${more}. The files stay where they are as long as clips are kept, and each start tries again. The log of gatehouse says why. Keep the files, and run "gatehouse ledger verify".`
   return { ...observed, wrong: { kind, forMs: 0, message } }
 }
 

@@ -35,7 +35,7 @@ type RetentionNeeds = {
   readonly audit: AuditTrail
   readonly makeId: () => string
   readonly dataDir: string
-  /** Clips whose video is on the disk and that could not be made yet, and how they are let go. */
+  /** Clips whose video is on the disk and that could not be made or recorded yet, and how they are let go. */
   readonly waiting: {
     readonly list: () => readonly WaitingClip[]
     readonly giveUp: (id: number, words: string) => void
@@ -62,6 +62,10 @@ const photoSlices = 20
 const unmadeWords = {
   age: 'It could not be made into a clip before it was too old to be kept',
   'free-space': 'It could not be made into a clip before the disk was nearly full',
+}
+const refusedWords = {
+  age: 'The database refused to record it until it was too old to be kept',
+  'free-space': 'The database refused to record it until the disk was nearly full',
 }
 
 const beginning: ClipPlace = { timestamp_ms: Number.MIN_SAFE_INTEGER, detection_id: 0 }
@@ -175,8 +179,9 @@ export class Retention {
     })
     const choices = whatToRemove(files, policy)
     for (const { file, cause } of choices) {
-      const cctvId = clips.find(({ id }) => id === file.id)?.cctvId ?? 0
-      waiting.giveUp(file.id, `${unmadeWords[cause]} (${this.#policyOf(cause, cctvId)}).`)
+      const { cctvId = 0, isRefused = false } = clips.find(({ id }) => id === file.id) ?? {}
+      const words = isRefused ? refusedWords : unmadeWords
+      waiting.giveUp(file.id, `${words[cause]} (${this.#policyOf(cause, cctvId)}).`)
     }
     return choices.length
   }

@@ -1,3 +1,5 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { type Clock, type Logger, type RandomBytes, TaskLimit } from '../platform/index.ts'
 import { Camera } from './camera.ts'
 import { CellStore } from './cell-store.ts'
@@ -59,14 +61,20 @@ export class CameraSet {
   readonly #givenUp = new Map<number, string>()
   /** Clips of an earlier run of which nothing is known but their video. */
   readonly #unreadable = new Set<number>()
+  /** Finished clips that the database does not have yet, and when each ends. */
+  readonly #reported = new Map<number, number>()
   #work: Promise<void>
   #isStopping = false
   #reserveBytes = 0
 
   constructor(options: CameraSetOptions) {
-    const { ffmpeg, clipsFolder, historyFolder, cellsFolder, freeBytes, clock, log, post } = options
+    const { ffmpeg, clipsFolder, historyFolder, cellsFolder, freeBytes, clock, log } = options
     const turns = new TaskLimit(cutsAtOnce)
-    this.#needs = options
+    const post: CameraSetOptions['post'] = (message, handOver) => {
+      if (message.type === 'clipClosed') this.#reported.set(message.detectionId, message.endedAt)
+      options.post(message, handOver)
+    }
+    this.#needs = { ...options, post }
     this.#patience = new Patience(clock)
     this.#tools = {
       ...{ ffmpeg: ffmpeg.path, folder: clipsFolder, log, inTurn: (task) => turns.run(task) },
@@ -267,8 +275,13 @@ export class CameraSet {
 
   async #giveUp(facts: DetectionFacts, words: string): Promise<void> {
     const { detectionId } = facts
+    const endedAt = this.#reported.get(detectionId)
     if (this.#unreadable.delete(detectionId)) this.#needs.post(await giveUp(this.#tools, facts, words))
-    else {
+    else if (endedAt !== undefined) {
+      this.#reported.delete(detectionId)
+      await rm(join(this.#tools.folder, `${detectionId}.png`), { force: true })
+      this.#needs.post({ ...(await giveUp(this.#tools, facts, words)), endedAt })
+    } else {
       this.#givenUp.set(detectionId, words)
       // One that is being made now is asked for again when that has failed.
       if (!this.#patience.hurry(detectionId)) this.#givenUp.delete(detectionId)
@@ -278,6 +291,7 @@ export class CameraSet {
   async #forget(detectionId: number): Promise<void> {
     this.#films.recorded(detectionId)
     this.#givenUp.delete(detectionId)
+    this.#reported.delete(detectionId)
     await forget(this.#tools.folder, detectionId).catch((err: unknown) => this.#failed(err))
   }
 

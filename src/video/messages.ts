@@ -71,7 +71,7 @@ export type ToCameras =
   /** `clipClosed` or `clipLost` of this detection is in the database; until then it is sent again at each start. */
   | { readonly type: 'recorded'; readonly detectionId: number }
   /**
-   * A clip that waits (`clipWaits`) is not to be kept any longer; `words` says why. Answered by `clipLost`, unless it is being
+   * A clip that waits (`clipWaits`), or that the database refuses, is not to be kept any longer; `words` says why. Answered by `clipLost`, unless it is being
    * made at this moment.
    */
   | { readonly type: 'giveUpClip'; readonly facts: DetectionFacts; readonly words: string }

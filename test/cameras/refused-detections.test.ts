@@ -3,10 +3,10 @@ import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { databaseFile } from '../../src/database/index.ts'
 import { AppError } from '../../src/errors/index.ts'
-import type { ClipClosed, FromCameras, ToCameras } from '../../src/video/index.ts'
+import type { ClipClosed, ClipLost, FromCameras, ToCameras } from '../../src/video/index.ts'
 import { people, type TestGateway, testGateway } from '../support/gateway.ts'
 
-const camera = { id: 7, url: 'rtsp://192.0.2.7/main', owner: 'vera', motion: {} }
+const camera = { id: 7, url: 'rtsp://192.0.2.7/main', owner: 'vera', retentionDays: 3, motion: {} }
 const motionAt = Date.UTC(2026, 2, 2, 8)
 const facts = { cameraId: 7, motionAt, score: 0.42, sceneChange: false }
 
@@ -73,7 +73,8 @@ t.test('a clip that the database refuses holds up no other one, and stays to be 
   await attempts(made.gateway, 2)
   t.match(await detections(made.gateway), [{ id: 2, clipStatus: 'lost' }], 'the refused one is not lost')
   t.same(made.confirmed, [])
-  const message = /^The database refuses to record 1 detection: clips\/1\.mp4\. The files stay where they are/
+  const message =
+    /^The database refuses to record 1 detection: clips\/1\.mp4\. The files stay where they are as long as clips are kept/
   t.match(await newestAlert(made.gateway), { kind: 'clips.refused', message })
   t.match((await ask(made.gateway, '/api/health')).checks.cameras, { status: 'degraded', reason: /files are kept/ })
   t.match(await made.gateway.metricsText(), 'gatehouse_health_troubles{kind="clips.refused"} 1')
@@ -99,6 +100,54 @@ t.test('a loss that the database refuses keeps no other loss from being recorded
   ])
   await attempts(gateway, 5)
   t.match(await newestAlert(gateway), { kind: 'clips.refused', message: / 1 detection: detection 1 \(no clip\)\. / })
+})
+
+/** A clip that the database refuses until retention lets it go, and what it says of that. */
+async function letGo(made: Awaited<ReturnType<typeof hall>>): Promise<ClipLost> {
+  const { gateway } = made
+  await hear(gateway, closed(1), { type: 'leftoversDone', count: 1, kept: [] })
+  await attempts(gateway, 5)
+  const sent: ToCameras[] = []
+  const { send } = gateway.camerasThread
+  gateway.camerasThread.send = (message: ToCameras) => {
+    sent.push(message)
+    send(message)
+  }
+  const givenUp = () => sent.filter((message) => message.type === 'giveUpClip')
+  await gateway.retention.look()
+  t.same(givenUp(), [], 'not before it is too old')
+  gateway.clock.advance(3 * 86_400_000)
+  await gateway.retention.look()
+  const [message] = givenUp()
+  if (!message) throw new Error('it is not let go')
+  const { facts, words } = message
+  return { ...facts, type: 'clipLost', reason: 'given-up', words, endedAt: motionAt + 5000 }
+}
+
+t.test(
+  'a clip that the database refuses until it is too old to be kept is recorded as lost, with the reason',
+  async (t) => {
+    const made = await hall(t)
+    change(made.gateway, refuse(1, 'recorded'))
+    const loss = await letGo(made)
+    await hear(made.gateway, loss)
+    const reason = 'The database refused to record it until it was too old to be kept (cameras[7].retentionDays: 3).'
+    const recorded = (await detections(made.gateway)).find(({ id }: { id: number }) => id === 1)
+    t.match(recorded, { clipStatus: 'lost', reason })
+    t.ok(made.confirmed.includes(1))
+    t.same(made.gateway.cameras.clipsRefused(), [])
+  },
+)
+
+t.test('when the database refuses even the loss, the next start does not try it again', async (t) => {
+  const made = await hall(t)
+  change(made.gateway, refuse(1, 'recorded'))
+  change(made.gateway, refuse(1, 'lost').replace('TRIGGER refused', 'TRIGGER refused_too'))
+  const loss = await letGo(made)
+  made.gateway.cameras.heard(loss)
+  await attempts(made.gateway, 5)
+  t.ok(made.confirmed.includes(1), 'its facts are forgotten')
+  t.match(made.gateway.cameras.clipsRefused(), [{ detectionId: 1, file: null }])
 })
 
 for (const code of ['STORAGE_FULL', 'NOT_READY'] as const) {

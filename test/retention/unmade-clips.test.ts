@@ -168,7 +168,7 @@ t.test('clips of an earlier run that nothing can make, for want of ffmpeg, are s
 async function shortDisk() {
   const gateway = await testGateway({ config: { cameras } })
   const letGo: number[] = []
-  const clip = { id: 1, cctvId: 7, firedAtMs: gateway.clock.now(), sizeBytes: 100, isHeld: false }
+  const clip = { id: 1, cctvId: 7, firedAtMs: gateway.clock.now(), sizeBytes: 100, isHeld: false, isRefused: false }
   const parts = {
     freeBytes: () => 90,
     settings: () => ({ clipDays: () => ({ days: 1, key: 'none' }), minFreeBytes: 100, keepLocalDays: 90 }),

@@ -393,6 +393,24 @@ t.test(
   },
 )
 
+t.test('a finished clip that the database refuses is given up in words, with its picture', async (t) => {
+  const folder = t.testdir({ clips: {} })
+  const clips = join(folder, 'clips')
+  await leaveSpool(clips, 9)
+  const gateway = new Started(clips, ffmpeg)
+  await gateway.until('clipClosed')
+  t.same(readdirSync(clips).sort(), ['9.json', '9.mp4', '9.png'])
+  const [{ endedAt } = { endedAt: 0 }] = gateway.heard('clipClosed')
+  for (let i = 0; i < 2; i += 1)
+    gateway.thread.receive({ type: 'giveUpClip', facts: facts(9, startMs), words: 'Too old.' })
+  await gateway.until('clipLost')
+  t.match(gateway.heard('clipLost'), [{ detectionId: 9, reason: 'given-up', words: 'Too old.', endedAt }])
+  t.same(readdirSync(clips), ['9.json'], 'until the loss is recorded')
+  gateway.thread.receive({ type: 'recorded', detectionId: 9 })
+  await gateway.stop()
+  t.same(readdirSync(clips), [])
+})
+
 t.test('facts that cannot be read keep their video, and are no reason to lose another clip', async (t) => {
   const folder = t.testdir({ '3.json': '{"facts"', '3.ts.part': 'video', '4.json': '' })
   await leaveSpool(folder, 9)
