@@ -368,13 +368,13 @@ export class Camera {
       }
       return
     }
-    const { endMs, by, peakScore } = outcome
+    const { endMs, by, peakScore, movedForMs } = outcome
     const clip = this.#clip
     const settle = (result: ClipResult | undefined) => {
       clip?.resolve(result)
       if (this.#clip === clip) this.#clip = undefined
     }
-    const ending = { closedBy: by, peakScore }
+    const ending = { closedBy: by, peakScore, movedForMs }
     const done = this.#close(this.#recording, endMs, ending, () => settle(undefined)).then(settle)
     this.#finishing.add(done)
     void done.finally(() => this.#finishing.delete(done))

@@ -3,7 +3,7 @@
  * the cells. They may be stored and replayed with other masks or another sensitivity.
  *
  * Here and in `light.ts` and `score.ts` all that is done for each cell of each frame is a loop with a counter: iterators, and
- * functions that return a list for each cell, make 300 KB of garbage a second and camera, and V8 wakes four threads to collect it.
+ * functions that return a list for each cell, made 200 of 500 KB of garbage a second and camera, for which V8 wakes four threads.
  */
 import pixelmatch from 'pixelmatch'
 import { cameraShift, type Shift, unmoved } from './camera-shift.ts'

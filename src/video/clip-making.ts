@@ -1,6 +1,7 @@
 import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from '../platform/index.ts'
+import type { Moment } from './clip-picture.ts'
 import { clipPath, sidecarPath, spoolPath } from './clip-paths.ts'
 import type { ClipRoom } from './clip-room.ts'
 import { probe, remux, remuxJpeg, stored, takePicture } from './cutting.ts'
@@ -58,7 +59,12 @@ export type Bounds = Beginnings & {
   readonly endAt: number | null
 }
 
-export type Ending = { readonly closedBy: ClipClosed['closedBy']; readonly peakScore: number | null }
+export type Ending = {
+  readonly closedBy: ClipClosed['closedBy']
+  readonly peakScore: number | null
+  /** From when the motion began, so long it went on before its first pause; absent where that is not known. */
+  readonly movedForMs?: number
+}
 
 /** Content of `ID.json`, which exists until the database has the clip. The end is in it once a clip could not be made. */
 export type Sidecar = Beginnings & {
@@ -234,7 +240,7 @@ async function sizeOf(path: string): Promise<number | undefined> {
 /** Describes a clip by reading the finished file; `startedAt` adds the wall clock of its zero. */
 async function describe(
   tools: ClipTools,
-  { facts, bounds, ending: { closedBy, peakScore } }: ClipPlan,
+  { facts, bounds, ending: { closedBy, peakScore, movedForMs = 0 } }: ClipPlan,
   attempt: number,
 ): Promise<ClipClosed> {
   const path = clipPath(tools, facts.detectionId)
@@ -245,7 +251,11 @@ async function describe(
   const endedAt = Math.round(bounds.startedAt + shown.lastMs)
   const preRollMs = Math.min(Math.max(facts.motionAt - startedAt, 0), endedAt - startedAt)
   const { askedPreRollMs } = bounds
-  const snapshotMs = Math.min(shown.firstMs + preRollMs + snapshotDelayMs, shown.lastMs - 1)
+  const motionMs = shown.firstMs + preRollMs
+  const moment = {
+    atMs: Math.min(motionMs + snapshotDelayMs, shown.lastMs - 1),
+    movesUntilMs: motionMs + movedForMs,
+  }
   return {
     type: 'clipClosed',
     ...facts,
@@ -256,7 +266,7 @@ async function describe(
     durationSeconds: (endedAt - startedAt) / 1000,
     longestGapSeconds: Math.round(shown.longestGapMs) / 1000,
     closedBy: mayEndEarly(closedBy) && endedEarly(shown, bounds) ? 'stream-ended' : closedBy,
-    snapshot: await snapshot(tools, facts.detectionId, snapshotMs, attempt),
+    snapshot: await snapshot(tools, facts.detectionId, moment, attempt),
   }
 }
 
@@ -273,11 +283,16 @@ function endedEarly({ firstMs, lastMs, pictures }: Shown, bounds: Bounds): boole
  * Takes the snapshot; null when there is none, since the clip is complete without it. Rejects when ffmpeg could not be run,
  * so that the clip is tried again.
  */
-async function snapshot(tools: ClipTools, id: number, atMs: number, attempt: number): Promise<ClipClosed['snapshot']> {
+async function snapshot(
+  tools: ClipTools,
+  id: number,
+  moment: Moment,
+  attempt: number,
+): Promise<ClipClosed['snapshot']> {
   const name = `${id}.png`
   const file = join(tools.folder, name)
   try {
-    await takePicture(tools.ffmpeg, clipPath(tools, id), atMs, file)
+    await takePicture(tools.ffmpeg, clipPath(tools, id), moment, file)
     return await stored(file, name)
   } catch (err) {
     // One of an earlier run, whose result was not confirmed.

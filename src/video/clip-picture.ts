@@ -13,9 +13,18 @@ export type PictureSource = {
   readonly atSeconds: number
 }
 
+/** The wanted moment of a clip, from the first picture that it shows. */
+export type Moment = {
+  readonly atMs: number
+  /** Until then something moves without a pause, as far as that is known. */
+  readonly movesUntilMs?: number
+}
+
 /** A key frame this much before or after the wanted moment is as good: nothing else has to be decoded for it. */
 const earlierMs = 200
 const laterMs = 1100
+/** While it still moves. Most cameras send a key frame every two seconds, or more often, so nearly all clips have one. */
+const laterInMotionMs = 1900
 /** Times may be rounded. */
 const roundingMs = 1
 /** A group of pictures of a minute at 4 Mb/s. ffmpeg reads more than that from the clip itself. */
@@ -27,9 +36,9 @@ const readBytes = 256 * 1024
  * all that ffmpeg gets: of the whole clip it decodes several more, before it looks for the moment. Undefined when the clip is not
  * one of ours, or shows nothing.
  */
-export async function pictureSource(clip: string, atMs: number): Promise<PictureSource | undefined> {
+export async function pictureSource(clip: string, moment: Moment): Promise<PictureSource | undefined> {
   const stored = await picturesIn(clip)
-  const wanted = stored && choose(stored.pictures, atMs)
+  const wanted = stored && choose(stored.pictures, moment)
   if (!stored || !wanted) return undefined
   const { group, picture } = wanted
   const [first, last] = [group[0] as StoredPicture, group.at(-1) as StoredPicture]
@@ -44,12 +53,13 @@ export async function pictureSource(clip: string, atMs: number): Promise<Picture
 }
 
 /** Chooses a picture, and returns it with all that are decoded before it, from a key frame on. */
-function choose(pictures: readonly StoredPicture[], atMs: number) {
+function choose(pictures: readonly StoredPicture[], { atMs, movesUntilMs = 0 }: Moment) {
   const shown = pictures.filter((picture) => picture.atMs >= 0)
   const distance = (picture: StoredPicture) => Math.abs(picture.atMs - atMs)
   const near = (best: StoredPicture | undefined, one: StoredPicture) =>
     !best || distance(one) < distance(best) ? one : best
-  const keys = shown.filter((one) => one.isKey && one.atMs >= atMs - earlierMs && one.atMs <= atMs + laterMs)
+  const latestMs = Math.max(atMs + laterMs, Math.min(atMs + laterInMotionMs, movesUntilMs))
+  const keys = shown.filter((one) => one.isKey && one.atMs >= atMs - earlierMs && one.atMs <= latestMs)
   const picture = (keys.length > 0 ? keys : shown).reduce(near, undefined)
   if (!picture) return undefined
   const upTo = pictures.slice(0, pictures.indexOf(picture) + 1)

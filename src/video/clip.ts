@@ -68,8 +68,8 @@ export class Recording {
     try {
       const spooled = await this.#spool.close(endMs)
       const bounds = { ...this.#beginnings(spooled), endAt: endMs + wallOffsetMs }
-      return ({ closedBy, peakScore }, onKept = () => {}) => {
-        const plan = { facts, bounds, ending: { closedBy: spooled.cutShort ?? closedBy, peakScore } }
+      return (ending, onKept = () => {}) => {
+        const plan = { facts, bounds, ending: { ...ending, closedBy: spooled.cutShort ?? ending.closedBy } }
         // A clip that waits for its next attempt keeps no room from the others.
         const release = () => this.#spool.release()
         const kept = () => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type FileHandle, open, rm, stat } from 'node:fs/promises'
 import { ownFile } from '../platform/index.ts'
-import { pictureSource } from './clip-picture.ts'
+import { type Moment, pictureSource } from './clip-picture.ts'
 import { makeDurable } from './durable.ts'
 import { CuttingError, cutLimitMs, runFfmpeg } from './ffmpeg-run.ts'
 import { asIvf } from './ivf.ts'
@@ -115,8 +115,8 @@ export async function probeByFfmpeg(ffmpeg: string, clip: string): Promise<Probe
  * Writes one picture of a clip as PNG, that of a moment or a key frame near it, at most `snapshotWidth` wide: in full size it was the
  * larger part of what a short clip writes. Rejects with CuttingError when there is none.
  */
-export async function takePicture(ffmpeg: string, clip: string, atMs: number, file: string): Promise<void> {
-  const source = await pictureSource(clip, atMs)
+export async function takePicture(ffmpeg: string, clip: string, moment: Moment, file: string): Promise<void> {
+  const source = await pictureSource(clip, moment)
   await make(file, async (part) => {
     try {
       if (source) return await decode(ffmpeg, source.atSeconds, 'pipe:0', part, { input: source.file })
@@ -124,7 +124,7 @@ export async function takePicture(ffmpeg: string, clip: string, atMs: number, fi
       if (!(error instanceof CuttingError && error.isVerdict)) throw error
     }
     // A decoder may need more than the key frame says.
-    await decode(ffmpeg, 0, clip, part, { seekSeconds: Math.max(atMs, 0) / 1000 })
+    await decode(ffmpeg, 0, clip, part, { seekSeconds: Math.max(moment.atMs, 0) / 1000 })
   })
 }
 

@@ -28,8 +28,12 @@ export type JudgeOutcome =
       readonly by: ClosedBy
       /** The largest score since the event fired. */
       readonly peakScore: number
+      /** From when the motion began, so long it went on before its first pause. */
+      readonly movedForMs: number
     }
 
+/** Frames without motion for this long are a pause. */
+const pauseMs = 1000
 /** Without a frame for this long, the clock counts instead of frames. */
 export const silenceMs = 2000
 /** Arrivals are known to this much. So little has to be stored of them, because most frames are equally late. */
@@ -46,6 +50,8 @@ export class MotionJudge {
   #detector: Detector = newDetector
   #newest: FrameTimes = { takenMs: 0, arrivedMs: 0 }
   #peakScore = 0
+  /** Of the newest event: when its motion began, and the last motion before its first pause. */
+  #moved = { fromMs: 0, untilMs: 0 }
 
   constructor(area: MotionArea) {
     this.#scorer = new Scorer(area)
@@ -76,6 +82,8 @@ export class MotionJudge {
     const score: FrameScore = this.#scorer.push(cells, least)
     this.#newest = times
     this.#peakScore = Math.max(this.#peakScore, score.score)
+    if (score.score > settings.sensitivity && times.takenMs - this.#moved.untilMs < pauseMs)
+      this.#moved.untilMs = times.takenMs
     return { score, outcomes: [...before, ...this.#step({ kind: 'scored', frame: score }, times.takenMs, settings)] }
   }
 
@@ -109,8 +117,12 @@ export class MotionJudge {
     const { detector, outcomes } = detect(this.#detector, event, atMs, settings)
     this.#detector = detector
     return outcomes.map((outcome) => {
-      if (outcome.kind === 'closed') return { ...outcome, peakScore: this.#peakScore }
+      if (outcome.kind === 'closed') {
+        const { fromMs, untilMs } = this.#moved
+        return { ...outcome, peakScore: this.#peakScore, movedForMs: untilMs - fromMs }
+      }
       this.#peakScore = outcome.score
+      this.#moved = { fromMs: outcome.motionMs, untilMs: atMs }
       return outcome
     })
   }

@@ -91,7 +91,7 @@ export class Redactor {
       await this.#encode(original, shown, job, clip)
       const made = await probe(tools.ffmpeg, clip)
       if (!isSameInTime(shown, made)) throw new CuttingError(`its pictures differ: ${JSON.stringify({ shown, made })}`)
-      await takePicture(tools.ffmpeg, clip, Math.min(job.snapshotMs, made.lastMs - 1), png)
+      await takePicture(tools.ffmpeg, clip, { atMs: Math.min(job.snapshotMs, made.lastMs - 1) }, png)
       return { clip: await stored(clip, name), snapshot: await stored(png, picture) }
     } catch (error) {
       for (const path of [clip, png]) await rm(path, { force: true })

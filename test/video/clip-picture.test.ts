@@ -3,10 +3,11 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
+import { Recording } from '../../src/video/clip.ts'
 import { remux, takePicture } from '../../src/video/cutting.ts'
 import { countersIn } from '../support/footage/counter.ts'
 import { canEncode, type FootageName, footage } from '../support/footage.ts'
-import { tapeOf } from '../support/taped-camera.ts'
+import { facts, from, startMs, TapedCamera, tapeOf, tools, wallOffsetMs } from '../support/taped-camera.ts'
 
 // Footage is made at first use, which takes a busy machine a while.
 t.setTimeout(180_000)
@@ -22,8 +23,8 @@ async function snapshots(folder: string, name: FootageName, hidden: number, enco
   const [spool, clip, png] = [join(folder, 'spool.ts'), join(folder, 'clip.mp4'), join(folder, 'clip.png')] as const
   writeFileSync(spool, Buffer.concat([tape.tables, ...tape.units.map(({ bytes }) => bytes)]))
   await remux(ffmpeg, spool, clip, { hiddenMs: Math.max((hidden * 1000) / fps - 1, 0), codec: tape.codec })
-  return async (atMs: number) => {
-    await takePicture(ffmpeg, clip, atMs, png)
+  return async (atMs: number, movesUntilMs = 0) => {
+    await takePicture(ffmpeg, clip, { atMs, movesUntilMs }, png)
     return (await countersIn(png, ffmpeg))[0]
   }
 }
@@ -48,6 +49,34 @@ for (const [name, hidden, numbers] of cases) {
     },
   )
 }
+
+t.test('while it still moves, a key frame up to 1.9 s later is as good', async (t) => {
+  const numberAt = await snapshots(t.testdir(), 'counted-gop-10', 0)
+  // Pictures 123 and 120; the key frame is 150, at 10 s.
+  t.equal(await numberAt(8200, 10_050), 150, 'it moves then')
+  t.equal(await numberAt(8200, 9950), 123, 'it does not any more')
+  t.equal(await numberAt(8000, 20_000), 120, 'that is too late')
+})
+
+t.test('a clip is pictured by a key frame in its motion, and not by one after the first pause of it', async (t) => {
+  const { fps } = await footage('counted-gop-10')
+  const tape = tapeOf(await footage('counted-gop-10'))
+  const offsetMs = startMs + (tape.units[0]?.ptsMs ?? 0)
+  const motionMs = offsetMs + 8000
+  const numberOf = async (movedForMs?: number) => {
+    const folder = t.testdir()
+    const camera = new TapedCamera(tape)
+    camera.play(60_000)
+    const request = { facts: facts(1, motionMs), ring: camera.ring, ...from(motionMs, 2000), wallOffsetMs }
+    const moved = movedForMs === undefined ? {} : { movedForMs }
+    const ending = { closedBy: 'post-roll', peakScore: 0.5, ...moved } as const
+    await new Recording(tools(folder), request).close(offsetMs + 14_000, ending)
+    return (await countersIn(join(folder, '1.png'), ffmpeg))[0]
+  }
+  t.equal(await numberOf(2500), 150, 'it moved for 2.5 s: 2 s after it began is the key frame')
+  t.equal(await numberOf(1500), 8.4 * fps, 'it moved for 1.5 s')
+  t.equal(await numberOf(), 8.4 * fps, 'nothing is known of that')
+})
 
 t.test('with B-frames a snapshot shows its moment too', async (t) => {
   const encode = ['-c:v', 'libx264', '-preset', 'veryfast', '-bf', '3', '-g', '200', '-sc_threshold', '0']
