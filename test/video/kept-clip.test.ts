@@ -283,7 +283,8 @@ t.test('a finished clip that ffmpeg refused once is not damaged', async (t) => {
   const refused = join(folder, 'refused')
   const program = instead(folder, `if ! [ -e '${refused}' ]; then : >'${refused}'; exit 1; fi`)
   const gateway = new Started(clips, program)
-  await gateway.until('leftoversDone')
+  // It says that it waits a moment after nothing waits for it any longer.
+  await gateway.until('clipWaits')
   t.match(gateway.heard('clipWaits'), [{ detectionId: 9 }])
   gateway.clock.advance(pausesMs[0] as number)
   await gateway.until('clipClosed')
@@ -336,6 +337,7 @@ t.test('without ffmpeg at the start nothing is lost: clips are made once it is b
   await gateway.until('leftoversDone')
   t.match(gateway.heard('leftoversDone'), [{ count: 0, kept: [9] }])
   t.same(gateway.heard('clipLost'), [])
+  await gateway.until('clipWaits')
   t.match(gateway.heard('clipWaits'), [
     { detectionId: 9, words: /Look whether it is installed/, facts: { detectionId: 9, cameraId: 1, score: 0.5 } },
   ])
