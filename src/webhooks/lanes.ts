@@ -17,7 +17,7 @@ export type UnderWay = InLane & {
 export class Lanes {
   readonly #pacing: Pacing
   readonly underWay = new Map<string, UnderWay>()
-  /** Claimed by a write that is not on disk yet. */
+  /** Claimed by a write that is not on disk yet, or not begun: a lane that changes hands is never counted as free meanwhile. */
   readonly claimed = new Map<string, InLane>()
 
   constructor(pacing: Pacing) {

@@ -204,7 +204,7 @@ export class DeliveryWorker {
     return (await this.#writeClaims((tx) => ({ claimed: this.#claimAll(tx, due, nowMs) }))).claimed
   }
 
-  /** Runs a write that claims deliveries, which are marked until it has ended. */
+  /** Runs a write that claims deliveries, which stay marked until `#begin`, or until the write has failed. */
   async #writeClaims(write: (tx: Tx) => Claims): Promise<Claims> {
     let claimed: Claimed[] = []
     try {
@@ -213,8 +213,9 @@ export class DeliveryWorker {
         claimed = done.claimed
         return done
       })
-    } finally {
+    } catch (error) {
       for (const { id } of claimed) this.#lanes.claimed.delete(id)
+      throw error
     }
   }
 
@@ -248,6 +249,7 @@ export class DeliveryWorker {
   }
 
   #begin(claimed: Claimed): void {
+    this.#lanes.claimed.delete(claimed.id)
     if (!this.#running) return
     const done = this.#attempt(claimed)
       .catch((error: unknown) => this.#trouble(error, 'an attempt could not be brought to its end'))
@@ -269,7 +271,7 @@ export class DeliveryWorker {
     if (saysSomething) this.#needs.pacing.ended(webhookId, outcome.kind)
     this.#report(claimed, outcome)
     for (const one of next) this.#begin(one)
-    return { kind: outcome.kind, isReplaced: next.length > 0 && this.#lanes.of(webhookId).length >= lanesPerEndpoint }
+    return { kind: outcome.kind, isReplaced: this.#lanes.of(webhookId).length >= lanesPerEndpoint }
   }
 
   /** One `webhook.test` to an endpoint that its failures have disabled; a 2xx switches it on again. */

@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { Pacing } from '../../src/webhooks/pacing.ts'
 import { allOf, oneOf } from '../support/plain-sql.ts'
 import { SimulatedDelivery } from '../support/simulated-delivery.ts'
 
@@ -74,6 +75,22 @@ t.test('no more deliveries are looked at than can start, however many wait', asy
     t.notMatch(plan, /SCAN delivery\b(?! USING)|TEMP B-TREE/, sql)
   }
 })
+
+t.test(
+  'four deliveries that are answered together give way to the next four without a look at all endpoints',
+  async (t) => {
+    const simulated = simulate(t, () => 2)
+    const { yard } = simulated
+    const url = await simulated.register('well')
+    await simulated.pass(minute)
+    const looks = t.capture(Pacing.prototype, 'look', Pacing.prototype.look)
+    await yard.publish(400)
+    await simulated.pass(minute)
+    t.equal(simulated.sent.filter((one) => one.url === url).length, 400)
+    const { length } = looks()
+    t.ok(length < 20, `${length} looks for 400 deliveries`)
+  },
+)
 
 function seqOf(simulated: SimulatedDelivery, deliveryId: string): number {
   const row = simulated.yard.work.read((tx) =>
