@@ -44,9 +44,9 @@ export async function measureAuth(workshop: Workshop): Promise<Figure[]> {
       listeners.push(listener)
       return `http://127.0.0.1:${await listener.start()}/api/whms/slots/1`
     }
-    const open = await ask(async (c, next) => {
+    const open = await ask((c, next) => {
       c.set('caller', origin.caller)
-      await next()
+      return next()
     })
     const guarded = await ask(await realDoor(rooms, server))
     const otto = { ...signedIn, Authorization: 'Bearer otto-token', 'X-Storage-Instance': server.url }
