@@ -1,7 +1,7 @@
 export { consoleFiles } from './files.ts'
 export { Layouts, layoutFaults } from './layouts.ts'
 export { DetectionModels, modelFaults } from './object-detection.ts'
-export { consoleRoutes, missingPage, sessionPath } from './routes.ts'
+export { consoleRoutes, missingPage, sessionPath, wantsPage } from './routes.ts'
 export { NewSession } from './schema.ts'
 export { sendPublic } from './sending.ts'
 export { trustRoutes } from './trust-routes.ts'

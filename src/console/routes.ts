@@ -174,10 +174,14 @@ const viewPaths = [
  * below /api. Rejects with RATE_LIMITED.
  */
 export function missingPage(c: Context<AppEnv>, parts: PageParts): Promise<Response> | undefined {
+  return wantsPage(c) ? sendMissing(c, parts) : undefined
+}
+
+/** Says whether a browser asks for a page, at an address that is neither of the API nor a file of the page. */
+export function wantsPage(c: Context<AppEnv>): boolean {
   const { method, path } = c.req
-  if ((method !== 'GET' && method !== 'HEAD') || /^\/(api|assets)(\/|$)/.test(path)) return undefined
-  if (!/(^|,)\s*text\/html\s*(;(?!\s*q=0(\.0*)?\s*(,|$))|,|$)/i.test(c.req.header('accept') ?? '')) return undefined
-  return sendMissing(c, parts)
+  if ((method !== 'GET' && method !== 'HEAD') || /^\/(api|assets)(\/|$)/.test(path)) return false
+  return /(^|,)\s*text\/html\s*(;(?!\s*q=0(\.0*)?\s*(,|$))|,|$)/i.test(c.req.header('accept') ?? '')
 }
 
 async function sendMissing(c: Context<AppEnv>, { admission, layouts }: PageParts): Promise<Response> {

@@ -19,7 +19,7 @@ import { OfficeDisk } from './operations/disk.ts'
 import { HubFigures } from './operations/figures.ts'
 import { HubMetrics } from './operations/metrics.ts'
 import { operationRoutes } from './operations/routes.ts'
-import { pageRoutes } from './page/routes.ts'
+import { missingOfficePage, pageRoutes } from './page/routes.ts'
 import { PageSessions } from './page/sessions.ts'
 import { gatewayRoutes } from './routes.ts'
 import { composeHubCallers } from './sign-in/callers.ts'
@@ -56,11 +56,12 @@ export async function composeHub(config: HubConfig, { clock, random, log }: HubO
   const figures = new HubFigures({ db, clock })
   const metrics = new HubMetrics({ figures, version })
   const disk = new OfficeDisk({ clock })
+  const window = new SlidingWindow({ clock })
   const api = newRoot({
     ...{ log, clock, makeRequestId: uuidv7Maker(clock, random) },
     addressOf: addressResolver(config.http.trustedProxies),
     isOverTls: tlsResolver(config.http.trustedProxies),
-    onAnswer: (answer) => metrics.answered(answer),
+    ...{ onAnswer: (answer) => metrics.answered(answer), missingPage: (c) => missingOfficePage(c, window) },
   })
   const tokens = await TokenLimit.read(db, {
     ...{ window: new SlidingWindow({ clock }), log },
@@ -78,7 +79,6 @@ export async function composeHub(config: HubConfig, { clock, random, log }: HubO
   const callers = await composeHubCallers(config, { db, clock, random, log, version })
   const { authenticator, storageDown } = callers
   const sessions = new PageSessions({ ...{ db, clock, random, authenticator }, instance })
-  const window = new SlidingWindow({ clock })
   const storageInstances = config.storage.instances.map(({ url }) => url)
   pageRoutes(api, { sessions, window, site: { siteId, instance, storageInstances } })
   const sitesOf = (caller: Caller, permission: Permission) => reachOf(config, caller, permission)

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { offersOf, pastedOf, runsOffered, type Site } from '../../src/console/page/hub-list.ts'
 import { hubTexts } from '../../src/console/page/hub-texts.ts'
 import { violations } from '../support/axe.ts'
-import { inBrowser, launchBrowser, open } from '../support/browser.ts'
+import { inBrowser, launchBrowser, open, signIn as signInAs } from '../support/browser.ts'
 import { fedSite, forkOf, headOffice } from '../support/head-office.ts'
 import type { TestHub } from '../support/hub.ts'
 import { startPostgres } from '../support/postgres.ts'
@@ -146,6 +146,20 @@ const fleet = {
   ...{ openAlerts: 0, cameras: { configured: 3, withoutPictures: 0 }, freeBytes: 50 * 1024 ** 3 },
   ...{ certificateUntil: '2026-05-02T08:00:00.000Z', backupAt: null, rehearsedAt: null, configHash: 'ab'.repeat(32) },
 }
+
+t.test('an address that is none says so to a browser, with the way to the sites', inBrowser, async (t) => {
+  const hub = await headOffice(t, postgres, { listens: true })
+  const get = (path: string, Accept: string) => hub.ask('GET', path, { headers: { Accept } })
+  t.match(await get('/nowhere', 'application/json'), { status: 404, body: { error: { code: 'NOT_FOUND' } } })
+  t.match(await get('/api/nowhere', 'text/html'), { status: 404, body: { error: { code: 'NOT_FOUND' } } })
+  const { page } = await open(t, browser, `${hub.url}/todo`, { ignoreHTTPSErrors: true, locale: 'de-DE' })
+  await signInAs(page, 'dora')
+  await page.getByRole('heading', { name: 'Diese Seite gibt es nicht' }).waitFor()
+  await page.getByText('/todo').waitFor()
+  t.same(await violations(page), [])
+  await page.getByRole('link', { name: 'Zur Liste der Standorte' }).click()
+  await page.getByText('2 Standorte', { exact: true }).waitFor()
+})
 
 t.test('the page says which sites are not ready for the next step of an offer, the first five by name', async (t) => {
   const site = (name: string, offered: string | null, offerState: Site['offerState'], offerWaits = true) =>

@@ -24,6 +24,11 @@ const english = {
   failed: (message: string) => `That did not work: ${message}.`,
   stale: (message: string) => `This may be old: ${message}`,
   file: 'File (CSV)',
+  missing: {
+    title: 'There is no such page',
+    said: (path: string) =>
+      `Nothing of this head office is at ${path}. The address may be mistyped, or from a gateway.`,
+  },
   views: { nav: 'Views', sites: 'Sites', find: 'Find', recall: 'Recall', alerts: 'Alerts' },
 }
 
@@ -44,6 +49,11 @@ const german: typeof english = {
   failed: (message) => `Das ging nicht: ${message}.`,
   stale: (message) => `Dies kann veraltet sein: ${message}`,
   file: 'Datei (CSV)',
+  missing: {
+    title: 'Diese Seite gibt es nicht',
+    said: (path) =>
+      `Unter ${path} ist nichts von dieser Zentrale. Die Adresse ist vielleicht vertippt oder gehört zu einem Gateway.`,
+  },
   views: { nav: 'Ansichten', sites: 'Standorte', find: 'Suchen', recall: 'Rückruf', alerts: 'Meldungen' },
 }
 

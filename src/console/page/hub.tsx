@@ -88,10 +88,25 @@ const View = ({ pathname, query, onLeft }: ViewProps) => {
       return <HubRecall gtin={query.get('gtin') ?? ''} lot={query.get('lot') ?? ''} onLeft={onLeft} />
     case '/alerts':
       return <HubAlerts onLeft={onLeft} />
-    default:
+    case '/':
       return <HubSites query={query} onLeft={onLeft} />
+    default:
+      return <Missing pathname={pathname} />
   }
 }
+
+/** Said at an address that belongs to no view. */
+const Missing = ({ pathname }: { pathname: string }) => (
+  <main class="hub" id="main">
+    <h1>{words.missing.title}</h1>
+    <p class="card">
+      {words.missing.said(pathname)}{' '}
+      <a href="/" onClick={follow}>
+        {words.sites.toSites}
+      </a>
+    </p>
+  </main>
+)
 
 /** Returns a segment of an address; as it is when it cannot be decoded. */
 function decoded(segment: string): string {

@@ -8,7 +8,7 @@ import {
   sessionToken,
   takeSessionCookie,
 } from '../../auth/index.ts'
-import { consoleFiles, NewSession, sendPublic } from '../../console/index.ts'
+import { consoleFiles, NewSession, sendPublic, wantsPage } from '../../console/index.ts'
 import { AppError } from '../../errors/index.ts'
 import { type Api, type AppEnv, type Caller, readBodyInTime, validationError } from '../../http/index.ts'
 import type { PageSessions } from './sessions.ts'
@@ -28,12 +28,32 @@ export type PageRouteParts = {
   readonly site: { readonly siteId: string; readonly instance: string; readonly storageInstances: readonly string[] }
 }
 
+/**
+ * The page for an address where nothing is, with status 404: for browsers that show pages. Undefined for everything else. Rejects
+ * with RATE_LIMITED.
+ */
+export function missingOfficePage(c: Context<AppEnv>, window: SlidingWindow): Promise<Response> | undefined {
+  return wantsPage(c) ? sendMissing(c, window) : undefined
+}
+
+async function sendMissing(c: Context<AppEnv>, window: SlidingWindow): Promise<Response> {
+  takeOne(c, window, 'files', filesAMinute)
+  const file = (await consoleFiles()).get('hub.html')
+  if (!file) throw AppError.notFound('File')
+  c.status(404)
+  const answer = sendPublic(c, file)
+  answer.headers.set('Vary', 'Accept, Accept-Encoding')
+  return answer
+}
+
+function takeOne(c: Context<AppEnv>, window: SlidingWindow, kind: string, limit: number): void {
+  const retryAfterSeconds = window.take(`${kind} ${c.get('address')}`, limit)
+  if (retryAfterSeconds > 0) throw new AppError('RATE_LIMITED', 'Too many requests', { retryAfterSeconds })
+}
+
 /** Serves the page of the head office, its files, and the sign-in that gives a browser its session. */
 export function pageRoutes(api: Api, { sessions, window, site }: PageRouteParts): void {
-  const take = (c: Context<AppEnv>, kind: string, limit: number) => {
-    const retryAfterSeconds = window.take(`${kind} ${c.get('address')}`, limit)
-    if (retryAfterSeconds > 0) throw new AppError('RATE_LIMITED', 'Too many requests', { retryAfterSeconds })
-  }
+  const take = (c: Context<AppEnv>, kind: string, limit: number) => takeOne(c, window, kind, limit)
   const serve = async (c: Context<AppEnv>, name: string) => {
     take(c, 'files', filesAMinute)
     const file = (await consoleFiles()).get(name)
