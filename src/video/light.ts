@@ -50,8 +50,17 @@ const edgePixels = 4
  */
 const beamSoftness = 0.75
 const beamCells = 3
+/** So many cells of light, clear or soft, are a beam too. Of somebody, a cell or two may look soft. */
+const softBeamCells = 5
 
-type Verdict = 'unchanged' | 'light' | 'weak' | 'edges'
+/** A weak change of less than this many times the noise is not judged. */
+const leastChange = 4
+/** Light leaves no more than noise, measured in a hundred pixels, and this share of the change unexplained. */
+const noiseAtMost = 1.4
+const unexplained = 0.06
+
+/** `soft` is a change of light that is only seen in the cell as a whole; of a `weak` change nothing can be said. */
+type Verdict = 'unchanged' | 'light' | 'soft' | 'weak' | 'edges'
 
 /**
  * Takes back the changes of cells in which only the light has changed, and returns how many cells these are. Somebody
@@ -78,12 +87,15 @@ export function explainLight(
     const box = { left, top, right: Math.floor(left + wide), bottom: Math.floor(top + high) }
     verdicts.push(judge(reference, frame, width, box, tone))
   }
-  for (const { cells, edges, weak } of patchesOf(verdicts)) {
-    const light = cells.length - edges
-    if (light < beamCells || light + weak < beamSoftness * edges) continue
-    for (const cell of cells) verdicts[cell] = 'light'
+  for (const patch of patchesOf(verdicts)) {
+    if (isBeam(patch)) for (const cell of patch.cells) verdicts[cell] = 'light'
   }
   return takeBack(changed, verdicts)
+}
+
+function isBeam({ cells, edges, soft, weak }: Patch): boolean {
+  const light = cells.length - edges
+  return (light - soft >= beamCells || light >= softBeamCells) && light + weak >= beamSoftness * edges
 }
 
 /** Clears what is light and the weak changes that touch it, and those that touch these, and returns how many cells. */
@@ -95,7 +107,7 @@ function takeBack(changed: Uint8Array, verdicts: Verdict[]): number {
     changed[cell] = 0
     count += 1
     for (const near of neighbours(cell)) {
-      if (verdicts[near] !== 'weak') continue
+      if (verdicts[near] !== 'weak' && verdicts[near] !== 'soft') continue
       verdicts[near] = 'light'
       waiting.push(near)
     }
@@ -103,16 +115,20 @@ function takeBack(changed: Uint8Array, verdicts: Verdict[]): number {
   return count
 }
 
-/** Cells with clear changes that touch each other; how many have edges, and how many weak ones touch them. */
-type Patch = { readonly cells: readonly number[]; readonly edges: number; readonly weak: number }
+/** Cells that touch each other; how many have edges, how many are soft, and how many weak ones touch them. */
+type Patch = {
+  readonly cells: readonly number[]
+  readonly edges: number
+  readonly soft: number
+  readonly weak: number
+}
 
-/** Returns the patches in which there are edges. */
+/** Returns the patches in which there are edges or soft changes. */
 function patchesOf(verdicts: readonly Verdict[]): Patch[] {
   const seen = new Set<number>()
-  const isClear = (cell: number) => verdicts[cell] === 'edges' || verdicts[cell] === 'light'
   const patches: Patch[] = []
   for (let first = 0; first < verdicts.length; first += 1) {
-    if (verdicts[first] !== 'edges' || seen.has(first)) continue
+    if ((verdicts[first] !== 'edges' && verdicts[first] !== 'soft') || seen.has(first)) continue
     const cells = [first]
     const weak = new Set<number>()
     seen.add(first)
@@ -120,13 +136,13 @@ function patchesOf(verdicts: readonly Verdict[]): Patch[] {
     for (const cell of cells) {
       for (const near of neighbours(cell)) {
         if (verdicts[near] === 'weak') weak.add(near)
-        if (!isClear(near) || seen.has(near)) continue
+        if (verdicts[near] === 'weak' || verdicts[near] === 'unchanged' || seen.has(near)) continue
         seen.add(near)
         cells.push(near)
       }
     }
-    const edges = cells.filter((cell) => verdicts[cell] === 'edges').length
-    patches.push({ cells, edges, weak: weak.size })
+    const count = (kind: Verdict) => cells.filter((cell) => verdicts[cell] === kind).length
+    patches.push({ cells, edges: count('edges'), soft: count('soft'), weak: weak.size })
   }
   return patches
 }
@@ -145,8 +161,8 @@ type Box = { readonly left: number; readonly top: number; readonly right: number
 /** Says whether a clear change of a box is one of light: the same everywhere but for soft slopes. */
 function judge(reference: Uint8Array, frame: Uint8Array, width: number, box: Box, tone: number): Verdict {
   const { gain, most } = changeOf(reference, frame, width, box)
-  // A weak change cannot be distinguished from noise.
-  if (most < Math.max(12, 4 * tone)) return 'weak'
+  // Of a weak change, single pixels cannot be distinguished from noise.
+  if (most < Math.max(12, 4 * tone)) return judgeWeak(reference, frame, width, box, { gain, noise: (tone / 2) ** 2 })
   const edge = Math.max(0.4 * most, 2 * tone)
   let edges = 0
   for (let y = box.top; y < box.bottom - 2; y += 1) {
@@ -160,6 +176,39 @@ function judge(reference: Uint8Array, frame: Uint8Array, width: number, box: Box
     }
   }
   return edges < edgePixels ? 'light' : 'edges'
+}
+
+/**
+ * Says whether a factor that changes evenly over a box explains a weak change: light keeps the texture of what it falls
+ * on (Skifstad and Jain, Illumination independent change detection for real world image sequences, 1989).
+ * @param noise the variance of the difference of two pixels that show the same
+ */
+function judgeWeak(
+  reference: Uint8Array,
+  frame: Uint8Array,
+  width: number,
+  { left, top, right, bottom }: Box,
+  { gain, noise }: { gain: number; noise: number },
+): Verdict {
+  const [wide, high] = [right - left, bottom - top]
+  let [change, rest, across, down] = [0, 0, 0, 0]
+  for (let y = top; y < bottom; y += 1) {
+    for (let x = left; x < right; x += 1) {
+      const at = 4 * (y * width + x) + 1
+      const before = reference[at] ?? 0
+      const now = frame[at] ?? 0
+      const more = now - gain * before
+      change += (now - before) ** 2
+      rest += more ** 2
+      across += more * (x - left - (wide - 1) / 2)
+      down += more * (y - top - (high - 1) / 2)
+    }
+  }
+  const pixels = wide * high
+  if (change < leastChange * noise * pixels) return 'weak'
+  // So much of the rest is explained by one slope across and one down, by least squares.
+  const slopes = (12 / pixels) * (across ** 2 / (wide ** 2 - 1) + down ** 2 / (high ** 2 - 1))
+  return rest - slopes <= noiseAtMost * noise * pixels + unexplained * change ? 'soft' : 'edges'
 }
 
 /** Returns by what factor the green of a box has changed, and the largest difference. */

@@ -1,7 +1,9 @@
 /** A few short scenes of known truth, of odd seeds. `npm run bench -- --only detection` reports on many even ones. */
 import t from 'tap'
+import { Chance } from '../support/scenes/chance.ts'
 import { judgeScene } from '../support/scenes/judge.ts'
 import { type KindName, makeScene } from '../support/scenes/kinds.ts'
+import { type Mover, person } from '../support/scenes/movers.ts'
 
 const minute = 60_000
 
@@ -35,4 +37,24 @@ t.test('a conveyor is no motion after it was learned', async (t) => {
 
 t.test('headlights that sweep over the floor, with the shadow of a post in them, are no motion', async (t) => {
   t.same(judged('headlights', 5, 1.5).falseEvents, [])
+})
+
+/** Judges the first seconds of ten minutes of headlights at night. */
+function judgedHeadlights(seed: number, seconds: number, movers: readonly Mover[] = []) {
+  return judgeScene({ ...makeScene('headlights', seed, 10 * minute), durationMs: seconds * 1000, movers })
+}
+
+t.test('weak headlights, which the noise of a camera at night hides in single pixels, are no motion', async (t) => {
+  t.same(judgedHeadlights(143, 66).falseEvents, [])
+  t.same(judgedHeadlights(43, 124).falseEvents, [])
+  t.same(judgedHeadlights(19, 124).falseEvents, [])
+})
+
+t.test('somebody who walks while weak headlights sweep by is found', async (t) => {
+  const { hall } = makeScene('headlights', 143, 10 * minute)
+  const somebody = person(new Chance(3), hall, 60_000, { percent: 1.5, contrast: 50 })
+  const { events, found, falseEvents } = judgedHeadlights(143, 70, [somebody])
+  t.equal(events, 1)
+  t.equal(found, 1)
+  t.same(falseEvents, [])
 })
