@@ -1,6 +1,14 @@
 import type { Browser, Page } from 'playwright-core'
 import t from 'tap'
-import { columnsOf, inStageSince, palletsOf, type UnitRecord, whyHeld } from '../../src/console/page/unit-board.ts'
+import {
+  afterNews,
+  columnsOf,
+  inStageSince,
+  isCurrent,
+  palletsOf,
+  type UnitRecord,
+  whyHeld,
+} from '../../src/console/page/unit-board.ts'
 import { violations } from '../support/axe.ts'
 import { inBrowser, launchBrowser, open, type Place, place, record, signIn } from '../support/browser.ts'
 import { furnish, heldPhoto, people, type TestGateway } from '../support/gateway.ts'
@@ -233,3 +241,33 @@ t.test('a reference that two units share counts a pallet for neither', (t) => {
   )
   t.end()
 })
+
+t.test(
+  'what the gateway tells of a unit is all that a board shows of one that goes on, not of one that is held',
+  (t) => {
+    const stages = ['registered', 'receiving', 'putaway']
+    const unit = {
+      ...{ id: 'u', reference: 'DN-1', direction: 'inbound', stage: 'registered', status: 'active', carrier: null },
+      ...{ vehicle: null, updatedAt: '2026-01-01T08:00:00.000Z', sscc: null, nextStage: 'receiving', warehouseId: 1 },
+      ...{ createdAt: '2026-01-01T08:00:00.000Z', completedAt: null },
+    }
+    const record: UnitRecord = { ...unit, history: [], evidence: { scaleReading: null, items: [] } }
+    const nowMs = Date.parse('2026-01-01T09:00:00.000Z')
+    const afterStep = (stage: string, status: string) =>
+      afterNews({ ...unit, record }, { stage, status }, stages, nowMs)
+    const next = afterStep('receiving', 'active')
+    t.match(next, { stage: 'receiving', nextStage: 'putaway', status: 'active' })
+    t.equal(next?.record && inStageSince(next.record), '2026-01-01T09:00:00.000Z')
+    t.match(afterStep('putaway', 'completed'), {
+      status: 'completed',
+      nextStage: null,
+      completedAt: '2026-01-01T09:00:00.000Z',
+    })
+    t.equal(afterStep('registered', 'on_hold'), undefined, 'its reason has to be asked for')
+    t.equal(afterStep('registered', 'cancelled'), undefined)
+    t.equal(afterStep('gone', 'active'), undefined, 'a stage that the workflow does not have')
+    t.equal(isCurrent(record, { ...unit, updatedAt: '2026-01-01T09:00:00.000Z' }), true)
+    t.equal(isCurrent(record, { ...unit, status: 'on_hold', updatedAt: '2026-01-01T09:00:00.000Z' }), false)
+    t.end()
+  },
+)

@@ -89,6 +89,8 @@ export type PlacementEvent = {
   readonly photo_sha256: string | null
   readonly photoEvidence: 'held' | 'claimed' | 'opening_list' | 'count' | null
   readonly scale_weight_kg: number | null
+  /** The transport unit or order that the move was for. */
+  readonly work_order_ref: string | null
   readonly verification_notes: string | null
   readonly warnings: readonly { readonly code: string; readonly message: string }[]
 }

@@ -34,7 +34,7 @@ async function load(): Promise<Answer> {
 }
 
 const Counts = ({ siteId, caller, onLeft }: ViewProps) => {
-  const { answer, problem, reload } = useLive(load, ['event'], () => onLeft(texts.signedOut))
+  const { answer, problem, reload } = useLive(load, ['event'], () => onLeft(texts.signedOut), { isHeavy: true })
   const acts = useActs(onLeft, reload)
   const counts = answer?.counts ?? []
   const mayOpen = caller.permissions.includes('events:verify')

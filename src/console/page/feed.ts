@@ -15,7 +15,8 @@ import type {
 import { ask, gatewayNow, Refused, Unreachable } from './ask.ts'
 import { Calm, layoutPace } from './calm.ts'
 import { floorTexts } from './floor-texts.ts'
-import { type Heard, listen } from './live.ts'
+import type { Heard } from './heard.ts'
+import { listen } from './live.ts'
 import { withStates } from './verify-queue.ts'
 
 const words = floorTexts.trouble

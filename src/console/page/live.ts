@@ -1,33 +1,5 @@
-import type { Alert, Camera, Health, PlacementEvent, Slot } from './answers.ts'
-import type { Incident } from './incident-data.ts'
+import type { Heard } from './heard.ts'
 import { joinTabs, type Tabs } from './tabs.ts'
-
-/** What the gateway tells as it happens. `lost`: from now on the page has to ask by itself. */
-export type Heard =
-  | { readonly kind: 'hello'; readonly data: { readonly resumed: boolean } }
-  | {
-      readonly kind: 'floor'
-      readonly data: {
-        readonly warehouseId: number
-        readonly layoutChanged: boolean
-        readonly slots: readonly Pick<Slot, 'id' | 'isOccupied' | 'assetBarcode' | 'isVerified' | 'isDisputed'>[]
-      }
-    }
-  | { readonly kind: 'event'; readonly data: PlacementEvent }
-  | { readonly kind: 'camera'; readonly data: Omit<Camera, 'lastFrameAt'> }
-  | { readonly kind: 'alert'; readonly data: Alert & { readonly acknowledgedAt: string | null } }
-  | {
-      readonly kind: 'unit'
-      readonly data: {
-        readonly id: string
-        readonly warehouseId: number
-        readonly stage: string
-        readonly status: string
-      }
-    }
-  | { readonly kind: 'incident'; readonly data: Pick<Incident, 'id' | 'status' | 'severity'> }
-  | { readonly kind: 'health'; readonly data: Health }
-  | { readonly kind: 'lost' }
 
 type Listener = (heard: Heard) => void
 

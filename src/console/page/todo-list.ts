@@ -1,5 +1,6 @@
 import type { Alert, Camera, Discrepancy, SignedIn, TransportUnit } from './answers.ts'
 import { discrepancyWords } from './discrepancy-words.ts'
+import type { Heard } from './heard.ts'
 import { gatewayWords } from './language.ts'
 import { texts } from './texts.ts'
 import { todoTexts } from './todo-texts.ts'
@@ -40,6 +41,37 @@ export type Known = {
   readonly units: readonly TransportUnit[]
   readonly cameras: readonly Camera[]
   readonly alerts: readonly Alert[]
+}
+
+/** Alerts that are listed at most. */
+const mostAlerts = 100
+
+/** Returns what is known, with what the stream says; undefined when that has to be asked for. Pure. */
+export function withNews(known: Known, heard: Heard, nowMs: number): Known | undefined {
+  switch (heard.kind) {
+    case 'alert': {
+      const { id, acknowledgedAt } = heard.data
+      const others = known.alerts.filter((one) => one.id !== id)
+      // One more may wait behind a full list.
+      if (known.alerts.length >= mostAlerts) return undefined
+      return { ...known, alerts: acknowledgedAt === null ? [heard.data, ...others] : others }
+    }
+    case 'camera': {
+      const before = known.cameras.find(({ id }) => id === heard.data.id)
+      if (!before) return undefined
+      return { ...known, cameras: known.cameras.map((one) => (one === before ? { ...one, ...heard.data } : one)) }
+    }
+    case 'unit': {
+      const { id, stage, status } = heard.data
+      const before = known.units.find((one) => one.id === id)
+      // One that is new and goes on has nothing to do yet; it is read with all the others.
+      if (!before) return status === 'on_hold' ? undefined : known
+      const now = { ...before, stage, status, updatedAt: new Date(nowMs).toISOString() }
+      return { ...known, units: known.units.map((one) => (one === before ? now : one)) }
+    }
+    default:
+      return undefined
+  }
 }
 
 const urgencies: readonly Urgency[] = ['now', 'today', 'later']

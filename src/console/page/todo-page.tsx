@@ -3,14 +3,15 @@ import { follow } from './address.ts'
 import type { Alert, Camera, Discrepancy, List, SignedIn, TransportUnit, Utilization, Warehouse } from './answers.ts'
 import { ask, gatewayNow, Refused } from './ask.ts'
 import { Bar } from './bar.tsx'
+import type { Heard } from './heard.ts'
 import { Icon } from './icons.tsx'
 import { useOnceKey } from './once-key.ts'
 import { Said } from './said.tsx'
 import { texts } from './texts.ts'
-import { type Known, type Remedy, type Task, tasksOf, type Urgency } from './todo-list.ts'
+import { type Known, type Remedy, type Task, tasksOf, type Urgency, withNews } from './todo-list.ts'
 import { todoTexts } from './todo-texts.ts'
 import { TroubleStrip } from './trouble-strip.tsx'
-import { useLive } from './use-live.ts'
+import { type Since, useLive } from './use-live.ts'
 import type { ViewProps } from './views.ts'
 import { sinceWords } from './words.ts'
 
@@ -19,10 +20,10 @@ const urgencies: readonly Urgency[] = ['now', 'today', 'later']
 /** What waits for somebody, by urgency, each with what can be done about it at once. */
 export const View = ({ siteId, caller, onLeft }: ViewProps) => {
   const { answer, ...asking } = useLive(
-    () => load(caller),
+    (since) => load(caller, since),
     ['floor', 'camera', 'alert', 'unit'],
     () => onLeft(texts.signedOut),
-    { isHeavy: true },
+    { isHeavy: true, comesLive: () => true, apply },
   )
   const { act, isBusy, said, problem, title } = useActs(onLeft, asking.reload, (error) => `${error.message}.`)
   const tasks = answer ? tasksOf(answer.known, caller, gatewayNow()) : undefined
@@ -53,20 +54,43 @@ export const View = ({ siteId, caller, onLeft }: ViewProps) => {
   )
 }
 
-async function load({ permissions }: SignedIn): Promise<{ known: Known; timeZone: string | undefined }> {
-  const may = (permission: string) => permissions.includes(permission)
-  const [discrepancies, { pendingVerifications }, active, held, cameras, alerts, warehouses] = await Promise.all([
+type Answer = { readonly known: Known; readonly timeZone: string | undefined }
+
+/** Asks for all; for the floor alone, where only the floor changed. */
+async function load(caller: SignedIn, since?: Since<Answer>): Promise<Answer> {
+  let answer = since?.answer
+  // What came while an answer was on its way.
+  for (const heard of since?.heard ?? []) if (answer && heard.kind !== 'floor') answer = apply(heard, answer)
+  return answer ? { ...answer, known: { ...answer.known, ...(await floorNow()) } } : loadAll(caller)
+}
+
+/** Applies what the stream tells of alerts, cameras and units that are known. */
+function apply(heard: Heard, answer: Answer): Answer | undefined {
+  const known = withNews(answer.known, heard, gatewayNow())
+  return known && { ...answer, known }
+}
+
+async function floorNow(): Promise<Pick<Known, 'discrepancies' | 'pending'>> {
+  const [discrepancies, { pendingVerifications }] = await Promise.all([
     listOf<Discrepancy>('/api/whms/discrepancies'),
     ask<Utilization>('/api/whms/dashboard/utilization'),
+  ])
+  // The gateway counts disputed ones as well; here they are a separate task.
+  const pending = pendingVerifications - discrepancies.filter(({ kind }) => kind === 'disputed').length
+  return { discrepancies, pending }
+}
+
+async function loadAll({ permissions }: SignedIn): Promise<Answer> {
+  const may = (permission: string) => permissions.includes(permission)
+  const [floor, active, held, cameras, alerts, warehouses] = await Promise.all([
+    floorNow(),
     listOf<TransportUnit>('/api/whms/transport-units?status=active'),
     listOf<TransportUnit>('/api/whms/transport-units?status=on_hold'),
     may('cameras:read') ? listOf<Camera>('/api/iot/cctv') : [],
     may('alerts:read') ? listOf<Alert>('/api/alerts?acknowledged=false&limit=100') : [],
     listOf<Warehouse>('/api/whms/warehouses'),
   ])
-  // The gateway counts disputed ones as well; here they are a separate task.
-  const pending = pendingVerifications - discrepancies.filter(({ kind }) => kind === 'disputed').length
-  const known = { discrepancies, pending, units: [...active, ...held], cameras, alerts }
+  const known = { ...floor, units: [...active, ...held], cameras, alerts }
   return { known, timeZone: warehouses[0]?.timezone }
 }
 

@@ -66,7 +66,7 @@ export function columnsOf<T extends Pick<BoardUnit, 'stage' | 'status' | 'update
 
 const heldFirst = ({ status }: Pick<BoardUnit, 'status'>) => (status === 'on_hold' ? 0 : 1)
 
-type Move = Pick<PlacementEvent, 'asset_barcode'> & { readonly work_order_ref: string | null }
+type Move = Pick<PlacementEvent, 'asset_barcode' | 'work_order_ref'>
 
 /** Counts the pallets of each unit: those of which a move names the unit, by its id, or by a reference that only it has. */
 export function palletsOf(
@@ -87,3 +87,38 @@ export const isLike = (unit: BoardUnit, text: string): boolean =>
   [unit.reference, unit.sscc, unit.carrier, unit.vehicle].some((value) =>
     value?.toLowerCase().includes(text.trim().toLowerCase()),
   )
+
+type Shown = BoardUnit & { readonly record: UnitRecord | undefined }
+
+/** Says whether a record tells what a board shows of the unit: since when it is in its stage, and why it is held. Pure. */
+export const isCurrent = (record: UnitRecord | undefined, { stage, status, updatedAt }: BoardUnit): boolean =>
+  record?.stage === stage && (status !== 'on_hold' || record.updatedAt === updatedAt)
+
+/**
+ * Returns a unit with what the stream says of it. Undefined when that is not all that a board shows: a unit that is held has a reason.
+ * Pure.
+ *
+ * @param stages of the workflow, in their order
+ */
+export function afterNews<T extends Shown>(
+  unit: T,
+  { stage, status }: Pick<BoardUnit, 'stage' | 'status'>,
+  stages: readonly string[],
+  nowMs: number,
+): T | undefined {
+  const { record } = unit
+  const isOver = status === 'completed'
+  if (!record || unit.status === 'completed' || !(status === 'active' || isOver) || !stages.includes(stage))
+    return undefined
+  const timestamp = new Date(nowMs).toISOString()
+  const now = {
+    ...{ stage, status, updatedAt: timestamp, completedAt: isOver ? timestamp : null },
+    nextStage: isOver ? null : (stages[stages.indexOf(stage) + 1] ?? null),
+  }
+  if (stage === unit.stage) return { ...unit, ...now, record: { ...record, ...now } }
+  const step: UnitStep = {
+    ...{ eventId: '', seq: record.history.length, action: 'advanced', fromStage: unit.stage, toStage: stage, status },
+    ...{ operator: null, timestamp, reason: null, note: null, photos: 0, scaleReading: null },
+  }
+  return { ...unit, ...now, record: { ...record, ...now, history: [...record.history, step] } }
+}

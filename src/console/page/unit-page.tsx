@@ -5,6 +5,7 @@ import { follow, pageOfCode } from './address.ts'
 import type { List, PlacementEvent, SignedIn, Warehouse } from './answers.ts'
 import { ask, gatewayNow, Refused } from './ask.ts'
 import { askNewest } from './asking.ts'
+import type { Heard } from './heard.ts'
 import { Icon } from './icons.tsx'
 import { KeptPhoto } from './kept-photo.tsx'
 import { lasting, moment } from './moments.ts'
@@ -38,7 +39,7 @@ export const UnitPage = ({ id, siteId, caller, onLeft }: ViewProps & { id: strin
     () => load(id),
     ['event', 'unit'],
     () => onLeft(texts.signedOut),
-    { isAbout: (heard) => heard.kind !== 'unit' || heard.data.id === id, comesLive: () => true },
+    { isAbout: (heard, known) => isOf(heard, id, known?.unit?.reference), comesLive: () => true },
   )
   const acts = useActs(onLeft, reload)
   const unit = answer?.unit
@@ -66,6 +67,12 @@ export const UnitPage = ({ id, siteId, caller, onLeft }: ViewProps & { id: strin
       ) : null}
     </Frame>
   )
+}
+
+/** Says whether something was recorded of this unit, or a move for it. */
+function isOf(heard: Heard, id: string, reference: string | undefined): boolean {
+  if (heard.kind === 'event') return [id, reference].includes(heard.data.work_order_ref ?? '')
+  return heard.kind === 'unit' && heard.data.id === id
 }
 
 async function load(id: string): Promise<Answer> {

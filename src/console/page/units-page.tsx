@@ -5,15 +5,18 @@ import { follow, goInstead } from './address.ts'
 import type { List, PlacementEvent } from './answers.ts'
 import { ask, gatewayNow, Refused } from './ask.ts'
 import { askNewest } from './asking.ts'
+import type { Heard } from './heard.ts'
 import { Icon } from './icons.tsx'
 import { lasting } from './moments.ts'
 import { texts } from './texts.ts'
 import { stillMs } from './todo-list.ts'
 import {
+  afterNews,
   type BoardUnit,
   type Column,
   columnsOf,
   inStageSince,
+  isCurrent,
   isLike,
   palletsOf,
   type UnitRecord,
@@ -21,7 +24,7 @@ import {
 } from './unit-board.ts'
 import { UnitPage, unitAddress, unitsApi } from './unit-page.tsx'
 import { stageName, unitTexts as words } from './unit-texts.ts'
-import { useLive } from './use-live.ts'
+import { type Since, useLive } from './use-live.ts'
 import type { ViewProps } from './views.ts'
 
 /** Transport units at `/units`, by stage, and one of them at `/units/ID`. */
@@ -37,6 +40,7 @@ type Answer = { readonly stages: readonly string[]; readonly units: readonly Sho
 const Board = ({ siteId, caller, asked, onLeft }: ViewProps) => {
   const { answer, problem, reload } = useLive(load, ['event', 'unit'], () => onLeft(texts.signedOut), {
     comesLive: () => true,
+    apply,
   })
   const acts = useActs(onLeft, reload)
   const text = asked.get('find') ?? ''
@@ -236,14 +240,58 @@ const records = new Map<string, UnitRecord>()
 let moves: {
   readonly askedMs: number
   readonly hasMore: boolean
-  readonly data: readonly (PlacementEvent & { work_order_ref: string | null })[]
+  readonly data: readonly PlacementEvent[]
 } = {
   askedMs: Number.NEGATIVE_INFINITY,
   hasMore: false,
   data: [],
 }
 
-async function load(): Promise<Answer> {
+type Moves = typeof moves
+
+async function load(since?: Since<Answer>): Promise<Answer> {
+  const changed = since?.heard.flatMap((one) => (one.kind === 'unit' ? [one.data.id] : [])) ?? []
+  return since && new Set(changed).size <= mostRecords ? changedIn(since, [...new Set(changed)]) : loadAll()
+}
+
+/** Reads only the units that the stream names. */
+async function changedIn({ answer, heard }: Since<Answer>, ids: readonly string[]): Promise<Answer> {
+  const found = await Promise.all(ids.map((id) => ask<UnitRecord>(`${unitsApi}/${id}`)))
+  for (const record of found) records.set(record.id, record)
+  // Moves that came while an answer was on its way.
+  const { stages, units } = heard.reduce((so, one) => (one.kind === 'event' && apply(one, so)) || so, answer)
+  const read = found
+    .filter(({ status }) => status !== 'cancelled')
+    .map((record) => ({ ...record, record, pallets: 0, isAll: true }))
+  return { stages, units: counted([...read, ...units.filter(({ id }) => !ids.includes(id))]) }
+}
+
+/** Applies what the stream tells: the moves of pallets, and a unit that goes on. */
+function apply(heard: Heard, answer: Answer): Answer | undefined {
+  if (heard.kind === 'event') {
+    const { event_type, work_order_ref } = heard.data
+    if (event_type !== 'PLACED' || work_order_ref === null) return answer
+    if (!moves.data.some(({ id }) => id === heard.data.id)) moves = { ...moves, data: [heard.data, ...moves.data] }
+    return { ...answer, units: counted(answer.units) }
+  }
+  if (heard.kind !== 'unit') return undefined
+  const { id } = heard.data
+  const unit = answer.units.find((one) => one.id === id)
+  const next = unit && afterNews(unit, heard.data, answer.stages, gatewayNow())
+  if (!next?.record) return undefined
+  records.set(id, next.record)
+  return { ...answer, units: answer.units.map((one) => (one.id === id ? next : one)) }
+}
+
+function counted(units: readonly Shown[]): Shown[] {
+  const pallets = palletsOf(
+    units.filter(({ status }) => status !== 'completed'),
+    moves.data,
+  )
+  return units.map((unit) => ({ ...unit, pallets: pallets.get(unit.id) ?? 0, isAll: !moves.hasMore }))
+}
+
+async function loadAll(): Promise<Answer> {
   const from = encodeURIComponent(new Date(gatewayNow() - completedMs).toISOString())
   const [{ stages }, active, held, completed] = await Promise.all([
     ask<{ stages: readonly string[] }>(`${unitsApi}/workflow`),
@@ -253,25 +301,16 @@ async function load(): Promise<Answer> {
   ])
   const open = [...held.data, ...active.data]
   if (open.length > 0 && performance.now() - moves.askedMs > movesKeptMs) {
-    const { data, pagination } = await askNewest<(typeof moves.data)[number]>(
-      '/api/whms/events?event_type=PLACED',
-      mostMoves,
-    )
+    const { data, pagination } = await askNewest<Moves['data'][number]>('/api/whms/events?event_type=PLACED', mostMoves)
     moves = { askedMs: performance.now(), data, hasMore: pagination.hasMore }
   }
-  const stale = open.filter(({ id, updatedAt }) => records.get(id)?.updatedAt !== updatedAt).slice(0, mostRecords)
+  const stale = open.filter((unit) => !isCurrent(records.get(unit.id), unit)).slice(0, mostRecords)
   await Promise.all(stale.map(({ id }) => readRecord(id)))
-  const pallets = palletsOf(open, moves.data)
   const units = [...open, ...completed.data].map((unit) => {
     const record = records.get(unit.id)
-    return {
-      ...unit,
-      record: record?.updatedAt === unit.updatedAt ? record : undefined,
-      pallets: pallets.get(unit.id) ?? 0,
-      isAll: !moves.hasMore,
-    }
+    return { ...unit, record: isCurrent(record, unit) ? record : undefined, pallets: 0, isAll: true }
   })
-  return { stages, units }
+  return { stages, units: counted(units) }
 }
 
 /** A unit whose history cannot be read now is shown without it. */

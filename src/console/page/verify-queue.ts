@@ -1,5 +1,5 @@
 import type { PlacementEvent, Slot } from './answers.ts'
-import type { Heard } from './live.ts'
+import type { Heard } from './heard.ts'
 
 /** A placement that waits for a supervisor. `placed` is undefined when it is older than what the page has read. */
 export type Waiting = { readonly slot: Slot; readonly placed: PlacementEvent | undefined }

@@ -1,0 +1,34 @@
+import type { Alert, Camera, Health, PlacementEvent, Slot } from './answers.ts'
+
+type IncidentNow = {
+  readonly id: number
+  readonly status: 'open' | 'investigating' | 'resolved'
+  readonly severity: 'low' | 'medium' | 'high' | 'critical'
+}
+
+/** What the gateway tells as it happens. `lost`: from now on the page has to ask by itself. */
+export type Heard =
+  | { readonly kind: 'hello'; readonly data: { readonly resumed: boolean } }
+  | {
+      readonly kind: 'floor'
+      readonly data: {
+        readonly warehouseId: number
+        readonly layoutChanged: boolean
+        readonly slots: readonly Pick<Slot, 'id' | 'isOccupied' | 'assetBarcode' | 'isVerified' | 'isDisputed'>[]
+      }
+    }
+  | { readonly kind: 'event'; readonly data: PlacementEvent }
+  | { readonly kind: 'camera'; readonly data: Omit<Camera, 'lastFrameAt'> }
+  | { readonly kind: 'alert'; readonly data: Alert & { readonly acknowledgedAt: string | null } }
+  | {
+      readonly kind: 'unit'
+      readonly data: {
+        readonly id: string
+        readonly warehouseId: number
+        readonly stage: string
+        readonly status: string
+      }
+    }
+  | { readonly kind: 'incident'; readonly data: IncidentNow }
+  | { readonly kind: 'health'; readonly data: Health }
+  | { readonly kind: 'lost' }

@@ -1,0 +1,141 @@
+import type { Browser, Page } from 'playwright-core'
+import t from 'tap'
+import { inBrowser, launchBrowser, open, type Place, place, record, signIn } from '../support/browser.ts'
+import { until } from '../support/cloud.ts'
+import { furnish, people, type TestGateway } from '../support/gateway.ts'
+
+t.setTimeout(240_000)
+
+let browser: Browser | undefined
+t.before(async () => {
+  browser = await launchBrowser()
+})
+t.teardown(() => browser?.close())
+
+const units = '/api/whms/transport-units'
+const cameras = [{ id: 1, name: 'Dock door 1', url: 'rtsp://127.0.0.1:9/main', viewers: ['sven', 'vera'] }]
+const references = ['DN-1', 'DN-2', 'DN-3', 'DN-4', 'DN-5', 'DN-6']
+const stepsAMinute = 15
+/** The default rate of a caller is 100 a minute: so four screens of one account stay below it. */
+const mostAScreen = 24
+/** Views that ask for film and master data of each new move that they show: three such screens. */
+const mostOf: Readonly<Record<string, number>> = { verify: 33, 'find/P-1': 33 }
+
+const post = async (gateway: TestGateway, path: string, body: object) => {
+  const answer = await gateway.ask('POST', path, { by: people.olga, body })
+  if (answer.status !== 201 && answer.status !== 200) throw new Error(answer.text)
+  return answer.body
+}
+
+type Dock = Place & { readonly ids: readonly string[] }
+
+async function dock(t: Parameters<typeof place>[0]): Promise<Dock> {
+  const made = await place(t, { cameras })
+  await furnish(made.gateway, ['A-01-01', 'A-01-02'])
+  const ids: string[] = []
+  for (const reference of references)
+    ids.push((await post(made.gateway, units, { reference, direction: 'inbound' })).id)
+  return { ...made, ids }
+}
+
+/** What is recorded in a minute at a busy dock: units go on, are held and resumed, and a pallet comes with each step. */
+async function step({ gateway, ids }: Dock, n: number): Promise<void> {
+  const id = ids[Math.floor(n / 3) % ids.length]
+  const turn = n % 3
+  await post(
+    gateway,
+    `${units}/${id}/${turn === 0 ? 'hold' : turn === 1 ? 'resume' : 'advance'}`,
+    turn === 0 ? { reason: 'seal' } : {},
+  )
+  const event_type = n % 2 === 0 ? 'PLACED' : 'REMOVED'
+  const pallet = 1 + (Math.floor(n / 2) % 5)
+  const slot_code = pallet === 1 ? 'A-01-01' : 'A-01-02'
+  await record(gateway, { event_type, slot_code, asset_barcode: `P-${pallet}` })
+}
+
+const views = [
+  'units',
+  'units/ID',
+  'todo',
+  'find/DN-1',
+  'find/P-1',
+  'cameras',
+  'counts',
+  'verify',
+  'incidents',
+  'alerts',
+  '',
+]
+
+async function openViews(
+  t: Parameters<typeof open>[0],
+  { url, ids }: Dock,
+): Promise<{ view: string; page: Page; asked: string[] }[]> {
+  const opened = []
+  for (const view of views) {
+    const { page } = await open(t, browser, `${url}${view.replace('ID', ids[0] ?? '')}`)
+    await page.clock.install()
+    const asked: string[] = []
+    page.on('request', (request) => {
+      const { pathname } = new URL(request.url())
+      if (pathname.startsWith('/api/') && !/stream|session/.test(pathname)) asked.push(pathname)
+    })
+    await signIn(page, 'sven')
+    await page.locator('header .views, header nav').first().waitFor()
+    opened.push({ view, page, asked })
+  }
+  return opened
+}
+
+t.test(
+  'a screen on a busy dock asks so little that several of one account stay below its rate',
+  inBrowser,
+  async (t) => {
+    const made = await dock(t)
+    const screens = await openViews(t, made)
+    for (const { page } of screens) await page.clock.runFor(70_000)
+    for (const { asked } of screens) asked.length = 0
+    for (let n = 0; n < stepsAMinute; n += 1) {
+      await step(made, n)
+      for (const { page } of screens) for (let part = 0; part < 4; part += 1) await page.clock.runFor(1000)
+    }
+    for (const { view, asked } of screens) {
+      const most = mostOf[view] ?? mostAScreen
+      t.ok(asked.length <= most, `/${view}: ${asked.length} requests a minute\n${asked.join('\n')}`)
+    }
+  },
+)
+
+t.test('a board has what came by the stream before it asks for anything', inBrowser, async (t) => {
+  const made = await dock(t)
+  const { page } = await open(t, browser, `${made.url}units`)
+  await page.clock.install()
+  await signIn(page, 'sven')
+  const stage = (name: string) => page.getByRole('region', { name, exact: true })
+  await stage('registered').getByRole('link', { name: 'DN-2' }).waitFor()
+  await until(() => made.gateway.streamHub.size > 0)
+  await page.clock.runFor(70_000)
+  await page.route('**/api/whms/**', (route) => route.abort())
+  await post(made.gateway, `${units}/${made.ids[1]}/advance`, {})
+  await stage('receiving').getByRole('link', { name: 'DN-2' }).waitFor()
+  const move = { event_type: 'PLACED', slot_code: 'A-01-01', asset_barcode: 'P-9', work_order_ref: 'DN-2' }
+  await record(made.gateway, move)
+  await stage('receiving').getByText('1 pallet', { exact: true }).waitFor()
+  t.pass('without a question')
+})
+
+t.test('things to do come and go with what the stream tells, before anything is asked for', inBrowser, async (t) => {
+  const made = await dock(t)
+  const { page } = await open(t, browser, `${made.url}todo`)
+  await page.clock.install()
+  await signIn(page, 'sven')
+  await page.getByText('Camera Dock door 1 does not watch').waitFor()
+  await until(() => made.gateway.streamHub.size > 0)
+  await page.clock.runFor(20_000)
+  await post(made.gateway, `${units}/${made.ids[2]}/hold`, { reason: 'papers' })
+  await page.clock.runFor(20_000)
+  await page.getByText('Unit DN-3 is on hold').waitFor()
+  await page.route('**/api/**', (route) => route.abort())
+  await post(made.gateway, `${units}/${made.ids[2]}/resume`, {})
+  await page.getByText('Unit DN-3 is on hold').waitFor({ state: 'detached' })
+})
