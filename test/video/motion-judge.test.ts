@@ -27,6 +27,10 @@ function closedWith(spans: readonly (readonly [fromMs: number, toMs: number])[])
 t.test('a clip knows how long it moved before the first pause', async (t) => {
   const first = [40_000, 42_000] as const
   t.match(closedWith([first]), { movedForMs: 2000, endMs: 46_000 })
-  t.match(closedWith([first, [42_400, 44_000]]), { movedForMs: 4000, endMs: 48_000 }, 'one picture without a change is no pause')
+  t.match(
+    closedWith([first, [42_400, 44_000]]),
+    { movedForMs: 4000, endMs: 48_000 },
+    'one picture without a change is no pause',
+  )
   t.match(closedWith([first, [44_000, 47_000]]), { movedForMs: 2000, endMs: 51_000 }, 'somebody else comes later')
 })
