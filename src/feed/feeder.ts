@@ -258,23 +258,20 @@ export class Feeder {
 
   /** The checkpoint to send under; undefined when an earlier log has none, or is sent. */
   async #targetOf({ number, isGrowing, place }: Line): Promise<Checkpoint | undefined> {
-    const { work, checkpoints, logRoom } = this.#needs
+    const { work, logRoom } = this.#needs
     if (this.#target?.log_id === number && place !== undefined && place < this.#target.size) return this.#target
-    if (!isGrowing) {
-      const newest = work.read((tx) => newestCheckpoint(tx, number))
-      if (!newest || newest.size === 0 || (place ?? 0) >= newest.size) return undefined
-      this.#target = newest
-      return newest
-    }
-    const handedOver = this.#probes?.shift() ?? work.read((tx) => handedOverBehind(tx, number, place ?? logRoom.size))
-    if (handedOver) {
-      this.#target = handedOver
-      return handedOver
-    }
-    const newest = checkpoints.newest()
-    const isCovered = newest !== undefined && newest.size === logRoom.size
-    this.#target = isCovered ? newest : await checkpoints.make()
+    const last = isGrowing ? undefined : work.read((tx) => newestCheckpoint(tx, number))
+    const size = isGrowing ? logRoom.size : (last?.size ?? 0)
+    if (!isGrowing && (place ?? 0) >= size) return undefined
+    const handedOver = this.#probes?.shift() ?? work.read((tx) => handedOverBehind(tx, number, place ?? size))
+    this.#target = handedOver ?? last ?? (await this.#overAll())
     return this.#target
+  }
+
+  async #overAll(): Promise<Checkpoint> {
+    const { checkpoints, logRoom } = this.#needs
+    const newest = checkpoints.newest()
+    return newest !== undefined && newest.size === logRoom.size ? newest : await checkpoints.make()
   }
 
   #next(tx: ReadTx, { logId, place, isGrowing }: Line, target: Checkpoint, { openings }: FeedSettings): Batch {
@@ -390,13 +387,19 @@ export class Feeder {
       line.place = 0
       return true
     }
-    if (finding === 'unknown-key' && line.place === undefined && line.isGrowing) {
+    if (finding === 'unknown-key' && line.place === undefined) {
       // It has not heard of the newest keys: it is asked under the checkpoints that earlier ones have signed too.
       this.#probes ??= this.#needs.work.read((tx) => handedOver(tx, line.number)).toReversed()
-      return this.#probes.length > 0
+      if (this.#probes.length > 0) return true
     }
     // An earlier log under keys that were exchanged behind the backup is not believed any more.
     if (line.isGrowing || (finding !== 'unknown-log' && finding !== 'unknown-key' && finding !== 'forked')) return false
+    if (finding === 'unknown-key') {
+      const { settings, log } = this.#needs
+      const words = 'the head office does not believe the keys of an earlier log; what it lacks of that log is not sent'
+      log.warn({ hub: settings()?.url, logId: line.logId }, words)
+    }
+    this.#probes = undefined
     this.#lines.shift()
     return true
   }

@@ -3,11 +3,32 @@ import { z } from 'zod'
 /** As packages are numbered. */
 export const releaseVersion = z.string().regex(/^\d{1,5}\.\d{1,5}\.\d{1,5}[0-9A-Za-z.+~-]{0,40}$/)
 
-/** Whether a version has a higher number; what follows the three numbers does not count. Pure. */
+/** Whether a version comes after another, in the order of Debian packages (Debian Policy, 5.6.12). Pure. */
 export function isNewerRelease(one: string, other: string): boolean {
-  const [a, b] = [numbersOf(one), numbersOf(other)]
-  const at = a.findIndex((number, i) => number !== b[i])
-  return at >= 0 && (a[at] ?? 0) > (b[at] ?? 0)
+  const [a, b] = [partsOf(one), partsOf(other)]
+  for (let i = 0; i < Math.max(a.length, b.length); i += 1) {
+    const [words = '', number = ''] = a[i] ?? []
+    const [otherWords = '', otherNumber = ''] = b[i] ?? []
+    const order = orderOf(words, otherWords) || Number(number) - Number(otherNumber)
+    if (order !== 0) return order > 0
+  }
+  return false
 }
 
-const numbersOf = (version: string): number[] => version.split('.', 3).map((part) => Number.parseInt(part, 10) || 0)
+/** Characters that are no digits, and the digits behind them, in turns. */
+const partsOf = (version: string) => [...version.matchAll(/(\D*)(\d*)/g)].map(([, words, number]) => [words, number])
+
+/** A tilde comes before the end, and that before letters; anything else comes last. */
+function orderOf(one: string, other: string): number {
+  const rank = (text: string, i: number) => {
+    const at = text.charCodeAt(i)
+    if (Number.isNaN(at)) return 0
+    if (text[i] === '~') return -1
+    return /[A-Za-z]/.test(text.charAt(i)) ? at : at + 256
+  }
+  for (let i = 0; i < Math.max(one.length, other.length); i += 1) {
+    const order = rank(one, i) - rank(other, i)
+    if (order !== 0) return order
+  }
+  return 0
+}

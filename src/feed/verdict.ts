@@ -40,7 +40,7 @@ export function judgeFeed(reply: PostedAnswer | string, size: number): FeedVerdi
   if (status === 403) {
     return trouble(
       'unknown-key',
-      'it knows this log under other keys (403). A box that was restored to before its keys were exchanged goes on with a new log: gatehouse restore --accept-fork, then gatehouse hub join with a new code',
+      'it knows this log under other keys (403). If this box was restored to before its keys were exchanged, it goes on with a new log: gatehouse restore --accept-fork, then gatehouse hub join with a new code. If the head office was restored, put a newer copy of it back instead',
     )
   }
   if (status === 404) {

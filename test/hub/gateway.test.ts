@@ -500,6 +500,36 @@ t.test(
   },
 )
 
+t.test(
+  'keys that were exchanged while the head office was away are followed also in a log that a restore has ended',
+  async (t) => {
+    const hub = await testHub(t, postgres, { listens: true })
+    const gateway = await joined(t, hub)
+    await place(gateway, 'P-1')
+    await pass(gateway)
+    await gateway.feeder.stop()
+    const { keys } = await gateway.rotateKeys('root')
+    await place(gateway, 'P-2', 'A-02')
+    await gateway.checkpoints.make()
+    gateway.close()
+    const { clock, live } = gateway
+    const { parentLogId, parentSize, log } = acceptFork(live.config.dataDir, {
+      ...{ makeId: uuidv7Maker(clock, systemRandom), nowMs: clock.now() },
+    })
+    const restored = await started(gateway)
+    t.teardown(() => restored.feeder.stop())
+    await pass(restored)
+    t.equal(restored.feeder.seen()?.trouble?.words, undefined, 'without another code')
+    const logs = await hub.rows('SELECT h.log_id, h.size, h.vkeys, h.state FROM log_head h ORDER BY state DESC')
+    t.match(logs, [
+      { log_id: parentLogId, size: String(parentSize), vkeys: keys, state: 'retired' },
+      { log_id: log.logId, state: 'live' },
+    ])
+    const floor = 'SELECT slot_code, asset_key FROM slot_state ORDER BY slot_code'
+    t.match(await hub.rows(floor), [{ asset_key: 'P-1' }, { asset_key: 'P-2' }])
+  },
+)
+
 t.test('after a restore slots and assets come with the new log, from the first on', async (t) => {
   const { hub, gateway } = await withLabel(t)
   await restoreBehind(gateway)

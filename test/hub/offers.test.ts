@@ -1,5 +1,6 @@
 import t from 'tap'
 import { offerNow } from '../../src/app/offer.ts'
+import { isNewerRelease } from '../../src/feed/index.ts'
 import { OfferService } from '../../src/hub/offers/service.ts'
 import { connectionOf, HubDatabase } from '../../src/hub/store/database.ts'
 import { silentLogger } from '../../src/platform/index.ts'
@@ -94,4 +95,20 @@ t.test('the config of a box alone decides what becomes of an offer', async (t) =
   t.equal(offer('take', at('2026-03-02T02:30:00Z', '1.0.10')), null, 'it runs')
   t.equal(offer('take', at('2026-03-02T02:30:00Z', '1.1.0')), null, 'never an older one')
   t.equal(offer('take', night, null), null)
+})
+
+t.test('versions are in the order of Debian packages: Debian Policy, 5.6.12', async (t) => {
+  const before = ['1.0.9', '1.0.10~~', '1.0.10~~a', '1.0.10~', '1.0.10~beta1~svn1245', '1.0.10~beta1']
+  const inOrder = [...before, '1.0.10', '1.0.10a', '1.0.10+b1', '1.0.10+b2', '1.0.10+b10', '1.2.0', '1.10.0', '10.0.0']
+  for (const [i, version] of inOrder.entries())
+    for (const [j, other] of inOrder.entries())
+      t.equal(isNewerRelease(version, other), i > j, `${version} beside ${other}`)
+  t.equal(
+    offerNow(
+      '1.4.2',
+      { floorLayout: 'automatic', offers: 'show', window: [] },
+      { running: '1.4.2~rc1', timezone: 'UTC', atMs: 0 },
+    )?.version,
+    '1.4.2',
+  )
 })

@@ -162,14 +162,20 @@ t.test('an address that is none says so to a browser, with the way to the sites'
 })
 
 t.test('the page says which sites are not ready for the next step of an offer, the first five by name', async (t) => {
-  const site = (name: string, offered: string | null, offerState: Site['offerState'], offerWaits = true) =>
-    ({ name, offered, offerState, offerWaits, version: '1.2.0' }) as Site
-  const runs = site('Hall 1', '1.3.0', 'runs', false)
+  const site = (
+    name: string,
+    offered: string | null,
+    offerState: Site['offerState'],
+    offerWaits = true,
+    version = '1.2.0',
+  ) => ({ name, offered, offerState, offerWaits, version }) as Site
+  const runs = site('Hall 1', '1.3.0', 'runs', false, '1.3.0')
   const [offer] = offersOf([
     site('Hall 0', null, null, false),
     ...[runs, site('Hall 2', '1.3.0', 'failed'), site('Hall 3', '1.3.0', 'undecided')],
+    site('Hall 4', '1.3.0', 'runs', false, '1.10.0'),
   ])
-  t.match(offer, { version: '1.3.0', sites: 3, running: 1 })
+  t.match(offer, { version: '1.3.0', sites: 4, running: 1 }, 'one that runs a newer version does not run this one')
   const unheard = { ...site('Hall 4', '1.3.0', 'silent'), version: '1.3.0' }
   t.same([runs, unheard, site('Hall 2', '1.3.0', 'failed'), site('Hall 0', null, null)].map(runsOffered), [
     ...[true, true, false, false],

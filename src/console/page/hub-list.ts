@@ -109,12 +109,12 @@ export function countsOf(
 export const runsOffered = ({ offered, offerState, version }: Site): boolean =>
   offered !== null && (offerState === 'runs' || offerState === 'unwell' || version === offered)
 
-/** Returns which versions are offered, to how many sites, how many of those run it, and which are not ready for the next stage. Pure. */
+/** Returns which versions are offered, to how many sites, how many of those run just it, and which are not ready for the next stage. Pure. */
 export function offersOf(sites: readonly Site[]) {
   const versions = new Set(sites.flatMap(({ offered }) => offered ?? []))
   return [...versions].map((version) => {
     const having = sites.filter(({ offered }) => offered === version)
-    const running = having.filter(runsOffered).length
+    const running = having.filter((site) => site.version === version).length
     const waitsFor = having.flatMap(({ name, offerState, offerWaits }) =>
       offerWaits && offerState !== null && offerState !== 'runs' ? [{ name, state: offerState }] : [],
     )

@@ -49,7 +49,7 @@ export function hubFindings({ hub }: Pick<GatewayStatus, 'hub'>, nowMs: number):
         return [
           of.bad(
             what,
-            'If the box was restored to before its keys were exchanged, run gatehouse restore --accept-fork. Then make a code there with gatehouse hub enrol, and run gatehouse hub join.',
+            'If the box was restored to before its keys were exchanged, run gatehouse restore --accept-fork. Then make a code there with gatehouse hub enrol, and run gatehouse hub join. If the head office was restored, put a newer copy of it back instead.',
           ),
         ]
       case 'refused':

@@ -140,7 +140,8 @@ const lockedState = '55P03'
 const diskFullState = '53100'
 /** What a prepared statement gives has another type since a migration; it is prepared anew on another connection. */
 const isStale = (error: unknown): boolean =>
-  sqlStateOf(error) === '0A000' && /cached plan/.test(String((error as Error).message))
+  // By the place in its source, because the words come in the language of the server.
+  error instanceof pg.DatabaseError && error.code === '0A000' && error.routine === 'RevalidateCachedQuery'
 /** Classes of SQLSTATE that mean the server or the way to it, not the statement. */
 const unwell = /^(08|53|55|57|58|40|XX)/
 
