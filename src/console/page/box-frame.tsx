@@ -90,7 +90,7 @@ export const SureButton = ({ words, of, sure, isBusy, onSure }: SureProps) => {
       <button
         type="button"
         class="dispute"
-        aria-disabled={isBusy}
+        aria-disabled={isBusy ? 'true' : 'false'}
         onClick={() => {
           if (isBusy) return
           setAsked(false)

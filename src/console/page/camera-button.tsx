@@ -35,7 +35,7 @@ export const CameraButton = ({ camera, words }: { camera: Camera; words?: boolea
     type="button"
     class={words ? '' : 'square'}
     aria-label={words ? undefined : texts.open}
-    aria-expanded={camera.View !== undefined}
+    aria-expanded={camera.View === undefined ? 'false' : 'true'}
     onClick={camera.toggle}
   >
     <Icon name="camera" /> {words ? texts.open : null}

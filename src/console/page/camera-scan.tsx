@@ -84,7 +84,7 @@ export const CameraScan = ({ onCode, onEnd }: Props) => {
       </p>
       <p class="camera-scan-acts">
         {torch === undefined ? null : (
-          <button type="button" aria-pressed={torch} onClick={() => light(!torch)}>
+          <button type="button" aria-pressed={torch ? 'true' : 'false'} onClick={() => light(!torch)}>
             {texts.torch}
           </button>
         )}

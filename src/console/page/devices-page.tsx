@@ -239,7 +239,7 @@ const NewDevice = ({ warehouses, isBusy, onAct, onEnrol }: NewDeviceProps) => {
       ) : null}
       <WarehouseBoxes warehouses={warehouses} legend={words.warehouses} help={words.warehousesHelp} />
       <p class="box-acts">
-        <button type="submit" class="strong" aria-disabled={isBusy}>
+        <button type="submit" class="strong" aria-disabled={isBusy ? 'true' : 'false'}>
           {words.make}
         </button>
       </p>
@@ -289,7 +289,7 @@ const BadgeRow = ({ operator, isBusy, onAct }: { operator: Operator; isBusy: boo
             {(field) => <input {...field} ref={pin} type="password" inputmode="numeric" autocomplete="new-password" />}
           </Field>
           <p class="box-acts">
-            <button type="submit" class="strong" aria-disabled={isBusy}>
+            <button type="submit" class="strong" aria-disabled={isBusy ? 'true' : 'false'}>
               {words.setPin}
             </button>
           </p>
@@ -299,7 +299,7 @@ const BadgeRow = ({ operator, isBusy, onAct }: { operator: Operator; isBusy: boo
         <button
           type="button"
           aria-label={words.newPinOf(username)}
-          aria-expanded={isChanging}
+          aria-expanded={isChanging ? 'true' : 'false'}
           onClick={() => setChanging(!isChanging)}
         >
           {words.newPin}
@@ -371,7 +371,7 @@ const NewBadge = ({ isBusy, onAct }: { isBusy: boolean; onAct: Act }) => {
           {(field) => <RoleChoice {...field} />}
         </Field>
         <p class="box-acts">
-          <button type="submit" class="strong" aria-disabled={isBusy}>
+          <button type="submit" class="strong" aria-disabled={isBusy ? 'true' : 'false'}>
             {words.register}
           </button>
         </p>

@@ -31,7 +31,7 @@ export const Prove = ({ eventId, name }: { eventId: number; name: string }) => {
   }
   return (
     <div class="prove">
-      <button type="button" aria-disabled={isBusy} onClick={prove}>
+      <button type="button" aria-disabled={isBusy ? 'true' : 'false'} onClick={prove}>
         <Icon name="proof" /> {words.prove}
         <span class="unseen">: {name}</span>
       </button>

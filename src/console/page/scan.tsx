@@ -297,10 +297,15 @@ const Chips = ({ queued, isOpen, onOpen }: { queued: QueueState; isOpen: boolean
   const refused = queued.items.length - waiting
   return (
     <div class="chips">
-      <button type="button" class={waiting > 0 ? 'warn' : ''} aria-expanded={isOpen} onClick={onOpen}>
+      <button
+        type="button"
+        class={waiting > 0 ? 'warn' : ''}
+        aria-expanded={isOpen ? 'true' : 'false'}
+        onClick={onOpen}
+      >
         {texts.waiting(waiting)}
       </button>
-      <button type="button" class={refused > 0 ? 'bad' : ''} aria-expanded={isOpen} onClick={onOpen}>
+      <button type="button" class={refused > 0 ? 'bad' : ''} aria-expanded={isOpen ? 'true' : 'false'} onClick={onOpen}>
         {texts.refused(refused)}
       </button>
       <p class="muted">{texts.acknowledged(queued.acknowledged)}</p>

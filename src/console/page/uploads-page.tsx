@@ -147,7 +147,11 @@ const Section = ({ name, of: { rows, hasMore }, isBusy, onMore, ...shared }: Sec
       <div class="card-head">
         <h2 id={`uploads-${name}`}>{words[name]}</h2>
         {isParked && onAct && rows.length > 1 ? (
-          <button type="button" aria-disabled={isBusy} onClick={() => onAct(retryAll, words.retriedAll)}>
+          <button
+            type="button"
+            aria-disabled={isBusy ? 'true' : 'false'}
+            onClick={() => onAct(retryAll, words.retriedAll)}
+          >
             {words.retryAll(rows.length)}
           </button>
         ) : null}

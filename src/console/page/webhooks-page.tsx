@@ -263,7 +263,7 @@ const Settings = ({ heading, button, done, webhook, types, isBusy, onAct, onSend
         </Field>
       )}
       <p class="box-acts">
-        <button type="submit" class="strong" aria-disabled={isBusy}>
+        <button type="submit" class="strong" aria-disabled={isBusy ? 'true' : 'false'}>
           {button}
         </button>
       </p>
