@@ -169,9 +169,12 @@ t.test(
   inBrowser,
   async (t) => {
     const { url } = await place(t)
-    for (const [name, locale, next] of [
-      ['ada', 'en-US', 'There are no slots yet. Next: make them by their labels'],
-      ['olga', 'de-DE', 'Es gibt noch keine Stellplätze. Ein Admin dieses Gateways legt sie an.'],
+    for (const [name, locale, next, then] of [
+      ['ada', 'en-US', 'There are no slots yet. Next: make them by their labels', 'At that time there were no slots.'],
+      [
+        ...(['olga', 'de-DE', 'Es gibt noch keine Stellplätze. Ein Admin dieses Gateways legt sie an.'] as const),
+        'Zu dieser Zeit gab es keine Stellplätze.',
+      ],
     ] as const) {
       const { page, faults } = await open(t, browser, url, { ...screens.handheld, locale })
       await signIn(page, name)
@@ -181,6 +184,11 @@ t.test(
       t.equal(await way.count(), name === 'ada' ? 1 : 0)
       if (name === 'ada') await way.click()
       if (name === 'ada') await page.getByRole('heading', { name: 'Plan editor' }).waitFor()
+      const past = encodeURIComponent(new Date(Date.now() - 3_600_000).toISOString())
+      await page.goto(`${url}?at=${past}`)
+      await page.getByText(then).waitFor()
+      t.equal(await way.count(), 0)
+      t.equal(await page.getByText(next).count(), 0)
       t.same(faults, [])
     }
   },

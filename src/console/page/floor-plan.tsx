@@ -89,7 +89,7 @@ export const FloorPlan = (props: Props) => {
       {shown.length > 0 ? (
         <Plan {...props} slots={shown} drawn={drawn} onDrawn={onDrawn} control={control} />
       ) : isKnown ? (
-        <NoSlots mayMake={mayMake && !isPast} />
+        <NoSlots mayMake={mayMake} isPast={isPast} />
       ) : (
         <p class="blank tall">{texts.loading}</p>
       )}
@@ -98,13 +98,15 @@ export const FloorPlan = (props: Props) => {
   )
 }
 
-/** Says what comes next; who may make slots gets the way there. */
-const NoSlots = ({ mayMake }: { mayMake: boolean }) => (
+/** Says what comes next; who may make slots gets the way there. On a floor of the past nothing comes next. */
+const NoSlots = ({ mayMake, isPast }: { mayMake: boolean; isPast: boolean }) => (
   <div class="blank tall">
     <p>
-      {floorTexts.empty} {mayMake ? floorTexts.emptyNext : floorTexts.emptyWaits}
+      {isPast
+        ? floorTexts.emptyThen
+        : [floorTexts.empty, mayMake ? floorTexts.emptyNext : floorTexts.emptyWaits].join(' ')}
     </p>
-    {mayMake ? (
+    {mayMake && !isPast ? (
       <p>
         <a class="button" href="/plan" onClick={follow}>
           {floorTexts.toEditor}

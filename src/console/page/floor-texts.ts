@@ -116,6 +116,7 @@ const english = {
   plan: (hall: string, slots: number) =>
     `Floor plan of ${hall}, ${countOf(slots, 'slot')}. The same slots are in the table below.`,
   empty: 'There are no slots yet.',
+  emptyThen: 'At that time there were no slots.',
   emptyWaits: 'An admin of this gateway makes them.',
   emptyNext: 'Next: make them by their labels, or bring a list of them.',
   toEditor: 'To the plan editor',
@@ -239,6 +240,7 @@ const german: typeof english = {
   plan: (hall, slots) =>
     `Hallenplan von ${hall}, ${countOf(slots, 'Stellplatz', 'Stellplätze')}. Dieselben Stellplätze stehen unten in der Tabelle.`,
   empty: 'Es gibt noch keine Stellplätze.',
+  emptyThen: 'Zu dieser Zeit gab es keine Stellplätze.',
   emptyWaits: 'Ein Admin dieses Gateways legt sie an.',
   emptyNext: 'Als Nächstes: nach ihren Bezeichnungen anlegen oder aus einer Liste übernehmen.',
   toEditor: 'Plan bearbeiten',
