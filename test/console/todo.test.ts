@@ -136,6 +136,48 @@ t.test(
   },
 )
 
+/** A pallet that was placed in A-1, then in A-2, both with this time if there is one. */
+async function inTwoSlots(t: Parameters<typeof place>[0], ledger: object, timestamp?: string): Promise<Place> {
+  const made = await place(t, { ledger })
+  await furnish(made.gateway, ['A-1', 'A-2'])
+  for (const [n, slot_code] of ['A-1', 'A-2'].entries())
+    await record(made.gateway, {
+      ...{ event_type: 'PLACED', slot_code, asset_barcode: 'P-1', photo_url: await heldPhoto(made.gateway, n + 1) },
+      ...(timestamp !== undefined && { timestamp }),
+    })
+  return made
+}
+
+for (const [why, ledger, ageMs, timestamp] of [
+  ['lies further back than the gateway takes events', { maxAge: '7d' }, 8 * 86_400_000, undefined],
+  ['would be late where late events are refused', { enforce: ['LATE_EVENT'] }, 3_600_000, undefined],
+  ['is not between placements of the same second', {}, 0, new Date(Math.floor(Date.now() / 1000) * 1000).toISOString()],
+] as const)
+  t.test(`a pallet is taken out of the older of two slots when its removal ${why}`, inBrowser, async (t) => {
+    const { gateway, url } = await inTwoSlots(t, ledger, timestamp)
+    gateway.clock.advance(ageMs)
+    const { page } = await open(t, browser, `${url}todo`)
+    await signIn(page, 'olga')
+    const line = page.getByRole('listitem').filter({ hasText: 'Slot A-1, Pallet P-1' })
+    await line.getByRole('button', { name: 'It is not in A-1' }).click()
+    await line.getByRole('button', { name: 'Record it as taken out of A-1' }).click()
+    await page.getByText('Recorded: taken out of A-1, at the time of its placement.').waitFor()
+    const get = async (path: string) => (await gateway.ask('GET', `/api/whms/${path}`, { by: people.ada })).body
+    t.match(await get('assets/P-1/location'), { slot: { slot_id: 'A-2' } })
+    t.match(await get('slots/A-1'), { isOccupied: false })
+    const { data } = await get('discrepancies')
+    t.notOk(data.some(({ kind }: { kind: string }) => kind !== 'unregistered_asset'))
+    const removed: { corrects_event_id: number; verification_notes: string }[] = (
+      await get('events?event_type=REMOVED')
+    ).data
+    t.match(
+      removed,
+      [{ corrects_event_id: 1, verification_notes: 'It is not in A-1. When it was taken out was not recorded.' }],
+      'no stray removal',
+    )
+    t.equal(removed.length, 1)
+  })
+
 t.test('a second tap, and another try after an answer that got lost, record nothing twice', inBrowser, async (t) => {
   const { gateway, url } = await trouble(t)
   const { page } = await open(t, browser, `${url}todo`)

@@ -12,7 +12,7 @@ import { useTyped } from './typed.ts'
 import type { ViewName, ViewProps } from './views.ts'
 
 /** Does something at the gateway and says `said` when it is done. Answers whether it was done: else the form stays as it is. */
-export type Act = (work: () => Promise<unknown>, said: string) => Promise<boolean>
+export type Act = <T>(work: () => Promise<T>, said: string | ((done: T) => string)) => Promise<boolean>
 
 export type Acts = {
   readonly act: Act
@@ -36,8 +36,8 @@ export function useActs(onLeft: (why: string) => void, reload: () => void, inWor
     setProblem('')
     setSaid('')
     try {
-      await work()
-      setSaid(done)
+      const result = await work()
+      setSaid(typeof done === 'string' ? done : done(result))
       // The pressed button may disappear.
       title.current?.focus({ preventScroll: true })
       reload()

@@ -15,14 +15,23 @@ export type Urgency = 'now' | 'today' | 'later'
 type Place = { readonly id: number; readonly label: string }
 
 /**
- * What can be done at once; `open` opens a view, the others change something. `remove`: the pallet is taken out, at a time of the past
- * where one is given. `takeBack`: the event that placed it there did not happen.
+ * What can be done at once; `open` opens a view, the others change something. `remove`: the pallet is taken out now. `removeBefore`: it
+ * was taken out before a time; `placedBy` is the event that had placed it there. `takeBack`: the event that placed it there did not happen.
  */
 export type Remedy =
   | { readonly act: 'open'; readonly words: string; readonly to: string }
-  | { readonly act: 'remove'; readonly slot: Place; readonly barcode: string; readonly timestamp?: string }
+  | { readonly act: 'remove'; readonly slot: Place; readonly barcode: string }
+  | RemovalBefore
   | { readonly act: 'takeBack'; readonly slot: Place; readonly eventId: number }
   | { readonly act: 'acknowledge'; readonly alertId: number }
+
+export type RemovalBefore = {
+  readonly act: 'removeBefore'
+  readonly slot: Place
+  readonly barcode: string
+  readonly before: string
+  readonly placedBy: number
+}
 
 export type Task = {
   readonly key: string
@@ -143,16 +152,13 @@ function ofDiscrepancy(one: Discrepancy, may: May): Task {
  */
 function removalsOf({ kind, since, slot, otherSlot, assetBarcode, eventIds }: Discrepancy): Remedy[] {
   if (assetBarcode === null) return []
-  const remove = { act: 'remove', slot: placeOf(slot), barcode: assetBarcode } as const
-  if (kind === 'removed_elsewhere') return [remove]
-  if (kind !== 'asset_in_two_slots') return []
-  const timestamp = new Date(Date.parse(since) - 1).toISOString()
-  const newer = eventIds.at(-1)
+  const here = { slot: placeOf(slot), barcode: assetBarcode }
+  if (kind === 'removed_elsewhere') return [{ act: 'remove', ...here }]
+  const [placedBy, newer] = eventIds
+  if (kind !== 'asset_in_two_slots' || placedBy === undefined || newer === undefined) return []
   return [
-    { ...remove, timestamp },
-    ...(otherSlot && newer !== undefined
-      ? [{ act: 'takeBack', slot: placeOf(otherSlot), eventId: newer } as const]
-      : []),
+    { act: 'removeBefore', ...here, before: since, placedBy },
+    ...(otherSlot ? [{ act: 'takeBack', slot: placeOf(otherSlot), eventId: newer } as const] : []),
   ]
 }
 

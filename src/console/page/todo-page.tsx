@@ -9,6 +9,7 @@ import { useOnceKey } from './once-key.ts'
 import { Said } from './said.tsx'
 import { texts } from './texts.ts'
 import { type Known, type Remedy, type Task, tasksOf, type Urgency, withNews } from './todo-list.ts'
+import { settle } from './todo-settle.ts'
 import { todoTexts } from './todo-texts.ts'
 import { TroubleStrip } from './trouble-strip.tsx'
 import { type Since, useLive } from './use-live.ts'
@@ -157,11 +158,6 @@ const Group = ({ urgency, tasks, timeZone, isBusy, onAct }: GroupProps) =>
     </section>
   )
 
-const removalOf = ({ slot, barcode, timestamp }: Extract<Remedy, { act: 'remove' }>) => ({
-  ...{ event_type: 'REMOVED', slot_id: slot.id, asset_barcode: barcode },
-  ...(timestamp !== undefined && { timestamp }),
-})
-
 type RemedyProps = { remedy: Remedy; isBusy: boolean; onAct: Act }
 
 const RemedyButton = ({ remedy, isBusy, onAct }: RemedyProps) => {
@@ -185,16 +181,17 @@ const RemedyButton = ({ remedy, isBusy, onAct }: RemedyProps) => {
     )
   }
   const { label } = remedy.slot
-  const isTakenBack = remedy.act === 'takeBack'
-  const path = isTakenBack ? `/api/whms/events/${remedy.eventId}/correct` : '/api/whms/events'
-  const body = isTakenBack ? { none: true, reason: todoTexts.notIn(label) } : removalOf(remedy)
-  const change = () => ask(path, { method: 'POST', body, onceKey: once.of(body) }).then(() => once.done(body))
   return (
     <Twice
       words={todoTexts.notIn(label)}
-      sure={isTakenBack ? todoTexts.confirmBack(label) : todoTexts.confirm(label)}
+      sure={remedy.act === 'takeBack' ? todoTexts.confirmBack(label) : todoTexts.confirm(label)}
       isBusy={isBusy}
-      onSure={() => void onAct(change, isTakenBack ? todoTexts.takenBack(label) : todoTexts.recorded(label))}
+      onSure={() =>
+        void onAct(
+          () => settle(remedy, once),
+          (said) => said,
+        )
+      }
     />
   )
 }

@@ -19,6 +19,9 @@ const english = {
   confirm: (label: string) => `Record it as taken out of ${label}`,
   cancel: 'Cancel',
   recorded: (label: string) => `Recorded: taken out of ${label}.`,
+  recordedLate: (label: string) =>
+    `Recorded: taken out of ${label}, at the time of its placement. The ledger takes no other time for it.`,
+  notInSince: (label: string) => `It is not in ${label}. When it was taken out was not recorded.`,
   confirmBack: (label: string) => `Take back its placement in ${label}`,
   takenBack: (label: string) => `Taken back: its placement in ${label}.`,
   acknowledged: 'Acknowledged.',
@@ -54,6 +57,9 @@ const german: typeof english = {
   confirm: (label) => `Als ausgelagert von ${label} buchen`,
   cancel: 'Abbrechen',
   recorded: (label) => `Gebucht: ausgelagert von ${label}.`,
+  recordedLate: (label) =>
+    `Gebucht: ausgelagert von ${label}, zur Zeit der Einlagerung. Eine andere Zeit nimmt das Lagerbuch dafür nicht an.`,
+  notInSince: (label) => `Sie steht nicht auf ${label}. Wann sie ausgelagert wurde, ist nicht erfasst.`,
   confirmBack: (label) => `Einlagerung auf ${label} zurücknehmen`,
   takenBack: (label) => `Zurückgenommen: Einlagerung auf ${label}.`,
   acknowledged: 'Quittiert.',

@@ -1,0 +1,57 @@
+import type { PlacementEvent } from './answers.ts'
+import { ask, Refused } from './ask.ts'
+import type { OnceKey } from './once-key.ts'
+import type { Remedy, RemovalBefore } from './todo-list.ts'
+import { todoTexts } from './todo-texts.ts'
+
+type Settling = Extract<Remedy, { act: 'remove' | 'removeBefore' | 'takeBack' }>
+
+/** Records that a pallet is not in a slot. Returns what is recorded, in words. Throws Refused, Unreachable. */
+export async function settle(remedy: Settling, once: OnceKey): Promise<string> {
+  const { slot } = remedy
+  if (remedy.act === 'removeBefore') return removeBefore(remedy, once)
+  if (remedy.act === 'takeBack') {
+    await takeBack(remedy.eventId, todoTexts.notIn(slot.label), once)
+    return todoTexts.takenBack(slot.label)
+  }
+  await post('/api/whms/events', removalOf(remedy), once)
+  return todoTexts.recorded(slot.label)
+}
+
+/**
+ * The pallet was there until it came to the other slot: a removal just before says so. There is no such time between placements of the
+ * same moment, and `ledger.maxAge` and `ledger.enforce` may refuse late events. A correction has no such limits: it records the removal
+ * at the time of the placement, and its reason says what is not known.
+ */
+async function removeBefore(remedy: RemovalBefore, once: OnceKey): Promise<string> {
+  const { slot, placedBy, before } = remedy
+  const placed = await ask<PlacementEvent>(`/api/whms/events/${placedBy}`)
+  const timestamp = new Date(Date.parse(before) - 1).toISOString()
+  if (Date.parse(placed.timestamp) <= Date.parse(timestamp)) {
+    try {
+      await post('/api/whms/events', { ...removalOf(remedy), timestamp }, once)
+      return todoTexts.recorded(slot.label)
+    } catch (error) {
+      if (!isTooLate(error)) throw error
+    }
+  }
+  await takeBack(placedBy, todoTexts.notInSince(slot.label), once)
+  return todoTexts.recordedLate(slot.label)
+}
+
+const isTooLate = (error: unknown): boolean =>
+  error instanceof Refused && (error.code === 'CONSTRAINT_VIOLATED' || error.fields.has('timestamp'))
+
+const removalOf = ({ slot, barcode }: Exclude<Settling, { act: 'takeBack' }>) => ({
+  event_type: 'REMOVED',
+  slot_id: slot.id,
+  asset_barcode: barcode,
+})
+
+const takeBack = (eventId: number, reason: string, once: OnceKey): Promise<void> =>
+  post(`/api/whms/events/${eventId}/correct`, { none: true, reason }, once)
+
+async function post(path: string, body: object, once: OnceKey): Promise<void> {
+  await ask(path, { method: 'POST', body, onceKey: once.of(body) })
+  once.done(body)
+}
