@@ -194,6 +194,69 @@ t.test(
   },
 )
 
+t.test(
+  'a hidden floor asks for no contradictions, and what is refused for good is not asked again',
+  inBrowser,
+  async (t) => {
+    const { url } = await racks(t)
+    const { page } = await open(t, browser, url)
+    await page.clock.install()
+    let status = 503
+    let asked = 0
+    await page.route('**/api/whms/discrepancies', (route) => {
+      asked += 1
+      return status === 200 ? route.continue() : route.fulfill({ status, json: { error: { message: 'No' } } })
+    })
+    const answered = () => page.waitForResponse('**/api/whms/discrepancies')
+    const turn = (isHidden: boolean) =>
+      page.evaluate(
+        `Object.defineProperty(document, 'hidden', { configurable: true, get: () => ${isHidden} })
+      document.dispatchEvent(new Event('visibilitychange'))`,
+      )
+    const unanswered = answered()
+    await signIn(page, 'vera')
+    await unanswered
+    await turn(true)
+    const before = asked
+    await page.clock.runFor(60_000)
+    t.equal(asked, before, 'hidden')
+    status = 403
+    const refused = answered()
+    await turn(false)
+    await refused
+    const ofRefusal = asked
+    for (let n = 0; n < 6; n += 1) await page.clock.runFor(10_000)
+    t.equal(asked, ofRefusal, 'refused for good')
+    status = 200
+    await turn(true)
+    await turn(false)
+    await page
+      .getByRole('list', { name: 'Legend' })
+      .getByText(/Contradiction\s+\d/)
+      .waitFor()
+  },
+)
+
+t.test('the contradictions of now are never shown on the floor of a time before', inBrowser, async (t) => {
+  const { gateway, url } = await racks(t)
+  const before = new Date(gateway.clock.now()).toISOString()
+  gateway.clock.advance(2000)
+  await record(gateway, { event_type: 'REMOVED', slot_code: 'A-02-01', asset_barcode: 'P-A2' })
+  const { page } = await open(t, browser, `${url}?at=${encodeURIComponent(before)}`)
+  await signIn(page, 'vera')
+  await shown(page, 'Slot A-02-01, zone Rack A: verified, pallet P-A2')
+  await page.getByRole('button', { name: 'Back to now' }).click()
+  await shown(page, 'Slot A-02-01, zone Rack A: empty')
+  const legend = page.getByRole('list', { name: 'Legend' })
+  await legend.getByText(/Contradiction\s+\d/).waitFor()
+  await page.route('**/api/whms/discrepancies?at=*', (route) => route.abort())
+  await page.goBack()
+  await shown(page, 'Slot A-02-01, zone Rack A: verified, pallet P-A2')
+  t.match(await legend.innerText(), /Contradiction\s+–/)
+  await page.unroute('**/api/whms/discrepancies?at=*')
+  await legend.getByText(/Contradiction\s+\d/).waitFor({ timeout: 20_000 })
+})
+
 t.test('seven tabs of one browser share one stream, also after the first one is closed', inBrowser, async (t) => {
   const { gateway, url } = await racks(t)
   const { page: first } = await open(t, browser, url)

@@ -1,8 +1,8 @@
 import { useEffect, useMemo, useRef, useState } from 'hono/jsx/dom'
 import { onSignedInAgain } from './again.ts'
 import { Alerts } from './alerts.tsx'
-import type { Discrepancy, List, PlacementEvent, SignedIn, Slot } from './answers.ts'
-import { ask, gatewayNow, Refused } from './ask.ts'
+import type { List, PlacementEvent, SignedIn, Slot } from './answers.ts'
+import { ask, Refused } from './ask.ts'
 import { Views } from './bar.tsx'
 import { Cameras } from './cameras.tsx'
 import { EventList } from './event-list.tsx'
@@ -13,7 +13,6 @@ import { floorTexts } from './floor-texts.ts'
 import { utilizationOf } from './floor-use.ts'
 import { Icon } from './icons.tsx'
 import { Numbers } from './numbers.tsx'
-import { untilNextMs } from './odd-rounds.ts'
 import { Said } from './said.tsx'
 import { ScanField } from './scan-field.tsx'
 import { SignOut } from './sign-out.tsx'
@@ -21,6 +20,7 @@ import { SlotPanel } from './slot-panel.tsx'
 import { SlotTable } from './slot-table.tsx'
 import { texts } from './texts.ts'
 import { TimeSlider } from './time-slider.tsx'
+import { restMs, useOdd } from './use-odd.ts'
 import { Webhooks } from './webhooks.tsx'
 import { justAfter, spokenEvent, timeOfDay } from './words.ts'
 
@@ -67,7 +67,7 @@ export const Console = ({ siteId, caller, slot: asked, at, onLeft }: Props) => {
     () => (shown ?? []).filter((one) => warehouse === undefined || one.warehouseId === warehouse.id),
     [shown, warehouse?.id],
   )
-  const odd = useOdd(at, known.slots !== undefined, known.slots?.data)
+  const odd = useOdd(at, at === undefined ? '' : past.at, known.slots !== undefined, known.slots?.data)
   const slot = shown?.find((one) => one.id === slotId)
   const opener = useRef<Element | null>(null)
   const chosenNow = useRef<((id: number) => void) | null>(null)
@@ -196,8 +196,6 @@ type Past = {
   readonly at?: string
 }
 
-/** A finger on the slider passes through many times; the one where it rests is asked for. */
-const restMs = 150
 const pastAgainMs = 5000
 const nothingOfThePast: Past = { slots: undefined, events: undefined, problem: '' }
 
@@ -238,46 +236,7 @@ function usePast(at: string | undefined, onLeft: (why: string) => void): Past {
   return past.at === at || past.problem === '' ? past : { ...nothingOfThePast, problem: past.problem }
 }
 
-/** Left out: a pallet that was not registered says nothing about where it is. */
-const oddIn = (all: readonly Discrepancy[]): ReadonlyMap<number, string> =>
-  new Map(all.filter(({ kind }) => kind !== 'unregistered_asset').map(({ slot, what }) => [slot.id, what]))
-
 const noneOdd: ReadonlyMap<number, string> = new Map()
-type Odd = ReadonlyMap<number, string> | undefined
-
-/**
- * Returns by slot what the ledger contradicts itself about; undefined until the gateway has answered. `changes`: something that
- * differs after an event.
- */
-function useOdd(at: string | undefined, isReady: boolean, changes: unknown): Odd {
-  const [odd, setOdd] = useState<Odd>(undefined)
-  const [failures, setFailures] = useState(0)
-  const last = useRef<{ readonly askedMs: number; readonly at: string } | undefined>(undefined)
-  const shown = useRef<string | undefined>(undefined)
-  shown.current = at
-  useEffect(() => {
-    if (!isReady) return
-    const { current } = last
-    const isFirst = !current || current.at !== (at ?? '')
-    const fail = () => {
-      if (shown.current === at) setFailures((before) => before + 1)
-    }
-    const timer = setTimeout(
-      () => {
-        last.current = { askedMs: performance.now(), at: at ?? '' }
-        const query = at === undefined ? '' : `?at=${encodeURIComponent(at)}`
-        ask<List<Discrepancy>>(`/api/whms/discrepancies${query}`).then(
-          // Also when something has changed meanwhile: on a busy floor something always has.
-          ({ data }) => shown.current === at && setOdd(oddIn(data)),
-          fail,
-        )
-      },
-      isFirst ? restMs : untilNextMs(gatewayNow(), performance.now() - current.askedMs),
-    )
-    return () => clearTimeout(timer)
-  }, [at, isReady, changes, failures])
-  return odd
-}
 
 const Connection = ({ known, timeZone }: { known: Known; timeZone: string | undefined }) => {
   const state = known.trouble !== undefined ? 'lost' : known.updatedMs === undefined ? 'waiting' : 'live'
