@@ -152,11 +152,11 @@ function sessionOf(
 ): Session {
   const site = { siteId, instance: local, storageInstances: [...storageInstances] }
   if (!caller || token === undefined) return { success: true, ...site, caller: null, csrfToken: null }
-  const { username, instance, role, permissions } = caller
+  const { username, instance, role, permissions, withheld } = caller
   return {
     success: true,
     ...site,
-    caller: { username, instance, role, permissions: [...permissions] },
+    caller: { username, instance, role, permissions: [...permissions], ...(withheld !== undefined && { withheld }) },
     csrfToken: csrfTokenOf(token),
   }
 }

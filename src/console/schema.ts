@@ -20,7 +20,16 @@ export const Session = resource({
     description: 'the storage servers that verify other users; each may be the instance of a sign-in',
   }),
   caller: z
-    .object({ username: z.string(), instance: z.string(), role: z.string(), permissions: z.array(z.enum(permissions)) })
+    .object({
+      username: z.string(),
+      instance: z.string(),
+      role: z.string(),
+      permissions: z.array(z.enum(permissions)),
+      withheld: z.string().optional().openapi({
+        description:
+          'why the caller has a lower role than the account, for a while; absent: the role is that of the account',
+      }),
+    })
     .nullable()
     .openapi({ description: 'null: not signed in' }),
   csrfToken: z

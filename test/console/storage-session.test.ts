@@ -71,6 +71,10 @@ t.test('an outage ends no session, and makes no admin', async (t) => {
   cloud.gateway.clock.advance(5 * minuteMs)
   t.equal(await statusOf(cloud, browser), 200)
   t.equal(await statusOf(cloud, browser, '/api/webhooks'), 403)
+  t.match((await cloud.gateway.ask('GET', '/api/session', fromThePage(browser))).body.caller, {
+    role: 'supervisor',
+    withheld: /^what only an admin may do waits/,
+  })
   t.match((await auditOfCallers(cloud.gateway)).at(-1), { actor: 'adele', mode: 'offline-cache' })
   cloud.gateway.clock.advance(8 * hourMs)
   t.equal(await statusOf(cloud, browser), 200)
@@ -83,6 +87,9 @@ t.test('an outage ends no session, and makes no admin', async (t) => {
   cloud.server.misbehave(undefined)
   cloud.gateway.clock.advance(minuteMs)
   t.equal(await statusOf(cloud, browser, '/api/webhooks'), 200, 'and goes on when somebody can')
+  const { caller } = (await cloud.gateway.ask('GET', '/api/session', fromThePage(browser))).body
+  t.equal(caller.role, 'admin')
+  t.notOk('withheld' in caller)
 })
 
 t.test('a restart signs nobody out, and the file opens no credential without the cookie', async (t) => {

@@ -3,9 +3,11 @@ import t from 'tap'
 import { permissionsOf } from '../../src/config/index.ts'
 import { viewAt, views, viewsFor } from '../../src/console/page/views.ts'
 import { violations } from '../support/axe.ts'
-import { inBrowser, launchBrowser, open, place, signIn } from '../support/browser.ts'
+import { inBrowser, launchBrowser, open, place, placeOf, signIn } from '../support/browser.ts'
+import { cloudFor } from '../support/cloud.ts'
 import { people } from '../support/gateway.ts'
 import { pictureOf, screens } from '../support/screens.ts'
+import { SimulatedClock } from '../support/simulated-clock.ts'
 
 t.setTimeout(120_000)
 
@@ -140,6 +142,40 @@ t.test('a view that is not for a role says so at its address, and asks for nothi
     await page.locator('#floor').waitFor()
   }
 })
+
+t.test(
+  'an admin whose storage server is away reads that the page waits for it, and goes on with it',
+  inBrowser,
+  async (t) => {
+    const { gateway: made, server } = await cloudFor(t, { gateway: { clock: new SimulatedClock(Date.now()) } })
+    const { gateway, url } = await placeOf(t, made)
+    for (const [locale, title, why, again] of [
+      ['en-US', '“Webhooks” has to wait', 'The storage server has not confirmed your role lately', 'Try again'],
+      [
+        'de-DE',
+        '„Webhooks“ muss warten',
+        'Der Speicherserver hat Ihre Rolle zuletzt nicht bestätigt',
+        'Noch einmal versuchen',
+      ],
+    ] as const) {
+      const { page, faults } = await open(t, browser, url, { ...screens.handheld, locale })
+      await signIn(page, 'adele', 'adele-app-password')
+      await page.locator('#floor').waitFor()
+      server.misbehave('maintenance')
+      gateway.clock.advance(5 * 60_000)
+      await page.goto(`${url}webhooks`)
+      await page.getByRole('heading', { name: title }).waitFor()
+      await page.getByText(why).waitFor()
+      t.same(await violations(page), [], locale)
+      t.equal(await page.evaluate('document.documentElement.scrollWidth'), 360, `${locale}: not sideways`)
+      server.misbehave(undefined)
+      gateway.clock.advance(60_000)
+      await page.getByRole('link', { name: again }).click()
+      await page.getByRole('heading', { name: 'Webhooks', level: 1 }).waitFor()
+      t.same(faults, [])
+    }
+  },
+)
 
 t.test('an address belongs to one view, and a person is shown what there is a use for', (t) => {
   t.equal(viewAt('/'), 'floor')

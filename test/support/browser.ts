@@ -92,7 +92,7 @@ export async function open(
 /** Signs in, in English or German. */
 export async function signIn(page: Page, name: string, secret = `${name}-secret`): Promise<void> {
   await page.getByLabel(/^(User name|Benutzername)$/).fill(name)
-  await page.getByLabel(/^(Secret|Geheimnis)$/).fill(secret)
+  await page.getByLabel(/^(Secret( or application password)?|Geheimnis( oder App-Passwort)?)$/).fill(secret)
   await page.getByRole('button', { name: /^(Sign in|Anmelden)$/ }).click()
 }
 

@@ -10,7 +10,13 @@ export type Session = {
   readonly csrfToken: string | null
 }
 
-export type SignedIn = { readonly username: string; readonly role: string; readonly permissions: readonly string[] }
+export type SignedIn = {
+  readonly username: string
+  readonly role: string
+  readonly permissions: readonly string[]
+  /** Why the role is lower than that of the account, for a while. */
+  readonly withheld?: string
+}
 
 export type List<T> = { readonly data: readonly T[] }
 

@@ -21,12 +21,16 @@ export const View = ({ siteId, caller, pathname, view, onLeft }: MissingProps) =
   const title = useRef<HTMLHeadingElement>(null)
   useEffect(() => focusFirst(title.current), [])
   const role = texts.roles[caller?.role ?? ''] ?? caller?.role ?? ''
+  const isWaiting = view !== undefined && caller?.withheld !== undefined
+  const [heading, about] = view
+    ? [(isWaiting ? words.notNow : words.notYours)(texts.views[view]), isWaiting ? words.confirming : words.whichRole]
+    : [words.title, () => words.said(pathname)]
   const said = (
     <>
       <h1 tabindex={-1} ref={title}>
-        {view ? words.notYours(texts.views[view]) : words.title}
+        {heading}
       </h1>
-      <p class="missing-path">{view ? words.whichRole(caller?.username ?? '', role) : words.said(pathname)}</p>
+      <p class="missing-path">{about(caller?.username ?? '', role)}</p>
     </>
   )
   if (!caller)
@@ -50,6 +54,12 @@ export const View = ({ siteId, caller, pathname, view, onLeft }: MissingProps) =
           {said}
           {view ? null : <p>{words.scan}</p>}
           <p class="missing-ways">
+            {/* Loads the page anew, with the role that the caller has by then. */}
+            {isWaiting ? (
+              <a class="missing-way" href={pathname}>
+                {words.again}
+              </a>
+            ) : null}
             <a class="missing-way" href="/" onClick={follow}>
               {words.home}
             </a>

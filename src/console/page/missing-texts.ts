@@ -10,6 +10,10 @@ const english = {
   notYours: (view: string) => `“${view}” is not for your role`,
   whichRole: (name: string, role: string) =>
     `You are signed in as ${name} (${role}). If you need this page, ask the admin of this gateway for another role.`,
+  notNow: (view: string) => `“${view}” has to wait`,
+  confirming: (name: string, role: string) =>
+    `You are signed in as ${name}. The storage server has not confirmed your role lately, so until it answers you have that of ${role}. Try again in some seconds.`,
+  again: 'Try again',
 }
 
 const german: typeof english = {
@@ -23,6 +27,10 @@ const german: typeof english = {
   notYours: (view) => `„${view}“ gehört nicht zu Ihrer Rolle`,
   whichRole: (name, role) =>
     `Sie sind als ${name} angemeldet (${role}). Wer diese Seite braucht, fragt den Admin dieses Gateways nach einer anderen Rolle.`,
+  notNow: (view) => `„${view}“ muss warten`,
+  confirming: (name, role) =>
+    `Sie sind als ${name} angemeldet. Der Speicherserver hat Ihre Rolle zuletzt nicht bestätigt; bis er antwortet, haben Sie diese: ${role}. In einigen Sekunden noch einmal versuchen.`,
+  again: 'Noch einmal versuchen',
 }
 
 /** The texts of the page at an address that is none, or none for the caller. */
