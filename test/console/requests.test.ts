@@ -124,6 +124,24 @@ t.test('a board has what came by the stream before it asks for anything', inBrow
   t.pass('without a question')
 })
 
+t.test('a thing to do that the stream does not tell goes within some 15 s', inBrowser, async (t) => {
+  const made = await dock(t)
+  await record(made.gateway, { event_type: 'PLACED', slot_code: 'A-01-01', asset_barcode: 'P-7' })
+  const { page } = await open(t, browser, `${made.url}todo`)
+  await page.clock.install()
+  await signIn(page, 'sven')
+  const unregistered = page.getByText('Pallet P-7: no one has registered this pallet')
+  await unregistered.waitFor()
+  await until(() => made.gateway.streamHub.size > 0)
+  await page.clock.runFor(20_000)
+  await unregistered.waitFor()
+  const asset = { asset_id: 'P-7', type: 'pallet' }
+  const { status } = await made.gateway.ask('POST', '/api/whms/assets', { by: people.ada, body: asset })
+  t.equal(status, 201)
+  await page.clock.runFor(16_000)
+  await unregistered.waitFor({ state: 'detached', timeout: 10_000 })
+})
+
 t.test('things to do come and go with what the stream tells, before anything is asked for', inBrowser, async (t) => {
   const made = await dock(t)
   const { page } = await open(t, browser, `${made.url}todo`)

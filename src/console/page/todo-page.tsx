@@ -24,7 +24,8 @@ export const View = ({ siteId, caller, onLeft }: ViewProps) => {
     (since) => load(caller, since),
     ['floor', 'camera', 'alert', 'unit'],
     () => onLeft(texts.signedOut),
-    { isHeavy: true, comesLive: () => true, apply },
+    // The stream does not tell all of it: a pallet that is registered, a count that is closed, a slot that is retired.
+    { isHeavy: true, apply },
   )
   const { act, isBusy, said, problem, title } = useActs(onLeft, asking.reload, (error) => `${error.message}.`)
   const tasks = answer ? tasksOf(answer.known, caller, gatewayNow()) : undefined
