@@ -106,15 +106,35 @@ t.test(
   },
 )
 
+/** Lets the time of a page go on until it has all that it asked for. What is on its way is not what a message is applied to. */
+async function settle(page: Page, open: ReadonlySet<unknown>): Promise<void> {
+  for (let quiet = 0; quiet < 3; ) {
+    await until(() => open.size === 0)
+    await page.clock.runFor(200)
+    quiet = open.size === 0 ? quiet + 1 : 0
+  }
+}
+
+/** The requests to the warehouse that a page waits for. */
+function openRequests(page: Page): ReadonlySet<unknown> {
+  const open = new Set<unknown>()
+  page.on('request', (request) => request.url().includes('/api/whms/') && open.add(request))
+  page.on('requestfinished', (request) => open.delete(request))
+  page.on('requestfailed', (request) => open.delete(request))
+  return open
+}
+
 t.test('a board has what came by the stream before it asks for anything', inBrowser, async (t) => {
   const made = await dock(t)
   const { page } = await open(t, browser, `${made.url}units`)
+  const asking = openRequests(page)
   await page.clock.install()
   await signIn(page, 'sven')
   const stage = (name: string) => page.getByRole('region', { name, exact: true })
   await stage('registered').getByRole('link', { name: 'DN-2' }).waitFor()
   await until(() => made.gateway.streamHub.size > 0)
   await page.clock.runFor(70_000)
+  await settle(page, asking)
   await page.route('**/api/whms/**', (route) => route.abort())
   await post(made.gateway, `${units}/${made.ids[1]}/advance`, {})
   await stage('receiving').getByRole('link', { name: 'DN-2' }).waitFor()
@@ -122,6 +142,11 @@ t.test('a board has what came by the stream before it asks for anything', inBrow
   await record(made.gateway, move)
   await stage('receiving').getByText('1 pallet', { exact: true }).waitFor()
   t.pass('without a question')
+  await page.unroute('**/api/whms/**')
+  const read = page.waitForRequest(`**${units}/${made.ids[1]}`)
+  await page.clock.runFor(70_000)
+  await read
+  t.pass('who advanced it, and when, is read with the next whole board')
 })
 
 t.test('a thing to do that the stream does not tell goes within some 15 s', inBrowser, async (t) => {
@@ -145,6 +170,7 @@ t.test('a thing to do that the stream does not tell goes within some 15 s', inBr
 t.test('things to do come and go with what the stream tells, before anything is asked for', inBrowser, async (t) => {
   const made = await dock(t)
   const { page } = await open(t, browser, `${made.url}todo`)
+  const asking = openRequests(page)
   await page.clock.install()
   await signIn(page, 'sven')
   await page.getByText('Camera Dock door 1 does not watch').waitFor()
@@ -153,6 +179,7 @@ t.test('things to do come and go with what the stream tells, before anything is 
   await post(made.gateway, `${units}/${made.ids[2]}/hold`, { reason: 'papers' })
   await page.clock.runFor(20_000)
   await page.getByText('Unit DN-3 is on hold').waitFor()
+  await settle(page, asking)
   await page.route('**/api/**', (route) => route.abort())
   await post(made.gateway, `${units}/${made.ids[2]}/resume`, {})
   await page.getByText('Unit DN-3 is on hold').waitFor({ state: 'detached' })

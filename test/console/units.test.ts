@@ -8,6 +8,7 @@ import {
   palletsOf,
   type UnitRecord,
   whyHeld,
+  withMove,
 } from '../../src/console/page/unit-board.ts'
 import { violations } from '../support/axe.ts'
 import { inBrowser, launchBrowser, open, type Place, place, record, signIn } from '../support/browser.ts'
@@ -271,3 +272,12 @@ t.test(
     t.end()
   },
 )
+
+t.test('a board that hears of moves all day keeps the newest ones, and knows that there are more', (t) => {
+  const move = (n: number) => ({ asset_barcode: `P-${n}`, work_order_ref: null })
+  const none: { data: readonly ReturnType<typeof move>[]; hasMore: boolean } = { data: [], hasMore: false }
+  const two = [1, 2, 3].reduce((moves, n) => withMove(moves, move(n), 2), none)
+  t.strictSame(two, { data: [move(3), move(2)], hasMore: true })
+  t.strictSame(withMove(none, move(1), 2), { data: [move(1)], hasMore: false })
+  t.end()
+})

@@ -122,3 +122,13 @@ export function afterNews<T extends Shown>(
   }
   return { ...unit, ...now, record: { ...record, ...now, history: [...record.history, step] } }
 }
+
+/** Returns the newest moves with one more, at most so many. Pure. */
+export function withMove<T extends { readonly data: readonly Move[]; readonly hasMore: boolean }>(
+  moves: T,
+  move: T['data'][number],
+  most: number,
+): T {
+  const data = [move, ...moves.data]
+  return { ...moves, data: data.slice(0, most), hasMore: moves.hasMore || data.length > most }
+}

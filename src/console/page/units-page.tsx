@@ -21,6 +21,7 @@ import {
   palletsOf,
   type UnitRecord,
   whyHeld,
+  withMove,
 } from './unit-board.ts'
 import { UnitPage, unitAddress, unitsApi } from './unit-page.tsx'
 import { stageName, unitTexts as words } from './unit-texts.ts'
@@ -237,6 +238,8 @@ const mostMoves = 500
 const movesKeptMs = 60_000
 
 const records = new Map<string, UnitRecord>()
+/** Units whose record has a step that the page made of a message: it has no operator, and the time of this page. */
+const unread = new Set<string>()
 let moves: {
   readonly askedMs: number
   readonly hasMore: boolean
@@ -257,7 +260,7 @@ async function load(since?: Since<Answer>): Promise<Answer> {
 /** Reads only the units that the stream names. */
 async function changedIn({ answer, heard }: Since<Answer>, ids: readonly string[]): Promise<Answer> {
   const found = await Promise.all(ids.map((id) => ask<UnitRecord>(`${unitsApi}/${id}`)))
-  for (const record of found) records.set(record.id, record)
+  for (const record of found) keepRecord(record)
   // Moves that came while an answer was on its way.
   const { stages, units } = heard.reduce((so, one) => (one.kind === 'event' && apply(one, so)) || so, answer)
   const read = found
@@ -271,7 +274,7 @@ function apply(heard: Heard, answer: Answer): Answer | undefined {
   if (heard.kind === 'event') {
     const { event_type, work_order_ref } = heard.data
     if (event_type !== 'PLACED' || work_order_ref === null) return answer
-    if (!moves.data.some(({ id }) => id === heard.data.id)) moves = { ...moves, data: [heard.data, ...moves.data] }
+    if (!moves.data.some(({ id }) => id === heard.data.id)) moves = withMove(moves, heard.data, mostMoves)
     return { ...answer, units: counted(answer.units) }
   }
   if (heard.kind !== 'unit') return undefined
@@ -280,6 +283,7 @@ function apply(heard: Heard, answer: Answer): Answer | undefined {
   const next = unit && afterNews(unit, heard.data, answer.stages, gatewayNow())
   if (!next?.record) return undefined
   records.set(id, next.record)
+  unread.add(id)
   return { ...answer, units: answer.units.map((one) => (one.id === id ? next : one)) }
 }
 
@@ -304,7 +308,9 @@ async function loadAll(): Promise<Answer> {
     const { data, pagination } = await askNewest<Moves['data'][number]>('/api/whms/events?event_type=PLACED', mostMoves)
     moves = { askedMs: performance.now(), data, hasMore: pagination.hasMore }
   }
-  const stale = open.filter((unit) => !isCurrent(records.get(unit.id), unit)).slice(0, mostRecords)
+  const stale = open
+    .filter((unit) => unread.has(unit.id) || !isCurrent(records.get(unit.id), unit))
+    .slice(0, mostRecords)
   await Promise.all(stale.map(({ id }) => readRecord(id)))
   const units = [...open, ...completed.data].map((unit) => {
     const record = records.get(unit.id)
@@ -313,10 +319,15 @@ async function loadAll(): Promise<Answer> {
   return { stages, units: counted(units) }
 }
 
+function keepRecord(record: UnitRecord): void {
+  records.set(record.id, record)
+  unread.delete(record.id)
+}
+
 /** A unit whose history cannot be read now is shown without it. */
 async function readRecord(id: string): Promise<void> {
   try {
-    records.set(id, await ask<UnitRecord>(`${unitsApi}/${id}`))
+    keepRecord(await ask<UnitRecord>(`${unitsApi}/${id}`))
   } catch (error) {
     if (error instanceof Refused && error.isSignedOut) throw error
   }
