@@ -24,7 +24,7 @@ import type { RowChanges } from '../warehouse/index.ts'
 import { type Batch, nextBatch } from './batch.ts'
 import { firstRetryMs, intervalMs, retryAfterMs } from './retry.ts'
 import { type Changed, Rides } from './rides.ts'
-import { type FeedFinding, type FeedVerdict, judgeFeed } from './verdict.ts'
+import { type FeedFinding, type FeedVerdict, judgeFeed, unvouched } from './verdict.ts'
 import { type FeedAnswer, feedPath, mostLeaves } from './wire.ts'
 
 const gzip = promisify(gzipCallback)
@@ -248,7 +248,8 @@ export class Feeder {
       if (verdict.kind === 'trouble' && !this.#isPassedBy(line, verdict)) {
         // Of such a log the head office stores the erasures alone; the next attempt brings more of them.
         if (verdict.finding === 'forked') this.#rides.erased(batch.load)
-        return this.#unwell(verdict)
+        const isNewLog = verdict.finding === 'unknown-key' && line.place === 0 && this.#continuesAnother()
+        return this.#unwell(isNewLog ? unvouched : verdict)
       }
       if (verdict.kind === 'fed') await this.#fed(line, target, batch, verdict.answer, settings)
       if (verdict.kind === 'go-on-from' && !this.#goOnFrom(line, verdict.size)) return
@@ -263,7 +264,7 @@ export class Feeder {
     const last = isGrowing ? undefined : work.read((tx) => newestCheckpoint(tx, number))
     const size = isGrowing ? logRoom.size : (last?.size ?? 0)
     if (!isGrowing && (place ?? 0) >= size) return undefined
-    const handedOver = this.#probes?.shift() ?? work.read((tx) => handedOverBehind(tx, number, place ?? size))
+    const handedOver = this.#probes?.[0] ?? work.read((tx) => handedOverBehind(tx, number, place ?? size))
     this.#target = handedOver ?? last ?? (await this.#overAll())
     return this.#target
   }
@@ -389,14 +390,18 @@ export class Feeder {
     }
     if (finding === 'unknown-key' && line.place === undefined) {
       // It has not heard of the newest keys: it is asked under the checkpoints that earlier ones have signed too.
-      this.#probes ??= this.#needs.work.read((tx) => handedOver(tx, line.number)).toReversed()
+      // One stays the next until it is answered, however often the head office is out of reach meanwhile.
+      if (this.#probes) this.#probes.shift()
+      else this.#probes = this.#needs.work.read((tx) => handedOver(tx, line.number)).toReversed()
       if (this.#probes.length > 0) return true
+      this.#probes = undefined
     }
     // An earlier log under keys that were exchanged behind the backup is not believed any more.
     if (line.isGrowing || (finding !== 'unknown-log' && finding !== 'unknown-key' && finding !== 'forked')) return false
     if (finding === 'unknown-key') {
       const { settings, log } = this.#needs
-      const words = 'the head office does not believe the keys of an earlier log; what it lacks of that log is not sent'
+      const words =
+        'the head office does not believe the keys of an earlier log; if it lacks any of that log, this is not sent'
       log.warn({ hub: settings()?.url, logId: line.logId }, words)
     }
     this.#probes = undefined

@@ -5,21 +5,32 @@ export const releaseVersion = z.string().regex(/^\d{1,5}\.\d{1,5}\.\d{1,5}[0-9A-
 
 /** Whether a version comes after another, in the order of Debian packages (Debian Policy, 5.6.12). Pure. */
 export function isNewerRelease(one: string, other: string): boolean {
+  const [a, b] = [withRevision(one), withRevision(other)]
+  return (orderOf(a.version, b.version) || orderOf(a.revision, b.revision)) > 0
+}
+
+/** The revision of the package is what follows the last hyphen. */
+function withRevision(text: string) {
+  const at = text.lastIndexOf('-')
+  return at < 0 ? { version: text, revision: '' } : { version: text.slice(0, at), revision: text.slice(at + 1) }
+}
+
+function orderOf(one: string, other: string): number {
   const [a, b] = [partsOf(one), partsOf(other)]
   for (let i = 0; i < Math.max(a.length, b.length); i += 1) {
-    const [words = '', number = ''] = a[i] ?? []
-    const [otherWords = '', otherNumber = ''] = b[i] ?? []
-    const order = orderOf(words, otherWords) || Number(number) - Number(otherNumber)
-    if (order !== 0) return order > 0
+    const [{ words = '', number = 0n } = {}, { words: otherWords = '', number: otherNumber = 0n } = {}] = [a[i], b[i]]
+    const order = orderOfWords(words, otherWords) || Number(number > otherNumber) - Number(number < otherNumber)
+    if (order !== 0) return order
   }
-  return false
+  return 0
 }
 
 /** Characters that are no digits, and the digits behind them, in turns. */
-const partsOf = (version: string) => [...version.matchAll(/(\D*)(\d*)/g)].map(([, words, number]) => [words, number])
+const partsOf = (version: string) =>
+  [...version.matchAll(/(\D*)(\d*)/g)].map(([, words = '', digits = '']) => ({ words, number: BigInt(digits) }))
 
 /** A tilde comes before the end, and that before letters; anything else comes last. */
-function orderOf(one: string, other: string): number {
+function orderOfWords(one: string, other: string): number {
   const rank = (text: string, i: number) => {
     const at = text.charCodeAt(i)
     if (Number.isNaN(at)) return 0

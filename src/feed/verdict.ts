@@ -7,6 +7,7 @@ export const feedFindings = [
   'unavailable',
   'refused',
   'unknown-key',
+  'unvouched',
   'unknown-log',
   'forked',
   'ahead',
@@ -58,6 +59,15 @@ export function judgeFeed(reply: PostedAnswer | string, size: number): FeedVerdi
   }
   return trouble('refused', `it does not take the log: it answers ${status}`)
 }
+
+/** A log goes on after a restore, and the keys of the one before are not believed any more. */
+export const unvouched = {
+  kind: 'trouble',
+  finding: 'unvouched',
+  words:
+    'it does not know the keys of the new log of this box (403). Make a code there with gatehouse hub enrol, and run gatehouse hub join',
+  retryAfterSeconds: undefined,
+} as const satisfies FeedVerdict
 
 function judgeTaken({ body }: PostedAnswer, size: number): FeedVerdict {
   const answer = FeedAnswer.safeParse(jsonOf(body)).data

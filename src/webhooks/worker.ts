@@ -268,9 +268,13 @@ export class DeliveryWorker {
     const outcome = await this.#send({ ...claimed, deliveryId: claimed.id })
     if (outcome.kind === 'abandoned') return { kind: 'abandoned', isReplaced: false }
     const { saysSomething, claimed: next } = await this.#record(claimed, startedAtMs, outcome)
-    if (saysSomething) this.#needs.pacing.ended(webhookId, outcome.kind)
-    this.#report(claimed, outcome)
-    for (const one of next) this.#begin(one)
+    try {
+      if (saysSomething) this.#needs.pacing.ended(webhookId, outcome.kind)
+      this.#report(claimed, outcome)
+    } finally {
+      // What is claimed is sent by no one else.
+      for (const one of next) this.#begin(one)
+    }
     return { kind: outcome.kind, isReplaced: this.#lanes.of(webhookId).length >= lanesPerEndpoint }
   }
 

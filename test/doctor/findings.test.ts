@@ -222,6 +222,7 @@ t.test('the head office is well while it acknowledges; else the doctor says whos
   t.match(troubled('forked'), [{ verdict: 'bad', what: /for 2 hours: it answers/, next: /--accept-fork/ }])
   t.match(troubled('refused'), [{ verdict: 'bad', next: /gatehouse hub join/ }])
   t.match(troubled('unknown-key'), [{ verdict: 'bad', next: /restore --accept-fork.*hub join/ }])
+  t.match(troubled('unvouched'), [{ verdict: 'bad', next: /^(?!.*accept-fork).*hub join/ }])
 })
 
 t.test('receivers, clock, reload, config and files need somebody only when something is wrong', async (t) => {

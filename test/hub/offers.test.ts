@@ -99,7 +99,9 @@ t.test('the config of a box alone decides what becomes of an offer', async (t) =
 
 t.test('versions are in the order of Debian packages: Debian Policy, 5.6.12', async (t) => {
   const before = ['1.0.9', '1.0.10~~', '1.0.10~~a', '1.0.10~', '1.0.10~beta1~svn1245', '1.0.10~beta1']
-  const inOrder = [...before, '1.0.10', '1.0.10a', '1.0.10+b1', '1.0.10+b2', '1.0.10+b10', '1.2.0', '1.10.0', '10.0.0']
+  const hyphens = ['1.0.10', '1.0.10-1', '1.0.10-1+b1', '1.0.10a', '1.0.10a-1', '1.0.10+b1-1']
+  const days = ['1.0.10+git20260101120000123', '1.0.10+git20260101120000124']
+  const inOrder = [...before, ...hyphens, '1.0.10+b2', '1.0.10+b10', ...days, '1.2.0', '1.10.0', '10.0.0']
   for (const [i, version] of inOrder.entries())
     for (const [j, other] of inOrder.entries())
       t.equal(isNewerRelease(version, other), i > j, `${version} beside ${other}`)

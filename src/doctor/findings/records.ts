@@ -53,6 +53,7 @@ export function hubFindings({ hub }: Pick<GatewayStatus, 'hub'>, nowMs: number):
           ),
         ]
       case 'refused':
+      case 'unvouched':
       case 'unknown-log':
       case 'bad-answer':
         return [of.bad(what, 'Check hub.url, make a code there with gatehouse hub enrol, and run gatehouse hub join.')]
