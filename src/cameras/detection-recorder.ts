@@ -106,13 +106,8 @@ export class DetectionRecorder {
   }
 
   /** Records what became of a clip; a repeat changes nothing. Resolves with false when it is left to the next start. */
-  async closed(message: ClipClosed | ClipLost): Promise<boolean> {
-    const { detectionId } = message
-    const isWritten = await this.#untilWritten(() => this.#close(message), { detectionId, ...fileOf(message) })
-    // The database takes not even the loss, and there is no clip any more that the next start could report.
-    if (!isWritten && this.#refused.has(detectionId) && message.type === 'clipLost' && message.reason === 'given-up')
-      this.#needs.link.send({ type: 'recorded', detectionId })
-    return isWritten
+  closed(message: ClipClosed | ClipLost): Promise<boolean> {
+    return this.#untilWritten(() => this.#close(message), { detectionId: message.detectionId, ...fileOf(message) })
   }
 
   /**

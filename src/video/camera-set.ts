@@ -1,5 +1,3 @@
-import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import { type Clock, type Logger, type RandomBytes, TaskLimit } from '../platform/index.ts'
 import { Camera } from './camera.ts'
 import { CellStore } from './cell-store.ts'
@@ -10,7 +8,7 @@ import { Films } from './films.ts'
 import { History } from './history.ts'
 import { IdPool } from './id-pool.ts'
 import { type Leftover, listLeftovers, readLeftover } from './leftovers.ts'
-import type { CameraSettings, DetectionFacts, FromCameras, ToCameras } from './messages.ts'
+import type { CameraSettings, ClipLost, DetectionFacts, FromCameras, ToCameras } from './messages.ts'
 import { Patience } from './patience.ts'
 import { Redactor } from './redaction.ts'
 import type { StreamOptions } from './stream.ts'
@@ -59,7 +57,7 @@ export class CameraSet {
   readonly #settling = new Set<Promise<void>>()
   /** Clips that are not to be kept any longer, and why. */
   readonly #givenUp = new Map<number, string>()
-  /** Clips of an earlier run of which nothing is known but their video. */
+  /** Clips of an earlier run of which nothing is known but their video, or that could not be removed. */
   readonly #unreadable = new Set<number>()
   /** Finished clips that the database does not have yet, and when each ends. */
   readonly #reported = new Map<number, number>()
@@ -241,10 +239,7 @@ export class CameraSet {
   async #isReported({ id, hasVideo }: Leftover): Promise<boolean> {
     try {
       const plan = await readLeftover(this.#tools, { id, hasVideo })
-      if ('type' in plan) {
-        this.#needs.post(plan)
-        return true
-      }
+      if ('type' in plan) return await this.#isRemoved(plan)
       return await new Promise<boolean>((resolve) => {
         const made = makeClip(this.#tools, plan, { onKept: () => resolve(false) }).then((result) => {
           if (result) this.#needs.post(result)
@@ -267,6 +262,21 @@ export class CameraSet {
     }
   }
 
+  /** Reports a loss; of what was given up the rest is removed first. Resolves with false when the disk refuses that. */
+  async #isRemoved(loss: ClipLost): Promise<boolean> {
+    const { detectionId: id, cameraId, motionAt, score, sceneChange, reason } = loss
+    const facts = { detectionId: id, cameraId, motionAt, score, sceneChange }
+    try {
+      this.#needs.post(reason === 'given-up' ? await giveUp(this.#tools, facts, loss) : loss)
+      return true
+    } catch (err) {
+      this.#needs.log.error({ err, ...facts }, 'a clip that is not to be kept could not be removed; it is tried again')
+      this.#unreadable.add(id)
+      this.#needs.post({ ...(await waiting(this.#tools, id, 'The disk refused to remove it.')), facts })
+      return false
+    }
+  }
+
   /** The end of the thread waits for this. */
   #settle(work: Promise<void>): void {
     const settled = work.catch((err: unknown) => this.#failed(err)).finally(() => this.#settling.delete(settled))
@@ -276,11 +286,12 @@ export class CameraSet {
   async #giveUp(facts: DetectionFacts, words: string): Promise<void> {
     const { detectionId } = facts
     const endedAt = this.#reported.get(detectionId)
-    if (this.#unreadable.delete(detectionId)) this.#needs.post(await giveUp(this.#tools, facts, words))
-    else if (endedAt !== undefined) {
+    if (this.#unreadable.has(detectionId) || endedAt !== undefined) {
+      const loss = await giveUp(this.#tools, facts, endedAt === undefined ? { words } : { words, endedAt })
+      // Not before: while a file could not be removed, it is to be given up again.
+      this.#unreadable.delete(detectionId)
       this.#reported.delete(detectionId)
-      await rm(join(this.#tools.folder, `${detectionId}.png`), { force: true })
-      this.#needs.post({ ...(await giveUp(this.#tools, facts, words)), endedAt })
+      this.#needs.post(loss)
     } else {
       this.#givenUp.set(detectionId, words)
       // One that is being made now is asked for again when that has failed.

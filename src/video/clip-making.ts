@@ -1,6 +1,6 @@
-import { rm, stat } from 'node:fs/promises'
+import { readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Logger } from '../platform/index.ts'
+import { type Logger, ownFile } from '../platform/index.ts'
 import { clipPath, sidecarPath, spoolPath } from './clip-paths.ts'
 import type { Moment } from './clip-picture.ts'
 import type { ClipRoom } from './clip-room.ts'
@@ -71,7 +71,11 @@ export type Sidecar = Beginnings & {
   readonly facts: DetectionFacts
   readonly endAt?: number | null
   readonly ending?: Ending
+  readonly givenUp?: GivenUp
 }
+
+/** Written before the first file of a clip is removed: whatever happens then, it is lost with these words, and not made again. */
+type GivenUp = Required<Pick<ClipLost, 'words'>> & Pick<ClipLost, 'endedAt'>
 
 /** A clip whose spool is closed. */
 export type ClipPlan = { readonly facts: DetectionFacts; readonly bounds: Bounds; readonly ending: Ending }
@@ -134,18 +138,66 @@ export async function makeClip(
     }
     if (!(await tools.again(attempt, facts.detectionId))) return undefined
     const words = tools.givenUp(facts.detectionId)
-    if (words !== undefined) return { ...(await giveUp(tools, facts, words)), ...endOf(bounds) }
+    if (words !== undefined) return giveUpPatiently(tools, facts, { words, ...endOf(bounds) }, attempt + 1)
   }
 }
 
-/** Removes what is kept of a clip, and returns the loss. */
-export async function giveUp(tools: ClipTools, facts: DetectionFacts, words: string): Promise<ClipLost> {
-  return { ...(await lost(tools, facts, new GivenUp(words))), words }
+/** Gives up until the files are removed. Resolves with undefined when that is left to the next start. */
+async function giveUpPatiently(
+  tools: ClipTools,
+  facts: DetectionFacts,
+  givenUp: GivenUp,
+  firstAttempt: number,
+): Promise<ClipLost | undefined> {
+  for (let attempt = firstAttempt; ; attempt += 1) {
+    try {
+      return await giveUp(tools, facts, givenUp)
+    } catch (err) {
+      tools.log.error(
+        { err, ...facts, attempt },
+        'a clip that is not to be kept could not be removed; it is tried again',
+      )
+    }
+    if (!(await tools.again(attempt, facts.detectionId))) return undefined
+  }
 }
 
-class GivenUp extends Error {
-  override readonly name = 'GivenUp'
-  readonly reason = 'given-up'
+/**
+ * Notes why a clip is not kept, removes its files, and returns the loss. Words of an earlier attempt stay. Rejects while a file
+ * cannot be removed.
+ */
+export async function giveUp(tools: ClipTools, facts: DetectionFacts, wanted: GivenUp): Promise<ClipLost> {
+  const path = sidecarPath(tools, facts.detectionId)
+  // One that is damaged is written anew.
+  const known = await readSidecar(tools, facts.detectionId).catch((): Partial<Sidecar> => ({}))
+  const { givenUp = wanted } = known
+  const note = () => writeDurably(path, JSON.stringify({ ...known, facts, givenUp }))
+  const refusal: unknown = await note().then(
+    () => null,
+    (err: unknown) => err,
+  )
+  await removeFiles(tools, facts.detectionId)
+  // A full disk takes it now.
+  if (refusal !== null)
+    await note().catch((err: unknown) => tools.log.error({ err, ...facts }, 'why a clip is lost could not be noted'))
+  tools.log.error({ ...facts, ...givenUp }, 'a clip is lost')
+  return givenUpLoss(facts, givenUp)
+}
+
+/** Removes the files of a clip but for `ID.json`; the video last, because a start looks for it. */
+async function removeFiles(tools: ClipTools, id: number): Promise<void> {
+  for (const path of [join(tools.folder, `${id}.png`), spoolPath(tools, id), clipPath(tools, id)])
+    await rm(path, { force: true })
+}
+
+/** Returns the loss of a clip that was given up. */
+export function givenUpLoss(facts: DetectionFacts, givenUp: GivenUp): ClipLost {
+  return { ...lostBecause(facts, 'given-up'), ...givenUp }
+}
+
+/** Reads `ID.json`. Rejects when it is not there, or damaged. */
+export async function readSidecar(tools: Pick<ClipTools, 'folder'>, id: number): Promise<Sidecar> {
+  return JSON.parse(await readFile(sidecarPath(tools, id), { encoding: 'utf8', flag: ownFile.read })) as Sidecar
 }
 
 /** Describes a clip that waits, and of which no facts are known. */

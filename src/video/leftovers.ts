@@ -1,9 +1,7 @@
 import { readdirSync } from 'node:fs'
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ownFile } from '../platform/index.ts'
-import { type ClipPlan, type ClipTools, endOf, lostBecause, type Sidecar } from './clip-making.ts'
-import { sidecarPath } from './clip-paths.ts'
+import { type ClipPlan, type ClipTools, endOf, givenUpLoss, lostBecause, readSidecar } from './clip-making.ts'
 import type { ClipLost } from './messages.ts'
 
 /** A clip that an earlier run left, or that the database has not confirmed. */
@@ -36,12 +34,12 @@ export async function listLeftovers({ folder }: Pick<ClipTools, 'folder'>): Prom
 }
 
 /**
- * Reads what is known of a leftover: the plan of its clip, or its loss when there is no video of it. Rejects when `ID.json`
- * cannot be read.
+ * Reads what is known of a leftover: the plan of its clip, or its loss when there is no video of it, or when it was given up;
+ * then its files may still be there. Rejects when `ID.json` cannot be read.
  */
 export async function readLeftover(tools: ClipTools, { id, hasVideo }: Leftover): Promise<ClipPlan | ClipLost> {
-  const text = await readFile(sidecarPath(tools, id), { encoding: 'utf8', flag: ownFile.read })
-  const { facts, endAt = null, ending, ...beginnings } = JSON.parse(text) as Sidecar
+  const { facts, endAt = null, ending, givenUp, ...beginnings } = await readSidecar(tools, id)
+  if (givenUp) return givenUpLoss(facts, givenUp)
   if (!hasVideo) return { ...lostBecause(facts, 'nothing-left'), ...endOf({ endAt }) }
   return { facts, bounds: { ...beginnings, endAt }, ending: ending ?? { closedBy: 'restart', peakScore: null } }
 }

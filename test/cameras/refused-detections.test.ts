@@ -139,15 +139,22 @@ t.test(
   },
 )
 
-t.test('when the database refuses even the loss, the next start does not try it again', async (t) => {
+t.test('a loss that the database refuses too is written by a later start, with the reason of retention', async (t) => {
   const made = await hall(t)
   change(made.gateway, refuse(1, 'recorded'))
   change(made.gateway, refuse(1, 'lost').replace('TRIGGER refused', 'TRIGGER refused_too'))
   const loss = await letGo(made)
   made.gateway.cameras.heard(loss)
   await attempts(made.gateway, 5)
-  t.ok(made.confirmed.includes(1), 'its facts are forgotten')
+  t.notOk(made.confirmed.includes(1), 'what is noted of it stays')
   t.match(made.gateway.cameras.clipsRefused(), [{ detectionId: 1, file: null }])
+  change(made.gateway, 'DROP TRIGGER refused; DROP TRIGGER refused_too')
+  made.gateway = await made.gateway.restart()
+  made.gateway.cameras.threadStarted()
+  await hear(made.gateway, loss, { type: 'leftoversDone', count: 1, kept: [] })
+  const recorded = (await detections(made.gateway)).find(({ id }: { id: number }) => id === 1)
+  t.match(recorded, { clipStatus: 'lost', reason: loss.words })
+  t.same(made.gateway.cameras.clipsRefused(), [])
 })
 
 for (const code of ['STORAGE_FULL', 'NOT_READY'] as const) {

@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import {
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -70,11 +71,22 @@ class Started {
     await waitUntil(type, () => this.heard(type).length > 0)
   }
 
+  /** Gives clip 9 up, and waits until that was tried. */
+  async giveUp(words: string): Promise<void> {
+    this.thread.receive({ type: 'giveUpClip', facts: facts(9, startMs), words })
+    const answers = this.heard('snapshotFailed').length
+    this.thread.receive({ type: 'snapshot', cameraId: 77, ask: 1 })
+    await waitUntil('the order behind it', () => this.heard('snapshotFailed').length > answers)
+  }
+
   async stop(): Promise<void> {
     this.thread.receive({ type: 'stop' })
     await this.until('stopped')
   }
 }
+
+const byId = <T extends { readonly detectionId: number }>(all: readonly T[]): T[] =>
+  all.toSorted((a, b) => a.detectionId - b.detectionId)
 
 const motion = {
   ...{ sensitivity: 0.3, cooldownSeconds: 1, preRecordSeconds: 2, postRecordSeconds: 1 },
@@ -389,8 +401,12 @@ t.test(
       ],
     )
     t.same(readdirSync(clips).sort(), ['3.json', '9.json'], 'until the loss is recorded')
-    for (const detectionId of [3, 9]) gateway.thread.receive({ type: 'recorded', detectionId })
     await gateway.stop()
+    const next = new Started(clips, ffmpeg)
+    await next.until('leftoversDone')
+    t.same(byId(next.heard('clipLost')), byId(gateway.heard('clipLost')), 'the next start says the same')
+    for (const detectionId of [3, 9]) next.thread.receive({ type: 'recorded', detectionId })
+    await next.stop()
     t.same(readdirSync(clips), [])
   },
 )
@@ -408,9 +424,59 @@ t.test('a finished clip that the database refuses is given up in words, with its
   await gateway.until('clipLost')
   t.match(gateway.heard('clipLost'), [{ detectionId: 9, reason: 'given-up', words: 'Too old.', endedAt }])
   t.same(readdirSync(clips), ['9.json'], 'until the loss is recorded')
-  gateway.thread.receive({ type: 'recorded', detectionId: 9 })
   await gateway.stop()
+  const next = new Started(clips, ffmpeg)
+  await next.until('leftoversDone')
+  t.same(next.heard('clipLost'), gateway.heard('clipLost'), 'the next start says the same')
+  next.thread.receive({ type: 'recorded', detectionId: 9 })
+  await next.stop()
   t.same(readdirSync(clips), [])
+})
+
+for (const kept of ['9.mp4', '9.png']) {
+  t.test(`a clip of which ${kept} cannot be removed is given up later, with the first words`, async (t) => {
+    const clips = t.testdir({})
+    await leaveSpool(clips, 9)
+    const gateway = new Started(clips, ffmpeg)
+    await gateway.until('leftoversDone')
+    const [{ endedAt } = { endedAt: 0 }] = gateway.heard('clipClosed')
+    rmSync(join(clips, kept))
+    mkdirSync(join(clips, kept, 'in the way'), { recursive: true })
+    await gateway.giveUp('Too old.')
+    t.same(gateway.heard('clipLost'), [], 'a file is still there')
+    await gateway.stop()
+
+    const next = new Started(clips, ffmpeg)
+    await next.until('leftoversDone')
+    t.match(next.heard('leftoversDone'), [{ kept: [9] }])
+    t.match(next.heard('clipWaits'), [{ detectionId: 9, words: /refused to remove/ }])
+    await next.giveUp('The disk was nearly full.')
+    t.same(next.heard('clipLost'), [])
+    rmSync(join(clips, kept), { recursive: true })
+    await next.giveUp('The disk was nearly full.')
+    t.match(next.heard('clipLost'), [{ detectionId: 9, reason: 'given-up', words: 'Too old.', endedAt }])
+    t.same(readdirSync(clips), ['9.json'])
+    await next.stop()
+  })
+}
+
+t.test('a clip that waits and cannot be removed is given up later, and not made', async (t) => {
+  const folder = t.testdir({ clips: {} })
+  const clips = join(folder, 'clips')
+  const ended = join(folder, 'ended')
+  const obstacle = join(clips, '1.png')
+  const words = 'Too old.'
+  const again = async (attempt: number) => {
+    if (attempt === 0) mkdirSync(join(obstacle, 'in the way'), { recursive: true })
+    else rmSync(obstacle, { recursive: true })
+    return attempt < 2
+  }
+  const program = instead(folder, `if ! [ -e '${ended}' ]; then : >'${ended}'; kill -TERM $$; fi`)
+  const { recording, endMs } = await record({ ...tools(clips, program), again, givenUp: () => words }, 1)
+  const loss = await recording.close(endMs, ending)
+  t.match(loss, { type: 'clipLost', reason: 'given-up', words, endedAt: endMs + wallOffsetMs })
+  t.notOk(existsSync(obstacle), 'it was tried again')
+  t.same(readdirSync(clips), ['1.json'])
 })
 
 t.test('facts that cannot be read keep their video, and are no reason to lose another clip', async (t) => {
