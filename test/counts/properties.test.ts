@@ -17,6 +17,9 @@ const move: fc.Arbitrary<Move> = fc.record({
   pauseMs: fc.constantFrom(0, 1, 1000),
 })
 
+/** A pallet that was placed twice and never taken out: its first slot only seems occupied. */
+const seenTwice = ['A', 'B'].map((slot) => ({ type: 'PLACED' as const, slot, pallet: 'P-1', pauseMs: 1000 }))
+
 /** Where each pallet really is: a slot or nowhere. Several may stand in one. */
 const floor = fc.tuple(...pallets.map(() => fc.constantFrom<string | null>(null, ...labels)))
 
@@ -105,7 +108,7 @@ t.test('a count of some slots changes nothing of pallets that it has not to do w
           throw new Error(`${pallet} was in ${before[i]}, is in ${after[i]}, expected ${expected}`)
       }
     }),
-    { numRuns: 120 },
+    { numRuns: 120, examples: [[seenTwice, []]] },
   )
   t.pass('pallets of other slots stayed')
 })
