@@ -50,7 +50,10 @@ const edgePixels = 4
  */
 const beamSoftness = 0.75
 const beamCells = 3
-/** So many cells of light, clear or soft, are a beam too. Of somebody, a cell or two may look soft. */
+/**
+ * So many cells of light, clear or soft, are a beam too. Somebody close to the camera, or the side of a lorry, may look as
+ * soft before a plain floor. Such cells alone are a beam only if all become brighter and none of them has edges.
+ */
 const softBeamCells = 5
 
 /** A weak change of less than this many times the noise is not judged. */
@@ -59,8 +62,11 @@ const leastChange = 4
 const noiseAtMost = 1.4
 const unexplained = 0.06
 
-/** `soft` is a change of light that is only seen in the cell as a whole; of a `weak` change nothing can be said. */
-type Verdict = 'unchanged' | 'light' | 'soft' | 'weak' | 'edges'
+/**
+ * `soft` is a change of light that is only seen in the cell as a whole, and `softDarker` is one that makes it darker. Of a
+ * `weak` change nothing can be said.
+ */
+type Verdict = 'unchanged' | 'light' | 'soft' | 'softDarker' | 'weak' | 'edges'
 
 /**
  * Takes back the changes of cells in which only the light has changed, and returns how many cells these are. Somebody
@@ -93,9 +99,12 @@ export function explainLight(
   return takeBack(changed, verdicts)
 }
 
-function isBeam({ cells, edges, soft, weak }: Patch): boolean {
+function isBeam({ cells, edges, soft, darker, weak }: Patch): boolean {
   const light = cells.length - edges
-  return (light - soft >= beamCells || light >= softBeamCells) && light + weak >= beamSoftness * edges
+  if (light + weak < beamSoftness * edges) return false
+  const clear = light - soft - darker
+  const addsLight = edges === 0 && darker === 0
+  return clear >= beamCells || (light >= softBeamCells && (clear > 0 || addsLight))
 }
 
 /** Clears what is light and the weak changes that touch it, and those that touch these, and returns how many cells. */
@@ -107,7 +116,8 @@ function takeBack(changed: Uint8Array, verdicts: Verdict[]): number {
     changed[cell] = 0
     count += 1
     for (const near of neighbours(cell)) {
-      if (verdicts[near] !== 'weak' && verdicts[near] !== 'soft') continue
+      const verdict = verdicts[near]
+      if (verdict !== 'weak' && verdict !== 'soft' && verdict !== 'softDarker') continue
       verdicts[near] = 'light'
       waiting.push(near)
     }
@@ -115,11 +125,12 @@ function takeBack(changed: Uint8Array, verdicts: Verdict[]): number {
   return count
 }
 
-/** Cells that touch each other; how many have edges, how many are soft, and how many weak ones touch them. */
+/** Cells that touch each other; how many have edges, are soft and not darker, or soft and darker, and how many weak ones touch them. */
 type Patch = {
   readonly cells: readonly number[]
   readonly edges: number
   readonly soft: number
+  readonly darker: number
   readonly weak: number
 }
 
@@ -128,7 +139,8 @@ function patchesOf(verdicts: readonly Verdict[]): Patch[] {
   const seen = new Set<number>()
   const patches: Patch[] = []
   for (let first = 0; first < verdicts.length; first += 1) {
-    if ((verdicts[first] !== 'edges' && verdicts[first] !== 'soft') || seen.has(first)) continue
+    const verdict = verdicts[first]
+    if (verdict === 'unchanged' || verdict === 'light' || verdict === 'weak' || seen.has(first)) continue
     const cells = [first]
     const weak = new Set<number>()
     seen.add(first)
@@ -142,7 +154,7 @@ function patchesOf(verdicts: readonly Verdict[]): Patch[] {
       }
     }
     const count = (kind: Verdict) => cells.filter((cell) => verdicts[cell] === kind).length
-    patches.push({ cells, edges: count('edges'), soft: count('soft'), weak: weak.size })
+    patches.push({ cells, edges: count('edges'), soft: count('soft'), darker: count('softDarker'), weak: weak.size })
   }
   return patches
 }
@@ -208,7 +220,8 @@ function judgeWeak(
   if (change < leastChange * noise * pixels) return 'weak'
   // So much of the rest is explained by one slope across and one down, by least squares.
   const slopes = (12 / pixels) * (across ** 2 / (wide ** 2 - 1) + down ** 2 / (high ** 2 - 1))
-  return rest - slopes <= noiseAtMost * noise * pixels + unexplained * change ? 'soft' : 'edges'
+  if (rest - slopes > noiseAtMost * noise * pixels + unexplained * change) return 'edges'
+  return gain > 1 ? 'soft' : 'softDarker'
 }
 
 /** Returns by what factor the green of a box has changed, and the largest difference. */
