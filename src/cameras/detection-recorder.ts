@@ -41,7 +41,12 @@ export type RefusedDetection = {
   readonly file: string | null
   /** Of the clip and its picture. */
   readonly sizeBytes: number
+  /** As the thread reported it; null: the database has it. */
+  readonly facts: DetectionFacts | null
 }
+
+/** `mayGo`: the running thread has reported its clip, and no write of it is under way, so that its files may be removed. */
+export type KnownRefused = RefusedDetection & { readonly mayGo: boolean }
 
 const noFile = { file: null, sizeBytes: 0 }
 
@@ -64,6 +69,9 @@ export class DetectionRecorder {
   /** Writes that the disk has not taken yet. */
   readonly #writing = new Set<Promise<boolean>>()
   readonly #refused = new Map<number, RefusedDetection>()
+  /** Those of them that the running thread has reported since it started. */
+  readonly #mayGo = new Set<number>()
+  #thread = 0
   /** The first id that the running thread got; undefined before. Older ones belong to earlier threads. */
   #firstId: number | undefined
 
@@ -74,6 +82,9 @@ export class DetectionRecorder {
   /** A new thread has got no ids yet. */
   threadStarted(): void {
     this.#firstId = undefined
+    this.#thread += 1
+    // It reports them again, and then they are tried again.
+    this.#mayGo.clear()
   }
 
   /** Sends the thread unused detection ids. */
@@ -87,7 +98,8 @@ export class DetectionRecorder {
 
   /** Records motion that fired, with its notification; a repeat changes nothing. */
   async fired(message: MotionFired): Promise<void> {
-    await this.#untilWritten(() => this.#fire(message), { detectionId: message.detectionId, ...noFile })
+    const { detectionId } = message
+    await this.#untilWritten(() => this.#fire(message), { detectionId, ...noFile, facts: factsOf(message) })
   }
 
   /**
@@ -101,13 +113,19 @@ export class DetectionRecorder {
         if (this.#needs.work.read((tx) => store.findReservation(tx, detectionId))) return
         await this.#needs.work.write((tx) => void this.#reserve(tx, facts, true))
       },
-      { detectionId, ...noFile },
+      { detectionId, ...noFile, facts },
     )
   }
 
   /** Records what became of a clip; a repeat changes nothing. Resolves with false when it is left to the next start. */
-  closed(message: ClipClosed | ClipLost): Promise<boolean> {
-    return this.#untilWritten(() => this.#close(message), { detectionId: message.detectionId, ...fileOf(message) })
+  async closed(message: ClipClosed | ClipLost): Promise<boolean> {
+    const { detectionId } = message
+    const row = { detectionId, ...fileOf(message), facts: factsOf(message) }
+    const thread = this.#thread
+    this.#mayGo.delete(detectionId)
+    const isWritten = await this.#untilWritten(() => this.#close(message), row)
+    if (!isWritten && thread === this.#thread) this.#mayGo.add(detectionId)
+    return isWritten
   }
 
   /**
@@ -115,7 +133,7 @@ export class DetectionRecorder {
    * false when that is left to the next start.
    */
   covered({ detectionId, by }: FilmCovered): Promise<boolean> {
-    return this.#untilWritten(() => this.#cover(detectionId, by), { detectionId, ...noFile })
+    return this.#untilWritten(() => this.#cover(detectionId, by), { detectionId, ...noFile, facts: null })
   }
 
   /**
@@ -131,13 +149,15 @@ export class DetectionRecorder {
     })
     // Each by itself, in one commit: one that is refused keeps no other one from being recorded.
     await Promise.all(
-      lost.map((fired) => this.#untilWritten(() => this.#writeLost(fired), { detectionId: fired.id, ...noFile })),
+      lost.map((fired) => {
+        return this.#untilWritten(() => this.#writeLost(fired), { detectionId: fired.id, ...noFile, facts: null })
+      }),
     )
   }
 
   /** Lists what the database refuses. The thread has it at each start, and then it is tried again. */
-  get refused(): readonly RefusedDetection[] {
-    return [...this.#refused.values()]
+  get refused(): readonly KnownRefused[] {
+    return [...this.#refused.values()].map((row) => ({ ...row, mayGo: this.#mayGo.has(row.detectionId) }))
   }
 
   /** Resolves when everything that was reported so far is written, or left to the next start. */
@@ -341,6 +361,10 @@ export class DetectionRecorder {
     if (this.#needs.work.diskFault) return true
     return err instanceof AppError && (err.code === 'STORAGE_FULL' || err.code === 'NOT_READY')
   }
+}
+
+function factsOf({ detectionId, cameraId, motionAt, score, sceneChange }: DetectionFacts): DetectionFacts {
+  return { detectionId, cameraId, motionAt, score, sceneChange }
 }
 
 function fileOf(message: ClipClosed | ClipLost): Pick<RefusedDetection, 'file' | 'sizeBytes'> {

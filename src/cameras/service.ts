@@ -299,7 +299,7 @@ export class CamerasService {
 
   /** Lets a clip that could not be made or recorded yet go, unless it is held: it will be recorded as lost, with these words. */
   giveUpClip(id: number, words: string): void {
-    const message = this.#needs.work.read((tx) => givingUp(tx, id, words))
+    const message = this.#needs.work.read((tx) => givingUp(tx, id, words, this.#needs.recorder.refused))
     if (message) this.#needs.link.send(message)
   }
 

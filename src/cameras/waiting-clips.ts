@@ -1,7 +1,7 @@
 import type { ReadTx } from '../database/index.ts'
-import { clipToCome, holdsOn } from '../log/index.ts'
-import type { ClipWaits, ToCameras } from '../video/index.ts'
-import type { RefusedDetection } from './detection-recorder.ts'
+import { clipsToComeOf, clipToCome, holdsOn } from '../log/index.ts'
+import type { ClipWaits, DetectionFacts, ToCameras } from '../video/index.ts'
+import type { KnownRefused } from './detection-recorder.ts'
 import { findDetection, findReservation } from './store.ts'
 
 /** A clip whose video is on the disk, and which could not be made or recorded yet. */
@@ -65,30 +65,51 @@ export class WaitingClips {
   }
 
   /** Lists them, and those that the database refuses, the oldest first. */
-  list(tx: ReadTx, refused: readonly RefusedDetection[]): WaitingClip[] {
-    const made = refused.filter(({ file }) => file !== null)
+  list(tx: ReadTx, refused: readonly KnownRefused[]): WaitingClip[] {
+    const made = refused.filter(isMade)
     const all = [
       ...[...this.#known].map(([id, { sizeBytes }]) => ({ id, sizeBytes, isRefused: false })),
       ...made.map(({ detectionId: id, sizeBytes }) => ({ id, sizeBytes, isRefused: true })),
     ]
     const found = all.flatMap(({ id, sizeBytes, isRefused }) => {
-      const fired = findReservation(tx, id)
-      if (!fired || findDetection(tx, id)) return []
-      const isHeld = holdsOn(tx, clipToCome(id)).length > 0
-      return [{ id, cctvId: fired.cctv_id, firedAtMs: fired.fired_at_ms, sizeBytes, isHeld, isRefused }]
+      const open = findOpen(tx, id, refused)
+      if (!open) return []
+      const { cameraId: cctvId, motionAt: firedAtMs } = open.facts
+      return [{ id, cctvId, firedAtMs, sizeBytes, isHeld: open.isHeld, isRefused }]
     })
     return found.toSorted((a, b) => a.firedAtMs - b.firedAtMs || a.id - b.id)
   }
 }
 
-/** Returns the message that gives up a clip that waits; undefined when it is recorded by now, or held. */
-export function givingUp(tx: ReadTx, id: number, words: string): ToCameras | undefined {
+/** Returns the message that gives up a clip that waits or is refused; undefined when it is recorded by now, or held. */
+export function givingUp(
+  tx: ReadTx,
+  id: number,
+  words: string,
+  refused: readonly KnownRefused[],
+): ToCameras | undefined {
+  const open = findOpen(tx, id, refused)
+  if (!open || open.isHeld) return undefined
+  const isRefused = refused.some((row) => row.detectionId === id && isMade(row))
+  return { type: 'giveUpClip', facts: open.facts, words, isRefused }
+}
+
+const isMade = ({ file, mayGo }: KnownRefused) => file !== null && mayGo
+
+/** Finds what fired and has no row; what the database refuses from the beginning is known from the thread alone. */
+function findOpen(
+  tx: ReadTx,
+  id: number,
+  refused: readonly KnownRefused[],
+): { readonly facts: DetectionFacts; readonly isHeld: boolean } | undefined {
+  if (findDetection(tx, id)) return undefined
   const fired = findReservation(tx, id)
-  if (!fired || findDetection(tx, id) || holdsOn(tx, clipToCome(id)).length > 0) return undefined
-  const { cctv_id: cameraId, fired_at_ms: motionAt, score, scene_change: sceneChange } = fired
-  return {
-    type: 'giveUpClip',
-    facts: { detectionId: id, cameraId, motionAt, score, sceneChange: sceneChange === 1 },
-    words,
+  if (fired) {
+    const { cctv_id: cameraId, fired_at_ms: motionAt, score, scene_change: sceneChange } = fired
+    const facts = { detectionId: id, cameraId, motionAt, score, sceneChange: sceneChange === 1 }
+    return { facts, isHeld: holdsOn(tx, clipToCome(id)).length > 0 }
   }
+  const facts = refused.find(({ detectionId }) => detectionId === id)?.facts
+  // What holds the clips of its camera could not be noted of this one.
+  return facts ? { facts, isHeld: holdsOn(tx, clipsToComeOf(facts.cameraId)).length > 0 } : undefined
 }

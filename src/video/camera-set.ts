@@ -8,7 +8,7 @@ import { Films } from './films.ts'
 import { History } from './history.ts'
 import { IdPool } from './id-pool.ts'
 import { type Leftover, listLeftovers, readLeftover } from './leftovers.ts'
-import type { CameraSettings, ClipLost, DetectionFacts, FromCameras, ToCameras } from './messages.ts'
+import type { CameraSettings, ClipLost, FromCameras, ToCameras } from './messages.ts'
 import { Patience } from './patience.ts'
 import { Redactor } from './redaction.ts'
 import type { StreamOptions } from './stream.ts'
@@ -143,7 +143,7 @@ export class CameraSet {
       case 'film':
         return this.#films.order(message)
       case 'giveUpClip':
-        return this.#giveUp(message.facts, message.words)
+        return this.#giveUp(message)
       case 'redact':
         return this.#redactor.take(message.job)
       case 'memory':
@@ -283,9 +283,10 @@ export class CameraSet {
     this.#settling.add(settled)
   }
 
-  async #giveUp(facts: DetectionFacts, words: string): Promise<void> {
+  async #giveUp({ facts, words, isRefused }: Extract<ToCameras, { type: 'giveUpClip' }>): Promise<void> {
     const { detectionId } = facts
-    const endedAt = this.#reported.get(detectionId)
+    // One that was reported since the order is being recorded.
+    const endedAt = isRefused ? this.#reported.get(detectionId) : undefined
     if (this.#unreadable.has(detectionId) || endedAt !== undefined) {
       const loss = await giveUp(this.#tools, facts, endedAt === undefined ? { words } : { words, endedAt })
       // Not before: while a file could not be removed, it is to be given up again.

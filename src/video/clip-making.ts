@@ -75,7 +75,7 @@ export type Sidecar = Beginnings & {
 }
 
 /** Written before the first file of a clip is removed: whatever happens then, it is lost with these words, and not made again. */
-type GivenUp = Required<Pick<ClipLost, 'words'>> & Pick<ClipLost, 'endedAt'>
+type GivenUp = Pick<ClipLost, 'words' | 'endedAt'>
 
 /** A clip whose spool is closed. */
 export type ClipPlan = { readonly facts: DetectionFacts; readonly bounds: Bounds; readonly ending: Ending }

@@ -71,10 +71,15 @@ export type ToCameras =
   /** `clipClosed` or `clipLost` of this detection is in the database; until then it is sent again at each start. */
   | { readonly type: 'recorded'; readonly detectionId: number }
   /**
-   * A clip that waits (`clipWaits`), or that the database refuses, is not to be kept any longer; `words` says why. Answered by `clipLost`, unless it is being
-   * made at this moment.
+   * A clip that waits (`clipWaits`), or whose `clipClosed` the database refuses (`isRefused`), is not to be kept any longer; `words`
+   * says why. Answered by `clipLost`, unless a clip that waits is being made at this moment, or was reported meanwhile.
    */
-  | { readonly type: 'giveUpClip'; readonly facts: DetectionFacts; readonly words: string }
+  | {
+      readonly type: 'giveUpClip'
+      readonly facts: DetectionFacts
+      readonly words: string
+      readonly isRefused: boolean
+    }
   /**
    * Live pictures of a camera in one format are wanted, from its newest key frame on; null: no longer. Pictures carry the
    * number of the feed, so that late ones of an earlier feed can be distinguished.

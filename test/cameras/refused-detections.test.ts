@@ -3,6 +3,7 @@ import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { databaseFile } from '../../src/database/index.ts'
 import { AppError } from '../../src/errors/index.ts'
+import { clipsToComeOf, holdMedia, releaseMedia } from '../../src/log/index.ts'
 import type { ClipClosed, ClipLost, FromCameras, ToCameras } from '../../src/video/index.ts'
 import { people, type TestGateway, testGateway } from '../support/gateway.ts'
 
@@ -102,18 +103,23 @@ t.test('a loss that the database refuses keeps no other loss from being recorded
   t.match(await newestAlert(gateway), { kind: 'clips.refused', message: / 1 detection: detection 1 \(no clip\)\. / })
 })
 
-/** A clip that the database refuses until retention lets it go, and what it says of that. */
-async function letGo(made: Awaited<ReturnType<typeof hall>>): Promise<ClipLost> {
-  const { gateway } = made
-  await hear(gateway, closed(1), { type: 'leftoversDone', count: 1, kept: [] })
-  await attempts(gateway, 5)
+/** Returns the function that lists which clips the thread is to give up from now on. */
+function givenUpBy(gateway: TestGateway) {
   const sent: ToCameras[] = []
   const { send } = gateway.camerasThread
   gateway.camerasThread.send = (message: ToCameras) => {
     sent.push(message)
     send(message)
   }
-  const givenUp = () => sent.filter((message) => message.type === 'giveUpClip')
+  return () => sent.filter((message) => message.type === 'giveUpClip')
+}
+
+/** A clip that the database refuses until retention lets it go, and what it says of that. */
+async function letGo(made: Awaited<ReturnType<typeof hall>>): Promise<ClipLost> {
+  const { gateway } = made
+  await hear(gateway, closed(1), { type: 'leftoversDone', count: 1, kept: [] })
+  await attempts(gateway, 5)
+  const givenUp = givenUpBy(gateway)
   await gateway.retention.look()
   t.same(givenUp(), [], 'not before it is too old')
   gateway.clock.advance(3 * 86_400_000)
@@ -155,6 +161,56 @@ t.test('a loss that the database refuses too is written by a later start, with t
   const recorded = (await detections(made.gateway)).find(({ id }: { id: number }) => id === 1)
   t.match(recorded, { clipStatus: 'lost', reason: loss.words })
   t.same(made.gateway.cameras.clipsRefused(), [])
+})
+
+t.test('a clip whose motion the database refuses too is let go, unless clips of its camera are held', async (t) => {
+  const { gateway } = await hall(t)
+  change(
+    gateway,
+    `CREATE TRIGGER refused BEFORE INSERT ON detection_reservation WHEN NEW.id >= 4
+      BEGIN SELECT RAISE(ABORT, 'this row is refused'); END`,
+  )
+  const waits = { type: 'clipWaits', detectionId: 5, words: 'ffmpeg could not be run.', sizeBytes: 2000 } as const
+  await hear(gateway, closed(4), { ...waits, facts: { ...facts, detectionId: 5 } })
+  await attempts(gateway, 5)
+  const waiting = { cctvId: 7, firedAtMs: motionAt, isHeld: false }
+  t.same(gateway.cameras.waitingClips(), [
+    { ...waiting, id: 4, sizeBytes: 1000, isRefused: true },
+    { ...waiting, id: 5, sizeBytes: 2000, isRefused: false },
+  ])
+  const givenUp = givenUpBy(gateway)
+  gateway.clock.advance(3 * 86_400_000)
+  const hold = { sha256: clipsToComeOf(7), reason: 'incident', ref: 'one' }
+  await gateway.work.write((tx) => holdMedia(tx, hold, motionAt))
+  t.match(gateway.cameras.waitingClips(), [{ isHeld: true }, { isHeld: true }])
+  for (const id of [4, 5]) gateway.cameras.giveUpClip(id, 'Too old.')
+  t.same(givenUp(), [])
+  await gateway.work.write((tx) => releaseMedia(tx, 'incident', 'one'))
+  await gateway.retention.look()
+  t.match(givenUp(), [
+    { facts: { ...facts, detectionId: 4 }, isRefused: true },
+    { facts: { ...facts, detectionId: 5 }, isRefused: false },
+  ])
+})
+
+t.test('a refused clip is not let go while a new thread makes the database try it again', async (t) => {
+  const { gateway } = await hall(t)
+  change(gateway, refuse(1, 'recorded'))
+  await hear(gateway, closed(1), { type: 'leftoversDone', count: 1, kept: [] })
+  await attempts(gateway, 5)
+  gateway.clock.advance(3 * 86_400_000)
+  gateway.cameras.threadEnded()
+  gateway.cameras.threadStarted()
+  const givenUp = givenUpBy(gateway)
+  await gateway.retention.look()
+  t.same(givenUp(), [], 'the thread has not reported it yet')
+  t.match(gateway.cameras.clipsRefused(), [{ detectionId: 1 }])
+  await hear(gateway, closed(1))
+  await gateway.retention.look()
+  t.same(givenUp(), [], 'it may be recorded now')
+  await attempts(gateway, 5)
+  await gateway.retention.look()
+  t.match(givenUp(), [{ facts: { detectionId: 1 }, isRefused: true }])
 })
 
 for (const code of ['STORAGE_FULL', 'NOT_READY'] as const) {

@@ -72,8 +72,8 @@ class Started {
   }
 
   /** Gives clip 9 up, and waits until that was tried. */
-  async giveUp(words: string): Promise<void> {
-    this.thread.receive({ type: 'giveUpClip', facts: facts(9, startMs), words })
+  async giveUp(words: string, isRefused = true): Promise<void> {
+    this.thread.receive({ type: 'giveUpClip', facts: facts(9, startMs), words, isRefused })
     const answers = this.heard('snapshotFailed').length
     this.thread.receive({ type: 'snapshot', cameraId: 77, ask: 1 })
     await waitUntil('the order behind it', () => this.heard('snapshotFailed').length > answers)
@@ -391,7 +391,12 @@ t.test(
       ],
     )
     for (const id of [3, 9, 77])
-      gateway.thread.receive({ type: 'giveUpClip', facts: facts(id, startMs), words: `Too old: ${id}.` })
+      gateway.thread.receive({
+        type: 'giveUpClip',
+        facts: facts(id, startMs),
+        words: `Too old: ${id}.`,
+        isRefused: false,
+      })
     await waitUntil('both', () => gateway.heard('clipLost').length === 2)
     t.match(
       gateway.heard('clipLost').map(({ reason, words }) => ({ reason, words })),
@@ -419,9 +424,9 @@ t.test('a finished clip that the database refuses is given up in words, with its
   await gateway.until('clipClosed')
   t.same(readdirSync(clips).sort(), ['9.json', '9.mp4', '9.png'])
   const [{ endedAt } = { endedAt: 0 }] = gateway.heard('clipClosed')
-  for (let i = 0; i < 2; i += 1)
-    gateway.thread.receive({ type: 'giveUpClip', facts: facts(9, startMs), words: 'Too old.' })
-  await gateway.until('clipLost')
+  await gateway.giveUp('It could not be made.', false)
+  t.same(gateway.heard('clipLost'), [], 'it was made meanwhile, and is being recorded')
+  for (let i = 0; i < 2; i += 1) await gateway.giveUp('Too old.')
   t.match(gateway.heard('clipLost'), [{ detectionId: 9, reason: 'given-up', words: 'Too old.', endedAt }])
   t.same(readdirSync(clips), ['9.json'], 'until the loss is recorded')
   await gateway.stop()
