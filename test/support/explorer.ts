@@ -286,6 +286,11 @@ async function deadEnd(page: Page): Promise<string | undefined> {
   const top = page.locator('dialog:modal').last()
   const shown = (await top.isVisible()) ? top : page.locator('body')
   const ways = shown.locator('a[href]:not(.skip):visible, button:enabled:visible, summary:visible')
+  // A view that is being opened says so before it has its buttons.
+  await ways
+    .first()
+    .waitFor({ timeout: patienceMs })
+    .catch(() => {})
   for (const way of (await ways.all()).slice(0, 6)) {
     const works = await way.click({ trial: true, timeout: patienceMs / 6 }).then(
       () => true,
