@@ -96,7 +96,7 @@ export function givingUp(
 
 const isMade = ({ file, mayGo }: KnownRefused) => file !== null && mayGo
 
-/** Finds what fired and has no row; what the database refuses from the beginning is known from the thread alone. */
+/** Finds the motion of a clip that has no row yet. Where the database refused that too, only the report of the thread has it. */
 function findOpen(
   tx: ReadTx,
   id: number,

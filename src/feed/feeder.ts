@@ -396,7 +396,7 @@ export class Feeder {
       if (this.#probes.length > 0) return true
       this.#probes = undefined
     }
-    // An earlier log under keys that were exchanged behind the backup is not believed any more.
+    // This box was restored to before an earlier log got its newest keys: its older ones are not believed any more.
     if (line.isGrowing || (finding !== 'unknown-log' && finding !== 'unknown-key' && finding !== 'forked')) return false
     if (finding === 'unknown-key') {
       const { settings, log } = this.#needs

@@ -54,6 +54,15 @@ async function restoreBehind(
   renameSync(`${state}-before`, state)
 }
 
+/** A gateway with a pallet in A-01, and the head office that has heard of it. */
+async function withPallet(t: T) {
+  const hub = await testHub(t, postgres, { listens: true })
+  const gateway = await joined(t, hub)
+  await place(gateway, 'P-1')
+  await pass(gateway)
+  return { hub, gateway }
+}
+
 /** A gateway with a pallet of lot L-7 in A-01, and the head office that has heard of it. */
 async function withLabel(t: T) {
   const hub = await testHub(t, postgres, { listens: true })
@@ -183,10 +192,7 @@ t.test('a head office that is away changes nothing on the floor, and gets what i
 })
 
 t.test('after a restart the gateway goes on where the head office is', async (t) => {
-  const hub = await testHub(t, postgres, { listens: true })
-  const gateway = await joined(t, hub)
-  await place(gateway, 'P-1')
-  await pass(gateway)
+  const { hub, gateway } = await withPallet(t)
   await gateway.feeder.stop()
   await place(gateway, 'P-2')
   const again = await gateway.restart()
@@ -415,10 +421,7 @@ t.test('a gateway that was restored behind the head office says so by name', asy
 t.test(
   'a gateway that was restored and has grown past the head office is a fork, and both sides are kept',
   async (t) => {
-    const hub = await testHub(t, postgres, { listens: true })
-    const gateway = await joined(t, hub)
-    await place(gateway, 'P-1')
-    await pass(gateway)
+    const { hub, gateway } = await withPallet(t)
     await restoreBehind(gateway)
     const restored = await testGateway({ clock: gateway.clock, folder: gateway.folder })
     restored.live.config = loadConfig(join(gateway.folder, 'gatehouse.yaml')).config
@@ -432,10 +435,7 @@ t.test(
 )
 
 t.test('a restored gateway that accepts the fork goes on with a new log, and what was lost is named', async (t) => {
-  const hub = await testHub(t, postgres, { listens: true })
-  const gateway = await joined(t, hub)
-  await place(gateway, 'P-1')
-  await pass(gateway)
+  const { hub, gateway } = await withPallet(t)
   await restoreBehind(gateway)
   const { clock, live } = gateway
   const fork = acceptFork(live.config.dataDir, { makeId: uuidv7Maker(clock, systemRandom), nowMs: clock.now() })
@@ -461,10 +461,7 @@ t.test('a restored gateway that accepts the fork goes on with a new log, and wha
 t.test(
   'a gateway that was restored to before its keys were exchanged says what to do, and goes on by it',
   async (t) => {
-    const hub = await testHub(t, postgres, { listens: true })
-    const gateway = await joined(t, hub)
-    await place(gateway, 'P-1')
-    await pass(gateway)
+    const { hub, gateway } = await withPallet(t)
     await restoreBehind(gateway, async (grown) => {
       await grown.rotateKeys('root')
       await grown.checkpoints.make()
@@ -507,10 +504,7 @@ t.test(
 t.test(
   'keys that were exchanged while the head office was away are followed also in a log that a restore has ended',
   async (t) => {
-    const hub = await testHub(t, postgres, { listens: true })
-    const gateway = await joined(t, hub)
-    await place(gateway, 'P-1')
-    await pass(gateway)
+    const { hub, gateway } = await withPallet(t)
     await gateway.feeder.stop()
     const { keys } = await gateway.rotateKeys('root')
     await place(gateway, 'P-2', 'A-02')
@@ -558,10 +552,7 @@ t.test('after a restore slots and assets come with the new log, from the first o
 t.test(
   'a head office that was away while the keys were exchanged follows, and believes the old ones no more',
   async (t) => {
-    const hub = await testHub(t, postgres, { listens: true })
-    const gateway = await joined(t, hub)
-    await place(gateway, 'P-1')
-    await pass(gateway)
+    const { hub, gateway } = await withPallet(t)
     await gateway.feeder.stop()
     const first = (await gateway.rotateKeys('root')).previousKeys
     await place(gateway, 'P-2', 'A-02')
@@ -581,10 +572,7 @@ t.test(
 )
 
 t.test('keys that were exchanged are followed although the head office is out of reach in between', async (t) => {
-  const hub = await testHub(t, postgres, { listens: true })
-  const gateway = await joined(t, hub)
-  await place(gateway, 'P-1')
-  await pass(gateway)
+  const { hub, gateway } = await withPallet(t)
   await gateway.feeder.stop()
   await gateway.rotateKeys('root')
   await place(gateway, 'P-2', 'A-02')
