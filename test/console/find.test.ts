@@ -3,6 +3,7 @@ import t from 'tap'
 import { violations } from '../support/axe.ts'
 import { inBrowser, launchBrowser, open, type Place, place, record, signIn } from '../support/browser.ts'
 import { furnish, type Person, people } from '../support/gateway.ts'
+import { openRequests, untilQuiet } from '../support/page-time.ts'
 import { scannerAt } from '../support/scanner.ts'
 import { pictureOf, screens } from '../support/screens.ts'
 
@@ -24,18 +25,6 @@ async function story({ gateway }: Place): Promise<void> {
   await record(gateway, { event_type: 'VERIFIED', slot_code: 'A-01-02', asset_barcode: 'P-1' }, people.sven)
   await record(gateway, { event_type: 'PLACED', slot_code: 'A-01-01', asset_barcode: 'P-2' })
   await record(gateway, { event_type: 'REMOVED', slot_code: 'A-01-01', asset_barcode: 'P-2' })
-}
-
-/**
- * Lets the time of the pages go on until they ask for nothing between two looks, because the stream tells them what changes: it
- * may come late, and what came before it is asked for once more. Without a stream they ask every 15 s, with it once a minute.
- */
-async function untilQuiet(pages: readonly Page[], isQuiet: () => boolean): Promise<void> {
-  for (let looks = 0; looks < 5; looks += 1) {
-    for (const page of pages) await page.clock.runFor(16_000)
-    if (isQuiet()) return
-  }
-  throw new Error('The pages ask again and again.')
 }
 
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true })
@@ -238,16 +227,13 @@ t.test(
     await story(at)
     const { page } = await open(t, browser, `${at.url}find/P-1`)
     await page.clock.install()
+    const waiting = openRequests(page)
     await signIn(page, 'sven')
     await page.getByText(/^In A-01-02 since /).waitFor()
+    await untilQuiet(page, waiting, /story|scan/)
     const asked: string[] = []
     page.on('request', (request) => asked.push(new URL(request.url()).pathname))
     const ofStory = () => asked.filter((path) => /story|scan/.test(path)).length
-    await untilQuiet([page], () => {
-      const count = ofStory()
-      asked.length = 0
-      return count === 0
-    })
     await record(at.gateway, { event_type: 'PLACED', slot_code: 'A-01-01', asset_barcode: 'P-9' })
     // Once a minute the page asks anyway: what is looked at here lies before that.
     await page.clock.runFor(15_000)
@@ -342,21 +328,17 @@ t.test(
     const at = await place(t)
     await reported(at)
     const pages: Page[] = []
+    const waiting: ReadonlySet<unknown>[] = []
     for (const path of ['find/P-1', 'incidents', 'incidents/1']) {
       const { page } = await open(t, browser, `${at.url}${path}`)
       await page.clock.install()
+      waiting.push(openRequests(page))
       await signIn(page, 'sven')
       await page.getByText('Crushed corner').first().waitFor()
       await page.clock.pauseAt(Date.now() + 60_000)
       pages.push(page)
     }
-    const asked: string[] = []
-    for (const page of pages) page.on('request', (request) => asked.push(new URL(request.url()).pathname))
-    await untilQuiet(pages, () => {
-      const isQuiet = !asked.some((path) => path.includes('incidents'))
-      asked.length = 0
-      return isQuiet
-    })
+    for (const [n, page] of pages.entries()) await untilQuiet(page, waiting[n] ?? new Set(), /incidents/)
     const aSecond = async (page: Page) => {
       for (let n = 0; n < 50; n += 1) await page.clock.runFor(19)
     }

@@ -3,6 +3,7 @@ import t from 'tap'
 import { inBrowser, launchBrowser, open, type Place, place, record, signIn } from '../support/browser.ts'
 import { until } from '../support/cloud.ts'
 import { furnish, people, type TestGateway } from '../support/gateway.ts'
+import { openRequests, settle } from '../support/page-time.ts'
 
 t.setTimeout(240_000)
 
@@ -105,24 +106,6 @@ t.test(
     }
   },
 )
-
-/** Lets the time of a page go on until it has all that it asked for. What is on its way is not what a message is applied to. */
-async function settle(page: Page, open: ReadonlySet<unknown>): Promise<void> {
-  for (let quiet = 0; quiet < 3; ) {
-    await until(() => open.size === 0)
-    await page.clock.runFor(200)
-    quiet = open.size === 0 ? quiet + 1 : 0
-  }
-}
-
-/** The requests to the warehouse that a page waits for. */
-function openRequests(page: Page): ReadonlySet<unknown> {
-  const open = new Set<unknown>()
-  page.on('request', (request) => request.url().includes('/api/whms/') && open.add(request))
-  page.on('requestfinished', (request) => open.delete(request))
-  page.on('requestfailed', (request) => open.delete(request))
-  return open
-}
 
 t.test('a board has what came by the stream before it asks for anything', inBrowser, async (t) => {
   const made = await dock(t)
