@@ -1,9 +1,10 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import { databaseFile } from '../../src/database/index.ts'
 import { readCheckpointText, readNote, readVkey, verifySignatures } from '../../src/evidence/transparency/note.ts'
+import { createLogger } from '../../src/platform/index.ts'
 import {
   furnish,
   heldPhoto,
@@ -13,6 +14,7 @@ import {
   type TestGatewayOptions,
   testGateway,
 } from '../support/gateway.ts'
+import { waitUntil } from '../support/waiting.ts'
 
 const by = people.vera
 
@@ -153,6 +155,34 @@ t.test('a number of leaves or an interval leads to the next checkpoint, and a cl
   t.equal(await signed(() => gateway.clock.advance(300_000)), 4, 'after five minutes')
   await place(gateway, 'P-5')
   t.equal(await signed(() => gateway.checkpoints.stop()), 5, 'at a clean stop')
+})
+
+t.test('a checkpoint that cannot be made is tried again after a minute, not at each event', async (t) => {
+  const lines: string[] = []
+  const log = createLogger({ write: (line) => lines.push(line) })
+  const config = { evidence: { checkpoint: { every: '24h', leaves: 1 } } }
+  const gateway = await warehouse(t, { config, log })
+  const next = () => new Promise<number>((resolve) => gateway.checkpoints.onCheckpoint(({ size }) => resolve(size)))
+  const first = next()
+  gateway.checkpoints.start()
+  await first
+  const head = join(gateway.live.config.dataDir, 'keys', 'log.head')
+  rmSync(head)
+  mkdirSync(join(head, 'in-its-place'), { recursive: true })
+  const failures = () => lines.filter((line) => line.includes('a checkpoint of the log could not be made'))
+  for (const barcode of ['P-1', 'P-2', 'P-3']) {
+    await place(gateway, barcode)
+    await waitUntil('the failure is told', () => failures().length > 0)
+    await gateway.checkpoints.make().catch(() => undefined)
+  }
+  t.equal(failures().length, 1)
+  rmSync(head, { recursive: true })
+  const made = next()
+  gateway.clock.advance(60_000)
+  t.equal(await made, 3, 'all is signed once it can be')
+  const again = next()
+  await place(gateway, 'P-4')
+  t.equal(await again, 4, 'and each event leads to the next one as before')
 })
 
 t.test('a database that was put back by hand is refused at the start, in words that say what to do', async (t) => {

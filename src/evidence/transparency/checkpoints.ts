@@ -58,13 +58,17 @@ export class Checkpoints {
   #isStarted = false
   #isVerified = false
   #madeAtMs = Number.NEGATIVE_INFINITY
+  /** The newest attempt failed. */
+  #hasFailed = false
   #stopped: SigningStop | undefined
   readonly #listeners: ((checkpoint: Checkpoint) => void)[] = []
 
   constructor(needs: CheckpointsNeeds) {
     this.#needs = needs
     needs.work.onCommit(() => {
-      if (this.#isStarted && this.#unsigned() >= needs.settings().leaves && !this.#making) this.#makeAside()
+      // What has failed waits for the timer: tried at each commit, it would fill the journal.
+      if (!this.#isStarted || this.#making || this.#hasFailed) return
+      if (this.#unsigned() >= needs.settings().leaves) this.#makeAside()
     })
   }
 
@@ -155,9 +159,20 @@ export class Checkpoints {
   }
 
   #begin(): Promise<Checkpoint> {
-    const making = this.#sign().finally(() => {
-      if (this.#making === making) this.#making = undefined
-    })
+    const making = this.#sign()
+      .then(
+        (made) => {
+          this.#hasFailed = false
+          return made
+        },
+        (error: unknown) => {
+          this.#hasFailed = true
+          throw error
+        },
+      )
+      .finally(() => {
+        if (this.#making === making) this.#making = undefined
+      })
     this.#making = making
     return making
   }
