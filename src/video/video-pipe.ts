@@ -83,8 +83,9 @@ export class VideoPipe {
       const { port } = server.address() as AddressInfo
       const reading = connect({ port, host: loopback, onread: { buffer, callback } })
       await once(reading, 'connect')
-      // Another program of this box may have been faster to find the port.
-      const isOwn = (socket: Socket) => socket.remotePort === reading.localPort
+      // Another program of this box may have been faster to find the port. From another of its addresses it may come with ours.
+      const isOwn = ({ remotePort, remoteAddress }: Socket) =>
+        remotePort === reading.localPort && remoteAddress === reading.localAddress
       while (!accepted.some(isOwn)) await once(server, 'connection')
       const end = accepted.splice(accepted.findIndex(isOwn), 1)[0] as Socket
       // Small parts do not wait until those before them are acknowledged.

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { channel } from 'node:diagnostics_channel'
 import { once } from 'node:events'
-import { type AddressInfo, connect, type Server } from 'node:net'
+import { type AddressInfo, connect, createServer, type Server, Socket, type TcpSocketConnectOpts } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -88,3 +88,32 @@ t.test('what another program of the box sends to the port is no video', async (t
   await drained(pipe)
   t.equal(seen(), 'video\n')
 })
+
+t.test('nor is what comes with the number of our port from another address of the box', async (t) => {
+  const listening = channel('tracing:net.server.listen:asyncEnd')
+  const real = Socket.prototype.connect
+  const onListening = (message: unknown) => {
+    listening.unsubscribe(onListening)
+    const { port } = (message as { server: Server }).server.address() as AddressInfo
+    const stranger = connect({ port, host: '127.0.0.1', localAddress: '127.0.0.2', localPort: chosen })
+    stranger.on('error', () => {}).write('not video\n')
+    // As if the kernel had chosen the same number. `net.connect` passes on what it was given as a list.
+    t.capture(Socket.prototype, 'connect', function (this: Socket, [options]: [TcpSocketConnectOpts]) {
+      return Reflect.apply(real, this, [{ ...options, localAddress: '127.0.0.1', localPort: chosen }])
+    })
+  }
+  const chosen = await freePort()
+  listening.subscribe(onListening)
+  const { pipe, child, seen } = await run(t, 'echo video', { clock: systemClock, mostWaitMs: () => 0 })
+  await once(child, 'exit')
+  await drained(pipe)
+  t.equal(seen(), 'video\n')
+})
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await once(server.listen(0, '127.0.0.3'), 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  return port
+}
