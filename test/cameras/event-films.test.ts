@@ -78,7 +78,7 @@ t.test('a hundred events a minute in one slot share their films', async (t) => {
   const films = newest(made.orders)
   t.ok(films.length <= 3, `${films.length} films`)
   t.ok(films.every(({ fromAt, toAt }) => toAt - fromAt <= 60_000))
-  t.match(await footage(made, ids[50] ?? 0), { cameras: [7], clips: [], reason: 'pending' })
+  t.match(await footage(made, ids[50] ?? 0), { cameras: [7], clips: { length: 0 }, reason: 'pending' })
   await hear(made.gateway, ...films.map(closed))
   for (const id of ids) t.match(await footage(made, id), { reason: null, clips: [{ cctvId: 7 }] })
   t.equal(
@@ -111,7 +111,7 @@ t.test('a clip that is newer than a restored database keeps its id, and the next
 
 t.test('a slot that no camera watches costs no film', async (t) => {
   const made = await hall(t)
-  t.match(await footage(made, await remove(made, 'B')), { cameras: [], reason: 'no_camera' })
+  t.match(await footage(made, await remove(made, 'B')), { cameras: { length: 0 }, reason: 'no_camera' })
   t.strictSame(made.orders, [])
 })
 
@@ -234,7 +234,7 @@ t.test('a film that could not be made says why, and its row is in the log', asyn
   const { detectionId, cameraId, momentAt } = order
   const facts = { detectionId, cameraId, motionAt: momentAt, score: 0, sceneChange: false }
   await hear(made.gateway, { ...facts, type: 'clipLost', reason: 'no-video', words: 'The camera sent no video.' })
-  t.match(await footage(made, id), { clips: [], reason: 'gap', detail: 'The camera sent no video.' })
+  t.match(await footage(made, id), { clips: { length: 0 }, reason: 'gap', detail: 'The camera sent no video.' })
   const row = await made.gateway.ask('GET', `/api/iot/detection-events/${detectionId}`, { by: people.olga })
   t.match(row.body, { trigger: 'event', clipStatus: 'lost', seq: Number })
 })

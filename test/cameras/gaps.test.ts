@@ -111,13 +111,17 @@ t.test('a camera that is covered did not watch, though its pictures come, and th
   await gateway.live7()
   gateway.clock.advance(60_000)
   await gateway.status7({ why: null, agoMs: 60_000 })
-  t.match(await watched(gateway, at(0), at(60)), { watchedShare: 1, gaps: [] })
+  t.match(await watched(gateway, at(0), at(60)), { watchedShare: 1, gaps: { length: 0 } })
   gateway.clock.advance(20_000)
   await gateway.status7({ why: 'covered', agoMs: 10_000 })
   t.match(await gapsOf(gateway), [{ id: null, from: at(70), to: null, cause: 'covered', detail: /a cover, dirt/ }])
   gateway.clock.advance(20_000)
   await gateway.status7({ why: 'covered', agoMs: 30_000 })
-  t.match(await watched(gateway, at(60), at(100)), { watchedShare: 0.25, gaps: [{ cause: 'covered' }], detections: [] })
+  t.match(await watched(gateway, at(60), at(100)), {
+    watchedShare: 0.25,
+    gaps: [{ cause: 'covered' }],
+    detections: { length: 0 },
+  })
   await gateway.status7({ why: null, agoMs: 5000 })
   const ended = { id: 1, from: at(70), to: at(95), cause: 'covered', seq: /./ }
   t.match(await gapsOf(gateway), [ended])
@@ -177,7 +181,12 @@ t.test('what was watched is exact, and nothing that happened is proved by it', a
   const gateway = await open(t)
   await gateway.live7()
   gateway.clock.advance(100_000)
-  t.match(await watched(gateway, at(0), at(100)), { watchedShare: 1, gaps: [], detections: [], knownSince: at(0) })
+  t.match(await watched(gateway, at(0), at(100)), {
+    watchedShare: 1,
+    gaps: { length: 0 },
+    detections: { length: 0 },
+    knownSince: at(0),
+  })
   await gateway.bad7('closed')
   gateway.clock.advance(50_000)
   t.match(await watched(gateway, at(0), at(1000)), { watchedShare: 2 / 3, to: at(150), gaps: [{ to: null }] })
@@ -201,7 +210,7 @@ t.test('what was watched is exact, and nothing that happened is proved by it', a
   })
   t.match(
     await watched(gateway, at(-50), at(50)),
-    { watchedShare: 0.5, gaps: [] },
+    { watchedShare: 0.5, gaps: { length: 0 } },
     'nobody watched before it was there',
   )
 })

@@ -63,6 +63,8 @@ t.test('whatever there is, the chosen segments overlap the film and are of one r
       const index = indexOf(...made.map(({ start, count }) => run(7, start * minute, count)))
       const film = span(at * minute)
       const chosen = index.choose(7, film)
+      const isHeld = made.some(({ start, count }) => at >= start && at <= start + 2 * count)
+      t.equal(chosen.length > 0, isHeld, 'there are some when the moment was recorded')
       t.ok(new Set(chosen.map(({ runMs }) => runMs)).size <= 1)
       t.ok(chosen.every(({ startMs }) => startMs <= film.toMs && startMs + 2 * minute >= film.fromMs))
     }),

@@ -49,28 +49,32 @@ async function cut(
 }
 
 for (const name of names) {
-  t.test(`${name}: the header says what ffmpeg finds in the file, whole, cut short and with a gap`, async (t) => {
-    const clip = await footage(name)
-    const tape = unitsOf(name, clip)
-    const { units } = tape
-    const third = Math.floor(units.length / 3)
-    for (const program of programs) {
-      if (clip.codec === 'hevc' && !canEncode('hevc')) continue
-      for (const [what, taken, hiddenMs] of [
-        ['all of it', units, 0],
-        ['its first part hidden', units, clip.durationMs / 3 - 1],
-        ['cut short', units.slice(0, third), 100],
-        ['with a gap', [...units.slice(0, third), ...units.slice(2 * third)], 0],
-        ['few pictures', units.slice(0, 3), 0],
-      ] as const) {
-        if (large.has(name) && hiddenMs < 1000) continue
-        const file = await cut(t.testdir(), tape, taken, program, hiddenMs)
-        const byHeader = await probeMp4(file)
-        t.ok(byHeader, `${what}: the header is understood`)
-        for (const reader of programs) t.same(byHeader, await probeByFfmpeg(reader, file), `${name}, ${what}`)
+  const skip = name.endsWith('hevc') && !canEncode('hevc') ? 'this ffmpeg cannot encode H.265' : false
+  t.test(
+    `${name}: the header says what ffmpeg finds in the file, whole, cut short and with a gap`,
+    { skip },
+    async (t) => {
+      const clip = await footage(name)
+      const tape = unitsOf(name, clip)
+      const { units } = tape
+      const third = Math.floor(units.length / 3)
+      for (const program of programs) {
+        for (const [what, taken, hiddenMs] of [
+          ['all of it', units, 0],
+          ['its first part hidden', units, clip.durationMs / 3 - 1],
+          ['cut short', units.slice(0, third), 100],
+          ['with a gap', [...units.slice(0, third), ...units.slice(2 * third)], 0],
+          ['few pictures', units.slice(0, 3), 0],
+        ] as const) {
+          if (large.has(name) && hiddenMs < 1000) continue
+          const file = await cut(t.testdir(), tape, taken, program, hiddenMs)
+          const byHeader = await probeMp4(file)
+          t.ok(byHeader, `${what}: the header is understood`)
+          for (const reader of programs) t.same(byHeader, await probeByFfmpeg(reader, file), `${name}, ${what}`)
+        }
       }
-    }
-  })
+    },
+  )
 }
 
 /** The content of `moov` and the place of `mdat` in a finished clip. */
