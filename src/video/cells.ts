@@ -93,7 +93,8 @@ export class Comparer {
     this.#tolerate(seen, frame, hasMoved ? cameraShift(seen, frame, this.#picture) : unmoved)
     const changed = this.#shares()
     const busy = countOver(changed, 50)
-    const explained = explainLight(reference, frame, changed, this.#picture, 264 * this.threshold)
+    const comparison = { tone: 264 * this.threshold, inOtherLight: gain !== 1 }
+    const explained = explainLight(reference, frame, changed, this.#picture, comparison)
     if (isBrighter) return { changed, whole: countOver(changed, 20) > viewShare * cellCount ? 'view' : 'light' }
     if (busy <= wholeShare * cellCount) return { changed, whole: null }
     return { changed, whole: explained > busy / 2 ? 'light' : 'view' }

@@ -55,6 +55,8 @@ const beamCells = 3
  * soft before a plain floor. Such cells alone are a beam only if all become brighter and none of them has edges.
  */
 const softBeamCells = 5
+/** A cloud before the sun also makes darker. It has so many soft cells, a sixth of the picture, and none with edges: people have some. */
+const cloudCells = 24
 
 /** A weak change of less than this many times the noise is not judged. */
 const leastChange = 4
@@ -68,18 +70,24 @@ const unexplained = 0.06
  */
 type Verdict = 'unchanged' | 'light' | 'soft' | 'softDarker' | 'weak' | 'edges'
 
+type Comparison = {
+  /** The difference of brightness that counts as a change. */
+  readonly tone: number
+  /** Changes were sought against the reference in other light. Where that light does not fall, there may be none. */
+  readonly inOtherLight: boolean
+}
+
 /**
  * Takes back the changes of cells in which only the light has changed, and returns how many cells these are. Somebody
  * who comes brings edges; light makes what is there brighter or darker, and fades at its border. Weak changes that touch
  * such a cell are its border. A beam of light may have edges inside, where something throws a shadow.
- * @param tone the difference of brightness that counts as a change
  */
 export function explainLight(
   reference: Uint8Array,
   frame: Uint8Array,
   changed: Uint8Array,
   { width, height }: Picture,
-  tone: number,
+  comparison: Comparison,
 ): number {
   const [wide, high] = [width / columns, height / rows]
   const verdicts: Verdict[] = []
@@ -91,7 +99,9 @@ export function explainLight(
     const left = Math.ceil((cell % columns) * wide)
     const top = Math.ceil(Math.floor(cell / columns) * high)
     const box = { left, top, right: Math.floor(left + wide), bottom: Math.floor(top + high) }
-    verdicts.push(judge(reference, frame, width, box, tone))
+    const verdict = judge(reference, frame, width, box, comparison)
+    if (verdict === 'unchanged') changed[cell] = 0
+    verdicts.push(verdict)
   }
   for (const patch of patchesOf(verdicts)) {
     if (isBeam(patch)) for (const cell of patch.cells) verdicts[cell] = 'light'
@@ -104,7 +114,8 @@ function isBeam({ cells, edges, soft, darker, weak }: Patch): boolean {
   if (light + weak < beamSoftness * edges) return false
   const clear = light - soft - darker
   const addsLight = edges === 0 && darker === 0
-  return clear >= beamCells || (light >= softBeamCells && (clear > 0 || addsLight))
+  const isCloud = edges === 0 && light >= cloudCells
+  return clear >= beamCells || isCloud || (light >= softBeamCells && (clear > 0 || addsLight))
 }
 
 /** Clears what is light and the weak changes that touch it, and those that touch these, and returns how many cells. */
@@ -171,10 +182,17 @@ function neighbours(cell: number): number[] {
 type Box = { readonly left: number; readonly top: number; readonly right: number; readonly bottom: number }
 
 /** Says whether a clear change of a box is one of light: the same everywhere but for soft slopes. */
-function judge(reference: Uint8Array, frame: Uint8Array, width: number, box: Box, tone: number): Verdict {
+function judge(
+  reference: Uint8Array,
+  frame: Uint8Array,
+  width: number,
+  box: Box,
+  { tone, inOtherLight }: Comparison,
+): Verdict {
   const { gain, most } = changeOf(reference, frame, width, box)
   // Of a weak change, single pixels cannot be distinguished from noise.
-  if (most < Math.max(12, 4 * tone)) return judgeWeak(reference, frame, width, box, { gain, noise: (tone / 2) ** 2 })
+  if (most < Math.max(12, 4 * tone))
+    return judgeWeak(reference, frame, width, box, { gain, noise: (tone / 2) ** 2, inOtherLight })
   const edge = Math.max(0.4 * most, 2 * tone)
   let edges = 0
   for (let y = box.top; y < box.bottom - 2; y += 1) {
@@ -200,7 +218,7 @@ function judgeWeak(
   frame: Uint8Array,
   width: number,
   { left, top, right, bottom }: Box,
-  { gain, noise }: { gain: number; noise: number },
+  { gain, noise, inOtherLight }: { gain: number; noise: number; inOtherLight: boolean },
 ): Verdict {
   const [wide, high] = [right - left, bottom - top]
   let [change, rest, across, down] = [0, 0, 0, 0]
@@ -217,6 +235,7 @@ function judgeWeak(
     }
   }
   const pixels = wide * high
+  if (inOtherLight && change <= noiseAtMost * noise * pixels) return 'unchanged'
   if (change < leastChange * noise * pixels) return 'weak'
   // So much of the rest is explained by one slope across and one down, by least squares.
   const slopes = (12 / pixels) * (across ** 2 / (wide ** 2 - 1) + down ** 2 / (high ** 2 - 1))

@@ -91,6 +91,9 @@ export const kinds = {
   clouds: { group: 'other', disturbance: clouds },
   curtain: { group: 'other', disturbance: curtain },
   spider: { group: 'other', disturbance: spider },
+  // A seed belongs to a place in this list: what is new comes last.
+  'person at a screen': { group: 'inside', mover: somebody(normal, usual), disturbance: screen },
+  'person under clouds': { group: 'inside', mover: somebody(normal, usual), disturbance: clouds },
 } as const satisfies Record<string, Kind>
 
 export type KindName = keyof typeof kinds
