@@ -7,6 +7,7 @@ import {
   type Throttling,
   throttlingOf,
 } from '../platform/index.ts'
+import { Thermometer } from './thermometer.ts'
 
 /** Load and free memory of the machine, its heat where it has a sensor, and what was written to the disk of the ledger. */
 export type BoxSample = {
@@ -30,7 +31,6 @@ export type HeatTroubles = {
 /** Raspberry Pi and most small boxes slow down from here on. */
 export const hotCelsius = 80
 const freshMs = 10_000
-/** Asking for the temperature starts a shell, so health alone asks less often than a collector may. */
 const watchEveryMs = 30_000
 
 type BoxNeeds = {
@@ -45,6 +45,7 @@ type BoxNeeds = {
 export class Box {
   readonly #needs: BoxNeeds
   readonly #disk: string | undefined
+  readonly #thermometer: Thermometer
   readonly #since = new Map<'hot' | 'throttled' | 'underVoltage', number>()
   #last: { atMs: number; sample: Promise<BoxSample> } | undefined
   #heat: Heat | undefined
@@ -53,6 +54,7 @@ export class Box {
   constructor(needs: BoxNeeds) {
     this.#needs = needs
     this.#disk = diskDevice(needs.device)
+    this.#thermometer = new Thermometer(needs)
   }
 
   start(): void {
@@ -91,7 +93,7 @@ export class Box {
   }
 
   async #ask(nowMs: number): Promise<BoxSample> {
-    const ask = this.#needs.heat ?? heatOf
+    const ask = this.#needs.heat ?? (() => this.#heatOfThisMachine())
     const [load, memory, heat] = await Promise.allSettled([si.currentLoad(), si.mem(), ask()])
     const now = heat.status === 'fulfilled' ? this.#note(heat.value, nowMs) : unknownHeat
     return {
@@ -101,6 +103,10 @@ export class Box {
       ownWrittenBytes: bytesWrittenHere() ?? undefined,
       ...now,
     }
+  }
+
+  async #heatOfThisMachine(): Promise<Heat> {
+    return { temperatureCelsius: await this.#thermometer.celsius(), ...throttlingOf() }
   }
 
   /** A counter that has grown since the last sample means that it was slowed down meanwhile. */
@@ -127,9 +133,4 @@ const unknownHeat: Heat = {
   wasThrottled: null,
   underVoltage: null,
   count: null,
-}
-
-async function heatOf(): Promise<Heat> {
-  const { main } = await si.cpuTemperature()
-  return { temperatureCelsius: main ?? undefined, ...throttlingOf() }
 }

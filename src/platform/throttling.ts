@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { kernelText, namesIn } from './kernel-files.ts'
 
 /** What the kernel says of a processor that is slowed down. Null: this box does not tell. */
 export type Throttling = {
@@ -24,9 +24,9 @@ export function throttlingOf(sys = '/sys'): Throttling {
 
 /** Bits of the firmware: 0 to 3 now, 16 to 19 since its start (under-voltage, capped, throttled, hot). */
 function raspberryThrottling(sys: string): Throttling | undefined {
-  const text = read(join(sys, 'devices/platform/soc/soc:firmware/get_throttled'))
+  const text = kernelText(join(sys, 'devices/platform/soc/soc:firmware/get_throttled'))
   if (text === undefined) return undefined
-  const bits = Number.parseInt(text.trim(), 16)
+  const bits = Number.parseInt(text, 16)
   return {
     throttled: (bits & 0xe) !== 0,
     wasThrottled: ((bits >>> 16) & 0xe) !== 0,
@@ -46,33 +46,17 @@ function kernelThrottling(sys: string): Throttling {
 /** States of the cooling devices that slow the processor down; 0: full speed. */
 function coolingStates(sys: string): number[] {
   const folder = join(sys, 'class/thermal')
-  return entries(folder, /^cooling_device\d+$/).flatMap((name) => {
-    const type = read(join(folder, name, 'type'))?.trim() ?? ''
-    const state = Number(read(join(folder, name, 'cur_state')) ?? Number.NaN)
+  return namesIn(folder, /^cooling_device\d+$/).flatMap((name) => {
+    const type = kernelText(join(folder, name, 'type')) ?? ''
+    const state = Number(kernelText(join(folder, name, 'cur_state')) ?? Number.NaN)
     return /^(Processor$|thermal-cpufreq-|cpufreq-)/.test(type) && Number.isFinite(state) ? [state] : []
   })
 }
 
 function throttleCounts(sys: string): number[] {
   const folder = join(sys, 'devices/system/cpu')
-  return entries(folder, /^cpu\d+$/).flatMap((name) => {
-    const text = read(join(folder, name, 'thermal_throttle/core_throttle_count'))
+  return namesIn(folder, /^cpu\d+$/).flatMap((name) => {
+    const text = kernelText(join(folder, name, 'thermal_throttle/core_throttle_count'))
     return text === undefined ? [] : [Number(text)]
   })
-}
-
-function entries(folder: string, form: RegExp): string[] {
-  try {
-    return readdirSync(folder).filter((name) => form.test(name))
-  } catch {
-    return []
-  }
-}
-
-function read(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return undefined
-  }
 }

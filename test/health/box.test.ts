@@ -3,8 +3,16 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { heatFinding } from '../../src/doctor/findings/box.ts'
-import { bytesWrittenHere, bytesWrittenTo, diskDevice, throttlingOf } from '../../src/platform/index.ts'
+import { Thermometer } from '../../src/health/thermometer.ts'
+import {
+  bytesWrittenHere,
+  bytesWrittenTo,
+  diskDevice,
+  processorCelsius,
+  throttlingOf,
+} from '../../src/platform/index.ts'
 import { coolBox, people, type TestGateway, testGateway } from '../support/gateway.ts'
+import { SimulatedClock } from '../support/simulated-clock.ts'
 
 const minute = 60_000
 
@@ -94,4 +102,64 @@ t.test('what is written to the disk is counted as the kernel counts it', async (
   const proc = sysWith(t, { 'self/io': 'rchar: 1\nwrite_bytes: 4096\ncancelled_write_bytes: 5\n' })
   t.equal(bytesWrittenHere(proc), 4096)
   t.equal(bytesWrittenHere(join(proc, 'none')), null)
+})
+
+const sensorsOf = (device: string, sensors: readonly (readonly [label: string, thousandths: string])[]) =>
+  Object.fromEntries(
+    sensors.flatMap(([label, thousandths], i) => [
+      [`class/hwmon/${device}/temp${i + 1}_label`, `${label}\n`],
+      [`class/hwmon/${device}/temp${i + 1}_input`, `${thousandths}\n`],
+    ]),
+  )
+
+t.test('the temperature of the processor is what the kernel of each kind of box says', async (t) => {
+  const celsius = (files: Record<string, string>) => processorCelsius(sysWith(t, files))
+  // Documentation/hwmon/coretemp.rst, k10temp.rst, sysfs-interface.rst: thousandths of a degree.
+  const cores = [
+    ['Core 0', '61000'],
+    ['Core 1', '64100'],
+  ] as const
+  const intel = { 'class/hwmon/hwmon0/name': 'nvme\n', ...sensorsOf('hwmon1', [['Package id 0', '65000'], ...cores]) }
+  t.equal(celsius(intel), 65)
+  t.equal(celsius(sensorsOf('hwmon1', cores)), 62.6, 'without a package the mean of its cores')
+  const amd = [
+    ['Tctl', '92125'],
+    ['Tdie', '65125'],
+  ] as const
+  t.equal(celsius(sensorsOf('hwmon2', amd)), 65.1, 'Tctl of some AMD processors is 27 degrees above the die')
+  t.equal(celsius(sensorsOf('hwmon2', [['Tctl', '71375']])), 71.4)
+  const pi = {
+    'class/hwmon/hwmon0/temp1_input': '48312\n',
+    'class/thermal/thermal_zone0/type': 'acpitz\n',
+    'class/thermal/thermal_zone0/temp': '20000\n',
+    'class/thermal/thermal_zone1/type': 'cpu-thermal\n',
+    'class/thermal/thermal_zone1/temp': '48312\n',
+  }
+  t.equal(celsius(pi), 48.3)
+  t.equal(celsius(sensorsOf('hwmon0', [['Composite', '38850']])), undefined, 'an SSD is no processor')
+  t.equal(celsius(sensorsOf('hwmon0', [['Package id 0', '']])), undefined, 'a sensor that does not answer')
+  t.equal(celsius({}), undefined)
+})
+
+t.test('no program is started for the temperature where the kernel tells it, else one in ten minutes', async (t) => {
+  const clock = new SimulatedClock(0)
+  let asked = 0
+  const askPrograms = async () => {
+    asked += 1
+    return asked === 1 ? 55 : null
+  }
+  const files = sensorsOf('hwmon0', [['Package id 0', '65000']])
+  const withSensor = new Thermometer({ clock, sys: sysWith(t, files), askPrograms })
+  t.equal(await withSensor.celsius(), 65)
+  t.equal(asked, 0)
+  const without = new Thermometer({ clock, sys: sysWith(t, {}), askPrograms })
+  const taken: unknown[] = []
+  for (let n = 0; n < 60; n += 1) {
+    taken.push(await without.celsius())
+    clock.advance(10_000)
+  }
+  t.strictSame([...new Set(taken)], [55])
+  t.equal(asked, 1, 'sixty looks in ten minutes')
+  t.equal(await without.celsius(), undefined, 'what no program tells any more is not told')
+  t.equal(asked, 2)
 })

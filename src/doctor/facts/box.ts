@@ -1,6 +1,6 @@
 import si from 'systeminformation'
 import { ffmpegVersion, locateFfmpeg } from '../../platform/ffmpeg.ts'
-import { throttlingOf } from '../../platform/index.ts'
+import { processorCelsius, throttlingOf } from '../../platform/index.ts'
 import type { FfmpegFacts, HeatFacts, MemoryFacts } from '../findings/box.ts'
 
 /** Finds the ffmpeg that the gateway would start, and asks it for its version. Never rejects. */
@@ -20,6 +20,6 @@ export async function memoryFacts(): Promise<MemoryFacts> {
 
 /** Asks for the temperature and for a processor that is slowed down. */
 export async function heatFacts(): Promise<HeatFacts> {
-  const { main } = await si.cpuTemperature()
-  return { celsius: main ?? null, ...throttlingOf() }
+  const celsius = processorCelsius() ?? (await si.cpuTemperature()).main
+  return { celsius: celsius ?? null, ...throttlingOf() }
 }

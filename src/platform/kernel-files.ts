@@ -1,0 +1,19 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** Names in a folder of the kernel's that have this form; none where there is no such folder. */
+export function namesIn(folder: string, form: RegExp): string[] {
+  try {
+    return readdirSync(folder).filter((name) => form.test(name))
+  } catch {
+    return []
+  }
+}
+
+/** What a file of the kernel's says, without blanks around it; undefined where there is none, or it does not answer. */
+export function kernelText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8').trim()
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,54 @@
+import { join } from 'node:path'
+import { kernelText, namesIn } from './kernel-files.ts'
+
+/**
+ * Returns the temperature of the processor in °C, to a tenth, as the kernel tells it; undefined where it does not. Reads files
+ * alone: systeminformation starts a shell for the same files, and two more programs where they say nothing.
+ * @param sys where the kernel describes its devices
+ */
+export function processorCelsius(sys = '/sys'): number | undefined {
+  return sensorCelsius(labelledSensors(sys)) ?? zoneCelsius(sys)
+}
+
+type Sensor = { readonly label: string; readonly celsius: number }
+
+/** The die of an AMD processor before what its fans are steered by, the package of an Intel one before its single cores. */
+const wholeProcessor = [/^tdie$/, /^tctl$/, /package|physical/, /^tccd1$/]
+
+function sensorCelsius(sensors: readonly Sensor[]): number | undefined {
+  for (const form of wholeProcessor) {
+    const found = sensors.find(({ label }) => form.test(label))
+    if (found) return found.celsius
+  }
+  const cores = sensors.filter(({ label }) => label.startsWith('core')).map(({ celsius }) => celsius)
+  return cores.length === 0 ? undefined : toTenth(cores.reduce((sum, one) => sum + one, 0) / cores.length)
+}
+
+function labelledSensors(sys: string): Sensor[] {
+  const folder = join(sys, 'class/hwmon')
+  return namesIn(folder, /^hwmon\d+$/).flatMap((device) =>
+    namesIn(join(folder, device), /^temp\d+_label$/).flatMap((name) => {
+      const label = kernelText(join(folder, device, name))?.toLowerCase() ?? ''
+      return celsiusOf(join(folder, device, name.replace('_label', '_input'))).map((celsius) => ({ label, celsius }))
+    }),
+  )
+}
+
+/** A Raspberry Pi and most other boards have a zone of the processor and no labelled sensor. */
+function zoneCelsius(sys: string): number | undefined {
+  const folder = join(sys, 'class/thermal')
+  const zones = namesIn(folder, /^thermal_zone\d+$/).filter((name) => {
+    const type = kernelText(join(folder, name, 'type'))?.toLowerCase() ?? ''
+    return type.includes('cpu') || type === 'x86_pkg_temp'
+  })
+  return zones.flatMap((name) => celsiusOf(join(folder, name, 'temp')))[0]
+}
+
+/** The kernel writes thousandths of a degree. Nothing where the sensor does not answer. */
+function celsiusOf(path: string): number[] {
+  const text = kernelText(path)
+  const thousandths = Number(text)
+  return text && Number.isFinite(thousandths) ? [toTenth(thousandths / 1000)] : []
+}
+
+const toTenth = (celsius: number): number => Math.round(celsius * 10) / 10
