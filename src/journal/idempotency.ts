@@ -1,7 +1,8 @@
-import { built, change, integer, pick, type ReadTx, statement, type Tx } from '../database/index.ts'
+import { built, change, integer, isTaken, pick, type ReadTx, statement, type Tx } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import { type Caller, type IdempotencyClaim, type Reply, writtenBody } from '../http/index.ts'
 import type { Clock } from '../platform/index.ts'
+import { KnownKeys } from './known-keys.ts'
 import { sql, tables } from './tables.ts'
 
 const keptMs = 7 * 24 * 60 * 60 * 1000
@@ -9,6 +10,8 @@ const keptMs = 7 * 24 * 60 * 60 * 1000
 /** What is older than that is looked for so often; a reply that is due to go is not found meanwhile. */
 const tidyEveryMs = 60_000
 
+/** Fails where a reply is kept under the key, whatever its age. */
+const firstReply = built(tables.idempotency, (row) => sql.insertInto('idempotency').values(row))
 /** Replaces one of the same key that is too old to be found. */
 const newReply = built(tables.idempotency, (row) => sql.replaceInto('idempotency').values(row))
 const withoutOlder = built({ ms: integer }, ({ ms }) => sql.deleteFrom('idempotency').where('created_at_ms', '<', ms))
@@ -40,6 +43,9 @@ const withoutCaller = built(pick(tables.idempotency, 'caller'), ({ caller }) =>
   sql.deleteFrom('idempotency').where('caller', '=', caller),
 )
 const withoutCallersLike = change('DELETE FROM idempotency WHERE substr(caller, 1, length(?)) = ?')
+
+/** By writer: all that store replies in a database share what is known of its keys. */
+const knownKeys = new WeakMap<Tx, KnownKeys>()
 
 type Produced<Body> = { status: 200 | 201; body: Body; location?: string | undefined; replayed?: boolean }
 
@@ -75,12 +81,15 @@ export class Idempotency {
   ): Reply<Body> {
     if (!claim) return { replayed: false, ...produce() }
     const oldestMs = this.#needs.clock.now() - keptMs
-    const stored = this.#find(tx, claim, oldestMs)
+    const keys = keysOf(tx)
+    const isNew = !keys.mayBeKept(tx, claim)
+    const stored = isNew ? undefined : this.#find(tx, claim, oldestMs)
     if (stored) return stored as Reply<Body>
     const visible = JSON.stringify(this.#needs.visibleTo(tx, claim.by))
     const made = produce()
     this.#tidy(tx, oldestMs)
-    tx.run(newReply, {
+    keys.add(claim)
+    const row = {
       caller: claim.caller,
       method: claim.method,
       path: claim.path,
@@ -91,7 +100,9 @@ export class Idempotency {
       body: toStore ? JSON.stringify(toStore(made.body)) : writtenBody(made.body),
       created_at_ms: this.#needs.clock.now(),
       visible_warehouses: visible,
-    })
+    }
+    if (isNew) keepFirst(tx, row, keys)
+    else tx.run(newReply, row)
     return { replayed: false, ...made }
   }
 
@@ -125,6 +136,29 @@ export class Idempotency {
       location: row.location ?? undefined,
       replayed: true,
     }
+  }
+}
+
+function keysOf(tx: Tx): KnownKeys {
+  const known = knownKeys.get(tx) ?? new KnownKeys()
+  knownKeys.set(tx, known)
+  return known
+}
+
+/**
+ * Stores the reply of a key that seemed to be new. Should one be kept all the same, what was done is undone with this transaction,
+ * and the request, sent again, finds it.
+ */
+function keepFirst(tx: Tx, row: Parameters<typeof firstReply.valuesOf>[0], keys: KnownKeys): void {
+  try {
+    tx.run(firstReply, row)
+  } catch (cause) {
+    if (!isTaken(cause)) throw cause
+    keys.forget()
+    throw new AppError('NOT_READY', 'This Idempotency-Key was used before; send the request again for its reply', {
+      cause,
+      retryAfterSeconds: 1,
+    })
   }
 }
 

@@ -1,5 +1,7 @@
+import { join } from 'node:path'
+import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
-import { furnish, heldPhoto, people, testGateway } from '../support/gateway.ts'
+import { furnish, heldPhoto, people, type TestGateway, testGateway } from '../support/gateway.ts'
 
 t.test('a repeat tells nobody again what is hidden from them by now, and does not happen twice', async (t) => {
   const gateway = await testGateway()
@@ -33,4 +35,70 @@ t.test('a hall that is new and hidden does not spoil the repeats of before', asy
   const hall = { name: 'Hall 2', timezone: 'Europe/Berlin' }
   t.match(await gateway.ask('POST', '/api/whms/warehouses', { by: people.ada, body: hall }), { body: { id: 2 } })
   t.equal((await post()).headers.get('idempotency-replayed'), 'true')
+})
+
+const removal = { event_type: 'REMOVED', slot_code: 'A', asset_barcode: 'P-1' }
+
+function postsOf(gateway: TestGateway) {
+  return (key: string) =>
+    gateway.ask('POST', '/api/whms/events', { by: people.olga, body: removal, headers: { 'Idempotency-Key': key } })
+}
+
+/** Keeps copies of a reply under other keys, as if they had been answered before the gateway started, or by another program. */
+function copyReply(dataDir: string, key: string, copies: readonly string[]): void {
+  const db = new BetterSqlite3(join(dataDir, 'gatehouse.db'))
+  const copy = db.prepare(`INSERT INTO idempotency SELECT caller, method, path, ?, request_sha256, status, location, body,
+    created_at_ms, visible_warehouses FROM idempotency WHERE key = ?`)
+  db.transaction(() => {
+    for (const one of copies) copy.run(one, key)
+  })()
+  db.close()
+}
+
+const eventsOf = async (gateway: TestGateway) =>
+  (await gateway.ask('GET', '/api/whms/events', { by: people.ada })).body.data.length
+
+t.test('after a restart every key is known from the first request on, however many there are', async (t) => {
+  const before = await testGateway()
+  await furnish(before, ['A'])
+  await postsOf(before)('scan-0')
+  const keys = Array.from({ length: 350 }, (_, n) => `scan-${n + 1}`)
+  copyReply(before.live.config.dataDir, 'scan-0', keys)
+  const gateway = await before.restart()
+  t.teardown(() => gateway.end())
+  const post = postsOf(gateway)
+  for (const key of [keys.at(-1) ?? '', ...keys.slice(0, 20), 'scan-0']) {
+    const repeated = await post(key)
+    t.equal(repeated.headers.get('idempotency-replayed'), 'true', key)
+  }
+  t.equal(await eventsOf(gateway), 1)
+  t.match(await post('scan-new'), { status: 201, body: { id: 2 } }, 'what is new is recorded')
+  t.equal((await post('scan-new')).headers.get('idempotency-replayed'), 'true')
+})
+
+t.test('a key that another program has kept meanwhile is never recorded a second time', async (t) => {
+  const gateway = await testGateway()
+  t.teardown(() => gateway.end())
+  await furnish(gateway, ['A'])
+  const post = postsOf(gateway)
+  t.match(await post('scan-1'), { status: 201, body: { id: 1 } })
+  copyReply(gateway.live.config.dataDir, 'scan-1', ['scan-2'])
+  const first = await post('scan-2')
+  t.match(first, { status: 503, body: { error: { code: 'NOT_READY', message: /send the request again/ } } })
+  const again = await post('scan-2')
+  t.match(again, { status: 201, body: { id: 1 } })
+  t.equal(again.headers.get('idempotency-replayed'), 'true')
+  t.equal(await eventsOf(gateway), 1)
+  t.match(await post('scan-3'), { status: 201, body: { id: 2 } })
+})
+
+t.test('a key of a refused request is new again, and an expired one as well', async (t) => {
+  const gateway = await testGateway()
+  t.teardown(() => gateway.end())
+  const post = postsOf(gateway)
+  t.match(await post('scan-1'), { status: 400 })
+  await furnish(gateway, ['A'])
+  t.match(await post('scan-1'), { status: 201, body: { id: 1 } })
+  gateway.clock.advance(7 * 24 * 60 * 60 * 1000 + 1)
+  t.match(await post('scan-1'), { status: 201, body: { id: 2 } })
 })
