@@ -10,6 +10,7 @@ import { IdPool } from './id-pool.ts'
 import { type Leftover, listLeftovers, readLeftover } from './leftovers.ts'
 import type { CameraSettings, ClipLost, FromCameras, ToCameras } from './messages.ts'
 import { Patience } from './patience.ts'
+import { PictureDecoder } from './picture-decoder.ts'
 import { Redactor } from './redaction.ts'
 import type { StreamOptions } from './stream.ts'
 import { VideoMemory } from './video-memory.ts'
@@ -52,6 +53,7 @@ export class CameraSet {
   readonly #redactor: Redactor
   readonly #memory = new VideoMemory()
   readonly #patience: Patience
+  readonly #pictures: PictureDecoder
   readonly #cameras = new Map<number, Camera>()
   /** Clips in progress: of removed cameras, and of an earlier run. */
   readonly #settling = new Set<Promise<void>>()
@@ -74,8 +76,10 @@ export class CameraSet {
     }
     this.#needs = { ...options, post }
     this.#patience = new Patience(clock)
+    this.#pictures = new PictureDecoder({ ffmpeg: ffmpeg.path, clock, log })
     this.#tools = {
       ...{ ffmpeg: ffmpeg.path, folder: clipsFolder, log, inTurn: (task) => turns.run(task) },
+      pictures: this.#pictures,
       room: new ClipRoom({ freeBytes, reserveBytes: () => this.#reserveBytes }),
       again: (attempt, id) => this.#patience.again(attempt, id),
       givenUp: (id) => this.#givenUp.get(id),
@@ -206,6 +210,7 @@ export class CameraSet {
     await Promise.all([...this.#cameras.keys()].map((cameraId) => this.#remove(cameraId)))
     await Promise.all(this.#settling)
     await Promise.all([this.#films.stop(), this.#history.stop(), this.#cells.stop()])
+    this.#pictures.stop()
     this.#ids.end()
     this.#needs.post({ type: 'stopped' })
   }

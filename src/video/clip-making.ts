@@ -8,6 +8,7 @@ import { probe, remux, remuxJpeg, stored, takePicture } from './cutting.ts'
 import { writeDurably } from './durable.ts'
 import { CuttingError } from './ffmpeg-run.ts'
 import type { ClipClosed, ClipLost, ClipLostReason, ClipWaits, DetectionFacts } from './messages.ts'
+import type { KeyFrameDecoder } from './picture-decoder.ts'
 import type { Shown } from './shown.ts'
 import { SpoolError } from './spool.ts'
 import { showsPicture } from './spooled-pictures.ts'
@@ -18,6 +19,8 @@ export type ClipResult = ClipClosed | ClipLost
 export type ClipTools = {
   /** Path of ffmpeg. */
   readonly ffmpeg: string
+  /** Takes the pictures of clips where it can; for the others an ffmpeg is started. */
+  readonly pictures: KeyFrameDecoder
   /** Folder of clips, snapshots and unfinished clips. */
   readonly folder: string
   readonly log: Logger
@@ -344,7 +347,7 @@ async function snapshot(
   const name = `${id}.png`
   const file = join(tools.folder, name)
   try {
-    await takePicture(tools.ffmpeg, clipPath(tools, id), moment, file)
+    await takePicture(tools.ffmpeg, clipPath(tools, id), moment, file, tools.pictures)
     return await stored(file, name)
   } catch (err) {
     // One of an earlier run, whose result was not confirmed.

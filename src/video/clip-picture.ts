@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises'
 import { ownFile } from '../platform/index.ts'
+import { type KeyFrame, keyFrame } from './key-frame.ts'
 import { picturesIn } from './mp4-file.ts'
 import type { StoredPicture, StoredPictures } from './mp4-shown.ts'
 import { closeMp4Header } from './mp4-writing.ts'
@@ -11,7 +12,15 @@ export type PictureSource = {
   readonly sizeBytes: number
   /** When the picture is shown in it. */
   readonly atSeconds: number
+  /** Reads the picture, when it is a key frame that is decoded alone; else resolves with undefined. */
+  readonly keyFrame: () => Promise<KeyFrame | undefined>
 }
+
+/** Wide enough to see who is there; the clip has every detail. */
+const snapshotWidth = 640
+export const snapshotScale = `scale=min(${snapshotWidth}\\,iw):-1:flags=area`
+/** The cheapest level: the noise of a camera hardly compresses, and the clip waits for its picture. */
+export const asPng = ['-c:v', 'png', '-compression_level', '1']
 
 /** The wanted moment of a clip, from the first picture that it shows. */
 export type Moment = {
@@ -49,7 +58,11 @@ export async function pictureSource(clip: string, moment: Moment): Promise<Pictu
   const header = headerOf(stored, group)
   const ticks = picture.pts - Math.min(...group.map(({ pts }) => pts))
   const atSeconds = Math.max((ticks * 1000) / stored.ticksPerSecond - roundingMs, 0) / 1000
-  return { file: read(clip, header, first.from, mediaBytes), sizeBytes: header.length + mediaBytes, atSeconds }
+  return {
+    ...{ file: read(clip, header, first.from, mediaBytes), sizeBytes: header.length + mediaBytes, atSeconds },
+    keyFrame: async () =>
+      isInOrder(stored) && group.length === 1 ? readKeyFrame(clip, stored.entry, first) : undefined,
+  }
 }
 
 /** Chooses a picture, and returns it with all that are decoded before it, from a key frame on. */
@@ -70,6 +83,25 @@ function choose(pictures: readonly StoredPicture[], { atMs, movesUntilMs = 0 }: 
 function headerOf({ entry, width, height, ticksPerSecond }: StoredPictures, group: readonly StoredPicture[]): Buffer {
   const shownFrom = Math.min(...group.map(({ pts }) => pts))
   return closeMp4Header({ entry, width, height, samples: group, shownFrom, ticksPerSecond })
+}
+
+/** Of pictures that are decoded in another order than they are shown, a decoder keeps some back. */
+function isInOrder({ pictures }: StoredPictures): boolean {
+  return pictures.every(({ dts, pts }) => dts === pts)
+}
+
+async function readKeyFrame(
+  clip: string,
+  entry: Buffer,
+  { from, sizeBytes }: StoredPicture,
+): Promise<KeyFrame | undefined> {
+  const file = await open(clip, ownFile.read)
+  try {
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(sizeBytes), 0, sizeBytes, from)
+    return bytesRead === sizeBytes ? keyFrame(entry, buffer) : undefined
+  } finally {
+    await file.close()
+  }
 }
 
 async function* read(clip: string, header: Buffer, from: number, length: number): AsyncGenerator<Buffer> {

@@ -1,19 +1,16 @@
 import { createHash } from 'node:crypto'
-import { type FileHandle, open, rm, stat } from 'node:fs/promises'
+import { type FileHandle, open, rm, stat, writeFile } from 'node:fs/promises'
 import { ownFile } from '../platform/index.ts'
-import { type Moment, pictureSource } from './clip-picture.ts'
+import { asPng, type Moment, pictureSource, snapshotScale } from './clip-picture.ts'
 import { makeDurable } from './durable.ts'
 import { CuttingError, cutLimitMs, runFfmpeg } from './ffmpeg-run.ts'
 import { asIvf } from './ivf.ts'
 import type { StoredFile } from './messages.ts'
 import { probeMp4 } from './mp4-file.ts'
 import type { Probed } from './mp4-shown.ts'
+import type { KeyFrameDecoder } from './picture-decoder.ts'
 import { type Part, remuxHere } from './remuxing.ts'
 import { shownBy } from './shown.ts'
-
-/** Wide enough to see who is there; the clip has every detail. */
-const snapshotWidth = 640
-const smaller = `scale=min(${snapshotWidth}\\,iw):-1:flags=area`
 
 /**
  * Makes an MP4 of a spooled transport stream without touching the video, so that signatures inside the stream survive: here, or by
@@ -113,11 +110,20 @@ export async function probeByFfmpeg(ffmpeg: string, clip: string): Promise<Probe
 
 /**
  * Writes one picture of a clip as PNG, that of a moment or a key frame near it, at most `snapshotWidth` wide: in full size it was the
- * larger part of what a short clip writes. Rejects with CuttingError when there is none.
+ * larger part of what a short clip writes. Rejects with CuttingError when there is none. Without `pictures` an ffmpeg is started for it.
  */
-export async function takePicture(ffmpeg: string, clip: string, moment: Moment, file: string): Promise<void> {
+export async function takePicture(
+  ffmpeg: string,
+  clip: string,
+  moment: Moment,
+  file: string,
+  pictures?: KeyFrameDecoder,
+): Promise<void> {
   const source = await pictureSource(clip, moment)
   await make(file, async (part) => {
+    const frame = pictures && (await source?.keyFrame())
+    const decoded = frame && (await pictures.decode(frame))
+    if (decoded) return writeFile(part, decoded, { flag: ownFile.write, mode: 0o640 })
     try {
       if (source) return await decode(ffmpeg, source.atSeconds, 'pipe:0', part, { input: source.file })
     } catch (error) {
@@ -133,10 +139,8 @@ type Decoding = { readonly input?: AsyncIterable<Buffer>; readonly seekSeconds?:
 /** Writes the first picture of a file from `fromSeconds` on. What is read from a pipe cannot be sought. */
 async function decode(ffmpeg: string, fromSeconds: number, from: string, part: string, more: Decoding): Promise<void> {
   const seek = more.seekSeconds === undefined ? [] : ['-ss', more.seekSeconds.toFixed(3)]
-  const filters = [...(fromSeconds > 0 ? [`select=gte(t\\,${fromSeconds.toFixed(3)})`] : []), smaller].join(',')
-  // The cheapest level: the noise of a camera hardly compresses, and the clip waits for its picture.
-  const png = ['-c:v', 'png', '-compression_level', '1', '-f', 'image2pipe']
-  const output = ['-map', '0:v:0', '-frames:v', '1', '-vf', filters, ...png, part]
+  const filters = [...(fromSeconds > 0 ? [`select=gte(t\\,${fromSeconds.toFixed(3)})`] : []), snapshotScale].join(',')
+  const output = ['-map', '0:v:0', '-frames:v', '1', '-vf', filters, ...asPng, '-f', 'image2pipe', part]
   const input = more.input ? { input: more.input } : {}
   // ffmpeg would decode some of these pictures twice, to look at the stream. Their header says all of it.
   const known = more.input ? ['-nofind_stream_info'] : []

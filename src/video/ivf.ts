@@ -35,9 +35,13 @@ export function ivfHeader(codec: IvfCodec): Buffer {
 
 /** Returns a picture with its time, as it is in an IVF file. */
 export function ivfPicture(unit: Unit): Buffer {
-  const payload = payloadOf(unit)
+  return ivfPictureAt(Math.round((unit.ptsMs * ticksPerSecond) / 1000), payloadOf(unit))
+}
+
+/** Returns a picture with its time in ticks of 1/90,000 s. */
+export function ivfPictureAt(ticks: number, payload: Buffer): Buffer {
   const bytes = Buffer.alloc(12)
   bytes.writeUInt32LE(payload.length, 0)
-  bytes.writeBigUInt64LE(BigInt(Math.round((unit.ptsMs * ticksPerSecond) / 1000)), 4)
+  bytes.writeBigUInt64LE(BigInt(ticks), 4)
   return Buffer.concat([bytes, payload])
 }

@@ -63,6 +63,7 @@ export function tools(folder: string, program = ffmpeg): ClipTools {
   const again = async () => false
   return {
     ffmpeg: program,
+    pictures: { decode: async () => undefined },
     folder,
     log: silentLogger(),
     inTurn: (task) => turns.run(task),
@@ -83,8 +84,8 @@ export function from(motionMs: number, askedPreRollMs: number) {
 }
 
 /** Records five seconds as detection `id`. */
-export async function record(at: ClipTools, id: number) {
-  const camera = new TapedCamera()
+export async function record(at: ClipTools, id: number, tape = hall) {
+  const camera = new TapedCamera(tape)
   camera.play(6000)
   const motionMs = startMs + 4000
   const request = { facts: facts(id, motionMs), ring: camera.ring, ...from(motionMs, 2000), wallOffsetMs }
@@ -94,8 +95,8 @@ export async function record(at: ClipTools, id: number) {
 }
 
 /** Leaves a clip as a gateway does that is killed while it records. */
-export async function leaveSpool(folder: string, id: number): Promise<void> {
-  const { recording, endMs } = await record(tools(folder), id)
+export async function leaveSpool(folder: string, id: number, tape = hall): Promise<void> {
+  const { recording, endMs } = await record(tools(folder), id, tape)
   const left = [`${id}.ts.part`, `${id}.json`].map((name) => join(folder, name))
   const contents = left.map((path) => readFileSync(path))
   // Its file is closed here, and is as it was again: a process that is killed leaves no open ones.
