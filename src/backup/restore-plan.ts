@@ -29,6 +29,8 @@ export type RestorePlan = {
   readonly behind: SignedHead | undefined
   /** Leaves that are there now and that the backup does not have; null: unknown. */
   readonly lostLeaves: number | null
+  /** The log that a restore of the same state began here before, when more than its first leaf has been recorded since. */
+  readonly since: KnownLog | undefined
 }
 
 /** Says what a restore does to the log. Pure. */
@@ -38,7 +40,17 @@ export function planRestore(coming: Coming, { head, ledger }: Present): RestoreP
   const now = ledger?.logs.at(-1)
   const isSame = now !== undefined && now.logId === log?.logId && now.size === log.size && ledger?.root === coming.root
   const lostLeaves = ledger ? leavesNotIn(coming.logs, ledger.logs) : null
-  return { forks: !isSame || behind !== undefined, behind, lostLeaves }
+  return {
+    forks: !isSame || behind !== undefined,
+    behind,
+    lostLeaves,
+    since: log && ledger && recordedSince(log, ledger.logs),
+  }
+}
+
+function recordedSince({ logId, size }: KnownLog, now: readonly KnownLog[]): KnownLog | undefined {
+  const next = now.find(({ parent }) => parent?.logId === logId && parent.size === size)
+  return next && (next.size > 1 || next !== now.at(-1)) ? now.at(-1) : undefined
 }
 
 function leavesNotIn(coming: readonly KnownLog[], now: readonly KnownLog[]): number {

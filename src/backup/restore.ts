@@ -21,7 +21,7 @@ import {
 } from '../evidence/index.ts'
 import { namesErasedLater } from '../governance/index.ts'
 import { headOf } from '../ledger/index.ts'
-import { erasuresAfter, type KnownErasure, knownLogs, leafHash, leafOfLog } from '../log/index.ts'
+import { erasuresAfter, type KnownErasure, type KnownLog, knownLogs, leafHash, leafOfLog } from '../log/index.ts'
 import { isoTime } from '../platform/index.ts'
 import type { DavFolder } from '../upload/index.ts'
 import { demandTimeOfName, newestBackup, withFetched } from './fetch.ts'
@@ -42,6 +42,8 @@ type Options = {
   readonly siteId: string
   /** Whether to go behind what this box has signed. */
   readonly acceptFork: boolean
+  /** Whether to do so with a state that was restored here before, though more was recorded since. */
+  readonly again?: boolean
   readonly reserveBytes: number
   readonly makeId: () => string
   readonly nowMs: number
@@ -184,6 +186,7 @@ async function restoreStaged(options: Options, staged: Staged): Promise<Restored
   const holds = (head: SignedHead) => holdsHead(staging, copy, head)
   const plan = planRestore({ logs: copy.logs, root: copy.root, holds }, present)
   if (plan.behind && !options.acceptFork) throw refusal(staged, plan, plan.behind, present)
+  if (plan.since && !options.again) throw secondRefusal(staged, plan, plan.since, present)
   const fork = plan.forks ? forkStaged(staging, options, present.head ?? copy.signed) : undefined
   if (!fork && present.head) writeHeadFileNow(staging, present.head)
   // What the source knows of erasures comes last: an older state may not bring a name back.
@@ -231,6 +234,20 @@ function refusal(
   return new ExitError(
     1,
     `${name} goes behind what this box has signed: ${behind.size} leaves of log ${behind.logId}, and it has ${facts.size} of log ${facts.logId}. What was recorded since${known}, up to ${until ?? 'an unknown time'}, would be lost. Nothing was changed. To restore it nevertheless, add --accept-fork: the ledger then goes on with a new log that states the break`,
+  )
+}
+
+/** A command that is taken from the history of the shell must not cost what was recorded since. */
+function secondRefusal(
+  { name }: Staged,
+  { lostLeaves }: RestorePlan,
+  { logId }: KnownLog,
+  present: Present,
+): ExitError {
+  const until = timeOrNull(present.ledger?.lastEventMs) ?? 'an unknown time'
+  return new ExitError(
+    1,
+    `${name} was restored here before, and log ${logId} goes on from it. What was recorded since (${lostLeaves} leaves), up to ${until}, would be lost. Nothing was changed. To restore it once more nevertheless, add --again`,
   )
 }
 

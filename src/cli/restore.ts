@@ -22,6 +22,7 @@ import { whoRunsThis } from './who.ts'
 
 type RestoreOptions = {
   acceptFork?: boolean
+  again?: boolean
   fromSegments?: string
   recoveryKey?: string
   asFarAsWhole?: boolean
@@ -52,6 +53,10 @@ export function restoreCommand(): Command {
       '--accept-fork',
       'go behind what this box has signed; without a file: take the database as it is. The ledger goes on with a new log',
     )
+    .option(
+      '--again',
+      'do so once more, though the box has recorded since it was done before; what it recorded is lost',
+    )
     .option('--config <file>', `config whose dataDir takes the ledger; ${usualConfigText}`)
     .option('--json', 'for programs')
     .action(restore)
@@ -72,6 +77,7 @@ async function restore(file: string | undefined, options: RestoreOptions): Promi
   }
   const common = {
     ...{ dataDir: config.dataDir, siteId: config.site.id, acceptFork: options.acceptFork === true },
+    again: options.again === true,
     reserveBytes: config.retention.ledgerReserveBytes,
     ...{ makeId: uuidv7Maker(systemClock, systemRandom), nowMs: systemClock.now() },
     erase: (dataDir: string, names: readonly string[]) => eraseIn({ ...config, dataDir }, names, by),
@@ -163,7 +169,8 @@ function passwordIn(file: string): string {
 
 function acceptHere(config: Config, options: RestoreOptions): void {
   const nowMs = systemClock.now()
-  const fork = acceptFork(config.dataDir, { makeId: uuidv7Maker(systemClock, systemRandom), nowMs })
+  const makeId = uuidv7Maker(systemClock, systemRandom)
+  const fork = acceptFork(config.dataDir, { makeId, nowMs, again: options.again === true })
   const { log, parentLogId, parentSize, parentRoot } = fork
   process.stdout.write(
     options.json

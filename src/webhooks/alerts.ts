@@ -49,6 +49,10 @@ const newestAlerts = statement({
   columns: pick(tables.alert, 'kind', 'subject', 'message', 'created_at_ms', 'acknowledged_at_ms'),
   sql: 'SELECT kind, subject, message, created_at_ms, acknowledged_at_ms FROM alert ORDER BY id DESC LIMIT +?',
 })
+const raisedSince = statement({
+  columns: { found: integer },
+  sql: 'SELECT 1 AS found FROM alert WHERE kind = +? AND created_at_ms >= +? LIMIT 1',
+})
 const seen = built({ id: integer, acknowledged_at_ms: integer }, ({ id, acknowledged_at_ms }) =>
   sql.updateTable('alert').set({ acknowledged_at_ms }).where('id', '=', id),
 )
@@ -67,6 +71,11 @@ export function recentAlerts(tx: ReadTx, limit: number) {
     createdAt: isoTime(created_at_ms),
     acknowledgedAt: acknowledged_at_ms === null ? null : isoTime(acknowledged_at_ms),
   }))
+}
+
+/** Whether an alert of this kind was raised at this time or later. */
+export function wasRaisedSince(tx: ReadTx, kind: string, sinceMs: number): boolean {
+  return tx.get(raisedSince, [kind, sinceMs]) !== undefined
 }
 
 /** What an alert needs of the journal. */

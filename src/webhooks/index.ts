@@ -15,7 +15,7 @@ import { countInTrouble, countWebhooks, type WebhookCounts } from './store.ts'
 import { Uplink } from './uplink.ts'
 import { type AttemptReport, DeliveryWorker } from './worker.ts'
 
-export { recentAlerts } from './alerts.ts'
+export { recentAlerts, wasRaisedSince } from './alerts.ts'
 export { describeNotifications } from './description.ts'
 export { allNotifications } from './events.ts'
 export type { Resolve } from './guarded-agent.ts'

@@ -103,6 +103,26 @@ t.test('a person who was erased after the backup does not come back with it', as
   t.match(await run('ledger', 'verify'), { code: 0 })
 })
 
+t.test('a second fork is refused while the log is whole, for it would mend nothing', async (t) => {
+  const { cwd, file } = withConfig(t)
+  const run = (...args: string[]) => runToEnd(gatehouse, [...args, '--config', file], { cwd })
+  let daemon = await start(t, cwd, file)
+  await furnish(daemon)
+  await remove(daemon, 1)
+  await daemon.end('SIGTERM')
+  t.match(await run('restore', '--accept-fork'), { code: 0, stdout: /its first leaf states the break/ })
+  daemon = await start(t, cwd, file)
+  await remove(daemon, 2)
+  await daemon.end('SIGTERM')
+  const refused = await run('restore', '--accept-fork')
+  t.match(refused, {
+    code: 1,
+    stderr: /goes on from log .* since 20.*all 2 leaves.*would mend nothing. Nothing was changed.*doctor.*--again/,
+  })
+  t.match(await run('ledger', 'verify'), { code: 0, stdout: /everything matches/ })
+  t.match(await run('restore', '--accept-fork', '--again'), { code: 0, stdout: /ends at 2 leaves/ })
+})
+
 /** The dark cells that a terminal shows, without the quiet zone: two rows a line, black on white. */
 function cellsOf(shown: string): boolean[][] {
   const lines = shown

@@ -52,6 +52,34 @@ t.test('a restore that goes behind what was signed needs --accept-fork, and says
   t.same(await barcodes(await opened(t, gateway.folder)), ['P-1'])
 })
 
+t.test(
+  'a backup that was restored here does not replace what was recorded since before somebody insists',
+  async (t) => {
+    const gateway = await stocked(t)
+    const file = await backedUp(t, gateway)
+    await place(gateway, 2)
+    gateway.close()
+    const { dataDir } = gateway.live.config
+    const first = await restored(file, dataDir, { acceptFork: true })
+    const twice = await restored(file, dataDir, { acceptFork: true, nowMs: Date.parse('2026-03-02T21:00:00Z') })
+    t.match(twice, { fork: { parentSize: 1 } }, 'nothing was recorded since')
+    t.not(twice.fork?.logId, first.fork?.logId)
+    const again = await opened(t, gateway.folder)
+    await place(again, 3)
+    again.close()
+    const refused = (await restored(file, dataDir, { acceptFork: true }).catch((error: Error) => error)) as Error
+    t.match(
+      refused.message,
+      /was restored here before, and log .* goes on from it.*\(2 leaves\), up to 2026-.*would be lost. Nothing was changed.*--again/s,
+    )
+    t.match(verifyLedger(dataDir), { ok: true, events: 2 })
+    const nowMs = Date.parse('2026-03-02T22:00:00Z')
+    const done = await restored(file, dataDir, { acceptFork: true, again: true, nowMs })
+    t.match(verifyLedger(dataDir), { ok: true, events: 1 })
+    t.match(verifyLedger(done.aside ?? ''), { ok: true, events: 2 }, 'what was replaced is kept whole')
+  },
+)
+
 t.test('a leaf that was never signed forks the log too, because its number was given to somebody', async (t) => {
   const gateway = await stocked(t)
   const file = await backedUp(t, gateway)

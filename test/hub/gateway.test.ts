@@ -458,6 +458,34 @@ t.test('a restored gateway that accepts the fork goes on with a new log, and wha
   ])
 })
 
+t.test('a box that is put back a second time accepts the fork a second time', async (t) => {
+  const { hub, gateway } = await withPallet(t)
+  const accept = () => {
+    const { clock, live } = gateway
+    return acceptFork(live.config.dataDir, { makeId: uuidv7Maker(clock, systemRandom), nowMs: clock.now() })
+  }
+  await restoreBehind(gateway)
+  accept()
+  const once = await started(gateway)
+  await place(once, 'P-2', 'A-02')
+  await pass(once)
+  await restoreBehind(once)
+  t.throws(accept, { message: /would mend nothing/ }, 'the box itself cannot see it')
+  const behind = await started(gateway)
+  t.match(behind.feeder.seen()?.trouble, { finding: 'ahead' })
+  await behind.health.look()
+  await behind.feeder.stop()
+  behind.close()
+  const { log } = accept()
+  const again = await started(gateway)
+  t.teardown(() => again.feeder.stop())
+  await pass(again)
+  t.equal(again.feeder.seen()?.trouble, undefined)
+  t.match(await hub.rows(`SELECT log_id FROM log_head WHERE state = 'live'`), [{ log_id: log.logId }])
+  const floor = `SELECT slot_code, asset_key FROM slot_state WHERE event_type <> '-' ORDER BY slot_code`
+  t.match(await hub.rows(floor), [{ asset_key: 'P-1' }, { asset_key: 'P-2' }], 'as on the floor now')
+})
+
 t.test(
   'a gateway that was restored to before its keys were exchanged says what to do, and goes on by it',
   async (t) => {

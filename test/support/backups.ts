@@ -74,12 +74,12 @@ export function repacked(t: Test, folder: string, change: (manifest: AnyManifest
 export function restored(
   file: string,
   dataDir: string,
-  options: { acceptFork?: boolean; siteId?: string; nowMs?: number } = {},
+  options: { acceptFork?: boolean; again?: boolean; siteId?: string; nowMs?: number } = {},
 ): Promise<Restored> {
   const nowMs = options.nowMs ?? Date.parse('2026-03-02T20:00:00Z')
   return restoreBackup({
     ...{ backup: file, dataDir, siteId: options.siteId ?? 'test-site', acceptFork: options.acceptFork ?? false },
-    ...{ reserveBytes: 0, nowMs },
+    ...{ reserveBytes: 0, nowMs, again: options.again ?? false },
     makeId: uuidv7Maker({ now: () => nowMs }, systemRandom),
     erase: () => Promise.reject(new Error('nobody was erased in this story')),
   })

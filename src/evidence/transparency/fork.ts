@@ -1,6 +1,7 @@
 import { databaseFile, executor, openReader, openWriter, type Tx } from '../../database/index.ts'
 import { ExitError } from '../../errors/index.ts'
 import {
+  type KnownLog,
   knownLogs,
   Log,
   type LogIdentity,
@@ -12,6 +13,7 @@ import {
   storeTiles,
 } from '../../log/index.ts'
 import { isoTime } from '../../platform/index.ts'
+import { wasRaisedSince } from '../../webhooks/index.ts'
 import { readHeadFile, type SignedHead, writeHeadFileNow } from './head-file.ts'
 import { heldKeys } from './held-keys.ts'
 import { LogSigner, originOfLog } from './keys.ts'
@@ -45,8 +47,7 @@ const tilesAtOnce = 256
 export function forkLog(tx: Tx, { cause, makeId, nowMs, signed }: ForkOptions): Fork {
   const parent = knownLogs(tx).at(-1)
   if (!parent) throw new Error('there is no log to continue')
-  while (storeTiles(tx, parent.number, parent.size, tilesAtOnce));
-  const parentRoot = rootOf(parent.size, nodesOf(tx, parent.number, parent.size)).toString('hex')
+  const parentRoot = rootWithTiles(tx, parent, parent.size).toString('hex')
   const identity = newIdentity(tx, parent, makeId(), nowMs)
   Log.open(tx, identity).append(tx, 'log-fork', String(identity.number), {
     eventId: makeId(),
@@ -60,16 +61,29 @@ export function forkLog(tx: Tx, { cause, makeId, nowMs, signed }: ForkOptions): 
   return { log: identity, parentLogId: parent.logId, parentSize: parent.size, parentRoot }
 }
 
+/** Stores the tiles that no append has stored. */
+function rootWithTiles(tx: Tx, { number }: KnownLog, size: number): Buffer {
+  while (storeTiles(tx, number, size, tilesAtOnce));
+  return rootOf(size, nodesOf(tx, number, size))
+}
+
+export type AcceptOptions = Pick<ForkOptions, 'makeId' | 'nowMs'> & {
+  /** Also where a fork is in force already, and nothing says that there was a break since. */
+  readonly again?: boolean
+}
+
 /**
  * Takes the database of a data folder as it is and forks its log, so that the gateway starts again although the
- * database is not the one that was signed. No daemon may run. Throws ExitError when there is no database or it is in use.
+ * database is not the one that was signed. No daemon may run. Throws ExitError when there is no database, when it is in use, and
+ * when the log is a fork already and has all that was signed of it.
  */
-export function acceptFork(dataDir: string, options: Pick<ForkOptions, 'makeId' | 'nowMs'>): Fork {
+export function acceptFork(dataDir: string, options: AcceptOptions): Fork {
   // Opened for reading first: a writer would make a database where there is none.
   openReader(databaseFile(dataDir)).close()
   const { db, close } = openWriter({ dataDir, nowMs: options.nowMs })
   try {
     const tx = executor(db)
+    if (!options.again) refuseSecond(tx, dataDir)
     const fork = db
       .transaction(() => forkLog(tx, { ...options, cause: 'accepted', signed: headOr(dataDir) }))
       .immediate()
@@ -80,6 +94,26 @@ export function acceptFork(dataDir: string, options: Pick<ForkOptions, 'makeId' 
   } finally {
     close()
   }
+}
+
+/** Alerts that a break of the log brings about, also one that the box itself cannot see. */
+const signsOfABreak = ['hub.ahead', 'witness.ahead', 'log.unsigned']
+
+/** A second fork would mend nothing, and the leaves that no checkpoint covers yet would reach no head office. */
+function refuseSecond(tx: Tx, dataDir: string): void {
+  const log = knownLogs(tx).at(-1)
+  const head = headOr(dataDir)
+  if (!log?.parent || head?.logId !== log.logId || head.size > log.size) return
+  if (!rootWithTiles(tx, log, head.size).equals(head.root)) return
+  const { timestamp } = JSON.parse(leafOfLog(tx, log.number, 1)?.bytes.toString('utf8') ?? '{}') as {
+    timestamp?: string
+  }
+  const sinceMs = Date.parse(timestamp ?? '')
+  if (signsOfABreak.some((kind) => wasRaisedSince(tx, kind, sinceMs))) return
+  throw new ExitError(
+    1,
+    `log ${log.logId} goes on from log ${log.parent.logId} since ${timestamp}, and it has all ${log.size} leaves that this box knows of: another new log would mend nothing. Nothing was changed. Start the gateway, and see what gatehouse doctor says. If this database was put back since in a way that the box cannot see, such as a snapshot of the machine, add --again`,
+  )
 }
 
 /** A damaged head file is one of the reasons to accept a fork. */
