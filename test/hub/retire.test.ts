@@ -1,12 +1,16 @@
 import { join } from 'node:path'
 import t from 'tap'
+import { inBrowser, launchBrowser, open, signIn } from '../support/browser.ts'
 import { type TestLog, testLog } from '../support/evidence/forge.ts'
 import { askAs, continuation, headOffice, type Move, placements } from '../support/head-office.ts'
-import { feedOf, feedPathOf, type TestHub } from '../support/hub.ts'
+import { feedOf, feedPathOf, type HubOptions, type TestHub } from '../support/hub.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { gatehouse, runToEnd } from '../support/process.ts'
+import { screens } from '../support/screens.ts'
 
 const postgres = await startPostgres(t)
+const browser = await launchBrowser()
+t.teardown(() => browser?.close())
 const siteId = 'dc-9'
 
 function boxOf(end: string, moves: readonly Move[]): TestLog {
@@ -29,15 +33,15 @@ async function enrolWith(hub: TestHub, code: string, { siteId, logId, signers }:
 }
 
 /** A head office that knows no box of dc-9. */
-async function withNobody(t: { teardown(work: () => unknown): void }) {
-  const hub = await headOffice(t, postgres)
+async function withNobody(t: { teardown(work: () => unknown): void }, options: HubOptions = {}) {
+  const hub = await headOffice(t, postgres, options)
   const run = (...args: string[]) => runToEnd(gatehouse, ['hub', ...args, '--config', join(hub.folder, 'hub.yaml')])
   return { hub, run }
 }
 
 /** A head office with a box of dc-9 that joined at 7:00, and at 11:30 the one that replaced it. */
-async function withBoth(t: { teardown(work: () => unknown): void }) {
-  const { hub, run } = await withNobody(t)
+async function withBoth(t: { teardown(work: () => unknown): void }, options: HubOptions = {}) {
+  const { hub, run } = await withNobody(t, options)
   hub.clock.setWall(Date.UTC(2026, 2, 2, 7))
   const oldToken = await hub.enrol(old)
   hub.clock.setWall(Date.UTC(2026, 2, 2, 11, 30))
@@ -57,6 +61,7 @@ t.test(
   'the log of a box that was replaced is retired by a command, and its pallets are nowhere any more',
   async (t) => {
     const { hub, tokens, run, slots, siteNow } = await withBoth(t)
+    t.match(await siteNow(), { unendedLogs: [old.logId], problems: [{ kind: 'older-log', amount: 1 }] })
     const { code, stdout } = await run('retire', '--log', old.logId, '--reason', 'the box broke')
     t.same([code, stdout], [0, `site:    dc-9\nretired: log ${old.logId}\n`])
     const found = (await askAs(hub, '/api/hub/search?code=P-51')).body
@@ -72,7 +77,7 @@ t.test(
     )
     t.equal(await feed(hub, old, tokens.old), 404)
     t.equal(await feed(hub, replacement, tokens.old), 200, 'tokens are of the site')
-    t.match(await siteNow(), { state: 'live', logId: replacement.logId, openAlerts: 0 })
+    t.match(await siteNow(), { state: 'live', logId: replacement.logId, openAlerts: 0, unendedLogs: [], problems: [] })
     const [note] = (await askAs(hub, '/api/hub/alerts')).body.data
     t.match(note, {
       type: 'log.retired',
@@ -81,6 +86,48 @@ t.test(
       detail: { reason: 'the box broke', by: /./ },
     })
     t.match(await run('retire', '--log', old.logId), { code: 0, stdout: /nothing was left to end/ })
+  },
+)
+
+t.test(
+  'a log that continues one of which the head office never heard leaves the older one, and that is named',
+  async (t) => {
+    const { hub, run } = await withNobody(t)
+    const token = await hub.enrol(old)
+    t.equal(await feed(hub, old, token), 200)
+    const [unknown, logId] = ['03', '04'].map((end) => old.logId.replace(/01$/, end)) as [string, string]
+    const fork = { parentLogId: unknown, parentSize: 2, parentRoot: 'ab'.repeat(32) }
+    const first = Buffer.from(JSON.stringify({ v: 2, kind: 'log-fork', siteId, logId, seq: 1, ...fork }))
+    const joined = testLog({ siteId, logId, leaves: [first] })
+    hub.clock.advance(60_000)
+    const newToken = await hub.enrol(joined)
+    const shown = async () => (await askAs(hub, '/api/hub/sites?q=dc-9')).body.data[0]
+    t.match(await shown(), { unendedLogs: [] }, 'a box that has just joined has said nothing yet')
+    t.equal(await feed(hub, joined, newToken), 200)
+    t.match(await shown(), { logId, unendedLogs: [old.logId], problems: [{ kind: 'older-log' }] })
+    const file = (await askAs(hub, '/api/hub/sites?q=dc-9&format=csv')).text
+    t.match(file, /,older-log,/)
+    t.match(await run('retire', '--log', old.logId), { code: 0 })
+    t.match(await shown(), { unendedLogs: [], problems: [] })
+  },
+)
+
+t.test(
+  'the page names a log that still fills slots beside the newest one, with the command that ends it',
+  inBrowser,
+  async (t) => {
+    const { hub, run } = await withBoth(t, { listens: true })
+    const { page, faults } = await open(t, browser, hub.url, { ...screens.desktop, ignoreHTTPSErrors: true })
+    await signIn(page, 'dora')
+    await page.getByText('1 earlier log still fills slots').waitFor()
+    await page.goto(`${hub.url}/sites/${siteId}`)
+    const command = page.getByText(`gatehouse hub retire --log ${old.logId}`)
+    await command.waitFor()
+    t.match(await run('retire', '--log', old.logId), { code: 0 })
+    await page.reload()
+    await page.getByText('P-50').waitFor()
+    t.equal(await command.count(), 0)
+    t.same(faults, [])
   },
 )
 

@@ -21,6 +21,7 @@ const site = {
   health: 'healthy',
   lagSeconds: 60,
   leavesBehind: 0,
+  unendedLogs: [],
   openAlerts: 0,
   differsIn: [],
   fleet,
@@ -37,6 +38,7 @@ t.test('a site shows what somebody should look after, before it fails', async (t
   t.same(kindsOf({ openAlerts: 2 }), ['alerts 2'], 'of an earlier log, too')
   t.same(kindsOf({ lagSeconds: 901 }), ['late 0'])
   t.same(kindsOf({ lagSeconds: null }), ['late 0'], 'never heard')
+  t.same(kindsOf({ unendedLogs: ['one'] }), ['older-log 1'])
   t.same(kindsOf({ differsIn: ['auth', 'webhooks'] }), ['drift 2'])
   t.same(ofFleet({ certificateUntil: '2026-03-07T08:00:00Z' }), ['certificate 4'])
   t.same(ofFleet({ certificateUntil: '2026-03-01T08:00:00Z' }), ['certificate -2'])

@@ -9,6 +9,8 @@ const english = {
   now: 'Now',
   asOf: (when: string) => `As it was on ${when}, time of the site`,
   asNow: 'As it is now',
+  olderLog:
+    'An earlier log of this site still fills slots. If its box was replaced, or was restored and the head office has not learned of it, run at the head office:',
   behind: (n: number) =>
     `This is not how it is now: ${many(n, 'newer log entry', 'newer log entries')} of this site ${n === 1 ? 'has' : 'have'} not come yet.`,
   filter: 'Slot or pallet',
@@ -51,6 +53,8 @@ const german: typeof english = {
   now: 'Jetzt',
   asOf: (when) => `Wie es am ${when} Ortszeit war`,
   asNow: 'Wie es jetzt ist',
+  olderLog:
+    'Ein früheres Log dieses Standorts belegt noch Stellplätze. Wenn sein Gerät ersetzt wurde, oder wiederhergestellt, ohne dass die Zentrale es erfuhr, an der Zentrale ausführen:',
   behind: (n) =>
     `So ist es jetzt nicht: ${many(n, 'neuerer Eintrag', 'neuere Einträge')} dieses Standorts ${n === 1 ? 'ist' : 'sind'} noch nicht da.`,
   filter: 'Stellplatz oder Palette',

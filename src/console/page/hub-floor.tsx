@@ -49,6 +49,13 @@ export const HubFloor = ({ siteId, at, onLeft }: { siteId: string; at: string; o
         </p>
       </div>
       {site && site.leavesBehind > 0 && !isPast ? <p class="card alarm">{words.behind(site.leavesBehind)}</p> : null}
+      {site && !isPast
+        ? site.unendedLogs.map((log) => (
+            <p class="card alarm" key={log}>
+              {words.olderLog} <code>gatehouse hub retire --log {log}</code>
+            </p>
+          ))
+        : null}
       {site?.state === 'forked' ? <HubLogs site={site} /> : null}
       {site ? <Gateway site={site} /> : null}
       {code === 'NOT_FOUND' ? null : <Time siteId={siteId} at={isPast ? at : ''} />}

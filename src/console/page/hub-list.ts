@@ -15,6 +15,8 @@ export type Site = {
   readonly lagSeconds: number | null
   /** Signed by the gateway, and not at the head office yet. */
   readonly leavesBehind: number
+  /** Logs besides `logId` that still fill slots of the site. */
+  readonly unendedLogs: readonly string[]
   readonly openAlerts: number
   /** The worst that is known of it. */
   readonly standing: SiteState

@@ -52,6 +52,7 @@ const english = {
     `${many(n, 'site has', 'sites have')} shown two histories of one log. Compare the two before anything else; both are kept.`,
   notes: {
     behind: (n: number) => `${many(n, 'log entry is', 'log entries are')} still missing here`,
+    'older-log': (n: number) => `${many(n, 'earlier log still fills', 'earlier logs still fill')} slots`,
     cameras: (n: number) => `${many(n, 'camera', 'cameras')} without pictures`,
     certificate: (days: number) =>
       days < 0 ? 'certificate has ended' : `certificate ends in ${many(days, 'day', 'days')}`,
@@ -124,6 +125,7 @@ const german: typeof english = {
     `${many(n, 'Standort hat', 'Standorte haben')} zwei Verläufe eines Logs gezeigt. Zuerst beide vergleichen; beide sind aufbewahrt.`,
   notes: {
     behind: (n) => `${many(n, 'Eintrag fehlt', 'Einträge fehlen')} hier noch`,
+    'older-log': (n) => `${many(n, 'früheres Log belegt', 'frühere Logs belegen')} noch Stellplätze`,
     cameras: (n) => `${many(n, 'Kamera', 'Kameras')} ohne Bild`,
     certificate: (days) =>
       days < 0 ? 'Zertifikat ist abgelaufen' : `Zertifikat läuft in ${many(days, 'Tag', 'Tagen')} ab`,

@@ -12,6 +12,7 @@ export const problemKinds = [
   'degraded',
   'alerts',
   'behind',
+  'older-log',
   'cameras',
   'certificate',
   'disk',
@@ -31,6 +32,8 @@ type SiteNow = {
   /** Since the site was heard; null: never. */
   readonly lagSeconds: number | null
   readonly leavesBehind: number
+  /** Logs of the site, besides the newest one, that still fill its slots. */
+  readonly unendedLogs: readonly string[]
   /** At the head office. */
   readonly openAlerts: number
   /** Sections of the config in which it differs from most sites. */
@@ -48,7 +51,12 @@ const fewBytes = 2 * 1024 ** 3
 export const isLate = (lagSeconds: number | null): boolean => lagSeconds === null || lagSeconds > lateSeconds
 
 /** Returns the worst that is known of a site. Pure. */
-export function standingOf({ state, health, lagSeconds, openAlerts }: Omit<SiteNow, 'differsIn'>): Standing {
+export function standingOf({
+  state,
+  health,
+  lagSeconds,
+  openAlerts,
+}: Omit<SiteNow, 'differsIn' | 'unendedLogs'>): Standing {
   if (state === 'forked' || state === 'retired') return state
   if (health === 'unhealthy') return 'unhealthy'
   if (isLate(lagSeconds)) return 'late'
@@ -70,6 +78,7 @@ export function problemsOf(site: SiteNow, nowMs: number): Problem[] {
     ...problemKinds.filter((kind) => kind === worst).map((kind) => ({ kind, amount: 0 })),
     ...alerts,
     ...many('behind', site.leavesBehind),
+    ...many('older-log', site.unendedLogs.length),
     ...(site.fleet ? fleetProblemsOf(site.fleet, nowMs) : []),
     ...many('drift', site.differsIn.length),
   ]

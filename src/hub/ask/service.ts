@@ -135,7 +135,7 @@ export class AskService {
   }
 
   /**
-   * Returns the sites: how far behind each is (`leavesBehind`: signed by its gateway and not here yet), how it says that it is, and its open alerts here. `config`: the sections in which a box
+   * Returns the sites: how far behind each is (`leavesBehind`: signed by its gateway and not here yet), how it says that it is, and its open alerts here. `unendedLogs`: those besides the newest that still fill slots. `config`: the sections in which a box
    * differs from most, and those that changed when its config changed last. `mayAt`: what the caller may do at a site.
    */
   async sites(sites: Sites, mayAt: (siteId: string) => readonly string[]) {
@@ -159,6 +159,9 @@ export class AskService {
         lagSeconds: fedAtMs === null ? null : Math.max(0, Math.round((nowMs - fedAtMs) / 1000)),
         leavesBehind: Math.max(0, Number(now.witnessed_size) - Number(now.size)),
         openAlerts: alerts.get(now.site_id) ?? 0,
+        // A box that has just joined has not said yet which log it continues.
+        unendedLogs:
+          now.fed_at === null ? [] : ofSite.filter((one) => one !== now && isFilling(one)).map(({ log_id }) => log_id),
       }
       const differsIn = differing(sectionsOf(now.status), usual)
       const silentMs = fedAtMs && nowMs - fedAtMs
@@ -263,6 +266,8 @@ export class AskService {
 /** Whether a log says how its box is now. One that a later restore cut off does not. */
 export const isCurrent = ({ superseded_by, retired_at, ends_at }: SiteLog): boolean =>
   superseded_by === null && retired_at === null && ends_at !== '0'
+
+const isFilling = (log: SiteLog): boolean => isCurrent(log) && Number(log.size) > 0
 
 /** Returns the logs that say what is in the slots of a site, now or at a time: those of the box that it had then. Boxes number slots anew. */
 function logsAt(logs: readonly SiteLog[], atMs: number | undefined): readonly SiteLog[] {

@@ -100,6 +100,10 @@ export const SitesAnswer = listOf(
       leavesBehind: z
         .int()
         .openapi({ description: 'signed by the gateway and not here yet; 0: all that is known of is here' }),
+      unendedLogs: z.array(z.uuid()).openapi({
+        description:
+          'logs besides `logId` that still fill slots of the site. Where their box was replaced, or restored without the head office learning of it, `gatehouse hub retire --log` ends them',
+      }),
       regions: z.array(z.string()).openapi({ description: 'of `hub.regions`, those that it belongs to' }),
       offered: z
         .string()
