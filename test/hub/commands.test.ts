@@ -90,6 +90,18 @@ t.test('a credential that the command makes signs in at the head office', async 
   t.match(await make('--username', 'dora', '--role', 'king'), { code: 2 })
 })
 
+t.test(
+  'a database that is older or newer than the program is not served, and the command says what to do',
+  async (t) => {
+    const hub = await testHub(t, postgres)
+    const serve = () => runToEnd(gatehouse, ['hub', 'serve', '--config', join(hub.folder, 'hub.yaml')])
+    await hub.rows(`INSERT INTO hub_migration VALUES ('0999-of-tomorrow', '')`)
+    t.match(await serve(), { code: 78, stdout: '', stderr: /newer gatehouse.*0999-of-tomorrow/ })
+    await hub.rows(`DELETE FROM hub_migration WHERE name > '0003'`)
+    t.match(await serve(), { code: 78, stdout: '', stderr: /run "gatehouse hub migrate" on the database first: it lacks 0003/ })
+  },
+)
+
 t.test('whether the database is ready for this version is asked without a change', async (t) => {
   const hub = await testHub(t, postgres)
   const file = join(hub.folder, 'hub.yaml')

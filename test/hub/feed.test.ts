@@ -250,6 +250,52 @@ t.test('a feed that is wrong is refused, and nothing of it is stored', async (t)
   t.same(await hub.rows('SELECT size, state FROM log_head'), [{ size: '20', state: 'live' }])
 })
 
+/** Feeds whose sizes lie, signed by the log itself; it has 20 leaves at the head office. */
+function lyingFeeds(log: TestLog): [string, Record<string, unknown>][] {
+  const good = feedOf(log, 20, 30)
+  const claims = (size: string) =>
+    noteOf(`${log.origin}\n${size}\n${log.tree.root(30).toString('base64')}\n`, log.signers)
+  const hashes = (count: number) => Array.from({ length: count }, () => Buffer.alloc(32, 7).toString('base64'))
+  const largest = Number.MAX_SAFE_INTEGER
+  return [
+    ['a place beyond every log', { ...good, from: largest }],
+    ['a place that is no number of leaves', { ...good, from: 20.5 }],
+    ['a checkpoint of more leaves than anybody can have', { ...good, checkpoint: claims('9223372036854775807') }],
+    [
+      'a checkpoint of the largest size, with the longest proof',
+      { ...good, checkpoint: claims(`${largest}`), consistency: hashes(126) },
+    ],
+    ['a longer proof than any', { ...good, checkpoint: claims('31'), consistency: hashes(127) }],
+    ['a size with zeros in front', { ...good, checkpoint: claims('030') }],
+    ['more peaks before the leaves than their number has', { ...good, before: hashes(9) }],
+    ['a leaf that no entry bundle can count', { ...good, leaves: [Buffer.alloc(65_536, ' ').toString('base64')] }],
+    ['no leaves behind a place that is not there', { ...good, from: 29, leaves: [], checkpoint: claims('28') }],
+  ]
+}
+
+t.test('a feed whose sizes lie, or whose bytes are cut or no JSON, is refused, and the log goes on', async (t) => {
+  const hub = await testHub(t, postgres, { hub: { openings: 'names' } })
+  const log = floorLog(40)
+  const token = await hub.enrol(log)
+  await send(hub, token, log, 0, 20)
+  const post = async (ask: object) => (await hub.ask('POST', feedPathOf(log), { token, ...ask })).status
+  for (const [name, body] of lyingFeeds(log)) t.equal(await post({ body }), 400, name)
+  const whole = gzipSync(JSON.stringify(feedOf(log, 20, 30)))
+  const bodies = {
+    'cut in the middle': whole.subarray(0, whole.length / 2),
+    'cut before its last byte': whole.subarray(0, -1),
+    'not packed': Buffer.from(JSON.stringify(feedOf(log, 20, 30))),
+    'a hundred thousand lists in each other': gzipSync(`${'['.repeat(100_000)}${']'.repeat(100_000)}`),
+    'no JSON': gzipSync('leaves'),
+    empty: Buffer.alloc(0),
+  }
+  for (const [name, bytes] of Object.entries(bodies)) t.equal(await post({ bytes }), 400, name)
+  t.same(await hub.rows('SELECT size, state, named_to FROM log_head'), [{ size: '20', state: 'live', named_to: '0' }])
+  const names = { from: 0, end: Number.MAX_SAFE_INTEGER }
+  const answer = await hub.ask('POST', feedPathOf(log), { token, body: { ...feedOf(log, 20, 30), names } })
+  t.match([answer.status, answer.body], [200, { size: 30, named: 0 }], 'names of leaves that never came are not there')
+})
+
 t.test('a body that unpacks to gigabytes is refused with little memory', async (t) => {
   const hub = await testHub(t, postgres)
   const log = floorLog(20)

@@ -153,16 +153,17 @@ export class FeedService {
     const hasNewKeys = this.#learnKeys(tx, log, added)
     // What was not cosigned is in no head; and by the other one a reader follows the keys from those of the enrolment on.
     if (hasNewKeys || (added.isProven && !added.isConfirmed)) keepCheckpoint(tx, logId, made, nowMs)
-    const named = openings === 'names' ? this.#named(tx, logId, head, sent) : undefined
+    const named =
+      openings === 'names' ? this.#named(tx, logId, { namedTo: head.namedTo, size: added.head.size }, sent) : undefined
     return {
       kind: 'fed',
       answer: { size: added.head.size, cosignature, witnessed: added.head.witnessedSize, openings, named },
     }
   }
 
-  /** Returns the leaves whose names have come: they come in order, and none is left out. */
-  #named(tx: HubWrite, logId: string, { namedTo }: Head, { names }: SentFeed): number {
-    if (!names || names.from > namedTo || names.end <= namedTo) return namedTo
+  /** Returns the leaves whose names have come: they come in order, none is left out, and those of no leaf do not count. */
+  #named(tx: HubWrite, logId: string, { namedTo, size }: Pick<Head, 'namedTo' | 'size'>, { names }: SentFeed): number {
+    if (!names || names.from > namedTo || names.end <= namedTo || names.end > size) return namedTo
     moveNamed(tx, logId, names.end)
     return names.end
   }
