@@ -192,6 +192,24 @@ t.test('what was refused stays known, with its code, whatever later tries come t
   }
 })
 
+t.test('a file that is refused by hand leaves the refusal of the image on offer, with its code', dpkg, async (t) => {
+  const { run, night, last, open, rauc, url } = box(t, '1.10', refuses('0123456789ab'))
+  const ofOffer = { version: '1.10', result: 'refused', acceptBy: '0123456789ab' }
+  night()
+  rauc('1.11', refuses('ba9876543210'))
+  t.equal(run('/tmp/newer.raucb').status, 1)
+  t.match(last(), { version: '1.11', result: 'refused', rehearsal: { acceptBy: 'ba9876543210' } })
+  t.match(open(), ofOffer)
+  night()
+  t.match([last(), open()], [{ version: '1.11' }, ofOffer], 'nothing newer is on offer')
+  t.equal(run('--accept', 'ba9876543210', '/tmp/newer.raucb').status, 0)
+  t.match(open(), { version: '1.11', result: 'installed' })
+  url('')
+  rauc('1.12', refuses('ba9876543210'))
+  t.equal(run('/tmp/next.raucb').status, 1)
+  t.match(open(), { version: '1.12', result: 'refused' }, 'without a place of updates a person offers')
+})
+
 t.test('what was refused is settled by an image that is installed, or by another one in its place', dpkg, async (t) => {
   const { run, night, last, open, rauc, publish, runs } = box(t, '1.10', refuses('0123456789ab'))
   night()
