@@ -247,7 +247,7 @@ t.test('a bearer token that comes without a login has to name the id', async (t)
   t.equal(server.asked('basic'), 0, 'and is tried as no password')
 })
 
-t.test('another name with a right secret is told calmly what to send, and asked once', async (t) => {
+t.test('another name with a right secret learns what to send without an alarm, and the server is asked once', async (t) => {
   const { server, gateway } = await yard(t)
   const ask = () => look(gateway, byCloud(server, 'adele', basic('adele', 'otto-app-password')))
   const { status, body } = await ask()

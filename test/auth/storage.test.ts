@@ -263,7 +263,7 @@ t.test('the box reboots while the server is down, and the floor goes on', async 
   t.equal((await look(gateway, byCloud(server, 'otto'))).status, 503, 'twelve hours, not twelve hours from the reboot')
 })
 
-t.test('what an earlier run was told is asked again before anything only an admin may do', async (t) => {
+t.test('what an earlier run has learned of a caller is asked again before anything only an admin may do', async (t) => {
   const { server, gateway: before } = await cloudFor(t)
   await look(before, byCloud(server, 'adele'))
   await auditOfCallers(before)
