@@ -5,10 +5,12 @@ import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { CellRecorder } from '../../src/video/cell-recorder.ts'
 import { replayCells } from '../../src/video/cell-replay.ts'
-import { Comparer } from '../../src/video/cells.ts'
+import { Comparer, type FrameCells, framesBack } from '../../src/video/cells.ts'
+import { cellCount, columns } from '../../src/video/grid.ts'
 import { frameSize } from '../../src/video/index.ts'
 import { coarseTimes, type JudgeOutcome, MotionJudge } from '../../src/video/motion-judge.ts'
 import { compareMotion } from '../../src/video/what-if.ts'
+import { Chance } from '../support/scenes/chance.ts'
 import { type KindName, makeScene } from '../support/scenes/kinds.ts'
 import { play } from '../support/scenes/play.ts'
 import { SimulatedClock } from '../support/simulated-clock.ts'
@@ -125,6 +127,39 @@ t.test('what a day says does not depend on where the question begins', async (t)
     inside(later).map(({ motionMs }) => motionMs),
     inside(motions).map(({ motionMs }) => motionMs),
   )
+})
+
+/**
+ * Forty minutes of a screen: pages every six seconds, sometimes a film after a pause of minutes, and people beside it. Its windows
+ * change by so much that what was learned decides whether it is motion.
+ */
+function screenAndPeople(): FrameCells[] {
+  const chance = new Chance(3)
+  let [page, untilFrame, pageFrames] = [0, 0, 30]
+  return Array.from({ length: 40 * 60 * 5 }, (_, i) => {
+    if (i >= untilFrame) {
+      pageFrames = pageFrames === 30 && chance.happens(0.7) ? 2 : 30
+      untilFrame = i + (pageFrames === 2 ? 20 + chance.below(60) : 50 + chance.below(600))
+    }
+    if (i % pageFrames === 0) page = i
+    const changed = new Uint8Array(cellCount)
+    if (i - page < framesBack) for (const at of [0, 1, columns]) changed[2 * columns + 3 + at] = 50
+    if (i % 700 < 10) for (const at of [0, 1, columns]) changed[5 * columns + 10 + at] = 70
+    return { changed, whole: null }
+  })
+}
+
+t.test('a replay that begins 15 minutes before the question knows what moves all the time', async (t) => {
+  const folder = newFolder(t)
+  const { motions, endMs } = await live(folder, [], screenAndPeople())
+  for (const minutes of [17, 20, 24, 27, 30, 34, 38]) {
+    const fromMs = startMs + minutes * 60_000
+    const spec = { folder, cameraId: 1, fromMs, toMs: endMs, settings, area, wants: 'events' } as const
+    const inside = (some: typeof motions) =>
+      some.filter((one) => one.motionMs >= fromMs).map(({ score, ...one }) => ({ ...one, score: score.toFixed(6) }))
+    t.ok(inside(motions).length > 0)
+    t.same(inside([...(await replayCells(spec)).motions]), inside(motions), `from minute ${minutes} on`)
+  }
 })
 
 t.test('each recorded detection is found again, gone, in the clip of another event, or not known', async (t) => {
