@@ -247,20 +247,23 @@ t.test('a bearer token that comes without a login has to name the id', async (t)
   t.equal(server.asked('basic'), 0, 'and is tried as no password')
 })
 
-t.test('another name with a right secret learns what to send without an alarm, and the server is asked once', async (t) => {
-  const { server, gateway } = await yard(t)
-  const ask = () => look(gateway, byCloud(server, 'adele', basic('adele', 'otto-app-password')))
-  const { status, body } = await ask()
-  const calm = { code: 'USER_MISMATCH', message: 'The secret belongs to another user name' }
-  t.match({ status, body }, { status: 401, body: { error: calm } })
-  t.match(body.error.details, 'send X-Storage-Username: otto')
-  const asked = server.requests.length
-  for (let n = 0; n < 5; n += 1) t.equal((await ask()).status, 401)
-  t.equal(server.requests.length, asked, 'remembered')
-  t.equal((await look(gateway, byCloud(server, 'otto'))).status, 200)
-  await auditOfCallers(gateway)
-  t.same(inFile(gateway, 'SELECT username FROM known_caller'), [{ username: 'otto' }])
-})
+t.test(
+  'another name with a right secret learns what to send without an alarm, and the server is asked once',
+  async (t) => {
+    const { server, gateway } = await yard(t)
+    const ask = () => look(gateway, byCloud(server, 'adele', basic('adele', 'otto-app-password')))
+    const { status, body } = await ask()
+    const calm = { code: 'USER_MISMATCH', message: 'The secret belongs to another user name' }
+    t.match({ status, body }, { status: 401, body: { error: calm } })
+    t.match(body.error.details, 'send X-Storage-Username: otto')
+    const asked = server.requests.length
+    for (let n = 0; n < 5; n += 1) t.equal((await ask()).status, 401)
+    t.equal(server.requests.length, asked, 'remembered')
+    t.equal((await look(gateway, byCloud(server, 'otto'))).status, 200)
+    await auditOfCallers(gateway)
+    t.same(inFile(gateway, 'SELECT username FROM known_caller'), [{ username: 'otto' }])
+  },
+)
 
 t.test('two names in one request of a local account are told apart before anybody is asked', async (t) => {
   const { server, gateway } = await yard(t)

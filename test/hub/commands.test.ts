@@ -98,7 +98,11 @@ t.test(
     await hub.rows(`INSERT INTO hub_migration VALUES ('0999-of-tomorrow', '')`)
     t.match(await serve(), { code: 78, stdout: '', stderr: /newer gatehouse.*0999-of-tomorrow/ })
     await hub.rows(`DELETE FROM hub_migration WHERE name > '0003'`)
-    t.match(await serve(), { code: 78, stdout: '', stderr: /run "gatehouse hub migrate" on the database first: it lacks 0003/ })
+    t.match(await serve(), {
+      code: 78,
+      stdout: '',
+      stderr: /run "gatehouse hub migrate" on the database first: it lacks 0003/,
+    })
   },
 )
 

@@ -47,7 +47,8 @@ function postsOf(gateway: TestGateway) {
 /** Keeps copies of a reply under other keys, as if they had been answered before the gateway started, or by another program. */
 function copyReply(dataDir: string, key: string, copies: readonly string[]): void {
   const db = new BetterSqlite3(join(dataDir, 'gatehouse.db'))
-  const copy = db.prepare(`INSERT INTO idempotency SELECT caller, method, path, ?, request_sha256, status, location, body,
+  const copy =
+    db.prepare(`INSERT INTO idempotency SELECT caller, method, path, ?, request_sha256, status, location, body,
     created_at_ms, visible_warehouses FROM idempotency WHERE key = ?`)
   db.transaction(() => {
     for (const one of copies) copy.run(one, key)
