@@ -2,7 +2,7 @@ import { type Clock, type Logger, type RandomBytes, TaskLimit } from '../platfor
 import { Camera } from './camera.ts'
 import { CellStore } from './cell-store.ts'
 import { forget } from './clip.ts'
-import { type ClipTools, giveUp, makeClip, waiting } from './clip-making.ts'
+import { type ClipTools, giveUp, makeClip, notRemoved, waiting } from './clip-making.ts'
 import { ClipRoom } from './clip-room.ts'
 import { Films } from './films.ts'
 import { History } from './history.ts'
@@ -275,7 +275,7 @@ export class CameraSet {
       this.#needs.post(reason === 'given-up' ? await giveUp(this.#tools, facts, loss) : loss)
       return true
     } catch (err) {
-      this.#needs.log.error({ err, ...facts }, 'a clip that is not to be kept could not be removed; it is tried again')
+      this.#needs.log.error({ err, ...facts }, notRemoved)
       this.#unreadable.add(id)
       this.#needs.post({ ...(await waiting(this.#tools, id, 'The disk refused to remove it.')), facts })
       return false

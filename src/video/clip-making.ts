@@ -97,6 +97,8 @@ const endedEarlyMs = 1000
  */
 const patientAttempts = 3
 
+export const notRemoved = 'a clip that is not to be kept could not be removed; it is tried again'
+
 /** The snapshot is taken this long after motion begins: there is more of it to see. */
 const snapshotDelayMs = 400
 
@@ -129,8 +131,11 @@ export async function makeClip(
     try {
       return await tools.inTurn(() => attemptOf(tools, plan, attempt, hasRoom && attempt === 0))
     } catch (error) {
-      const loss = await lossOf(tools, plan, error, attempt)
-      if (loss) return { ...loss, ...endOf(bounds) }
+      const verdict = await verdictOf(tools, plan, error, attempt)
+      if (verdict) {
+        const loss = verdict === 'empty' ? await lost(tools, facts, error, onKept) : damaged(tools, facts, error)
+        return loss && { ...loss, ...endOf(bounds) }
+      }
       const words = 'a clip could not be made; its video is kept, and it is tried again'
       tools.log.error({ err: error, ...facts, attempt }, words)
       if (attempt === 0) {
@@ -141,25 +146,32 @@ export async function makeClip(
     }
     if (!(await tools.again(attempt, facts.detectionId))) return undefined
     const words = tools.givenUp(facts.detectionId)
-    if (words !== undefined) return giveUpPatiently(tools, facts, { words, ...endOf(bounds) }, attempt + 1)
+    if (words !== undefined)
+      return untilRemoved({ tools, facts, firstAttempt: attempt + 1 }, () =>
+        giveUp(tools, facts, { words, ...endOf(bounds) }),
+      )
   }
 }
 
-/** Gives up until the files are removed. Resolves with undefined when that is left to the next start. */
-async function giveUpPatiently(
-  tools: ClipTools,
-  facts: DetectionFacts,
-  givenUp: GivenUp,
-  firstAttempt: number,
+type Removing = {
+  readonly tools: ClipTools
+  readonly facts: DetectionFacts
+  readonly firstAttempt: number
+  readonly onKept?: () => void
+}
+
+/** Removes the files of a clip, again and again. Resolves with undefined when that is left to the next start. */
+async function untilRemoved(
+  { tools, facts, firstAttempt, onKept = () => {} }: Removing,
+  remove: () => Promise<ClipLost>,
 ): Promise<ClipLost | undefined> {
   for (let attempt = firstAttempt; ; attempt += 1) {
     try {
-      return await giveUp(tools, facts, givenUp)
+      return await remove()
     } catch (err) {
-      tools.log.error(
-        { err, ...facts, attempt },
-        'a clip that is not to be kept could not be removed; it is tried again',
-      )
+      tools.log.error({ err, ...facts, attempt }, notRemoved)
+      tools.waits({ ...(await waiting(tools, facts.detectionId, 'The disk refused to remove it.')), facts })
+      onKept()
     }
     if (!(await tools.again(attempt, facts.detectionId))) return undefined
   }
@@ -243,24 +255,22 @@ async function attemptOf(tools: ClipTools, plan: ClipPlan, attempt: number, hasR
   }
 }
 
-/** Returns the loss when ffmpeg found no clip because there is none; undefined while there may be one. */
-async function lossOf(
+/** Says that there is no clip: the spool shows nothing, or it is gone and the finished file is damaged. Undefined while there may be one. */
+async function verdictOf(
   tools: ClipTools,
   { facts, bounds }: ClipPlan,
   error: unknown,
   attempt: number,
-): Promise<ClipLost | undefined> {
+): Promise<'empty' | 'damaged' | undefined> {
   if (!(error instanceof CuttingError) || !error.isVerdict) return undefined
   try {
-    const isEmpty = !(await showsPicture(spoolPath(tools, facts.detectionId), bounds.leadMs - marginMs))
-    return isEmpty ? lost(tools, facts, error) : undefined
+    const shows = await showsPicture(spoolPath(tools, facts.detectionId), bounds.leadMs - marginMs)
+    return shows ? undefined : 'empty'
   } catch (reading) {
     // A file that cannot be read says nothing of the video. One that is gone leaves the finished clip, which ffmpeg refused.
     if ((reading as NodeJS.ErrnoException).code !== 'ENOENT') return undefined
     if ((await sizeOf(clipPath(tools, facts.detectionId)).catch(() => undefined)) === undefined) return undefined
-    if (attempt + 1 < patientAttempts) return undefined
-    tools.log.error({ err: error, ...facts }, 'a clip is lost')
-    return lostBecause(facts, 'damaged')
+    return attempt + 1 < patientAttempts ? undefined : 'damaged'
   }
 }
 
@@ -359,11 +369,31 @@ async function snapshot(
   }
 }
 
-/** Removes what cannot become a clip, because no row would name it, and returns the loss. */
-export async function lost(tools: ClipTools, facts: DetectionFacts, error: unknown): Promise<ClipLost> {
+/**
+ * Removes what cannot become a clip, because no row would name it, and then returns the loss. Resolves with undefined when a file could
+ * not be removed: the next start looks at it. `onKept` is called when it could not at first.
+ */
+export async function lost(
+  tools: ClipTools,
+  facts: DetectionFacts,
+  error: unknown,
+  onKept = () => {},
+): Promise<ClipLost | undefined> {
   tools.log.error({ err: error, ...facts }, 'a clip is lost')
-  for (const path of [spoolPath, clipPath]) await rm(path(tools, facts.detectionId), { force: true }).catch(() => {})
-  return lostBecause(facts, reasonOf(error))
+  const loss = lostBecause(facts, reasonOf(error))
+  return untilRemoved({ tools, facts, firstAttempt: 0, onKept }, async () => {
+    await removeFiles(tools, facts.detectionId).catch((err: NodeJS.ErrnoException) => {
+      // What should be the folder is none, so nothing is in it.
+      if (err.code !== 'ENOTDIR') throw err
+    })
+    return loss
+  })
+}
+
+/** Returns the loss of a finished clip that was refused again and again. Its file stays. */
+function damaged(tools: ClipTools, facts: DetectionFacts, error: unknown): ClipLost {
+  tools.log.error({ err: error, ...facts }, 'a clip is lost')
+  return lostBecause(facts, 'damaged')
 }
 
 /** Returns the loss of a clip of which nothing is on disk. */

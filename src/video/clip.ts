@@ -80,7 +80,10 @@ export class Recording {
       }
     } catch (error) {
       this.#spool.release()
-      return async () => ({ ...(await lost(this.#tools, facts, error)), endedAt: Math.round(endMs + wallOffsetMs) })
+      return async (_ending, onKept) => {
+        const loss = await lost(this.#tools, facts, error, onKept)
+        return loss && { ...loss, endedAt: Math.round(endMs + wallOffsetMs) }
+      }
     }
   }
 

@@ -484,6 +484,29 @@ t.test('a clip that waits and cannot be removed is given up later, and not made'
   t.same(readdirSync(clips), ['1.json'])
 })
 
+/** What a spool without a whole picture holds: the camera's video, cut off in its first picture. */
+async function endsInAPicture(clips: string): Promise<void> {
+  await leaveSpool(clips, 9)
+  truncateSync(join(clips, '9.ts.part'), 188 * 5)
+}
+
+t.test('a clip without a picture is lost when its files are removed, and not before', async (t) => {
+  const clips = t.testdir({})
+  await endsInAPicture(clips)
+  mkdirSync(join(clips, '9.png', 'in the way'), { recursive: true })
+  const gateway = new Started(clips, ffmpeg)
+  await gateway.until('leftoversDone')
+  t.match(gateway.heard('leftoversDone'), [{ kept: [9] }], 'no other clip waits for it')
+  t.match(gateway.heard('clipWaits'), [{ detectionId: 9, words: /refused to remove/ }])
+  t.same(gateway.heard('clipLost'), [], 'a file is still there that no row names')
+  rmSync(join(clips, '9.png'), { recursive: true })
+  gateway.clock.advance(10_000)
+  await gateway.until('clipLost')
+  t.match(gateway.heard('clipLost'), [{ detectionId: 9, reason: 'unreadable' }])
+  t.same(readdirSync(clips), ['9.json'])
+  await gateway.stop()
+})
+
 t.test('facts that cannot be read keep their video, and are no reason to lose another clip', async (t) => {
   const folder = t.testdir({ '3.json': '{"facts"', '3.ts.part': 'video', '4.json': '' })
   await leaveSpool(folder, 9)
