@@ -136,6 +136,40 @@ t.test(
   },
 )
 
+t.test('of a pallet that was taken out of another slot one says whether it is here', inBrowser, async (t) => {
+  for (const [words, sure, done, isHere] of [
+    ['It is in A-1', 'Take back its removal from A-2', 'Taken back: its removal from A-2. It is in A-1.', true],
+    ['It is not in A-1', 'Record it as taken out of A-1', 'Recorded: taken out of A-1.', false],
+  ] as const) {
+    const { gateway, url } = await place(t)
+    await furnish(gateway, ['A-1', 'A-2'])
+    await gateway.ask('POST', '/api/whms/assets', { by: people.ada, body: { asset_id: 'P-1', type: 'pallet' } })
+    for (const [n, [event_type, slot_code, asset_barcode]] of [
+      ['PLACED', 'A-2', 'P-2'],
+      ['PLACED', 'A-1', 'P-1'],
+      ['REMOVED', 'A-2', 'P-1'],
+    ].entries())
+      await record(gateway, { event_type, slot_code, asset_barcode, photo_url: await heldPhoto(gateway, n + 1) })
+    const { page } = await open(t, browser, `${url}todo`)
+    await signIn(page, 'olga')
+    const line = page.getByRole('listitem').filter({ hasText: 'Slot A-1, Pallet P-1' })
+    await line.getByRole('button', { name: words, exact: true }).click()
+    await line.getByRole('button', { name: sure }).click()
+    await page.getByRole('status').getByText(done).waitFor()
+    const get = async (path: string) => (await gateway.ask('GET', `/api/whms/${path}`, { by: people.ada })).body
+    t.match(await get('slots/A-1'), isHere ? { isOccupied: true, assetBarcode: 'P-1' } : { isOccupied: false })
+    t.match(await get('assets/P-1/location'), { slot: isHere ? { slot_id: 'A-1' } : null })
+    if (isHere)
+      t.match(await get('slots/A-2'), { isOccupied: true, assetBarcode: 'P-2' }, 'the other pallet is back too')
+    const { data } = await get('discrepancies')
+    t.strictSame(
+      data.filter(({ assetBarcode }: { assetBarcode: string }) => assetBarcode === 'P-1'),
+      [],
+    )
+    await page.context().close()
+  }
+})
+
 /** A pallet that was placed in A-1, then in A-2, both with this time if there is one. */
 async function inTwoSlots(t: Parameters<typeof place>[0], ledger: object, timestamp?: string): Promise<Place> {
   const made = await place(t, { ledger })

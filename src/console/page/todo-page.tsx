@@ -9,7 +9,7 @@ import { useOnceKey } from './once-key.ts'
 import { Said } from './said.tsx'
 import { texts } from './texts.ts'
 import { type Known, type Remedy, type Task, tasksOf, type Urgency, withNews } from './todo-list.ts'
-import { settle } from './todo-settle.ts'
+import { type Settling, settle } from './todo-settle.ts'
 import { todoTexts } from './todo-texts.ts'
 import { TroubleStrip } from './trouble-strip.tsx'
 import { type Since, useLive } from './use-live.ts'
@@ -159,6 +159,14 @@ const Group = ({ urgency, tasks, timeZone, isBusy, onAct }: GroupProps) =>
     </section>
   )
 
+/** The words of a remedy that needs a second press. */
+function askedTwice(remedy: Settling): { readonly words: string; readonly sure: string } {
+  const { label } = remedy.slot
+  if (remedy.act === 'keep') return { words: todoTexts.isIn(label), sure: todoTexts.confirmIn(remedy.other.label) }
+  const sure = remedy.act === 'takeBack' ? todoTexts.confirmBack(label) : todoTexts.confirm(label)
+  return { words: todoTexts.notIn(label), sure }
+}
+
 type RemedyProps = { remedy: Remedy; isBusy: boolean; onAct: Act }
 
 const RemedyButton = ({ remedy, isBusy, onAct }: RemedyProps) => {
@@ -181,11 +189,11 @@ const RemedyButton = ({ remedy, isBusy, onAct }: RemedyProps) => {
       </button>
     )
   }
-  const { label } = remedy.slot
+  const { words, sure } = askedTwice(remedy)
   return (
     <Twice
-      words={todoTexts.notIn(label)}
-      sure={remedy.act === 'takeBack' ? todoTexts.confirmBack(label) : todoTexts.confirm(label)}
+      words={words}
+      sure={sure}
       isBusy={isBusy}
       onSure={() =>
         void onAct(

@@ -4,15 +4,19 @@ import type { OnceKey } from './once-key.ts'
 import type { Remedy, RemovalBefore } from './todo-list.ts'
 import { todoTexts } from './todo-texts.ts'
 
-type Settling = Extract<Remedy, { act: 'remove' | 'removeBefore' | 'takeBack' }>
+export type Settling = Extract<Remedy, { act: 'remove' | 'removeBefore' | 'takeBack' | 'keep' }>
 
-/** Records that a pallet is not in a slot. Returns what is recorded, in words. Throws Refused, Unreachable. */
+/** Records that a pallet is not in a slot, or that it is. Returns what is recorded, in words. Throws Refused, Unreachable. */
 export async function settle(remedy: Settling, once: OnceKey): Promise<string> {
   const { slot } = remedy
   if (remedy.act === 'removeBefore') return removeBefore(remedy, once)
   if (remedy.act === 'takeBack') {
     await takeBack(remedy.eventId, todoTexts.notIn(slot.label), once)
     return todoTexts.takenBack(slot.label)
+  }
+  if (remedy.act === 'keep') {
+    await takeBack(remedy.eventId, todoTexts.isIn(slot.label), once)
+    return todoTexts.kept(slot.label, remedy.other.label)
   }
   await post('/api/whms/events', removalOf(remedy), once)
   return todoTexts.recorded(slot.label)
@@ -42,7 +46,7 @@ async function removeBefore(remedy: RemovalBefore, once: OnceKey): Promise<strin
 const isTooLate = (error: unknown): boolean =>
   error instanceof Refused && (error.code === 'CONSTRAINT_VIOLATED' || error.fields.has('timestamp'))
 
-const removalOf = ({ slot, barcode }: Exclude<Settling, { act: 'takeBack' }>) => ({
+const removalOf = ({ slot, barcode }: Exclude<Settling, { act: 'takeBack' | 'keep' }>) => ({
   event_type: 'REMOVED',
   slot_id: slot.id,
   asset_barcode: barcode,
