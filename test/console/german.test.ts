@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import t from 'tap'
 import { violations } from '../support/axe.ts'
 import { inBrowser, launchBrowser, open, place, record, signIn } from '../support/browser.ts'
-import { furnish } from '../support/gateway.ts'
+import { furnish, people } from '../support/gateway.ts'
 import { pictureOf, screens } from '../support/screens.ts'
 
 t.setTimeout(240_000)
@@ -79,4 +79,26 @@ t.test('a German browser finds the console in German, and keeps another choice',
   await page.getByRole('heading', { name: 'To do' }).waitFor()
   t.equal(await page.getAttribute('html', 'lang'), 'en')
   t.same(faults, [])
+})
+
+t.test('types of zones and goods, and kinds of devices, are German words on a German page', inBrowser, async (t) => {
+  const { gateway, url } = await place(t)
+  const send = (method: 'POST' | 'PUT', path: string, body: object) =>
+    gateway.ask(method, `/api/${path}`, { by: people.ada, body })
+  await furnish(gateway, ['S-1'], { constraints: { allowed_types: ['pallet'] } })
+  await send('PUT', 'whms/slots/1', { constraints: { allowed_types: ['box', 'drum'] } })
+  await send('POST', 'whms/assets', { asset_id: 'F-1', type: 'drum' })
+  await record(gateway, { event_type: 'PLACED', slot_code: 'S-1', asset_barcode: 'F-1' })
+  await send('POST', 'devices', { name: 'wand-1', kind: 'kiosk' })
+  const { page } = await open(t, browser, `${url}?slot=1`, { locale: 'de-DE' })
+  await signIn(page, 'ada')
+  await page.getByText('S (Lagerung)').waitFor()
+  await page.getByText('Kiste, Fass', { exact: true }).waitFor()
+  await page.goto(`${url}find/F-1`)
+  await page.getByText('Fass', { exact: true }).waitFor()
+  await page.goto(`${url}devices`)
+  await page.getByText(/^Wandbildschirm · /).waitFor()
+  await page.goto(`${url}audit`)
+  await page.getByText('Wandbildschirm', { exact: true }).waitFor()
+  await page.getByText('Zugelassene Arten: Kiste, Fass').first().waitFor()
 })

@@ -2,7 +2,7 @@ import { auditTexts as words } from './audit-texts.ts'
 import { dayOf } from './day-line.ts'
 import { gatewayWords } from './language.ts'
 import { texts } from './texts.ts'
-import { exactTime } from './words.ts'
+import { assetTypeWords, deviceKindWords, exactTime, zoneTypeWords } from './words.ts'
 
 export type AuditEntry = {
   readonly id: number
@@ -118,6 +118,14 @@ const isStep = (value: unknown): value is { from: unknown; to: unknown } =>
 const fields: Readonly<Record<string, string>> = words.fields
 const nameWords = (name: string) => (Object.hasOwn(fields, name) ? (fields[name] ?? name) : gatewayWords(name))
 
+/** Values that have words, by the name of what they are. */
+const ofName: Readonly<Record<string, (value: string) => string>> = {
+  zone_type: zoneTypeWords,
+  type: assetTypeWords,
+  allowed_types: assetTypeWords,
+  kind: deviceKindWords,
+}
+
 const timeForm = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}/
 
 function valueWords(name: string, value: unknown, timeZone: string | undefined): string {
@@ -126,7 +134,8 @@ function valueWords(name: string, value: unknown, timeZone: string | undefined):
   if (typeof value === 'string') {
     if (timeForm.test(value)) return exactTime(value, timeZone) || gatewayWords(value)
     if (/role$/i.test(name) && Object.hasOwn(texts.roles, value)) return texts.roles[value] ?? value
-    return gatewayWords(value)
+    const words = Object.hasOwn(ofName, name) ? (ofName[name]?.(value) ?? value) : value
+    return words === value ? gatewayWords(value) : words
   }
   if (Array.isArray(value)) {
     return value.length === 0 ? words.noValue : value.map((one) => valueWords(name, one, timeZone)).join(', ')

@@ -12,7 +12,7 @@ import { texts } from './texts.ts'
 import { useLive } from './use-live.ts'
 import type { ViewProps } from './views.ts'
 import { WarehouseBoxes } from './warehouse-boxes.tsx'
-import { timeOfDay, whenWords } from './words.ts'
+import { deviceKindWords, timeOfDay, whenWords } from './words.ts'
 
 type Role = keyof typeof words.roles
 type Device = {
@@ -173,7 +173,7 @@ const DeviceRow = ({ device, timeZone, isBusy, onAct, onEnrol }: DeviceProps) =>
         {name} <span class={`chip ${status === 'enrolled' ? 'ok' : 'warn'}`}>{words.states[status]}</span>
       </p>
       <p class="muted">
-        {words.kinds[kind]} · {words.roles[role]} ·{' '}
+        {deviceKindWords(kind)} · {words.roles[role]} ·{' '}
         {seenAt === null ? words.neverSeen : words.seen(whenWords(seenAt, timeZone), seenAddress ?? '?')}
       </p>
       <p class="box-acts">

@@ -29,7 +29,7 @@ import { texts } from './texts.ts'
 import { TroubleStrip } from './trouble-strip.tsx'
 import { useLive } from './use-live.ts'
 import { warningWords } from './warning-words.ts'
-import { exactTime } from './words.ts'
+import { assetTypeWords, exactTime } from './words.ts'
 
 export type FindProps = {
   siteId: string
@@ -381,7 +381,7 @@ const nextFrame = () => new Promise((resolve) => setTimeout(resolve, 50))
 
 const AssetFacts = ({ asset }: { asset: Asset }) => {
   const facts = {
-    [words.type]: asset.type,
+    [words.type]: asset.type === null ? null : assetTypeWords(asset.type),
     SSCC: asset.sscc,
     GTIN: asset.gtin,
     [words.lot]: asset.lot,

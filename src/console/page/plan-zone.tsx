@@ -4,6 +4,7 @@ import type { PlanZone } from './plan-draft.ts'
 import { whyOf } from './plan-import.ts'
 import { planMakeTexts as words } from './plan-make-texts.ts'
 import { Said } from './said.tsx'
+import { zoneTypes } from './words.ts'
 
 const newColor = '#2b6cb0'
 
@@ -101,7 +102,7 @@ export const TypeChoice = ({ words: label, value, onType }: TypeProps) => (
   <label>
     <span>{label}</span>
     <select onChange={(event: Event) => onType((event.target as HTMLSelectElement).value)}>
-      {Object.entries(words.types).map(([key, text]) => (
+      {Object.entries(zoneTypes).map(([key, text]) => (
         <option key={key} value={key} selected={key === value}>
           {text}
         </option>

@@ -12,7 +12,7 @@ import { Said } from './said.tsx'
 import { Scroller } from './scroller.tsx'
 import { StatusMark } from './slot-marks.tsx'
 import { texts } from './texts.ts'
-import { exactTime, justAfter, statusOf, statusWords, whenWords } from './words.ts'
+import { assetTypeWords, exactTime, justAfter, statusOf, statusWords, whenWords, zoneTypeWords } from './words.ts'
 
 const words = floorTexts.panel
 
@@ -124,7 +124,10 @@ const Facts = ({
         {judged ? (
           <Fact name={slot.isDisputed ? words.disputed : words.verified} value={byWhom(judged, timeZone)} />
         ) : null}
-        <Fact name={words.zone} value={slot.zone_type ? `${slot.zone} (${slot.zone_type})` : slot.zone} />
+        <Fact
+          name={words.zone}
+          value={slot.zone_type ? `${slot.zone} (${zoneTypeWords(slot.zone_type)})` : slot.zone}
+        />
         <Fact name={words.mayHold} value={limitsOf(slot)} />
       </dl>
     </>
@@ -147,7 +150,7 @@ const byWhom = (event: PlacementEvent, timeZone: string | undefined) =>
 function limitsOf({ constraints }: Slot): string {
   const { max_weight, max_height, allowed_types } = constraints ?? {}
   const limits = [
-    allowed_types && allowed_types.length > 0 && allowed_types.join(', '),
+    allowed_types && allowed_types.length > 0 && allowed_types.map(assetTypeWords).join(', '),
     max_weight !== undefined && words.upToKg(kilograms(max_weight)),
     max_height !== undefined && words.upToCm(numberWords(max_height)),
   ].filter(Boolean)

@@ -24,6 +24,17 @@ export const statusWords: Readonly<Record<SlotStatus, string>> = texts.status
 
 export const eventWords: Readonly<Record<PlacementEvent['event_type'], string>> = texts.event
 
+/** Types of zones, in the order of the gateway. */
+export const zoneTypes: Readonly<Record<string, string>> = texts.zoneTypes
+
+/** Return the word for a type of zone or asset, or a kind of device. What this page does not know keeps its own name. */
+export const zoneTypeWords = (type: string): string => wordIn(zoneTypes, type)
+export const assetTypeWords = (type: string): string => wordIn(texts.assetTypes, type)
+export const deviceKindWords = (kind: string): string => wordIn(texts.deviceKinds, kind)
+
+const wordIn = (words: Readonly<Record<string, string>>, name: string): string =>
+  Object.hasOwn(words, name) ? (words[name] ?? name) : name
+
 /** Returns what is in a slot, for screen readers. */
 export function spokenState(slot: Slot): string {
   const state = statusWords[statusOf(slot)].toLowerCase()
