@@ -78,6 +78,16 @@ t.test('the wall shows each camera: pictures, or since when and why it does not 
   }
 })
 
+t.test('the page of a camera that is away says once why', inBrowser, async (t) => {
+  const { daemon } = await yard
+  const { page } = await open(t, browser, `${daemon.url}/cameras/5`)
+  await signIn(page, 'ada')
+  const card = page.getByRole('region', { name: 'Live pictures of Camera 5' })
+  await card.getByText('No picture now.').waitFor()
+  await card.getByText(/^Away/).waitFor()
+  t.equal((await card.innerText()).split('Nothing answers at the address of the camera').length, 2)
+})
+
 t.test('only the tiles that somebody looks at are live', inBrowser, async (t) => {
   const { daemon, rtsp } = await yard
   const { page } = await open(t, browser, `${daemon.url}/cameras`)

@@ -7,7 +7,8 @@ import { Said } from './said.tsx'
 
 type Format = 'mpegts' | 'mpeg1'
 type Props = {
-  camera: { readonly id: number; readonly name: string }
+  /** `problem` is said beside the pictures. */
+  camera: { readonly id: number; readonly name: string; readonly problem: string | null }
   /** Whether objects may be marked in the pictures. */
   mayMark?: boolean
 }
@@ -20,12 +21,16 @@ const codecsHere = () => {
   return [...(plays('avc1.42e01e') ? ['h264'] : []), ...(plays('hvc1.1.6.L93.B0') ? ['h265'] : [])]
 }
 
+/** The end of a long reason is cut off when a connection is closed with it. */
+const isSaid = (why: string, problem: string | null) => problem?.startsWith(why.replace(/…$/, '')) ?? false
+
 /** Live pictures of a camera, in the camera's own format where this browser plays it. */
 export const LiveView = ({ camera, mayMark = false }: Props) => {
   const codecs = codecsHere()
   const asked = new URLSearchParams(location.search).get('format')
   const [format, setFormat] = useState<Format>(asked === 'mpeg1' || codecs.length === 0 ? 'mpeg1' : 'mpegts')
   const [words, setWords] = useState<string>(texts.connecting)
+  const [why, setWhy] = useState('')
   const [attempt, setAttempt] = useState(0)
   const video = useRef<HTMLVideoElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)
@@ -38,7 +43,8 @@ export const LiveView = ({ camera, mayMark = false }: Props) => {
     const onEnd = ({ code, reason }: Ended) => {
       for (const end of ends.splice(0)) end()
       if (isLeft) return
-      setWords(reason ? gatewayWords(reason) : texts.lost)
+      setWords(reason ? '' : texts.lost)
+      setWhy(reason)
       if (format === 'mpegts' && (code === 0 || reason.includes('format=mpeg1'))) setFormat('mpeg1')
       else if (code === 4401) location.reload()
       else if (code !== 4404) ends.push(again())
@@ -47,7 +53,11 @@ export const LiveView = ({ camera, mayMark = false }: Props) => {
       const timer = setTimeout(() => setAttempt((before) => before + 1), againMs)
       return () => clearTimeout(timer)
     }
-    const playing = { onEnd, onBytes: () => setWords('') }
+    const onBytes = () => {
+      setWords('')
+      setWhy('')
+    }
+    const playing = { onEnd, onBytes }
     import('./players.ts').then(
       ({ playOriginal, playConverted }) => {
         if (isLeft) return
@@ -78,7 +88,7 @@ export const LiveView = ({ camera, mayMark = false }: Props) => {
       </div>
       <figcaption>
         <span role="status">
-          <Said words={words} />
+          <Said words={why === '' ? words : isSaid(why, camera.problem) ? texts.noPicture : gatewayWords(why)} />
         </span>
       </figcaption>
       {objects ? <ObjectSwitch settings={objects} picture={picture} marking={marking} onChange={setMarking} /> : null}
