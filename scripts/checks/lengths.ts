@@ -40,7 +40,6 @@ const bounds: readonly Bound[] = [
     holdsFor: () => true,
     innerApart: false,
     longer: {
-      'src/console/page/scan.tsx Desk': [125, oneScreen],
       'src/console/page/main.tsx App': [100, oneScreen],
       'src/console/page/verify-page.tsx Verifying': [85, oneScreen],
       'src/console/page/console.tsx Console': [70, oneScreen],
