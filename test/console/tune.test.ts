@@ -86,6 +86,22 @@ t.test('a mask that is drawn says at once which of yesterday’s events would be
   t.equal(gateway.cameras.settingsOf(gateway.live.config.cameras[0] as never).sensitivity, 1)
 })
 
+t.test('an incident is reported from the clip that shows it', inBrowser, async (t) => {
+  const { url } = await yesterday(t)
+  const { page } = await open(t, browser, `${url}cameras/1`)
+  await signIn(page, 'ada')
+  await page.getByRole('button', { name: 'Day before' }).click()
+  await page.getByRole('button', { name: /^Play the clip of 12:00:00/ }).click()
+  t.same(await violations(page), [])
+  await page.getByRole('link', { name: 'Report an incident about this clip' }).click()
+  t.equal(await page.getByLabel('What it is about, one a line').inputValue(), 'detection_event:1')
+  await page.getByLabel('Category').fill('damage')
+  await page.getByRole('button', { name: 'Report it' }).click()
+  await page.getByRole('heading', { name: 'What it refers to' }).waitFor()
+  await page.getByRole('link', { name: /Camera 1|camera 1/ }).click()
+  await page.getByRole('heading', { name: 'Dock 1' }).waitFor()
+})
+
 /** After the next frame: in how many pixels each column of the trace differs from the first one. */
 const traceColumns = `new Promise(requestAnimationFrame).then(() => {
   const canvas = document.querySelector('.day-line canvas')

@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'hono/jsx/dom'
+import { follow } from './address.ts'
 import type { ListedCamera } from './answers.ts'
 import { gatewayNow } from './ask.ts'
 import { cameraTexts } from './camera-texts.ts'
@@ -8,6 +9,7 @@ import { useLineControl } from './day-control.ts'
 import { useEntries, useScores } from './day-data.ts'
 import type { Entry } from './day-entries.ts'
 import { clamp, dateAfter, dateIn, dayOf, panned, showing, type Window, zoomed } from './day-line.ts'
+import { Icon } from './icons.tsx'
 import { gatewayWords } from './language.ts'
 import { ownPath } from './own-path.ts'
 import { whyRemoved } from './photo-gone.ts'
@@ -24,10 +26,11 @@ const words = cameraTexts.day
 /** What is shown around a time that the address names. */
 const aroundMs = 1_800_000
 
-type Props = { camera: ListedCamera; timeZone: string | undefined }
+/** `mayReport`: whether the caller may report an incident. */
+type Props = { camera: ListedCamera; timeZone: string | undefined; mayReport: boolean }
 
 /** A day of a camera: clips, gaps and how much its pictures changed, as a line of time and as a table. */
-export const CameraDay = ({ camera, timeZone }: Props) => {
+export const CameraDay = ({ camera, timeZone, mayReport }: Props) => {
   const asked = useMemo(askedTime, [])
   const [date, setDate] = useState(() => dateIn(asked ?? gatewayNow(), timeZone))
   const day = useMemo(() => dayOf(date, timeZone), [date, timeZone])
@@ -105,7 +108,7 @@ export const CameraDay = ({ camera, timeZone }: Props) => {
         />
       )}
       {playing?.kind === 'detection' ? (
-        <Player key={playing.key} entry={playing} atMs={chosen?.atMs ?? playing.fromMs} timeZone={timeZone} />
+        <Player key={playing.key} entry={playing} atMs={chosen?.atMs ?? playing.fromMs} {...{ timeZone, mayReport }} />
       ) : null}
       <DayTable
         entries={entries === undefined ? undefined : shown}
@@ -283,9 +286,9 @@ function whatWords(entry: Entry, timeZone: string | undefined): string {
   return clipStatus === 'recorded' ? what : `${what}, ${words.without[clipStatus] ?? clipStatus}`
 }
 
-type PlayerProps = { entry: Entry & { kind: 'detection' }; atMs: number; timeZone: string | undefined }
+type PlayerProps = { entry: Entry & { kind: 'detection' }; atMs: number } & Omit<Props, 'camera'>
 
-const Player = ({ entry: { detection, fromMs }, atMs, timeZone }: PlayerProps) => {
+const Player = ({ entry: { detection, fromMs }, atMs, timeZone, mayReport }: PlayerProps) => {
   const [problem, setProblem] = useState('')
   const video = useRef<HTMLVideoElement>(null)
   const path = ownPath(detection.clipUrls.playback)
@@ -323,6 +326,11 @@ const Player = ({ entry: { detection, fromMs }, atMs, timeZone }: PlayerProps) =
           <Said words={problem} />
         </span>
       </figcaption>
+      {mayReport ? (
+        <a class="button" href={`/incidents?about=detection_event:${detection.id}`} onClick={follow}>
+          <Icon name="warning" /> {words.report}
+        </a>
+      ) : null}
     </figure>
   )
 }
@@ -384,7 +392,10 @@ const Row = ({ entry, timeZone, trial, onPlay }: RowProps) => {
       <td>{seconds < 60 ? `${Math.round(seconds)} s` : spanWords(seconds * 1000)}</td>
       <td>
         {entry.kind === 'detection' ? (
-          hundredthsOf(entry.detection.score)
+          // A film of an event was not made because of a motion: it has no score.
+          entry.detection.trigger === 'event' ? null : (
+            hundredthsOf(entry.detection.score)
+          )
         ) : (
           <span lang="en">{entry.gap.detail ?? ''}</span>
         )}

@@ -82,7 +82,11 @@ const OneCamera = ({ camera, around, caller, onAct }: OneProps) => (
       </p>
       <CameraAlerts camera={camera} around={around} caller={caller} onAct={onAct} />
     </section>
-    <CameraDay camera={camera} timeZone={around.zoneOf(camera)} />
+    <CameraDay
+      camera={camera}
+      timeZone={around.zoneOf(camera)}
+      mayReport={caller.permissions.includes('incidents:create')}
+    />
   </div>
 )
 

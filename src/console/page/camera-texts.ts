@@ -111,6 +111,7 @@ const english = {
     } as Readonly<Record<string, string>>,
     clipOf: (when: string) => `Clip of ${when}`,
     unplayable: 'This browser cannot play the clip.',
+    report: 'Report an incident about this clip',
     loading: 'Looking for clips and gaps …',
     nothing: 'In this time the camera recorded no motion and missed nothing that is known.',
     table: (detections: number, gaps: number, from: string, to: string) =>
@@ -235,6 +236,7 @@ const german: typeof english = {
     },
     clipOf: (when) => `Clip von ${when}`,
     unplayable: 'Dieser Browser kann den Clip nicht abspielen.',
+    report: 'Vorfall zu diesem Clip melden',
     loading: 'Clips und Lücken werden gesucht …',
     nothing: 'In dieser Zeit hat die Kamera keine Bewegung aufgezeichnet, und es ist keine Lücke bekannt.',
     table: (detections, gaps, from, to) =>
