@@ -111,6 +111,13 @@ t.test(
     await left.focus()
     await page.keyboard.press('Control+z')
     await reads('0.1')
+    // Wherever the focus is, also where nothing has it.
+    await page.evaluate('document.activeElement.blur()')
+    await page.keyboard.press('Control+z')
+    await reads('0.2')
+    await page.getByRole('link', { name: 'Floor', exact: true }).focus()
+    await page.keyboard.press('Control+y')
+    await reads('0.1')
   },
 )
 
@@ -134,7 +141,7 @@ t.test('a number is typed whole, counts when the field is left, and is undone in
   t.equal(await left.inputValue(), '0')
 })
 
-t.test('what is not saved is kept until somebody agrees to lose it', inBrowser, async (t) => {
+t.test('what is not saved is asked about before a link leaves, and is there again afterwards', inBrowser, async (t) => {
   const floor = await hall(t)
   const page = await opened(t, floor.url)
   await page.getByLabel('From the left').fill('3')
@@ -158,6 +165,10 @@ t.test('what is not saved is kept until somebody agrees to lose it', inBrowser, 
   await page.getByRole('link', { name: 'Floor', exact: true }).click()
   await page.getByRole('heading', { name: 'Plan editor' }).waitFor({ state: 'detached' })
   t.equal(asked.length, 2)
+  t.match(asked[0], /This browser keeps it for you/)
+  await page.getByText('More', { exact: true }).click()
+  await page.getByRole('link', { name: 'Plan editor' }).click()
+  await page.getByText('2 slots are changed and not saved.').waitFor()
 })
 
 t.test('by keys alone a slot is moved and resized, retired and used again', inBrowser, async (t) => {

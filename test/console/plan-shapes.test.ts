@@ -220,6 +220,34 @@ t.test('two points of the picture and their distance give it its size, by taps a
   t.same(stored, { x: 2.5, y: -1.5, width: 10, rotation: 0, opacity: 0.6 })
 })
 
+t.test('an outline is moved and resized whole, and copied for another zone', inBrowser, async (t) => {
+  const floor = await hall(t)
+  await floor.gateway.ask('PUT', '/api/whms/zones/1', { by, body: { floor_plan_polygon: rectangle(4) } })
+  const page = await opened(t, floor.url, 'Outlines of zones')
+  await page.getByRole('button', { name: 'Move Outline of S' }).focus()
+  await page.keyboard.press('Shift+ArrowRight')
+  await page.getByRole('button', { name: 'Resize Outline of S' }).focus()
+  await page.keyboard.press('Shift+ArrowDown')
+  await page.getByLabel('From the top', { exact: true }).fill('5')
+  await page.getByLabel('From the top', { exact: true }).press('Enter')
+  await page.getByRole('button', { name: 'Copy outline' }).click()
+  await page.getByText('The outline of S is copied.').waitFor()
+  await page.getByLabel('Zone to outline').selectOption({ label: 'T' })
+  await page.getByRole('button', { name: 'Same outline as S, beside it' }).click()
+  await page.getByText('2 changes are not saved.').waitFor()
+  t.same(await violations(page), [])
+  await page.getByRole('button', { name: 'Save 2 changes' }).click()
+  await page.getByText('2 changes are saved.').waitFor()
+  const box = (x: number) => [
+    { x, y: 5 },
+    { x: x + 1, y: 5 },
+    { x: x + 1, y: 8 },
+    { x, y: 8 },
+  ]
+  t.same((await get(floor, 'zones/1')).floor_plan_polygon, box(5))
+  t.same((await get(floor, 'zones/2')).floor_plan_polygon, box(6))
+})
+
 t.test('both fit every screen, and axe finds nothing', inBrowser, async (t) => {
   const { url, gateway } = await hall(t)
   await gateway.ask('PUT', '/api/whms/warehouses/1/floor-plan-image', { by, bytes: drawing })

@@ -52,19 +52,21 @@ export const boxOf = (slots: readonly Slot[], draft: Draft): Box =>
 /** Returns the draft in which these slots fill another box: moved, and stretched when its size differs. Pure. */
 export function fitted(draft: Draft, slots: readonly Slot[], to: Box): Draft {
   const from = boxOf(slots, draft)
+  const places = new Map(draft.places)
+  for (const slot of slots) places.set(slot.id, stretched(placeOf(slot, draft), from, to))
+  return { ...draft, places }
+}
+
+/** Returns points that lay in a box in their places of another box, which has some size. Pure. */
+export function stretched(points: readonly Point[], from: Box, to: Box): Point[] {
   const width = Math.max(to.width, leastSide)
   const height = Math.max(to.height, leastSide)
   const at = (value: number, start: number, length: number, toStart: number, toLength: number) =>
     rounded(toStart + (length === 0 ? 0 : ((value - start) / length) * toLength), digits)
-  const places = new Map(draft.places)
-  for (const slot of slots) {
-    const points = placeOf(slot, draft).map(({ x, y }) => ({
-      x: at(x, from.x, from.width, to.x, width),
-      y: at(y, from.y, from.height, to.y, height),
-    }))
-    places.set(slot.id, points)
-  }
-  return { ...draft, places }
+  return points.map(({ x, y }) => ({
+    x: at(x, from.x, from.width, to.x, width),
+    y: at(y, from.y, from.height, to.y, height),
+  }))
 }
 
 /** Returns the draft in which one slot has these corners. Pure. */

@@ -30,7 +30,7 @@ const slopPx = 6
 /** What is drawn over the plan needs to know where it is on the screen. */
 export type Screen = { readonly view: PlanView; readonly pointAt: (event: PointerEvent) => Point }
 
-/** A tap that hit no element: where, what a finger reaches there in metres, and the slot. */
+/** A tap on the plan or the frame: where, what a finger reaches there in metres, and the slot. */
 export type Tap = { readonly at: Point; readonly reach: number; readonly slot: PlanSlot | undefined }
 
 type DrawingProps = {
@@ -52,8 +52,8 @@ type DrawingProps = {
 }
 
 type Drag =
-  | { readonly kind: 'move' | 'size'; readonly from: Point; readonly box: Box }
-  | { readonly kind: 'pan'; readonly from: Point; readonly view: PlanView; readonly hit: PlanSlot | undefined }
+  | { readonly kind: 'move' | 'size'; readonly from: Point; readonly pixel: Point; readonly box: Box }
+  | { readonly kind: 'pan'; readonly pixel: Point; readonly view: PlanView }
 
 /** The plan with a frame around what is chosen: dragged, resized by its corner, panned and zoomed. */
 export const Drawing = (props: DrawingProps) => {
@@ -111,11 +111,14 @@ export const Drawing = (props: DrawingProps) => {
     if (kind === 'corner') return
     overlay.current?.setPointerCapture(event.pointerId)
     if (box && (kind === 'move' || kind === 'size')) {
-      drag.current = { kind, from: at, box }
+      drag.current = { kind, from: at, pixel: pixelAt(event), box }
       return
     }
-    const hit = slots.find((slot) => isIn(at, boxAround(placeOf(slot, draft))))
-    drag.current = { kind: 'pan', from: pixelAt(event), view, hit }
+    drag.current = { kind: 'pan', pixel: pixelAt(event), view }
+  }
+  const tapped = (at: Point) => {
+    const slot = slots.find((one) => isIn(at, boxAround(placeOf(one, draft))))
+    onTap({ at, reach: reachPx / 2 / view.scale, slot })
   }
   const boxNow = (event: PointerEvent): Box | undefined => {
     const now = drag.current
@@ -124,17 +127,13 @@ export const Drawing = (props: DrawingProps) => {
     const by = { x: rounded(at.x - now.from.x, 2), y: rounded(at.y - now.from.y, 2) }
     return stepped(now.box, now.kind, by)
   }
-  const movedBy = (event: PointerEvent, from: Point): Point => {
-    const at = pixelAt(event)
-    return { x: at.x - from.x, y: at.y - from.y }
-  }
   const move = (event: PointerEvent) => {
     const now = drag.current
     if (now?.kind !== 'pan') {
       setDragged(boxNow(event))
       return
     }
-    const by = movedBy(event, now.from)
+    const by = between(now.pixel, pixelAt(event))
     if (near && Math.hypot(by.x, by.y) >= slopPx) setNear(moved(now.view, by, hall, size))
   }
   const up = (event: PointerEvent) => {
@@ -142,11 +141,11 @@ export const Drawing = (props: DrawingProps) => {
     const next = boxNow(event)
     drag.current = null
     setDragged(undefined)
-    if (now?.kind === 'pan') {
-      const by = movedBy(event, now.from)
-      if (Math.hypot(by.x, by.y) < slopPx) onTap({ at: pointAt(event), reach: reachPx / 2 / view.scale, slot: now.hit })
-      return
-    }
+    if (!now) return
+    const by = between(now.pixel, pixelAt(event))
+    const isTap = Math.hypot(by.x, by.y) < slopPx
+    if (isTap && now.kind !== 'size') tapped(pointAt(event))
+    if (isTap || now.kind === 'pan') return
     if (box && next && (next.x !== box.x || next.y !== box.y || next.width !== box.width || next.height !== box.height))
       onBox(next)
   }
@@ -213,6 +212,8 @@ function hallAround(
   }
   return { box, unit: 1 }
 }
+
+const between = (from: Point, to: Point): Point => ({ x: to.x - from.x, y: to.y - from.y })
 
 const stepped = (box: Box, kind: 'move' | 'size', by: Point): Box =>
   kind === 'move'

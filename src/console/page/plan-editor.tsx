@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx/dom'
-import { useCallback, useEffect, useMemo, useState } from 'hono/jsx/dom'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'hono/jsx/dom'
 import { keepsUnsaved } from './address.ts'
 import type { ImagePlace, List, Point } from './answers.ts'
 import { Refused } from './ask.ts'
@@ -14,20 +14,22 @@ import {
   type PlanSlot,
   type PlanZone,
   placeOf,
+  stretched,
   unchanged,
   withoutSaved,
   withPlace,
 } from './plan-draft.ts'
 import { Drawing, type Screen, type Tap } from './plan-drawing.tsx'
 import { BoxFields, PartChoice, SlotState, WarehouseChoice } from './plan-fields.tsx'
-import type { Box } from './plan-geometry.ts'
+import { type Box, boxAround } from './plan-geometry.ts'
 import type { NewPlace } from './plan-grid.ts'
 import { imageCorners } from './plan-image.ts'
 import { ImageFrame } from './plan-image-frame.tsx'
 import { ImageFields, ImageTools } from './plan-image-tools.tsx'
+import { type Back, keep, keptAs, readBack } from './plan-kept.ts'
 import { planMakeTexts } from './plan-make-texts.ts'
 import { Makers } from './plan-makers.tsx'
-import { attracted, DrawnOutline, OutlineFields, OutlineTools } from './plan-outlines.tsx'
+import { type CopiedOutline, DrawnOutline, drawnOn, OutlineFields, OutlineTools } from './plan-outlines.tsx'
 import { RulerMarks, RulerTools } from './plan-ruler.tsx'
 import { type Refusal, saveAll } from './plan-save.ts'
 import { SaveBar } from './plan-save-bar.tsx'
@@ -38,6 +40,7 @@ import { planTexts as words } from './plan-texts.ts'
 import { texts } from './texts.ts'
 import { TroubleStrip } from './trouble-strip.tsx'
 import type { ViewProps } from './views.ts'
+import { exactTime } from './words.ts'
 
 type Floor = {
   readonly warehouses: readonly PlanWarehouse[]
@@ -87,6 +90,7 @@ export const View = ({ siteId, caller, onLeft }: ViewProps) => {
             key={warehouse.id}
             warehouse={warehouse}
             warehouses={floor.warehouses}
+            username={caller.username}
             zones={floor.zones.filter(({ warehouseId }) => warehouseId === warehouse.id)}
             taken={new Set(floor.slots.map(({ slot_id }) => slot_id.toLowerCase()))}
             slots={floor.slots.filter(({ warehouseId }) => warehouseId === warehouse.id)}
@@ -109,6 +113,7 @@ export const View = ({ siteId, caller, onLeft }: ViewProps) => {
 }
 
 type EditorProps = Floor & {
+  username: string
   warehouse: PlanWarehouse
   taken: ReadonlySet<string>
   onWarehouse: (id: number) => void
@@ -121,20 +126,20 @@ type Mode = (typeof modes)[number]
 
 const Editor = (props: EditorProps) => {
   const { warehouse, warehouses, zones, slots, taken, onWarehouse, onStored, onSaved } = props
-  const [mode, setMode] = useState<Mode>('slots')
+  const [isSaving, setSaving] = useState(false)
+  // What changes while it is being saved would be lost.
+  const { draft, put, beginWith, mayUndo, mayRedo, undo, redo, ...unsaved } = useUnsaved(props, isSaving)
+  const { outlined, setOutlined, sketch, setSketch } = unsaved
+  const [mode, setMode] = useState<Mode>(sketch ? 'outlines' : 'slots')
+  const [copied, setCopied] = useState<CopiedOutline | undefined>(undefined)
   const [chosenZone, setZone] = useState('')
-  const [outlined, setOutlined] = useState(0)
-  const [sketch, setSketch] = useState<readonly Point[] | undefined>(undefined)
   const [ruler, setRuler] = useState<readonly Point[] | undefined>(undefined)
   const [live, setLive] = useState<ImagePlace | undefined>(undefined)
   const [proposed, setProposed] = useState<readonly NewPlace[]>([])
   const [slotId, setSlot] = useState<number | undefined>(undefined)
-  const [note, setNote] = useState('')
+  const [note, setNote] = useState(unsaved.note)
   const [refusals, setRefusals] = useState<readonly Refusal[]>([])
-  const [isSaving, setSaving] = useState(false)
   const once = useOnceKey()
-  // What changes while it is being saved would be lost.
-  const { draft, put, beginWith, mayUndo, mayRedo, undo, redo, press } = useSteps(isSaving)
   const ofSlots = changesOf(draft, slots)
   const ofShapes = shapeChanges(draft, zones, warehouse)
   const changed = ofSlots.length + ofShapes.length
@@ -156,11 +161,9 @@ const Editor = (props: EditorProps) => {
   const putImage = (next: ImagePlace) => put({ ...draft, image: next })
 
   const propose = useCallback((places: readonly NewPlace[]) => setProposed(places), [])
-  const isUnsaved = changed > 0
-  useEffect(() => (isUnsaved ? keepsUnsaved(() => confirm(words.leave)) : undefined), [isUnsaved])
-  const otherWarehouse = (id: number) => {
-    if (!isUnsaved || (!isSaving && confirm(words.leave))) onWarehouse(id)
-  }
+  const isUnsaved = changed > 0 || sketch !== undefined
+  const agrees = () => confirm(unsaved.isKept() ? words.leaveKept : words.leave)
+  useEffect(() => (isUnsaved ? keepsUnsaved(agrees) : undefined), [isUnsaved])
 
   const save = async () => {
     if (isSaving || changed === 0) return
@@ -178,7 +181,8 @@ const Editor = (props: EditorProps) => {
     setSaving(false)
   }
   const tap = ({ at, reach, slot: hit }: Tap) => {
-    if (mode === 'slots' && hit) choose(hit.zone)
+    // The frame lies over what is chosen already.
+    if (mode === 'slots' && hit && (hit.zone !== zoneName || (slot && hit.id !== slot.id))) choose(hit.zone)
     if (mode === 'image' && ruler && ruler.length < 2) setRuler([...ruler, at])
     if (mode !== 'outlines' || isSaving) return
     if (!sketch) {
@@ -186,11 +190,9 @@ const Editor = (props: EditorProps) => {
       setOutlined(under?.id ?? hit?.zoneId ?? zone?.id ?? 0)
       return
     }
-    const [first] = sketch
-    if (first && sketch.length >= 3 && Math.hypot(first.x - at.x, first.y - at.y) <= reach) {
-      putOutline(sketch)
-      setSketch(undefined)
-    } else setSketch([...sketch, attracted(at, reach / 2, slots, draft)])
+    const { points, isWhole } = drawnOn(sketch, { at, reach }, slots, draft)
+    if (isWhole) putOutline(points)
+    setSketch(isWhole ? undefined : points)
   }
   const over = (screen: Screen) => {
     if (mode === 'image' && ruler) return <RulerMarks points={ruler} screen={screen} onPoints={setRuler} />
@@ -220,17 +222,22 @@ const Editor = (props: EditorProps) => {
     [zones, draft, mode, image],
   )
   const box = slots.length === 0 ? undefined : boxOf(selection, draft)
+  const outline = zone && mode === 'outlines' && !sketch ? outlineOf(zone, draft) : []
+  const outlineBox = outline.length > 0 ? boxAround(outline) : undefined
+  const putOutlineBox = (to: Box) => outlineBox && putOutline(stretched(outline, outlineBox, to))
   const isEmpty = !box && proposed.length === 0 && around.length === 0 && mode === 'slots'
   return (
-    <section class="card plan-editor" aria-label={words.plan(warehouse.name)} onKeyDown={press}>
+    <section class="card plan-editor" aria-label={words.plan(warehouse.name)}>
       <div class="plan-choices">
-        <WarehouseChoice {...{ warehouse, warehouses }} onWarehouse={otherWarehouse} />
+        <WarehouseChoice
+          {...{ warehouse, warehouses }}
+          onWarehouse={(id) => (!isUnsaved || (!isSaving && agrees())) && onWarehouse(id)}
+        />
       </div>
       <ModeChoice
         mode={mode}
         onMode={(next) => {
           setMode(next)
-          setSketch(undefined)
           setRuler(undefined)
         }}
       />
@@ -241,10 +248,11 @@ const Editor = (props: EditorProps) => {
       ) : null}
       {mode === 'outlines' ? (
         <OutlineTools
-          {...{ zones, zone, slots, draft, sketch }}
+          {...{ zones, zone, slots, draft, sketch, copied }}
           hall={boxOf(slots, draft)}
           isLocked={isSaving}
           onZone={setOutlined}
+          onCopy={setCopied}
           onSketch={setSketch}
           onDraft={put}
         />
@@ -255,16 +263,20 @@ const Editor = (props: EditorProps) => {
       ) : null}
       {isEmpty ? null : (
         <Drawing
-          {...{ warehouse, zones, slots, proposed, draft, around, name, over }}
+          {...{ warehouse, zones, slots, proposed, draft, around, over }}
+          name={outlineBox && zone ? planShapeTexts.outline(zone.name) : name}
           imagePlace={live ?? place}
-          box={mode === 'slots' ? box : undefined}
-          onBox={(to: Box) => put(fitted(draft, selection, to))}
+          box={mode === 'slots' ? box : outlineBox}
+          onBox={(to: Box) => (outlineBox ? putOutlineBox(to) : put(fitted(draft, selection, to)))}
           onTap={tap}
         />
       )}
       {mode === 'image' && place ? <ImageFields place={place} isLocked={isSaving} onPlace={putImage} /> : null}
-      {mode === 'outlines' && zone && outlineOf(zone, draft).length > 0 ? (
-        <OutlineFields zone={zone} points={outlineOf(zone, draft)} isLocked={isSaving} onPoints={putOutline} />
+      {zone && outlineBox ? (
+        <>
+          <BoxFields key={`outline ${zone.id}`} box={outlineBox} isLocked={isSaving} onBox={putOutlineBox} />
+          <OutlineFields zone={zone} points={outline} isLocked={isSaving} onPoints={putOutline} />
+        </>
       ) : null}
       {mode === 'slots' && box ? (
         <BoxFields key={name} box={box} isLocked={isSaving} onBox={(to: Box) => put(fitted(draft, selection, to))} />
@@ -275,19 +287,50 @@ const Editor = (props: EditorProps) => {
         slotChanges={ofSlots.length}
         changes={changed}
         {...{ mayUndo, mayRedo }}
+        mayDiscard={isUnsaved}
         onSave={save}
         onUndo={undo}
         onRedo={redo}
-        onDiscard={() => put(unchanged)}
+        onDiscard={() => {
+          put(unchanged)
+          setSketch(undefined)
+          setNote('')
+        }}
       />
       <Makers
-        {...{ zones, slots, draft, taken, isUnsaved, isSaving }}
+        {...{ zones, slots, draft, taken, isSaving }}
+        isUnsaved={changed > 0}
         warehouseId={warehouse.id}
         onProposed={propose}
         onSaved={onSaved}
       />
     </section>
   )
+}
+
+/** What is drawn and not saved, and how it is kept in this browser for the account. `note`: what to say of what came back. */
+function useUnsaved({ username, warehouse, zones, slots }: EditorProps, isSaving: boolean) {
+  const plan = { warehouse, zones, slots }
+  const place = keptAs(username, plan)
+  const [back] = useState(() => readBack(place, plan))
+  const steps = useSteps(isSaving, back?.draft)
+  const [outlined, setOutlined] = useState(back?.outlined ?? 0)
+  const [sketch, setSketch] = useState(back?.sketch)
+  const isKept = useRef(true)
+  const { draft } = steps
+  const isEmpty = !sketch && changesOf(draft, slots).length === 0 && shapeChanges(draft, zones, warehouse).length === 0
+  useEffect(() => {
+    // What came back keeps its time until it is changed.
+    if (!isEmpty && draft === back?.draft && sketch === back.sketch) return
+    isKept.current = keep(place, isEmpty ? undefined : { draft, outlined, sketch }, plan)
+  }, [draft, outlined, sketch])
+  const [note] = useState(() => (back ? backWords(back, isEmpty, warehouse.timezone) : ''))
+  return { ...steps, outlined, setOutlined, sketch, setSketch, note, isKept: () => isKept.current === true }
+}
+
+function backWords({ at, leftOut }: Back, isEmpty: boolean, timeZone: string): string {
+  const back = isEmpty ? '' : words.back(exactTime(at, timeZone))
+  return `${back} ${leftOut.length === 0 ? '' : words.leftOut(leftOut.join(', '))}`.trim()
 }
 
 const ModeChoice = ({ mode, onMode }: { mode: Mode; onMode: (mode: Mode) => void }) => (

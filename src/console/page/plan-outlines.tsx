@@ -1,9 +1,9 @@
 import type { Point } from './answers.ts'
 import { Corners } from './plan-corners.tsx'
 import type { Draft, PlanSlot, PlanZone } from './plan-draft.ts'
-import { placeOf } from './plan-draft.ts'
+import { placeOf, stretched } from './plan-draft.ts'
 import type { Screen } from './plan-drawing.tsx'
-import type { Box } from './plan-geometry.ts'
+import { type Box, boxAround } from './plan-geometry.ts'
 import { PlanNumberField } from './plan-number-field.tsx'
 import { planShapeTexts as words } from './plan-shape-texts.ts'
 import { outlineAround, outlineOf, rectangleIn, strangersIn, withOutline, withZone } from './plan-shapes.ts'
@@ -16,7 +16,7 @@ const gridM = 0.1
 const digits = 3
 
 /** Returns the place of a tapped corner: that of a slot's corner within reach, else on the grid. Pure. */
-export function attracted(at: Point, reach: number, slots: readonly PlanSlot[], draft: Draft): Point {
+function attracted(at: Point, reach: number, slots: readonly PlanSlot[], draft: Draft): Point {
   let best: { readonly point: Point; readonly far: number } | undefined
   for (const slot of slots)
     for (const point of placeOf(slot, draft)) {
@@ -28,6 +28,27 @@ export function attracted(at: Point, reach: number, slots: readonly PlanSlot[], 
   return { x: onGrid(at.x), y: onGrid(at.y) }
 }
 
+/** Returns an outline that is being drawn after one more tap; a tap on its first corner ends it. Pure. */
+export function drawnOn(
+  sketch: readonly Point[],
+  { at, reach }: { readonly at: Point; readonly reach: number },
+  slots: readonly PlanSlot[],
+  draft: Draft,
+): { readonly points: readonly Point[]; readonly isWhole: boolean } {
+  const [first] = sketch
+  const isWhole = first !== undefined && sketch.length >= 3 && Math.hypot(first.x - at.x, first.y - at.y) <= reach
+  return { points: isWhole ? sketch : [...sketch, attracted(at, reach / 2, slots, draft)], isWhole }
+}
+
+/** An outline to be put beside itself, for other zones; `times` it was put already. */
+export type CopiedOutline = { readonly of: string; readonly points: readonly Point[]; readonly times: number }
+
+/** Returns the next copy: to the right of the ones before. Pure. */
+export function nextCopy({ points, times }: CopiedOutline): Point[] {
+  const box = boxAround(points)
+  return stretched(points, box, { ...box, x: box.x + (times + 1) * box.width })
+}
+
 type ToolProps = {
   readonly zones: readonly PlanZone[]
   readonly zone: PlanZone | undefined
@@ -37,19 +58,26 @@ type ToolProps = {
   readonly isLocked: boolean
   /** Corners that were tapped so far; undefined while nothing is being drawn. */
   readonly sketch: readonly Point[] | undefined
+  readonly copied: CopiedOutline | undefined
   readonly onZone: (id: number) => void
+  readonly onCopy: (copied: CopiedOutline) => void
   readonly onSketch: (points: readonly Point[] | undefined) => void
   readonly onDraft: (draft: Draft) => void
 }
 
 /** Chooses a zone, and draws, changes or removes its outline. */
 export const OutlineTools = (props: ToolProps) => {
-  const { zones, zone, slots, draft, hall, isLocked, sketch, onZone, onSketch, onDraft } = props
+  const { zones, zone, slots, draft, hall, isLocked, sketch, copied, onZone, onCopy, onSketch, onDraft } = props
   if (!zone) return <p>{words.noZones}</p>
   const outline = outlineOf(zone, draft)
   const own = slots.filter((slot) => slot.zoneId === zone.id && slot.retiredAt === null)
   const strangers = strangersIn(zone, slots, draft)
   const put = (points: readonly Point[]) => onDraft(withOutline(draft, zone, points))
+  const putCopy = (one: CopiedOutline) => {
+    if (isLocked) return
+    put(nextCopy(one))
+    onCopy({ ...one, times: one.times + 1 })
+  }
   return (
     <>
       <p class="muted">{words.outlineHelp}</p>
@@ -85,8 +113,18 @@ export const OutlineTools = (props: ToolProps) => {
             {words.rectangle}
           </button>
           {outline.length > 0 ? (
-            <button type="button" aria-disabled={isLocked ? 'true' : 'false'} onClick={() => put([])}>
-              {words.remove}
+            <>
+              <button type="button" onClick={() => onCopy({ of: zone.name, points: outline, times: 0 })}>
+                {words.copy}
+              </button>
+              <button type="button" aria-disabled={isLocked ? 'true' : 'false'} onClick={() => put([])}>
+                {words.remove}
+              </button>
+            </>
+          ) : null}
+          {copied && copied.of !== zone.name ? (
+            <button type="button" aria-disabled={isLocked ? 'true' : 'false'} onClick={() => putCopy(copied)}>
+              {words.putCopy(copied.of)}
             </button>
           ) : null}
           {strangers.length > 0 ? (
@@ -101,6 +139,7 @@ export const OutlineTools = (props: ToolProps) => {
         </div>
       )}
       {outline.length === 0 && !sketch ? <p class="muted">{words.noOutline}</p> : null}
+      <p role="status">{copied && copied.of === zone.name ? words.copied(copied.of) : ''}</p>
     </>
   )
 }

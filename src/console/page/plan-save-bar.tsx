@@ -4,6 +4,7 @@ import { download } from './plan-download.ts'
 import type { PlanSlot, PlanZone } from './plan-draft.ts'
 import type { Refusal } from './plan-save.ts'
 import { planTexts as words } from './plan-texts.ts'
+import { Said } from './said.tsx'
 
 type Props = {
   readonly warehouse: Warehouse
@@ -12,6 +13,8 @@ type Props = {
   /** How many changes there are, and how many of them are of slots. */
   readonly changes: number
   readonly slotChanges: number
+  /** Whether there is something to discard: a change, or the beginning of an outline. */
+  readonly mayDiscard: boolean
   readonly mayUndo: boolean
   readonly mayRedo: boolean
   readonly isSaving: boolean
@@ -25,7 +28,8 @@ type Props = {
 
 /** Saves, takes back or discards what is changed, and says what became of it. */
 export const SaveBar = (props: Props) => {
-  const { warehouse, zones, slots, changes, slotChanges, mayUndo, mayRedo, isSaving, note, refusals } = props
+  const { warehouse, zones, slots, changes, slotChanges, mayDiscard, mayUndo, mayRedo, isSaving, note, refusals } =
+    props
   const areSlots = changes === slotChanges
   const off = (is: boolean) => (is || isSaving ? 'true' : 'false')
   const pending = areSlots ? words.pending(changes) : words.pendingMixed(changes)
@@ -43,8 +47,8 @@ export const SaveBar = (props: Props) => {
         </button>
         <button
           type="button"
-          aria-disabled={off(changes === 0)}
-          onClick={() => !isSaving && changes > 0 && props.onDiscard()}
+          aria-disabled={off(!mayDiscard)}
+          onClick={() => !isSaving && mayDiscard && props.onDiscard()}
         >
           {words.discard}
         </button>
@@ -62,7 +66,7 @@ export const SaveBar = (props: Props) => {
             <ul>
               {refusals.map(({ label, why }) => (
                 <li key={label}>
-                  <strong>{label}</strong>: {why}
+                  <strong>{label}</strong>: <Said words={why} />
                 </li>
               ))}
             </ul>

@@ -7,7 +7,7 @@ const english = {
   modes: { slots: 'Slots', outlines: 'Outlines of zones', image: 'Picture of the hall' },
   zone: 'Zone to outline',
   outlineHelp:
-    'An outline shows where a zone is, also where it has no slots. It moves no slot. Drag its round corners; by keys: arrows move a corner, plus adds one behind it, Delete removes it.',
+    'An outline shows where a zone is, also where it has no slots. It moves no slot. Drag its frame to move it whole, the frame’s lower right corner to resize it, its round corners for another shape; by keys: arrows move a corner, plus adds one behind it, Delete removes it.',
   noZones: 'This warehouse has no zone yet. Next: make one below, under “Zones”.',
   outline: (zone: string) => `Outline of ${zone}`,
   noOutline: 'This zone has no outline: the plan shows it around its slots.',
@@ -20,6 +20,9 @@ const english = {
   around: 'Outline around its slots',
   rectangle: 'Rectangle in the middle',
   remove: 'Remove outline',
+  copy: 'Copy outline',
+  copied: (zone: string) => `The outline of ${zone} is copied. Choose the zone that gets one like it.`,
+  putCopy: (zone: string) => `Same outline as ${zone}, beside it`,
   putInside: (n: number, zone: string) =>
     n === 1 ? `Put the 1 slot inside into ${zone}` : `Put the ${number(n)} slots inside into ${zone}`,
   cornerX: (n: number) => `Corner ${n}, from the left`,
@@ -67,7 +70,7 @@ const german: typeof english = {
   modes: { slots: 'Stellplätze', outlines: 'Umrisse von Bereichen', image: 'Bild der Halle' },
   zone: 'Bereich, der umrissen wird',
   outlineHelp:
-    'Ein Umriss zeigt, wo ein Bereich ist, auch wo er keine Stellplätze hat. Er bewegt keinen Stellplatz. Die runden Ecken lassen sich ziehen; mit Tasten: Pfeile verschieben eine Ecke, Plus fügt dahinter eine an, Entf entfernt sie.',
+    'Ein Umriss zeigt, wo ein Bereich ist, auch wo er keine Stellplätze hat. Er bewegt keinen Stellplatz. Den Rahmen ziehen verschiebt ihn im Ganzen, die Ecke des Rahmens unten rechts ändert die Größe, die runden Ecken ändern die Form; mit Tasten: Pfeile verschieben eine Ecke, Plus fügt dahinter eine an, Entf entfernt sie.',
   noZones: 'Dieses Lager hat noch keinen Bereich. Als Nächstes: unten unter „Bereiche“ einen anlegen.',
   outline: (zone) => `Umriss von ${zone}`,
   noOutline: 'Dieser Bereich hat keinen Umriss: Der Plan zeigt ihn um seine Stellplätze.',
@@ -81,6 +84,9 @@ const german: typeof english = {
   around: 'Umriss um seine Stellplätze',
   rectangle: 'Rechteck in der Mitte',
   remove: 'Umriss entfernen',
+  copy: 'Umriss kopieren',
+  copied: (zone) => `Der Umriss von ${zone} ist kopiert. Jetzt den Bereich wählen, der einen gleichen bekommt.`,
+  putCopy: (zone) => `Gleicher Umriss wie ${zone}, daneben`,
   putInside: (n, zone) =>
     n === 1 ? `Den 1 Stellplatz darin zu ${zone} nehmen` : `Die ${number(n)} Stellplätze darin zu ${zone} nehmen`,
   cornerX: (n) => `Ecke ${n}, von links`,

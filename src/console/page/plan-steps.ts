@@ -1,10 +1,13 @@
-import { useState } from 'hono/jsx/dom'
+import { useEffect, useRef, useState } from 'hono/jsx/dom'
 import { type Draft, unchanged } from './plan-draft.ts'
 
 /** What was drawn step by step, the newest last, and what was taken back, the newest first. */
 type Steps = { readonly drafts: readonly Draft[]; readonly undone: readonly Draft[] }
 
-const begun = (draft: Draft): Steps => ({ drafts: [draft], undone: [] })
+const begun = (...drafts: readonly Draft[]): Steps => ({ drafts, undone: [] })
+
+/** Fields in which Ctrl+Z is about what is typed. */
+const typedIn = 'textarea, input:not([type=radio], [type=checkbox], [type=color], [type=range], [type=file])'
 
 const takenBack = ({ drafts, undone }: Steps): Steps =>
   drafts.length < 2 ? { drafts, undone } : { drafts: drafts.slice(0, -1), undone: [...drafts.slice(-1), ...undone] }
@@ -14,22 +17,38 @@ const doneAgain = ({ drafts, undone }: Steps): Steps => ({
   undone: undone.slice(1),
 })
 
+type Presser = { readonly current: ((event: KeyboardEvent) => void) | null }
+
+/** Of the plan that is on the page. An effect may run twice: a listener that is the same one is added once. */
+let presser: Presser | undefined
+const listen = (event: KeyboardEvent) => presser?.current?.(event)
+
 /**
- * Keeps what is drawn until it is saved. Ctrl+Z takes a step back, Ctrl+Shift+Z or Ctrl+Y does it again; in a field they are
- * about what is typed. Nothing changes while it is locked.
+ * Keeps what is drawn until it is saved. Ctrl+Z takes a step back, Ctrl+Shift+Z or Ctrl+Y does it again, wherever the focus
+ * is; in a field they are about what is typed. Nothing changes while it is locked. `kept`: what is drawn already.
  */
-export function useSteps(isLocked: boolean) {
-  const [{ drafts, undone }, set] = useState<Steps>(begun(unchanged))
+export function useSteps(isLocked: boolean, kept: Draft | undefined) {
+  const [{ drafts, undone }, set] = useState<Steps>(kept ? begun(unchanged, kept) : begun(unchanged))
   const undo = () => !isLocked && set(takenBack)
   const redo = () => !isLocked && set(doneAgain)
   const press = (event: KeyboardEvent) => {
     const key = event.key.toLowerCase()
     const isCommand = (event.ctrlKey || event.metaKey) && !event.altKey && (key === 'z' || key === 'y')
-    if (!isCommand || (event.target instanceof Element && event.target.matches('input, textarea'))) return
+    if (!isCommand || (event.target instanceof Element && event.target.matches(typedIn))) return
+    if (document.querySelector('dialog:modal')) return
     event.preventDefault()
     if (key === 'y' || event.shiftKey) redo()
     else undo()
   }
+  const newest = useRef(press)
+  newest.current = press
+  useEffect(() => {
+    presser = newest
+    document.addEventListener('keydown', listen)
+    return () => {
+      if (presser === newest) presser = undefined
+    }
+  }, [])
   return {
     draft: drafts.at(-1) ?? unchanged,
     mayUndo: drafts.length > 1,
@@ -40,6 +59,5 @@ export function useSteps(isLocked: boolean) {
     beginWith: (draft: Draft) => set(begun(draft)),
     undo,
     redo,
-    press,
   }
 }
