@@ -102,3 +102,21 @@ t.test('types of zones and goods, and kinds of devices, are German words on a Ge
   await page.getByText('Wandbildschirm', { exact: true }).waitFor()
   await page.getByText('Zugelassene Arten: Kiste, Fass').first().waitFor()
 })
+
+t.test('why a label or a slot of the plan is refused is marked as English on a German page', inBrowser, async (t) => {
+  const { gateway, url } = await place(t, { printers: [{ name: 'dock-1', host: '127.0.0.1' }] })
+  await furnish(gateway, ['A-01'])
+  const { page } = await open(t, browser, `${url}labels`, { locale: 'de-DE' })
+  await signIn(page, 'ada')
+  await page.getByLabel('Bezeichnungen der Stellplätze').fill('Z-99')
+  await page.getByRole('button', { name: 'Auf diesem Drucker drucken' }).click()
+  const refused = page.getByRole('listitem').filter({ hasText: 'Z-99: ' })
+  await refused.locator('[lang=en]').waitFor()
+  await page.goto(`${url}plan`)
+  await page.getByLabel('Von links').fill('3')
+  await page.getByLabel('Von links').press('Enter')
+  const error = { code: 'VALIDATION_ERROR', message: 'The slot is too narrow', details: null }
+  await page.route('**/api/whms/slots/batch', (route) => route.fulfill({ status: 400, json: { error } }))
+  await page.getByRole('button', { name: '1 Stellplatz speichern' }).click()
+  await page.getByRole('alert').getByRole('listitem').locator('[lang=en]').getByText('The slot is too narrow').waitFor()
+})

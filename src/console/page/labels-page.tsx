@@ -7,6 +7,7 @@ import { Icon } from './icons.tsx'
 import { codesOf, type LabelForm, onSheet, pictureOf, printOf, type Wrong, wrongIn } from './label-order.ts'
 import { labelTexts as words } from './label-texts.ts'
 import { moment } from './moments.ts'
+import { Said } from './said.tsx'
 import { texts } from './texts.ts'
 import { wasSent } from './typed.ts'
 import { useLive } from './use-live.ts'
@@ -222,7 +223,9 @@ const Order = ({ answer: { printers, zones, slots }, acts, mayPrint, onLeft }: O
         {refused.length === 0 ? null : (
           <ul class="goods-rows problem">
             {refused.map((one) => (
-              <li key={one}>{one}</li>
+              <li key={one}>
+                <Said words={one} />
+              </li>
             ))}
           </ul>
         )}
@@ -339,7 +342,7 @@ const Jobs = ({ answer: { jobs, timeZone }, acts, mayPrint }: { answer: Answer; 
             {job.printer}, {moment(job.createdAt, timeZone)}
             {job.attempts > 1 ? `, ${words.tried(job.attempts)}` : ''}
           </p>
-          {job.lastError === null ? null : <p>{job.lastError}</p>}
+          {job.lastError === null ? null : <p lang="en">{job.lastError}</p>}
           {mayPrint ? <JobActs job={job} acts={acts} /> : null}
         </li>
       ))}
@@ -384,7 +387,11 @@ const Printers = ({ printers }: { printers: readonly Printer[] }) => (
             </span>{' '}
             <span class={`chip ${one.waiting === 0 ? 'ok' : 'warn'}`}>{words.waiting(one.waiting)}</span>
           </p>
-          {one.lastError === null ? null : <p class="problem">{one.lastError}</p>}
+          {one.lastError === null ? null : (
+            <p class="problem" lang="en">
+              {one.lastError}
+            </p>
+          )}
         </li>
       ))}
     </ul>

@@ -5,6 +5,7 @@ import type { Entry } from './day-entries.ts'
 import { type Day, dateAfter, dateIn } from './day-line.ts'
 import { locale } from './language.ts'
 import { MaskEditor } from './mask-editor.tsx'
+import { Said } from './said.tsx'
 import { tuneTexts as words } from './tune-texts.ts'
 import {
   type Area,
@@ -130,7 +131,7 @@ const Panel = ({
       </p>
       {problem === '' ? null : (
         <p class="problem" role="alert">
-          {words.failed(problem)}{' '}
+          <Said words={words.failed(problem)} />{' '}
           <button type="button" onClick={retry}>
             {words.again}
           </button>
@@ -252,7 +253,7 @@ const Keep = ({ camera, tried, now }: { camera: ListedCamera; tried: Tried; now:
       </div>
       {camera.motion.running && tried.sensitivity !== now.sensitivity ? <p class="muted">{words.useHelp}</p> : null}
       <p class="problem" role="alert">
-        {problem}
+        <Said words={problem} />
       </p>
     </section>
   )

@@ -7,6 +7,7 @@ import { askNewest } from './asking.ts'
 import { BoxFrame, Field, SureButton, useBoxActs } from './box-frame.tsx'
 import { boxTexts } from './box-texts.ts'
 import { gatewayWords } from './language.ts'
+import { Said } from './said.tsx'
 import { texts } from './texts.ts'
 import { wasSent } from './typed.ts'
 import { useLive } from './use-live.ts'
@@ -232,7 +233,7 @@ const Settings = ({ heading, button, done, webhook, types, isBusy, onAct, onSend
       <fieldset class="box-choice">
         <legend>{words.events}</legend>
         <p class="problem" role="alert">
-          {fields.get('events') ?? ''}
+          <Said words={fields.get('events') ?? ''} />
         </p>
         <div class="event-types">
           {groups.map((group) => (
