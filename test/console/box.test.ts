@@ -126,7 +126,8 @@ t.test('the system says how it is as a whole, and of what needs care why and whe
   const toDo = page.getByRole('link', { name: 'What to do' })
   await page.getByText('It can be read, and its log is signed.').waitFor()
   t.equal(await whole.innerText(), 'All is well.')
-  t.same([...new Set(await page.locator('.system-part .chip').allInnerTexts())], ['well'])
+  t.same([...new Set(await page.locator('.system-part .chip').allInnerTexts())], ['well', 'not set up'])
+  t.match(await page.locator('.system-part').filter({ hasText: 'not set up' }).innerText(), 'No backup is scheduled.')
   t.equal(await toDo.count(), 0)
   for (const [status, of, part, said, name, chip] of [
     ['degraded', 'degraded', 'disk', 'It works, and something needs care.', 'Disk', 'needs care'],
