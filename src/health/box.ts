@@ -41,6 +41,9 @@ type BoxNeeds = {
   readonly heat?: (() => Promise<Heat>) | undefined
 }
 
+/** What asks for the heat starts several programs, for which a gateway that is about to answer its first request has no time. */
+export const firstSampleMs = 1000
+
 /** Asks the machine how it is: for metrics at most once in ten seconds, for health every half minute. */
 export class Box {
   readonly #needs: BoxNeeds
@@ -62,7 +65,7 @@ export class Box {
       void this.sample()
       this.#cancel = this.#needs.clock.after(watchEveryMs, round)
     }
-    this.#cancel ??= this.#needs.clock.after(0, round)
+    this.#cancel ??= this.#needs.clock.after(firstSampleMs, round)
   }
 
   stop(): void {

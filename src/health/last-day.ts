@@ -1,5 +1,5 @@
 import { type Clock, isoTime } from '../platform/index.ts'
-import type { BoxSample } from './box.ts'
+import { type BoxSample, firstSampleMs } from './box.ts'
 
 const everyMs = 60_000
 /** A day of minutes: 1,440 rows of nine numbers, about 150 kB. */
@@ -48,7 +48,7 @@ export class LastDay {
       void this.take()
       this.#cancel = this.#needs.clock.after(everyMs, round)
     }
-    this.#cancel ??= this.#needs.clock.after(0, round)
+    this.#cancel ??= this.#needs.clock.after(firstSampleMs, round)
   }
 
   stop(): void {

@@ -49,6 +49,24 @@ t.test('a processor that is slowed down is known by what the kernel of each kind
   t.match(heatFinding({ celsius: 50, ...pi('50005') }), { verdict: 'change', what: /power supply is too weak/ })
 })
 
+t.test('a gateway that starts asks the box how it is once it has answered for a second', async (t) => {
+  let asked = 0
+  const heat = async () => {
+    asked += 1
+    return coolBox
+  }
+  const gateway = await testGateway({ heat, timeServices: { ask: async () => undefined } })
+  t.teardown(() => gateway.end())
+  for (const worker of gateway.workers) {
+    await worker.start?.()
+    t.teardown(() => worker.stop?.())
+  }
+  gateway.clock.advance(900)
+  t.equal(asked, 0, 'not while it starts')
+  gateway.clock.advance(200)
+  t.equal(asked, 1, 'once for all who want to know')
+})
+
 /** Lets time pass as the daemon does: the box is asked every half minute, and health looks after it. */
 async function pass({ clock, health, metricsText }: TestGateway, ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += 30_000) {
