@@ -3,7 +3,7 @@ import t from 'tap'
 import { violations } from '../support/axe.ts'
 import { inBrowser, launchBrowser, open, type Place, place, record, signIn } from '../support/browser.ts'
 import { furnish, type Person, people } from '../support/gateway.ts'
-import { openRequests, untilQuiet } from '../support/page-time.ts'
+import { followed, type LivePage } from '../support/live-page.ts'
 import { scannerAt } from '../support/scanner.ts'
 import { pictureOf, screens } from '../support/screens.ts'
 
@@ -226,22 +226,24 @@ t.test(
     const at = await place(t)
     await story(at)
     const { page } = await open(t, browser, `${at.url}find/P-1`)
-    await page.clock.install()
-    const waiting = openRequests(page)
+    const live = await followed(page)
     await signIn(page, 'sven')
     await page.getByText(/^In A-01-02 since /).waitFor()
-    await untilQuiet(page, waiting, /story|scan/)
-    const asked: string[] = []
-    page.on('request', (request) => asked.push(new URL(request.url()).pathname))
-    const ofStory = () => asked.filter((path) => /story|scan/.test(path)).length
+    const isOfStory = (path: string) => /story|scan/.test(path)
+    await live.rest(isOfStory)
+    live.asked.length = 0
+    const ofStory = () => live.asked.filter(isOfStory).length
     await record(at.gateway, { event_type: 'PLACED', slot_code: 'A-01-01', asset_barcode: 'P-9' })
+    await live.hears('event')
     // Once a minute the page asks anyway: what is looked at here lies before that.
-    await page.clock.runFor(15_000)
+    await live.goOn(10_000)
     t.equal(ofStory(), 0, 'another pallet elsewhere is no reason to ask')
     await record(at.gateway, { event_type: 'REMOVED', slot_code: 'A-01-02', asset_barcode: 'P-1' })
-    await page.getByText(/^Removed from A-01-02 on /).waitFor({ timeout: 15_000 })
+    await live.hears('event', 2)
+    await live.goOn(5000)
+    await live.settle()
+    await page.getByText(/^Removed from A-01-02 on /).waitFor()
     t.equal(await page.locator('.small-plan').count(), 0)
-    await page.clock.runFor(5000)
     t.equal(ofStory(), 2, 'a scan and a story')
   },
 )
@@ -327,31 +329,29 @@ t.test(
   async (t) => {
     const at = await place(t)
     await reported(at)
-    const pages: Page[] = []
-    const waiting: ReadonlySet<unknown>[] = []
+    const views: LivePage[] = []
     for (const path of ['find/P-1', 'incidents', 'incidents/1']) {
       const { page } = await open(t, browser, `${at.url}${path}`)
-      await page.clock.install()
-      waiting.push(openRequests(page))
+      const live = await followed(page)
       await signIn(page, 'sven')
       await page.getByText('Crushed corner').first().waitFor()
-      await page.clock.pauseAt(Date.now() + 60_000)
-      pages.push(page)
+      await live.rest((asked) => asked.includes('incidents'))
+      views.push(live)
     }
-    for (const [n, page] of pages.entries()) await untilQuiet(page, waiting[n] ?? new Set(), /incidents/)
-    const aSecond = async (page: Page) => {
-      for (let n = 0; n < 50; n += 1) await page.clock.runFor(19)
+    const agree = async (changes: number) => {
+      for (const live of views) await live.hears('incident', changes)
+      for (const live of views) await live.goOn(1000)
     }
     const post = async (path: string, body: unknown) => {
       const answer = await at.gateway.ask('POST', `/api/governance/incidents${path}`, { by: people.sven, body })
       t.ok(answer.status <= 201, answer.text)
     }
     await post('/1/investigate', {})
-    await Promise.all(pages.map(aSecond))
-    for (const page of pages) await page.locator('.chip').getByText('Under investigation').waitFor()
+    await agree(1)
+    for (const { page } of views) await page.locator('.chip').getByText('Under investigation').waitFor()
     await post('', { severity: 'low', category: 'water', evidenceReferences: ['asset:P-1'] })
-    await Promise.all(pages.map(aSecond))
-    for (const page of pages.slice(0, 2)) await page.getByRole('link', { name: 'Incident 4: water' }).waitFor()
+    await agree(2)
+    for (const { page } of views.slice(0, 2)) await page.getByRole('link', { name: 'Incident 4: water' }).waitFor()
   },
 )
 

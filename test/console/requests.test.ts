@@ -1,9 +1,8 @@
-import type { Browser, Page } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import t from 'tap'
 import { inBrowser, launchBrowser, open, type Place, place, record, signIn } from '../support/browser.ts'
-import { until } from '../support/cloud.ts'
 import { furnish, people, type TestGateway } from '../support/gateway.ts'
-import { openRequests, settle } from '../support/page-time.ts'
+import { followed, type LivePage } from '../support/live-page.ts'
 
 t.setTimeout(240_000)
 
@@ -71,19 +70,16 @@ const views = [
 async function openViews(
   t: Parameters<typeof open>[0],
   { url, ids }: Dock,
-): Promise<{ view: string; page: Page; asked: string[] }[]> {
+): Promise<{ view: string; live: LivePage }[]> {
   const opened = []
   for (const view of views) {
     const { page } = await open(t, browser, `${url}${view.replace('ID', ids[0] ?? '')}`)
-    await page.clock.install()
-    const asked: string[] = []
-    page.on('request', (request) => {
-      const { pathname } = new URL(request.url())
-      if (pathname.startsWith('/api/') && !/stream|session/.test(pathname)) asked.push(pathname)
-    })
-    await signIn(page, 'sven')
+    const live = await followed(page)
+    // Alerts are for an admin alone.
+    await signIn(page, view === 'alerts' ? 'ada' : 'sven')
     await page.locator('header .views, header nav').first().waitFor()
-    opened.push({ view, page, asked })
+    await live.hears('hello')
+    opened.push({ view, live })
   }
   return opened
 }
@@ -94,13 +90,19 @@ t.test(
   async (t) => {
     const made = await dock(t)
     const screens = await openViews(t, made)
-    for (const { page } of screens) await page.clock.runFor(70_000)
-    for (const { asked } of screens) asked.length = 0
+    for (const { live } of screens) {
+      await live.stop()
+      await live.page.clock.runFor(70_000)
+      await live.settle()
+      live.asked.length = 0
+    }
     for (let n = 0; n < stepsAMinute; n += 1) {
       await step(made, n)
-      for (const { page } of screens) for (let part = 0; part < 4; part += 1) await page.clock.runFor(1000)
+      for (const { live } of screens) for (let part = 0; part < 4; part += 1) await live.page.clock.runFor(1000)
     }
-    for (const { view, asked } of screens) {
+    for (const { view, live } of screens) {
+      // A photo never changes, so the browser keeps it.
+      const asked = live.asked.filter((path, at, all) => !path.includes('/photos/') || all.indexOf(path) === at)
       const most = mostOf[view] ?? mostAScreen
       t.ok(asked.length <= most, `/${view}: ${asked.length} requests a minute\n${asked.join('\n')}`)
     }
@@ -110,14 +112,13 @@ t.test(
 t.test('a board has what came by the stream before it asks for anything', inBrowser, async (t) => {
   const made = await dock(t)
   const { page } = await open(t, browser, `${made.url}units`)
-  const asking = openRequests(page)
-  await page.clock.install()
+  const live = await followed(page)
   await signIn(page, 'sven')
   const stage = (name: string) => page.getByRole('region', { name, exact: true })
   await stage('registered').getByRole('link', { name: 'DN-2' }).waitFor()
-  await until(() => made.gateway.streamHub.size > 0)
+  await live.hears('hello')
   await page.clock.runFor(70_000)
-  await settle(page, asking)
+  await live.settle()
   await page.route('**/api/whms/**', (route) => route.abort())
   await post(made.gateway, `${units}/${made.ids[1]}/advance`, {})
   await stage('receiving').getByRole('link', { name: 'DN-2' }).waitFor()
@@ -136,33 +137,37 @@ t.test('a thing to do that the stream does not tell goes within some 15 s', inBr
   const made = await dock(t)
   await record(made.gateway, { event_type: 'PLACED', slot_code: 'A-01-01', asset_barcode: 'P-7' })
   const { page } = await open(t, browser, `${made.url}todo`)
-  await page.clock.install()
+  const live = await followed(page)
   await signIn(page, 'sven')
   const unregistered = page.getByText('Pallet P-7: no one has registered this pallet')
   await unregistered.waitFor()
-  await until(() => made.gateway.streamHub.size > 0)
+  await live.hears('hello')
   await page.clock.runFor(20_000)
+  await live.settle()
   await unregistered.waitFor()
   const asset = { asset_id: 'P-7', type: 'pallet' }
   const { status } = await made.gateway.ask('POST', '/api/whms/assets', { by: people.ada, body: asset })
   t.equal(status, 201)
   await page.clock.runFor(16_000)
-  await unregistered.waitFor({ state: 'detached', timeout: 10_000 })
+  await live.settle()
+  await unregistered.waitFor({ state: 'detached' })
 })
 
 t.test('things to do come and go with what the stream tells, before anything is asked for', inBrowser, async (t) => {
   const made = await dock(t)
   const { page } = await open(t, browser, `${made.url}todo`)
-  const asking = openRequests(page)
-  await page.clock.install()
+  const live = await followed(page)
   await signIn(page, 'sven')
   await page.getByText('Camera Dock door 1 does not watch').waitFor()
-  await until(() => made.gateway.streamHub.size > 0)
+  await live.hears('hello')
   await page.clock.runFor(20_000)
+  await live.settle()
   await post(made.gateway, `${units}/${made.ids[2]}/hold`, { reason: 'papers' })
+  await live.hears('unit')
   await page.clock.runFor(20_000)
+  await live.settle()
   await page.getByText('Unit DN-3 is on hold').waitFor()
-  await settle(page, asking)
+  await live.settle()
   await page.route('**/api/**', (route) => route.abort())
   await post(made.gateway, `${units}/${made.ids[2]}/resume`, {})
   await page.getByText('Unit DN-3 is on hold').waitFor({ state: 'detached' })

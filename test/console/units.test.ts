@@ -13,6 +13,7 @@ import {
 import { violations } from '../support/axe.ts'
 import { inBrowser, launchBrowser, open, type Place, place, record, signIn } from '../support/browser.ts'
 import { furnish, heldPhoto, people, type TestGateway } from '../support/gateway.ts'
+import { followed, type LivePage } from '../support/live-page.ts'
 import { lookAt } from '../support/look.ts'
 
 t.setTimeout(240_000)
@@ -86,36 +87,26 @@ t.test(
   async (t) => {
     const { gateway, url, first } = await dock(t)
     const views = ['units', 'units', `units/${first}`, 'find/DN-4711']
-    const pages: Page[] = []
+    const screens: LivePage[] = []
     for (const path of views) {
       const { page } = await open(t, browser, `${url}${path}`)
-      await page.clock.install()
+      const live = await followed(page)
       await signIn(page, 'sven')
       await page.getByText('DN-4711').first().waitFor()
-      await page.clock.pauseAt(Date.now() + 60_000)
-      pages.push(page)
+      await live.rest((asked) => /transport-units|scan/.test(asked))
+      screens.push(live)
     }
-    const asked: string[] = []
-    for (const page of pages) page.on('request', (request) => asked.push(new URL(request.url()).pathname))
-    const isQuiet = async () => {
-      asked.length = 0
-      for (const page of pages) await page.clock.runFor(20_000)
-      return !asked.some((path) => /transport-units|scan/.test(path))
-    }
-    // The stream may come late, and what came before it is asked for once more.
-    let rounds = 1
-    while (rounds < 5 && !(await isQuiet())) rounds += 1
-    t.ok(rounds < 5, 'nothing is asked for while nothing is recorded')
-    const aSecond = async (page: Page) => {
-      for (let n = 0; n < 50; n += 1) await page.clock.runFor(19)
+    const agree = async (changes: number) => {
+      for (const live of screens) await live.hears('unit', changes)
+      for (const live of screens) await live.goOn(1000)
     }
     const held = (page: Page) => page.getByText(/On hold: seal is broken|^on hold$/).first()
     await post(gateway, `${units}/${first}/hold`, { reason: 'seal is broken' })
-    await Promise.all(pages.map(aSecond))
-    for (const page of pages) await held(page).waitFor()
+    await agree(1)
+    for (const { page } of screens) await held(page).waitFor()
     await post(gateway, `${units}/${first}/resume`, {})
-    await Promise.all(pages.map(aSecond))
-    for (const page of pages) await held(page).waitFor({ state: 'hidden' })
+    await agree(2)
+    for (const { page } of screens) await held(page).waitFor({ state: 'hidden' })
   },
 )
 

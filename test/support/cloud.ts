@@ -3,6 +3,7 @@ import { databaseFile } from '../../src/database/index.ts'
 import { type Answer, type TestGateway, type TestGatewayOptions, testGateway } from './gateway.ts'
 import { SimulatedClock } from './simulated-clock.ts'
 import { StorageServer, type StorageServerOptions, type StorageUser } from './storage-server.ts'
+import { patienceMs } from './waiting.ts'
 
 type Test = { teardown(work: () => unknown): void }
 
@@ -109,11 +110,10 @@ export async function auditOfCallers(gateway: TestGateway): Promise<AuditedCalle
   return rows.map((row) => ({ ...row, changes: row.changes === null ? null : JSON.parse(row.changes) }))
 }
 
-/** Lets the network do its work until something is so; no clock decides. */
+/** Lets the network do its work until something is so. Looks at each turn of the event loop: however quick the machine is. */
 export async function until(isSo: () => boolean): Promise<void> {
-  for (let turn = 0; turn < 100_000; turn += 1) {
-    if (isSo()) return
+  for (const end = performance.now() + patienceMs; !isSo(); ) {
+    if (performance.now() > end) throw new Error('it never came to be so')
     await new Promise((resolve) => setImmediate(resolve))
   }
-  throw new Error('it never came to be so')
 }
