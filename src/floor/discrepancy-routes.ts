@@ -1,4 +1,4 @@
-import { type Api, listOf, operation, pageOfAll } from '../http/index.ts'
+import { type Api, listOf, operation, sendShared } from '../http/index.ts'
 import type { Discrepancies } from './discrepancies.ts'
 import { Discrepancy, discrepanciesQuery } from './discrepancy-schema.ts'
 
@@ -18,6 +18,6 @@ export function discrepancyRoutes(api: Api, discrepancies: Discrepancies): void 
   api.openapi(listDiscrepancies, async (c) => {
     const { at, known_at, limit, offset, ...query } = c.req.valid('query')
     const when = { atMs: at, knownAtMs: known_at }
-    return c.json(pageOfAll(await discrepancies.find(c.get('caller'), when, query), { limit, offset }), 200)
+    return sendShared(c, await discrepancies.find(c.get('caller'), when, query), { limit, offset })
   })
 }

@@ -1,5 +1,6 @@
 import { type IncomingMessage, type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { promisify } from 'node:util'
 import { createGzip, gzip } from 'node:zlib'
 import { takesGzip } from './accept-encoding.ts'
 
@@ -11,12 +12,35 @@ const manyBytes = 32 * 1024
 const usualLevel = 6
 const quickLevel = 1
 
+const gzipped = promisify(gzip)
+
 /** How long a client that is still sending may take to read its refusal. */
 const lingerMs = 5000
 
 type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[]
 type Head = { readonly status: number; readonly headers: OutgoingHttpHeaders }
 type Whenever = (error?: Error | null) => void
+
+/** Bodies that many answers send, and what they are compressed; undefined: not yet. */
+const manyTimes = new WeakMap<Buffer, Promise<Buffer> | undefined>()
+
+/** Notes that these bytes, which do not change any more, are the body of many answers: they are compressed once. */
+export function sentToMany<Body extends Buffer>(body: Body): Body {
+  manyTimes.set(body, undefined)
+  return body
+}
+
+/** Compresses a body off the main thread; one that many answers send only for the first of them. */
+function pack(body: Buffer): Promise<Buffer> {
+  const known = manyTimes.get(body)
+  if (known) return known
+  const packed = gzipped(body, { level: body.length < manyBytes ? usualLevel : quickLevel })
+  if (manyTimes.has(body)) {
+    manyTimes.set(body, packed)
+    packed.catch(() => manyTimes.set(body, undefined))
+  }
+  return packed
+}
 
 /**
  * An HTTP response that compresses itself. Text of 1 KiB or more is sent with gzip when the client accepts it: a body that
@@ -87,15 +111,14 @@ export class Answer<Request extends IncomingMessage = IncomingMessage> extends S
       super.end(bytes)
       return
     }
-    gzip(bytes, { level: bytes.length < manyBytes ? usualLevel : quickLevel }, (error, packed) => {
+    const send = (packed: Buffer) => {
       if (this.destroyed) return
-      if (error) {
-        this.destroy(error)
-        return
-      }
       super.writeHead(status, { ...headers, 'content-encoding': 'gzip', 'content-length': packed.length })
       super.end(packed)
-    })
+    }
+    pack(bytes)
+      .then(send)
+      .catch((error: Error) => this.destroy(error))
   }
 
   #beginStream({ status, headers: { 'content-length': _, ...headers } }: Head): void {
@@ -156,5 +179,6 @@ function isPackable(headers: OutgoingHttpHeaders): boolean {
 
 function bytesOf(chunk: unknown): Buffer | undefined {
   if (typeof chunk === 'string') return Buffer.from(chunk)
+  if (Buffer.isBuffer(chunk)) return chunk
   return chunk instanceof Uint8Array ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength) : undefined
 }

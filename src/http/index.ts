@@ -64,6 +64,7 @@ export {
   pageOfAll,
   sendAll,
   sendPage,
+  sendShared,
 } from './pagination.ts'
 export { sharedParameter } from './parameters.ts'
 export { printedPagePolicy } from './printed-page.ts'

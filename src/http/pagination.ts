@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
+import { sentToMany } from './answer.ts'
 import type { AppEnv } from './context.ts'
 import { type RawAnswer, rawAnswer } from './envelope.ts'
 import { queryInteger } from './fields.ts'
@@ -77,6 +78,24 @@ function pageOf<T>(data: T[], total: number, query: { limit?: number | undefined
     data,
     pagination: { limit: query.limit ?? null, offset, total, hasMore, nextCursor: null },
   }
+}
+
+/** Pages of rows that many callers get, as they are sent. Callers choose the pages, so few are kept. */
+const sharedPages = new WeakMap<readonly unknown[], Map<string, Buffer<ArrayBuffer>>>()
+const mostSharedPages = 8
+
+/** Sends what `pageOfAll` returns, of rows that do not change and that many callers get: written and compressed once for all of them. */
+export function sendShared(
+  c: Context<AppEnv>,
+  rows: readonly unknown[],
+  query: { limit?: number | undefined; offset?: number | undefined },
+): RawAnswer {
+  const pages = sharedPages.get(rows) ?? new Map<string, Buffer<ArrayBuffer>>()
+  sharedPages.set(rows, pages)
+  const key = `${query.limit} ${query.offset}`
+  const page = pages.get(key) ?? sentToMany(Buffer.from(JSON.stringify(pageOfAll(rows, query))))
+  if (pages.size < mostSharedPages) pages.set(key, page)
+  return rawAnswer(c.body(page, 200, { 'Content-Type': 'application/json' }))
 }
 
 /** Sends what `pageOf` returns, of rows that are JSON already. */

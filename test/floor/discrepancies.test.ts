@@ -1,7 +1,10 @@
 import t from 'tap'
-import { furnish, people, type TestGateway, testGateway } from '../support/gateway.ts'
+import { placeOf } from '../support/browser.ts'
+import { furnish, people, signedIn, type TestGateway, testGateway } from '../support/gateway.ts'
 
 let photos = 0
+
+type ListPage = { readonly data: readonly object[]; readonly pagination: { readonly total: number } }
 
 async function yard(t: { teardown(end: () => void): void }, config = {}): Promise<TestGateway> {
   const gateway = await testGateway({ config })
@@ -213,6 +216,35 @@ t.test('of a warehouse that the caller may not see no discrepancy is told', asyn
     t.equal((await list(gateway)).pagination.total, 0, when)
   }
 })
+
+t.test(
+  'screens that share a look get the page that each of them asks for, compressed where they take it',
+  async (t) => {
+    const gateway = await yard(t)
+    const { url } = await placeOf(t, gateway)
+    for (let n = 1; n <= 9; n += 1) await book(gateway, 'PLACED', 'A', `P-${n}`)
+    const { data, pagination } = await list(gateway)
+    t.ok(data.length > 3)
+    const ask = async (query: string, accept: string) => {
+      const headers = { ...signedIn(people.vera), 'Accept-Encoding': accept }
+      const answer = await fetch(`${url}api/whms/discrepancies${query}`, { headers })
+      return { encoding: answer.headers.get('content-encoding'), body: (await answer.json()) as ListPage }
+    }
+    const queries = ['', '?limit=2', '?offset=1', '?limit=2&offset=1', '?limit=0', '?offset=0', '?limit=3&offset=100']
+    const asked = [...queries, ...queries].flatMap((query) => ['gzip', 'identity'].map((accept) => ({ query, accept })))
+    const answers = await Promise.all(asked.map(({ query, accept }) => ask(query, accept)))
+    for (const [at, { query, accept }] of asked.entries()) {
+      const { limit, offset } = Object.fromEntries(new URLSearchParams(query))
+      const first = Number(offset ?? 0)
+      const rows = data.slice(first, limit === undefined ? undefined : first + Number(limit))
+      t.strictSame(answers[at]?.body.data, rows, `${query} as ${accept}`)
+      t.equal(answers[at]?.body.pagination.total, pagination.total)
+      if (rows.length > 3) t.equal(answers[at]?.encoding, accept === 'gzip' ? 'gzip' : null)
+    }
+    await book(gateway, 'REMOVED', 'A', 'P-9')
+    t.notSame((await ask('', 'gzip')).body.data, data, 'what was written is forgotten with the next event')
+  },
+)
 
 t.test(
   'screens that ask together are answered by one look through the floor, as long as nothing changes',

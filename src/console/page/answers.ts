@@ -102,6 +102,8 @@ export type PlacementEvent = {
 }
 
 export type Health = {
+  /** Absent where the stream tells it. */
+  readonly timestamp?: string
   readonly checks: Readonly<Record<string, { readonly status: string; readonly reason?: string }>>
 }
 

@@ -51,16 +51,26 @@ const longestAnswerMs = 15_000
 /** A list of ten thousand slots takes the gateway some seconds. */
 const longestOfBytesMs = 120_000
 
+/** The header `Date` has no milliseconds, and an answer is some time on its way. */
+const mostErrorMs = 1000
+
 let csrfToken = ''
 let aheadMs = 0
+let isTimeKnown = false
 
 /** Keeps the session's CSRF token, which is sent with every change. */
 export function keepCsrfToken(token: string | null): void {
   csrfToken = token ?? ''
 }
 
-/** Returns milliseconds since the epoch by the gateway's clock, to a second: a tablet's clock is often wrong. */
+/** Returns milliseconds since the epoch by the gateway's clock, to a second or better: a tablet's clock is often wrong. */
 export const gatewayNow = (): number => Date.now() + aheadMs
+
+/** Keeps a time of the gateway with its milliseconds, of an answer that has just come. What no header `Date` bears out is left. */
+export function keepExactTime(time: string): void {
+  const errorMs = Date.parse(time) - gatewayNow()
+  if (Math.abs(errorMs) <= mostErrorMs) aheadMs += errorMs
+}
 
 /**
  * `ifMatch`: the version that was read; another one is refused. `onceKey`: with the same key it is done once. `bytes`: sent as
@@ -124,6 +134,9 @@ async function send(path: string, init: RequestInit): Promise<Response> {
 
 function keepTime(date: string | null): void {
   const ms = Date.parse(date ?? '')
-  // The header has no milliseconds: half a second is the fairest guess.
-  if (Number.isFinite(ms)) aheadMs = ms + 500 - Date.now()
+  if (!Number.isFinite(ms)) return
+  // Half a second is the fairest guess, unless what is known fits.
+  const guessMs = ms + 500 - Date.now()
+  if (!isTimeKnown || Math.abs(guessMs - aheadMs) > mostErrorMs) aheadMs = guessMs
+  isTimeKnown = true
 }

@@ -12,7 +12,7 @@ import type {
   Webhook,
   Zone,
 } from './answers.ts'
-import { ask, gatewayNow, Refused, Unreachable } from './ask.ts'
+import { ask, gatewayNow, keepExactTime, Refused, Unreachable } from './ask.ts'
 import { Calm, layoutPace } from './calm.ts'
 import { floorTexts } from './floor-texts.ts'
 import type { Heard } from './heard.ts'
@@ -257,6 +257,7 @@ export class Feed {
       // Half a beat earlier, because beats are never exactly equal.
       this.#due.set(part, performance.now() + (this.#isLive ? liveMs : everyMs) - beatMs / 2)
       this.#known = { ...this.#known, [part]: answer, absent: without(this.#known.absent, part) }
+      if (part === 'health' && this.#known.health?.timestamp) keepExactTime(this.#known.health.timestamp)
     } catch (error) {
       if (!(error instanceof Refused) || (error.status !== 404 && error.status !== 403)) throw error
       this.#due.set(part, performance.now() + absentEveryMs)
