@@ -3,22 +3,23 @@ import type { UnitOfWork } from '../database/index.ts'
 import type { Caller, RequestOrigin } from '../http/index.ts'
 import type { AuditTrail } from '../journal/index.ts'
 import { canonicalJson } from '../log/index.ts'
-import { type Clock, isoTime, isWithinHours, type Logger, parseWeeklyHours, toNextMinute } from '../platform/index.ts'
-import type { CameraSettings, FromCameras } from '../video/index.ts'
-import { demandControl, mayControl } from './access.ts'
+import type { Clock, Logger } from '../platform/index.ts'
+import type { FromCameras } from '../video/index.ts'
+import { demandControl } from './access.ts'
 import { type CameraHealth, CameraHealthBook, noThread } from './camera-health.ts'
 import { CameraLog } from './camera-log.ts'
-import { newestClock } from './clock-store.ts'
+import { CameraViews } from './camera-views.ts'
 import type { ConfiguredCameras } from './configured.ts'
 import type { DetectionCopies } from './copies.ts'
 import type { CamerasLink, DetectionRecorder, RefusedDetection } from './detection-recorder.ts'
+import { CameraDuties } from './duties.ts'
 import type { EventFilms } from './event-films.ts'
-import { filmSeconds } from './film-plan.ts'
-import type { Duty, GapKeeper } from './gap-keeper.ts'
+import type { GapKeeper } from './gap-keeper.ts'
 import { LatestReports } from './latest-reports.ts'
 import { PreRollBook } from './pre-roll-book.ts'
 import type { MotionAction, MotionSettings } from './schema.ts'
 import * as store from './store.ts'
+import { ThreadSettings } from './thread-settings.ts'
 import { givingUp, WaitingClips, type WaitingSeen } from './waiting-clips.ts'
 import { motionHash, type WantedCameras } from './wanted.ts'
 import type { Watched } from './watched.ts'
@@ -55,9 +56,8 @@ export class CamerasService {
   readonly #cameraLog: CameraLog
   readonly #preRolls = new PreRollBook()
   readonly #waiting = new WaitingClips()
-  readonly #startedAtMs = new Map<number, number>()
-  readonly #sent = new Map<number, string>()
-  #cancelMinute = () => {}
+  readonly #settings: ThreadSettings
+  readonly #views: CameraViews
   #clipWaits = () => {}
   #threadRuns = false
   readonly #startedMs: number
@@ -71,7 +71,10 @@ export class CamerasService {
     this.#startedMs = needs.clock.monotonic()
     this.#health = new CameraHealthBook(this.#startedMs)
     this.#cameraLog = new CameraLog(needs.logger)
-    needs.watched.onChange((cctvId) => this.#watchedChanged(cctvId))
+    const parts = { ...needs, duties: new CameraDuties(needs), reports: this.#reports, health: this.#health }
+    const settings = new ThreadSettings(parts)
+    this.#settings = settings
+    this.#views = new CameraViews({ ...parts, startedAtMs: (cctvId) => settings.startedAtMs(cctvId) })
   }
 
   /** Lists the wanted cameras with what they lack of their pre-roll; `short` is undefined while they lack nothing. */
@@ -90,25 +93,7 @@ export class CamerasService {
    * passwords again. Call it after every reload, also when the config is the same.
    */
   onReload(): void {
-    this.#sendCameras()
-  }
-
-  #sendCameras(): void {
-    const { cameras, reserveBytes, minFreeBytes, memoryBytes, cells } = this.#needs.configured.site
-    this.#needs.link.send({ type: 'reserve', bytes: reserveBytes, minFreeBytes })
-    this.#needs.link.send({ type: 'memory', bytes: memoryBytes })
-    this.#needs.link.send({ type: 'cells', ...cells })
-    this.#tellClock()
-    for (const id of this.#sent.keys()) {
-      if (cameras.some((camera) => camera.id === id)) continue
-      this.#sent.delete(id)
-      this.#needs.wanted.setOn(id, false)
-      this.#health.unwant(id)
-      this.#needs.link.send({ type: 'remove', cameraId: id })
-    }
-    this.#setDuties()
-    for (const camera of cameras) this.#tell(camera)
-    this.#needs.link.send({ type: 'secrets' })
+    this.#settings.sendAll()
   }
 
   /**
@@ -116,42 +101,22 @@ export class CamerasService {
    * every full minute which recording hours have begun or ended.
    */
   start(): void {
-    this.#setDuties()
-    this.#everyMinute()
-  }
-
-  #tellClock(): void {
-    this.#needs.link.send({ type: 'clock', isTrusted: this.#needs.clockIsTrusted() })
-  }
-
-  #setDuties(): void {
-    const { cameras } = this.#needs.configured.site
-    this.#needs.gaps.setDuties(new Map(cameras.map((camera) => [camera.id, this.#duty(camera)])))
-  }
-
-  #everyMinute(): void {
-    const { clock, configured } = this.#needs
-    this.#cancelMinute = clock.after(toNextMinute(clock.now()), () => {
-      this.#tellClock()
-      for (const camera of configured.site.cameras)
-        if (camera.recordingHours && this.#isInThread(camera)) this.#tell(camera)
-      this.#everyMinute()
-    })
+    this.#settings.start()
   }
 
   /** Stops the clock and the gaps; the cameras thread has stopped before. */
   async stop(): Promise<void> {
-    this.#cancelMinute()
+    this.#settings.stop()
     await this.#needs.gaps.stop()
   }
 
   /** Sends a new thread all settings. */
   threadStarted(): void {
-    this.#sent.clear()
+    this.#settings.forget()
     this.#needs.recorder.threadStarted()
     this.#forgetReports()
     this.#threadRuns = true
-    this.#sendCameras()
+    this.#settings.sendAll()
     void this.#orderFilms()
   }
 
@@ -325,34 +290,18 @@ export class CamerasService {
     return this.cameraHealth().every(({ badSinceMs }) => badSinceMs === null || now - badSinceMs < downForMs)
   }
 
-  /**
-   * Lists the wanted cameras, and since when each has given no pictures. `badSinceMs` is computed from the monotonic
-   * clock, so a change of the wall clock makes no outage longer or shorter.
-   */
+  /** Lists the wanted cameras, and since when each has given no pictures. */
   cameraHealth(): CameraHealth[] {
-    return this.#needs.configured.site.cameras
-      .filter((camera) => this.#duty(camera).watches || this.#keepsHistory(camera))
-      .map((camera) => {
-        const { id, name } = camera
-        const bad = this.#health.badness(id, this.#needs.clock.monotonic())
-        const badSinceMs = bad ? this.#needs.clock.now() - bad.forMs : null
-        const { scene = null } = this.#reports.status(id) ?? {}
-        // A camera that only keeps history needs no pictures in which motion can be found.
-        const impairment = this.#needs.wanted.of(camera).running ? this.#impairmentOf(id) : null
-        return { id, name, badSinceMs, problem: bad?.problem ?? null, scene, impairment }
-      })
+    return this.#views.health()
   }
 
   cameras(caller: Caller) {
-    return this.#needs.configured.visibleTo(caller).map((camera) => this.#camera(camera, caller))
+    return this.#views.visibleTo(caller)
   }
 
   /** Returns how every camera is now, for the gateway itself. */
   states() {
-    return this.#needs.configured.site.cameras.map((camera) => {
-      const state = this.#stateOf(camera)
-      return { id: camera.id, name: camera.name, enabled: camera.enabled, ...state, online: state.state === 'live' }
-    })
+    return this.#views.states()
   }
 
   /** Returns the motion settings of a camera as they are now. */
@@ -361,26 +310,7 @@ export class CamerasService {
   }
 
   status(cctvId: number, caller: Caller) {
-    const camera = this.#needs.configured.visible(cctvId, caller)
-    const { running, settings } = this.#needs.wanted.of(camera)
-    const status = this.#reports.status(cctvId)
-    const startedAt = this.#startedAtMs.get(cctvId)
-    const { count = 0, percentage = 0, lastScore = 0, maxScore = 0 } = status?.motionFrames ?? {}
-    return {
-      cctvId,
-      running,
-      ...this.#stateOf(camera),
-      startedAt: running && startedAt !== undefined ? isoTime(startedAt) : null,
-      frameCount: status?.frameCount ?? 0,
-      motionFrames: { count, percentage, lastScore, maxScore },
-      lastFrameAt: timeOf(status?.lastFrameAt),
-      fps: status?.fps ?? 0,
-      scene: this.#sceneOf(camera),
-      impairment: running ? this.#impairmentOf(cctvId) : null,
-      restarts: status?.restarts ?? 0,
-      settings,
-      pendingUploads: this.#needs.work.read((tx) => this.#needs.copies.pendingOf(tx, cctvId)),
-    }
+    return this.#views.motion(this.#needs.configured.visible(cctvId, caller))
   }
 
   /**
@@ -406,134 +336,10 @@ export class CamerasService {
       })
     })
     const after = this.#needs.wanted.of(camera)
-    this.#tell(camera)
+    this.#settings.send(camera)
     if (action === 'start') this.#needs.link.send({ type: 'retry', cameraId: cctvId })
     const changed = canonicalJson(before) !== canonicalJson(after)
     return { cctvId, action, running: after.running, changed, settings: after.settings }
-  }
-
-  #camera(camera: CameraConfig, caller: Caller) {
-    const { masks, zones } = camera.motion
-    const area = mayControl(this.#needs.configured.names, caller, camera)
-      ? { masks: copied(masks), zones: copied(zones) }
-      : null
-    const state = this.#stateOf(camera)
-    const wanted = this.#needs.wanted.of(camera)
-    return {
-      id: camera.id,
-      name: camera.name,
-      purpose: camera.purpose,
-      warehouseId: camera.warehouseId ?? this.#needs.configured.site.warehouseId,
-      zoneId: camera.zoneId,
-      slots: [...camera.slots],
-      enabled: camera.enabled,
-      ...state,
-      online: state.state === 'live',
-      scene: this.#sceneOf(camera),
-      impairment: wanted.running ? this.#impairmentOf(camera.id) : null,
-      lastFrameAt: timeOf(this.#reports.status(camera.id)?.lastFrameAt),
-      owner: camera.owner,
-      cameraClock: this.#needs.work.read((tx) => newestClock(tx, camera.id)),
-      motion: { ...wanted, area },
-    }
-  }
-
-  /** Says why motion of a connected camera cannot be found, and for how long. */
-  #impairmentOf(cctvId: number) {
-    const { why = null, agoMs = 0 } = this.#reports.status(cctvId)?.impairment ?? {}
-    if (why === null || this.#reports.state(cctvId)?.state !== 'live') return null
-    return { why, forSeconds: Math.round(agoMs / 1000) }
-  }
-
-  #sceneOf(camera: CameraConfig) {
-    const isLive = this.#stateOf(camera).state === 'live'
-    return (isLive && this.#reports.status(camera.id)?.scene) || null
-  }
-
-  #stateOf(camera: CameraConfig) {
-    const known = this.#reports.state(camera.id)
-    const duty = this.#duty(camera)
-    if (!duty.watches && !this.#keepsHistory(camera)) {
-      return { state: 'off' as const, problem: duty.cause === 'outside_hours' ? duty.detail : null }
-    }
-    return {
-      state: known?.state ?? ('offline' as const),
-      problem: known?.words ? `${known.words.what} ${known.words.hint}` : null,
-    }
-  }
-
-  /** Says whether a camera is to watch now. In the eyes of the gap ledger it always should. */
-  #duty(camera: CameraConfig): Duty {
-    if (!camera.enabled)
-      return { watches: false, cause: 'disarmed', detail: 'The camera is switched off in the config.' }
-    if (!this.#needs.wanted.of(camera).running) {
-      const isStopped = this.#needs.wanted.controlOf(camera)?.action === 'stop'
-      const detail = isStopped ? 'Detection was stopped through the API.' : 'Detection is switched off in the config.'
-      return { watches: false, cause: 'disarmed', detail }
-    }
-    const detail = this.#outsideHours(camera)
-    return detail === undefined ? { watches: true } : { watches: false, cause: 'outside_hours', detail }
-  }
-
-  /** Says that it is outside the camera's recording hours, in words; undefined within them. */
-  #outsideHours(camera: CameraConfig): string | undefined {
-    const { recordingHours } = camera
-    if (recordingHours === null) return undefined
-    const zone = this.#needs.zoneOf(this.#needs.configured.warehouseOf(camera.id))
-    const hours = recordingHours.map(parseWeeklyHours).filter((one) => one !== undefined)
-    if (isWithinHours(hours, zone, this.#needs.clock.now())) return undefined
-    return `It is outside the recording hours (${recordingHours.join(', ')} in ${zone}). It records again when they begin.`
-  }
-
-  #isInThread({ id }: CameraConfig): boolean {
-    return this.#sent.has(id)
-  }
-
-  /** Says whether continuous video is kept now: also while detection is stopped, but not outside the recording hours. */
-  #keepsHistory(camera: CameraConfig): boolean {
-    return camera.enabled && camera.history.hours > 0 && this.#outsideHours(camera) === undefined
-  }
-
-  #tell(camera: CameraConfig): void {
-    const { settings } = this.#needs.wanted.of(camera)
-    const duty = this.#duty(camera)
-    const running = duty.watches
-    const keepsHistory = this.#keepsHistory(camera)
-    this.#needs.gaps.setDuty(camera.id, duty)
-    const { uploadToStorage: _, ...motion } = settings
-    const message: CameraSettings = {
-      cameraId: camera.id,
-      url: camera.url,
-      detectUrl: camera.detectUrl,
-      username: camera.username,
-      passwordFile: camera.passwordFile,
-      detecting: running,
-      streaming: camera.enabled && this.#needs.watched.has(camera.id),
-      history: { ...camera.history, isOn: keepsHistory },
-      filmSeconds: camera.slots.length > 0 ? filmSeconds.before : 0,
-      motion: { ...motion, masks: camera.motion.masks, zones: camera.motion.zones },
-    }
-    this.#noteStart(camera.id, running, running || keepsHistory)
-    const text = JSON.stringify(message)
-    if (this.#sent.get(camera.id) === text) return
-    this.#sent.set(camera.id, text)
-    this.#needs.link.send({ type: 'camera', settings: message })
-  }
-
-  #watchedChanged(cctvId: number): void {
-    const camera = this.#needs.configured.site.cameras.find(({ id }) => id === cctvId)
-    if (camera) this.#tell(camera)
-  }
-
-  #noteStart(cctvId: number, running: boolean, isNeeded: boolean): void {
-    if (isNeeded) this.#health.want(cctvId, this.#needs.clock.monotonic())
-    else this.#health.unwant(cctvId)
-    this.#needs.wanted.setOn(cctvId, isNeeded)
-    if (!running) this.#startedAtMs.delete(cctvId)
-    else if (!this.#startedAtMs.has(cctvId)) {
-      this.#startedAtMs.set(cctvId, this.#needs.clock.now())
-      this.#reports.forgetCounts(cctvId)
-    }
   }
 }
 
@@ -541,10 +347,3 @@ function given(request: MotionAction): Partial<MotionSettings> {
   const { cctvId: _, action: __, ...values } = request
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
 }
-
-function timeOf(ms: number | null | undefined): string | null {
-  return ms === null || ms === undefined ? null : isoTime(ms)
-}
-
-const copied = (polygons: CameraConfig['motion']['masks']) =>
-  polygons.map((corners) => corners.map(({ x, y }) => ({ x, y })))
