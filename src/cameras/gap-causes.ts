@@ -14,6 +14,7 @@ const causes: Readonly<Record<Problem, GapCause>> = {
   'no-key-frame': 'no_keyframe',
   frozen: 'stalled',
   'few-pictures': 'stalled',
+  'damaged-pictures': 'stalled',
   'size-changed': 'restarted',
   'time-jump': 'stalled',
   reordered: 'restarted',

@@ -38,6 +38,8 @@ export type IngestOptions = {
   readonly onVideo: (bytes: Buffer, sinceMs: number) => void
   /** Bytes of raw RGBA pictures, in pieces of any size. The video that was written before a picture ends has been passed on. */
   readonly onFrames: (bytes: Buffer) => void
+  /** Takes what ffmpeg says while it runs. */
+  readonly onSaid?: (text: string) => void
   /** Called once, when the process has ended and all its output was passed on. */
   readonly onEnded: (ended: Ended) => void
 }
@@ -137,6 +139,7 @@ export class Ingest {
       this.#needs.onFrames(bytes)
     })
     stderr.setEncoding('utf8').on('data', (text: string) => {
+      this.#needs.onSaid?.(text)
       this.#said = (this.#said + text).slice(this.#needs.talkative ? -talkativeChars : -keptChars)
     })
     child.on('error', (error) => {

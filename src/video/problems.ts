@@ -11,6 +11,7 @@ export type Problem =
   | 'no-picture'
   | 'no-key-frame'
   | 'few-pictures'
+  | 'damaged-pictures'
   | 'size-changed'
   | 'frozen'
   | 'time-jump'
@@ -45,8 +46,8 @@ const words: Record<Problem, PlainWords> = {
     hint: 'It may serve too many viewers already, or be starting.',
   },
   'no-video': {
-    what: 'The stream has no video.',
-    hint: 'Switch video on at the camera, or take the url of another stream.',
+    what: 'The stream has no video, or video in a codec that ffmpeg does not know.',
+    hint: 'Switch video on at the camera, set it to H.264, or take the url of another stream.',
   },
   'udp-only': {
     what: 'The camera refuses to send its video inside the RTSP connection (TCP).',
@@ -67,6 +68,10 @@ const words: Record<Problem, PlainWords> = {
   'few-pictures': {
     what: 'The camera sends fewer than 3 pictures a second, so fast motion is missed.',
     hint: 'Set its frame rate to 10 or more, and look for a night mode or a bandwidth limit that lowers it.',
+  },
+  'damaged-pictures': {
+    what: 'Many pictures of the camera arrive damaged: clips show blocks, and motion may be found where there is none.',
+    hint: 'Look for a bad cable, a weak radio link or an overloaded switch; if there is none, restart the camera or lower its bit rate.',
   },
   'size-changed': {
     what: 'The camera changed the size of its picture.',

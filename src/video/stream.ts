@@ -8,6 +8,7 @@ import {
   newConnection,
   step,
 } from './connection.ts'
+import { DamageSigns } from './damage-signs.ts'
 import { type Ended, Ingest, type IngestOptions, type Outputs } from './ingest.ts'
 import { Knock } from './knock.ts'
 import { PictureRate } from './picture-rate.ts'
@@ -64,6 +65,7 @@ export class Stream {
   #spawned = 0
   #pictureMs: number | undefined
   #rate = new PictureRate()
+  #damage = new DamageSigns()
   /** How this stream's video can be written, as found out so far. */
   #order: 'plain' | 'reordered' | 'not-recorded' = 'plain'
   #remark: Problem | null = null
@@ -146,6 +148,11 @@ export class Stream {
     return this.#waitsForKeyFrame ? 'no-key-frame' : null
   }
 
+  /** Says whether the pictures of the running process arrive damaged, as far as they are decoded. */
+  get isDamaged(): boolean {
+    return this.#damage.isDamaged(this.#needs.clock.monotonic())
+  }
+
   /** Notes that this thread was held up, so that the silence of that time is not taken for the camera's. */
   overslept(): void {
     this.#step({ kind: 'overslept' })
@@ -210,6 +217,7 @@ export class Stream {
     this.#remark = this.#ownRemark
     this.#spawned += 1
     this.#rate = new PictureRate()
+    this.#damage = new DamageSigns()
     this.#needs.onBegin()
     this.#ingest = new Ingest({
       ...{ ffmpeg: this.#needs.ffmpeg, clock: this.#needs.clock, mostWaitMs: this.#needs.mostWaitMs, source, outputs },
@@ -219,6 +227,11 @@ export class Stream {
           this.#step({ kind: 'picture', agoMs: this.#agoMs(sinceMs, cameMs) })
       },
       onFrames: (bytes) => this.#frames(bytes),
+      onSaid: (text) => {
+        // Before the first key frame nothing can be whole.
+        const hasBegun = this.#connection.phase.kind === 'live' && !this.#waitsForKeyFrame
+        if (hasBegun) this.#damage.heard(text, this.#needs.clock.monotonic())
+      },
       onEnded: (ended) => this.#ended(ended),
     })
   }

@@ -3,15 +3,21 @@ import { once } from 'node:events'
 import { createServer as createWebServer } from 'node:http'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
+import { DamageSigns } from '../../src/video/damage-signs.ts'
 import { PicturePace } from '../../src/video/picture-pace.ts'
 import { footage } from '../support/footage.ts'
 import { type RtspServerOptions, startRtspServer } from '../support/rtsp/server.ts'
-import { CameraBench } from './camera-bench.ts'
+import { CameraBench, usualMotion } from './camera-bench.ts'
 
 t.setTimeout(240_000)
 t.jobs = 4
 
-const [empty, small] = await Promise.all([footage('empty'), footage('passer')])
+const [empty, small, hevc] = await Promise.all([footage('empty'), footage('passer'), footage('passer-hevc')])
+/** What a camera of H.264 sends instead, and what is said of it then. */
+const changes = [
+  [hevc, null],
+  [small, null],
+] as const
 
 async function open(t: Test, options?: RtspServerOptions) {
   const bench = await CameraBench.open()
@@ -32,6 +38,23 @@ async function stranger(t: Test, server: Server): Promise<string> {
 const talking = (answer: (asked: string, socket: Socket) => void) =>
   createServer((socket) => socket.on('error', () => {}).on('data', (bytes) => answer(String(bytes), socket)))
 
+/** Answers as an RTSP server whose only stream has this codec. */
+const describes = (codec: string) =>
+  talking((asked, socket) => {
+    const sdp = `v=0\r\no=- 0 0 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\nm=video 0 RTP/AVP 96\r\na=rtpmap:96 ${codec}/90000\r\n`
+    const head = `RTSP/1.0 200 OK\r\nCSeq: ${/CSeq: (\d+)/i.exec(asked)?.[1]}\r\nSession: 1\r\n`
+    const setup = `Transport: RTP/AVP/TCP;unicast;interleaved=0-1\r\n\r\n`
+    if (asked.startsWith('DESCRIBE'))
+      socket.write(`${head}Content-Type: application/sdp\r\nContent-Length: ${sdp.length}\r\n\r\n${sdp}`)
+    else socket.write(asked.startsWith('SETUP') ? head + setup : `${head}\r\n`)
+  })
+
+/** Noise without end. */
+const babbles = talking((_, socket) => {
+  const more = () => void (socket.writable && socket.write(randomBytes(65_536), more))
+  more()
+})
+
 const refusesTcp = talking((asked, socket) => {
   socket.write(`RTSP/1.0 461 Unsupported transport\r\nCSeq: ${/CSeq: (\d+)/i.exec(asked)?.[1]}\r\n\r\n`)
 })
@@ -42,6 +65,9 @@ t.test('what is no camera stream has a state and words for the admin', async (t)
     [createWebServer((_, response) => response.end('<html>')), 'not-a-stream', /does not speak RTSP/],
     [talking((_, socket) => socket.end(randomBytes(3000))), 'not-a-stream', /does not speak RTSP/],
     [refusesTcp, 'udp-only', /inside the RTSP connection/],
+    [babbles, 'not-a-stream', /does not speak RTSP/],
+    [describes('X-UNHEARD-OF'), 'no-video', /codec that ffmpeg does not know/],
+    [talking(() => {}), 'not-a-stream', /does not speak RTSP/],
   ] as const
   for (const [i, [server]] of cases.entries()) bench.camera(i + 1, await stranger(t, server))
   for (const [i, [, problem, what]] of cases.entries()) {
@@ -63,6 +89,78 @@ t.test('a picture that changes its size ends the stream, says so, and comes back
   t.match(changed()?.words, { what: 'The camera changed the size of its picture.' })
   t.match(await bench.state(1, 'live'), { problem: null })
   t.equal(cam.clients('hall').mostAtOnce, 1)
+})
+
+t.test('another codec ends the stream and the clip, says so, and comes back in the new codec', async (t) => {
+  const { bench, cam } = await open(t, { streams: { hall: small } })
+  const motion = { ...usualMotion, postRecordSeconds: 60 }
+  bench.camera(1, cam.url('hall'), { motion })
+  const clips = () => bench.of('clipClosed', 1)
+  for (const [i, [next, problem]] of changes.entries()) {
+    await bench.until(() => bench.of('motionFired', 1).filter(({ clip }) => clip).length > i, `motion ${i}`)
+    const states = bench.of('state', 1).length
+    cam.switchTo('hall', next)
+    await bench.until(() => clips().length > i, `clip ${i} is closed`)
+    t.match(clips()[i], { closedBy: 'stream-ended', width: 320, height: 180 })
+    await bench.until(
+      () =>
+        bench
+          .of('state', 1)
+          .slice(states)
+          .some(({ state }) => state === 'live'),
+      'it is back',
+    )
+    const since = bench.of('state', 1).slice(states)
+    t.ok(
+      since.some(({ words }) => words !== null),
+      JSON.stringify(since),
+    )
+    t.equal(bench.of('state', 1).at(-1)?.problem, problem)
+  }
+  t.equal(cam.clients('hall').mostAtOnce, 1)
+})
+
+const spoilt = [
+  ['garbage', small],
+  ['corrupt', small],
+  ['corrupt', hevc],
+] as const
+for (const [fault, clip] of spoilt)
+  t.test(`${fault} in a running stream of ${clip.codec} is a state in words, and passes`, async (t) => {
+    const { bench, cam } = await open(t, { streams: { hall: clip } })
+    bench.camera(1, cam.url('hall'))
+    await bench.state(1, 'live')
+    cam.fault(fault)
+    const newest = () => bench.of('state', 1).at(-1)
+    await bench.until(() => newest()?.problem !== null, `${fault} is a problem`)
+    t.match(newest()?.words, { what: /./, hint: /./ })
+    if (fault === 'corrupt') t.match(newest(), { state: 'live', problem: 'damaged-pictures' })
+    cam.fault(undefined)
+    await bench.until(() => newest()?.state === 'live' && newest()?.problem === null, 'it is over')
+    const fired = bench.of('motionFired', 1).length
+    await bench.until(() => bench.of('motionFired', 1).length > fired, 'motion is found again')
+  })
+
+t.test('a stream is damaged from five bad seconds of ten on, until ten are good', async (t) => {
+  const signs = new DamageSigns()
+  const complaint = '[h264 @ 0x55] error while decoding MB 4 7, bytestream 12\n'
+  const hears = (...seconds: number[]) => {
+    for (const second of seconds) for (const ms of [0, 300]) signs.heard(complaint, second * 1000 + ms)
+  }
+  hears(1, 2, 3, 4)
+  t.equal(signs.isDamaged(4500), false, 'four')
+  signs.heard('[h264 @ 0x55] SEI type 5 size 8 truncated at 4\n', 5000)
+  t.equal(signs.isDamaged(5500), false, 'another word')
+  hears(11)
+  t.equal(signs.isDamaged(11_500), false, 'the first one is long ago')
+  hears(12, 13, 14)
+  t.equal(signs.isDamaged(14_500), false, 'four of ten')
+  hears(15)
+  t.equal(signs.isDamaged(15_500), true)
+  t.equal(signs.isDamaged(24_900), true)
+  t.equal(signs.isDamaged(25_000), false)
+  hears(26)
+  t.equal(signs.isDamaged(26_000), false, 'begins again')
 })
 
 t.test('25 pictures a second that become 2 are live with a remark, which ends with them', async (t) => {

@@ -25,6 +25,12 @@ export type BenchOptions = {
 
 const longestWaitMs = 60_000
 
+/** Of a camera of which nothing else is said. */
+export const usualMotion = {
+  ...{ sensitivity: 0.3, cooldownSeconds: 1, preRecordSeconds: 2, postRecordSeconds: 1 },
+  ...{ masks: [], zones: [] },
+}
+
 /** The cameras thread without its thread: messages in, messages out, clips in its own folder, log in a file. */
 export class CameraBench {
   readonly folder: string
@@ -66,19 +72,11 @@ export class CameraBench {
   }
 
   camera(cameraId: number, url: string, more: Partial<CameraSettings> = {}): void {
-    const motion = {
-      sensitivity: 0.3,
-      cooldownSeconds: 1,
-      preRecordSeconds: 2,
-      postRecordSeconds: 1,
-      masks: [],
-      zones: [],
-    }
     const none = { history: { isOn: false, hours: 0, stream: 'main' }, filmSeconds: 0 } as const
     const basics = { cameraId, url, detectUrl: null, username: null, passwordFile: null, ...none }
     this.#thread.receive({
       type: 'camera',
-      settings: { ...basics, detecting: true, streaming: false, motion, ...more },
+      settings: { ...basics, detecting: true, streaming: false, motion: usualMotion, ...more },
     })
   }
 

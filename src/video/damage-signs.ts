@@ -1,0 +1,30 @@
+/**
+ * What the decoders of H.264 and H.265 say of a picture that is not whole. They say much more, also of streams in which nothing is
+ * missing.
+ */
+const complaint = /error while decoding MB|cu_qp_delta|CABAC_MAX_BIN|Could not find ref with POC/
+const secondMs = 1000
+/** Damaged: the decoder complained in so many of the last seconds. One lost packet is said in one or two of them. */
+const spanSeconds = 10
+const badSeconds = 5
+
+/** Sees in what ffmpeg says that the pictures of a stream arrive damaged, again and again. Times are monotonic milliseconds. */
+export class DamageSigns {
+  /** Seconds in which the decoder complained, the newest last. */
+  #seconds: number[] = []
+  #isBad = false
+
+  heard(said: string, nowMs: number): void {
+    const second = Math.floor(nowMs / secondMs)
+    if (this.#seconds.at(-1) === second || !complaint.test(said)) return
+    this.#seconds = [...this.#seconds, second].slice(-spanSeconds)
+  }
+
+  /** Says so from five bad seconds of ten on, until ten seconds without any. */
+  isDamaged(nowMs: number): boolean {
+    const from = Math.floor(nowMs / secondMs) - spanSeconds
+    const recent = this.#seconds.filter((second) => second > from).length
+    this.#isBad = recent >= (this.#isBad ? 1 : badSeconds)
+    return this.#isBad
+  }
+}

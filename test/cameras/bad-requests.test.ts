@@ -1,0 +1,157 @@
+/** Ids, times and bodies that no camera has: each is refused in words, and changes nothing. */
+import t, { type Test } from 'tap'
+import { type Answer, people, type TestGateway, testGateway } from '../support/gateway.ts'
+
+const cameras = [{ id: 7, name: 'Dock', url: 'rtsp://192.0.2.7/main', owner: 'vera' }]
+const by = people.vera
+const ids = [
+  '0',
+  '-1',
+  '1.5',
+  '7.0',
+  '1e3',
+  '٧',
+  '9007199254740993',
+  '1'.repeat(400),
+  'x',
+  '%00',
+  '%F0%9F',
+  "7'--",
+  '7%2F..',
+]
+const times = [
+  '',
+  'yesterday',
+  '2026-02-30T08:00:00Z',
+  '2026-03-02T25:00:00Z',
+  '2026-03-02',
+  '1772438400000',
+  '+999999-01-01T00:00:00Z',
+  'Infinity',
+]
+const action = '/api/iot/detection/motion-stream'
+const now = '2026-03-02T08:00:00Z'
+
+async function open(t: Test): Promise<TestGateway> {
+  const gateway = await testGateway({ config: { cameras } })
+  t.teardown(() => gateway.end())
+  gateway.cameras.threadStarted()
+  return gateway
+}
+
+/** The documented shape of an error, with words. */
+function refused(t: Test, answer: Answer, statuses: readonly number[], what: string): void {
+  t.ok(statuses.includes(answer.status), `${what}: ${answer.status}`)
+  t.match(answer.body, { success: false, error: { code: /^[A-Z_]+$/, message: /\w \w/ } }, what)
+}
+
+t.test('an id that is none is not found, wherever a camera or a detection is named', async (t) => {
+  const gateway = await open(t)
+  const paths = (id: string) => [
+    ...['gaps', `watched?from=${now}&to=${now}`, `scores?from=${now}&to=${now}`, 'live', 'snapshot'].map(
+      (rest) => `cctv/${id}/${rest}`,
+    ),
+    ...['', '/clip', '/snapshot', '/redactions'].map((rest) => `detection-events/${id}${rest}`),
+  ]
+  for (const path of ids.flatMap(paths))
+    refused(t, await gateway.ask('GET', `/api/iot/${path}`, { by }), [400, 404], path)
+  for (const id of ids) {
+    const body = { from: now, to: now }
+    refused(t, await gateway.ask('POST', `/api/iot/cctv/${id}/what-if`, { by, body }), [400, 404], `what-if of ${id}`)
+    const query = `cctvId=${id}`
+    refused(t, await gateway.ask('GET', `${action}?${query}`, { by }), [400, 404], `status, ${query}`)
+    refused(
+      t,
+      await gateway.ask('GET', `/api/iot/detection-events?${query}`, { by }),
+      [400, 404],
+      `detections, ${query}`,
+    )
+  }
+})
+
+t.test('a time that is none is refused, and so are times in the wrong order', async (t) => {
+  const gateway = await open(t)
+  gateway.clock.advance(3_600_000)
+  for (const time of times.map(encodeURIComponent))
+    for (const query of [`from=${time}&to=${now}`, `from=${now}&to=${time}`])
+      for (const path of ['cctv/7/gaps', 'cctv/7/watched', 'cctv/7/scores', 'detection-events'])
+        refused(t, await gateway.ask('GET', `/api/iot/${path}?${query}`, { by }), [400], `${path}?${query}`)
+  const late = `from=2026-03-02T08:30:00Z&to=${now}`
+  for (const path of ['watched', 'scores'])
+    refused(
+      t,
+      await gateway.ask('GET', `/api/iot/cctv/7/${path}?${late}`, { by }),
+      [400],
+      `${path}: ends before it begins`,
+    )
+  const long = { from: now, to: '2026-03-03T10:00:00Z' }
+  refused(t, await gateway.ask('POST', '/api/iot/cctv/7/what-if', { by, body: long }), [400], 'longer than 25 hours')
+})
+
+const start = { cctvId: 7, action: 'start' }
+const bodies: readonly unknown[] = [
+  ...[null, [], 'start', 7, {}, { cctvId: 7 }, { action: 'start' }, [start]],
+  ...['Start', '', null, 1, 'x'.repeat(10_000)].map((action) => ({ cctvId: 7, action })),
+  ...[0, -7, 7.5, '7', null, [7], 1e300, 2 ** 53].map((cctvId) => ({ cctvId, action: 'start' })),
+  ...[-0.01, 1.01, '0.3', [0.3], 1e308].map((sensitivity) => ({ ...start, sensitivity })),
+  ...[-1, 3601, '5'].map((cooldownSeconds) => ({ ...start, cooldownSeconds })),
+  ...[-1, 60.5, 61, true].map((preRecordSeconds) => ({ ...start, preRecordSeconds })),
+  ...[-1, 301, {}].map((postRecordSeconds) => ({ ...start, postRecordSeconds })),
+  ...[1, 'true', 'false'].map((uploadToStorage) => ({ ...start, uploadToStorage })),
+]
+
+t.test('a body out of range starts and stops nothing', async (t) => {
+  const gateway = await open(t)
+  const status = async () => (await gateway.ask('GET', `${action}?cctvId=7`, { by })).body
+  const before = await status()
+  for (const body of bodies)
+    refused(t, await gateway.ask('POST', action, { by, body }), [400], JSON.stringify(body).slice(0, 80))
+  const texts = [
+    '',
+    '{',
+    '{"cctvId":7,"action":"start"',
+    '{"cctvId":NaN,"action":"start"}',
+    '\u0000',
+    `{"cctvId":7,"action":"start","sensitivity":1e999}`,
+  ]
+  for (const bytes of texts)
+    refused(
+      t,
+      await gateway.ask('POST', action, { by, bytes, headers: { 'content-type': 'application/json' } }),
+      [400],
+      bytes,
+    )
+  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+  const headers = { 'content-type': 'application/json' }
+  refused(t, await gateway.ask('POST', action, { by, bytes: deep, headers }), [400], 'a deep body')
+  t.same(await status(), before)
+})
+
+t.test('masks and zones out of range are refused', async (t) => {
+  const gateway = await open(t)
+  const corner = { x: 0, y: 0 }
+  const wrong: readonly unknown[] = [
+    ...[
+      [[]],
+      [[corner, corner]],
+      [[corner, corner, { x: 1.1, y: 0 }]],
+      [[corner, corner, { x: -0.1, y: 0 }]],
+      [[corner, corner, { x: 1 }]],
+    ],
+    ...[
+      [[corner, corner, { ...corner, z: 1 }]],
+      [Array(257).fill(corner)],
+      Array(33).fill([corner, corner, corner]),
+      'all',
+      null,
+    ],
+  ]
+  for (const masks of wrong)
+    for (const body of [{ masks }, { zones: masks }])
+      refused(
+        t,
+        await gateway.ask('POST', '/api/iot/cctv/7/what-if', { by, body: { ...body, from: now, to: now } }),
+        [400],
+        JSON.stringify(body).slice(0, 60),
+      )
+})
