@@ -95,6 +95,10 @@ t.test('without a printer labels are a sheet in true size, on every screen', inB
         await label.evaluate((image: { decode(): Promise<void> }) => image.decode())
         // 60 mm at the 96 dots an inch of CSS.
         t.equal(await label.evaluate((image: { naturalWidth: number }) => image.naturalWidth), 227)
+        await page.emulateMedia({ media: 'print' })
+        t.equal((await page.locator('main').innerText()).trim(), '', 'on paper there is nothing but the labels')
+        t.ok(await label.isVisible())
+        await page.emulateMedia({ media: null })
       },
     },
   ])
