@@ -19,6 +19,8 @@ export type Slice<Found, Place> = { readonly found: Found; readonly next: Place 
 
 type Waiting = {
   readonly sinceMs: number
+  /** Nothing but the transaction and the heads knows that it ran, so it may run again. */
+  readonly isRepeatable: boolean
   work: (tx: Tx) => unknown
   resolve: (value: never) => void
   reject: (error: unknown) => void
@@ -27,6 +29,12 @@ type Waiting = {
 /** Most members of a group, so that one commit blocks the event loop only briefly. */
 const groupLimit = 200
 const groupBudgetMs = 15
+
+/** After a write without a savepoint has failed, each of so many groups has them: refusals come in bursts. */
+const groupsWithSavepoints = 64
+
+/** A member without a savepoint has failed: what it has changed goes with the whole group. */
+class GroupFailed extends Error {}
 
 /**
  * Another program (an auditor's sqlite3, a backup) may hold the write lock. SQLite waits by sleeping in this thread, so
@@ -53,7 +61,7 @@ type UnitOfWorkNeeds = {
 
 /**
  * Runs all reads and writes of the database. Writes that arrive while a commit runs share the next transaction, each in
- * a separate savepoint; each promise resolves after the group's commit is on disk (synchronous=FULL).
+ * a separate savepoint where it may run only once; each promise resolves after the group's commit is on disk (synchronous=FULL).
  */
 export class UnitOfWork {
   readonly #needs: UnitOfWorkNeeds
@@ -74,6 +82,8 @@ export class UnitOfWork {
   /** The last write failed because of the disk, and none has been stored since. */
   #diskFault: { readonly fault: AppError; readonly changesBefore: unknown } | undefined
   #waiting: Waiting[] = []
+  /** So many more groups have a savepoint for each member. */
+  #savepointsFor = 0
   #scheduled = false
   #closed = false
 
@@ -129,11 +139,15 @@ export class UnitOfWork {
    * NOT_READY when another program kept the file locked for 10 s.
    */
   write<T>(work: (tx: Tx) => T, ..._sync: NoPromise<T>): Promise<T> {
-    if (this.#closed) return Promise.reject(stopping())
-    return new Promise<T>((resolve, reject) => {
-      this.#waiting.push({ sinceMs: performance.now(), work, resolve: resolve as (value: never) => void, reject })
-      this.#schedule()
-    })
+    return this.#take(work, false)
+  }
+
+  /**
+   * As `write`, for work that may run a second time, because it changes nothing in memory but heads. It runs without a savepoint,
+   * which would copy each page that it changes; when it fails, its group is undone and runs again with savepoints.
+   */
+  writeRepeatable<T>(work: (tx: Tx) => T, ..._sync: NoPromise<T>): Promise<T> {
+    return this.#take(work, true)
   }
 
   /**
@@ -182,6 +196,15 @@ export class UnitOfWork {
     this.#closed = true
   }
 
+  #take<T>(work: (tx: Tx) => T, isRepeatable: boolean): Promise<T> {
+    if (this.#closed) return Promise.reject(stopping())
+    return new Promise<T>((resolve, reject) => {
+      const taken = { sinceMs: performance.now(), isRepeatable, work, reject }
+      this.#waiting.push({ ...taken, resolve: resolve as (value: never) => void })
+      this.#schedule()
+    })
+  }
+
   #schedule(hadLock = true): void {
     if (this.#scheduled) return
     this.#scheduled = true
@@ -201,13 +224,17 @@ export class UnitOfWork {
     const before = this.#heads.map((head) => head.save())
     const answers: (() => void)[] = []
     let taken = 0
+    // Only until a member comes that must not run twice: by then none may have failed without a savepoint.
+    let isBare = group.length > 1 && this.#savepointsFor === 0
+    this.#savepointsFor = Math.max(this.#savepointsFor - 1, 0)
     try {
       this.#begin.run()
       const startedMs = performance.now()
       for (const item of group) {
         if (taken >= groupLimit || (taken > 0 && performance.now() - startedMs > groupBudgetMs)) break
         taken += 1
-        answers.push(this.#runOne(item, group.length === 1))
+        isBare &&= item.isRepeatable
+        answers.push(isBare ? this.#runBare(item) : this.#runOne(item, group.length === 1))
       }
       this.#commit.run()
     } catch (error) {
@@ -217,6 +244,11 @@ export class UnitOfWork {
       }
       if (this.#needs.writer.inTransaction) this.#needs.writer.exec('ROLLBACK')
       this.#restore(before)
+      if (error instanceof GroupFailed) {
+        this.#savepointsFor = groupsWithSavepoints
+        this.#waiting = [...group, ...this.#waiting]
+        return true
+      }
       const fault = this.#noted(translateSqlite(error))
       for (const item of group.slice(0, Math.max(taken, 1))) item.reject(fault)
       this.#waiting = [...group.slice(Math.max(taken, 1)), ...this.#waiting]
@@ -251,6 +283,16 @@ export class UnitOfWork {
       this.#undo(isAlone)
       this.#restore(before)
       return () => item.reject(isSqliteFault(error) ? this.#noted(translateSqlite(error)) : error)
+    }
+  }
+
+  /** Runs one member without a savepoint. Throws GroupFailed when it fails: the group has to run again. */
+  #runBare(item: Waiting): () => void {
+    try {
+      const result = item.work(this.#write)
+      return () => item.resolve(result as never)
+    } catch (error) {
+      throw this.#needs.writer.inTransaction ? new GroupFailed() : error
     }
   }
 

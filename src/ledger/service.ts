@@ -49,7 +49,7 @@ export class LedgerService {
    */
   record(request: NewPlacementEvent, asked: TimedAsk): Promise<Reply<RecordedReply>> {
     demandFor(request.event_type, asked.by.caller)
-    return this.#needs.work.write((tx) =>
+    return this.#needs.work.writeRepeatable((tx) =>
       this.#needs.idempotency.once(tx, asked.claim, () => {
         const { event, isNew } = this.#needs.recorder.appendIn(tx, request, asked)
         const evidence = isNew ? recordedOnly : this.#evidenceOf(tx, event.id)

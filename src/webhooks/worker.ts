@@ -195,7 +195,7 @@ export class DeliveryWorker {
     const { work, makeId, clock, settings } = this.#needs
     const options = { makeId, nowMs: clock.now(), firstDelayMs: settings().retryScheduleMs[0] ?? 0 }
     if (options.firstDelayMs > 0) this.#nextDueMs = Number.NEGATIVE_INFINITY
-    await Promise.all(this.#behind().map((id) => work.write((tx) => fanOut(tx, id, options))))
+    await Promise.all(this.#behind().map((id) => work.writeRepeatable((tx) => fanOut(tx, id, options))))
   }
 
   async #claim(nowMs: number): Promise<Claimed[]> {

@@ -14,6 +14,8 @@ export function neverCompiles(work: UnitOfWork): void {
   void work.write(async () => 1)
   // @ts-expect-error nor can one that returns a promise
   void work.write((tx) => Promise.resolve(tx))
+  // @ts-expect-error nor when it may run a second time
+  void work.writeRepeatable(async () => 1)
   // @ts-expect-error nor a read
   work.read(async () => 1)
   void work.write((tx) => oneOf(tx, 'SELECT 1'))

@@ -259,6 +259,75 @@ t.test('values in memory follow the commits: a failed member is put back, the ot
   t.same(names(work), ['w1', 'w2'])
 })
 
+/** Adds a warehouse under the next number of a head in memory, and counts its runs. */
+function growing(t: Test) {
+  const { work, db } = open(t)
+  let size = 0
+  work.follow(
+    headOf(
+      () => size,
+      (saved) => {
+        size = saved
+      },
+    ),
+  )
+  const runs: string[] = []
+  const grow = (name: string, how: 'write' | 'writeRepeatable', fails = false) =>
+    work[how]((tx) => {
+      runs.push(name)
+      size += 1
+      tx.run(addWarehouse(`${name}${size}`))
+      if (fails) throw new AppError('CONSTRAINT_VIOLATED', name)
+      return size
+    })
+  return { work, db, grow, runs, sizeNow: () => size }
+}
+
+t.test('of writes that may run again one is refused: the others are stored once, in their order', async (t) => {
+  const { work, grow, runs, sizeNow } = growing(t)
+  const many = (fails: string) =>
+    Promise.allSettled(['a', 'b', 'c', 'd'].map((name) => grow(name, 'writeRepeatable', name === fails)))
+  t.match(await many('c'), [{ value: 1 }, { value: 2 }, { reason: { code: 'CONSTRAINT_VIOLATED' } }, { value: 3 }])
+  t.strictSame(runs, ['a', 'b', 'c', 'a', 'b', 'c', 'd'], 'the group runs again, as a whole')
+  t.equal(sizeNow(), 3)
+  t.same(names(work), ['a1', 'b2', 'd3'])
+  runs.length = 0
+  t.match(await many('b'), [{ value: 4 }, { status: 'rejected' }, { value: 5 }, { value: 6 }])
+  t.strictSame(runs, ['a', 'b', 'c', 'd'], 'refusals that follow one another cost one group a second run')
+  t.same(names(work).slice(3), ['a4', 'c5', 'd6'])
+})
+
+t.test('what must run once runs once, whatever fails before and behind it in its group', async (t) => {
+  const { work, grow, runs, sizeNow } = growing(t)
+  const done = await Promise.allSettled([
+    grow('a', 'writeRepeatable'),
+    grow('once', 'write'),
+    grow('b', 'writeRepeatable', true),
+    grow('c', 'writeRepeatable'),
+  ])
+  t.match(done, [{ value: 1 }, { value: 2 }, { status: 'rejected' }, { value: 3 }])
+  t.strictSame(runs, ['a', 'once', 'b', 'c'])
+  runs.length = 0
+  const before = await Promise.allSettled([grow('d', 'writeRepeatable', true), grow('once', 'write')])
+  t.match(before, [{ status: 'rejected' }, { value: 4 }])
+  t.equal(runs.filter((name) => name === 'once').length, 1)
+  t.equal(sizeNow(), 4)
+  t.same(names(work), ['a1', 'once2', 'c3', 'once4'])
+})
+
+t.test('writes that may run again are all taken back by a full disk, and by a stop they are stored', async (t) => {
+  const { work, db, grow, sizeNow } = growing(t)
+  db.pragma(`max_page_count = ${(db.pragma('page_count', { simple: true }) as number) + 4}`)
+  const long = 'x'.repeat(40_000)
+  const full = await Promise.allSettled([grow('a', 'writeRepeatable'), grow(long, 'writeRepeatable')])
+  t.ok(full.some((one) => one.status === 'rejected' && one.reason.code === 'STORAGE_FULL'))
+  db.pragma('max_page_count = 1000000')
+  t.equal(names(work).length, sizeNow())
+  const stopped = Promise.allSettled([grow('b', 'writeRepeatable', true), grow('c', 'writeRepeatable')])
+  work.close()
+  t.match(await stopped, [{ reason: { code: 'CONSTRAINT_VIOLATED' } }, { status: 'fulfilled' }])
+})
+
 t.test(
   'a write that is alone in its commit leaves nothing behind when it fails, and the next one is stored',
   async (t) => {
