@@ -8,7 +8,7 @@
  *   npm run mutants -- NAME…       those whose name contains one of these
  *   npm run mutants -- … --part 2/6      of these the second of six parts
  *
- * Exits with 1 when one survived or was not tried, and when a name or a part chose none.
+ * Its last lines name the dearest ones. Exits with 1 when one survived or was not tried, and when a name or a part chose none.
  */
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -34,10 +34,19 @@ if (wanted.length > 0 && chosen.length === 0) fail(`--part ${values.part} of ${w
 // Many tests wait for a process or for time that passes: one more than there are cores keeps these busy.
 const jobs = Number(values.jobs ?? availableParallelism() + 1)
 const outcomes: Outcome[] = []
-const queue = [...chosen]
+// What a slow one breaks never happens, and its test waits for it: these are tried beside the others, the slowest first.
+const slow = chosen.filter((mutant) => secondsOf(mutant) > 0).toSorted((a, b) => secondsOf(b) - secondsOf(a))
+const quick = chosen.filter((mutant) => secondsOf(mutant) === 0)
 const startedMs = performance.now()
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => queue.splice(0))
-await Promise.all(Array.from({ length: Math.min(jobs, queue.length) }, work))
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => {
+    for (const queue of [slow, quick]) queue.splice(0)
+  })
+const beside = quick.length === 0 ? 0 : Math.min(jobs, slow.length)
+await Promise.all([
+  ...Array.from({ length: Math.min(jobs, chosen.length - beside) }, () => work(() => quick.shift() ?? slow.shift())),
+  ...Array.from({ length: beside }, () => work(() => slow.shift())),
+])
 const minutes = (performance.now() - startedMs) / 60_000
 const caught = outcomes.filter(({ isCaught }) => isCaught).length
 const survived = outcomes.length - caught
@@ -46,6 +55,8 @@ process.stdout.write(
   `${caught} caught, ${survived} survived, ${untried} not tried in ${minutes.toFixed(1)} minutes\n` +
     (chosen.length === 0 ? 'Nothing changed since it was caught.\n' : ''),
 )
+const dearest = outcomes.toSorted((a, b) => b.seconds - a.seconds).slice(0, 10)
+for (const { mutant, seconds } of dearest) process.stdout.write(`${seconds.toFixed(1).padStart(6)} s ${mutant.file}\n`)
 if (outcomes.length > 0) writeResults(outcomes, minutes)
 process.exitCode = survived === 0 && untried === 0 ? 0 : 1
 
@@ -60,17 +71,21 @@ function isWanted(mutant: Mutant): boolean {
   return notes.get(nameOf(mutant))?.of !== fingerprint(mutant)
 }
 
-async function work(): Promise<void> {
+/** How long it took the last time; 0 when that was not long. */
+function secondsOf(mutant: Mutant): number {
+  return notes.get(nameOf(mutant))?.seconds ?? 0
+}
+
+async function work(next: () => Mutant | undefined): Promise<void> {
   const bench = new Workbench()
   try {
-    for (let mutant = queue.shift(); mutant; mutant = queue.shift()) {
+    for (let mutant = next(); mutant; mutant = next()) {
       const sinceMs = performance.now()
       const { output, ...observed } = await bench.run(mutant, notes.get(nameOf(mutant))?.by)
-      const seconds = ((performance.now() - sinceMs) / 1000).toFixed(1)
-      process.stdout.write(
-        `${observed.isCaught ? 'caught  ' : 'SURVIVED'} ${seconds.padStart(5)} s ${mutant.file}: ${mutant.breaks}\n`,
-      )
-      outcomes.push({ mutant, ...observed })
+      const seconds = (performance.now() - sinceMs) / 1000
+      const verdict = observed.isCaught ? 'caught  ' : 'SURVIVED'
+      process.stdout.write(`${verdict} ${seconds.toFixed(1).padStart(5)} s ${mutant.file}: ${mutant.breaks}\n`)
+      outcomes.push({ mutant, seconds, ...observed })
       if (observed.isCaught) continue
       process.stdout.write(`  ${mutant.caughtBy} said nothing of "${mutant.says}"\n${output.slice(-3000)}\n`)
     }

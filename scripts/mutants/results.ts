@@ -9,6 +9,7 @@ const notes = 'test/mutants/noticed.jsonl'
 export type Outcome = {
   readonly mutant: Mutant
   readonly isCaught: boolean
+  readonly seconds: number
   /** The test of the file that noticed; absent for a check, and for a file that ended before it had a title. */
   readonly noticedBy?: string
 }
@@ -18,19 +19,26 @@ export type Note = {
   /** Of the patch, of the test and of what the patch touches: another one means that it has to be tried again. */
   readonly of: string
   readonly by?: string
+  /** How long that took among all of them, where it was long. */
+  readonly seconds?: number
 }
+
+const longSeconds = 10
 
 /** Writes what the tried mutants came to; of the others the table and the notes keep what they say. */
 export function writeResults(outcomes: readonly Outcome[], minutes: number): void {
   const known = readResults()
   const noted = readNotes()
-  for (const { mutant, isCaught, noticedBy } of outcomes) {
-    known.caught.set(nameOf(mutant), isCaught)
-    if (isCaught) noted.set(nameOf(mutant), { of: fingerprint(mutant), ...(noticedBy ? { by: noticedBy } : {}) })
-    else noted.delete(nameOf(mutant))
-  }
   const all = mutants()
   const wasAll = outcomes.length === all.length
+  for (const { mutant, isCaught, noticedBy: by, seconds } of outcomes) {
+    known.caught.set(nameOf(mutant), isCaught)
+    // One that is tried alone may have a busy machine.
+    const took = wasAll ? Math.round(seconds) : (noted.get(nameOf(mutant))?.seconds ?? 0)
+    const long = took >= longSeconds && { seconds: took }
+    if (isCaught) noted.set(nameOf(mutant), { of: fingerprint(mutant), ...(by && { by }), ...long })
+    else noted.delete(nameOf(mutant))
+  }
   const duration = wasAll ? `A run of all of them took ${minutes.toFixed(1)} minutes.` : known.duration
   const tried = all.filter((mutant) => known.caught.has(nameOf(mutant)))
   writeFileSync(table, tableOf(tried, known.caught, duration))

@@ -69,8 +69,8 @@ function bringUpToDate(folder: string): void {
   for (const file of left)
     if (!files.has(file) && !lstatSync(join(folder, file)).isDirectory()) rmSync(join(folder, file))
   linkIn(folder, 'node_modules')
-  // Drawing it takes longer than the tests that watch it.
-  linkIn(folder, '.cache/footage')
+  // Drawing footage takes longer than the tests that watch it, and making a PostgreSQL as long as starting it.
+  for (const made of ['.cache/footage', '.cache/postgres']) linkIn(folder, made)
   if (!existsSync(join(folder, '.git'))) execFileSync('git', ['init', '-q'], { cwd: folder })
 }
 

@@ -1,8 +1,19 @@
 /** A real PostgreSQL in a separate folder, reached over a Unix socket and by nothing else. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, chownSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { join, resolve } from 'node:path'
 import pg from 'pg'
 import { postgresBin } from '../../scripts/bench/postgres.ts'
 import { waitUntil } from './waiting.ts'
@@ -46,8 +57,7 @@ export async function startPostgres(
   const who = notRoot()
   if (who) chownSync(folder, who.uid, who.gid)
   const data = join(folder, 'data')
-  const makes = ['-D', data, '-U', superuser, '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync']
-  execFileSync(join(bin, 'initdb'), makes, { ...who, cwd: folder, stdio: 'pipe' })
+  makeData(bin, data, who)
   let child: ChildProcess | undefined
   const settings = [
     ...[`listen_addresses=${tls?.address ?? ''}`, 'max_connections=60'],
@@ -94,6 +104,32 @@ export async function startPostgres(
     ask: (database, sql, values) =>
       asSuperuser(folder, database, async (client) => (await client.query(sql, values && [...values])).rows),
     kill: () => end('SIGKILL'),
+  }
+}
+
+/** Making one takes a second of a processor; the next test copies the first one. */
+function makeData(bin: string, data: string, who: ReturnType<typeof notRoot>): void {
+  const program = join(bin, 'initdb')
+  const kept = resolve(
+    import.meta.dirname,
+    '../../.cache/postgres',
+    `${statSync(program).mtimeMs}-${who?.uid ?? 'own'}`,
+  )
+  const copy = (from: string, to: string) => execFileSync('cp', ['-a', from, to], { stdio: 'pipe' })
+  if (existsSync(kept)) {
+    copy(kept, data)
+    return
+  }
+  const settings = ['-U', superuser, '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync']
+  execFileSync(program, ['-D', data, ...settings], { ...who, cwd: join(data, '..'), stdio: 'pipe' })
+  const part = `${kept}.${process.pid}`
+  mkdirSync(join(kept, '..'), { recursive: true })
+  copy(data, part)
+  try {
+    renameSync(part, kept)
+  } catch {
+    // Another test was first.
+    rmSync(part, { recursive: true })
   }
 }
 

@@ -527,6 +527,11 @@ function forgedFiles(good: GoodBundle): Forgery[] {
       step: 'leaf',
       file: json({ ...bundle, openings: Array(1001).fill(bundle.openings[0]) }),
     },
+    {
+      name: 'the file has more than a thousand anchors',
+      step: 'leaf',
+      file: json({ ...bundle, anchors: Array(1001).fill({ kind: 'webhook', host: 'erp.example' }) }),
+    },
     { name: 'the path has ten thousand hashes', step: 'path', file: withPath(good, (path) => longer(path)) },
     { name: 'the note has a thousand signatures', step: 'root', file: withNote(good, manySignatures) },
   ]
