@@ -148,6 +148,26 @@ t.test('lamps that start and a camera that adjusts to them are no motion, howeve
   t.equal(bench.detector.suppressed, 1)
 })
 
+t.test('a light that was switched has settled after a second without a change', async (t) => {
+  const bench = new Bench().see(none, 1000).see(light, 600).see(none, 800)
+  t.equal(bench.detector.suppressed, 0)
+  t.equal(bench.see(none, 400).detector.suppressed, 1)
+})
+
+t.test(
+  'motion began with the first frame that changed, before a pause of one frame, and after one of two',
+  async (t) => {
+    const began = (pauseMs: number) => {
+      const bench = new Bench().see(none, 1000).see({ ...motion, score: 0.1 }, frameMs)
+      const changedMs = bench.nowMs
+      const [fired] = bench.see(none, pauseMs).see(motion, frameMs).fired
+      return (fired?.motionMs ?? 0) - changedMs
+    }
+    t.equal(began(frameMs), 0)
+    t.equal(began(2 * frameMs), 3 * frameMs)
+  },
+)
+
 t.test('somebody who switches the light on and walks in is found, a little later', async (t) => {
   const bench = new Bench().see(none, 1000).see(light, 600).see(motion, 4000)
   t.match(bench.fired, [{ sceneChange: true, score: 0.5 }])

@@ -1,44 +1,9 @@
 /** How light and somebody differ, in pictures without noise, cell by cell. The numbers are those of `src/video/README.md`. */
 import t from 'tap'
-import { Comparer } from '../../src/video/cells.ts'
 import { columns, rows } from '../../src/video/grid.ts'
-import { frameSize } from '../../src/video/index.ts'
+import { type Changes, isOneOf, seenOfWall, stripes, wall } from '../support/grey-wall.ts'
 
-const cellWide = frameSize.width / columns
-const cellHigh = frameSize.height / rows
-const wall = 100
-
-/** By how much each pixel of a cell becomes brighter. Coordinates are those of the picture. */
-type Change = (x: number, y: number) => number
-
-/** A grey wall; the cells in this drawing, a letter for each, have changed. It begins at the second row and the second column. */
-function picture(drawing: readonly string[], changes: Readonly<Record<string, Change>>): Uint8Array {
-  const frame = new Uint8Array(frameSize.bytes).fill(255)
-  for (let i = 0; i < frameSize.width * frameSize.height; i += 1) {
-    const [x, y] = [i % frameSize.width, Math.floor(i / frameSize.width)]
-    const letter = drawing[Math.floor(y / cellHigh) - 1]?.[Math.floor(x / cellWide) - 1] ?? ' '
-    frame.fill(wall + (changes[letter]?.(x, y) ?? 0), 4 * i, 4 * i + 3)
-  }
-  return frame
-}
-
-/** Returns how many cells are left as changed, and what is said of the whole picture, when this is added to a wall. */
-function seen(drawing: readonly string[], changes: Readonly<Record<string, Change>>) {
-  const comparer = new Comparer(frameSize)
-  // Until then the noise of the camera is not known. Later, brightness may differ by 3.17 and noise has a variance of 2.5.
-  for (let i = 0; i < 20; i += 1) comparer.push(picture([], {}))
-  const { changed, whole } = comparer.push(picture(drawing, changes))
-  return { left: changed.filter((share) => share > 20).length, whole }
-}
-const leftOf = (drawing: readonly string[], changes: Readonly<Record<string, Change>>) => seen(drawing, changes).left
-
-/** Chooses so many of a hundred pixels, evenly spread. */
-const isOneOf = (x: number, y: number, ofHundred: number) => (x * 37 + y * 61) % 100 < ofHundred
-/** Steps of two pixels, so high. */
-const stripes =
-  (low: number, high: number): Change =>
-  (x) =>
-    x % 4 < 2 ? low : high
+const leftOf = (drawing: readonly string[], changes: Changes) => seenOfWall(drawing, changes).left
 const six = ['www', 'www']
 
 t.test('weak light may leave noise and 6 % of the change unexplained, and no more', async (t) => {
@@ -92,7 +57,7 @@ t.test('a beam with shadows has three cells of clear light, and three to four wi
 })
 
 t.test('the picture may become brighter by 19 % without a change of its light', async (t) => {
-  const by = (gain: number) => seen(Array(rows).fill('w'.repeat(columns)), { w: () => wall * (gain - 1) }).whole
+  const by = (gain: number) => seenOfWall(Array(rows).fill('w'.repeat(columns)), { w: () => wall * (gain - 1) }).whole
   t.equal(by(1.15), null)
   t.equal(by(1.25), 'light')
 })

@@ -30,7 +30,13 @@ t.test('people who pass now and then are not learned', async (t) => {
 })
 
 t.test('a window that hardly changes is left as it is', async (t) => {
-  t.equal(leftOf([...frames(300, () => 0.02), 0.3]), 0.3)
+  t.equal(leftOf([...frames(300, () => 0.03), 0.3]), 0.3)
+  t.ok(leftOf([...frames(300, () => 0.05), 0.3]) < 0.26)
+})
+
+t.test('a fan that was switched on is known for the most part after a quarter of a minute', async (t) => {
+  const left = leftOf([...frames(900, () => 0), ...frames(75, () => 0.5), 0.5])
+  t.ok(left > 0.11 && left < 0.19, `${left} of 0.5`)
 })
 
 t.test('a fan that was switched off is forgotten after some minutes', async (t) => {
@@ -81,6 +87,18 @@ t.test('somebody who passes is no noise', async (t) => {
       grey((pixel) => (i > 60 && pixel < 1200 ? 80 : pixel % 5)),
     )
   t.ok(noise.threshold < 0.03)
+})
+
+t.test('the noise is that of most of the last 30 seconds', async (t) => {
+  const noise = new NoiseLevel()
+  const [before, quiet, noisy] = [grey(() => 0), grey((pixel) => pixel % 4), grey((pixel) => pixel % 16)]
+  const see = (frame: Uint8Array, count: number) => {
+    for (let i = 0; i < count; i += 1) noise.add(before, frame)
+    return noise.threshold
+  }
+  const usual = see(quiet, 250)
+  t.equal(see(noisy, 65), usual, '13 seconds of noise')
+  t.ok(see(noisy, 25) > 2 * usual, '18 seconds')
 })
 
 t.test('a polygon opens or closes each cell by the part that it covers', async (t) => {
