@@ -40,13 +40,36 @@ const withoutInlineStyles: Plugin = {
   },
 }
 
+/**
+ * Lets hono tell the page of an error while it draws a change, as an event `undrawn`: by itself it keeps silent, and the page stays as it was
+ * (`src/console/page/drawing.ts`).
+ */
+const withDrawingErrors: Plugin = {
+  name: 'with drawing errors',
+  setup(to) {
+    to.onLoad({ filter: /hono\/dist\/jsx\/dom\/render\.js$/ }, ({ path }) => {
+      const source = readFileSync(path, 'utf8')
+      const silent = /const updateSync = \(context, node\) => \{([\s\S]*?)\} catch \{\s*return;\s*\}([\s\S]*?\n)\};/
+      const contents = source.replace(
+        silent,
+        (_, before: string, after: string) =>
+          `const updateSync = (context, node) => { try { updateAloud(context, node) } catch (error) {
+            dispatchEvent(new CustomEvent('undrawn', { detail: error })) } };
+          const updateAloud = (context, node) => {${before}} finally {}${after}};`,
+      )
+      if (contents === source) throw new Error('hono draws changes in another way: look again')
+      return { contents, loader: 'js' }
+    })
+  },
+}
+
 const settings: BuildOptions = {
   absWorkingDir: root,
   entryPoints: ['main.tsx', 'scan.tsx', 'hub.tsx', 'style.css', 'scan.css', 'hub.css', 'trust.css'].map((name) =>
     join(page, name),
   ),
   bundle: true,
-  plugins: [withoutInlineStyles],
+  plugins: [withoutInlineStyles, withDrawingErrors],
   minify: true,
   format: 'esm',
   // The players of live pictures are large, and loaded when one is looked at.
@@ -133,10 +156,10 @@ async function bundle(): Promise<Record<string, File>> {
     ]),
   )
   const scan = pages['scan.html']?.text ?? ''
-  const camera = names.filter((name) => name.startsWith('assets/camera-scan-'))
+  const later = names.filter((name) => /^assets\/(camera-scan|undrawn)-/.test(name))
   const reader = Object.values(addresses.codes ?? {})
   const text = await worker(scan, importedBy(scan, metafile?.outputs ?? {}), [
-    ...camera,
+    ...later,
     ...reader.map((one) => one.slice(1)),
   ])
   return { ...pages, 'scan-worker.js': { type: types.js, immutable: false, text }, ...files }

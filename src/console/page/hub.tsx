@@ -1,7 +1,8 @@
-import { render, useEffect, useState } from 'hono/jsx/dom'
+import { useEffect, useState } from 'hono/jsx/dom'
 import { follow, useAddress } from './address.ts'
 import type { Session } from './answers.ts'
 import { ask, keepCsrfToken } from './ask.ts'
+import { draw } from './drawing.ts'
 import { HubAlerts } from './hub-alerts.tsx'
 import { problemOf } from './hub-ask.ts'
 import { HubFind } from './hub-find.tsx'
@@ -163,5 +164,4 @@ const Waiting = ({ trouble }: { trouble: string }) => (
 )
 
 document.documentElement.lang = language
-const place = document.getElementById('app')
-if (place) render(<App />, place)
+draw(<App />, { home: '/' })

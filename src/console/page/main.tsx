@@ -1,10 +1,11 @@
-import { render, useEffect, useRef, useState } from 'hono/jsx/dom'
+import { useEffect, useRef, useState } from 'hono/jsx/dom'
 import type { JSX } from 'hono/jsx/dom/jsx-runtime'
 import { numberOf, useAddress } from './address.ts'
 import { tellSignedInAgain } from './again.ts'
 import type { Session } from './answers.ts'
 import { ask, keepCsrfToken, Unreachable } from './ask.ts'
 import { Console } from './console.tsx'
+import { draw } from './drawing.ts'
 import { Icon } from './icons.tsx'
 import { language } from './language.ts'
 import { Said } from './said.tsx'
@@ -191,7 +192,6 @@ const Waiting = ({ trouble }: { trouble: string }) => (
   </main>
 )
 
-const place = document.getElementById('app')
 /** A receipt needs no session. */
 const [isReceipt, unit] = /^\/receipt\/([^/]+)\/?$/.exec(location.pathname) ?? []
 const signed = new URLSearchParams(location.search).get('signed') ?? undefined
@@ -206,4 +206,5 @@ const page = isReceipt ? (
 ) : (
   <App />
 )
-if (place) render(page, place)
+// Without a session the first page is none for a driver.
+draw(page, { ...(!isReceipt && !isWall && { home: '/' }), isAlone: isWall })

@@ -1,4 +1,5 @@
-import { render, useEffect, useState } from 'hono/jsx/dom'
+import { useEffect, useState } from 'hono/jsx/dom'
+import { draw } from './drawing.ts'
 import { language } from './language.ts'
 import { Desk, isTraining, type Opened } from './scan-desk.tsx'
 import { Handheld } from './scan-handheld.ts'
@@ -49,8 +50,7 @@ function keepFiles(): void {
     .catch(() => undefined)
 }
 
-const place = document.getElementById('app')
 document.documentElement.lang = language
 document.title = `${texts.title} · Gatehouse`
-if (place) render(<Page />, place)
+draw(<Page />)
 keepFiles()

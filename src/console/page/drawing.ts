@@ -1,0 +1,36 @@
+import { render } from 'hono/jsx/dom'
+import type { JSX } from 'hono/jsx/dom/jsx-runtime'
+
+type Ways = {
+  /** Where somebody can go on; undefined: nowhere else. */
+  readonly home?: string
+  /** No one is there to press anything: the page loads itself again. */
+  readonly isAlone?: boolean
+}
+
+const retryMs = 2000
+
+/**
+ * Draws the page. Where a part of it cannot be drawn, now or later, the error is reported to the browser as any other, and a notice over
+ * the page says so: the page itself stays as it was drawn last.
+ */
+export function draw(page: JSX.Element, { home, isAlone = false }: Ways = {}): void {
+  const fail = (error: unknown) => {
+    reportError(error)
+    tell(error)
+  }
+  const tell = (error: unknown) => {
+    import('./undrawn.ts').then(
+      ({ showUndrawn }) => showUndrawn(error, home, isAlone),
+      () => setTimeout(() => tell(error), retryMs),
+    )
+  }
+  // hono keeps silent about an error in a change of the page; the build lets it say so (`scripts/build/console.ts`).
+  addEventListener('undrawn', (event) => fail((event as CustomEvent<unknown>).detail))
+  const place = document.getElementById('app')
+  try {
+    if (place) render(page, place)
+  } catch (error) {
+    fail(error)
+  }
+}

@@ -1,0 +1,43 @@
+import { language } from './language.ts'
+import { undrawnTexts as words } from './undrawn-texts.ts'
+
+/** So long a screen without people shows its notice before it loads its page again. */
+const aloneMs = 60_000
+
+/**
+ * Shows once, over the page, that a part of it could not be drawn, with what to do. What is on the page stays below, with all that was
+ * typed into it. Drawn without hono, which has just failed.
+ */
+export function showUndrawn(error: unknown, home: string | undefined, isAlone: boolean): void {
+  if (document.querySelector('.undrawn')) return
+  const notice = made('section', { class: 'undrawn', role: 'alert' })
+  const said = made('code', { lang: 'en' }, error instanceof Error ? error.message : String(error))
+  notice.append(
+    made('h2', {}, words.title),
+    made('p', {}, isAlone ? words.alone : words.keep),
+    made('p', {}, words.tell, ' ', said),
+  )
+  if (isAlone) setTimeout(() => location.reload(), aloneMs)
+  else notice.append(ways(home))
+  notice.lang = language
+  document.body.prepend(notice)
+}
+
+function ways(home: string | undefined): HTMLElement {
+  const again = made('button', { type: 'button', class: 'strong' }, words.again)
+  again.addEventListener('click', () => location.reload())
+  const all = made('p', { class: 'undrawn-ways' }, again)
+  if (home !== undefined && home !== location.pathname) all.append(made('a', { href: home }, words.home))
+  return all
+}
+
+function made(
+  tag: string,
+  attributes: Readonly<Record<string, string>>,
+  ...inside: readonly (Node | string)[]
+): HTMLElement {
+  const element = document.createElement(tag)
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value)
+  element.append(...inside)
+  return element
+}
