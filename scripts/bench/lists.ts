@@ -130,17 +130,17 @@ function figuresOf({ events, boundMs, statesMs, utilizationMs }: Taken): Figure[
 }
 
 /** The same list, answered: what the way out adds to the seeks; and one page of it. */
-function overHttp({ events, boundMs, serving: { listCpuMs, pageMs } }: Taken): Figure[] {
+function overHttp({ events, boundMs, serving: { listCpuMs, sameListCpuMs, pageMs } }: Taken): Figure[] {
   const hall = `10,000 slots, ${thousands(events)} events`
   return [
     {
       id: `list-${events}`,
-      what: `Processor time of GET /slots, against two index seeks a slot (${hall})`,
+      what: `Processor time of GET /slots after a slot has changed, against two index seeks a slot (${hall})`,
       value: listCpuMs / boundMs,
       unit: '×',
       target: { limit: 1.3, sense: 'at most' },
-      raw: `${millis(listCpuMs)} against ${millis(boundMs)}`,
-      numbers: { listCpuMs, boundMs },
+      raw: `${millis(listCpuMs)} against ${millis(boundMs)}; ${millis(sameListCpuMs)} while nothing changes`,
+      numbers: { listCpuMs, sameListCpuMs, boundMs },
     },
     {
       id: `page-${events}`,

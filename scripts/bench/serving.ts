@@ -9,8 +9,9 @@ export type Serving = {
   /** After the requests. Own: not pages of the database, which the kernel takes back when it needs them. */
   readonly ownBytes: number
   readonly residentBytes: number
-  /** Processor time of the daemon for the list of all slots. */
+  /** Processor time of the daemon for the list of all slots after one of them has changed, and while nothing has been committed since the last list. */
   readonly listCpuMs: number
+  readonly sameListCpuMs: number
   /** Until a page of a hundred slots is answered. */
   readonly pageMs: number
 }
@@ -31,13 +32,36 @@ export async function measureServing(workshop: Workshop, folder: string): Promis
   }
   const { answeredAfterMs } = gateway
   const memory = memoryOf(gateway.pid)
-  const usedMs = cpuMs(gateway.pid)
-  for (let n = 0; n < rounds; n += 1) await get('slots')
-  const listCpuMs = (cpuMs(gateway.pid) - usedMs) / rounds
+  const change = async (n: number) => {
+    const headers = { ...signedIn, 'Content-Type': 'application/json' }
+    const body = JSON.stringify({ constraints: { max_weight: 1000 + n } })
+    const response = await fetch(`${gateway.url}/api/whms/slots/${1 + n * 37}`, { method: 'PUT', headers, body })
+    if (response.status !== 200) throw new Error(`a change was answered ${response.status}: ${await response.text()}`)
+    await response.arrayBuffer()
+  }
+  const spent = async (work: (n: number) => Promise<void>) => {
+    const usedMs = cpuMs(gateway.pid)
+    for (let n = 0; n < rounds; n += 1) await work(n)
+    return (cpuMs(gateway.pid) - usedMs) / rounds
+  }
+  // The first changes are slower than those behind them.
+  await spent(change)
+  const changeCpuMs = await spent((n) => change(rounds + n))
+  const bothCpuMs = await spent(async (n) => {
+    await change(2 * rounds + n)
+    await get('slots')
+  })
+  const sameListCpuMs = await spent(() => get('slots'))
   const pages: number[] = []
   for (let n = 0; n < 2 * rounds; n += 1)
     pages.push(await timedUntilDone(() => get(`slots?limit=100&offset=${n * 100}`)))
-  const serving = { answeredAfterMs, ...memory, listCpuMs, pageMs: median(pages) }
+  const serving = {
+    answeredAfterMs,
+    ...memory,
+    listCpuMs: bothCpuMs - changeCpuMs,
+    sameListCpuMs,
+    pageMs: median(pages),
+  }
   await gateway.end()
   return serving
 }

@@ -15,8 +15,10 @@ import {
   pageOfAll,
   send,
   sendAll,
+  sendPacked,
   sendPage,
   sendResource,
+  takesPacked,
   versionOf,
 } from '../http/index.ts'
 import { NewSlot, SlotChange } from '../warehouse/index.ts'
@@ -178,9 +180,12 @@ const getUtilization = operation({
 
 type SlotsQuery = Parameters<typeof whenOf>[0] & { limit?: number | undefined; offset?: number | undefined }
 
-/** A short page in one piece, anything longer as it is read. */
-function sendSlots(c: Context<AppEnv>, floor: FloorService, query: SlotsQuery, zoneId?: number) {
+/** A short page in one piece, all slots as they are now out of what is packed already, anything else as it is read. */
+async function sendSlots(c: Context<AppEnv>, floor: FloorService, query: SlotsQuery, zoneId?: number) {
   const { limit, offset = 0 } = query
+  const isAllOfNow = [zoneId, query.limit, query.offset, query.at, query.known_at].every((one) => one === undefined)
+  const packed = isAllOfNow && takesPacked(c) ? await floor.packedSlots(c.get('caller')) : undefined
+  if (packed) return sendPacked(c, packed)
   if (limit === undefined || limit > pageSlots)
     return sendAll(c, floor.slots(c.get('caller'), whenOf(query), zoneId), query)
   const { rows, total } = floor.slotPage(c.get('caller'), whenOf(query), { limit, offset }, zoneId)

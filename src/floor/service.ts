@@ -7,7 +7,6 @@ import type { Idempotency } from '../journal/index.ts'
 import {
   assetIsKnown,
   assetLocation,
-  type SlotState,
   type SlotUse,
   settle,
   slotState,
@@ -18,6 +17,7 @@ import {
 } from '../ledger/index.ts'
 import { isoTime } from '../platform/index.ts'
 import type { AssetService, NewSlot, Slot, SlotChange, WarehouseService, Zone } from '../warehouse/index.ts'
+import { PackedSlots, withStateText } from './packed-slots.ts'
 import type { FloorSlot, Utilization } from './schema.ts'
 import { attemptChange, type ChangedSlots, changeResult, changesRefusal, type SlotBatch } from './slot-batch.ts'
 import { addedUp, percent, utilizationOf, zoneUse } from './utilization.ts'
@@ -39,9 +39,11 @@ type FloorServiceNeeds = {
 /** Answers what is where: master data joined with what the ledger says, on one snapshot. */
 export class FloorService {
   readonly #needs: FloorServiceNeeds
+  readonly #packed: PackedSlots
 
   constructor(needs: FloorServiceNeeds) {
     this.#needs = needs
+    this.#packed = new PackedSlots(needs)
   }
 
   /**
@@ -59,6 +61,11 @@ export class FloorService {
       afterId = lastId
       await nextTurn()
     }
+  }
+
+  /** Returns the whole answer with all slots as they are now, in gzip; undefined when it has to be made of `slots`. */
+  packedSlots(caller: Caller): Promise<Buffer<ArrayBuffer> | undefined> {
+    return this.#packed.list(caller)
   }
 
   /** One page of the same list as JSON, and its length: only the page's own slots are looked up in the ledger. Throws NOT_FOUND. */
@@ -221,9 +228,6 @@ export class FloorService {
 function inUse(zone: Zone, use: { slotCount: number; occupiedCount: number }) {
   return { ...zone, ...use, utilizationPercent: percent(use.occupiedCount, use.slotCount) }
 }
-
-/** A slot with its state as JSON. `members`: of the slot, without braces. */
-const withStateText = (members: string, state: SlotState): string => `{${members},${JSON.stringify(state).slice(1)}`
 
 function withState(slot: Slot, state: ReturnType<typeof slotState>): { success: true } & FloorSlot {
   return { success: true, ...slot, ...state }

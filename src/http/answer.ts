@@ -5,7 +5,7 @@ import { createGzip, gzip } from 'node:zlib'
 import { takesGzip } from './accept-encoding.ts'
 
 /** Shorter bodies fit in one packet and are not compressed. */
-const leastBytes = 1024
+export const leastPackedBytes = 1024
 
 /** A longer body is packed quickly rather than as small as can be: the LAN has room, a small box has not. */
 const manyBytes = 32 * 1024
@@ -100,13 +100,13 @@ export class Answer<Request extends IncomingMessage = IncomingMessage> extends S
   #isPacked(status: number, headers: OutgoingHttpHeaders): boolean {
     if (this.req.method === 'HEAD' || status === 204 || status === 206 || status === 304) return false
     const length = headers['content-length']
-    if (length !== undefined && Number(length) < leastBytes) return false
+    if (length !== undefined && Number(length) < leastPackedBytes) return false
     return takesGzip(this.req.headers['accept-encoding'])
   }
 
   #sendWhole({ status, headers }: Head, bytes: Buffer): void {
     this.#head = undefined
-    if (bytes.length < leastBytes) {
+    if (bytes.length < leastPackedBytes) {
       super.writeHead(status, { ...headers, 'content-length': bytes.length })
       super.end(bytes)
       return

@@ -54,6 +54,7 @@ export {
 export { asOpenApi30 } from './openapi-30.ts'
 export { operation } from './operation.ts'
 export { isOpening, type OutSocket, openSocket } from './out-socket.ts'
+export { type PackedText, packText } from './packed-text.ts'
 export {
   allQuery,
   countLimit,
@@ -61,10 +62,13 @@ export {
   historyQuery,
   listOf,
   type Pagination,
+  packedList,
   pageOfAll,
   sendAll,
+  sendPacked,
   sendPage,
   sendShared,
+  takesPacked,
 } from './pagination.ts'
 export { sharedParameter } from './parameters.ts'
 export { printedPagePolicy } from './printed-page.ts'

@@ -1,9 +1,11 @@
 import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
-import { sentToMany } from './answer.ts'
+import { takesGzip } from './accept-encoding.ts'
+import { leastPackedBytes, sentToMany } from './answer.ts'
 import type { AppEnv } from './context.ts'
 import { type RawAnswer, rawAnswer } from './envelope.ts'
 import { queryInteger } from './fields.ts'
+import { joinPacked, type PackedText, storeText } from './packed-text.ts'
 import { sharedParameter } from './parameters.ts'
 
 /** Totals are counted exactly up to here; beyond it `total` is null and `hasMore` says the rest. */
@@ -97,6 +99,8 @@ export function sendShared(
   if (pages.size < mostSharedPages) pages.set(key, page)
   return rawAnswer(c.body(page, 200, { 'Content-Type': 'application/json' }))
 }
+const listHead = '{"success":true,"data":['
+const comma = storeText(',')
 
 /** Sends what `pageOf` returns, of rows that are JSON already. */
 export function sendPage(
@@ -106,7 +110,7 @@ export function sendPage(
   query: { limit?: number | undefined; offset?: number | undefined },
 ): RawAnswer {
   const { pagination } = pageOf([], total, query)
-  const text = `{"success":true,"data":[${rows.join(',')}],"pagination":${JSON.stringify(pagination)}}`
+  const text = `${listHead}${rows.join(',')}],"pagination":${JSON.stringify(pagination)}}`
   return rawAnswer(c.body(text, 200, { 'Content-Type': 'application/json' }))
 }
 
@@ -121,7 +125,7 @@ export async function sendAll(
 ): Promise<RawAnswer> {
   const offset = query.offset ?? 0
   const end = query.limit === undefined ? Number.POSITIVE_INFINITY : offset + query.limit
-  const parts: Buffer[] = [Buffer.from('{"success":true,"data":[')]
+  const parts: Buffer[] = [Buffer.from(listHead)]
   let total = 0
   for await (const rows of slices) {
     // The client has disconnected; the rest is not needed.
@@ -134,4 +138,26 @@ export async function sendAll(
   const pagination = { limit: query.limit ?? null, offset, total, hasMore: end < total, nextCursor: null }
   parts.push(Buffer.from(`],"pagination":${JSON.stringify(pagination)}}`))
   return rawAnswer(c.body(Buffer.concat(parts), 200, { 'Content-Type': 'application/json' }))
+}
+
+/** Whether a request may be answered with what `packedList` returns. */
+export function takesPacked(c: Context<AppEnv>): boolean {
+  return c.req.method === 'GET' && takesGzip(c.req.header('accept-encoding'))
+}
+
+/**
+ * Returns in gzip what `sendAll` sends of a whole list. `parts`: rows in JSON, with commas in between. Undefined for a list so short
+ * that it is sent unpacked.
+ */
+export function packedList(parts: readonly PackedText[], total: number): Buffer<ArrayBuffer> | undefined {
+  const rows = parts.flatMap((part, i) => (i === 0 ? [part] : [comma, part]))
+  const { pagination } = pageOf([], total, {})
+  const all = [storeText(listHead), ...rows, storeText(`],"pagination":${JSON.stringify(pagination)}}`)]
+  return all.reduce((sum, { length }) => sum + length, 0) < leastPackedBytes ? undefined : joinPacked(all)
+}
+
+/** Sends what `packedList` has returned to a request that `takesPacked`. */
+export function sendPacked(c: Context<AppEnv>, packed: Buffer<ArrayBuffer>): RawAnswer {
+  c.header('Vary', 'Accept-Encoding', { append: true })
+  return rawAnswer(c.body(packed, 200, { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' }))
 }

@@ -4,6 +4,7 @@ export { eventsInSlices } from './derive/history.ts'
 export type { EventPlace, HistoryFilter } from './derive/look.ts'
 export { occupantOf, standingIn } from './derive/occupants.ts'
 export { proofOf } from './derive/photo-reuse.ts'
+export { slotMarks } from './derive/slot-marks.ts'
 export {
   assetIsKnown,
   assetIsSeen,

@@ -40,11 +40,13 @@ export {
   labelOf,
   type Slot,
   slotIdsIn,
+  slotMark,
   slotPlaces,
   slots,
   slotsFrom,
   slotsWithNames,
   warehouseOfSlot,
   warehouseOfSlotId,
+  zoneMarks,
 } from './slot-store.ts'
 export { type Warehouse, warehouseOfZone, type Zone } from './store.ts'

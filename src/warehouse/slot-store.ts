@@ -56,6 +56,12 @@ function membersOf(row: SlotRow): string {
 /** The slots, for a join in SQL. */
 export const slots = 'main.slot'
 
+/**
+ * SQL for a text that changes with the row of a slot: every change of it counts up its version. What a list says of a slot changes
+ * with it and with `zoneMarks`. `alias`: the slot's in the statement around it.
+ */
+export const slotMark = (alias: string): string => `${alias}.id || ',' || ${alias}.version`
+
 /** SQL for the warehouse of a slot; `slot`: its id as the statement around it says it. */
 export const warehouseOfSlot = (slot: string): string => `(SELECT warehouse_id FROM main.slot WHERE id = ${slot})`
 
@@ -112,6 +118,16 @@ const nextSlots = statement({
   columns: pick(tables.slot, 'id', 'zone_id', 'warehouse_id'),
   sql: 'SELECT id, zone_id, warehouse_id FROM slot WHERE id > +? ORDER BY id LIMIT ?',
 })
+
+const typesOfZones = statement({
+  columns: { marks: maybe(text) },
+  sql: `SELECT group_concat(id || ',' || zone_type, ';') AS marks FROM main.zone`,
+})
+
+/** A text that changes with the type that a slot has from its zone. */
+export function zoneMarks(tx: ReadTx): string {
+  return tx.get(typesOfZones)?.marks ?? ''
+}
 
 /** The slots of a zone that bear its old name bear the new one. */
 export function renameLabels(tx: Tx, zone: Zone, oldName: string, nowMs: number): number {

@@ -125,6 +125,23 @@ for (const area of new Set(paths.map(areaOf)))
     t.strictSame(tooLong(turns), {}, `no turn takes more than ${mostSteps} steps`)
   })
 
+t.test('neither does the list of all slots that is kept packed, the first time and the next', async (t) => {
+  const turns: { what: string; statements: readonly string[] }[] = []
+  for (const [who, headers] of [admin, ...ofOneWarehouse, admin]) {
+    // The answer of before is no longer that of now.
+    await gateway.ask('PUT', '/api/whms/slots/1', {
+      by: people.ada,
+      body: { constraints: { max_weight: 1 + turns.length } },
+    })
+    reads.taken()
+    const answer = await gateway.api.request('/api/whms/slots', { headers: { ...headers, 'Accept-Encoding': 'gzip' } })
+    t.equal(answer.headers.get('content-encoding'), 'gzip')
+    for (const { statements } of reads.taken()) turns.push({ what: who, statements })
+  }
+  t.ok(turns.length > 20, `${turns.length} turns`)
+  t.strictSame(tooLong(turns), {}, `no turn takes more than ${mostSteps} steps`)
+})
+
 t.test('all of these reads were noted', (t) => {
   t.ok(looked > paths.length, `${looked} turns of ${paths.length} reads`)
   t.end()
