@@ -1,4 +1,5 @@
 import { globSync, readFileSync } from 'node:fs'
+import { emptyPatterns } from './empty-patterns.ts'
 import { lengthProblems } from './lengths.ts'
 
 type Rule = {
@@ -101,9 +102,12 @@ const rules: readonly Rule[] = [
   },
 ]
 
-/** Throws with every line that breaks a rule and every function that is too long, or when a rule finds no file to look at. */
+/**
+ * Throws with every line that breaks a rule, every function that is too long and every expectation that anything meets, or when a
+ * rule finds no file to look at.
+ */
 export async function houseRules(): Promise<void> {
-  const problems = lengthProblems()
+  const problems = [...lengthProblems(), ...emptyPatterns()]
   for (const rule of rules) {
     const files = globSync(rule.files).filter((file) => !rule.except?.test(file))
     if (files.length === 0) problems.push(`${rule.name}: no file to look at`)

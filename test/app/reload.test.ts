@@ -154,7 +154,7 @@ t.test(
     const before = await seen()
     t.match(before, {
       health: { checks: { config: { status: 'healthy' } } },
-      alerts: [],
+      alerts: { length: 0 },
       status: null,
       successful: '1',
     })

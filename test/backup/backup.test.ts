@@ -29,7 +29,7 @@ t.test(
       siteId: 'test-site',
       size: 1,
       media: { included: true },
-      missing: [],
+      missing: { length: 0 },
     })
     t.equal(names.filter((name: string) => name.startsWith('photos/')).length, 1)
     t.equal(manifest.settings[0].path, join(gateway.folder, 'gatehouse.yaml'))

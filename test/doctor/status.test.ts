@@ -45,13 +45,20 @@ t.test('a running gateway is seen at a glance, and one that is stopped is said t
   const { code, stdout, stderr } = await status(box.cwd, '--json')
   const seen = JSON.parse(stdout) as GatewayStatus
   t.match(seen, {
-    ...{ running: true, version: '1.2.3', site: { id: 'dc-7' }, health: 'healthy', cameras: [], witnesses: [] },
+    ...{
+      running: true,
+      version: '1.2.3',
+      site: { id: 'dc-7' },
+      health: 'healthy',
+      cameras: { length: 0 },
+      witnesses: { length: 0 },
+    },
     ledger: { events: 1, leaves: 1, lastCheck: null },
     config: { file: box.file, refused: null },
     webhooks: { total: 0 },
     backup: { everySeconds: null },
     uplink: { probes: 0, online: null },
-    alerts: { open: 0, newest: [] },
+    alerts: { open: 0, newest: { length: 0 } },
   })
   t.equal(code, 0, stderr)
   t.ok(Date.now() - Date.parse(seen.ledger.lastEventAt ?? '') < 60_000)

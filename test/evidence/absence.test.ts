@@ -57,9 +57,23 @@ t.test('a slot that nobody touched while a camera saw it all the time is stated 
   t.equal(status, 200)
   t.match(body, {
     slot: { id: 1, slot_id: 'A', warehouseId: 1 },
-    ...{ from: at(50), to: at(100), untouched: true, events: [], recordedAfter: [], recordedWithin: [] },
-    ...{ watchedShare: 1, gaps: [], otherCameras: false, complete: true, madeAt: at(100), lateEventsUntil: null },
-    cameras: [{ cctvId: 7, watchedShare: 1, detections: [] }],
+    ...{
+      from: at(50),
+      to: at(100),
+      untouched: true,
+      events: { length: 0 },
+      recordedAfter: { length: 0 },
+      recordedWithin: { length: 0 },
+    },
+    ...{
+      watchedShare: 1,
+      gaps: { length: 0 },
+      otherCameras: false,
+      complete: true,
+      madeAt: at(100),
+      lateEventsUntil: null,
+    },
+    cameras: [{ cctvId: 7, watchedShare: 1, detections: { length: 0 } }],
     checkpoint: { logId: gateway.logIdentity.logId, size: 2 },
   })
   const touched = (await untouched(0, 100)).body
@@ -128,9 +142,18 @@ t.test(
     gateway.clock.advance(60_000)
     await place('A', { timestamp: at(10) })
     gateway.clock.advance(60_000)
-    t.match((await untouched(50, 70)).body, { untouched: true, events: [], recordedWithin: [1] })
-    t.match((await untouched(0, 30)).body, { untouched: false, events: [1], recordedAfter: [1], recordedWithin: [] })
-    t.match((await untouched(0, 100)).body, { events: [1], recordedAfter: [], recordedWithin: [] })
+    t.match((await untouched(50, 70)).body, { untouched: true, events: { length: 0 }, recordedWithin: [1] })
+    t.match((await untouched(0, 30)).body, {
+      untouched: false,
+      events: [1],
+      recordedAfter: [1],
+      recordedWithin: { length: 0 },
+    })
+    t.match((await untouched(0, 100)).body, {
+      events: [1],
+      recordedAfter: { length: 0 },
+      recordedWithin: { length: 0 },
+    })
     t.equal(
       (await untouched(0, 30)).body.lateEventsUntil,
       at(30 + 3600),
@@ -149,13 +172,13 @@ t.test('gaps of the camera are named with their cause, and lower the share', asy
   gateway.clock.advance(40_000)
   const { body } = await untouched(0, 100)
   t.match(body, { watchedShare: 0.8, gaps: [{ cctvId: 7, cause: 'offline' }], cameras: [{ watchedShare: 0.8 }] })
-  t.match((await untouched(0, 100, 'B')).body, { watchedShare: 0, cameras: [], otherCameras: false })
+  t.match((await untouched(0, 100, 'B')).body, { watchedShare: 0, cameras: { length: 0 }, otherCameras: false })
   const stranger = await gateway.ask('GET', `/api/whms/slots/A/untouched?from=${body.from}&to=${body.to}`, {
     by: people.olga,
   })
   t.match(
     stranger.body,
-    { watchedShare: 0, cameras: [], gaps: [], otherCameras: true },
+    { watchedShare: 0, cameras: { length: 0 }, gaps: { length: 0 }, otherCameras: true },
     'a camera of others is not shown',
   )
 })

@@ -208,7 +208,7 @@ t.test('a witness that has an older size, or lost all it knew, gets the proof fr
   server.answer(reborn)
   await record(gateway, 'P-3')
   await sign(gateway)
-  t.match(asked(server), [{ old: 0 }, { old: 2 }, { old: 0, proof: [] }], 'one that lost everything')
+  t.match(asked(server), [{ old: 0 }, { old: 2 }, { old: 0, proof: { length: 0 } }], 'one that lost everything')
   server.answer(honest[0] as Answering)
   await record(gateway, 'P-4', 'P-5')
   await sign(gateway)
@@ -224,7 +224,7 @@ t.test('a witness that has seen more than this log has raises a loud alert, and 
   await gateway.health.look()
   const [alert] = (await gateway.ask('GET', '/api/alerts', { by: people.ada })).body.data
   t.match(alert, { kind: 'witness.ahead', message: /has seen 99 leaves of this log, which has only 1.*restored/ })
-  t.match(await evidenceOf(gateway), { state: 'signed', witnesses: [] })
+  t.match(await evidenceOf(gateway), { state: 'signed', witnesses: { length: 0 } })
   const { checks, status } = (await gateway.ask('GET', '/api/health')).body
   t.match({ status, evidence: checks.evidence }, { status: 'degraded', evidence: { reason: /another history/ } })
 })
@@ -234,7 +234,7 @@ t.test('a witness that has another log of the same size says so, and the alert d
   server.answer(() => ({ status: 409, type: 'text/x.tlog.size; charset=utf-8', body: '1\n' }))
   await record(gateway, 'P-1')
   await sign(gateway)
-  t.match(asked(server), [{ old: 0 }, { old: 1, proof: [] }])
+  t.match(asked(server), [{ old: 0 }, { old: 1, proof: { length: 0 } }])
   t.match(gateway.witnesses.seen(), [{ trouble: { finding: 'other-root' } }])
 })
 
@@ -274,7 +274,7 @@ t.test('a witness that lies, hangs or refuses ends in a finding, loses nothing a
     await sign(gateway)
     await pass(gateway, hourMs)
     t.match(gateway.witnesses.seen(), [{ trouble: { finding } }], what)
-    t.match(await evidenceOf(gateway), { state: 'signed', witnesses: [] }, `${what}: nothing is claimed`)
+    t.match(await evidenceOf(gateway), { state: 'signed', witnesses: { length: 0 } }, `${what}: nothing is claimed`)
   }
   const metrics = (await gateway.ask('GET', '/api/metrics', { by: people.ada })).text
   t.match(metrics, /gatehouse_witness_questions_total\{outcome="bad-signature"\} [1-9]/)

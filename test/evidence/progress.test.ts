@@ -38,7 +38,7 @@ t.test('what a running gateway appends and signs meanwhile is no mismatch', asyn
       `INSERT INTO log_checkpoint SELECT max(row) + 1, 1, ${seq + 1}, root, note, signed_at_ms FROM log_checkpoint`,
     )
   }
-  t.match(verifyLedger(dataDir, { onProgress }), { ok: true, size: 7, mismatches: [] })
+  t.match(verifyLedger(dataDir, { onProgress }), { ok: true, size: 7, mismatches: { length: 0 } })
   t.ok(isDone)
   t.match(verifyLedger(dataDir), { ok: false, size: 8 }, 'the next run looks at it')
 })

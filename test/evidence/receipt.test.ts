@@ -53,7 +53,7 @@ t.test('a receipt has what was handed over with its proofs, and no name, no note
       ...{ id, reference: 'CMR 4711', direction: 'inbound', carrier: 'Spedition <Nord>', vehicle: 'HH-AB 123' },
       ...{ siteId: 'test-site', warehouse: 'Hall', timezone: 'Europe/Berlin', weightKg: 1840.5 },
       steps: [
-        { action: 'created', stage: 'registered', photos: [], evidence: { state: 'signed' } },
+        { action: 'created', stage: 'registered', photos: { length: 0 }, evidence: { state: 'signed' } },
         {
           action: 'evidence',
           weightKg: 1840.5,

@@ -41,7 +41,13 @@ t.test('a checkpoint is signed for each report, so that all that it counts is co
     oldestUnsigned: null,
     asksWitnesses: false,
     logs: [{ logId: gateway.logIdentity.logId, leaves: 2, signed: 2, witnessed: 0, timestamped: 0 }],
-    checkpoint: { size: 2, signedAt: '2026-03-02T08:00:02.000Z', matches: true, witnesses: [], timestampedAt: null },
+    checkpoint: {
+      size: 2,
+      signedAt: '2026-03-02T08:00:02.000Z',
+      matches: true,
+      witnesses: { length: 0 },
+      timestampedAt: null,
+    },
   })
   const { logKey } = (await gateway.ask('GET', '/api/health')).body
   const signed = openCheckpoint(evidence.checkpoint.note, [parseVkey(logKey)])

@@ -8,7 +8,7 @@ t.test('the box shows its figures of the last day, minute by minute', async (t) 
   const gateway = await testGateway()
   t.teardown(() => gateway.end())
   const by = people.ada
-  t.match(await gateway.ask('GET', day, { by }), { status: 200, body: { everySeconds: 60, times: [] } })
+  t.match(await gateway.ask('GET', day, { by }), { status: 200, body: { everySeconds: 60, times: { length: 0 } } })
   const firstMs = gateway.clock.now()
   await gateway.lastDay.take()
   await furnish(gateway, ['A-1'])

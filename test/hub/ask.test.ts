@@ -305,7 +305,12 @@ t.test('sites are listed with their lag, and a fork as an alert', async (t) => {
   t.match((await askAs(hub, '/api/hub/sites')).body.data[1], { state: 'forked', openAlerts: 1 })
   const odd = JSON.stringify({ version: { tag: 'meta' }, health: 7, troubles: null })
   await hub.rows('UPDATE log_head SET status = $1', [odd])
-  t.match((await askAs(hub, '/api/hub/sites')).body.data[0], { version: null, health: null, troubles: [], fleet: null })
+  t.match((await askAs(hub, '/api/hub/sites')).body.data[0], {
+    version: null,
+    health: null,
+    troubles: { length: 0 },
+    fleet: null,
+  })
 })
 
 t.test('a site that catches up says how many leaves are still missing', async (t) => {
@@ -377,7 +382,7 @@ t.test('a box whose config differs from most, or from what it had, is named with
   hub.clock.advance(60_000)
   await tell(2, { auth: section('b'), site: site[2] })
   t.match(await configOf(2), { differsIn: ['auth'], changedAt: /^2026-/, changed: ['auth'] })
-  t.match(await configOf(0), { differsIn: [], changedAt: null })
+  t.match(await configOf(0), { differsIn: { length: 0 }, changedAt: null })
 })
 
 t.test('the sites are a list to open in a spreadsheet, in which nothing is a formula', async (t) => {
@@ -431,7 +436,7 @@ t.test('a site has its regions, and the version that it is offered', async (t) =
   )
   hub.clock.advance(11_000)
   t.match((await askAs(hub, '/api/hub/sites')).body.data, [
-    { siteId: 'dc-7', regions: [], offered: '1.3.0' },
+    { siteId: 'dc-7', regions: { length: 0 }, offered: '1.3.0' },
     { siteId: 'dc-8', regions: ['north'], offered: null, offerState: null },
   ])
 })

@@ -102,7 +102,7 @@ t.test('how a gateway is comes along in figures', async (t) => {
   const fleet = await fleetAt()
   t.match(fleet, {
     openAlerts: 0,
-    alerts: [],
+    alerts: { length: 0 },
     cameras: { configured: 0, withoutPictures: 0 },
     backupAt: null,
     certificateUntil: null,

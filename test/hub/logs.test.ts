@@ -103,7 +103,7 @@ t.test('two roots for one size are given with both checkpoints, and a list of fo
      SELECT log_id, 3, sent_hash, kind, NULL, known_note, NULL, sent_note, seen_at FROM fork_evidence`,
   )
   const first = (await get(hub, 'forks?limit=1')).body
-  t.match(first.data, [{ place: 2, kind: 'root', known: { leaf: null }, sent: { leaf: null, leaves: [] } }])
+  t.match(first.data, [{ place: 2, kind: 'root', known: { leaf: null }, sent: { leaf: null, leaves: { length: 0 } } }])
   t.equal(first.data[0].known.root, log.tree.root(2).toString('base64'))
   t.equal(first.data[0].sent.root, forged.tree.root(2).toString('base64'))
   const second = (await get(hub, `forks?limit=1&cursor=${first.nextCursor}`)).body

@@ -58,7 +58,7 @@ t.test(
     const second = await round(hub, boxes, () => '1.1.0')
     t.equal(Object.keys(second).length, 6, 'five more')
     t.ok('dc-4' in second)
-    t.match(await offers.open(), { version: '1.1.0', stage: 2, by: 'ada', waitsFor: [] })
+    t.match(await offers.open(), { version: '1.1.0', stage: 2, by: 'ada', waitsFor: { length: 0 } })
     await offers.next('ada', false)
     t.equal(Object.keys(await round(hub, boxes, () => '1.1.0')).length, 9, 'the rest')
     await t.rejects(offers.next('ada', true), { code: 'INVALID_TRANSITION', message: /Every site has the offer/ })

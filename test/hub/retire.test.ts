@@ -77,7 +77,13 @@ t.test(
     )
     t.equal(await feed(hub, old, tokens.old), 404)
     t.equal(await feed(hub, replacement, tokens.old), 200, 'tokens are of the site')
-    t.match(await siteNow(), { state: 'live', logId: replacement.logId, openAlerts: 0, unendedLogs: [], problems: [] })
+    t.match(await siteNow(), {
+      state: 'live',
+      logId: replacement.logId,
+      openAlerts: 0,
+      unendedLogs: { length: 0 },
+      problems: { length: 0 },
+    })
     const [note] = (await askAs(hub, '/api/hub/alerts')).body.data
     t.match(note, {
       type: 'log.retired',
@@ -102,13 +108,13 @@ t.test(
     hub.clock.advance(60_000)
     const newToken = await hub.enrol(joined)
     const shown = async () => (await askAs(hub, '/api/hub/sites?q=dc-9')).body.data[0]
-    t.match(await shown(), { unendedLogs: [] }, 'a box that has just joined has said nothing yet')
+    t.match(await shown(), { unendedLogs: { length: 0 } }, 'a box that has just joined has said nothing yet')
     t.equal(await feed(hub, joined, newToken), 200)
     t.match(await shown(), { logId, unendedLogs: [old.logId], problems: [{ kind: 'older-log' }] })
     const file = (await askAs(hub, '/api/hub/sites?q=dc-9&format=csv')).text
     t.match(file, /,older-log,/)
     t.match(await run('retire', '--log', old.logId), { code: 0 })
-    t.match(await shown(), { unendedLogs: [], problems: [] })
+    t.match(await shown(), { unendedLogs: { length: 0 }, problems: { length: 0 } })
   },
 )
 

@@ -73,7 +73,7 @@ t.test('a second log goes on from the first one, and each is verified by its own
     unitSteps: 2,
     incidentChanges: 2,
     reports: 2,
-    mismatches: [],
+    mismatches: { length: 0 },
     logs: [
       { logId: first.logId, size: 4, root: first.root, parent: null },
       { logId: second, size: 5, parent: { logId: first.logId, size: 4 } },

@@ -29,7 +29,7 @@ t.test('the notice says who, why, when, how long, whom to ask, and that no sound
     whom: full.privacy.contact,
     sound: 'No sound is recorded.',
     issuedAt: new Date(gateway.clock.now()).toISOString(),
-    missing: [],
+    missing: { length: 0 },
   })
   t.strictSame((await gateway.ask('GET', `${address}?format=json`, { by: people.vera })).body, body)
   const { body: listed } = await gateway.ask('GET', '/api/iot/cctv', { by: people.vera })

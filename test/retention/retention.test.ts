@@ -133,7 +133,7 @@ t.test('a removal is a leaf and an audit entry, and the ledger verifies without 
   )
   const { data } = (await gateway.ask('GET', '/api/governance/audit?action=media.removed', { by })).body
   t.match(data, [{ entity: 'detection_event', entityId: '1', actor: null, changes: why }])
-  t.match(verifyLedger(gateway.live.config.dataDir), { ok: true, removals: 2, mismatches: [] })
+  t.match(verifyLedger(gateway.live.config.dataDir), { ok: true, removals: 2, mismatches: { length: 0 } })
 })
 
 t.test('a file that is missing without a removal is a finding', async (t) => {

@@ -108,7 +108,7 @@ t.test('a box is set up by answering questions, and the first pallet is placed w
   const secret = readFileSync(made.secretFile, 'utf8').trim()
   t.notMatch(text + stderr, secret)
   t.equal(statSync(made.secretFile).mode & 0o777, 0o600)
-  t.match(checkConfig(configFile), { problems: [], faults: [] })
+  t.match(checkConfig(configFile), { problems: { length: 0 }, faults: { length: 0 } })
   t.match(loadConfig(configFile).config, {
     site: { id: 'dc-7', url },
     cameras: [{ id: 1, url: camera.url('hall'), username: 'viewer' }],
@@ -223,7 +223,7 @@ t.test('passwords that come in files are copied for the gateway, which can read 
   t.equal(code, 0, stderr)
   rmSync(join(cwd, 'pw'))
   const configFile = join(cwd, 'etc/gatehouse.yaml')
-  t.match(checkConfig(configFile), { problems: [], faults: [] })
+  t.match(checkConfig(configFile), { problems: { length: 0 }, faults: { length: 0 } })
   const file = loadConfig(configFile).config.storage.upload?.passwordFile ?? ''
   t.equal(file, join(cwd, 'etc/secrets/storage'))
   t.equal(statSync(file).mode & 0o777, 0o640)

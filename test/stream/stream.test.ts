@@ -81,7 +81,7 @@ t.test('slots that are changed together tell a screen once to read the plan anew
   await gateway.ask('POST', '/api/whms/slots/batch', { by: people.ada, body: { changes } })
   await put(gateway, 'A-1', 'P-1')
   const [layout, placed] = await client.take(2)
-  t.match(layout, { event: 'floor', data: { warehouseId: 1, layoutChanged: true, slots: [] } })
+  t.match(layout, { event: 'floor', data: { warehouseId: 1, layoutChanged: true, slots: { length: 0 } } })
   t.match(placed, { event: 'floor', data: { warehouseId: 1, layoutChanged: false, slots: [{ id: 1 }] } })
   await client.close()
 })
@@ -116,7 +116,7 @@ t.test('a placement reaches a screen with the slot as it is now, in the document
     },
   })
   const layout = await client.next()
-  t.match(layout, { event: 'floor', data: { warehouseId: 1, layoutChanged: true, slots: [] } })
+  t.match(layout, { event: 'floor', data: { warehouseId: 1, layoutChanged: true, slots: { length: 0 } } })
   for (const { event: kind, data } of [floor, event, layout].flatMap((one) => one ?? []))
     t.ok(z.strictObject(messageShapes[kind as 'floor'].shape).safeParse(data).success, `${kind} is as described`)
   await client.close()

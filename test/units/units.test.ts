@@ -61,7 +61,7 @@ t.test('a unit is registered with all that is said of it, and knows its next sta
       status: 'active',
       nextStage: 'receiving',
       warehouseId: 1,
-      evidence: { photos: 0, scaleReading: null, items: [] },
+      evidence: { photos: 0, scaleReading: null, items: { length: 0 } },
       history: [{ action: 'created', fromStage: null, toStage: 'registered', operator: 'olga' }],
     },
   })
@@ -125,7 +125,7 @@ t.test('every step of a unit is a leaf of the log, and no leaf tells a name or a
   const { gateway, goOn, weighAgain } = await journey(t)
   await goOn()
   await weighAgain()
-  t.match(verifyLedger(gateway.live.config.dataDir), { ok: true, unitSteps: 8, mismatches: [] })
+  t.match(verifyLedger(gateway.live.config.dataDir), { ok: true, unitSteps: 8, mismatches: { length: 0 } })
   const db = new Database(join(gateway.folder, 'state/gatehouse.db'), { readonly: true })
   t.teardown(() => db.close())
   const leaves = db.prepare<[], { bytes: Buffer }>(`SELECT bytes FROM log_leaf WHERE kind = 'unit-history'`).all()

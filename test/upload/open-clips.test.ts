@@ -84,7 +84,7 @@ t.test(
       { withinMs: 20_000, everyMs: 10 },
     )
     t.match(body, {
-      data: [],
+      data: { length: 0 },
       openClips: [{ detectionId: 1, cctvId: 7, status: 'recording', sentBytes: 9000 * packet }],
     })
 
@@ -95,7 +95,7 @@ t.test(
       return ![...server.dav.files.keys()].some((path) => path.includes('_parts'))
     }
     await waitUntil('its parts are gone', areGone, { withinMs: 20_000 })
-    t.match((await gateway.ask('GET', '/api/uploads', { by })).body, { openClips: [] })
+    t.match((await gateway.ask('GET', '/api/uploads', { by })).body, { openClips: { length: 0 } })
   },
 )
 

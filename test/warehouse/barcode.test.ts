@@ -178,7 +178,7 @@ t.test('of prefixes that a reader sends twice or behind a separator, none is par
   for (const raw of [']A1P 7', '\x1d]A1 P 7', ']A1]A1P 7', ']A1 \x1d]C0P 7'])
     t.equal(readBarcode(raw).key, 'P 7', JSON.stringify(raw))
   for (const raw of [`${GS}]C1${sscc}`, `]C1]C1${sscc}`, `]A1]C1${sscc}`])
-    t.match(readBarcode(raw), { key: sscc, warnings: [] }, JSON.stringify(raw))
+    t.match(readBarcode(raw), { key: sscc, warnings: { length: 0 } }, JSON.stringify(raw))
   t.equal(readBarcode(']d2https://id.gs1.org/00/106141412345678908').key, sscc, 'a Digital Link behind any prefix')
   for (const raw of [']A1', ']A1]A1', ']A1\x1d']) t.equal(readBarcode(raw).key, raw, JSON.stringify(raw))
   const nameless = 'https://g.example/api/whms/assets/%20'
@@ -187,7 +187,7 @@ t.test('of prefixes that a reader sends twice or behind a separator, none is par
 
 t.test('one pallet is one key, however its label was read', async (t) => {
   for (const raw of [sscc, `]C1${sscc}`, `${GS}${sscc}`, '(00)106141412345678908', `]d2${sscc}10LOT7`])
-    t.match(readBarcode(raw), { key: sscc, warnings: [] }, JSON.stringify(raw))
+    t.match(readBarcode(raw), { key: sscc, warnings: { length: 0 } }, JSON.stringify(raw))
 })
 
 t.test('blanks and separators at the ends are not part of a code, in whatever order', async (t) => {

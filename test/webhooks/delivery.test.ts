@@ -390,7 +390,7 @@ t.test(
       success: true,
       status: 'active',
       consecutiveFailures: 0,
-      warnings: [],
+      warnings: { length: 0 },
     })
     await yard.passUntil(() => yard.webhooks.status().pending === 0)
     t.match(yard.webhooks.status(), { total: 1, failing: 0, disabled: 0 })
@@ -500,7 +500,7 @@ t.test('stopping does not wait for ever: what hangs is cut after 10 s and counts
   const stopped = yard.webhooks.worker.stop()
   yard.clock.advance(10_000)
   await stopped
-  t.match(await yard.deliveries(id), [{ state: 'pending', attemptCount: 0, attempts: [] }])
+  t.match(await yard.deliveries(id), [{ state: 'pending', attemptCount: 0, attempts: { length: 0 } }])
 })
 
 t.test('a full disk after sending delays the record, and nothing is sent twice', async (t) => {

@@ -51,7 +51,7 @@ t.test('while the resolver gives no answer deliveries are held, cost no attempts
   t.match(await yard.webhook(id), { status: 'active', consecutiveFailures: 0 })
   const [last, , first] = await yard.deliveries(id)
   const nextAttemptAt = new Date(yard.clock.now() + 10 * second).toISOString()
-  t.match(first, { state: 'pending', held: 'held_offline', attemptCount: 0, attempts: [], nextAttemptAt })
+  t.match(first, { state: 'pending', held: 'held_offline', attemptCount: 0, attempts: { length: 0 }, nextAttemptAt })
   t.match(first.lastError, /^held: the gateway is offline \(.*EAI_AGAIN/)
   t.match(last, { state: 'pending', held: 'held_offline', nextAttemptAt })
   const test = (await yard.call('POST', `/api/webhooks/${id}/test`)).body

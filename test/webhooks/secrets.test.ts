@@ -117,7 +117,7 @@ t.test('a caller may choose the new secret; it is not shown then, and a short on
   const receiver = await yard.receiver({ secret: 'chosen by the caller' })
   const id = await yard.register(receiver)
   const rotated = await yard.call('POST', `/api/webhooks/${id}/rotate-secret`, { secret: 'chosen by the caller' })
-  t.match(rotated, { status: 200, body: { warnings: [], version: 2 } })
+  t.match(rotated, { status: 200, body: { warnings: { length: 0 }, version: 2 } })
   t.notOk('secret' in rotated.body)
   t.equal((await nextRequest(yard, receiver)).signatureValid, true)
   const short = await yard.call('POST', `/api/webhooks/${id}/rotate-secret`, { secret: 'x' })

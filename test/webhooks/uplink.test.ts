@@ -257,7 +257,7 @@ t.test('stopping does not wait for a probe, and counts nothing', async (t) => {
   const stopped = yard.webhooks.worker.stop()
   yard.clock.advance(10 * second)
   await stopped
-  t.match(await yard.deliveries(id), [{ state: 'pending', attemptCount: 0, attempts: [] }])
+  t.match(await yard.deliveries(id), [{ state: 'pending', attemptCount: 0, attempts: { length: 0 } }])
 })
 
 t.test('what proves an uplink', async (t) => {
