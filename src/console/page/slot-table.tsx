@@ -2,6 +2,7 @@ import { memo, useMemo, useState } from 'hono/jsx/dom'
 import { follow, pageOfCode } from './address.ts'
 import type { Slot } from './answers.ts'
 import { floorTexts as words } from './floor-texts.ts'
+import { Said } from './said.tsx'
 import { Scroller } from './scroller.tsx'
 import { OddMark, StatusMark } from './slot-marks.tsx'
 import { type SlotStatus, spokenSlot, statusOf, statusWords } from './words.ts'
@@ -135,7 +136,10 @@ const Row = memo(({ slot, why, isChosen, onChoose }: RowProps) => (
         <span class="muted">–</span>
       ) : (
         <span class="with-mark">
-          <OddMark /> <span lang="en">{why}</span>
+          <OddMark />{' '}
+          <span>
+            <Said words={why} />
+          </span>
         </span>
       )}
     </td>

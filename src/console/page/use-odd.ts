@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'hono/jsx/dom'
 import { onSignedInAgain } from './again.ts'
 import type { Discrepancy, List } from './answers.ts'
 import { ask, gatewayNow, Refused } from './ask.ts'
+import { discrepancyWords } from './discrepancy-words.ts'
 import { untilNextMs } from './odd-rounds.ts'
 
 /** A finger on the slider passes through many times; the one where it rests is asked for. */
@@ -21,7 +22,9 @@ type Question = {
 
 /** Left out: a pallet that was not registered says nothing about where it is. */
 const oddIn = (all: readonly Discrepancy[]): ReadonlyMap<number, string> =>
-  new Map(all.filter(({ kind }) => kind !== 'unregistered_asset').map(({ slot, what }) => [slot.id, what]))
+  new Map(
+    all.filter(({ kind }) => kind !== 'unregistered_asset').map((one) => [one.slot.id, discrepancyWords(one).what]),
+  )
 
 /** The same question would be refused again. */
 const isLasting = (error: unknown): boolean =>
