@@ -89,8 +89,15 @@ const settings: BuildOptions = {
   logLevel: 'silent',
 }
 
-/** Workers of the page, with the WebAssembly that each runs. */
+type OwnWorker = {
+  readonly script: string
+  readonly runtime?: string
+  readonly packed?: 'onnxruntime.wasm.gz' | 'zxing.wasm.gz'
+}
+
+/** Workers of the page, with the WebAssembly that each of them runs, if it does. */
 const workers = {
+  tiles: { script: 'plan-tile-worker.ts' },
   objects: {
     script: 'object-worker.ts',
     runtime: 'node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded.wasm',
@@ -101,9 +108,11 @@ const workers = {
     runtime: 'node_modules/zxing-wasm/dist/reader/zxing_reader.wasm',
     packed: 'zxing.wasm.gz',
   },
-} as const satisfies Record<string, { script: string; runtime: string; packed: AssetName }>
+} as const satisfies Record<string, OwnWorker>
 
-const packedFiles = Object.values(workers).map(({ packed }) => join(root, assets[packed]()))
+const packedFiles = Object.values(workers).flatMap((worker) =>
+  'packed' in worker ? join(root, assets[worker.packed]()) : [],
+)
 
 /** Makes the file unless it is there already and made from the same sources; returns its path. */
 export async function buildConsole(): Promise<string> {
@@ -167,14 +176,14 @@ async function bundle(): Promise<Record<string, File>> {
 
 type Bundled = {
   readonly files: Record<string, File>
-  readonly addresses: Record<string, { script: string; runtime: string }>
+  readonly addresses: Record<string, { script: string; runtime?: string }>
 }
 
 /** Bundles each worker into one script, and packs its WebAssembly, which is not in the JSON: it is large. */
 async function bundleWorkers(): Promise<Bundled> {
   const files: Record<string, File> = {}
   const addresses: Bundled['addresses'] = {}
-  for (const [name, { script, runtime, packed }] of Object.entries(workers)) {
+  for (const [name, { script, runtime, packed }] of Object.entries<OwnWorker>(workers)) {
     const { metafile, outputFiles } = await build({
       ...settings,
       ...{ entryPoints: [join(page, script)], splitting: false, format: 'iife', plugins: [] },
@@ -186,6 +195,8 @@ async function bundleWorkers(): Promise<Bundled> {
     if (!made) throw new Error(`${script} makes no file`)
     const scriptName = `assets/${made.path.slice(made.path.lastIndexOf('/') + 1)}`
     files[scriptName] = { type: types.js, immutable: true, text: made.text, isWorker: true }
+    addresses[name] = { script: `/${scriptName}` }
+    if (runtime === undefined || packed === undefined) continue
     const bytes = readFileSync(join(root, runtime))
     const runtimeName = `assets/${name}-${hashOf(bytes)}.wasm`
     files[runtimeName] = { type: 'application/wasm', immutable: true, text: '', packed }

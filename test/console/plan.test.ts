@@ -298,6 +298,87 @@ t.test(
   },
 )
 
+/** Zooms in around the middle, where the plan goes on beyond the view on all sides. Returns the middle. */
+async function zoomIn(page: Page): Promise<{ x: number; y: number }> {
+  const { x, y, width, height } = await boxOf(page, '.plan')
+  const middle = { x: x + width / 2, y: y + height / 2 }
+  await page.mouse.move(middle.x, middle.y)
+  for (let n = 0; n < 5; n += 1) await page.mouse.wheel(0, -400)
+  await page.locator('#plan.zoomed').waitFor()
+  return middle
+}
+
+/** Drags the plan, and compares what it shows with what it shows when all of it is painted anew, in other colors and back. */
+async function unlikeAnew(page: Page, by: { x: number; y: number }): Promise<number> {
+  const { x, y, width, height } = await boxOf(page, '.plan')
+  const middle = { x: x + width / 2, y: y + height / 2 }
+  await page.mouse.move(middle.x, middle.y)
+  await page.mouse.down()
+  for (let step = 1; step <= 4; step += 1)
+    await page.mouse.move(middle.x + (by.x * step) / 4, middle.y + (by.y * step) / 4)
+  await page.mouse.up()
+  await page.clock.runFor(1000)
+  const dragged = await pictureOf(page)
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme })
+    await page.clock.runFor(1000)
+  }
+  return unlike(dragged.png, (await pictureOf(page)).png)
+}
+
+t.test(
+  'a tile that is being painted ahead while its slots change shows them as they are by then',
+  inBrowser,
+  async (t) => {
+    const { gateway, url } = await place(t)
+    const hall = hallOf(170)
+    await build(gateway, hall)
+    const page = await openPlan(t, url, { ...screens.desktop, viewport: { width: 700, height: 600 } })
+    await page.clock.install()
+    // Nothing is painted ahead before the last step of the wheel.
+    await page.clock.pauseAt((await page.evaluate<number>('Date.now()')) + 1000)
+    const [isAsked, mayCome] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    await page.route('**/plan-tile-worker-*', async (route) => {
+      isAsked.resolve()
+      await mayCome.promise
+      await route.continue()
+    })
+    await zoomIn(page)
+    await page.clock.runFor(1000)
+    await isAsked.promise
+    await page.clock.resume()
+    const labels = Array.from({ length: 400 }, (_, n) => labelAt(31 + (n % 40), 6 + Math.floor(n / 40)))
+    for (let from = 0; from < labels.length; from += 100) {
+      const some = labels.slice(from, from + 100)
+      const events = some.map((slot_code) => ({ event_type: 'REMOVED', slot_code, asset_barcode: `P-${slot_code}` }))
+      const asked = { by: people.olga, body: { events } }
+      const { status, text } = await gateway.ask('POST', '/api/whms/events/batch', asked)
+      t.equal(status, 201, text)
+    }
+    await page
+      .locator('.events')
+      .getByText(`P-${labels.at(-1)}`)
+      .first()
+      .waitFor()
+    const painted = page.waitForEvent('requestfinished', (it) => it.url().includes('plan-tile-worker'))
+    mayCome.resolve()
+    await painted
+    for (let n = 0; n < 100; n += 1) await page.clock.runFor(17)
+    for (const by of [-200, 400]) t.ok((await unlikeAnew(page, { x: 0, y: by })) < 0.01, `dragged by ${by} px`)
+  },
+)
+
+t.test('a plan is whole also where its worker does not come', inBrowser, async (t) => {
+  const { gateway, url } = await place(t)
+  await build(gateway, hallOf(170))
+  const page = await openPlan(t, url, { ...screens.desktop, viewport: { width: 700, height: 600 } })
+  await page.clock.install()
+  await page.route('**/plan-tile-*', (route) => route.abort())
+  await zoomIn(page)
+  for (let n = 0; n < 20; n += 1) await page.clock.runFor(100)
+  for (const by of [-200, 400]) t.ok((await unlikeAnew(page, { x: by, y: 0 })) < 0.01, `dragged by ${by} px`)
+})
+
 t.test('a plan that is dragged moves as one layer, and nothing on it changes its style', inBrowser, async (t) => {
   const { gateway, url } = await place(t)
   await build(gateway, hallOf(170))

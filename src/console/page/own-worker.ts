@@ -1,6 +1,7 @@
-type WorkerFiles = { readonly script: string; readonly runtime: string }
-/** The build puts in the addresses of the workers, and of the WebAssembly that each runs. */
-declare const gatehouseWorkers: Readonly<Record<'objects' | 'codes', WorkerFiles>>
+type WorkerFile = { readonly script: string }
+type WorkerFiles = WorkerFile & { readonly runtime: string }
+/** The build puts in the addresses of the workers, and of the WebAssembly that some run. */
+declare const gatehouseWorkers: Readonly<Record<'objects' | 'codes', WorkerFiles>> & { readonly tiles: WorkerFile }
 
 type Policies = {
   createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): string }
@@ -21,7 +22,7 @@ export function startWorker(name: keyof typeof gatehouseWorkers): Worker {
 }
 
 /** Fetches the WebAssembly of a worker, which may not fetch anything itself. Rejects when it does not come. */
-export const fetchRuntime = (name: keyof typeof gatehouseWorkers): Promise<ArrayBuffer> =>
+export const fetchRuntime = (name: 'objects' | 'codes'): Promise<ArrayBuffer> =>
   fetchBytes(gatehouseWorkers[name].runtime)
 
 /** Fetches a file of the gateway. Rejects when it does not come. */

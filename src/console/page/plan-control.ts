@@ -20,6 +20,7 @@ type Needs = {
 export class PlanControl {
   readonly #plan: HTMLElement
   readonly #draw: Needs['draw']
+  /** Where each pointer is in the window: asking in each move where the plan is would lay out the page. */
   readonly #pointers = new Map<number, Point>()
   readonly #observer: ResizeObserver
   #hall: Hall | undefined
@@ -123,17 +124,17 @@ export class PlanControl {
   readonly #down = (event: PointerEvent): void => {
     if (event.pointerType === 'mouse' && event.button !== 0) return
     if (this.#pointers.size === 0) this.#dragged = false
-    this.#pointers.set(event.pointerId, this.#inside(event.clientX, event.clientY))
+    this.#pointers.set(event.pointerId, { x: event.clientX, y: event.clientY })
   }
 
   readonly #move = (event: PointerEvent): void => {
     const from = this.#pointers.get(event.pointerId)
     if (!from || !this.#hall) return
-    const to = this.#inside(event.clientX, event.clientY)
+    const to = { x: event.clientX, y: event.clientY }
     const isTap = !this.#dragged && this.#pointers.size === 1 && distance(from, to) < slopPx
     if (isTap) return
     this.#dragged = true
-    this.#plan.setPointerCapture(event.pointerId)
+    if (!this.#plan.hasPointerCapture(event.pointerId)) this.#plan.setPointerCapture(event.pointerId)
     const [other] = [...this.#pointers].filter(([id]) => id !== event.pointerId).map(([, point]) => point)
     this.#pointers.set(event.pointerId, to)
     const by = { x: to.x - from.x, y: to.y - from.y }
@@ -142,7 +143,8 @@ export class PlanControl {
 
   /** Zooms around the point between two fingers. */
   #pinched(from: Point, to: Point, other: Point, hall: Hall): View {
-    const [before, after] = [between(from, other), between(to, other)]
+    const inside = ({ x, y }: Point) => this.#inside(x, y)
+    const [before, after] = [inside(between(from, other)), inside(between(to, other))]
     const factor = distance(to, other) / Math.max(distance(from, other), 1)
     const turned = zoomed(this.#view, before, factor, hall, this.#size)
     return moved(turned, { x: after.x - before.x, y: after.y - before.y }, hall, this.#size)

@@ -30,6 +30,13 @@ export type Ground = {
 
 export type Scene = { readonly hall: Hall; readonly places: readonly Place[]; readonly grounds: readonly Ground[] }
 
+/** What of a scene and of a place is painted. */
+export type PaintedScene = { readonly hall: Pick<Hall, 'unit'>; readonly grounds: readonly Ground[] }
+export type PaintedPlace = Omit<Place, 'slot'> & { readonly slot: Pick<Slot, 'slot_id' | 'floor_plan_polygon'> }
+
+/** Of the page, or of a worker. */
+type Brush = CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D
+
 /** Shorter side of a usual slot, in pixels, from which its outline, its mark and its label can be read. */
 const outlinePx = 4
 const markPx = 13
@@ -50,9 +57,9 @@ export function colorsNow(): Colors {
   }
 }
 
-type Tile = { readonly column: number; readonly row: number; readonly scale: number; readonly perPx: number }
+export type Tile = { readonly column: number; readonly row: number; readonly scale: number; readonly perPx: number }
 type Painting = {
-  readonly context: CanvasRenderingContext2D
+  readonly context: Brush
   readonly colors: Colors
   /** Units of the plan in a pixel. */
   readonly px: number
@@ -62,9 +69,9 @@ type Painting = {
 
 /** Paints the part of a scene that lies in a tile; `places` are those that reach into it. */
 export function paintTile(
-  context: CanvasRenderingContext2D,
-  { hall, grounds }: Pick<Scene, 'hall' | 'grounds'>,
-  places: readonly Place[],
+  context: Brush,
+  { hall, grounds }: PaintedScene,
+  places: readonly PaintedPlace[],
   { column, row, scale, perPx }: Tile,
   colors: Colors,
 ): void {
@@ -92,8 +99,8 @@ export function paintTile(
 }
 
 /** Groups places that are painted alike. */
-function groupsOf(places: readonly Place[]): Iterable<readonly Place[]> {
-  const groups = new Map<string, Place[]>()
+function groupsOf(places: readonly PaintedPlace[]): Iterable<readonly PaintedPlace[]> {
+  const groups = new Map<string, PaintedPlace[]>()
   for (const place of places) {
     const key = `${place.status} ${place.color}`
     const group = groups.get(key)
@@ -106,7 +113,11 @@ function groupsOf(places: readonly Place[]): Iterable<readonly Place[]> {
 const touches = (a: Box, b: Box): boolean =>
   a.x <= b.x + b.width && b.x <= a.x + a.width && a.y <= b.y + b.height && b.y <= a.y + a.height
 
-function paintGround({ context, px }: Painting, { points, color, isDrawn }: Ground, { unit }: Hall): void {
+function paintGround(
+  { context, px }: Painting,
+  { points, color, isDrawn }: Ground,
+  { unit }: Pick<Hall, 'unit'>,
+): void {
   context.beginPath()
   outline(context, points)
   context.globalAlpha = 0.13
@@ -120,7 +131,7 @@ function paintGround({ context, px }: Painting, { points, color, isDrawn }: Grou
 }
 
 /** Ends where it began: to close each of a thousand outlines in one path costs many times as much. */
-function outline(context: CanvasRenderingContext2D, points: readonly Point[]): void {
+function outline(context: Brush, points: readonly Point[]): void {
   const [first] = points
   if (!first) return
   context.moveTo(first.x, first.y)
@@ -129,7 +140,7 @@ function outline(context: CanvasRenderingContext2D, points: readonly Point[]): v
 }
 
 /** Paints slots of one status and one color: each status has a shape besides its color, also from afar. */
-function paintGroup(painting: Painting, group: readonly Place[]): void {
+function paintGroup(painting: Painting, group: readonly PaintedPlace[]): void {
   const { context, colors, px, unitPx } = painting
   const [first] = group
   if (!first) return
@@ -168,7 +179,7 @@ function paintGroup(painting: Painting, group: readonly Place[]): void {
 }
 
 /** From afar a placement that no one has verified is half full. */
-function paintHalves({ context }: Painting, group: readonly Place[], color: string): void {
+function paintHalves({ context }: Painting, group: readonly PaintedPlace[], color: string): void {
   context.beginPath()
   for (const { box } of group) context.rect(box.x, box.y + box.height / 2, box.width, box.height / 2)
   context.globalAlpha = 0.8
@@ -178,7 +189,7 @@ function paintHalves({ context }: Painting, group: readonly Place[], color: stri
 }
 
 /** A dispute is striped. */
-function paintStripes({ context, colors, px }: Painting, group: readonly Place[], isFar: boolean): void {
+function paintStripes({ context, colors, px }: Painting, group: readonly PaintedPlace[], isFar: boolean): void {
   context.beginPath()
   for (const { box } of group) {
     const { x, y, width, height } = box
@@ -207,10 +218,10 @@ function markPath(status: SlotStatus): Path2D | undefined {
   return path
 }
 
-const inkOf = ({ status, color }: Place, colors: Colors): string =>
+const inkOf = ({ status, color }: PaintedPlace, colors: Colors): string =>
   status === 'disputed' ? colors.danger : status === 'verified' ? (isLight(color) ? '#000' : '#fff') : colors.text
 
-function paintMark({ context, colors, unitPx }: Painting, place: Place): void {
+function paintMark({ context, colors, unitPx }: Painting, place: PaintedPlace): void {
   const path = markPath(place.status)
   if (!path) return
   const { box, middle } = place
@@ -226,7 +237,7 @@ function paintMark({ context, colors, unitPx }: Painting, place: Place): void {
   context.restore()
 }
 
-function paintLabel({ context, colors }: Painting, place: Place): void {
+function paintLabel({ context, colors }: Painting, place: PaintedPlace): void {
   const { slot, box, middle, status } = place
   const size = Math.min((box.width * 0.84) / (Math.max(slot.slot_id.length, 3) * 0.6), box.height * 0.37)
   context.font = `650 ${size}px system-ui, sans-serif`
@@ -243,7 +254,7 @@ function paintLabel({ context, colors }: Painting, place: Place): void {
 }
 
 /** Paints a triangle in the corner of each slot about which the ledger contradicts itself. */
-function paintOdd({ context, colors, px, unitPx }: Painting, places: readonly Place[]): void {
+function paintOdd({ context, colors, px, unitPx }: Painting, places: readonly PaintedPlace[]): void {
   if (places.length === 0) return
   const side = Math.max(6, Math.min(unitPx * 0.36, 26)) * px
   context.beginPath()

@@ -3,7 +3,8 @@ import type { Box } from './plan-geometry.ts'
 import { PlanMover } from './plan-mover.ts'
 import { type Cover, coverOf, namesIn, overlaps, type PlacedName } from './plan-names.ts'
 import { type TileIndex, tileIndexOf, tilePx, tilesOf } from './plan-tile-index.ts'
-import { type Colors, colorsNow, type Place, paintNames, paintTile, type Scene } from './plan-tile-paint.ts'
+import { type Colors, colorsNow, type Place, paintNames, paintTile, type Scene, type Tile } from './plan-tile-paint.ts'
+import type { TilePainter } from './plan-tile-painter.ts'
 import type { Hall, Size, View } from './plan-view.ts'
 
 /** While the size changes, tiles of the size before are shown. */
@@ -46,7 +47,7 @@ export class PlanTiles {
   #way = { x: 0, y: 0 }
   #size: Size = { width: 0, height: 0 }
   /** Those that were in view last are last. */
-  #tiles = new Map<string, HTMLCanvasElement>()
+  #tiles = new Map<string, Picture>()
   /** Tiles that are painted again: a canvas costs more to make than to paint. */
   #spare: HTMLCanvasElement[] = []
   /** Finds the places that reach into a tile; undefined: not yet known. */
@@ -67,6 +68,13 @@ export class PlanTiles {
   #frame = 0
   #settle = 0
   #ahead = 0
+  /** Columns and rows around the view of which no tile is missing; empty: some may be. */
+  #whole = ''
+  /** Paints ahead; undefined until something is to be painted so, and where it cannot. */
+  #painter: Promise<TilePainter | undefined> | undefined
+  /** The tile that it paints now, unless that has changed meanwhile. */
+  #wanted: string | undefined
+  #isStopped = false
 
   constructor({ canvas, stage, lay }: Needs) {
     this.#canvas = canvas
@@ -82,6 +90,8 @@ export class PlanTiles {
     clearTimeout(this.#settle)
     clearTimeout(this.#ahead)
     clearTimeout(this.#rest)
+    this.#isStopped = true
+    void this.#painter?.then((painter) => painter?.stop())
     this.#mover.stop()
     this.#dark.removeEventListener('change', this.#recolor)
   }
@@ -210,12 +220,16 @@ export class PlanTiles {
     this.#namesDue.clear()
   }
 
-  #put(key: string, tile: HTMLCanvasElement, column: number, row: number): void {
+  /** Puts a tile on the canvas, where it lies on it: each change of it is copied as a whole. */
+  #put(key: string, tile: Picture, column: number, row: number): void {
     const base = this.#base
     if (!base) return
     const side = this.#sidePx()
     const at = (offset: number) => Math.round(offset * this.#perPx) / this.#perPx
     const [x, y] = [at(base.x + column * side), at(base.y + row * side)]
+    const reach = this.#reachPx
+    const { width, height } = this.#size
+    if (x >= width + reach || y >= height + reach || x + side <= -reach || y + side <= -reach) return
     this.#context.clearRect(x, y, side, side)
     this.#context.drawImage(tile, x, y, side, side)
     this.#on.add(key)
@@ -269,13 +283,15 @@ export class PlanTiles {
   }
 
   #drop(box: Box): void {
-    for (const key of tilesOf(box, this.#tileScale) ?? [...this.#tiles.keys(), ...this.#on]) {
+    const keys = tilesOf(box, this.#tileScale)
+    if (!keys) this.#wanted = undefined
+    for (const key of keys ?? [...this.#tiles.keys(), ...this.#on]) {
       this.#remove(key)
       this.#on.delete(key)
     }
   }
 
-  #tile(scene: Scene, column: number, row: number): HTMLCanvasElement {
+  #tile(scene: Scene, column: number, row: number): Picture {
     const key = `${column} ${row}`
     const known = this.#tiles.get(key)
     if (known) {
@@ -285,16 +301,25 @@ export class PlanTiles {
     }
     const tile = this.#spare.pop() ?? this.#newTile()
     const context = tile.getContext('2d') as CanvasRenderingContext2D
+    paintTile(context, scene, this.#placesIn(scene, column, row), this.#tileAt(column, row), this.#colors)
+    this.#keep(key, tile)
+    return tile
+  }
+
+  #placesIn(scene: Scene, column: number, row: number): Place[] {
     this.#index ??= tileIndexOf(
       scene.places.map(({ box }) => box),
       this.#tileScale,
     )
-    const places = this.#index(column, row).map((index) => scene.places[index] as Place)
-    paintTile(context, scene, places, { column, row, scale: this.#tileScale, perPx: this.#perPx }, this.#colors)
+    return this.#index(column, row).map((index) => scene.places[index] as Place)
+  }
+
+  #tileAt = (column: number, row: number): Tile => ({ column, row, scale: this.#tileScale, perPx: this.#perPx })
+
+  #keep(key: string, tile: Picture): void {
     this.#tiles.set(key, tile)
     const [oldest] = this.#tiles.keys()
     if (this.#tiles.size > this.#mostTiles() && oldest !== undefined) this.#remove(oldest)
-    return tile
   }
 
   #mostTiles(): number {
@@ -314,37 +339,80 @@ export class PlanTiles {
 
   #remove(key: string): void {
     const tile = this.#tiles.get(key)
-    if (tile) this.#spare.push(tile)
+    if (tile instanceof ImageBitmap) tile.close()
+    else if (tile) this.#spare.push(tile)
     this.#tiles.delete(key)
+    this.#whole = ''
+    if (this.#wanted === key) this.#wanted = undefined
   }
 
   /** Forgets what was painted, and where the places lie. */
   #clear(): void {
-    this.#spare.push(...this.#tiles.values())
-    this.#tiles.clear()
+    for (const key of this.#tiles.keys()) this.#remove(key)
+    this.#wanted = undefined
+    this.#whole = ''
     this.#index = undefined
     this.#base = undefined
   }
 
-  /** Paints one tile around the view that is missing, between two frames. */
+  /** Has one tile around the view painted that is missing, between two frames. */
   #paintAhead(): void {
-    if (this.#ahead !== 0) return
+    if (this.#ahead !== 0 || this.#whole === this.#around()) return
     this.#ahead = window.setTimeout(() => {
-      this.#ahead = 0
       const scene = this.#scene
-      const view = this.#view
-      if (!scene || view.scale !== this.#tileScale) return
-      const around = { x: view.x + aheadPx, y: view.y + aheadPx, scale: view.scale }
-      const size = { width: this.#size.width + 2 * aheadPx, height: this.#size.height + 2 * aheadPx }
-      const isMissing = ([column, row]: Cell) =>
-        !this.#tiles.has(`${column} ${row}`) && isInHall(scene.hall, view.scale, column, row)
-      const missing = nextAlong(tilesIn(around, size, tilePx).filter(isMissing), view, this.#size, this.#way)
-      if (!missing) return
-      this.#put(`${missing[0]} ${missing[1]}`, this.#tile(scene, missing[0], missing[1]), missing[0], missing[1])
-      this.#paintAhead()
+      const cell = scene && this.#missingAround(scene)
+      if (!scene || !cell) {
+        this.#ahead = 0
+        if (scene && this.#view.scale === this.#tileScale) this.#whole = this.#around()
+        return
+      }
+      void this.#paintCell(scene, cell).then(() => {
+        this.#ahead = 0
+        if (!this.#isStopped) this.#paintAhead()
+      })
     }, aheadEveryMs)
   }
+
+  /** Names the columns and rows that are painted ahead of this view. */
+  #around(): string {
+    const { x, y } = this.#view
+    const { width, height } = this.#size
+    return [-x - aheadPx, width - x + aheadPx, -y - aheadPx, height - y + aheadPx]
+      .map((px) => Math.floor(px / tilePx))
+      .join(' ')
+  }
+
+  #missingAround(scene: Scene): Cell | undefined {
+    const view = this.#view
+    if (view.scale !== this.#tileScale) return undefined
+    const around = { x: view.x + aheadPx, y: view.y + aheadPx, scale: view.scale }
+    const size = { width: this.#size.width + 2 * aheadPx, height: this.#size.height + 2 * aheadPx }
+    const isMissing = ([column, row]: Cell) =>
+      !this.#tiles.has(`${column} ${row}`) && isInHall(scene.hall, view.scale, column, row)
+    return nextAlong(tilesIn(around, size, tilePx).filter(isMissing), view, this.#size, this.#way)
+  }
+
+  /** Has a tile painted by a worker; by the page, where that cannot. What has changed meanwhile is not kept. */
+  async #paintCell(scene: Scene, [column, row]: Cell): Promise<void> {
+    const key = `${column} ${row}`
+    this.#wanted = key
+    this.#painter ??= import('./plan-tile-painter.ts')
+      .then(({ TilePainter }) => new TilePainter())
+      .catch(() => undefined)
+    const painter = await this.#painter
+    if (this.#wanted !== key) return
+    const places = this.#placesIn(scene, column, row)
+    const picture = await painter?.paint(scene, places, this.#tileAt(column, row), this.#colors).catch(() => undefined)
+    const isWanted = this.#wanted === key && !this.#tiles.has(key) && !this.#isStopped
+    if (isWanted && picture) this.#keep(key, picture)
+    else picture?.close()
+    if (isWanted) this.#put(key, this.#tile(scene, column, row), column, row)
+    this.#wanted = undefined
+  }
 }
+
+/** A tile as the page painted it, or a worker. */
+type Picture = HTMLCanvasElement | ImageBitmap
 
 /** Returns how far the canvas reaches over a view of this size, so that its pixels take no more memory than they may. */
 function reachOf({ width, height }: Size, perPx: number): number {
