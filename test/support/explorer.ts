@@ -275,7 +275,8 @@ class Explorer {
   }
 }
 
-const isConsole = (page: Page): Promise<boolean> => page.evaluate<boolean>("document.querySelector('main') !== null")
+/** A page that is being loaded, such as after another language was chosen, is looked at when it is there. */
+const isConsole = (page: Page): Promise<boolean> => isSoon(page, "document.querySelector('main') !== null", 5000)
 
 /** Says why no one can go on from here; undefined when one can. */
 async function deadEnd(page: Page): Promise<string | undefined> {
