@@ -185,6 +185,23 @@ t.test('a checkpoint that cannot be made is tried again after a minute, not at e
   t.equal(await again, 4, 'and each event leads to the next one as before')
 })
 
+t.test('a checkpoint that somebody asked for in vain is tried again after a minute as well', async (t) => {
+  const gateway = await warehouse(t, { config: { evidence: { checkpoint: { every: '24h', leaves: 4 } } } })
+  const next = () => new Promise<number>((resolve) => gateway.checkpoints.onCheckpoint(({ size }) => resolve(size)))
+  const first = next()
+  gateway.checkpoints.start()
+  await first
+  await place(gateway, 'P-1')
+  const head = join(gateway.live.config.dataDir, 'keys', 'log.head')
+  rmSync(head)
+  mkdirSync(join(head, 'in-its-place'), { recursive: true })
+  await t.rejects(gateway.checkpoints.make(), { code: 'STORAGE_FULL' })
+  rmSync(head, { recursive: true })
+  const made = next()
+  gateway.clock.advance(60_000)
+  t.equal(await made, 1)
+})
+
 t.test('a database that was put back by hand is refused at the start, in words that say what to do', async (t) => {
   const gateway = await warehouse(t)
   const { dataDir } = gateway.live.config

@@ -167,6 +167,7 @@ export class Checkpoints {
         },
         (error: unknown) => {
           this.#hasFailed = true
+          this.#schedule(retryMs)
           throw error
         },
       )
@@ -186,7 +187,6 @@ export class Checkpoints {
       (err: unknown) => {
         const isExpected = err instanceof AppError && err.code === 'NOT_READY'
         if (!isExpected) log.error({ err }, 'a checkpoint of the log could not be made; it is tried again')
-        this.#schedule(retryMs)
       },
     )
   }
