@@ -61,7 +61,7 @@ type DiscrepanciesNeeds = { work: UnitOfWork; warehouse: WarehouseService; asset
 export class Discrepancies {
   readonly #needs: DiscrepanciesNeeds
   /** Answers about now, by sight and query: the screens of a hall ask together. All are of one version of the database. */
-  readonly #shared = new Map<string, Promise<readonly Discrepancy[]>>()
+  readonly #shared = new Map<string, Promise<readonly Discrepancy[] | undefined>>()
   #sharedVersion = -1
 
   constructor(needs: DiscrepanciesNeeds) {
@@ -69,22 +69,42 @@ export class Discrepancies {
   }
 
   /** Returns the discrepancies, newest first. Works in slices, with a turn for other requests in between. */
-  find(caller: Caller, when: When, query: DiscrepancyQuery): Promise<readonly Discrepancy[]> {
-    if (when.atMs !== undefined || when.knownAtMs !== undefined) return this.#look(caller, when, query)
+  async find(caller: Caller, when: When, query: DiscrepancyQuery): Promise<readonly Discrepancy[]> {
+    const isPast = when.atMs !== undefined || when.knownAtMs !== undefined
+    for (;;) {
+      const found = await (isPast ? this.#look(caller, when, query) : this.#lookTogether(caller, query))
+      if (found) return found
+    }
+  }
+
+  /** As `#look`, now, and once for all who may see the same and ask the same. */
+  #lookTogether(caller: Caller, query: DiscrepancyQuery): Promise<readonly Discrepancy[] | undefined> {
     const { version } = this.#needs.work
     if (version !== this.#sharedVersion) this.#shared.clear()
     this.#sharedVersion = version
     const key = JSON.stringify([this.#needs.warehouse.sightOf(caller), query])
     const known = this.#shared.get(key)
     if (known) return known
-    const looked = this.#look(caller, when, query)
+    const forget = () => this.#shared.get(key) === looked && this.#shared.delete(key)
+    const looked: Promise<readonly Discrepancy[] | undefined> = this.#look(caller, {}, query).then(
+      (found) => {
+        if (!found) forget()
+        return found
+      },
+      (error: unknown) => {
+        forget()
+        throw error
+      },
+    )
     if (this.#shared.size < mostShared) this.#shared.set(key, looked)
-    looked.catch(() => this.#shared.clear())
     return looked
   }
 
-  async #look(caller: Caller, when: When, query: DiscrepancyQuery): Promise<readonly Discrepancy[]> {
+  /** Resolves with undefined when what the caller may see has changed meanwhile: others may wait for this who may not see it. */
+  async #look(caller: Caller, when: When, query: DiscrepancyQuery): Promise<readonly Discrepancy[] | undefined> {
     const sight = this.#needs.warehouse.sightOf(caller)
+    const before = JSON.stringify(sight)
+    const mayStill = () => JSON.stringify(this.#needs.warehouse.sightOf(caller)) === before
     const bounds = this.#needs.work.read((tx) => boundsOf(tx, settle(tx, when)))
     const found: Discrepancy[] = []
     const keep = (tx: ReadTx, all: readonly Contradiction[]) => {
@@ -92,6 +112,7 @@ export class Discrepancies {
         if (query.kind === undefined || one.kind === query.kind) found.push(...this.#tell(tx, one, caller, query))
     }
     for (let afterId: number | undefined = 0; afterId !== undefined; await nextTurn()) {
+      if (!mayStill()) return undefined
       const behind: number = afterId
       afterId = this.#needs.work.read((tx) => {
         const { slots, lastId } = this.#needs.warehouse.slots(tx, caller, behind, sliceRows, query.zoneId)
@@ -100,6 +121,7 @@ export class Discrepancies {
       })
     }
     for (let afterId: number | undefined = 0; afterId !== undefined; await nextTurn()) {
+      if (!mayStill()) return undefined
       const behind: number = afterId
       afterId = this.#needs.work.read((tx) => {
         const assets = assetKeysBehind(tx, behind, sliceRows)
@@ -107,6 +129,7 @@ export class Discrepancies {
         return assets.length < sliceRows ? undefined : assets.at(-1)?.id
       })
     }
+    if (!mayStill()) return undefined
     if (when.atMs === undefined && when.knownAtMs === undefined) found.push(...this.#ofCounts(caller, query))
     return found.toSorted((a, b) => (a.since === b.since ? (a.id < b.id ? -1 : 1) : a.since < b.since ? 1 : -1))
   }

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { placeOf } from '../support/browser.ts'
-import { furnish, people, signedIn, type TestGateway, testGateway } from '../support/gateway.ts'
+import { furnish, type Person, people, signedIn, type TestGateway, testGateway } from '../support/gateway.ts'
 
 let photos = 0
 
@@ -18,14 +18,34 @@ async function yard(t: { teardown(end: () => void): void }, config = {}): Promis
   return gateway
 }
 
-async function book(gateway: TestGateway, event_type: string, slot_code: string, asset_barcode: string, more = {}) {
+async function book(
+  gateway: TestGateway,
+  event_type: string,
+  slot_code: string,
+  asset_barcode: string,
+  more = {},
+  by: Person = people.sven,
+) {
   gateway.clock.advance(1000)
   photos += 1
   const photo_url = `https://photos.example/${photos}.jpg`
   const body = { event_type, slot_code, asset_barcode, photo_url, ...more }
-  const answer = await gateway.ask('POST', '/api/whms/events', { by: people.sven, body })
+  const answer = await gateway.ask('POST', '/api/whms/events', { by, body })
   if (answer.status !== 201) throw new Error(answer.text)
   return answer.body
+}
+
+/** A second hall with one slot. */
+async function hiddenHall(gateway: TestGateway, slot_id: string): Promise<void> {
+  const make = async (path: string, body: object) => {
+    const answer = await gateway.ask('POST', `/api/whms/${path}`, { by: people.ada, body })
+    if (answer.status !== 201) throw new Error(answer.text)
+  }
+  const corner = { x: 0, y: 0 }
+  await make('warehouses', { name: 'Hall 2', timezone: 'Europe/Berlin' })
+  await make('zones', { name: 'H', zone_type: 'storage', warehouseId: 2 })
+  const floor_plan_polygon = [corner, { x: 1, y: 0 }, { x: 1, y: 1 }]
+  await make('slots', { slot_id, zone: 'H', zoneId: 2, floor_plan_polygon })
 }
 
 const list = async (gateway: TestGateway, query = '', by: (typeof people)[keyof typeof people] = people.vera) =>
@@ -218,6 +238,37 @@ t.test('of a warehouse that the caller may not see no discrepancy is told', asyn
   for (const when of ['at first', 'again, when nothing has changed']) {
     t.equal((await list(gateway, '', people.sven)).pagination.total, 1, when)
     t.equal((await list(gateway)).pagination.total, 0, when)
+  }
+})
+
+t.test('who shares a look learns nothing that another is let see in the middle of it', async (t) => {
+  const hidden = [{ id: 2, viewers: ['ada'] }]
+  const gateway = await yard(t, { warehouses: hidden })
+  // Slots of the hall that both see fill the first slices.
+  await furnish(
+    gateway,
+    Array.from({ length: 90 }, (_, n) => `D-${n}`),
+  )
+  await hiddenHall(gateway, 'H-1')
+  const { live } = gateway as unknown as { live: { config: Record<string, unknown> } }
+  const { read } = gateway.work
+  for (let letIn = 1; letIn <= 8; letIn += 1) {
+    live.config = { ...live.config, warehouses: hidden }
+    await book(gateway, 'PLACED', 'H-1', `X-${letIn}`, {}, people.ada)
+    let reads = 0
+    const counted: typeof read = (...work) => {
+      const found = read.apply(gateway.work, work as never)
+      reads += 1
+      if (reads === letIn) live.config = { ...live.config, warehouses: [{ id: 2, viewers: ['ada', 'sven'] }] }
+      return found as never
+    }
+    gateway.work.read = counted
+    const [, others] = await Promise.all([list(gateway, '', people.sven), list(gateway)])
+    const isLetIn = reads >= letIn
+    t.equal(others.pagination.total, 0, `let in after ${letIn} reads`)
+    t.equal((await list(gateway)).pagination.total, 0, 'nor later')
+    if (isLetIn) t.ok((await list(gateway, '', people.sven)).pagination.total > 0, 'who was let in sees it')
+    gateway.work.read = read
   }
 })
 
