@@ -82,23 +82,25 @@ function pageOf<T>(data: T[], total: number, query: { limit?: number | undefined
   }
 }
 
-/** Pages of rows that many callers get, as they are sent. Callers choose the pages, so few are kept. */
-const sharedPages = new WeakMap<readonly unknown[], Map<string, Buffer<ArrayBuffer>>>()
-const mostSharedPages = 8
+/** Whole lists that many callers get, as they are sent, by their rows. */
+const sharedLists = new WeakMap<readonly unknown[], Buffer<ArrayBuffer>>()
 
-/** Sends what `pageOfAll` returns, of rows that do not change and that many callers get: written and compressed once for all of them. */
+/**
+ * Sends what `pageOfAll` returns, of rows that do not change and that many callers get: the whole list is written and compressed once for
+ * all of them. Callers choose the pages, so none of these is kept.
+ */
 export function sendShared(
   c: Context<AppEnv>,
   rows: readonly unknown[],
   query: { limit?: number | undefined; offset?: number | undefined },
 ): RawAnswer {
-  const pages = sharedPages.get(rows) ?? new Map<string, Buffer<ArrayBuffer>>()
-  sharedPages.set(rows, pages)
-  const key = `${query.limit} ${query.offset}`
-  const page = pages.get(key) ?? sentToMany(Buffer.from(JSON.stringify(pageOfAll(rows, query))))
-  if (pages.size < mostSharedPages) pages.set(key, page)
-  return rawAnswer(c.body(page, 200, { 'Content-Type': 'application/json' }))
+  const isWhole = query.limit === undefined && query.offset === undefined
+  const known = isWhole ? sharedLists.get(rows) : undefined
+  const body = known ?? Buffer.from(JSON.stringify(pageOfAll(rows, query)))
+  if (isWhole && !known) sharedLists.set(rows, sentToMany(body))
+  return rawAnswer(c.body(body, 200, { 'Content-Type': 'application/json' }))
 }
+
 const listHead = '{"success":true,"data":['
 const comma = storeText(',')
 
