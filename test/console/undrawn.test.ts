@@ -84,5 +84,11 @@ t.test(
     await page.clock.runFor(1000)
     await loaded
     await notice(page).waitFor({ state: 'detached' })
+    await page.route(/undrawn/, (route) => route.abort())
+    await page.evaluate("dispatchEvent(new CustomEvent('undrawn', { detail: new Error('it broke') }))")
+    const again = page.waitForEvent('load')
+    await page.clock.runFor(60_000)
+    await again
+    t.equal(await notice(page).count(), 0, 'also where the notice cannot be fetched')
   },
 )

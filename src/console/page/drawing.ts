@@ -9,14 +9,20 @@ type Ways = {
 }
 
 const retryMs = 2000
+/** So long a screen without people shows its notice, if that comes, before it loads its page again. */
+const aloneMs = 60_000
 
 /**
  * Draws the page. Where a part of it cannot be drawn, now or later, the error is reported to the browser as any other, and a notice over
  * the page says so: the page itself stays as it was drawn last.
  */
 export function draw(page: JSX.Element, { home, isAlone = false }: Ways = {}): void {
+  let isReloading = false
   const fail = (error: unknown) => {
     reportError(error)
+    // Also where the notice cannot be fetched.
+    if (isAlone && !isReloading) setTimeout(() => location.reload(), aloneMs)
+    isReloading = true
     tell(error)
   }
   const tell = (error: unknown) => {

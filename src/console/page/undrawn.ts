@@ -1,9 +1,6 @@
 import { language } from './language.ts'
 import { undrawnTexts as words } from './undrawn-texts.ts'
 
-/** So long a screen without people shows its notice before it loads its page again. */
-const aloneMs = 60_000
-
 /**
  * Shows once, over the page, that a part of it could not be drawn, with what to do. What is on the page stays below, with all that was
  * typed into it. Drawn without hono, which has just failed.
@@ -17,8 +14,7 @@ export function showUndrawn(error: unknown, home: string | undefined, isAlone: b
     made('p', {}, isAlone ? words.alone : words.keep),
     made('p', {}, words.tell, ' ', said),
   )
-  if (isAlone) setTimeout(() => location.reload(), aloneMs)
-  else notice.append(ways(home))
+  if (!isAlone) notice.append(ways(home))
   notice.lang = language
   document.body.prepend(notice)
 }
