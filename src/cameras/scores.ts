@@ -10,6 +10,7 @@ import {
   detectorSettings,
   type FromCameras,
   intervalMs,
+  matchLate,
   type RecordedMotion,
   type Replayed,
   type ReplaySpec,
@@ -97,8 +98,12 @@ export class Scores {
     const span = this.#span(asked, longest.whatIf)
     const spec = this.#spec(camera, span, asked)
     const { recorded, found } = await this.#inTurn(camera.id, async () => {
+      const before = await this.#recorded(camera.id, span, signal)
+      const found = await this.#needs.replays.whatIf(spec, before)
+      if (found.added === 0) return { recorded: before, found }
+      // What fires meanwhile is in the cells already, but not in what was read before: it was recorded, not added.
       const recorded = await this.#recorded(camera.id, span, signal)
-      return { recorded, found: await this.#needs.replays.whatIf(spec, recorded) }
+      return { recorded, found: { ...found, ...matchLate(found, before, recorded) } }
     })
     return {
       cctvId: camera.id,
@@ -182,8 +187,11 @@ export class Scores {
     })
   }
 
+  /** Lists the recorded motion of a span, also what has been heard and is being written. */
   async #recorded(cctvId: number, { fromMs, toMs }: Span, signal?: AbortSignal): Promise<RecordedMotion[]> {
     const { work } = this.#needs
+    // Writes are done in order. A database that takes none has nothing to wait for.
+    await work.write(() => undefined).catch(() => undefined)
     const [beginMs, endMs] = [fromMs - around.beforeMs, toMs + around.afterMs]
     const found = work.read((tx) => store.pendingMotions(tx, cctvId, { fromMs: beginMs, toMs: endMs }))
     const slice = (tx: ReadTx, place: readonly [number, number]) => store.sliceOfMotions(tx, cctvId, beginMs, place)
@@ -194,7 +202,9 @@ export class Scores {
     )) {
       found.push(...some)
     }
-    return found.sort((a, b) => a.motionMs - b.motionMs || a.id - b.id)
+    // A clip that ended in between was read twice: with its end the second time.
+    const byId = new Map(found.map((one) => [one.id, one]))
+    return [...byId.values()].sort((a, b) => a.motionMs - b.motionMs || a.id - b.id)
   }
 }
 

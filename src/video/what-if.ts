@@ -47,6 +47,22 @@ export function compareMotion(
   }
 }
 
+/** Takes motion that was recorded since `before` out of what counts as added: what fired at the same moment is the same. */
+export function matchLate(
+  { events }: Pick<Comparison, 'events'>,
+  before: readonly RecordedMotion[],
+  recorded: readonly RecordedMotion[],
+): Pick<Comparison, 'events' | 'added'> {
+  const known = new Set(before.map(({ id }) => id))
+  const late = recorded.filter(({ id }) => !known.has(id))
+  const matched = match(
+    events.filter(({ detectionId }) => detectionId === undefined),
+    late,
+  )
+  const all = events.map((one) => ({ ...one, detectionId: one.detectionId ?? matched.get(one) }))
+  return { events: all, added: all.filter(({ detectionId }) => detectionId === undefined).length }
+}
+
 /** Gives each event at most one recorded detection: first those of the same moment, then those that overlap. */
 function match(replayed: readonly ReplayedMotion[], recorded: readonly RecordedMotion[]): Map<ReplayedMotion, number> {
   const matched = new Map<ReplayedMotion, number>()
