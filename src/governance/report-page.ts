@@ -84,13 +84,23 @@ function timesIn(timeZone: string): Times {
   return (iso) => escapedMarkup(format.format(new Date(iso)))
 }
 
-function figures({ counts, evidence, gaps, clock }: Report): string {
+/** Returns from when on the gateway has a record of its period; null: of none of it; undefined: the report does not tell. */
+function recordedFrom({ clock, from }: Pick<Report, 'clock' | 'from'>): string | null | undefined {
+  if (!clock) return undefined
+  if (clock.until <= from) return null
+  if (clock.atStart) return from
+  return clock.changeCount > clock.changes.length ? undefined : (clock.changes[0]?.at ?? null)
+}
+
+function figures(report: Report): string {
+  const { counts, evidence, gaps, clock } = report
+  const isKnown = recordedFrom(report) !== null
   const items: [number | string, string][] = [
     [counts.events.total, 'events recorded'],
     [evidence ? evidence.events.recorded : '–', 'of them not signed'],
     [counts.discrepancies.total, 'discrepancies'],
-    [gaps ? gaps.count : '–', 'camera gaps'],
-    [clock ? clock.stepCount : '–', 'steps of the clock'],
+    [gaps && (isKnown || gaps.count > 0) ? gaps.count : '–', 'camera gaps'],
+    [clock && isKnown ? clock.stepCount : '–', 'steps of the clock'],
     [counts.incidents.opened, 'incidents reported'],
   ]
   return `<ul class="figures">${items.map(([n, words]) => `<li><strong>${n}</strong>${words}</li>`).join('')}</ul>`
@@ -132,8 +142,24 @@ ${matches ? '' : '<p class="warn">The leaves of the log do not give the root tha
 <pre>${escapedMarkup(note)}</pre>`
 }
 
-function gapsSection({ gaps }: Report, time: Times): string {
+const noRecord = (of: string): string =>
+  `<p class="warn">Nothing is known of ${of} in this period: the gateway has no record of that time.</p>`
+
+/** Says where the record of a gateway begins in the middle of a period. */
+function recordBegins(report: Report, time: Times): string {
+  const from = recordedFrom(report)
+  return !from || from === report.from
+    ? ''
+    : `<p class="warn">Nothing is known of the time before ${time(from)}: there the record of the gateway begins.</p>`
+}
+
+function gapsSection(report: Report, time: Times): string {
+  const { gaps } = report
   if (!gaps) return section('Camera gaps', '<p>This report is of an earlier gateway, which did not say it.</p>')
+  const begins = recordBegins(report, time)
+  if (gaps.count === 0 && recordedFrom(report) === null) return section('Camera gaps', noRecord('the cameras'))
+  if (gaps.count === 0 && begins !== '')
+    return section('Camera gaps', `${begins}<p>No gap was recorded after that.</p>`)
   if (gaps.count === 0) return section('Camera gaps', '<p class="good">No camera had a gap in this period.</p>')
   const { longest, lasting } = gaps
   const causes = Object.entries(gaps.byCause).map(([cause, one]) =>
@@ -141,15 +167,18 @@ function gapsSection({ gaps }: Report, time: Times): string {
   )
   return section(
     'Camera gaps',
-    `<p>${gaps.count} ${gaps.count === 1 ? 'time' : 'times'} a camera did not watch, ${duration(gaps.seconds)} together, over all cameras.
+    `${begins}
+<p>${gaps.count} ${gaps.count === 1 ? 'time' : 'times'} a camera did not watch, ${duration(gaps.seconds)} together, over all cameras.
 ${longest ? `The longest lasted ${duration(longest.seconds)} of this period: from ${time(longest.from)} to ${longest.to === null ? 'when this report was made' : time(longest.to)}, ${escapedMarkup(longest.cause.replaceAll('_', ' '))}.` : ''}</p>
 ${lasting.length > 0 ? `<p class="warn">${lasting.length} had not ended when this report was made.</p>` : ''}
 <table><thead><tr><th scope="col">Cause</th><th scope="col" class="n">Gaps</th><th scope="col">Time</th></tr></thead><tbody>${causes.join('')}</tbody></table>`,
   )
 }
 
-function clockSection({ clock, to }: Report, time: Times): string {
+function clockSection(report: Report, time: Times): string {
+  const { clock, to } = report
   if (!clock) return section('Clock', '<p>This report is of an earlier gateway, which did not say it.</p>')
+  if (recordedFrom(report) === null) return section('Clock', noRecord('the clock'))
   const spans = untrusted(clock, to)
   const states = Object.entries(clock.seconds).map(([state, seconds]) =>
     row(clockWords[state] ?? state, duration(seconds), ''),
@@ -165,7 +194,8 @@ function clockSection({ clock, to }: Report, time: Times): string {
   const more = clock.changeCount > clock.changes.length || clock.stepCount > clock.steps.length
   return section(
     'Clock',
-    `<table><tbody>${states.join('')}</tbody></table>
+    `${recordBegins(report, time)}
+<table><tbody>${states.join('')}</tbody></table>
 ${uncertain.length === 0 ? '' : `<h2>When the clock was not known to be right</h2><table><thead><tr><th scope="col">From</th><th scope="col">To</th><th scope="col">State</th></tr></thead><tbody>${uncertain.join('')}</tbody></table>`}
 ${steps.length === 0 ? '<p class="good">The clock was not set by more than 2 s.</p>' : `<h2>When the clock was set by more than 2 s</h2><table><thead><tr><th scope="col">New time</th><th scope="col" class="n">By</th><th scope="col">Cause</th></tr></thead><tbody>${steps.join('')}</tbody></table>`}
 ${more ? '<p>Only the newest thousand are listed.</p>' : ''}`,

@@ -167,6 +167,31 @@ t.test('a report counts the camera gaps of its period by cause, and those that g
   t.match(later.body.gaps, { count: 0, longest: null }, 'time to come is no gap')
 })
 
+t.test('a page of a time of which the gateway has no record says that, and calls nothing good', async (t) => {
+  const gateway = await darkHall(t)
+  const pageOf = async (from: string, to: string) => {
+    const { body } = await gateway.ask('POST', path, { by: people.sven, body: { from, to } })
+    return (await gateway.ask('GET', `${path}/${body.id}?format=html`, { by: people.sven })).text
+  }
+  const [before, after] = [
+    await pageOf('2026-03-01T00:00:00Z', '2026-03-02T00:00:00Z'),
+    await pageOf(day.to, '2026-03-04T00:00:00Z'),
+  ]
+  for (const page of [before, after]) {
+    t.match(page, 'Nothing is known of the cameras in this period: the gateway has no record of that time.')
+    t.match(page, 'Nothing is known of the clock in this period: the gateway has no record of that time.')
+    t.notMatch(page, /No camera had a gap|did not run|was not set/)
+    t.equal(page.split('<strong>–</strong>').length - 1, 2, 'neither gaps nor steps are counted')
+  }
+  await gateway.clockBook.look()
+  const begun = await pageOf(day.from, day.to)
+  t.match(
+    begun,
+    'Nothing is known of the time before 2 Mar 2026, 09:06:30 CET: there the record of the gateway begins.',
+  )
+  t.match(begun, '3 times a camera did not watch')
+})
+
 t.test('a report is a page to print, which runs and loads nothing', async (t) => {
   const gateway = await darkHall(t)
   const name = `Hall <script>alert(1)</script> & "Co"`
