@@ -34,9 +34,7 @@ export class SlidingWindow {
     const { times, head } = passed
     const isFull = times.length - head >= limit
     if (!isFull) times.push(nowMs)
-    const blockingMs = times[times.length - limit] ?? nowMs
-    const waitSeconds = isFull ? Math.max(1, Math.ceil((blockingMs + windowMs - nowMs) / 1000)) : 0
-    return { waitSeconds, ...leftOf(passed, limit, nowMs) }
+    return { waitSeconds: isFull ? waitOf(times, limit, nowMs) : 0, ...leftOf(passed, limit, nowMs) }
   }
 
   /** Returns what is left of `limit` a minute, and the whole seconds until the oldest request no longer counts. */
@@ -69,6 +67,12 @@ export class SlidingWindow {
       if ((times.at(-1) ?? 0) <= nowMs - windowMs) this.#passed.delete(key)
     }
   }
+}
+
+/** Looks at a full bucket only: an index below zero, which another one would have, is looked up as a name, for a microsecond. */
+function waitOf(times: readonly number[], limit: number, nowMs: number): number {
+  const blockingMs = times[times.length - limit] ?? nowMs
+  return Math.max(1, Math.ceil((blockingMs + windowMs - nowMs) / 1000))
 }
 
 function leftOf({ times, head }: Passed, limit: number, nowMs: number): Left {
