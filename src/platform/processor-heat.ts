@@ -10,27 +10,30 @@ export function processorCelsius(sys = '/sys'): number | undefined {
   return sensorCelsius(labelledSensors(sys)) ?? zoneCelsius(sys)
 }
 
-type Sensor = { readonly label: string; readonly celsius: number }
+type Sensor = { readonly label: string; readonly input: string }
 
 /** The die of an AMD processor before what its fans are steered by, the package of an Intel one before its single cores. */
 const wholeProcessor = [/^tdie$/, /^tctl$/, /package|physical/, /^tccd1$/]
 
+/** Reads no sensor of anything else: an NVMe disk answers only when it has done a command, and the ledger may be on it. */
 function sensorCelsius(sensors: readonly Sensor[]): number | undefined {
+  const valuesOf = (form: RegExp) =>
+    sensors.filter(({ label }) => form.test(label)).flatMap(({ input }) => celsiusOf(input))
   for (const form of wholeProcessor) {
-    const found = sensors.find(({ label }) => form.test(label))
-    if (found) return found.celsius
+    const [found] = valuesOf(form)
+    if (found !== undefined) return found
   }
-  const cores = sensors.filter(({ label }) => label.startsWith('core')).map(({ celsius }) => celsius)
+  const cores = valuesOf(/^core/)
   return cores.length === 0 ? undefined : toTenth(cores.reduce((sum, one) => sum + one, 0) / cores.length)
 }
 
 function labelledSensors(sys: string): Sensor[] {
   const folder = join(sys, 'class/hwmon')
   return namesIn(folder, /^hwmon\d+$/).flatMap((device) =>
-    namesIn(join(folder, device), /^temp\d+_label$/).flatMap((name) => {
-      const label = kernelText(join(folder, device, name))?.toLowerCase() ?? ''
-      return celsiusOf(join(folder, device, name.replace('_label', '_input'))).map((celsius) => ({ label, celsius }))
-    }),
+    namesIn(join(folder, device), /^temp\d+_label$/).map((name) => ({
+      label: kernelText(join(folder, device, name))?.toLowerCase() ?? '',
+      input: join(folder, device, name.replace('_label', '_input')),
+    })),
   )
 }
 

@@ -1,5 +1,6 @@
 /** Heat, power and wear of the box: as the kernel tells them, as metrics, and as alerts. */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import fs, { mkdirSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { heatFinding } from '../../src/doctor/findings/box.ts'
@@ -157,6 +158,46 @@ t.test('the temperature of the processor is what the kernel of each kind of box 
   t.equal(celsius(sensorsOf('hwmon0', [['Composite', '38850']])), undefined, 'an SSD is no processor')
   t.equal(celsius(sensorsOf('hwmon0', [['Package id 0', '']])), undefined, 'a sensor that does not answer')
   t.equal(celsius({}), undefined)
+})
+
+/** What is opened of these files while the work runs. */
+function openedBy(sys: string, work: () => unknown): string[] {
+  const opened: string[] = []
+  const read = fs.readFileSync
+  fs.readFileSync = ((...args: Parameters<typeof read>) => {
+    opened.push(String(args[0]).slice(sys.length + 1))
+    return read(...args)
+  }) as typeof read
+  syncBuiltinESMExports()
+  try {
+    work()
+  } finally {
+    fs.readFileSync = read
+    syncBuiltinESMExports()
+  }
+  return opened
+}
+
+t.test('to know the temperature of the processor, no disk is asked for its own', async (t) => {
+  // Documentation/hwmon/sysfs-interface.rst. To read temp1_input of an NVMe disk sends it a command (drivers/nvme/host/hwmon.c).
+  const disk = sensorsOf('hwmon0', [
+    ['Composite', '38850'],
+    ['Sensor 1', '41850'],
+  ])
+  for (const [label, what] of [
+    ['Package id 0', 'a whole processor'],
+    ['Core 0', 'cores alone'],
+  ] as const) {
+    const sys = sysWith(t, { ...disk, ...sensorsOf('hwmon1', [[label, '65000']]) })
+    const opened = openedBy(sys, () => t.equal(processorCelsius(sys), 65))
+    t.same(
+      opened.filter((name) => name.endsWith('_input')),
+      ['class/hwmon/hwmon1/temp1_input'],
+      what,
+    )
+  }
+  const sys = sysWith(t, disk)
+  t.notMatch(openedBy(sys, () => t.equal(processorCelsius(sys), undefined)).join(), '_input')
 })
 
 t.test('no program is started for the temperature where the kernel tells it, else one in ten minutes', async (t) => {
