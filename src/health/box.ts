@@ -7,7 +7,7 @@ import {
   type Throttling,
   throttlingOf,
 } from '../platform/index.ts'
-import { Thermometer } from './thermometer.ts'
+import { hotCelsius, Thermometer } from './thermometer.ts'
 
 /** Load and free memory of the machine, its heat where it has a sensor, and what was written to the disk of the ledger. */
 export type BoxSample = {
@@ -28,8 +28,6 @@ export type HeatTroubles = {
   readonly underVoltageForMs: number | null
 }
 
-/** Raspberry Pi and most small boxes slow down from here on. */
-export const hotCelsius = 80
 const freshMs = 10_000
 const watchEveryMs = 30_000
 

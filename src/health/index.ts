@@ -1,4 +1,4 @@
-export { Box, type Heat, hotCelsius } from './box.ts'
+export { Box, type Heat } from './box.ts'
 export { boxObservations, imageObservations } from './box-sources.ts'
 export { overall } from './checks.ts'
 export { backupObservations, segmentObservations, storageObservations, uploadObservations } from './copies-sources.ts'
@@ -24,4 +24,5 @@ export {
   preRollObservations,
   refusedObservation,
 } from './sources.ts'
+export { hotCelsius } from './thermometer.ts'
 export { HealthWatch } from './watch.ts'

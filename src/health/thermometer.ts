@@ -1,8 +1,12 @@
 import si from 'systeminformation'
 import { type Clock, processorCelsius } from '../platform/index.ts'
 
+/** Raspberry Pi and most small boxes slow down from here on. */
+export const hotCelsius = 80
 /** Where no file of the kernel tells the temperature, programs are asked so seldom: two shells and `sensors` start each time. */
-const programsEveryMs = 10 * 60_000
+const whileCoolMs = 10 * 60_000
+/** A box is hot when it has been so for ten minutes: one reading that is kept for as long would be enough for that. */
+const whileHotMs = 60_000
 
 type ThermometerNeeds = {
   readonly clock: Pick<Clock, 'monotonic'>
@@ -21,11 +25,15 @@ export class Thermometer {
     this.#needs = needs
   }
 
-  /** Returns °C; undefined where nothing tells. Never starts programs where the kernel tells, else at most every ten minutes. */
+  /**
+   * Returns °C; undefined where nothing tells. Never starts programs where the kernel tells, else at most every ten minutes, and every minute while it is
+   * hot.
+   */
   async celsius(): Promise<number | undefined> {
     const { clock, sys, askPrograms = askSystemInformation } = this.#needs
     const known = processorCelsius(sys)
     if (known !== undefined) return known
+    const programsEveryMs = (this.#asked?.celsius ?? 0) >= hotCelsius ? whileHotMs : whileCoolMs
     const nowMs = clock.monotonic()
     if (!this.#asked || nowMs - this.#asked.atMs >= programsEveryMs) {
       this.#asked = { atMs: nowMs, celsius: (await askPrograms().catch(() => null)) ?? undefined }

@@ -37,14 +37,20 @@ function labelledSensors(sys: string): Sensor[] {
   )
 }
 
-/** A Raspberry Pi and most other boards have a zone of the processor and no labelled sensor. */
+/** A Raspberry Pi and most other boards have a zone of the processor or of the whole chip, and no labelled sensor. */
+const zonesOfProcessor = [/cpu|^x86_pkg_temp$/, /^(soc|package)[-_]thermal$/]
+
 function zoneCelsius(sys: string): number | undefined {
   const folder = join(sys, 'class/thermal')
-  const zones = namesIn(folder, /^thermal_zone\d+$/).filter((name) => {
-    const type = kernelText(join(folder, name, 'type'))?.toLowerCase() ?? ''
-    return type.includes('cpu') || type === 'x86_pkg_temp'
-  })
-  return zones.flatMap((name) => celsiusOf(join(folder, name, 'temp')))[0]
+  const zones = namesIn(folder, /^thermal_zone\d+$/)
+  const typeOf = (name: string) => kernelText(join(folder, name, 'type'))?.toLowerCase() ?? ''
+  for (const form of zonesOfProcessor) {
+    const [found] = zones
+      .filter((name) => form.test(typeOf(name)))
+      .flatMap((name) => celsiusOf(join(folder, name, 'temp')))
+    if (found !== undefined) return found
+  }
+  return undefined
 }
 
 /** The kernel writes thousandths of a degree. Nothing where the sensor does not answer. */

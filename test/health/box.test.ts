@@ -155,6 +155,15 @@ t.test('the temperature of the processor is what the kernel of each kind of box 
     'class/thermal/thermal_zone1/temp': '48312\n',
   }
   t.equal(celsius(pi), 48.3)
+  const zones = (...types: string[]) =>
+    Object.fromEntries(
+      types.flatMap((type, i) => [
+        [`class/thermal/thermal_zone${i}/type`, `${type}\n`],
+        [`class/thermal/thermal_zone${i}/temp`, `${41_000 + 1000 * i}\n`],
+      ]),
+    )
+  t.equal(celsius(zones('gpu-thermal', 'soc-thermal')), 42, 'an RK3588 has a zone of the whole chip')
+  t.equal(celsius(zones('soc-thermal', 'cpu-thermal')), 42, 'the processor before the chip')
   t.equal(celsius(sensorsOf('hwmon0', [['Composite', '38850']])), undefined, 'an SSD is no processor')
   t.equal(celsius(sensorsOf('hwmon0', [['Package id 0', '']])), undefined, 'a sensor that does not answer')
   t.equal(celsius({}), undefined)
@@ -221,4 +230,19 @@ t.test('no program is started for the temperature where the kernel tells it, els
   t.equal(asked, 1, 'sixty looks in ten minutes')
   t.equal(await without.celsius(), undefined, 'what no program tells any more is not told')
   t.equal(asked, 2)
+})
+
+t.test('one hot reading of the programs is no ten minutes of heat', async (t) => {
+  const clock = new SimulatedClock(0)
+  const readings = [84, 62]
+  let asked = 0
+  const askPrograms = async () => readings[asked++] ?? 62
+  const thermometer = new Thermometer({ clock, sys: sysWith(t, {}), askPrograms })
+  const taken: unknown[] = []
+  for (let n = 0; n < 18; n += 1) {
+    taken.push(await thermometer.celsius())
+    clock.advance(30_000)
+  }
+  t.same(taken, [84, 84, ...Array.from({ length: 16 }, () => 62)], 'asked again after a minute')
+  t.equal(asked, 2, 'and no more, once it is cool')
 })
