@@ -13,7 +13,10 @@ export class RowChanges {
   #newest = 0
   #areTooMany = false
 
-  /** Call it in the transaction that changes the row: nothing reads between the two. */
+  /**
+   * Call it in the transaction that changes the row. A group that fails and runs again has noted its rows by then, and they may be sent
+   * as they were before: the second run notes them again.
+   */
   add(id: number): void {
     this.#newest += 1
     this.#numbers.delete(id)
