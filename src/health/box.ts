@@ -39,7 +39,7 @@ type BoxNeeds = {
   readonly heat?: (() => Promise<Heat>) | undefined
 }
 
-/** What asks for the heat starts several programs, for which a gateway that is about to answer its first request has no time. */
+/** Where the kernel does not tell the heat, several programs are started: a gateway that is about to answer first has no time for them. */
 export const firstSampleMs = 1000
 
 /** Asks the machine how it is: for metrics at most once in ten seconds, for health every half minute. */
