@@ -36,6 +36,8 @@ export type JudgeOutcome =
 const pauseMs = 1000
 /** Without a frame for this long, the clock counts instead of frames. */
 export const silenceMs = 2000
+/** Without a frame for this long, what was usual is not known any more: a replay may begin after it, and has not seen it. */
+const forgottenAfterMs = 30_000
 /** Arrivals are known to this much. So little has to be stored of them, because most frames are equally late. */
 export const latenessStepMs = 500
 
@@ -79,6 +81,7 @@ export class MotionJudge {
   /** Scores a frame. Silence before it is judged first. Scores up to `least` may be returned as 0. */
   frame(cells: FrameCells, times: FrameTimes, settings: DetectorSettings, least = 0) {
     const before = this.silence(times.arrivedMs, settings)
+    if (times.takenMs - this.#newest.takenMs > forgottenAfterMs) this.#scorer.forget()
     const score: FrameScore = this.#scorer.push(cells, least)
     this.#newest = times
     this.#peakScore = Math.max(this.#peakScore, score.score)

@@ -26,6 +26,14 @@ export class RestlessWindows {
     this.#minutes = new LastMinutes(count)
   }
 
+  /** Forgets all of it, so that the next frames are as the first ones. */
+  forget(): void {
+    this.#mean.fill(0)
+    this.#deviation.fill(0)
+    this.#minutes.forget()
+    this.#frames = 0
+  }
+
   /** Takes from each share what is usual there, and learns from it. */
   subtract(shares: Float64Array): void {
     this.#frames += 1
@@ -72,6 +80,12 @@ class LastMinutes {
     this.#kept = new Uint8Array(count * longRemembered)
     this.#sums = new Uint32Array(count)
     this.#squares = new Uint32Array(count)
+  }
+
+  forget(): void {
+    for (const numbers of [this.#kept, this.#sums, this.#squares]) numbers.fill(0)
+    this.#frames = 0
+    this.#row = 0
   }
 
   /** Returns mean and mean deviation of a window that changes either not at all or by as much each time. */

@@ -82,6 +82,11 @@ export class Scorer {
     }
   }
 
+  /** Forgets what moves all the time, as if the watch began now. */
+  forget(): void {
+    this.#restless.forget()
+  }
+
   /** Returns the largest share that all but one of the last frames reach near one window. */
   #lasting(): number {
     for (const changes of this.#last) if (!changes.isNearKnown) this.#fillNear(changes)

@@ -35,7 +35,7 @@ const scenes = [...cellsOf('busy aisle', 3), ...cellsOf('switch', 3), ...cellsOf
 /** What happens between two frames: how late it comes, how long nothing comes, whether the connection is another one. */
 const troubles = fc.record({
   at: fc.nat(scenes.length - 1),
-  pauseMs: fc.constantFrom(0, 300, 1900, 2100, 4000, 20_000),
+  pauseMs: fc.constantFrom(0, 300, 1900, 2100, 4000, 20_000, 40_000),
   lateMs: fc.integer({ min: 0, max: 3000 }),
   what: fc.constantFrom('late', 'reconnected', 'ended', 'stopped'),
 })
@@ -161,6 +161,28 @@ t.test('a replay that begins 15 minutes before the question knows what moves all
     t.same(inside([...(await replayCells(spec)).motions]), inside(motions), `from minute ${minutes} on`)
   }
 })
+
+t.test(
+  'what was usual before hours without pictures hides nobody after them, and a replay says the same',
+  async (t) => {
+    const folder = newFolder(t)
+    const place = (percent: number): FrameCells => {
+      const changed = new Uint8Array(cellCount)
+      for (const at of [0, 1, columns, columns + 1]) changed[3 * columns + 4 + at] = percent
+      return { changed, whole: null }
+    }
+    const work = Array.from({ length: 500 }, (_, i) => place(20 + ((i * 17) % 50)))
+    const evening = [...Array(600).fill(quietCells), ...work]
+    const morning = [...Array(25).fill(quietCells), ...Array(25).fill(place(45)), ...Array(100).fill(quietCells)]
+    const night = { at: evening.length, pauseMs: 14 * 3_600_000, lateMs: 120, what: 'stopped' }
+    const { motions, endMs } = await live(folder, [night], [...evening, ...morning])
+    const fromMs = endMs - morning.length * 200
+    const spec = { folder, cameraId: 1, fromMs, toMs: endMs, settings, area, wants: 'events' } as const
+    const later = motions.filter(({ motionMs }) => motionMs >= fromMs)
+    t.equal(later.length, 1)
+    t.same((await replayCells(spec)).motions, later)
+  },
+)
 
 t.test('each recorded detection is found again, gone, in the clip of another event, or not known', async (t) => {
   const at = (seconds: number) => startMs + seconds * 1000
