@@ -9,6 +9,7 @@ import {
   judgementsAfter,
   misfits,
   moveBefore,
+  moveOfAssetBefore,
   newestInSlot,
   newestOfAsset,
   proofOf,
@@ -153,6 +154,7 @@ export class Discrepancies {
             otherSlot: null,
             otherAssetBarcode: unexpected[0] ?? null,
             countId,
+            lastPlacedHere: null,
             eventIds: [],
           }
         },
@@ -200,6 +202,7 @@ export class Discrepancies {
         otherSlot: other ? nameOf(other) : null,
         otherAssetBarcode: one.otherAssetBarcode,
         countId: null,
+        lastPlacedHere: one.lastPlacedHere,
         eventIds: [...one.eventIds],
       },
     ]
@@ -229,10 +232,13 @@ export function contradictionsAround(tx: ReadTx, slotId: number, assetKey: strin
 function lookAround(tx: ReadTx, slotId: number, sight: Sight, bounds: Bounds): AroundSlot {
   const newest = newestInSlot(tx, slotId, bounds)
   const isRemoved = newest?.event_type === 'REMOVED'
+  const ofAsset = newest && newestOfAsset(tx, newest.asset_key, sight, bounds)
+  const isGone = newest?.event_type === 'PLACED' && ofAsset?.event_type === 'REMOVED'
   return {
     newest,
     before: isRemoved ? moveBefore(tx, newest, bounds) : undefined,
-    ofAsset: newest && newestOfAsset(tx, newest.asset_key, sight, bounds),
+    ofAsset,
+    beforeOfAsset: isGone ? moveOfAssetBefore(tx, ofAsset, sight, bounds) : undefined,
     judged: judgementsAfter(tx, slotId, newest?.timestamp_ms ?? -1, bounds),
   }
 }

@@ -33,6 +33,14 @@ export const Discrepancy = z
     otherSlot: z.union([SlotName, z.null()]),
     otherAssetBarcode: z.string().nullable(),
     countId: rowId().nullable().openapi({ description: 'the count that proves it' }),
+    lastPlacedHere: z
+      .boolean()
+      .nullable()
+      .openapi({
+        description:
+          'removed_elsewhere: whether the pallet was placed here last before that removal, so that it is here again when the removal ' +
+          'is corrected; null for other kinds',
+      }),
     eventIds: z.array(rowId()).openapi({ description: 'the events that prove it, oldest first' }),
   })
   .openapi('Discrepancy')

@@ -13,7 +13,9 @@ export const discrepancyTexts = {
   },
   removed_elsewhere: {
     what: 'the slot shows a pallet that was taken out of another slot',
-    todo: 'Look whether it stands there; record the removal here, or correct the one there.',
+    todo:
+      'Look whether it stands there. If not, record its removal here. If it does and was placed here last, correct the ' +
+      'removal there; if it was placed elsewhere since, place it here again.',
   },
   two_in_one_slot: {
     what: 'a pallet was placed where another one is',
@@ -94,6 +96,8 @@ export type AroundSlot = {
   readonly before: MoveFact | undefined
   /** The newest move of that asset. */
   readonly ofAsset: Omit<MoveFact, 'asset_barcode'> | undefined
+  /** The id of that asset's move before it, where it took the asset out though the slot shows it. */
+  readonly beforeOfAsset: number | undefined
   /** Judgements after the newest move, newest first. */
   readonly judged: readonly JudgementFact[]
 }
@@ -107,6 +111,8 @@ export type Contradiction = {
   readonly assetBarcode: string | null
   readonly otherSlotId: number | null
   readonly otherAssetBarcode: string | null
+  /** Of `removed_elsewhere`: the asset was placed here last before that removal, so it is here again when the removal is corrected. */
+  readonly lastPlacedHere: boolean | null
 }
 
 /** Returns the contradictions of one slot, by the ledger alone. Pure. */
@@ -120,12 +126,13 @@ export function contradictionsOfSlot(slotId: number, around: AroundSlot): Contra
   ]
 }
 
-function ofOccupied(slotId: number, placed: MoveFact, { ofAsset, judged }: AroundSlot): Contradiction[] {
+function ofOccupied(slotId: number, placed: MoveFact, { ofAsset, beforeOfAsset, judged }: AroundSlot): Contradiction[] {
   const found: Contradiction[] = []
   if (ofAsset && ofAsset.id !== placed.id) {
     const kind = ofAsset.event_type === 'PLACED' ? 'asset_in_two_slots' : 'removed_elsewhere'
     const one = contradiction(kind, slotId, { ...ofAsset, asset_barcode: placed.asset_barcode }, [placed, ofAsset])
-    found.push({ ...one, otherSlotId: ofAsset.slot_id })
+    const lastPlacedHere = kind === 'removed_elsewhere' ? beforeOfAsset === placed.id : null
+    found.push({ ...one, otherSlotId: ofAsset.slot_id, lastPlacedHere })
   }
   const own = judged.find((one) => one.asset_key === placed.asset_key)
   if (own?.event_type === 'DISPUTED') found.push(contradiction('disputed', slotId, own, [placed, own]))
@@ -212,5 +219,6 @@ function contradiction(
     assetBarcode: since.asset_barcode,
     otherSlotId: null,
     otherAssetBarcode: null,
+    lastPlacedHere: null,
   }
 }

@@ -1,4 +1,4 @@
-export { judgementsAfter, moveBefore } from './derive/around.ts'
+export { judgementsAfter, moveBefore, moveOfAssetBefore } from './derive/around.ts'
 export { eventsOfAsset } from './derive/asset-events.ts'
 export { eventsInSlices } from './derive/history.ts'
 export type { EventPlace, HistoryFilter } from './derive/look.ts'

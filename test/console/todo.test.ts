@@ -136,38 +136,146 @@ t.test(
   },
 )
 
-t.test('of a pallet that was taken out of another slot one says whether it is here', inBrowser, async (t) => {
-  for (const [words, sure, done, isHere] of [
-    ['It is in A-1', 'Take back its removal from A-2', 'Taken back: its removal from A-2. It is in A-1.', true],
-    ['It is not in A-1', 'Record it as taken out of A-1', 'Recorded: taken out of A-1.', false],
-  ] as const) {
-    const { gateway, url } = await place(t)
-    await furnish(gateway, ['A-1', 'A-2'])
-    await gateway.ask('POST', '/api/whms/assets', { by: people.ada, body: { asset_id: 'P-1', type: 'pallet' } })
-    for (const [n, [event_type, slot_code, asset_barcode]] of [
+/** A pallet that A-1 shows and that was taken out of another slot: how it came to that, and where it is once that removal is taken back. */
+const waysElsewhere = [
+  [
+    'in which another one stood',
+    [
       ['PLACED', 'A-2', 'P-2'],
       ['PLACED', 'A-1', 'P-1'],
       ['REMOVED', 'A-2', 'P-1'],
-    ].entries())
-      await record(gateway, { event_type, slot_code, asset_barcode, photo_url: await heldPhoto(gateway, n + 1) })
+    ],
+    true,
+  ],
+  [
+    'in which it was placed since',
+    [
+      ['PLACED', 'A-1', 'P-1'],
+      ['PLACED', 'A-2', 'P-1'],
+      ['REMOVED', 'A-2', 'P-1'],
+    ],
+    false,
+  ],
+  [
+    'and of a third one',
+    [
+      ['PLACED', 'A-1', 'P-1'],
+      ['PLACED', 'A-2', 'P-1'],
+      ['PLACED', 'A-3', 'P-1'],
+      ['REMOVED', 'A-3', 'P-1'],
+    ],
+    false,
+  ],
+  [
+    'and had gone to a third one before',
+    [
+      ['PLACED', 'A-1', 'P-1'],
+      ['PLACED', 'A-3', 'P-1'],
+      ['REMOVED', 'A-2', 'P-1'],
+    ],
+    false,
+  ],
+  [
+    'twice',
+    [
+      ['PLACED', 'A-1', 'P-1'],
+      ['REMOVED', 'A-2', 'P-1'],
+      ['REMOVED', 'A-3', 'P-1'],
+    ],
+    false,
+  ],
+] as const
+
+/** Slots A-1 to A-3 with these moves. */
+async function takenOutElsewhere(
+  t: Parameters<typeof place>[0],
+  moves: readonly (readonly string[])[],
+): Promise<Place> {
+  const made = await place(t)
+  await furnish(made.gateway, ['A-1', 'A-2', 'A-3'])
+  await made.gateway.ask('POST', '/api/whms/assets', { by: people.ada, body: { asset_id: 'P-1', type: 'pallet' } })
+  for (const [n, [event_type, slot_code, asset_barcode]] of moves.entries())
+    await record(made.gateway, {
+      ...{ event_type, slot_code, asset_barcode, photo_url: await heldPhoto(made.gateway, n + 1) },
+    })
+  return made
+}
+
+for (const [how, moves, isKept] of waysElsewhere)
+  t.test(
+    `a pallet that was taken out of another slot ${how} is afterwards where the page says it is`,
+    inBrowser,
+    async (t) => {
+      const { gateway, url } = await takenOutElsewhere(t, moves)
+      const { page } = await open(t, browser, `${url}todo`)
+      await signIn(page, 'olga')
+      const line = page.getByRole('listitem').filter({ hasText: 'Slot A-1, Pallet P-1' })
+      await line.getByRole('button', { name: 'It is not in A-1' }).waitFor()
+      const isHere = line.getByRole('button', { name: 'It is in A-1', exact: true })
+      t.equal(await isHere.count(), isKept ? 1 : 0)
+      if (isKept) {
+        await isHere.click()
+        await line.getByRole('button', { name: 'Take back its removal from A-2' }).click()
+        await page.getByRole('status').getByText('Taken back: its removal from A-2. It is in A-1.').waitFor()
+        const { body } = await gateway.ask('GET', '/api/whms/slots/A-2', { by: people.ada })
+        t.match(body, { isOccupied: true, assetBarcode: 'P-2' }, 'the other pallet is back too')
+      } else {
+        await line.getByText('If it is, place it here again at /scan').waitFor()
+        await line.getByRole('link', { name: 'Show A-1' }).waitFor()
+        await record(gateway, {
+          event_type: 'PLACED',
+          slot_code: 'A-1',
+          asset_barcode: 'P-1',
+          photo_url: await heldPhoto(gateway, 9),
+        })
+        await line.waitFor({ state: 'detached' })
+      }
+      const get = async (path: string) => (await gateway.ask('GET', `/api/whms/${path}`, { by: people.ada })).body
+      t.match(await get('assets/P-1/location'), { slot: { slot_id: 'A-1' } })
+      t.match(await get('slots/A-1'), { isOccupied: true, assetBarcode: 'P-1' })
+      const ofIt = (await get('discrepancies')).data.filter(
+        (one: { assetBarcode: string; slot: { slot_id: string } }) =>
+          one.assetBarcode === 'P-1' && one.slot.slot_id === 'A-1',
+      )
+      t.strictSame(ofIt, [])
+    },
+  )
+
+t.test(
+  'a pallet that was taken out of another slot and is not here either is nowhere afterwards',
+  inBrowser,
+  async (t) => {
+    const { gateway, url } = await takenOutElsewhere(t, waysElsewhere[0][1])
     const { page } = await open(t, browser, `${url}todo`)
     await signIn(page, 'olga')
     const line = page.getByRole('listitem').filter({ hasText: 'Slot A-1, Pallet P-1' })
-    await line.getByRole('button', { name: words, exact: true }).click()
-    await line.getByRole('button', { name: sure }).click()
-    await page.getByRole('status').getByText(done).waitFor()
+    await line.getByRole('button', { name: 'It is not in A-1' }).click()
+    await line.getByRole('button', { name: 'Record it as taken out of A-1' }).click()
+    await page.getByRole('status').getByText('Recorded: taken out of A-1.').waitFor()
     const get = async (path: string) => (await gateway.ask('GET', `/api/whms/${path}`, { by: people.ada })).body
-    t.match(await get('slots/A-1'), isHere ? { isOccupied: true, assetBarcode: 'P-1' } : { isOccupied: false })
-    t.match(await get('assets/P-1/location'), { slot: isHere ? { slot_id: 'A-1' } : null })
-    if (isHere)
-      t.match(await get('slots/A-2'), { isOccupied: true, assetBarcode: 'P-2' }, 'the other pallet is back too')
-    const { data } = await get('discrepancies')
-    t.strictSame(
-      data.filter(({ assetBarcode }: { assetBarcode: string }) => assetBarcode === 'P-1'),
-      [],
+    t.match(await get('slots/A-1'), { isOccupied: false })
+    t.match(await get('assets/P-1/location'), { slot: null })
+    t.notOk(
+      (await get('discrepancies')).data.some(({ assetBarcode }: { assetBarcode: string }) => assetBarcode === 'P-1'),
     )
-    await page.context().close()
-  }
+  },
+)
+
+t.test('of a pallet that was placed elsewhere meanwhile no removal is taken back', inBrowser, async (t) => {
+  const { gateway, url } = await takenOutElsewhere(t, waysElsewhere[0][1])
+  const { page } = await open(t, browser, `${url}todo`)
+  await signIn(page, 'olga')
+  const line = page.getByRole('listitem').filter({ hasText: 'Slot A-1, Pallet P-1' })
+  await line.waitFor()
+  // The list is not read anew meanwhile.
+  await page.route('**/api/whms/discrepancies', (route) => route.abort())
+  await record(gateway, { event_type: 'PLACED', slot_code: 'A-3', asset_barcode: 'P-1' })
+  await line.getByRole('button', { name: 'It is in A-1', exact: true }).click()
+  await line.getByRole('button', { name: 'Take back its removal from A-2' }).click()
+  await page.getByRole('status').getByText('Nothing is recorded: it was placed in A-3 meanwhile.').waitFor()
+  const get = async (path: string) => (await gateway.ask('GET', `/api/whms/${path}`, { by: people.ada })).body
+  t.match(await get('assets/P-1/location'), { slot: { slot_id: 'A-3' } })
+  t.equal((await get('events')).data.length, 4)
 })
 
 /** A pallet that was placed in A-1, then in A-2, both with this time if there is one. */

@@ -6,7 +6,12 @@ import { warningTexts } from '../../src/console/page/warning-texts.ts'
 import { warningWords } from '../../src/console/page/warning-words.ts'
 import { discrepancyKinds } from '../../src/floor/discrepancy.ts'
 
-const fromGateway = { what: 'as the gateway says it', todo: 'what the gateway says', countId: null }
+const fromGateway = {
+  what: 'as the gateway says it',
+  todo: 'what the gateway says',
+  countId: null,
+  lastPlacedHere: null,
+}
 
 t.test(
   'every kind of discrepancy has words in the language of the page, with the slot and pallet that it names',

@@ -156,6 +156,75 @@ for (const [what, events, expected, proof] of contradictions)
     }
   })
 
+/** What was booked, and whether P-1 was placed in A last before it was taken out elsewhere. */
+const removals: [[string, string, string][], boolean][] = [
+  [
+    [
+      ['PLACED', 'A', 'P-1'],
+      ['REMOVED', 'B', 'P-1'],
+    ],
+    true,
+  ],
+  [
+    [
+      ['PLACED', 'B', 'P-1'],
+      ['PLACED', 'A', 'P-1'],
+      ['REMOVED', 'B', 'P-1'],
+    ],
+    true,
+  ],
+  [
+    [
+      ['PLACED', 'A', 'P-1'],
+      ['PLACED', 'B', 'P-1'],
+      ['REMOVED', 'B', 'P-1'],
+    ],
+    false,
+  ],
+  [
+    [
+      ['PLACED', 'A', 'P-1'],
+      ['PLACED', 'C', 'P-1'],
+      ['PLACED', 'B', 'P-1'],
+      ['REMOVED', 'B', 'P-1'],
+    ],
+    false,
+  ],
+  [
+    [
+      ['PLACED', 'A', 'P-1'],
+      ['REMOVED', 'C', 'P-1'],
+      ['REMOVED', 'B', 'P-1'],
+    ],
+    false,
+  ],
+]
+
+t.test(
+  'of a removal elsewhere it is said whether the pallet was placed here last, so that a correction leaves it here',
+  async (t) => {
+    for (const [events, lastPlacedHere] of removals) {
+      const gateway = await yard(t)
+      for (const [type, slot, asset] of events) await book(gateway, type, slot, asset)
+      const { data } = await list(gateway, '?kind=removed_elsewhere')
+      const one = data.find(({ slot }: { slot: { slot_id: string } }) => slot.slot_id === 'A')
+      t.equal(one.lastPlacedHere, lastPlacedHere, JSON.stringify(events))
+      const removal = one.eventIds[1]
+      const body = { none: true, reason: 'it is in A' }
+      await gateway.ask('POST', `/api/whms/events/${removal}/correct`, { by: people.olga, body })
+      const { slot } = (await gateway.ask('GET', '/api/whms/assets/P-1/location', { by: people.vera })).body
+      t.equal(slot?.slot_id === 'A', lastPlacedHere, `${JSON.stringify(events)}: what the correction does`)
+    }
+    const gateway = await yard(t)
+    await book(gateway, 'PLACED', 'A', 'P-9')
+    t.match(
+      await list(gateway),
+      { data: [{ kind: 'unregistered_asset', lastPlacedHere: null }] },
+      'null for other kinds',
+    )
+  },
+)
+
 t.test('what settles a contradiction ends it', async (t) => {
   const gateway = await yard(t)
   await book(gateway, 'PLACED', 'A', 'P-1')

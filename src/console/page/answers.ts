@@ -332,6 +332,8 @@ export type Discrepancy = {
   readonly otherSlot: SlotName | null
   readonly otherAssetBarcode: string | null
   readonly countId: number | null
+  /** Of `removed_elsewhere`: whether the pallet was placed here last, so that it is here again when that removal is corrected. */
+  readonly lastPlacedHere: boolean | null
   /** The events that prove it, oldest first. */
   readonly eventIds: readonly number[]
 }

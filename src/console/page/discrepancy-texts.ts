@@ -7,7 +7,13 @@ export type Named = {
   readonly count: number | undefined
 }
 
-type Kinds = Readonly<Record<string, { readonly what: (named: Named) => string; readonly todo: string }>>
+type Words = {
+  readonly what: (named: Named) => string
+  readonly todo: string
+  /** What to do in place of `todo` where the pallet was placed elsewhere since. */
+  readonly todoMoved?: string
+}
+type Kinds = Readonly<Record<string, Words>>
 
 const english = {
   asset_in_two_slots: {
@@ -16,7 +22,9 @@ const english = {
   },
   removed_elsewhere: {
     what: ({ slot }) => `it is shown here, but was taken out of ${slot ?? 'another slot'}`,
-    todo: 'Look whether it is here; record the removal here, or correct the one there.',
+    todo: 'Look whether it is here, and say so: its removal here is recorded, or the one there is taken back.',
+    todoMoved:
+      'Look whether it is here. If it is, place it here again at /scan, with a new photo: it was placed elsewhere since.',
   },
   two_in_one_slot: {
     what: ({ pallet }) => `${pallet ?? 'another pallet'} was placed in the same slot after it`,
@@ -89,7 +97,10 @@ const german: typeof english = {
   },
   removed_elsewhere: {
     what: ({ slot }) => `sie wird hier gezeigt, wurde aber von ${slot ?? 'einem anderen Stellplatz'} ausgelagert`,
-    todo: 'Nachsehen, ob sie hier steht; hier die Auslagerung buchen oder die dortige berichtigen.',
+    todo: 'Nachsehen, ob sie hier steht, und es angeben: Die Auslagerung wird hier gebucht oder dort zurückgenommen.',
+    todoMoved:
+      'Nachsehen, ob sie hier steht. Wenn ja, sie unter /scan mit neuem Foto hier noch einmal einlagern: Sie wurde seither ' +
+      'anderswo eingelagert.',
   },
   two_in_one_slot: {
     what: ({ pallet }) => `${pallet ?? 'eine andere Palette'} wurde danach auf denselben Stellplatz eingelagert`,

@@ -2,15 +2,13 @@ import type { Discrepancy } from './answers.ts'
 import { discrepancyTexts } from './discrepancy-texts.ts'
 import { gatewayWords } from './language.ts'
 
+type Facts = Pick<
+  Discrepancy,
+  'kind' | 'what' | 'todo' | 'otherSlot' | 'otherAssetBarcode' | 'countId' | 'lastPlacedHere'
+>
+
 /** Returns what is wrong and what to do. Of a kind that this page does not know it returns the words of the gateway. Pure. */
-export function discrepancyWords({
-  kind,
-  what,
-  todo,
-  otherSlot,
-  otherAssetBarcode,
-  countId,
-}: Pick<Discrepancy, 'kind' | 'what' | 'todo' | 'otherSlot' | 'otherAssetBarcode' | 'countId'>): {
+export function discrepancyWords({ kind, what, todo, otherSlot, otherAssetBarcode, countId, lastPlacedHere }: Facts): {
   readonly what: string
   readonly todo: string
 } {
@@ -21,5 +19,5 @@ export function discrepancyWords({
     pallet: otherAssetBarcode ?? undefined,
     count: countId ?? undefined,
   }
-  return { what: words.what(named), todo: words.todo }
+  return { what: words.what(named), todo: (lastPlacedHere === false ? words.todoMoved : undefined) ?? words.todo }
 }

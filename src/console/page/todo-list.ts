@@ -17,14 +17,14 @@ type Place = { readonly id: number; readonly label: string }
 /**
  * What can be done at once; `open` opens a view, the others change something. `remove`: the pallet is taken out now. `removeBefore`: it
  * was taken out before a time; `placedBy` is the event that had placed it there. `takeBack`: the event that placed it there did not happen.
- * `keep`: it is there, so the event that took it out of another slot did not happen.
+ * `keep`: it is there, and was placed there last, so the event that took it out of another slot did not happen.
  */
 export type Remedy =
   | { readonly act: 'open'; readonly words: string; readonly to: string }
   | { readonly act: 'remove'; readonly slot: Place; readonly barcode: string }
   | RemovalBefore
   | { readonly act: 'takeBack'; readonly slot: Place; readonly eventId: number }
-  | { readonly act: 'keep'; readonly slot: Place; readonly other: Place; readonly eventId: number }
+  | Keeping
   | { readonly act: 'acknowledge'; readonly alertId: number }
 
 export type RemovalBefore = {
@@ -33,6 +33,14 @@ export type RemovalBefore = {
   readonly barcode: string
   readonly before: string
   readonly placedBy: number
+}
+
+export type Keeping = {
+  readonly act: 'keep'
+  readonly slot: Place
+  readonly barcode: string
+  readonly other: Place
+  readonly eventId: number
 }
 
 export type Task = {
@@ -149,18 +157,19 @@ function ofDiscrepancy(one: Discrepancy, may: May): Task {
 }
 
 /**
- * After each of them the ledger has the pallet where it is, or nowhere when it is not here and was taken out elsewhere. Of two slots it left the older one before it came to the newer one: a removal
- * of now would be its last move, and it would be nowhere.
+ * After each of them the ledger has the pallet where it is, or nowhere when it is not here and was taken out elsewhere. Of two slots it left
+ * the older one before it came to the newer one: a removal of now would be its last move, and it would be nowhere. A pallet that was placed
+ * elsewhere since and taken out there would be there again without that removal, not here: what is missing is a placement here.
  */
-function removalsOf({ kind, since, slot, otherSlot, assetBarcode, eventIds }: Discrepancy): Remedy[] {
+function removalsOf({ kind, since, slot, otherSlot, assetBarcode, lastPlacedHere, eventIds }: Discrepancy): Remedy[] {
   if (assetBarcode === null) return []
   const here = { slot: placeOf(slot), barcode: assetBarcode }
   const [placedBy, newer] = eventIds
   if (kind === 'removed_elsewhere')
     return [
       { act: 'remove', ...here },
-      ...(otherSlot && newer !== undefined
-        ? [{ act: 'keep', slot: here.slot, other: placeOf(otherSlot), eventId: newer } as const]
+      ...(lastPlacedHere === true && otherSlot && newer !== undefined
+        ? [{ act: 'keep', ...here, other: placeOf(otherSlot), eventId: newer } as const]
         : []),
     ]
   if (kind !== 'asset_in_two_slots' || placedBy === undefined || newer === undefined) return []

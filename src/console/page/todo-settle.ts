@@ -1,12 +1,12 @@
-import type { PlacementEvent } from './answers.ts'
+import type { PlacementEvent, Slot } from './answers.ts'
 import { ask, Refused } from './ask.ts'
 import type { OnceKey } from './once-key.ts'
-import type { Remedy, RemovalBefore } from './todo-list.ts'
+import type { Keeping, Remedy, RemovalBefore } from './todo-list.ts'
 import { todoTexts } from './todo-texts.ts'
 
 export type Settling = Extract<Remedy, { act: 'remove' | 'removeBefore' | 'takeBack' | 'keep' }>
 
-/** Records that a pallet is not in a slot, or that it is. Returns what is recorded, in words. Throws Refused, Unreachable. */
+/** Records that a pallet is not in a slot, or that it is. Returns in words what is recorded. Throws Refused, Unreachable. */
 export async function settle(remedy: Settling, once: OnceKey): Promise<string> {
   const { slot } = remedy
   if (remedy.act === 'removeBefore') return removeBefore(remedy, once)
@@ -14,12 +14,17 @@ export async function settle(remedy: Settling, once: OnceKey): Promise<string> {
     await takeBack(remedy.eventId, todoTexts.notIn(slot.label), once)
     return todoTexts.takenBack(slot.label)
   }
-  if (remedy.act === 'keep') {
-    await takeBack(remedy.eventId, todoTexts.isIn(slot.label), once)
-    return todoTexts.kept(slot.label, remedy.other.label)
-  }
+  if (remedy.act === 'keep') return keepIn(remedy, once)
   await post('/api/whms/events', removalOf(remedy), once)
   return todoTexts.recorded(slot.label)
+}
+
+/** The list may be older than the ledger: a pallet that was placed elsewhere meanwhile would not come here by the correction. */
+async function keepIn({ slot, barcode, other, eventId }: Keeping, once: OnceKey): Promise<string> {
+  const now = await ask<{ slot: Slot | null }>(`/api/whms/assets/${encodeURIComponent(barcode)}/location`)
+  if (now.slot && now.slot.id !== slot.id) return todoTexts.movedOn(now.slot.slot_id)
+  await takeBack(eventId, todoTexts.isIn(slot.label), once)
+  return todoTexts.kept(slot.label, other.label)
 }
 
 /**
