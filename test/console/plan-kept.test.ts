@@ -125,3 +125,33 @@ t.test(
     await page.getByText('Nothing is changed.').waitFor()
   },
 )
+
+const keptOf = (page: Page) =>
+  page.evaluate(`Object.keys(localStorage).filter((name) => name.startsWith('gatehouse.plan '))`)
+
+t.test(
+  'what is kept is that of a person of one instance, and is dropped when nobody changed it for 30 days',
+  inBrowser,
+  async (t) => {
+    const { gateway, url } = await hall(t)
+    const { page } = await open(t, browser, `${url}plan`)
+    goesAlways(page)
+    await signIn(page, 'ada')
+    await page.getByLabel('From the left').fill('3')
+    await page.getByLabel('From the left').press('Enter')
+    await page.getByText('2 slots are changed and not saved.').waitFor()
+    const { instance } = (await gateway.ask('GET', '/api/session', { by: people.ada })).body
+    t.same(await keptOf(page), [`gatehouse.plan ${JSON.stringify([instance, 'ada', 1])}`])
+    const days = (n: number) => new Date(Date.now() - n * 86_400_000).toISOString()
+    const others = { young: { form: 1, at: days(29) }, old: { form: 1, at: days(31) }, timeless: {} }
+    for (const [name, text] of Object.entries(others))
+      await page.evaluate(`localStorage.setItem('gatehouse.plan ${name}', '${JSON.stringify(text)}')`)
+    await page.evaluate(`localStorage.setItem('gatehouse.plan torn', '{')`)
+    await page.goto(url)
+    await page.getByRole('heading').first().waitFor()
+    t.same(
+      ((await keptOf(page)) as string[]).toSorted(),
+      [`gatehouse.plan ${JSON.stringify([instance, 'ada', 1])}`, 'gatehouse.plan young'].toSorted(),
+    )
+  },
+)

@@ -5,8 +5,7 @@ export type Session = {
   readonly siteId: string
   readonly instance: string
   readonly storageInstances: readonly string[]
-  /** `instance`: what verified the name; the same name elsewhere is another person. */
-  readonly caller: (SignedIn & { readonly instance: string }) | null
+  readonly caller: Person | null
   readonly csrfToken: string | null
 }
 
@@ -17,6 +16,9 @@ export type SignedIn = {
   /** Why the role is lower than that of the account, for a while. */
   readonly withheld?: string
 }
+
+/** `instance`: what verified the name; the same name elsewhere is another person. */
+export type Person = SignedIn & { readonly instance: string }
 
 export type List<T> = { readonly data: readonly T[] }
 

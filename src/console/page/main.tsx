@@ -8,6 +8,7 @@ import { Console } from './console.tsx'
 import { draw } from './drawing.ts'
 import { Icon } from './icons.tsx'
 import { language } from './language.ts'
+import { forgetOldPlans } from './plan-forget.ts'
 import { Said } from './said.tsx'
 import { startScanning } from './scan-field.tsx'
 import { SignIn, SignInAgain } from './sign-in.tsx'
@@ -206,5 +207,6 @@ const page = isReceipt ? (
 ) : (
   <App />
 )
+forgetOldPlans(Date.now())
 // Without a session the first page is none for a driver.
 draw(page, { ...(!isReceipt && !isWall && { home: '/' }), isAlone: isWall })

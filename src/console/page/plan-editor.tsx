@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx/dom'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'hono/jsx/dom'
 import { keepsUnsaved } from './address.ts'
-import type { ImagePlace, List, Point } from './answers.ts'
+import type { ImagePlace, List, Person, Point } from './answers.ts'
 import { Refused } from './ask.ts'
 import { askPatiently } from './asking.ts'
 import { Bar } from './bar.tsx'
@@ -90,7 +90,7 @@ export const View = ({ siteId, caller, onLeft }: ViewProps) => {
             key={warehouse.id}
             warehouse={warehouse}
             warehouses={floor.warehouses}
-            username={caller.username}
+            caller={caller}
             zones={floor.zones.filter(({ warehouseId }) => warehouseId === warehouse.id)}
             taken={new Set(floor.slots.map(({ slot_id }) => slot_id.toLowerCase()))}
             slots={floor.slots.filter(({ warehouseId }) => warehouseId === warehouse.id)}
@@ -113,7 +113,7 @@ export const View = ({ siteId, caller, onLeft }: ViewProps) => {
 }
 
 type EditorProps = Floor & {
-  username: string
+  caller: Person
   warehouse: PlanWarehouse
   taken: ReadonlySet<string>
   onWarehouse: (id: number) => void
@@ -309,9 +309,9 @@ const Editor = (props: EditorProps) => {
 }
 
 /** What is drawn and not saved, and how it is kept in this browser for the account. `note`: what to say of what came back. */
-function useUnsaved({ username, warehouse, zones, slots }: EditorProps, isSaving: boolean) {
+function useUnsaved({ caller, warehouse, zones, slots }: EditorProps, isSaving: boolean) {
   const plan = { warehouse, zones, slots }
-  const place = keptAs(username, plan)
+  const place = keptAs(caller, plan)
   const [back] = useState(() => readBack(place, plan))
   const steps = useSteps(isSaving, back?.draft)
   const [outlined, setOutlined] = useState(back?.outlined ?? 0)

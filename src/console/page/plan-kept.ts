@@ -1,5 +1,6 @@
-import type { ImagePlace, Point } from './answers.ts'
+import type { ImagePlace, Person, Point } from './answers.ts'
 import type { Draft, PlanSlot, PlanZone } from './plan-draft.ts'
+import { keptPlans } from './plan-forget.ts'
 import type { PlanWarehouse } from './plan-shapes.ts'
 
 /** A plan as it is stored. */
@@ -92,9 +93,9 @@ function parsed(text: string | null): Written | undefined {
   }
 }
 
-/** Where this browser keeps the plan of a warehouse for an account. */
-export const keptAs = (username: string, { warehouse }: Plan): string =>
-  `gatehouse.plan ${JSON.stringify([username, warehouse.id])}`
+/** Where this browser keeps the plan of a warehouse for a person: the same name of another instance is another one. */
+export const keptAs = ({ instance, username }: Pick<Person, 'instance' | 'username'>, { warehouse }: Plan): string =>
+  `${keptPlans}${JSON.stringify([instance, username, warehouse.id])}`
 
 /** Reads what this browser keeps; undefined where it keeps nothing. */
 export function readBack(place: string, plan: Plan): Back | undefined {

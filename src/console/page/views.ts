@@ -1,9 +1,9 @@
-import type { SignedIn } from './answers.ts'
+import type { Person, SignedIn } from './answers.ts'
 
 /** What a view gets. `asked`: the query of the address. `onLeft` is called when the sign-in has ended. */
 export type ViewProps = {
   readonly siteId: string
-  readonly caller: SignedIn
+  readonly caller: Person
   readonly pathname: string
   readonly asked: URLSearchParams
   readonly onLeft: (why: string) => void
