@@ -17,7 +17,7 @@ export type Unsaved = {
   readonly sketch: readonly Point[] | undefined
 }
 
-/** What comes back: since when it was kept, and the names of what somebody changed since, which does not come back. */
+/** What comes back: since when it was kept, and the names of what has changed since, which does not come back. */
 export type Back = Unsaved & { readonly at: string; readonly leftOut: readonly string[] }
 
 /** A value for a row that was read with this version. */
@@ -106,13 +106,23 @@ export function readBack(place: string, plan: Plan): Back | undefined {
   }
 }
 
-/** Keeps what is not saved, or forgets it (undefined). Says whether the browser could. */
+/** Keeps what is not saved, or forgets it (undefined). Says whether the browser could; one that could not keeps none. */
 export function keep(place: string, unsaved: Unsaved | undefined, plan: Plan): boolean {
   try {
     if (unsaved) localStorage.setItem(place, writtenOf(unsaved, plan, new Date().toISOString()))
     else localStorage.removeItem(place)
     return true
   } catch {
+    forget(place)
     return false
+  }
+}
+
+/** An older draft would come back as what was not saved. */
+function forget(place: string): void {
+  try {
+    localStorage.removeItem(place)
+  } catch {
+    // A browser that keeps nothing has none.
   }
 }
