@@ -44,16 +44,6 @@ t.test('a fan that was switched off is forgotten after some minutes', async (t) 
   t.ok(leftOf([...off, 0.5]) > 0.45)
 })
 
-/** A screen that fills 45 % of a window: a page every six seconds shows in three frames, a film in all of them. */
-const pages = (count: number) => frames(count, (i) => (i % 30 < 3 ? 0.45 : 0))
-const film = (count: number) => frames(count, () => 0.45)
-
-t.test('a film on a screen is known after a minute of pages, and somebody before it is found', async (t) => {
-  const screen = [...pages(300), ...film(150), ...pages(150), ...film(150), ...pages(300)]
-  t.ok(leftOf([...screen, 0.45]) < 0.2)
-  t.ok(leftOf([...screen, 0.9]) > 0.4, 'somebody')
-})
-
 t.test('who comes a minute after somebody worked at a place for half a minute is found there', async (t) => {
   const worked = [...frames(900, () => 0), ...frames(150, () => 0.6), ...frames(300, () => 0)]
   t.ok(leftOf([...worked, 0.6]) > 0.3)

@@ -3,7 +3,7 @@ import t from 'tap'
 import { Chance } from '../support/scenes/chance.ts'
 import { judgeScene } from '../support/scenes/judge.ts'
 import { type KindName, makeScene } from '../support/scenes/kinds.ts'
-import { type Mover, person } from '../support/scenes/movers.ts'
+import { type Mover, type Painter, person } from '../support/scenes/movers.ts'
 
 const minute = 60_000
 
@@ -24,6 +24,28 @@ t.test('somebody in front of a fan is found', async (t) => {
   const { events, found } = judged('person before a fan', 7, 1.5)
   t.ok(events >= 2)
   t.equal(found, events)
+})
+
+t.test('who comes after a place of work was quiet for as long as somebody worked there is found', async (t) => {
+  const look = { percent: 1.5, contrast: 30 }
+  for (const [seed, seconds] of [
+    [7, 60],
+    [11, 90],
+    [11, 120],
+  ] as const) {
+    const scene = makeScene('busy aisle', seed, minute)
+    const walk = (fromMs: number) => person(new Chance(seed), scene.hall, fromMs, look)
+    const workers: Mover[] = []
+    let atMs = 10_000
+    for (const endMs = atMs + seconds * 1000; atMs < endMs; atMs = (workers.at(-1)?.toMs ?? endMs) + 300)
+      workers.push(walk(atMs))
+    const last = walk(atMs + seconds * 1000)
+    const under: Painter = (canvas, ms) => {
+      for (const { paint } of workers) paint(canvas, ms)
+    }
+    const durationMs = last.toMs + 800
+    t.equal(judgeScene({ ...scene, disturbance: { under }, durationMs, movers: [last] }).found, 1, `${seconds} s`)
+  }
 })
 
 t.test('noise, flicker, rain, insects, a light that is switched and a shaking mast are no motion', async (t) => {
