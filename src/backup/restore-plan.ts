@@ -6,7 +6,13 @@ export type Present = {
   /** The last head that this box signed. */
   readonly head: SignedHead | undefined
   readonly ledger:
-    | { readonly logs: readonly KnownLog[]; readonly root: string; readonly lastEventMs: number | null }
+    | {
+        readonly logs: readonly KnownLog[]
+        readonly root: string
+        readonly lastEventMs: number | null
+        /** Whether it has the head that this box signed last. */
+        readonly reachesHead: boolean
+      }
     | undefined
 }
 
@@ -29,7 +35,10 @@ export type RestorePlan = {
   readonly behind: SignedHead | undefined
   /** Leaves that are there now and that the backup does not have; null: unknown. */
   readonly lostLeaves: number | null
-  /** The log that a restore of the same state began here before, when more than its first leaf has been recorded since. */
+  /**
+   * The growing log, when it or one before it began with a fork of a log of the backup, the backup lacks more of it than its first
+   * leaf, and the ledger has all that was signed.
+   */
   readonly since: KnownLog | undefined
 }
 
@@ -44,13 +53,16 @@ export function planRestore(coming: Coming, { head, ledger }: Present): RestoreP
     forks: !isSame || behind !== undefined,
     behind,
     lostLeaves,
-    since: log && ledger && recordedSince(log, ledger.logs),
+    since: ledger?.reachesHead ? recordedSince(coming.logs, ledger.logs) : undefined,
   }
 }
 
-function recordedSince({ logId, size }: KnownLog, now: readonly KnownLog[]): KnownLog | undefined {
-  const next = now.find(({ parent }) => parent?.logId === logId && parent.size === size)
-  return next && (next.size > 1 || next !== now.at(-1)) ? now.at(-1) : undefined
+/** The command of an earlier restore may ask for the newest backup, which is another one by now: so any state of these logs counts. */
+function recordedSince(coming: readonly KnownLog[], now: readonly KnownLog[]): KnownLog | undefined {
+  const sizes = new Map(coming.map(({ logId, size }) => [logId, size]))
+  if (!now.some(({ logId }) => sizes.has(logId))) return undefined
+  const isMore = ({ logId, parent, size }: KnownLog) => parent !== null && size > Math.max(1, sizes.get(logId) ?? 0)
+  return now.some(isMore) ? now.at(-1) : undefined
 }
 
 function leavesNotIn(coming: readonly KnownLog[], now: readonly KnownLog[]): number {

@@ -35,14 +35,14 @@ import { stageSegments } from './segments/stage.ts'
 import { type EarlierSeries, noteSeries } from './segments/state.ts'
 import { finishSwap, swap } from './swap.ts'
 import { BackupFault, readManifest, type UnpackOptions, unpackBackup } from './unpack.ts'
-import { stagingFolder, type VerifiedCopy, verifyCopy } from './verify-staged.ts'
+import { stagingFolder, verifyCopy } from './verify-staged.ts'
 
 type Options = {
   readonly dataDir: string
   readonly siteId: string
   /** Whether to go behind what this box has signed. */
   readonly acceptFork: boolean
-  /** Whether to do so with a state that was restored here before, though more was recorded since. */
+  /** Whether to do so although this box forked its log before, and its ledger has recorded since what the source lacks. */
   readonly again?: boolean
   readonly reserveBytes: number
   readonly makeId: () => string
@@ -183,9 +183,9 @@ async function restoreStaged(options: Options, staged: Staged): Promise<Restored
   takeOver(staging, dataDir)
   const copy = verifyCopy(staging, facts)
   const present = lookAtPresent(dataDir, Date.parse(facts.madeAt))
-  const holds = (head: SignedHead) => holdsHead(staging, copy, head)
+  const holds = (head: SignedHead) => withReader(staging, (tx) => holdsHead(tx, copy.logs, head))
   const plan = planRestore({ logs: copy.logs, root: copy.root, holds }, present)
-  if (plan.behind && !options.acceptFork) throw refusal(staged, plan, plan.behind, present)
+  if (plan.behind && !options.acceptFork) throw refusal(staged, plan, plan.behind, present, options)
   if (plan.since && !options.again) throw secondRefusal(staged, plan, plan.since, present)
   const fork = plan.forks ? forkStaged(staging, options, present.head ?? copy.signed) : undefined
   if (!fork && present.head) writeHeadFileNow(staging, present.head)
@@ -225,15 +225,17 @@ function refuseOtherSite({ siteId }: Manifest, expected: string): void {
 
 function refusal(
   { facts, name }: Staged,
-  { lostLeaves }: RestorePlan,
+  { lostLeaves, since }: RestorePlan,
   behind: SignedHead,
   present: Present,
+  { again }: Options,
 ): ExitError {
+  const flags = since && !again ? '--accept-fork --again' : '--accept-fork'
   const known = lostLeaves === null ? '' : ` (${lostLeaves} leaves)`
   const until = timeOrNull(present.ledger?.lastEventMs)
   return new ExitError(
     1,
-    `${name} goes behind what this box has signed: ${behind.size} leaves of log ${behind.logId}, and it has ${facts.size} of log ${facts.logId}. What was recorded since${known}, up to ${until ?? 'an unknown time'}, would be lost. Nothing was changed. To restore it nevertheless, add --accept-fork: the ledger then goes on with a new log that states the break`,
+    `${name} goes behind what this box has signed: ${behind.size} leaves of log ${behind.logId}, and it has ${facts.size} of log ${facts.logId}. What was recorded since${known}, up to ${until ?? 'an unknown time'}, would be lost. Nothing was changed. To restore it nevertheless, add ${flags}: the ledger then goes on with a new log that states the break`,
   )
 }
 
@@ -247,7 +249,7 @@ function secondRefusal(
   const until = timeOrNull(present.ledger?.lastEventMs) ?? 'an unknown time'
   return new ExitError(
     1,
-    `${name} was restored here before, and log ${logId} goes on from it. What was recorded since (${lostLeaves} leaves), up to ${until}, would be lost. Nothing was changed. To restore it once more nevertheless, add --again`,
+    `${name} would replace a ledger that has all that this box signed. It forked its log before, and goes on with log ${logId}. What it recorded since (${lostLeaves} leaves), up to ${until}, would be lost. Nothing was changed. If this command is the one of that time, start the gateway instead. To restore nevertheless, add --again`,
   )
 }
 
@@ -277,7 +279,10 @@ function lookAtPresent(dataDir: string, sinceMs: number): Present & { readonly e
       const { id, receivedAtMs } = headOf(tx)
       const root = log ? rootOfLeaves(tx, log.number, log.size).toString('hex') : ''
       return {
-        ledger: { logs, root, lastEventMs: id === 0 ? null : receivedAtMs },
+        ledger: {
+          ...{ logs, root, lastEventMs: id === 0 ? null : receivedAtMs },
+          reachesHead: !head || holdsHead(tx, logs, head),
+        },
         erasures: erasuresAfter(tx, sinceMs),
       }
     }),
@@ -293,10 +298,9 @@ function orUndefined<T>(look: () => T): T | undefined {
   }
 }
 
-function holdsHead(staging: string, { logs }: VerifiedCopy, head: SignedHead): boolean {
+function holdsHead(tx: ReadTx, logs: readonly KnownLog[], head: SignedHead): boolean {
   const log = logs.find(({ logId }) => logId === head.logId)
-  if (!log || log.size < head.size) return false
-  return withReader(staging, (tx) => rootOfLeaves(tx, log.number, head.size).equals(head.root))
+  return log !== undefined && log.size >= head.size && rootOfLeaves(tx, log.number, head.size).equals(head.root)
 }
 
 function withReader<T>(dataDir: string, read: (tx: ReadTx) => T): T {

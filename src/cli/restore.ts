@@ -55,7 +55,7 @@ export function restoreCommand(): Command {
     )
     .option(
       '--again',
-      'do so once more, though the box has recorded since it was done before; what it recorded is lost',
+      'do so although the box forked its log before and has recorded since; what it recorded since is lost',
     )
     .option('--config <file>', `config whose dataDir takes the ledger; ${usualConfigText}`)
     .option('--json', 'for programs')

@@ -1,6 +1,6 @@
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { verifyLedger } from '../../src/evidence/index.ts'
 import { backedUp, barcodes, newFolder, opened, place, restored, sha256Of, stocked } from '../support/backups.ts'
 
@@ -70,7 +70,7 @@ t.test(
     const refused = (await restored(file, dataDir, { acceptFork: true }).catch((error: Error) => error)) as Error
     t.match(
       refused.message,
-      /was restored here before, and log .* goes on from it.*\(2 leaves\), up to 2026-.*would be lost. Nothing was changed.*--again/s,
+      /forked its log before.* goes on with log .*\(2 leaves\), up to 2026-.*would be lost. Nothing was changed.*--again/s,
     )
     t.match(verifyLedger(dataDir), { ok: true, events: 2 })
     const nowMs = Date.parse('2026-03-02T22:00:00Z')
@@ -79,6 +79,67 @@ t.test(
     t.match(verifyLedger(done.aside ?? ''), { ok: true, events: 2 }, 'what was replaced is kept whole')
   },
 )
+
+/** A box that was restored once and went on, with a backup of after that, which lacks P-5. */
+async function goneOn(t: Test) {
+  const gateway = await stocked(t)
+  const older = await backedUp(t, gateway)
+  await place(gateway, 2)
+  const { dataDir } = gateway.live.config
+  const first = await backedUp(t, gateway)
+  await place(gateway, 3)
+  gateway.close()
+  await restored(first, dataDir, { acceptFork: true })
+  const again = await opened(t, gateway.folder)
+  await place(again, 4)
+  const newer = await backedUp(t, again)
+  await place(again, 5)
+  return { again, dataDir, older, first, newer, nowMs: Date.parse('2026-03-02T22:00:00Z') }
+}
+
+t.test('no backup replaces what a box recorded since it forked before somebody insists', async (t) => {
+  const { again, dataDir, older, first, newer, nowMs } = await goneOn(t)
+  await again.checkpoints.make()
+  again.close()
+  const refusal = async (file: string, options: { acceptFork?: boolean; again?: boolean }) =>
+    ((await restored(file, dataDir, { ...options, nowMs }).catch((error: Error) => error)) as Error).message
+  const lost = (leaves: number) =>
+    new RegExp(
+      `forked its log before.*\\(${leaves} leaves\\), up to 2026-.*would be lost. Nothing was changed.*add --again`,
+      's',
+    )
+  t.match(await refusal(newer, { acceptFork: true }), lost(1), 'made since the first restore')
+  t.match(await refusal(first, { acceptFork: true }), lost(3), 'the same')
+  t.match(await refusal(older, { acceptFork: true }), lost(4), 'older than the first')
+  t.match(await refusal(newer, {}), /add --accept-fork --again/, 'both are named at once')
+  t.match(await refusal(newer, { again: true }), /add --accept-fork:/)
+  t.match(verifyLedger(dataDir), { ok: true, events: 4 })
+  const done = await restored(newer, dataDir, { acceptFork: true, again: true, nowMs })
+  t.match(verifyLedger(dataDir), { ok: true, events: 3 })
+  t.match(verifyLedger(done.aside ?? ''), { ok: true, events: 4 }, 'what was replaced is kept whole')
+})
+
+for (const [harm, damage] of [
+  ['is gone', (file: string) => rmSync(file)],
+  ['is behind what was signed', (file: string) => renameSync(`${file}-before`, file)],
+] as const) {
+  t.test(`a box that forked before and whose ledger ${harm} takes a backup as after the first accident`, async (t) => {
+    const { again, dataDir, newer, nowMs } = await goneOn(t)
+    again.close()
+    const file = join(dataDir, 'gatehouse.db')
+    cpSync(file, `${file}-before`)
+    const last = await opened(t, again.folder)
+    await place(last, 6)
+    await last.checkpoints.make()
+    last.close()
+    for (const end of ['-wal', '-shm']) rmSync(`${file}${end}`, { force: true })
+    damage(file)
+    const refused = (await restored(newer, dataDir, { nowMs }).catch((error: Error) => error)) as Error
+    t.match(refused.message, /add --accept-fork:/)
+    t.match(await restored(newer, dataDir, { acceptFork: true, nowMs }), { fork: { parentSize: 2 } })
+    t.match(verifyLedger(dataDir), { ok: true, events: 3 })
+  })
+}
 
 t.test('a leaf that was never signed forks the log too, because its number was given to somebody', async (t) => {
   const gateway = await stocked(t)
