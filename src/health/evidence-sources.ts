@@ -39,6 +39,7 @@ export function hubObservations(feed: FeedSeen | undefined): Observation[] {
 
 function hubKind(finding: string): Kind {
   if (finding === 'ahead' || finding === 'forked') return 'hub.ahead'
+  if (finding === 'unknown-key') return 'hub.other-keys'
   return finding === 'unreachable' || finding === 'unavailable' ? 'hub.unreachable' : 'hub.refuses'
 }
 

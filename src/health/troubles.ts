@@ -257,6 +257,13 @@ export const kinds = {
     over: 'hub.recovered',
     reason: 'The head office does not take the log.',
   },
+  'hub.other-keys': {
+    component: 'hub',
+    status: 'degraded',
+    graceMs: 0,
+    over: 'hub.recovered',
+    reason: 'The head office knows the log under other keys.',
+  },
   'hub.ahead': {
     component: 'hub',
     status: 'degraded',

@@ -486,6 +486,43 @@ t.test('a box that is put back a second time accepts the fork a second time', as
   t.match(await hub.rows(floor), [{ asset_key: 'P-1' }, { asset_key: 'P-2' }], 'as on the floor now')
 })
 
+t.test('a box that forked before and is put back to before its keys were exchanged takes a second fork', async (t) => {
+  const { hub, gateway } = await withPallet(t)
+  const accept = () => {
+    const { clock, live } = gateway
+    return acceptFork(live.config.dataDir, { makeId: uuidv7Maker(clock, systemRandom), nowMs: clock.now() })
+  }
+  await restoreBehind(gateway)
+  accept()
+  const once = await started(gateway)
+  await place(once, 'P-2', 'A-02')
+  await pass(once)
+  await restoreBehind(once, async (grown) => {
+    await grown.rotateKeys('root')
+    await grown.checkpoints.make()
+  })
+  const behind = await started(gateway)
+  t.match(behind.feeder.seen()?.trouble, { finding: 'unknown-key' })
+  await behind.health.look()
+  await behind.feeder.stop()
+  behind.close()
+  gateway.clock.advance(1000)
+  const { log } = accept()
+  const unvouched = await started(gateway)
+  t.match(unvouched.feeder.seen()?.trouble, { finding: 'unvouched' })
+  await unvouched.health.look()
+  await unvouched.feeder.stop()
+  unvouched.close()
+  t.throws(accept, { message: /would mend nothing/ }, 'for new keys alone a third one would help no one')
+  const again = await started(gateway)
+  t.teardown(() => again.feeder.stop())
+  await enrol(again, hub)
+  again.feeder.onReload()
+  await pass(again)
+  t.equal(again.feeder.seen()?.trouble?.words, undefined)
+  t.match(await hub.rows(`SELECT log_id FROM log_head WHERE state = 'live'`), [{ log_id: log.logId }])
+})
+
 t.test(
   'a gateway that was restored to before its keys were exchanged says what to do, and goes on by it',
   async (t) => {

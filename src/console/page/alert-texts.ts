@@ -143,6 +143,10 @@ const english = {
       'The head office does not take the log. Its answer is in the message.',
       'Ask there whether the token was revoked; “gatehouse hub join” makes a new one.',
     ],
+    'hub.other-keys': [
+      'The head office knows the log under other keys. That is so after a restore to before the keys were exchanged.',
+      'If the box was restored: “gatehouse restore --accept-fork”, then “gatehouse hub join” with a new code.',
+    ],
     'hub.ahead': [
       'The head office has seen another history of this log. The box was restored, or one of the two was changed.',
       'Restore nothing yet. Keep the data of both sides, and compare them with the head office.',
@@ -359,6 +363,10 @@ const german: Omit<typeof english, 'kinds'> & { readonly kinds: Record<keyof typ
     'hub.refuses': [
       'Die Zentrale nimmt das Log nicht an. Ihre Antwort steht in der Meldung.',
       'Dort fragen, ob das Token widerrufen wurde; „gatehouse hub join“ macht ein neues.',
+    ],
+    'hub.other-keys': [
+      'Die Zentrale kennt das Log unter anderen Schlüsseln. So ist es nach einer Wiederherstellung auf einen Stand vor dem Schlüsselwechsel.',
+      'Wurde wiederhergestellt: „gatehouse restore --accept-fork“, dann „gatehouse hub join“ mit neuem Code.',
     ],
     'hub.ahead': [
       'Die Zentrale hat eine andere Geschichte dieses Logs gesehen. Das Gerät wurde wiederhergestellt, oder eines von beiden geändert.',

@@ -97,7 +97,7 @@ export function acceptFork(dataDir: string, options: AcceptOptions): Fork {
 }
 
 /** Alerts that a break of the log brings about, also one that the box itself cannot see. */
-const signsOfABreak = ['hub.ahead', 'witness.ahead', 'log.unsigned']
+const signsOfABreak = ['hub.ahead', 'hub.other-keys', 'witness.ahead', 'log.unsigned']
 
 /** A second fork would mend nothing, and the leaves that no checkpoint covers yet would reach no head office. */
 function refuseSecond(tx: Tx, dataDir: string): void {
