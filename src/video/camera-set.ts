@@ -76,7 +76,7 @@ export class CameraSet {
     }
     this.#needs = { ...options, post }
     this.#patience = new Patience(clock)
-    this.#pictures = new PictureDecoder({ ffmpeg: ffmpeg.path, clock, log })
+    this.#pictures = new PictureDecoder({ ffmpeg, clock, log })
     this.#tools = {
       ...{ ffmpeg: ffmpeg.path, folder: clipsFolder, log, inTurn: (task) => turns.run(task) },
       pictures: this.#pictures,

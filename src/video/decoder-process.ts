@@ -7,7 +7,8 @@ import { lowerPriority } from './low-priority.ts'
 /**
  * Two outputs of the same picture: the PNG itself, and a line that says its time, size and hash. The line goes where ffmpeg complains,
  * so what it says comes in the order in which it happened. `-xerror` makes it end at a picture that is not whole, which it would
- * patch with what is in its memory. One thread for the PNG: several would keep each picture back until the next one.
+ * patch with what is in its memory; not every version sees that (`ffmpeg-dialect.ts`). One thread for the PNG: several would keep
+ * each picture back until the next one.
  */
 const args = [
   ...['-nostdin', '-hide_banner', '-loglevel', 'error', '-xerror', '-nofind_stream_info', '-threads', '1'],

@@ -1,11 +1,16 @@
 import { type Clock, type Logger, TaskLimit } from '../platform/index.ts'
 import { DecoderProcess } from './decoder-process.ts'
+import { type FfmpegDialect, staysWell } from './ffmpeg-dialect.ts'
 import type { KeyFrame } from './key-frame.ts'
 
 /** Decodes a key frame into a PNG; undefined: an ffmpeg for this picture alone is to do it. */
 export type KeyFrameDecoder = { decode(frame: KeyFrame): Promise<Buffer | undefined> }
 
-export type PictureDecoderNeeds = { readonly ffmpeg: string; readonly clock: Clock; readonly log: Logger }
+export type PictureDecoderNeeds = {
+  readonly ffmpeg: { readonly path: string; readonly dialect: FfmpegDialect }
+  readonly clock: Clock
+  readonly log: Logger
+}
 
 /** As many as clips are made at once. Each takes 63 MiB, most of it shared with the ffmpegs of the cameras. */
 const mostProcesses = 2
@@ -27,7 +32,7 @@ type Standing = {
 
 /**
  * Decodes key frames by ffmpegs that stay: to start one takes twice as long as the picture. There is one for each set of parameters.
- * After anything unexpected it is gone, and the caller takes the picture in the usual way.
+ * After anything unexpected it is gone, and the caller takes the picture in the usual way, as with an ffmpeg that does not stay well.
  */
 export class PictureDecoder implements KeyFrameDecoder {
   readonly #needs: PictureDecoderNeeds
@@ -43,7 +48,8 @@ export class PictureDecoder implements KeyFrameDecoder {
 
   async decode({ parameters, bytes }: KeyFrame): Promise<Buffer | undefined> {
     const kind = parameters.toString('base64')
-    const standing = this.#hasStopped || this.#rests(kind) ? undefined : this.#take(kind)
+    const mayStay = staysWell(this.#needs.ffmpeg.dialect) && !this.#hasStopped && !this.#rests(kind)
+    const standing = mayStay ? this.#take(kind) : undefined
     return standing?.turns.run(() => this.#ask(kind, standing, bytes))
   }
 
@@ -87,7 +93,7 @@ export class PictureDecoder implements KeyFrameDecoder {
       this.#end(...idle, 'another kind of picture')
     }
     return {
-      process: new DecoderProcess(this.#needs.ffmpeg),
+      process: new DecoderProcess(this.#needs.ffmpeg.path),
       turns: new TaskLimit(1),
       hasGiven: false,
       cancelIdle: () => {},

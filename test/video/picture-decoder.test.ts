@@ -1,11 +1,13 @@
 /** Pictures of clips by an ffmpeg that stays, against those of an ffmpeg for each. */
+import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
 import { silentLogger, systemClock, systemRandom } from '../../src/platform/index.ts'
-import { pictureSource } from '../../src/video/clip-picture.ts'
+import { asPng, pictureSource, snapshotScale } from '../../src/video/clip-picture.ts'
 import { remux, takePicture } from '../../src/video/cutting.ts'
+import { ffmpegDialect, staysWell } from '../../src/video/ffmpeg-dialect.ts'
 import { CameraSet, type FromCameras } from '../../src/video/index.ts'
 import type { KeyFrame } from '../../src/video/key-frame.ts'
 import { picturesIn } from '../../src/video/mp4-file.ts'
@@ -19,6 +21,16 @@ import { waitUntil } from '../support/waiting.ts'
 t.setTimeout(240_000)
 
 const ffmpeg = locateFfmpeg().path
+/** The one that comes with gatehouse, which is of 2018; undefined where no package has it for this machine. */
+const bundled = (() => {
+  try {
+    return locateFfmpeg({ env: {} }).path
+  } catch {
+    return undefined
+  }
+})()
+const programs = [...new Set([ffmpeg, ...(bundled ? [bundled] : [])])]
+const newest = { listOptions: true, setsTimes: true }
 const tenMinutesMs = 600_000
 
 /** A key frame of a clip, and its picture as an ffmpeg takes it that is started for it. */
@@ -48,9 +60,9 @@ async function knownOf(folder: string, name: FootageName): Promise<Known[]> {
   return known
 }
 
-function decoderOf(t: Test, program = ffmpeg) {
+function decoderOf(t: Test, path = ffmpeg, dialect = newest) {
   const clock = new SimulatedClock()
-  const decoder = new PictureDecoder({ ffmpeg: program, clock, log: silentLogger() })
+  const decoder = new PictureDecoder({ ffmpeg: { path, dialect }, clock, log: silentLogger() })
   t.teardown(() => decoder.stop())
   return { clock, decoder }
 }
@@ -74,7 +86,7 @@ const changed = (bytes: Buffer, change: (copy: Buffer) => Buffer | undefined) =>
 /** What may be wrong with a picture, or happen to the process. */
 const faults: readonly ((known: Known, other: Known) => Buffer)[] = [
   ({ frame }) => frame.bytes.subarray(0, frame.bytes.length * 0.6),
-  ({ frame }) => changed(frame.bytes, (copy) => void copy.fill(0x5a, copy.length * 0.5, copy.length * 0.5 + 40)),
+  ({ frame }) => changed(frame.bytes, (copy) => void copy.fill(0x5a, copy.length >> 1, (copy.length >> 1) + 40)),
   ({ frame }) =>
     changed(frame.bytes, (copy) =>
       Buffer.concat([copy.subarray(0, copy.length * 0.4), copy.subarray(copy.length * 0.5)]),
@@ -123,6 +135,78 @@ t.test('hundreds of pictures of three cameras, with faults in between, are those
   }
   t.same(taken, { decoded: 300, asked: 300, wrong: 0 })
 })
+
+/** Where each unit of a byte stream begins. */
+function unitsOf(bytes: Buffer): { type: number; from: number; to: number }[] {
+  const code = Buffer.from([0, 0, 0, 1])
+  const starts: number[] = []
+  for (let from = bytes.indexOf(code); from >= 0; from = bytes.indexOf(code, from + code.length)) starts.push(from)
+  return starts.map((from, i) => ({
+    type: (bytes[from + code.length] ?? 0) & 0x1f,
+    from,
+    to: starts[i + 1] ?? bytes.length,
+  }))
+}
+
+/** A picture in each of the ways in which a part of it can be missing or changed. */
+function* brokenOnes({ bytes }: KeyFrame): Generator<[what: string, bytes: Buffer]> {
+  const slices = unitsOf(bytes).filter(({ type }) => type === 5)
+  const without = (from: number, to: number) => Buffer.concat([bytes.subarray(0, from), bytes.subarray(to)])
+  if (slices.length > 1) {
+    for (const [i, { from, to }] of slices.entries()) yield [`slice ${i} missing`, without(from, to)]
+    yield ['all but the first slice missing', bytes.subarray(0, slices[0]?.to)]
+  }
+  const { from, to } = slices.at(-1) as { from: number; to: number }
+  for (const part of [0.3, 0.6, 0.9])
+    yield [`cut off at ${part}`, bytes.subarray(0, from + Math.floor((to - from) * part))]
+  for (let i = 1; i < 12; i += 1)
+    yield [
+      `another bit at ${i} of 12`,
+      changed(bytes, (copy) => {
+        const place = from + 16 + Math.floor(((to - from - 16) * i) / 12)
+        copy[place] = (copy[place] ?? 0) ^ (1 << (i % 8))
+      }),
+    ]
+}
+
+const slicing = (slices: number) => [
+  ...['-c:v', 'libx264', '-preset', 'veryfast', '-bf', '0', '-g', '15', '-x264-params', `slices=${slices}`],
+]
+
+for (const program of programs)
+  for (const slices of [1, 4])
+    t.test(
+      `a picture of ${slices} slices, of which a part is missing, shows nothing of the one before: ${program === bundled ? 'the ffmpeg that comes along' : 'another ffmpeg'}`,
+      async (t) => {
+        const folder = t.testdir()
+        const before = (await frameAt(await clipOf(folder, 'counted-gop-1', slicing(slices)), 0)) as KeyFrame
+        const frame = (await frameAt(await clipOf(folder, 'passer', slicing(slices)), 0)) as KeyFrame
+        t.same(before.parameters, frame.parameters, 'two cameras are of one kind')
+        const dialect = await ffmpegDialect(program)
+        const whole = await decoderOf(t, program, dialect).decoder.decode(frame)
+        t.same(
+          whole,
+          staysWell(dialect) ? await alone(program, frame.bytes) : undefined,
+          'a whole one, where an ffmpeg stays',
+        )
+        for (const [what, bytes] of brokenOnes(frame)) {
+          const { decoder } = decoderOf(t, program, dialect)
+          await decoder.decode(before)
+          const png = await decoder.decode({ ...frame, bytes })
+          decoder.stop()
+          t.ok(!png || png.equals(await alone(program, bytes)), what)
+        }
+      },
+    )
+
+/** What an ffmpeg makes of a picture that has seen no other. */
+async function alone(program: string, bytes: Buffer): Promise<Buffer> {
+  const output = ['-frames:v', '1', '-vf', snapshotScale, ...asPng, '-f', 'image2pipe', 'pipe:1']
+  const run = spawn(program, ['-loglevel', 'quiet', '-f', 'h264', '-i', 'pipe:0', ...output])
+  run.stdin.on('error', () => {})
+  run.stdin.end(bytes)
+  return Buffer.concat(await run.stdout.toArray())
+}
 
 function at<T>(list: readonly T[], place: number): T {
   return list[place % list.length] as T
@@ -183,8 +267,9 @@ for (const [what, answer, first, second] of lies) {
 
 t.test('what comes after an answer, and what no one asked for, ends the process', async (t) => {
   for (const late of ['show(n)', 'say(n + 1)', 'process.stderr.write("so much\\n")', 'process.stdout.write("p")']) {
-    const { decoder } = decoderOf(t, liar(t.testdir(), `say(n); show(n); setTimeout(() => { ${late} }, 20)`))
+    const { decoder } = decoderOf(t, liar(t.testdir(), `process.once('SIGUSR2', () => { ${late} }); say(n); show(n)`))
     t.equal((await decoder.decode(frame))?.toString(), 'picture 0')
+    for (const pid of staying()) process.kill(pid, 'SIGUSR2')
     // The next one is answered by a process that is not trusted any more, or that has just said too much.
     await waitUntil('it has spoken', async () => (await decoder.decode(frame)) === undefined)
     t.equal(await decoder.decode(frame), undefined, `${late}: it rests`)
