@@ -15,6 +15,7 @@ const causes: Readonly<Record<Problem, GapCause>> = {
   frozen: 'stalled',
   'few-pictures': 'stalled',
   'damaged-pictures': 'stalled',
+  'damaged-detection': 'stalled',
   'size-changed': 'restarted',
   'time-jump': 'stalled',
   reordered: 'restarted',

@@ -315,7 +315,8 @@ export class Camera {
     if (this.#ring.keylessMs > longestKeylessMs) return 'no-key-frame'
     const isSlow = this.#pace.isSlow(this.#ring.picturesPerSecond, this.#ring.heldMs)
     this.#noteFew(isSlow && this.#settings.detectUrl === null)
-    if (this.#main.isDamaged || this.#detect?.isDamaged) return 'damaged-pictures'
+    if (this.#main.isDamaged) return 'damaged-pictures'
+    if (this.#detect?.isDamaged) return 'damaged-detection'
     return isSlow ? 'few-pictures' : null
   }
 

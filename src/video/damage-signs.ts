@@ -7,6 +7,8 @@ const secondMs = 1000
 /** Damaged: the decoder complained in so many of the last seconds. One lost packet is said in one or two of them. */
 const spanSeconds = 10
 const badSeconds = 5
+/** A weak radio link is well for seconds, and bad again: that is one problem. */
+const wellSeconds = 60
 
 /** Sees in what ffmpeg says that the pictures of a stream arrive damaged, again and again. Times are monotonic milliseconds. */
 export class DamageSigns {
@@ -20,11 +22,11 @@ export class DamageSigns {
     this.#seconds = [...this.#seconds, second].slice(-spanSeconds)
   }
 
-  /** Says so from five bad seconds of ten on, until ten seconds without any. */
+  /** Says so from five bad seconds of ten on, until a minute without any. */
   isDamaged(nowMs: number): boolean {
-    const from = Math.floor(nowMs / secondMs) - spanSeconds
-    const recent = this.#seconds.filter((second) => second > from).length
-    this.#isBad = recent >= (this.#isBad ? 1 : badSeconds)
+    const now = Math.floor(nowMs / secondMs)
+    const within = (seconds: number) => this.#seconds.filter((second) => second > now - seconds).length
+    this.#isBad = this.#isBad ? within(wellSeconds) > 0 : within(spanSeconds) >= badSeconds
     return this.#isBad
   }
 }

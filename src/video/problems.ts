@@ -12,6 +12,7 @@ export type Problem =
   | 'no-key-frame'
   | 'few-pictures'
   | 'damaged-pictures'
+  | 'damaged-detection'
   | 'size-changed'
   | 'frozen'
   | 'time-jump'
@@ -72,6 +73,10 @@ const words: Record<Problem, PlainWords> = {
   'damaged-pictures': {
     what: 'Many pictures of the camera arrive damaged: clips show blocks, and motion may be found where there is none.',
     hint: 'Look for a bad cable, a weak radio link or an overloaded switch; if there is none, restart the camera or lower its bit rate.',
+  },
+  'damaged-detection': {
+    what: 'Many pictures of the stream for detection (detectUrl) arrive damaged, so motion may be found where there is none. Clips are of the other stream, which is not checked for this.',
+    hint: 'Look for a bad cable, a weak radio link or an overloaded switch; if there is none, restart the camera or lower the bit rate of this stream.',
   },
   'size-changed': {
     what: 'The camera changed the size of its picture.',
