@@ -64,7 +64,10 @@ t.test('the floor is seen whole in both themes on every screen, as a plan and as
       const { page, faults } = await open(t, browser, url, { ...context, colorScheme, reducedMotion: 'reduce' })
       await signIn(page, 'sven')
       await shown(page, 'Slot A-01-01, zone Rack A: verified, pallet P-A1')
-      await page.getByText('the slot shows a pallet that was placed in another one since').first().waitFor()
+      await page
+        .getByText(/it was placed in .* since, and never taken out here/)
+        .first()
+        .waitFor()
       t.match(await page.getByRole('list', { name: 'Legend' }).innerText(), /Disputed\s+1\b[\s\S]*Contradiction\s+\d/)
       const table = page.getByRole('region', { name: 'The slots as a table' })
       t.equal(await table.getByRole('row').count(), 26, 'a head and a page of rows')
@@ -121,7 +124,7 @@ t.test('two screens agree within a second, and an event costs them no list', inB
 t.test('contradictions are shown on a floor where something changes while they are asked for', inBrowser, async (t) => {
   const { gateway, url } = await racks(t)
   const { page } = await open(t, browser, url)
-  const found = page.getByText('the slot shows a pallet that was placed in another one since').first()
+  const found = page.getByText(/it was placed in .* since, and never taken out here/).first()
   const again = Promise.withResolvers<void>()
   let isAnswered = false
   await page.route('**/api/whms/discrepancies', async (route) => {
