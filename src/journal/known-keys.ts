@@ -3,7 +3,10 @@ import { tables } from './tables.ts'
 
 /** The smallest memory is for so many keys and takes 128 KiB. */
 const leastKeys = 65_536
-/** With four bits set for each key, at most one new key in four hundred looks as if it were kept. */
+/**
+ * With four bits set for each key, at most one new key in four hundred looks as if it were kept; more do while a larger memory is
+ * being filled.
+ */
 const bitsPerKey = 16
 const bitsSet = 4
 /** Keys that are read at a time, beside a request; they take about 0.2 ms. */
@@ -71,8 +74,15 @@ export class KnownKeys {
     this.#filter = filter
     this.#filling = undefined
     // One that the keys of the table alone fill by half would soon be full again.
-    if (filter.keys > filter.most / 2) this.#fill(2 * filter.most)
+    if (filter.keys > filter.most / 2) this.#fill(roomFor(filter.keys))
   }
+}
+
+/** The smallest room of which so many keys take no more than half. */
+function roomFor(keys: number): number {
+  let most = leastKeys
+  while (most < 2 * keys) most *= 2
+  return most
 }
 
 const textOf = ({ caller, method, path, key }: ReplyKey): string => `${caller}\n${method}\n${path}\n${key}`
