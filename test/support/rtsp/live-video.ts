@@ -48,6 +48,7 @@ export class LiveVideo implements Track {
   #reel: Reel
   /** Index of the picture that comes next. */
   #next = 0
+  #shown = 0
   /** Timestamp of the picture that comes next, not wrapped. */
   #ticks = firstTimestamp
   #damage: Damage | undefined
@@ -139,6 +140,7 @@ export class LiveVideo implements Track {
   }
 
   #beat(): number {
+    this.#shown += 1
     const picture = this.#reel.pictures[this.#next]
     if (!picture) return 1000
     for (const viewer of this.#viewers) this.#show(picture, viewer)
@@ -158,7 +160,7 @@ export class LiveVideo implements Track {
     if (this.#damage === 'garbage') viewer.sendRaw(noise(bytes, this.#next))
     else {
       const timestamp = wrapped(this.#ticks - picture.earlierMs * ticksPerMs)
-      viewer.send(this.#damage === 'corrupt' ? damaged(picture.payloads) : picture.payloads, timestamp)
+      viewer.send(this.#damage === 'corrupt' ? damaged(picture.payloads, this.#shown) : picture.payloads, timestamp)
     }
   }
 
