@@ -138,7 +138,8 @@ t.test('no name and no code commands a printer: all commands are ours, and the d
       )
       t.equal(symbolText(wanted, data.at(-1) ?? ''), code)
     }),
-    { numRuns: 600 },
+    // Chance has missed a name that commands.
+    { numRuns: 600, examples: [['^XZ^XA^FDx^FS', 'A-01', 'P-1', 'qr']] },
   )
   t.ok(looked > 60, `${looked} labels`)
 })
