@@ -26,8 +26,8 @@ export class Thermometer {
   }
 
   /**
-   * Returns °C; undefined where nothing tells. Never starts programs where the kernel tells, else at most every ten minutes, and every minute while it is
-   * hot.
+   * Returns °C; undefined where nothing tells. Starts no programs where the kernel tells; elsewhere at most every ten minutes, and
+   * every minute while the box is hot.
    */
   async celsius(): Promise<number | undefined> {
     const { clock, sys, askPrograms = askSystemInformation } = this.#needs

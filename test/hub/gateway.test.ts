@@ -458,12 +458,15 @@ t.test('a restored gateway that accepts the fork goes on with a new log, and wha
   ])
 })
 
+/** Returns `gatehouse restore --accept-fork` of a box, without a backup. */
+const acceptOf =
+  ({ clock, live }: TestGateway) =>
+  () =>
+    acceptFork(live.config.dataDir, { makeId: uuidv7Maker(clock, systemRandom), nowMs: clock.now() })
+
 t.test('a box that is put back a second time accepts the fork a second time', async (t) => {
   const { hub, gateway } = await withPallet(t)
-  const accept = () => {
-    const { clock, live } = gateway
-    return acceptFork(live.config.dataDir, { makeId: uuidv7Maker(clock, systemRandom), nowMs: clock.now() })
-  }
+  const accept = acceptOf(gateway)
   await restoreBehind(gateway)
   accept()
   const once = await started(gateway)
@@ -488,10 +491,7 @@ t.test('a box that is put back a second time accepts the fork a second time', as
 
 t.test('a box that forked before and is put back to before its keys were exchanged takes a second fork', async (t) => {
   const { hub, gateway } = await withPallet(t)
-  const accept = () => {
-    const { clock, live } = gateway
-    return acceptFork(live.config.dataDir, { makeId: uuidv7Maker(clock, systemRandom), nowMs: clock.now() })
-  }
+  const accept = acceptOf(gateway)
   await restoreBehind(gateway)
   accept()
   const once = await started(gateway)
