@@ -15,7 +15,8 @@ export type Phase =
   /** No longer wanted; the process got SIGTERM. `again`: start again when it has ended. */
   | { readonly kind: 'stopping'; readonly again: boolean; readonly killAtMs: number }
   /**
-   * No process until `untilMs`. From `knockAtMs` on (null: never) its address is asked every second whether anything answers.
+   * No process until `untilMs`. From `knockAtMs` on (null: never) its address is asked every second whether anything answers; at
+   * once where pictures were lost, or a camera that starts again within a second would look like one that closes each connection.
    * `away`: nothing does; the first answer ends the wait.
    */
   | {
@@ -303,7 +304,8 @@ function backOff(connection: Connection, problem: Problem, nowMs: number, chance
   // An address that answers a knock and then is unreachable (a firewall that answers for it) starts no second attempt.
   const away = awayProblems.includes(problem) && !connection.knocked
   const knocks = awayProblems.includes(problem) || lossProblems.includes(problem)
-  const knockAtMs = knocks ? nowMs + times.knockMs : null
+  const gavePictures = connection.phase.kind === 'live' || problem === 'frozen'
+  const knockAtMs = knocks ? nowMs + (gavePictures ? 0 : times.knockMs) : null
   return stay({
     ...counted,
     phase: { kind: 'backing-off', problem, untilMs: nowMs + delayMs * spread, knockAtMs, away },

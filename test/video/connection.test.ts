@@ -200,6 +200,19 @@ t.test('a camera that is away is asked every second, and its first answer starts
   t.equal(bench.failAndWait('busy'), 1000, 'the delays begin again')
 })
 
+t.test('a camera that starts again within a second is back as soon at its fifth return as at its first', async (t) => {
+  const bench = new Bench().live()
+  for (let returns = 0; returns < 5; returns += 1) {
+    bench.pass(1000).give({ kind: 'picture', agoMs: 0 })
+    bench.give({ kind: 'ended', problem: 'closed' }).pass(0)
+    t.equal(bench.commands.at(-1), 'knock', 'at once, while nothing answers')
+    bench.give({ kind: 'knocked', answered: false }).pass(times.knockMs)
+    if (bench.commands.at(-1) === 'knock') bench.give({ kind: 'knocked', answered: true })
+    t.equal(bench.kind, 'connecting', 'within a second of its answer')
+    bench.pass(1500).give({ kind: 'picture', agoMs: 0 })
+  }
+})
+
 t.test('refused credentials are no reason to knock, and an answer does not shorten their wait', async (t) => {
   const bench = new Bench().give({ kind: 'start' })
   for (const _ of [1, 2, 3]) bench.failAndWait('refused')
