@@ -1,6 +1,7 @@
 import t from 'tap'
+import { gapCauses } from '../../src/cameras/watch.ts'
 import { decodedWords, printable, wantedBy } from '../../src/console/page/scan-place.ts'
-import { spanWords, watchedWords, whyNoFilm } from '../../src/console/page/story-words.ts'
+import { causeWords, spanWords, watchedWords, whyNoFilm } from '../../src/console/page/story-words.ts'
 import { eventFootageReasons } from '../../src/floor/trace-schema.ts'
 
 const own = ['https://gate.example']
@@ -52,6 +53,15 @@ t.test('every reason for a missing film has its own sentence', (t) => {
   t.match(removed('free-space', null), /because the disk was nearly full\.$/)
   t.match(removed('age', null), /because of its age: cameras\[7\]\.keep: long\.$/)
   t.equal(whyNoFilm({ reason: null, detail: null, gaps: [], clips: [], watching: [] }, 'A-01', 'UTC'), undefined)
+  t.end()
+})
+
+t.test('every cause of a gap has its own words, and a new camera is no restart of the gateway', (t) => {
+  const words = gapCauses.map((cause) => causeWords({ cause, detail: 'as the gateway wrote it' }))
+  t.equal(new Set(words).size, gapCauses.length)
+  t.notOk(words.some((one) => one.includes('as the gateway wrote it')))
+  // It also covers new settings, a new camera and a failed ffmpeg.
+  t.equal(causeWords({ cause: 'restarted', detail: null }), 'the gateway was opening the stream')
   t.end()
 })
 

@@ -198,7 +198,7 @@ const german: typeof english = {
     ],
     'camera.too-busy': [
       'Ihre Bilder kommen, aber das Gateway ist zu beschäftigt, sie anzusehen; Bewegung kann fehlen. Die Zeit steht als Lücke im Lagerbuch.',
-      'Nachsehen, was sonst den Prozessor braucht, oder der Kamera einen kleineren Strom für die Erkennung geben.',
+      'Nachsehen, was sonst den Prozessor braucht, oder der Kamera einen kleineren Videostrom für die Erkennung geben.',
     ],
     'camera.pre-roll': [
       'Clips beginnen später, als die Konfiguration es verlangt; die Sekunden vor einer Bewegung fehlen.',
