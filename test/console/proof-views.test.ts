@@ -131,6 +131,7 @@ t.test('a report of whole days is made by keyboard, and says how far it is secur
   await page.getByRole('button', { name: 'Make the report' }).press('Enter')
   await page.getByRole('heading', { level: 1, name: 'Report 1' }).waitFor()
   await page.getByText('The gateway signed all').waitFor()
+  await page.getByText('Nothing is known: the gateway has no record of that time.').waitFor()
   const { body } = await gateway.ask('GET', '/api/governance/reports/1', { by: people.ada })
   const { body: halls } = await gateway.ask('GET', '/api/whms/warehouses', { by: people.ada })
   const wanted = spanOf({ from: '2026-03-02', to: '2099-12-31' }, halls.data[0].timezone)

@@ -52,6 +52,11 @@ type Report = ReportItem & {
       readonly timestampedAt: string | null
     } | null
   } | null
+  readonly clock: {
+    readonly atStart: object | null
+    readonly changes: readonly { readonly at: string }[]
+    readonly until: string
+  } | null
   readonly gaps: {
     readonly count: number
     readonly seconds: number
@@ -88,7 +93,7 @@ export const ReportPage = ({ id, siteId, caller, onLeft }: ViewProps & { id: str
           </div>
           <div class="unit-side">
             <Numbers report={report} />
-            {report.gaps === null ? null : <Gaps gaps={report.gaps} />}
+            {report.gaps === null ? null : <Gaps gaps={report.gaps} isKnown={hasRecord(report)} />}
           </div>
         </div>
       ) : null}
@@ -200,10 +205,20 @@ const Numbers = ({ report: { counts } }: { report: Report }) => {
   )
 }
 
-const Gaps = ({ gaps }: { gaps: NonNullable<Report['gaps']> }) => (
+/** Whether the gateway has a record of the period. Reports of earlier gateways do not tell. */
+const hasRecord = ({ clock, from }: Report): boolean =>
+  !clock || (clock.until > from && (clock.atStart !== null || clock.changes.length > 0))
+
+const Gaps = ({ gaps, isKnown }: { gaps: NonNullable<Report['gaps']>; isKnown: boolean }) => (
   <section class="card" aria-labelledby="report-gaps">
     <h2 id="report-gaps">{words.gaps}</h2>
-    <p>{gaps.count === 0 ? words.noGaps : words.gapsOf(gaps.count, lasting(gaps.seconds * 1000))}</p>
+    <p>
+      {gaps.count > 0
+        ? words.gapsOf(gaps.count, lasting(gaps.seconds * 1000))
+        : isKnown
+          ? words.noGaps
+          : words.noRecord}
+    </p>
     {gaps.longest === null ? null : (
       <p>
         <Said
