@@ -86,6 +86,36 @@ t.test('a mask that is drawn says at once which of yesterday’s events would be
   t.equal(gateway.cameras.settingsOf(gateway.live.config.cameras[0] as never).sensitivity, 1)
 })
 
+t.test('masks that are drawn and not copied are left only by somebody who agrees', inBrowser, async (t) => {
+  const { url } = await yesterday(t)
+  const { page } = await open(t, browser, `${url}cameras/1`, { locale: 'de-DE', permissions: ['clipboard-write'] })
+  await signIn(page, 'ada')
+  const asked: string[] = []
+  page.on('dialog', (dialog) => {
+    asked.push(dialog.message())
+    void dialog.dismiss()
+  })
+  await page.getByRole('button', { name: 'Andere Einstellungen probieren' }).click()
+  const mask = page.locator('.tune-panel').getByRole('button', { name: 'Neue Maske', exact: true })
+  await mask.click()
+  await page.locator('.tune-keep pre').waitFor()
+  const away = page.locator('nav a[href="/todo"]').first()
+  const leave = () => away.evaluate((link: { click(): void }) => link.click())
+  await leave()
+  await page.getByRole('button', { name: 'Schließen', exact: true }).click()
+  t.same(
+    asked,
+    Array(2).fill('Die gezeichneten Masken und Zonen sind nicht kopiert und gehen verloren. Trotzdem weiter?'),
+  )
+  t.equal(new URL(page.url()).pathname, '/cameras/1')
+  t.equal(await page.locator('.tune-keep pre').count(), 1, 'the mask is there')
+  await page.locator('.tune-keep').getByRole('button').first().click()
+  await page.locator('.tune-keep [role=status]').getByText(/\S/).waitFor()
+  await leave()
+  await page.waitForURL(`${url}todo`)
+  t.equal(asked.length, 2, 'what was copied is kept')
+})
+
 t.test('an incident is reported from the clip that shows it', inBrowser, async (t) => {
   const { url } = await yesterday(t)
   const { page } = await open(t, browser, `${url}cameras/1`)

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'hono/jsx/dom'
+import { keepsUnsaved } from './address.ts'
 import type { ListedCamera } from './answers.ts'
 import { ask, gatewayNow, Refused } from './ask.ts'
 import type { Entry } from './day-entries.ts'
@@ -46,8 +47,10 @@ const settingsOf = ({ motion }: ListedCamera): Tried => ({
 export const Tune = (props: Props) => {
   const { camera, day, timeZone, onTrial, onDate } = props
   const [isOpen, setOpen] = useState(false)
+  const isDrawn = useRef(false)
   const yesterday = dateAfter(dateIn(gatewayNow(), timeZone), -1)
   const toggle = () => {
+    if (isOpen && isDrawn.current && !confirm(words.leave)) return
     if (isOpen) onTrial(undefined)
     setOpen(!isOpen)
   }
@@ -66,7 +69,7 @@ export const Tune = (props: Props) => {
           </button>
         </div>
       </div>
-      {isOpen ? <Panel key={camera.id} {...props} yesterday={yesterday} /> : null}
+      {isOpen ? <Panel key={camera.id} {...props} yesterday={yesterday} isDrawn={isDrawn} /> : null}
     </section>
   )
 }
@@ -80,9 +83,22 @@ const Panel = ({
   onTrial,
   onMoment,
   yesterday,
-}: Props & { yesterday: string }) => {
+  isDrawn,
+}: Props & { yesterday: string; isDrawn: { current: boolean | null } }) => {
   const now = settingsOf(camera)
   const [tried, setTried] = useState<Tried>(now)
+  // What was copied for the config is kept; a sensitivity is found again at once.
+  const [copied, setCopied] = useState(now.areas)
+  const isUnsaved = ![now.areas, copied].some((areas) => JSON.stringify(areas) === JSON.stringify(tried.areas))
+  useEffect(() => {
+    isDrawn.current = isUnsaved
+    if (!isUnsaved) return
+    const end = keepsUnsaved(() => confirm(words.leave))
+    return () => {
+      isDrawn.current = false
+      end()
+    }
+  }, [isUnsaved])
   const { problem, isAsking, retry } = useTrial(camera.id, day, tried, entries, onTrial)
   const dayName =
     day.date === yesterday
@@ -143,7 +159,7 @@ const Panel = ({
         areas={tried.areas}
         onAreas={(areas) => setTried((before) => ({ ...before, areas }))}
       />
-      <Keep camera={camera} tried={tried} now={now} />
+      <Keep camera={camera} tried={tried} now={now} onCopied={() => setCopied(tried.areas)} />
     </div>
   )
 }
@@ -213,14 +229,19 @@ function clock(ms: number, timeZone: string | undefined): string {
   return new Intl.DateTimeFormat(locale, { timeStyle: 'medium', ...(timeZone && { timeZone }) }).format(ms)
 }
 
-const Keep = ({ camera, tried, now }: { camera: ListedCamera; tried: Tried; now: Tried }) => {
+type KeepProps = { camera: ListedCamera; tried: Tried; now: Tried; onCopied: () => void }
+
+const Keep = ({ camera, tried, now, onCopied }: KeepProps) => {
   const [note, setNote] = useState('')
   const [problem, setProblem] = useState('')
   if (isSame(tried, now)) return <p class="muted">{note === '' ? words.keepNothing : note}</p>
   const entry = configEntry(tried, now)
   const copy = () =>
     navigator.clipboard?.writeText(entry).then(
-      () => setNote(words.copied),
+      () => {
+        setNote(words.copied)
+        onCopied()
+      },
       () => setNote(words.notCopied),
     ) ?? setNote(words.notCopied)
   const use = () => {
