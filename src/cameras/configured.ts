@@ -3,6 +3,7 @@ import type { CameraConfig } from '../config/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Caller } from '../http/index.ts'
 import { mayExport, maySee } from './access.ts'
+import { lookingAt } from './watched-slots.ts'
 
 export type CamerasSettings = {
   readonly cameras: readonly CameraConfig[]
@@ -72,7 +73,7 @@ export class ConfiguredCameras {
 
   /** Returns the cameras that look at a slot: those that the caller may see, and the number of others. */
   watching(slotCode: string, caller: Caller): { visible: { id: number; name: string }[]; hidden: number } {
-    const all = this.site.cameras.filter((camera) => camera.slots.includes(slotCode))
+    const all = lookingAt(this.site.cameras, slotCode)
     const visible = all
       .filter((camera) => maySee(this.#needs.names, caller, camera))
       .map(({ id, name }) => ({ id, name }))

@@ -7,6 +7,7 @@ import { filmSpan, joined, type Span } from './film-plan.ts'
 import * as films from './film-store.ts'
 import { reserve, takeIds } from './store.ts'
 import type { WantedCameras } from './wanted.ts'
+import { lookingAt } from './watched-slots.ts'
 
 /** An event of the ledger, as its film needs it. */
 export type FilmedEvent = { readonly id: number; readonly slotCode: string; readonly timestampMs: number }
@@ -47,9 +48,8 @@ export class EventFilms {
 
   /** Chooses the films of a new event, in the event's transaction. Its cameras are those of the config as of now. */
   reserve(tx: Tx, event: FilmedEvent): void {
-    const { site } = this.#needs.cameras
-    for (const camera of site.cameras) {
-      if (camera.enabled && camera.slots.includes(event.slotCode)) this.#reserveAt(tx, camera, event)
+    for (const camera of lookingAt(this.#needs.cameras.site.cameras, event.slotCode)) {
+      if (camera.enabled) this.#reserveAt(tx, camera, event)
     }
   }
 

@@ -5,6 +5,7 @@ import type { CamerasSettings } from './configured.ts'
 import type { OpenClip } from './copies.ts'
 import { wantedAround } from './film-store.ts'
 import { clipPath, findDetection, findReservation, openReservations } from './store.ts'
+import { lookingAt } from './watched-slots.ts'
 
 type Moment = { readonly slotCode: string; readonly timestampMs: number; readonly clipUrl: string | null }
 
@@ -19,7 +20,7 @@ const longestClipMs = 10 * 60_000
  */
 export function filmsAround(tx: ReadTx, { cameras, siteUrl }: CamerasSettings, moment: Moment): string[] {
   const { slotCode, timestampMs, clipUrl } = moment
-  const watching = cameras.filter(({ slots }) => slots.includes(slotCode)).map(({ id }) => id)
+  const watching = lookingAt(cameras, slotCode).map(({ id }) => id)
   const span = { fromMs: timestampMs - nearMs - longestClipMs, toMs: timestampMs + nearMs }
   const near = clipsIn(tx, watching, span).filter((id) => shows(tx, id, timestampMs))
   const named = clipUrl === null ? undefined : detectionOf(clipUrl, siteUrl)

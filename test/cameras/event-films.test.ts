@@ -109,6 +109,24 @@ t.test('a clip that is newer than a restored database keeps its id, and the next
   t.strictSame(inTheFile(made, 'SELECT id FROM detection_event ORDER BY id'), [1, 3])
 })
 
+t.test('a camera whose config writes the label of a slot in another case looks at that slot', async (t) => {
+  const made = await hall(t, { ...config.cameras[0], slots: ['A-e\u0301'] })
+  const polygon = [0, 1, 2].map((x) => ({ x, y: x * x }))
+  const body = { slot_id: 'a-\u00c9', zone: 'A', floor_plan_polygon: polygon }
+  t.match(await made.gateway.ask('POST', '/api/whms/slots', { by: people.ada, body }), { status: 201 })
+  const id = await remove(made, 'a-\u00c9')
+  t.match(await footage(made, id), { cameras: [7], reason: 'pending', pending: [{ cctvId: 7 }] })
+  const incident = { severity: 'high', category: 'damage', evidenceReferences: [{ type: 'event', id }] }
+  t.equal(
+    (await made.gateway.ask('POST', '/api/governance/incidents', { by: people.olga, body: incident })).status,
+    201,
+  )
+  await hear(made.gateway, ...newest(made.orders).map(closed))
+  t.match(await footage(made, id), { reason: null, clips: [{ cctvId: 7 }] })
+  const held = inTheFile(made, "SELECT count(*) FROM media_hold WHERE reason = 'incident'")
+  t.match(held, [1], 'and its film is held by the incident')
+})
+
 t.test('a slot that no camera watches costs no film', async (t) => {
   const made = await hall(t)
   t.match(await footage(made, await remove(made, 'B')), { cameras: { length: 0 }, reason: 'no_camera' })
