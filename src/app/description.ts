@@ -1,6 +1,15 @@
 import { createHash } from 'node:crypto'
 import { z } from '@hono/zod-openapi'
-import { type Api, asOpenApi30, type Description, describeRoutes, newApi, operation, rawAnswer } from '../http/index.ts'
+import {
+  type Api,
+  asOpenApi30,
+  type Description,
+  describeRoutes,
+  isKnown,
+  newApi,
+  operation,
+  rawAnswer,
+} from '../http/index.ts'
 import { describeNotifications } from '../webhooks/index.ts'
 import { notifications } from './notifications.ts'
 
@@ -40,7 +49,7 @@ export function descriptionRoutes(root: Api, version: string): void {
     rendered.set(wanted, { text, etag })
     c.header('ETag', etag)
     c.header('Cache-Control', 'private, no-cache')
-    if (c.req.header('if-none-match') === etag) return rawAnswer(c.body(null, 304))
+    if (isKnown(c, etag)) return rawAnswer(c.body(null, 304))
     return rawAnswer(c.body(text, 200, { 'Content-Type': 'application/json' }))
   })
 }

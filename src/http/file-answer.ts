@@ -5,6 +5,7 @@ import { AppError } from '../errors/index.ts'
 import { ownFile } from '../platform/index.ts'
 import type { AppEnv } from './context.ts'
 import { type RawAnswer, rawAnswer } from './envelope.ts'
+import { isKnown } from './known-tag.ts'
 
 export type FileAnswer = {
   readonly path: string
@@ -30,10 +31,8 @@ export function sendFile(c: Context<AppEnv>, file: FileAnswer): RawAnswer {
     'Cache-Control': 'private, max-age=31536000, immutable',
     'Content-Security-Policy': "default-src 'none'; sandbox",
   })
-  if (c.req.header('if-none-match') === etag) return rawAnswer(c.newResponse(null, 304, Object.fromEntries(headers)))
-  const asked =
-    c.req.header('if-range') === undefined || c.req.header('if-range') === etag ? c.req.header('range') : undefined
-  const span = spanOf(asked, file.sizeBytes)
+  if (isKnown(c, etag)) return rawAnswer(c.newResponse(null, 304, Object.fromEntries(headers)))
+  const span = spanOf(askedRange(c, etag), file.sizeBytes)
   const { first, last } = span ?? { first: 0, last: file.sizeBytes - 1 }
   const fd = openWhole(c, file)
   headers.set('Content-Length', String(last - first + 1))
@@ -45,6 +44,12 @@ export function sendFile(c: Context<AppEnv>, file: FileAnswer): RawAnswer {
   }
   const stream = createReadStream('', { fd, start: first, end: last })
   return rawAnswer(c.newResponse(Readable.toWeb(stream) as ReadableStream, status, Object.fromEntries(headers)))
+}
+
+/** Returns the range that counts. A Range has a meaning for GET alone, and If-Range compares strongly. */
+function askedRange(c: Context<AppEnv>, etag: string): string | undefined {
+  const { 'if-range': condition = etag, range } = c.req.header()
+  return c.req.method === 'GET' && condition === etag ? range : undefined
 }
 
 const lostWords: Readonly<Record<string, string>> = {
@@ -72,7 +77,7 @@ function openWhole(c: Context<AppEnv>, file: FileAnswer): number {
 
 /** The span of a Range header; undefined when the whole file is meant. */
 function spanOf(range: string | undefined, size: number): Span | undefined {
-  const [, from = '', to = ''] = range?.match(/^bytes=(\d{0,15})-(\d{0,15})$/) ?? []
+  const [, from = '', to = ''] = range?.match(/^bytes=(\d*)-(\d*)$/i) ?? []
   if (from === '' && to === '') return undefined
   const first = from === '' ? Math.max(size - Number(to), 0) : Number(from)
   const last = from === '' || to === '' ? size - 1 : Math.min(Number(to), size - 1)

@@ -40,6 +40,7 @@ export {
 } from './fields.ts'
 export { type FileAnswer, sendFile } from './file-answer.ts'
 export { ifMatchHeaders, versionOf } from './if-match.ts'
+export { isKnown } from './known-tag.ts'
 export {
   type Ask,
   askOf,

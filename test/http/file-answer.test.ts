@@ -41,6 +41,8 @@ t.test('a clip is answered whole, in the range that a player asks for, or not at
     ['bytes=7-', '789', 'bytes 7-9/10'],
     ['bytes=-3', '789', 'bytes 7-9/10'],
     ['bytes=0-999', '0123456789', 'bytes 0-9/10'],
+    ['Bytes=9-99999999999999999999', '9', 'bytes 9-9/10'],
+    ['bytes=-99999999999999999999', '0123456789', 'bytes 0-9/10'],
   ] as const) {
     const part = await ask({ Range: range })
     t.match(part, { status: 206, text }, range)
@@ -51,10 +53,22 @@ t.test('a clip is answered whole, in the range that a player asks for, or not at
   t.equal(behind.headers.get('content-range'), 'bytes */10')
   t.match(await ask({ 'If-None-Match': `"${hash}"` }), { status: 304, text: '' })
   t.match(await ask({ Range: 'bytes=2-4', 'If-Range': '"another"' }), { status: 200, text: '0123456789' })
-  const head = await ask({}, 'HEAD')
+  const head = await ask({ Range: 'bytes=2-4' }, 'HEAD')
   t.match(head, { status: 200, text: '' })
   t.equal(head.headers.get('content-length'), '10')
   t.same(logged, [])
+})
+
+t.test('bytes that the caller has are not sent again, however its If-None-Match names them', async (t) => {
+  writeFileSync(path, bytes)
+  const { ask } = served()
+  for (const known of [`W/"${hash}"`, `"another", "${hash}"`, `"another",W/"${hash}"`, '*']) {
+    for (const method of ['GET', 'HEAD'])
+      t.match(await ask({ 'If-None-Match': known }, method), { status: 304, text: '' }, known)
+  }
+  for (const unknown of ['"another"', hash, `"${hash}x"`, 'W/"another", "*"'])
+    t.match(await ask({ 'If-None-Match': unknown }), { status: 200, text: '0123456789' }, unknown)
+  t.match(await ask({ Range: 'bytes=2-4', 'If-Range': `W/"${hash}"` }), { status: 200 }, 'a weak tag names no bytes')
 })
 
 t.test('a file that is gone, or has lost its end, is not found, and the log says so', async (t) => {
