@@ -1,4 +1,5 @@
-import { useEffect, useState } from 'hono/jsx/dom'
+import { useState } from 'hono/jsx/dom'
+import { useEffect } from './effect.ts'
 import { isFloorPage } from './floor-pages.ts'
 
 /** Where the page is: path and query of its address. */

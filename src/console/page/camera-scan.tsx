@@ -1,6 +1,7 @@
-import { useEffect, useRef, useState } from 'hono/jsx/dom'
+import { useRef, useState } from 'hono/jsx/dom'
 import { cameraScanTexts as texts } from './camera-scan-texts.ts'
 import { type CodeReader, openReader } from './code-reader.ts'
+import { useEffect } from './effect.ts'
 import { Icon } from './icons.tsx'
 import { gatewayWords } from './language.ts'
 

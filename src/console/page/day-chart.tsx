@@ -1,6 +1,7 @@
-import { useEffect, useRef } from 'hono/jsx/dom'
+import { useRef } from 'hono/jsx/dom'
 import uPlot from 'uplot'
 import { type FigureUnit, topOf, valueWords } from './day-figures.ts'
+import { useEffect } from './effect.ts'
 import { systemTexts as words } from './system-texts.ts'
 import { timeOfDay } from './words.ts'
 

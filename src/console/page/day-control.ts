@@ -1,5 +1,6 @@
-import { useEffect, useRef } from 'hono/jsx/dom'
+import { useRef } from 'hono/jsx/dom'
 import { type Day, panned, type Window, zoomed } from './day-line.ts'
+import { useEffect } from './effect.ts'
 
 type Control = {
   readonly day: Day

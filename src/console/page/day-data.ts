@@ -1,8 +1,9 @@
-import { useEffect, useState } from 'hono/jsx/dom'
+import { useState } from 'hono/jsx/dom'
 import type { Gap, List } from './answers.ts'
 import { ask, gatewayNow } from './ask.ts'
 import { type DayDetection, type Entry, entriesOf } from './day-entries.ts'
 import type { Day } from './day-line.ts'
+import { useEffect } from './effect.ts'
 
 export type Scores = { readonly values: Float32Array; readonly intervalMs: number; readonly read: number }
 

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'hono/jsx/dom'
+import { useRef, useState } from 'hono/jsx/dom'
 import { follow, pageOfCode } from './address.ts'
 import type {
   Asset,
@@ -16,6 +16,7 @@ import { aroundTexts } from './around-texts.ts'
 import { ask, gatewayNow, Refused } from './ask.ts'
 import { Bar } from './bar.tsx'
 import { kilograms } from './counting.ts'
+import { useEffect } from './effect.ts'
 import { CountsHere, SameGoods, SmallPlan } from './find-around.tsx'
 import { IncidentsOf } from './find-incidents.tsx'
 import { findTexts as words } from './find-texts.ts'

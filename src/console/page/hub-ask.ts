@@ -1,5 +1,6 @@
-import { useEffect, useRef, useState } from 'hono/jsx/dom'
+import { useRef, useState } from 'hono/jsx/dom'
 import { ask, Refused, Unreachable } from './ask.ts'
+import { useEffect } from './effect.ts'
 import type { Site } from './hub-list.ts'
 import { hubTexts as words } from './hub-texts.ts'
 import { locale } from './language.ts'

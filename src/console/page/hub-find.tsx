@@ -1,5 +1,6 @@
-import { useEffect, useRef } from 'hono/jsx/dom'
+import { useRef } from 'hono/jsx/dom'
 import { follow, go } from './address.ts'
+import { useEffect } from './effect.ts'
 import { type SiteFacts, useAnswer, useSiteFacts } from './hub-ask.ts'
 import { hubTexts } from './hub-texts.ts'
 

@@ -1,5 +1,6 @@
-import { useEffect, useRef, useState } from 'hono/jsx/dom'
+import { useRef, useState } from 'hono/jsx/dom'
 import { follow, go } from './address.ts'
+import { useEffect } from './effect.ts'
 import { type SiteFacts, useAnswer, useSiteFacts } from './hub-ask.ts'
 import { pastedOf } from './hub-list.ts'
 import { hubTexts } from './hub-texts.ts'

@@ -1,6 +1,7 @@
-import { useEffect, useRef, useState } from 'hono/jsx/dom'
+import { useRef, useState } from 'hono/jsx/dom'
 import { Refused } from './ask.ts'
 import { download, sizeWords } from './download.ts'
+import { useEffect } from './effect.ts'
 import { Icon } from './icons.tsx'
 import { incidentsApi } from './incident-data.ts'
 import { incidentTexts as words } from './incident-texts.ts'

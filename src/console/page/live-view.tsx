@@ -1,5 +1,6 @@
-import { useEffect, useRef, useState } from 'hono/jsx/dom'
+import { useRef, useState } from 'hono/jsx/dom'
 import { cameraTexts as texts } from './camera-texts.ts'
+import { useEffect } from './effect.ts'
 import { gatewayWords } from './language.ts'
 import { type Marking, noMarking, ObjectMarks, ObjectSwitch, useObjectDetection } from './object-marks.tsx'
 import type { Ended } from './players.ts'

@@ -1,5 +1,6 @@
-import { useEffect, useRef, useState } from 'hono/jsx/dom'
+import { useRef, useState } from 'hono/jsx/dom'
 import type { Point } from './answers.ts'
+import { useEffect } from './effect.ts'
 import { newestPicture } from './newest-picture.tsx'
 import { moved, rectangle, rounded, withCornerAfter, withCornerAt, withoutCorner } from './polygon-edit.ts'
 import { tuneTexts as words } from './tune-texts.ts'

@@ -1,5 +1,6 @@
-import { useEffect, useRef, useState } from 'hono/jsx/dom'
+import { useRef, useState } from 'hono/jsx/dom'
 import { cameraTexts as texts } from './camera-texts.ts'
+import { useEffect } from './effect.ts'
 
 type Props = {
   camera: { readonly id: number; readonly name: string }

@@ -1,6 +1,7 @@
-import { useEffect, useState } from 'hono/jsx/dom'
+import { useState } from 'hono/jsx/dom'
 import type { ObjectDetection } from './answers.ts'
 import { ask } from './ask.ts'
+import { useEffect } from './effect.ts'
 import { gatewayWords } from './language.ts'
 import type { Box } from './object-boxes.ts'
 import { findObjects } from './object-finder.ts'

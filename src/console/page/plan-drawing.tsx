@@ -1,5 +1,6 @@
-import { useEffect, useMemo, useRef, useState } from 'hono/jsx/dom'
+import { useMemo, useRef, useState } from 'hono/jsx/dom'
 import type { ImagePlace, Point, Warehouse } from './answers.ts'
+import { useEffect } from './effect.ts'
 import { arrowSteps } from './plan-corners.tsx'
 import { type Draft, leastSide, type PlanSlot, type PlanZone, placeOf } from './plan-draft.ts'
 import { Frame, ZoomButtons } from './plan-frame.tsx'

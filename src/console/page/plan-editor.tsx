@@ -1,10 +1,11 @@
 import type { Child } from 'hono/jsx/dom'
-import { useCallback, useEffect, useMemo, useRef, useState } from 'hono/jsx/dom'
+import { useCallback, useMemo, useRef, useState } from 'hono/jsx/dom'
 import { keepsUnsaved } from './address.ts'
 import type { ImagePlace, List, Person, Point } from './answers.ts'
 import { Refused } from './ask.ts'
 import { askPatiently } from './asking.ts'
 import { Bar } from './bar.tsx'
+import { useEffect } from './effect.ts'
 import { useOnceKey } from './once-key.ts'
 import { Corners } from './plan-corners.tsx'
 import {

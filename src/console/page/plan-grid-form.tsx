@@ -1,4 +1,5 @@
-import { useEffect, useState } from 'hono/jsx/dom'
+import { useState } from 'hono/jsx/dom'
+import { useEffect } from './effect.ts'
 import type { PlanZone } from './plan-draft.ts'
 import { type GridOrder, gridOf, listOfPlaces, type NewPlace, zoneOfAisle } from './plan-grid.ts'
 import { sendList, whyOf } from './plan-import.ts'

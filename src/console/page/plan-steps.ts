@@ -1,4 +1,5 @@
-import { useEffect, useRef, useState } from 'hono/jsx/dom'
+import { useRef, useState } from 'hono/jsx/dom'
+import { useEffect } from './effect.ts'
 import { type Draft, unchanged } from './plan-draft.ts'
 
 /** What was drawn step by step, the newest last, and what was taken back, the newest first. */
@@ -16,12 +17,6 @@ const doneAgain = ({ drafts, undone }: Steps): Steps => ({
   drafts: [...drafts, ...undone.slice(0, 1)],
   undone: undone.slice(1),
 })
-
-type Presser = { readonly current: ((event: KeyboardEvent) => void) | null }
-
-/** Of the plan that is on the page. An effect may run twice: a listener that is the same one is added once. */
-let presser: Presser | undefined
-const listen = (event: KeyboardEvent) => presser?.current?.(event)
 
 /**
  * Keeps what is drawn until it is saved. Ctrl+Z takes a step back, Ctrl+Shift+Z or Ctrl+Y does it again, wherever the focus
@@ -43,11 +38,9 @@ export function useSteps(isLocked: boolean, kept: Draft | undefined) {
   const newest = useRef(press)
   newest.current = press
   useEffect(() => {
-    presser = newest
+    const listen = (event: KeyboardEvent) => newest.current?.(event)
     document.addEventListener('keydown', listen)
-    return () => {
-      if (presser === newest) presser = undefined
-    }
+    return () => document.removeEventListener('keydown', listen)
   }, [])
   return {
     draft: drafts.at(-1) ?? unchanged,

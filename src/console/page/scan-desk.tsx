@@ -1,5 +1,6 @@
-import { useEffect, useMemo, useRef, useState } from 'hono/jsx/dom'
+import { useMemo, useRef, useState } from 'hono/jsx/dom'
 import { CameraButton, useCamera } from './camera-button.tsx'
+import { useEffect } from './effect.ts'
 import { LanguageChoice } from './language-choice.tsx'
 import { Said } from './said.tsx'
 import { type Act, actsOf, type Code } from './scan-codes.ts'

@@ -1,6 +1,7 @@
-import { useEffect, useRef, useState } from 'hono/jsx/dom'
+import { useRef, useState } from 'hono/jsx/dom'
 import { follow, go, losesUnsaved } from './address.ts'
 import { CameraButton, useCamera } from './camera-button.tsx'
+import { useEffect } from './effect.ts'
 import { focusFirst } from './first-focus.ts'
 import { Icon } from './icons.tsx'
 import { Said } from './said.tsx'

@@ -1,4 +1,5 @@
-import { useEffect, useRef } from 'hono/jsx/dom'
+import { useRef } from 'hono/jsx/dom'
+import { useEffect } from './effect.ts'
 import { type Act, actsOf } from './scan-codes.ts'
 import { scanTexts as texts } from './scan-texts.ts'
 

@@ -1,4 +1,5 @@
-import { useEffect, useRef, useState } from 'hono/jsx/dom'
+import { useRef, useState } from 'hono/jsx/dom'
+import { useEffect } from './effect.ts'
 import { Said } from './said.tsx'
 import type { Code } from './scan-codes.ts'
 import type { Handheld } from './scan-handheld.ts'

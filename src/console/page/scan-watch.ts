@@ -1,4 +1,5 @@
-import { useEffect, useState } from 'hono/jsx/dom'
+import { useState } from 'hono/jsx/dom'
+import { useEffect } from './effect.ts'
 import type { Credential } from './scan-gateway.ts'
 import type { ItemStore } from './scan-items.ts'
 import { signal } from './scan-signals.ts'

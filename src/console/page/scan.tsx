@@ -1,5 +1,6 @@
-import { useEffect, useState } from 'hono/jsx/dom'
+import { useState } from 'hono/jsx/dom'
 import { draw } from './drawing.ts'
+import { useEffect } from './effect.ts'
 import { language } from './language.ts'
 import { Desk, isTraining, type Opened } from './scan-desk.tsx'
 import { Handheld } from './scan-handheld.ts'

@@ -1,6 +1,7 @@
-import { useEffect, useRef, useState } from 'hono/jsx/dom'
+import { useRef, useState } from 'hono/jsx/dom'
 import type { Session } from './answers.ts'
 import { ask, Refused, Unreachable } from './ask.ts'
+import { useEffect } from './effect.ts'
 import { focusFirst } from './first-focus.ts'
 import { Icon } from './icons.tsx'
 import { LanguageChoice } from './language-choice.tsx'

@@ -1,5 +1,5 @@
-import { useEffect } from 'hono/jsx/dom'
 import { keepsUnsaved } from './address.ts'
+import { useEffect } from './effect.ts'
 import { texts } from './texts.ts'
 
 type Written = HTMLInputElement | HTMLTextAreaElement

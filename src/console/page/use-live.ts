@@ -1,6 +1,7 @@
-import { useEffect, useRef, useState } from 'hono/jsx/dom'
+import { useRef, useState } from 'hono/jsx/dom'
 import { onSignedInAgain } from './again.ts'
 import { Refused } from './ask.ts'
+import { useEffect } from './effect.ts'
 import type { Heard } from './heard.ts'
 import { listen } from './live.ts'
 

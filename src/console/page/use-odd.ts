@@ -1,8 +1,9 @@
-import { useEffect, useRef, useState } from 'hono/jsx/dom'
+import { useRef, useState } from 'hono/jsx/dom'
 import { onSignedInAgain } from './again.ts'
 import type { Discrepancy, List } from './answers.ts'
 import { ask, gatewayNow, Refused } from './ask.ts'
 import { discrepancyWords } from './discrepancy-words.ts'
+import { useEffect } from './effect.ts'
 import { untilNextMs } from './odd-rounds.ts'
 
 /** A finger on the slider passes through many times; the one where it rests is asked for. */

@@ -1,5 +1,6 @@
-import { useEffect, useState } from 'hono/jsx/dom'
+import { useState } from 'hono/jsx/dom'
 import { ask, Refused } from './ask.ts'
+import { useEffect } from './effect.ts'
 import { inHalves } from './pair-code.ts'
 import { Qr } from './qr-code.tsx'
 import { wallTexts as words } from './wall-texts.ts'
