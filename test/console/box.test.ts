@@ -6,7 +6,7 @@ import { databaseFile } from '../../src/database/index.ts'
 import { violations } from '../support/axe.ts'
 import { inBrowser, launchBrowser, open, type Place, place, signIn } from '../support/browser.ts'
 import { readCode128 } from '../support/code128.ts'
-import { furnish, people } from '../support/gateway.ts'
+import { furnish, people, siteUrl } from '../support/gateway.ts'
 import { pictureOf, screens } from '../support/screens.ts'
 
 t.setTimeout(240_000)
@@ -201,6 +201,13 @@ t.test('a device is enrolled by the code that is shown once, and revoked by two 
   await form.getByRole('button', { name: 'Make its code' }).click()
   const card = page.getByRole('region', { name: 'Enrol handheld-7' })
   await card.getByRole('img', { name: 'QR code that enrols handheld-7' }).waitFor()
+  await card.getByText(`On the device open ${siteUrl}/scan and scan the code.`).waitFor()
+  for (const viewport of Object.values(screens).map((screen) => screen.viewport)) {
+    await page.setViewportSize(viewport)
+    t.equal(await page.evaluate('document.documentElement.scrollWidth'), viewport.width, 'not sideways')
+    for (const fact of await card.locator('dd').all())
+      t.ok(((await fact.boundingBox())?.width ?? 0) > 200, `${viewport.width}: it can be read and typed`)
+  }
   const code = await card.locator('dd').first().innerText()
   const { status } = await gateway.ask('POST', '/api/devices/enrol', { body: { code } })
   t.equal(status, 200, 'the code that is shown is the code that works')

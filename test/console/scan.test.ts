@@ -4,6 +4,7 @@ import t from 'tap'
 import { inBrowser } from '../support/browser.ts'
 import { furnish, people } from '../support/gateway.ts'
 import { button, enrolAndSignIn, enter, photo, scanWithoutNetwork } from '../support/handheld.ts'
+import { scannerAt } from '../support/scanner.ts'
 import { pictureOf, screens, themes } from '../support/screens.ts'
 import { TrustedBox } from '../support/trusted-box.ts'
 
@@ -178,6 +179,47 @@ const layoutFaults = (page: Page): Promise<string[]> =>
     const isWide = document.documentElement.scrollWidth > innerWidth
     return [...small.map((one) => one.textContent), ...(isWide ? ['wider than the screen'] : [])]
   })()`)
+
+t.test(
+  'a handheld that was revoked or gets a new code is enrolled again, and keeps what waits on it',
+  inBrowser,
+  async (t) => {
+    const box = await TrustedBox.open(t)
+    await furnish(box.gateway, ['A-01'])
+    const code = await box.enrolment()
+    const page = await box.browse('/scan')
+    await enrolAndSignIn(page, code)
+    const admin = (path: string, body: object = {}) => box.gateway.ask('POST', path, { by: people.ada, body })
+    await admin('/api/devices/1/revoke')
+    await button(page, 'Remove').click()
+    await enter(page, 'P-1', 'A-01')
+    await button(page, 'Save').click()
+    await page.getByText('1 scan of piet cannot be sent').waitFor()
+    await page.getByLabel('Badge').fill('B-4711')
+    await page.getByLabel('PIN').fill('2580')
+    await button(page, 'Sign in').click()
+    await page.getByText(/^Badge or PIN is wrong, or this device was revoked/).waitFor()
+    t.equal(await page.evaluate('document.activeElement.selectionEnd - document.activeElement.selectionStart'), 4)
+    await button(page, 'Enrol this device again').click()
+    t.strictSame(await violations(page), [])
+    await button(page, 'Back').click()
+    await page.getByLabel('Badge').waitFor()
+    await button(page, 'Enrol this device again').click()
+    const made = await admin('/api/devices', { name: 'handheld-8', role: 'operator' })
+    await page.getByLabel('Enrolment code').fill(made.body.enrolment.code)
+    await button(page, 'Enrol').click()
+    await page.getByText('This device is enrolled. Now sign in.').waitFor()
+    const renewed = await admin('/api/devices/2/enrolment')
+    const taken = page.waitForResponse((answer) => answer.url().endsWith('/api/devices/enrol'))
+    await (await scannerAt(page)).scan(renewed.body.enrolment.text)
+    t.equal((await taken).status(), 200, 'its code is scanned at the sign-in')
+    t.equal(await page.getByLabel('Badge').inputValue(), '')
+    await page.getByLabel('Badge').fill('B-4711')
+    await page.getByLabel('PIN').fill('2580')
+    await button(page, 'Sign in').click()
+    await page.getByText('1 received by the gateway').waitFor()
+  },
+)
 
 t.test('what is scanned in front of the menu or behind the end of a sign-in is not lost', inBrowser, async (t) => {
   const box = await TrustedBox.open(t)

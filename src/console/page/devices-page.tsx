@@ -125,7 +125,7 @@ type EnrolProps = { made: Enrolment; timeZone: string | undefined; onDone: () =>
 /** The code that a device scans. It is shown once, so it stays until somebody hides it. */
 const EnrolCard = ({ made, timeZone, onDone }: EnrolProps) => {
   const { code, expiresAt, text, qr } = made.enrolment
-  const { caFingerprint } = JSON.parse(text) as { caFingerprint?: string }
+  const { url, caFingerprint } = JSON.parse(text) as { url: string; caFingerprint?: string }
   const title = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     title.current?.focus()
@@ -136,7 +136,7 @@ const EnrolCard = ({ made, timeZone, onDone }: EnrolProps) => {
       <h2 id="enrol-title" tabindex={-1} ref={title}>
         {words.enrol(made.name)}
       </h2>
-      <p>{made.kind === 'kiosk' ? words.enrolKiosk : words.enrolHandheld}</p>
+      <p>{made.kind === 'kiosk' ? words.enrolKiosk(url) : words.enrolHandheld(url)}</p>
       <Qr svg={qr} label={words.qr(made.name)} />
       <p>
         <strong>{words.until(timeOfDay(Date.parse(expiresAt), timeZone))}</strong>

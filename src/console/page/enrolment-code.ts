@@ -1,3 +1,6 @@
+/** Says whether a scan is the QR code of an enrolment, which no badge looks like. Pure. */
+export const isEnrolment = (text: string): boolean => readEnrolment(text).url !== undefined
+
 /**
  * Reads an enrolment code, as somebody types it or as its QR code has it: then with the origin of the gateway that it is for.
  * Pure.

@@ -13,7 +13,7 @@ import { listenForScans } from './scan-keys.ts'
 import { Entry, Tiles } from './scan-menu.tsx'
 import { type QueueState, ScanQueue } from './scan-queue.ts'
 import { sendersOf } from './scan-senders.ts'
-import { Enrol, SignIn, type Taker } from './scan-sign-in.tsx'
+import { Arrival, type Taker } from './scan-sign-in.tsx'
 import { signal } from './scan-signals.ts'
 import type { SlotLabels } from './scan-slots.ts'
 import { Scanned, Task } from './scan-task.tsx'
@@ -50,8 +50,10 @@ export const Desk = (opened: Opened) => {
   const whoScans = () => (isTraining ? trainee : handheld.person)
   const take = (code: Code) => {
     const who = whoScans()
-    if (!who) taker.current?.(code)
-    else if (actsOf(who.role).length === 0) remarks.problem(texts.mayOnlyLook)
+    if (!who) {
+      camera.close()
+      taker.current?.(code)
+    } else if (actsOf(who.role).length === 0) remarks.problem(texts.mayOnlyLook)
     else tasks.take(who.username, code)
   }
   useEffect(() => listenForScans((text) => take({ text, isScanned: true })), [])
@@ -121,18 +123,21 @@ export const Desk = (opened: Opened) => {
           <Tiles role={person.role} onAct={(next) => begin(person, next)} />
         </>
       ) : null}
-      {person || handheld.device ? null : <Enrol handheld={handheld} taker={taker} onDone={draw} />}
-      {!person && handheld.device ? (
-        <SignIn
+      {person ? null : (
+        <Arrival
           handheld={handheld}
           taker={taker}
-          onDone={() => {
+          onEnrolled={() => {
+            remarks.good(texts.enrol.done)
+            draw()
+          }}
+          onSignedIn={() => {
             remarks.clear()
             queue.wake()
             draw()
           }}
         />
-      ) : null}
+      )}
       {isTraining ? <Training /> : null}
       {/* Choosing loads the page again, and a task that is begun would be lost. */}
       {tasks.isIdle ? <LanguageChoice /> : null}

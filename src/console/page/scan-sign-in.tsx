@@ -1,5 +1,6 @@
 import { useRef, useState } from 'hono/jsx/dom'
 import { useEffect } from './effect.ts'
+import { isEnrolment } from './enrolment-code.ts'
 import { Said } from './said.tsx'
 import type { Code } from './scan-codes.ts'
 import type { Handheld } from './scan-handheld.ts'
@@ -8,7 +9,29 @@ import { scanTexts as texts } from './scan-texts.ts'
 
 /** Takes the codes while no one is signed in. */
 export type Taker = { current: ((code: Code) => void) | null | undefined }
-type SignInProps = { handheld: Handheld; taker: Taker; onDone: () => void }
+type Props = { handheld: Handheld; taker: Taker; onEnrolled: () => void; onSignedIn: () => void }
+type EnrolProps = Omit<Props, 'onSignedIn'> & { onBack?: (() => void) | undefined }
+type SignInProps = Props & { onAgain: () => void }
+
+/**
+ * What a device shows while no one is signed in: the sign-in, or the enrolment. A device that was revoked, or has a new code, is enrolled
+ * again here: what waits on it would be lost with the browser's data.
+ */
+export const Arrival = (props: Props) => {
+  const { handheld, onEnrolled } = props
+  const [isAgain, setAgain] = useState(false)
+  if (handheld.device && !isAgain) return <SignIn {...props} onAgain={() => setAgain(true)} />
+  return (
+    <Enrol
+      {...props}
+      onEnrolled={() => {
+        setAgain(false)
+        onEnrolled()
+      }}
+      onBack={handheld.device ? () => setAgain(false) : undefined}
+    />
+  )
+}
 
 /** Takes the codes as long as the view is shown. */
 function useTaker(taker: Taker, take: (code: Code) => void): void {
@@ -20,18 +43,30 @@ function useTaker(taker: Taker, take: (code: Code) => void): void {
   }, [])
 }
 
+async function enrolBy(
+  text: string,
+  handheld: Handheld,
+  setProblem: (words: string) => void,
+  onEnrolled: () => void,
+): Promise<void> {
+  const words = await handheld.enrol(text)
+  setProblem(words)
+  if (words === '') onEnrolled()
+  else signal(false)
+}
+
 /** Makes this browser a handheld of the gateway. */
-export const Enrol = ({ handheld, taker, onDone }: SignInProps) => {
+const Enrol = ({ handheld, taker, onEnrolled, onBack }: EnrolProps) => {
   const field = useRef<HTMLInputElement>(null)
   const [problem, setProblem] = useState('')
+  const enrol = (text: string) => enrolBy(text, handheld, setProblem, onEnrolled)
   useTaker(taker, ({ text }) => {
     if (field.current) field.current.value = text
+    if (isEnrolment(text)) void enrol(text)
   })
-  const submit = async (event: Event) => {
+  const submit = (event: Event) => {
     event.preventDefault()
-    const words = await handheld.enrol(field.current?.value ?? '')
-    setProblem(words)
-    if (words === '') onDone()
+    void enrol(field.current?.value ?? '')
   }
   return (
     <form onSubmit={submit}>
@@ -47,16 +82,22 @@ export const Enrol = ({ handheld, taker, onDone }: SignInProps) => {
       <button type="submit" class="strong">
         {texts.enrol.go}
       </button>
+      {onBack ? (
+        <button type="button" onClick={onBack}>
+          {texts.back}
+        </button>
+      ) : null}
       <a href="/training">{texts.signIn.training}</a>
     </form>
   )
 }
 
 /** Signs a person in by badge and PIN. */
-export const SignIn = ({ handheld, taker, onDone }: SignInProps) => {
+const SignIn = ({ handheld, taker, onEnrolled, onSignedIn, onAgain }: SignInProps) => {
   const [badge, pin] = [useRef<HTMLInputElement>(null), useRef<HTMLInputElement>(null)]
   const [problem, setProblem] = useState('')
   useTaker(taker, ({ text }) => {
+    if (isEnrolment(text)) return void enrolBy(text, handheld, setProblem, onEnrolled)
     if (badge.current) badge.current.value = text
     pin.current?.focus()
   })
@@ -64,8 +105,9 @@ export const SignIn = ({ handheld, taker, onDone }: SignInProps) => {
     event.preventDefault()
     const words = await handheld.signIn(badge.current?.value ?? '', pin.current?.value ?? '')
     setProblem(words)
-    if (words === '') onDone()
-    else signal(false)
+    if (words === '') return onSignedIn()
+    signal(false)
+    pin.current?.select()
   }
   return (
     <form onSubmit={submit}>
@@ -83,6 +125,9 @@ export const SignIn = ({ handheld, taker, onDone }: SignInProps) => {
       </p>
       <button type="submit" class="strong">
         {texts.signIn.go}
+      </button>
+      <button type="button" onClick={onAgain}>
+        {texts.enrol.again}
       </button>
       <a href="/training">{texts.signIn.training}</a>
     </form>

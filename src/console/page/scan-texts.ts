@@ -22,6 +22,8 @@ const english = {
     label: 'Enrolment code',
     go: 'Enrol',
     wrong: 'The code is wrong, used or too old. Ask for a new one.',
+    done: 'This device is enrolled. Now sign in.',
+    again: 'Enrol this device again',
     elsewhere: (url: string) => `This code is for another gateway: ${url}`,
   },
   signIn: {
@@ -29,7 +31,7 @@ const english = {
     badge: 'Badge',
     pin: 'PIN',
     go: 'Sign in',
-    wrong: 'Badge or PIN is wrong, or this device was revoked.',
+    wrong: 'Badge or PIN is wrong, or this device was revoked. A revoked device is enrolled again below.',
     needsNetwork: 'Signing in needs the network. What is already on this device stays safe.',
     training: 'Practice without recording',
   },
@@ -135,6 +137,8 @@ const german: typeof english = {
     label: 'Registrierungscode',
     go: 'Registrieren',
     wrong: 'Der Code ist falsch, verbraucht oder zu alt. Lassen Sie sich einen neuen geben.',
+    done: 'Dieses Gerät ist registriert. Jetzt anmelden.',
+    again: 'Dieses Gerät neu registrieren',
     elsewhere: (url) => `Dieser Code gehört zu einem anderen Gateway: ${url}`,
   },
   signIn: {
@@ -142,7 +146,8 @@ const german: typeof english = {
     badge: 'Ausweis',
     pin: 'PIN',
     go: 'Anmelden',
-    wrong: 'Ausweis oder PIN ist falsch, oder dieses Gerät wurde gesperrt.',
+    wrong:
+      'Ausweis oder PIN ist falsch, oder dieses Gerät wurde gesperrt. Ein gesperrtes Gerät unten neu registrieren.',
     needsNetwork: 'Zum Anmelden braucht es das Netz. Was schon auf diesem Gerät ist, bleibt sicher.',
     training: 'Üben, ohne zu buchen',
   },
