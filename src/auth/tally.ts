@@ -10,7 +10,8 @@ type Counted = {
   lastMs: number
   last: AuditOrigin
 }
-type Window = { counted: Counted; readonly cancel: () => void }
+/** `counted`: undefined while everything is written. */
+type Window = { counted: Counted | undefined; readonly cancel: () => void }
 
 const windowMs = 10 * 60_000
 /** Open windows at once; above that, events are counted by action alone. */
@@ -20,7 +21,8 @@ type TallyNeeds = { work: UnitOfWork; audit: AuditTrail; clock: Pick<Clock, 'now
 
 /**
  * Counts repeated events for the audit trail: one row for all that is alike within ten minutes, with count, first and
- * last. The row is appended when the window closes, so a flood cannot fill the disk.
+ * last. The row is appended when the window closes, so a flood cannot fill the disk. Where a power cut must not hide what
+ * somebody did, the first event has a row at once (`noteAtOnce`), and the row of the window counts the others.
  */
 export class Tally {
   readonly #needs: TallyNeeds
@@ -43,6 +45,19 @@ export class Tally {
     this.#add(key, { facts: isOwn ? facts : common, firstMs: nowMs, lastMs: nowMs, count: 1, last: by })
   }
 
+  /** Counts one event that a caller is accountable for. The first one within ten minutes is written at once, in a separate row. */
+  noteAtOnce(likeness: readonly unknown[], by: AuditOrigin, facts: AuditFacts): void {
+    const key = JSON.stringify([facts.action, ...likeness])
+    const nowMs = this.#needs.clock.now()
+    const one = { facts, firstMs: nowMs, lastMs: nowMs, count: 1, last: by }
+    if (this.#windows.has(key)) {
+      this.#add(key, one)
+      return
+    }
+    this.#windows.set(key, { counted: undefined, cancel: this.#needs.clock.after(windowMs, () => this.#close(key)) })
+    this.#write(key, one)
+  }
+
   /** Closes every window now: before the process ends, and before a person is erased. */
   flush(): void {
     for (const key of this.#windows.keys()) this.#close(key)
@@ -54,7 +69,8 @@ export class Tally {
       this.#windows.set(key, { counted: one, cancel: this.#needs.clock.after(windowMs, () => this.#close(key)) })
       return
     }
-    const [first, last] = open.counted.lastMs <= one.lastMs ? [open.counted, one] : [one, open.counted]
+    const { counted = { ...one, count: 0 } } = open
+    const [first, last] = counted.lastMs <= one.lastMs ? [counted, one] : [one, counted]
     open.counted = { ...last, firstMs: Math.min(first.firstMs, last.firstMs), count: first.count + last.count }
   }
 
@@ -63,11 +79,15 @@ export class Tally {
     if (!window) return
     this.#windows.delete(key)
     window.cancel()
-    const { facts, firstMs, lastMs, count, last } = window.counted
+    if (window.counted) this.#write(key, window.counted)
+  }
+
+  #write(key: string, counted: Counted): void {
+    const { facts, firstMs, lastMs, count, last } = counted
     const changes = { ...facts.changes, count, first: isoTime(firstMs), last: isoTime(lastMs) }
     // If the disk refuses the row, its count goes into the next window.
     this.#needs.work
       .write((tx) => this.#needs.audit.write(tx, last, { ...facts, changes }))
-      .catch(() => this.#add(key, window.counted))
+      .catch(() => this.#add(key, counted))
   }
 }

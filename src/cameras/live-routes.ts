@@ -31,7 +31,7 @@ const watchLive = operation({
     `(${mostViews.ofOneCaller} of one caller, ${mostViews.ofAll} in all) or requests; 4503 no pictures, with the reason in ` +
     'words: connect again; 1001 the gateway stops. Other refusals of the handshake close with 4000 + HTTP status. Whether ' +
     'the caller may still watch is checked every 3 s; a view by a signed address ends when the address expires. The audit ' +
-    'trail has a row `camera.viewed` for each view, with its span.',
+    'trail has a row `camera.view_began` at once, and a row `camera.viewed` with the span when the view has ended.',
   input: {
     params: idParam,
     query: z.object({
@@ -59,7 +59,8 @@ const takeSnapshot = operation({
   description:
     'At most 2 s old; `Last-Modified` says when it was taken. A camera whose detection is off is connected for it, which ' +
     'takes some seconds. Without a picture the answer is 503 with the code NO_PICTURE, and `details` says what is wrong ' +
-    'with the camera. The audit trail counts snapshots as `camera.snapshot_taken`.',
+    'with the camera. The audit trail has the first one of a caller within ten minutes at once, and counts the others, as ' +
+    '`camera.snapshot_taken`.',
   input: { params: idParam },
   success: {
     200: { description: 'PNG', schema: z.string().openapi({ format: 'binary' }), mediaType: 'image/png' },
@@ -82,7 +83,8 @@ export function liveRoutes(api: Api, { liveViews, snapshots, tally }: Live): voi
     const by = originOf(c)
     const { id } = liveViews.demandCamera({ cctvId: numericPath(c.req.valid('param').id) ?? 0, by })
     const { png, takenAt } = await snapshots.of(id)
-    tally.note([identityOf(by.caller), id], by, { action: 'camera.snapshot_taken', entity: 'camera', entityId: id })
+    const taken = { action: 'camera.snapshot_taken', entity: 'camera', entityId: id } as const
+    tally.noteAtOnce([identityOf(by.caller), id], by, taken)
     const headers = { 'Content-Type': 'image/png', 'Last-Modified': new Date(takenAt).toUTCString() }
     return rawAnswer(c.newResponse(png, 200, headers))
   })

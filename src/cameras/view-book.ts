@@ -27,7 +27,10 @@ type ViewBookNeeds = {
   readonly log: Logger
 }
 
-/** Writes live views into the audit trail: one row for what one caller saw of one camera, with its span. */
+/**
+ * Writes live views into the audit trail: a row as soon as one caller sees one camera, so that a power cut hides no view, and a row
+ * with the span when the view has ended.
+ */
 export class ViewBook {
   readonly #needs: ViewBookNeeds
   readonly #entries = new Map<string, Entry>()
@@ -58,7 +61,18 @@ export class ViewBook {
     const nowMs = this.#needs.clock.now()
     const entry = { view, fromMs: nowMs, toMs: nowMs, open: 0, cancel: () => {} }
     this.#entries.set(key, entry)
+    this.#noteBegin(view)
     return entry
+  }
+
+  /** A row that the disk refuses is not tried again: the row of the end says when the view began. */
+  #noteBegin(view: View): void {
+    const { cctvId, format } = view
+    const facts = { action: 'camera.view_began', entity: 'camera', entityId: cctvId, changes: { format } } as const
+    const { work, audit, log } = this.#needs
+    void work
+      .write((tx) => audit.write(tx, view.by, facts))
+      .catch((err: unknown) => log.error({ err, cctvId }, 'the begin of a live view could not be noted'))
   }
 
   #later(key: string, entry: Entry, ms: number): void {

@@ -105,6 +105,41 @@ t.test('the audit trail has one row for a view that was interrupted, with its sp
   t.match(body.data[0], { entity: 'camera', entityId: '7', changes: { format: 'mpegts', seconds: 5 } })
 })
 
+const audited = async (gateway: TestGateway, action: string) => {
+  // What was to be written is committed when the next write is.
+  await gateway.audit('test.settled', {})
+  const { body } = await gateway.ask('GET', `/api/governance/audit?action=${action}`, { by: people.ada })
+  return body.data.map(({ changes }: { changes: object }) => changes)
+}
+
+t.test('who watches is in the audit trail at once: pulling the plug hides nothing', async (t) => {
+  const gateway = await hall(t)
+  const first = watch(gateway)
+  t.strictSame(await audited(gateway, 'camera.view_began'), [{ format: 'mpegts' }])
+  first.close(1000, '')
+  gateway.clock.advance(29_000)
+  watch(gateway)
+  t.equal((await audited(gateway, 'camera.view_began')).length, 1, 'a view that goes on is no other one')
+})
+
+t.test('the first snapshot of a caller is in the audit trail at once, and the others are counted', async (t) => {
+  const gateway = await hall(t)
+  gateway.camerasThread.send = (message) => {
+    if (message.type !== 'snapshot') return
+    const [{ ask }, takenAt] = [message, gateway.clock.now()]
+    queueMicrotask(() => gateway.snapshots.heard({ type: 'snapshotTaken', ask, takenAt, png: new Uint8Array([1]) }))
+  }
+  const take = () => gateway.ask('GET', '/api/iot/cctv/7/snapshot', { by: people.ada })
+  t.equal((await take()).status, 200)
+  t.match(await audited(gateway, 'camera.snapshot_taken'), { length: 1, 0: { count: 1 } })
+  for (const _ of [2, 3]) await take()
+  t.match(await audited(gateway, 'camera.snapshot_taken'), { length: 1 })
+  gateway.clock.advance(10 * 60_000)
+  t.match(await audited(gateway, 'camera.snapshot_taken'), { length: 2, 0: { count: 2 }, 1: { count: 1 } })
+  gateway.clock.advance(10 * 60_000)
+  t.match(await audited(gateway, 'camera.snapshot_taken'), { length: 2 }, 'nothing is written of nothing')
+})
+
 t.test('a picture that is too old is no snapshot', async (t) => {
   const gateway = await hall(t)
   const takenAt = gateway.clock.now() - 2001
