@@ -31,7 +31,7 @@ type StatusNeeds = {
   readonly nowMs: () => number
   readonly monotonicMs: () => number
   readonly work: UnitOfWork
-  readonly warehouse: Pick<WarehouseService, 'timezoneOf'>
+  readonly warehouse: Pick<WarehouseService, 'timezoneOf' | 'slotLabelled'>
   readonly logRoom: Log
   readonly checkpoints: Pick<Checkpoints, 'newest' | 'stopped'>
   readonly witnesses: Pick<Witnesses, 'seen'>
@@ -172,15 +172,19 @@ type CameraNow = {
   readonly state: 'live' | 'away' | 'off'
   readonly since: string | null
   readonly problem: string | null
+  /** Labels in its config that no slot has. */
+  readonly unknownSlots: readonly string[]
 }
 
-function camerasOf({ live, cameras }: StatusNeeds): CameraNow[] {
+function camerasOf({ live, cameras, work, warehouse }: StatusNeeds): CameraNow[] {
   const wanted = new Map(cameras.cameraHealth().map((one) => [one.id, one]))
-  return live.config.cameras.map(({ id, name }) => {
+  return live.config.cameras.map(({ id, name, slots }) => {
+    const unknownSlots = work.read((tx) => slots.filter((label) => !warehouse.slotLabelled(tx, label)))
+    const camera = { id, name, unknownSlots }
     const seen = wanted.get(id)
-    if (!seen) return { id, name, state: 'off', since: null, problem: null }
-    if (seen.badSinceMs === null) return { id, name, state: 'live', since: null, problem: null }
-    return { id, name, state: 'away', since: timeOf(seen.badSinceMs), problem: seen.problem }
+    if (!seen) return { ...camera, state: 'off', since: null, problem: null }
+    if (seen.badSinceMs === null) return { ...camera, state: 'live', since: null, problem: null }
+    return { ...camera, state: 'away', since: timeOf(seen.badSinceMs), problem: seen.problem }
   })
 }
 

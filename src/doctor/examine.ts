@@ -9,7 +9,7 @@ import { configFacts, fileFacts } from './facts/settings.ts'
 import { accountFacts, serverFacts } from './facts/storage.ts'
 import { wearOf } from './facts/wear.ts'
 import { clockFinding, diskFinding, ffmpegFinding, heatFinding, memoryFinding, wearFinding } from './findings/box.ts'
-import { cameraFindings, streamFindings } from './findings/cameras.ts'
+import { cameraFindings, slotFindings, streamFindings } from './findings/cameras.ts'
 import { areWell, type DoctorFinding, findingsOn } from './findings/finding.ts'
 import { accountFinding, certificateFinding, serverFinding, uplinkFinding } from './findings/network.ts'
 import { recordFindings } from './findings/records.ts'
@@ -119,6 +119,7 @@ function statusFindings(status: GatewayStatus, config: Config | undefined, nowMs
     uplinkFinding(uplink, needsUplink),
     diskFinding(disk),
     ...(running ? cameraFindings(cameras) : []),
+    ...slotFindings(cameras),
     ...alertFindings(alerts.open, config?.site.url ?? status.site.url),
   ]
 }

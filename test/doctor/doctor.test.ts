@@ -71,6 +71,27 @@ t.test('the doctor names what is wrong with each part of a running box, and the 
   t.match(on(healed, 'upload account'), [{ verdict: 'good', what: /Signing in works/ }])
 })
 
+t.test(
+  'the doctor names slots of a camera that do not exist, so that a mistyped label is not a slot without film',
+  async (t) => {
+    const looksAt = (slots: readonly string[]) => ({
+      cameras: [{ id: 4, name: 'Aisle', url: 'rtsp://127.0.0.1:9/a', enabled: false, slots }],
+    })
+    const box = await runningBox(t, looksAt(['a-01-01', 'A-1-01']))
+    const onSlots = async () => on((await doctor(box.cwd, '--json', '--no-cameras')).report, 'camera')
+    t.match(await onSlots(), [{ verdict: 'change', subject: '4 (Aisle)', what: /looks at "a-01-01", "A-1-01",/ }])
+    writeFileSync(join(box.cwd, 'slots.csv'), 'slot_id\nA-01-01\n')
+    const made = ['warehouse', 'add', '--name', 'Hall 1', '--timezone', 'UTC', '--config', 'gatehouse.yaml']
+    t.equal((await runToEnd(gatehouse, made, { cwd: box.cwd })).code, 0)
+    const imported = ['import', 'slots', 'slots.csv', '--warehouse', 'Hall 1', '--grid', '--create-zones']
+    t.equal((await runToEnd(gatehouse, [...imported, '--config', 'gatehouse.yaml'], { cwd: box.cwd })).code, 0)
+    t.match(await onSlots(), [{ what: /looks at "A-1-01", and no slot/, next: /its events get no film/ }])
+    box.write(looksAt(['a-01-01']))
+    await box.running.reload()
+    t.strictSame(await onSlots(), [])
+  },
+)
+
 t.test('without a daemon the doctor looks by itself, and changes nothing', async (t) => {
   const box = newBox(t)
   const first = await doctor(box.cwd, '--json')

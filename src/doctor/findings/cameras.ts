@@ -43,6 +43,24 @@ const capital = (text: string): string => text.charAt(0).toUpperCase() + text.sl
 /** How the running gateway sees a camera. */
 type CameraNow = { readonly id: number; readonly name: string; readonly state: string; readonly problem: string | null }
 
+/** Names slots of the config that do not exist: a mistyped label looks like a slot without a camera. */
+export function slotFindings(cameras: readonly { id: number; name: string; unknownSlots: readonly string[] }[]) {
+  return cameras
+    .filter(({ unknownSlots }) => unknownSlots.length > 0)
+    .map(({ id, name, unknownSlots }) =>
+      findingsOn({ topic: 'camera', subject: `${id} (${name})` }).change(
+        `It looks at ${listed(unknownSlots)}, and no slot is called so.`,
+        'Correct slots of the camera in the config, or make the slot: until then its events get no film.',
+      ),
+    )
+}
+
+const mostListed = 5
+const listed = (labels: readonly string[]): string =>
+  labels.length <= mostListed
+    ? labels.map((label) => JSON.stringify(label)).join(', ')
+    : `${listed(labels.slice(0, mostListed))} and ${labels.length - mostListed} more`
+
 /** Judges what the running gateway says of its cameras. */
 export function cameraFindings(cameras: readonly CameraNow[]): DoctorFinding[] {
   return cameras
