@@ -44,6 +44,22 @@ t.test('what is ticked or chosen in a form is kept like what is typed, until it 
   t.match(await gateway.ask('GET', '/api/devices', { by: people.ada }), { body: { data: [{ role: 'supervisor' }] } })
 })
 
+t.test('a code that is typed before it is said what to do with it stays in its field', inBrowser, async (t) => {
+  const { url } = await place(t)
+  const { page } = await open(t, browser, `${url}training`)
+  const field = page.getByLabel('Scan or type a code')
+  await field.fill('P-1')
+  await page.getByRole('button', { name: 'Remove', exact: true }).click()
+  await page.getByRole('heading', { name: 'Remove' }).waitFor()
+  t.equal(await field.inputValue(), 'P-1')
+  await page.getByRole('button', { name: 'Use the code' }).click()
+  await page.getByRole('button', { name: 'Clear P-1' }).waitFor()
+  t.equal(await field.inputValue(), '')
+  await page.getByRole('button', { name: 'Back', exact: true }).click()
+  await page.getByRole('button', { name: 'Remove', exact: true }).waitFor()
+  t.equal(await field.inputValue(), '', 'what was used is no longer there')
+})
+
 t.test('a filter is nothing that could be lost', inBrowser, async (t) => {
   const { gateway, url } = await place(t)
   await furnish(gateway, ['A-1'])

@@ -35,6 +35,7 @@ export const Desk = (opened: Opened) => {
   const [isListOpen, setListOpen] = useState(false)
   const [, again] = useState(0)
   const draw = () => again((n: number) => n + 1)
+  const typed = useRef('')
   const taker: Taker = useRef<((code: Code) => void) | undefined>(undefined)
   const floor = useMemo(() => new TrainingFloor(), [])
   const remarks = useRemarks()
@@ -70,6 +71,7 @@ export const Desk = (opened: Opened) => {
   const leave = async (by: Credential) => {
     await handheld.signOut()
     tasks.leave(by.username)
+    typed.current = ''
     queue.wake()
     draw()
   }
@@ -105,7 +107,7 @@ export const Desk = (opened: Opened) => {
         />
       ) : null}
       {/* A new one for each view, so that it takes the focus from the button that opened the view. */}
-      {person ? <Entry key={act ?? 'menu'} onCode={(text) => take({ text, isScanned: false })} /> : null}
+      {person ? <Entry key={act ?? 'menu'} typed={typed} onCode={(text) => take({ text, isScanned: false })} /> : null}
       {act && person ? (
         <Task
           key={act}

@@ -18,8 +18,14 @@ export const Tiles = ({ role, onAct }: { role: string; onAct: (act: Act) => void
   )
 }
 
+type EntryProps = {
+  readonly onCode: (text: string) => void
+  /** What is in the field and not used: it stays when somebody chooses what to do with it. */
+  readonly typed: { current: string | null }
+}
+
 /** The field for typed codes, and for handhelds that write by an input method. */
-export const Entry = ({ onCode }: { onCode: (text: string) => void }) => {
+export const Entry = ({ onCode, typed }: EntryProps) => {
   const field = useRef<HTMLInputElement>(null)
   useEffect(() => {
     if (!matchMedia('(pointer: coarse)').matches || !field.current) return
@@ -30,6 +36,7 @@ export const Entry = ({ onCode }: { onCode: (text: string) => void }) => {
     event.preventDefault()
     const text = field.current?.value.trim() ?? ''
     if (field.current) field.current.value = ''
+    typed.current = ''
     if (text !== '') onCode(text)
   }
   return (
@@ -43,6 +50,10 @@ export const Entry = ({ onCode }: { onCode: (text: string) => void }) => {
         autocapitalize="off"
         spellcheck={false}
         maxlength={256}
+        value={typed.current ?? ''}
+        onInput={() => {
+          typed.current = field.current?.value ?? ''
+        }}
         onPointerDown={() => {
           if (field.current) field.current.inputMode = 'text'
         }}
