@@ -1,15 +1,16 @@
 import { html } from 'hono/html'
-import { type TrustLanguage, trustTexts } from './trust-texts.ts'
+import type { PageLanguage } from '../http/index.ts'
+import { trustTexts } from './trust-texts.ts'
 
 export const certificatePath = '/trust/ca.crt'
 
-type Words = (typeof trustTexts)[TrustLanguage]
+type Words = (typeof trustTexts)[PageLanguage]
 
 /**
  * Makes the page that explains how to trust this box. It tells the fingerprint of the CA and nothing else of the site.
  * `fingerprint` undefined: the box has no own CA. `styles`: names of the style sheets.
  */
-export function trustPage(fingerprint: string | undefined, styles: readonly string[], language: TrustLanguage) {
+export function trustPage(fingerprint: string | undefined, styles: readonly string[], language: PageLanguage) {
   const words = trustTexts[language]
   const other = language === 'en' ? 'de' : 'en'
   return html`<!doctype html>

@@ -1,3 +1,5 @@
+import type { PageLanguage } from '../http/index.ts'
+
 /** What to do on one kind of device; `command` and `after` stand below its steps. */
 type Kind = {
   readonly name: string
@@ -5,8 +7,6 @@ type Kind = {
   readonly command?: string
   readonly after?: string
 }
-
-export type TrustLanguage = 'en' | 'de'
 
 const certutil = 'certutil -d sql:$HOME/.pki/nssdb -A -t C,, -n gatehouse -i gatehouse-ca.crt'
 
@@ -127,4 +127,4 @@ const german: typeof english = {
 }
 
 /** The texts of the page at /trust, which is made without a script. */
-export const trustTexts: Readonly<Record<TrustLanguage, typeof english>> = { en: english, de: german }
+export const trustTexts: Readonly<Record<PageLanguage, typeof english>> = { en: english, de: german }

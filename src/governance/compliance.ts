@@ -83,7 +83,7 @@ const listedDiscrepancies = 10_000
 const batch = 1000
 
 /** Warnings that say that ledger and floor contradict each other, that a rule of a slot is broken, or that a proof fits something else. */
-const contradictions: ReadonlySet<string> = new Set([
+export const contradictions: ReadonlySet<string> = new Set([
   'SLOT_ALREADY_OCCUPIED',
   'SLOT_EMPTY',
   'ASSET_ELSEWHERE',

@@ -1,5 +1,6 @@
-import { printedPagePolicy } from '../http/index.ts'
+import { type PageLanguage, printedPagePolicy } from '../http/index.ts'
 import { escapedMarkup } from '../platform/index.ts'
+import { type ReportTexts, reportPageTexts } from './report-page-texts.ts'
 import type { Report } from './schema.ts'
 
 const style = `
@@ -37,47 +38,57 @@ type Place = {
   readonly warehouses: readonly { readonly id: number; readonly name: string; readonly timezone: string }[]
 }
 
+/** A report, and how its page writes it. Both functions return markup. */
+type Page = {
+  readonly report: Report
+  readonly words: ReportTexts
+  /** Writes a time with date, seconds and zone. */
+  readonly time: (iso: string) => string
+  /** Writes a length of time in at most two units, such as `2 h 5 min`. */
+  readonly lasting: (seconds: number) => string
+}
+
 /** Returns a compliance report as one page of HTML, to read and to print, without a script and without other files. */
-export function reportPage(report: Report, { siteId, warehouses }: Place): string {
+export function reportPage(report: Report, { siteId, warehouses }: Place, language: PageLanguage): string {
+  const words = reportPageTexts[language]
   const timeZone = warehouses[0]?.timezone ?? 'UTC'
-  const time = timesIn(timeZone)
+  const time = timesIn(timeZone, words)
+  const page = { report, words, time, lasting: lastingIn(words) }
   const names = warehouses.map(({ name }) => name).join(', ')
   const isMixed = warehouses.some((one) => one.timezone !== timeZone)
+  const { checkpoint, file, seq } = report
   return `<!doctype html>
-<html lang="en">
+<html lang="${language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<title>Compliance report ${report.id}: ${escapedMarkup(siteId)}</title>
+<title>${words.title(report.id)}: ${escapedMarkup(siteId)}</title>
 <style>${style}</style>
 </head>
 <body>
 <header>
-<h1>Compliance report ${report.id}</h1>
+<h1>${words.title(report.id)}</h1>
 <p>${escapedMarkup(siteId)}${names === '' ? '' : `: ${escapedMarkup(names)}`}</p>
-<p>From ${time(report.from)} to before ${time(report.to)}</p>
-<p>Times are in the zone ${escapedMarkup(timeZone)}${isMixed ? ', that of the first warehouse' : ''}. Made by ${escapedMarkup(report.createdBy)} on ${time(report.createdAt)}.</p>
+<p>${words.span(time(report.from), time(report.to))}</p>
+<p>${words.zone(escapedMarkup(timeZone), isMixed)} ${words.made(escapedMarkup(report.createdBy), time(report.createdAt))}</p>
 </header>
 <main>
-${figures(report)}
-${evidenceSection(report, time)}
-${gapsSection(report, time)}
-${clockSection(report, time)}
-${ledgerSection(report)}
-${discrepancySection(report, time)}
-${fileSection(report)}
+${figures(page)}
+${evidenceSection(page)}
+${gapsSection(page)}
+${clockSection(page)}
+${ledgerSection(page)}
+${discrepancySection(page)}
+${fileSection(page)}
 </main>
-<footer>The figures are made from the first ${report.checkpoint.size} leaves of log ${escapedMarkup(report.checkpoint.logId)}. The file of this report has the SHA-256 <code>${report.file.sha256}</code>, which is leaf ${report.seq} of the log. This page is a view of it.</footer>
+<footer>${words.footer(checkpoint.size, escapedMarkup(checkpoint.logId), `<code>${file.sha256}</code>`, seq)}</footer>
 </body>
 </html>
 `
 }
 
-type Times = (iso: string) => string
-
-/** Returns a function that writes a time with date, seconds and zone. */
-function timesIn(timeZone: string): Times {
-  const format = new Intl.DateTimeFormat('en-GB', {
+function timesIn(timeZone: string, { locale }: ReportTexts): Page['time'] {
+  const format = new Intl.DateTimeFormat(locale, {
     ...{ timeZone, day: 'numeric', month: 'short', year: 'numeric' },
     ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'short' },
   })
@@ -92,121 +103,115 @@ function recordedFrom({ clock, from }: Pick<Report, 'clock' | 'from'>): string |
   return clock.changeCount > clock.changes.length ? undefined : (clock.changes[0]?.at ?? null)
 }
 
-function figures(report: Report): string {
+function figures({ report, words }: Page): string {
   const { counts, evidence, gaps, clock } = report
   const isKnown = recordedFrom(report) !== null
   const items: [number | string, string][] = [
-    [counts.events.total, 'events recorded'],
-    [evidence ? evidence.events.recorded : '–', 'of them not signed'],
-    [counts.discrepancies.total, 'discrepancies'],
-    [gaps && (isKnown || gaps.count > 0) ? gaps.count : '–', 'camera gaps'],
-    [clock && isKnown ? clock.stepCount : '–', 'steps of the clock'],
-    [counts.incidents.opened, 'incidents reported'],
+    [counts.events.total, words.figures.events],
+    [evidence ? evidence.events.recorded : '–', words.figures.unsigned],
+    [counts.discrepancies.total, words.figures.discrepancies],
+    [gaps && (isKnown || gaps.count > 0) ? gaps.count : '–', words.figures.gaps],
+    [clock && isKnown ? clock.stepCount : '–', words.figures.steps],
+    [counts.incidents.opened, words.figures.incidents],
   ]
-  return `<ul class="figures">${items.map(([n, words]) => `<li><strong>${n}</strong>${words}</li>`).join('')}</ul>`
+  return `<ul class="figures">${items.map(([n, what]) => `<li><strong>${n}</strong>${what}</li>`).join('')}</ul>`
 }
 
-function evidenceSection({ evidence }: Report, time: Times): string {
-  if (!evidence) return section('Evidence', '<p>This report is of an earlier gateway, which did not say it.</p>')
+function evidenceSection({ report: { evidence }, words, time }: Page): string {
+  const { title, ...of } = words.evidence
+  if (!evidence) return section(title, `<p>${words.earlier}</p>`)
   const { events, oldestUnsigned, checkpoint, asksWitnesses } = evidence
-  const rows = [
-    row('Recorded only', events.recorded, 'on the disk of the gateway; no signature covers it yet'),
-    row('Signed', events.signed, 'a signed checkpoint of the log covers it'),
-    row('Witnessed', events.witnessed, 'another machine has cosigned the log with it'),
-    row('Timestamped', events.timestamped, 'a time stamp authority has stamped the log with it'),
-  ]
+  const states = ['recorded', 'signed', 'witnessed', 'timestamped'] as const
+  const rows = states.map((state) => row(of[state][0], events[state], of[state][1]))
   const unsigned = oldestUnsigned
-    ? `<p class="warn">The oldest event that is not signed is event ${oldestUnsigned.eventId} of ${time(oldestUnsigned.timestamp)}.</p>`
-    : '<p class="good">Every event of this period is covered by a signed checkpoint.</p>'
+    ? `<p class="warn">${of.oldest(oldestUnsigned.eventId, time(oldestUnsigned.timestamp))}</p>`
+    : `<p class="good">${of.allSigned}</p>`
   return section(
-    'Evidence',
+    title,
     `${unsigned}
-<p>Each event of the period is counted once, at the highest state that it had reached when this report was made.${asksWitnesses ? '' : ' No witness was configured.'}</p>
+<p>${of.counted}${asksWitnesses ? '' : ` ${of.noWitness}`}</p>
 <table><tbody>${rows.join('')}</tbody></table>
-${checkpoint ? checkpointPart(checkpoint, time) : '<p class="warn">No checkpoint could be signed for this report: the ledger did not match what had been signed before.</p>'}`,
+${checkpoint ? checkpointPart(checkpoint, words, time) : `<p class="warn">${of.notSigned}</p>`}`,
   )
 }
 
-function checkpointPart(checkpoint: NonNullable<NonNullable<Report['evidence']>['checkpoint']>, time: Times): string {
+function checkpointPart(
+  checkpoint: NonNullable<NonNullable<Report['evidence']>['checkpoint']>,
+  { checkpoint: words, none }: ReportTexts,
+  time: Page['time'],
+): string {
   const { size, rootHash, signedAt, matches, witnesses, timestampedAt, note } = checkpoint
-  const seen = witnesses.map(({ name, at }) => `${escapedMarkup(name)} at ${time(at)}`).join('<br>')
-  return `<h2>Checkpoint made for this report</h2>
-${matches ? '' : '<p class="warn">The leaves of the log do not give the root that was signed. The ledger was changed.</p>'}
+  const seen = witnesses.map(({ name, at }) => words.seen(escapedMarkup(name), time(at))).join('<br>')
+  return `<h2>${words.title}</h2>
+${matches ? '' : `<p class="warn">${words.mismatch}</p>`}
 <table><tbody>
-<tr><th scope="row">Leaves</th><td>${size}</td></tr>
-<tr><th scope="row">Root</th><td><code>${escapedMarkup(rootHash)}</code></td></tr>
-<tr><th scope="row">Signed</th><td>${time(signedAt)}</td></tr>
-<tr><th scope="row">Witnesses since then</th><td>${seen === '' ? 'none' : seen}</td></tr>
-<tr><th scope="row">Time stamp since then</th><td>${timestampedAt === null ? 'none' : time(timestampedAt)}</td></tr>
+<tr><th scope="row">${words.leaves}</th><td>${size}</td></tr>
+<tr><th scope="row">${words.root}</th><td><code>${escapedMarkup(rootHash)}</code></td></tr>
+<tr><th scope="row">${words.signed}</th><td>${time(signedAt)}</td></tr>
+<tr><th scope="row">${words.witnesses}</th><td>${seen === '' ? none : seen}</td></tr>
+<tr><th scope="row">${words.stamp}</th><td>${timestampedAt === null ? none : time(timestampedAt)}</td></tr>
 </tbody></table>
 <pre>${escapedMarkup(note)}</pre>`
 }
 
-const noRecord = (of: string): string =>
-  `<p class="warn">Nothing is known of ${of} in this period: the gateway has no record of that time.</p>`
-
 /** Says where the record of a gateway begins in the middle of a period. */
-function recordBegins(report: Report, time: Times): string {
+function recordBegins({ report, words, time }: Page): string {
   const from = recordedFrom(report)
-  return !from || from === report.from
-    ? ''
-    : `<p class="warn">Nothing is known of the time before ${time(from)}: there the record of the gateway begins.</p>`
+  return !from || from === report.from ? '' : `<p class="warn">${words.recordBegins(time(from))}</p>`
 }
 
-function gapsSection(report: Report, time: Times): string {
+function gapsSection(page: Page): string {
+  const { report, words, time, lasting } = page
   const { gaps } = report
-  if (!gaps) return section('Camera gaps', '<p>This report is of an earlier gateway, which did not say it.</p>')
-  const begins = recordBegins(report, time)
-  if (gaps.count === 0 && recordedFrom(report) === null) return section('Camera gaps', noRecord('the cameras'))
-  if (gaps.count === 0 && begins !== '')
-    return section('Camera gaps', `${begins}<p>No gap was recorded after that.</p>`)
-  if (gaps.count === 0) return section('Camera gaps', '<p class="good">No camera had a gap in this period.</p>')
-  const { longest, lasting } = gaps
+  const { title, ...of } = words.gaps
+  if (!gaps) return section(title, `<p>${words.earlier}</p>`)
+  const begins = recordBegins(page)
+  if (gaps.count === 0 && recordedFrom(report) === null)
+    return section(title, `<p class="warn">${words.noRecordOfCameras}</p>`)
+  if (gaps.count === 0 && begins !== '') return section(title, `${begins}<p>${of.noneAfter}</p>`)
+  if (gaps.count === 0) return section(title, `<p class="good">${of.none}</p>`)
+  const { longest } = gaps
+  const causeOf = (cause: string) => nameIn(of.causes, cause)
   const causes = Object.entries(gaps.byCause).map(([cause, one]) =>
-    row(cause.replaceAll('_', ' '), one.count, duration(one.seconds)),
+    row(causeOf(cause), one.count, lasting(one.seconds)),
   )
+  const until = longest?.to ? time(longest.to) : of.untilMade
   return section(
-    'Camera gaps',
+    title,
     `${begins}
-<p>${gaps.count} ${gaps.count === 1 ? 'time' : 'times'} a camera did not watch, ${duration(gaps.seconds)} together, over all cameras.
-${longest ? `The longest lasted ${duration(longest.seconds)} of this period: from ${time(longest.from)} to ${longest.to === null ? 'when this report was made' : time(longest.to)}, ${escapedMarkup(longest.cause.replaceAll('_', ' '))}.` : ''}</p>
-${lasting.length > 0 ? `<p class="warn">${lasting.length} had not ended when this report was made.</p>` : ''}
-<table><thead><tr><th scope="col">Cause</th><th scope="col" class="n">Gaps</th><th scope="col">Time</th></tr></thead><tbody>${causes.join('')}</tbody></table>`,
+<p>${of.sum(gaps.count, lasting(gaps.seconds))}
+${longest ? of.longest(lasting(longest.seconds), time(longest.from), until, escapedMarkup(causeOf(longest.cause))) : ''}</p>
+${gaps.lasting.length > 0 ? `<p class="warn">${of.lasting(gaps.lasting.length)}</p>` : ''}
+${table(of.columns, causes, 1)}`,
   )
 }
 
-function clockSection(report: Report, time: Times): string {
+function clockSection(page: Page): string {
+  const { report, words, time, lasting } = page
   const { clock, to } = report
-  if (!clock) return section('Clock', '<p>This report is of an earlier gateway, which did not say it.</p>')
-  if (recordedFrom(report) === null) return section('Clock', noRecord('the clock'))
-  const spans = untrusted(clock, to)
+  const { title, ...of } = words.clock
+  if (!clock) return section(title, `<p>${words.earlier}</p>`)
+  if (recordedFrom(report) === null) return section(title, `<p class="warn">${words.noRecordOfClock}</p>`)
   const states = Object.entries(clock.seconds).map(([state, seconds]) =>
-    row(clockWords[state] ?? state, duration(seconds), ''),
+    row(nameIn(of.states, state), lasting(seconds), ''),
   )
   const steps = clock.steps.map(
     ({ at, byMs, cause }) =>
-      `<tr><td>${time(at)}</td><td class="n">${byMs > 0 ? '+' : '−'}${duration(Math.abs(byMs) / 1000)}</td><td>${escapedMarkup(cause.replaceAll('_', ' '))}</td></tr>`,
+      `<tr><td>${time(at)}</td><td class="n">${byMs > 0 ? '+' : '−'}${lasting(Math.abs(byMs) / 1000)}</td><td>${escapedMarkup(nameIn(of.causes, cause))}</td></tr>`,
   )
-  const uncertain = spans.map(
+  const uncertain = untrusted(clock, to).map(
     ({ from, until, state }) =>
-      `<tr><td>${time(from)}</td><td>${time(until)}</td><td>${escapedMarkup(clockWords[state] ?? state)}</td></tr>`,
+      `<tr><td>${time(from)}</td><td>${time(until)}</td><td>${escapedMarkup(nameIn(of.states, state))}</td></tr>`,
   )
-  const more = clock.changeCount > clock.changes.length || clock.stepCount > clock.steps.length
+  const isMore = clock.changeCount > clock.changes.length || clock.stepCount > clock.steps.length
   return section(
-    'Clock',
-    `${recordBegins(report, time)}
+    title,
+    `${recordBegins(page)}
 <table><tbody>${states.join('')}</tbody></table>
-${uncertain.length === 0 ? '' : `<h2>When the clock was not known to be right</h2><table><thead><tr><th scope="col">From</th><th scope="col">To</th><th scope="col">State</th></tr></thead><tbody>${uncertain.join('')}</tbody></table>`}
-${steps.length === 0 ? '<p class="good">The clock was not set by more than 2 s.</p>' : `<h2>When the clock was set by more than 2 s</h2><table><thead><tr><th scope="col">New time</th><th scope="col" class="n">By</th><th scope="col">Cause</th></tr></thead><tbody>${steps.join('')}</tbody></table>`}
-${more ? '<p>Only the newest thousand are listed.</p>' : ''}`,
+${uncertain.length === 0 ? '' : `<h2>${of.uncertain}</h2>${table(of.uncertainColumns, uncertain)}`}
+${steps.length === 0 ? `<p class="good">${of.notSet}</p>` : `<h2>${of.steps}</h2>${table(of.stepColumns, steps, 1)}`}
+${isMore ? `<p>${of.more}</p>` : ''}`,
   )
-}
-
-const clockWords: Readonly<Record<string, string>> = {
-  synchronized: 'Synchronized, says a time service',
-  unsynchronized: 'Not synchronized, says a time service',
-  unknown: 'No time service answered',
-  stopped: 'The gateway did not run',
 }
 
 /** Returns the spans in which no time service called the clock synchronized, as far as changes are listed. */
@@ -218,67 +223,72 @@ function untrusted(clock: NonNullable<Report['clock']>, to: string) {
   )
 }
 
-function ledgerSection({ counts, selfVerifications }: Report): string {
+function ledgerSection({ report: { counts, selfVerifications }, words }: Page): string {
   const { events, slots, detections, incidents, units } = counts
-  const named = (title: string, of: Readonly<Record<string, number>>) =>
-    Object.entries(of).map(([name, n]) => row(`${title}: ${name.replaceAll('_', ' ')}`, n, ''))
+  const { title, ...of } = words.recorded
   const rows = [
-    ...named('Events', events.byType),
-    row('Recorded late', events.late, 'over 5 minutes after they happened, or behind others'),
-    row('Time not synchronized', events.unsynced, ''),
-    row('Corrections', events.corrections, 'events that correct others'),
-    row('Photos that the gateway holds', events.photos.held, ''),
-    row('Photos that a client names', events.photos.claimed, 'the gateway has no copy'),
-    row('People', events.operators, 'who recorded'),
-    ...selfVerifications.map(({ person, count }) => row('Verified the own placement', count, person)),
-    row('Slots occupied at the end', slots.occupied, `${slots.verified} verified, ${slots.disputed} disputed`),
-    row('Detections of motion', detections.total, ''),
-    ...named('Clips', detections.byClipStatus),
-    row('Incidents reported', incidents.opened, `${incidents.resolved} resolved in the period`),
-    row('Transport units registered', units.created, ''),
+    ...Object.entries(events.byType).map(([type, n]) => row(nameIn(of.events, type), n, '')),
+    row(of.late[0], events.late, of.late[1]),
+    row(of.unsynced, events.unsynced, ''),
+    row(of.corrections[0], events.corrections, of.corrections[1]),
+    row(of.held, events.photos.held, ''),
+    row(of.claimed[0], events.photos.claimed, of.claimed[1]),
+    row(of.people[0], events.operators, of.people[1]),
+    ...selfVerifications.map(({ person, count }) => row(of.ownVerified, count, person)),
+    row(of.occupied, slots.occupied, of.judged(slots.verified, slots.disputed)),
+    row(of.detections, detections.total, ''),
+    ...Object.entries(detections.byClipStatus).map(([status, n]) => row(nameIn(of.clips, status), n, '')),
+    row(of.incidents, incidents.opened, of.resolved(incidents.resolved)),
+    row(of.units, units.created, ''),
   ]
-  return section('What was recorded', `<table><tbody>${rows.join('')}</tbody></table>`)
+  return section(title, `<table><tbody>${rows.join('')}</tbody></table>`)
 }
 
-function discrepancySection({ discrepancies, counts }: Report, time: Times): string {
+function discrepancySection({ report: { discrepancies, counts }, words, time }: Page): string {
   const { total } = counts.discrepancies
-  if (total === 0) return section('Discrepancies', '<p class="good">None.</p>')
+  const { title, ...of } = words.discrepancies
+  if (total === 0) return section(title, `<p class="good">${of.none}</p>`)
   const rows = discrepancies.map(
     ({ timestamp, code, eventId, slot, assetBarcode }) =>
-      `<tr><td>${time(timestamp)}</td><td>${escapedMarkup(code)}</td><td>${escapedMarkup(slot)}</td><td>${escapedMarkup(assetBarcode)}</td><td class="n">${eventId}</td></tr>`,
+      `<tr><td>${time(timestamp)}</td><td>${escapedMarkup(nameIn(of.codes, code))}</td><td>${escapedMarkup(slot)}</td><td>${escapedMarkup(assetBarcode)}</td><td class="n">${eventId}</td></tr>`,
   )
-  return section(
-    'Discrepancies',
-    `<p>${total} in this period${total > rows.length ? `; the first ${rows.length} are listed here, more are in the file` : ''}.</p>
-<table><thead><tr><th scope="col">Time</th><th scope="col">What</th><th scope="col">Slot</th><th scope="col">Pallet</th><th scope="col" class="n">Event</th></tr></thead><tbody>${rows.join('')}</tbody></table>`,
-  )
+  return section(title, `<p>${of.count(total, rows.length)}</p>\n${table(of.columns, rows, 4)}`)
 }
 
-function fileSection({ file, id }: Report): string {
-  return section(
-    'How to check this report',
-    `<p>Fetch the file of report ${id} (<code>${escapedMarkup(file.url)}</code>) and compare its SHA-256 with the one below. <code>gatehouse ledger verify</code> compares it with the leaf of the log. Compare the checkpoint above with one that somebody else has kept: a witness, a receiver of webhooks, an earlier report.</p>`,
-  )
+function fileSection({ report: { file, id }, words }: Page): string {
+  const { title, how } = words.check
+  const url = `<code>${escapedMarkup(file.url)}</code>`
+  return section(title, `<p>${how(id, url, '<code>gatehouse ledger verify</code>')}</p>`)
 }
+
+/** Returns the word for what the report names; what it does not know it returns as it is written there. */
+const nameIn = (names: Readonly<Record<string, string>>, name: string): string =>
+  (Object.hasOwn(names, name) ? names[name] : undefined) ?? name.replaceAll('_', ' ')
 
 const section = (title: string, content: string): string => `<section><h2>${title}</h2>${content}</section>`
+
+/** `numbers`: the column that has them. */
+const table = (columns: readonly string[], rows: readonly string[], numbers?: number): string =>
+  `<table><thead><tr>${columns.map((name, i) => `<th scope="col"${i === numbers ? ' class="n"' : ''}>${name}</th>`).join('')}</tr></thead><tbody>${rows.join('')}</tbody></table>`
 
 const row = (title: string, value: number | string, words: string): string =>
   `<tr><th scope="row">${escapedMarkup(title)}</th><td class="n">${escapedMarkup(String(value))}</td><td>${escapedMarkup(words)}</td></tr>`
 
-/** Returns a length of time in at most two units, such as `2 h 5 min`. */
-function duration(seconds: number): string {
-  if (seconds < 60) return `${Math.round(seconds * 10) / 10} s`
-  const parts = [
-    [Math.floor(seconds / 86_400), 'd'],
-    [Math.floor(seconds / 3600) % 24, 'h'],
-    [Math.floor(seconds / 60) % 60, 'min'],
-    [Math.floor(seconds) % 60, 's'],
-  ] as const
-  const first = parts.findIndex(([n]) => n > 0)
-  return parts
-    .slice(first, first + 2)
-    .filter(([n]) => n > 0)
-    .map(([n, unit]) => `${n} ${unit}`)
-    .join(' ')
+function lastingIn({ locale, units }: ReportTexts): Page['lasting'] {
+  const tenths = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 })
+  return (seconds) => {
+    if (seconds < 60) return `${tenths.format(seconds)} ${units.s}`
+    const parts = [
+      [Math.floor(seconds / 86_400), units.d],
+      [Math.floor(seconds / 3600) % 24, units.h],
+      [Math.floor(seconds / 60) % 60, units.min],
+      [Math.floor(seconds) % 60, units.s],
+    ] as const
+    const first = parts.findIndex(([n]) => n > 0)
+    return parts
+      .slice(first, first + 2)
+      .filter(([n]) => n > 0)
+      .map(([n, unit]) => `${n} ${unit}`)
+      .join(' ')
+  }
 }

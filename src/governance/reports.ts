@@ -8,6 +8,7 @@ import {
   type Caller,
   countLimit,
   type FileAnswer,
+  type PageLanguage,
   type Reply,
   type RequestOrigin,
   timeCursor,
@@ -110,11 +111,11 @@ export class Reports {
   }
 
   /** Returns a report as a page to read and print, with times of the first warehouse's zone. Throws NOT_FOUND as `report`. */
-  async page(id: number | undefined, caller: Caller): Promise<string> {
+  async page(id: number | undefined, caller: Caller, language: PageLanguage): Promise<string> {
     const report = await this.report(id, caller)
     const { warehouse, log } = this.#needs
     const covered = warehouse.warehouses(caller).filter((one) => report.warehouses.includes(one.id))
-    return reportPage(report, { siteId: log.identity.siteId, warehouses: covered })
+    return reportPage(report, { siteId: log.identity.siteId, warehouses: covered }, language)
   }
 
   /** Newest first. Ends early when `signal` says that the client has gone. */

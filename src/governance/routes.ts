@@ -8,6 +8,8 @@ import {
   numericPath,
   onceHeaders,
   operation,
+  pageLanguage,
+  pageLanguages,
   rawAnswer,
   readTimeCursor,
   send,
@@ -162,8 +164,17 @@ const getReport = operation({
   tag,
   summary: 'One report',
   description:
-    'With the hash of its file, the size of the log from which it was made, how far its facts are secured, camera gaps and the trust in the clock. A page to print with `format=html` or an Accept header that names text/html and not JSON.',
-  input: { params, query: z.object({ format: z.enum(['json', 'html']).optional() }) },
+    'With the hash of its file, the size of the log from which it was made, how far its facts are secured, camera gaps and the trust in the clock. A page to print with `format=html` or an Accept header that names text/html and not JSON, in English or German.',
+  input: {
+    params,
+    query: z.object({
+      format: z.enum(['json', 'html']).optional(),
+      language: z
+        .enum(pageLanguages)
+        .optional()
+        .openapi({ description: 'of the page to print; default: by Accept-Language, else en' }),
+    }),
+  },
   success: {
     200: { description: 'The report', schema: ReportResource, mediaType: ['application/json', 'text/html'] },
   },
@@ -271,8 +282,11 @@ function reportRoutes(api: Api, reports: Reports): void {
     if ((c.req.valid('query').format ?? preferred(c.req.header('accept'))) === 'json') {
       return sendResource(c, await reports.report(id, c.get('caller')))
     }
+    const language = pageLanguage(c)
+    c.header('Vary', 'Accept, Accept-Language')
+    c.header('Content-Language', language)
     c.header('Content-Security-Policy', reportPolicy)
-    return rawAnswer(c.html(await reports.page(id, c.get('caller'))) as Response)
+    return rawAnswer(c.html(await reports.page(id, c.get('caller'), language)) as Response)
   })
 
   api.openapi(getReportFile, (c) => {

@@ -56,6 +56,7 @@ export { asOpenApi30 } from './openapi-30.ts'
 export { operation } from './operation.ts'
 export { isOpening, type OutSocket, openSocket } from './out-socket.ts'
 export { type PackedText, packText } from './packed-text.ts'
+export { type PageLanguage, pageLanguage, pageLanguages } from './page-language.ts'
 export {
   allQuery,
   countLimit,

@@ -1,6 +1,10 @@
 import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
+import { gapCauses } from '../../src/cameras/watch.ts'
 import { databaseFile } from '../../src/database/index.ts'
+import { contradictions } from '../../src/governance/compliance.ts'
+import { reportPageTexts } from '../../src/governance/report-page-texts.ts'
+import { clockStates } from '../../src/platform/index.ts'
 import { plainWords } from '../../src/video/problems.ts'
 import { openCheckpoint } from '../support/evidence/checkpoint.ts'
 import { newSigner } from '../support/evidence/forge.ts'
@@ -190,6 +194,48 @@ t.test('a page of a time of which the gateway has no record says that, and calls
     'Nothing is known of the time before 2 Mar 2026, 09:06:30 CET: there the record of the gateway begins.',
   )
   t.match(begun, '3 times a camera did not watch')
+})
+
+t.test(
+  'the page of a report is in German for who wants it, with times of the hall, and the report is the same',
+  async (t) => {
+    const gateway = await darkHall(t)
+    await record(gateway, 'P-1', 'P-2')
+    await generate(gateway)
+    const file = async () => (await gateway.ask('GET', `${path}/1/file`, { by: people.sven })).text
+    const before = await file()
+    const ask = (query: string, languages?: string) =>
+      gateway.api.request(`${path}/1?format=html${query}`, {
+        headers: signedIn(people.sven, languages ? { 'Accept-Language': languages } : {}),
+      })
+    const page = await ask('&language=de')
+    t.equal(page.headers.get('content-language'), 'de')
+    const text = await page.text()
+    t.match(text, '<html lang="de">')
+    t.match(text, 'Compliance-Bericht 1')
+    t.match(text, 'Von 2. März 2026, 01:00:00 MEZ bis vor 3. März 2026, 01:00:00 MEZ')
+    t.match(text, '3-mal sah eine Kamera nicht zu, zusammen 2 Min. 52 s, über alle Kameras.')
+    t.match(text, '<th scope="row">Kamera offline</th>')
+    t.match(text, '<td>der Stellplatz war frei</td>')
+    const said = text.replaceAll(/<(style|code|pre)>[\s\S]*?<\/\1>/g, '')
+    t.notMatch(said, /\b(?:the|of|with|and|recorded|placed|gateway was)\b/i, 'nothing is English')
+    const texts = [await ask('', 'de-AT,en;q=0.5'), await ask('&language=en', 'de')]
+    t.equal(await texts[0]?.text(), text)
+    t.match(texts[0]?.headers.get('vary'), /Accept-Language/)
+    t.match(await texts[1]?.text(), 'Compliance report 1')
+    t.equal((await ask('&language=fr')).status, 400)
+    t.equal(await file(), before)
+  },
+)
+
+t.test('the page of a report has words in both languages for all that a report may name', (t) => {
+  const words = Object.values(reportPageTexts)
+  for (const { gaps, clock, discrepancies } of words) {
+    t.same(Object.keys(gaps.causes).toSorted(), [...gapCauses].toSorted())
+    t.same(Object.keys(clock.states).toSorted(), [...clockStates, 'stopped'].toSorted())
+    t.same(Object.keys(discrepancies.codes).toSorted(), [...contradictions, 'DISPUTED'].toSorted())
+  }
+  t.end()
 })
 
 t.test('a report is a page to print, which runs and loads nothing', async (t) => {

@@ -2,6 +2,7 @@ import { Frame, useActs } from './acts.tsx'
 import type { List, Warehouse } from './answers.ts'
 import { ask, Refused } from './ask.ts'
 import { Icon } from './icons.tsx'
+import { language } from './language.ts'
 import { lasting, moment } from './moments.ts'
 import { Fact } from './move.tsx'
 import { reportTexts as words } from './report-texts.ts'
@@ -123,7 +124,12 @@ const Facts = ({ report, timeZone }: Props) => (
       <Fact name={words.sha256} value={report.file.sha256} />
     </dl>
     <p class="muted">{words.by(report.createdBy, moment(report.createdAt, timeZone))}</p>
-    <a class="button strong" href={`${reportsApi}/${report.id}?format=html`} target="_blank" rel="noopener">
+    <a
+      class="button strong"
+      href={`${reportsApi}/${report.id}?format=html&language=${language}`}
+      target="_blank"
+      rel="noopener"
+    >
       <Icon name="print" /> {words.open}
     </a>
     <a class="button" href={`${reportsApi}/${report.id}/file`} download={`report-${report.id}.json`}>
