@@ -123,6 +123,29 @@ t.test('a suffix that comes twice ends one scan, and the same pallet scanned aga
   t.end()
 })
 
+t.test('a key that a busy device brings late belongs to its scan by its own time', (t) => {
+  const desk = new Desk()
+  desk.type('P-00', 4)
+  // The page waited for longer than a scanner’s gap; the next key was made 4 ms after the one before.
+  desk.silence(200)
+  desk.nowMs -= 200
+  desk.type('2-02', 4)
+  t.same(desk.press('Enter', 4), { kind: 'scan', code: 'P-002-02' })
+  t.end()
+})
+
+t.test('a modifier in the middle of a scan belongs to it, and one that a person presses does not', (t) => {
+  const desk = new Desk()
+  t.same(desk.press('Shift', 1000), { kind: 'other' })
+  desk.press('V', 4)
+  t.same(desk.press('Shift', 4), { kind: 'more' })
+  desk.type('D-1', 4)
+  t.same(desk.press('Enter', 4), { kind: 'scan', code: 'VD-1' })
+  desk.press('v', 300)
+  t.same(desk.press('Shift', 120), { kind: 'other' })
+  t.end()
+})
+
 t.test('ten scans a second: none is lost, doubled or run into the next', (t) => {
   const desk = new Desk()
   const codes = Array.from({ length: 200 }, (_, n) => `PALLET-${String(n).padStart(5, '0')}`)

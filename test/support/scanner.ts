@@ -1,5 +1,7 @@
 import type { CDPSession, Page } from 'playwright-core'
 
+const codes: Readonly<Record<string, number>> = { Enter: 13, Tab: 9, Shift: 16 }
+
 type Press = { key: string; altKey?: boolean }
 
 /** A scanner at the keyboard of the browser: its keys come in steps of `gapMs`, by the clock of the keyboard. */
@@ -11,16 +13,34 @@ export class Scanner {
     this.#keys = keys
   }
 
-  async scan(code: string, { gapMs = 4, ends = ['Enter'], altKey = false } = {}): Promise<void> {
+  /** `shifts`: it presses Shift for capital letters. `lateAfter`: so many keys come in time, and the rest only when the page has waited for 150 ms. */
+  async scan(
+    code: string,
+    { gapMs = 4, ends = ['Enter'] as readonly string[], altKey = false, shifts = false, lateAfter = 0 } = {},
+  ): Promise<void> {
     this.#nowS = Math.max(this.#nowS + 0.3, Date.now() / 1000)
-    // All at once, as a keyboard queues them: waiting for each would make pauses that the scanner did not make.
-    await Promise.all([...code, ...ends].flatMap((key) => this.#press({ key, altKey }, gapMs)))
+    const keys = [...code, ...ends]
+    for (const part of [keys.slice(0, lateAfter), keys.slice(lateAfter)]) {
+      // All at once, as a keyboard queues them: waiting for each would make pauses that the scanner did not make.
+      await Promise.all(
+        part.flatMap((key) => [
+          ...(shifts && /[A-Z]/.test(key) && key.length === 1 ? this.#press({ key: 'Shift' }, gapMs) : []),
+          ...this.#press({ key, altKey }, gapMs),
+        ]),
+      )
+      if (part.length < keys.length && part.length === lateAfter) await this.#pageWaits(150)
+    }
+  }
+
+  async #pageWaits(ms: number): Promise<void> {
+    const expression = `new Promise((then) => setTimeout(then, ${ms}))`
+    await this.#keys.send('Runtime.evaluate', { expression, awaitPromise: true })
   }
 
   #press({ key, altKey }: Press, gapMs: number): Promise<unknown>[] {
     this.#nowS += gapMs / 1000
     const text = key === 'Enter' ? '\r' : key.length === 1 && !altKey ? key : undefined
-    const windowsVirtualKeyCode = key === 'Enter' ? 13 : key === 'Tab' ? 9 : key.toUpperCase().charCodeAt(0)
+    const windowsVirtualKeyCode = codes[key] ?? key.toUpperCase().charCodeAt(0)
     const common = { key, modifiers: altKey ? 1 : 0, windowsVirtualKeyCode, timestamp: this.#nowS }
     return [
       this.#keys.send('Input.dispatchKeyEvent', {

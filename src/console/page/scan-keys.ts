@@ -1,4 +1,4 @@
-import { afterSilence, atRest, longestGapMs, pressed, type Reading, released } from './wedge.ts'
+import { afterSilence, atRest, fewestWithoutSuffix, longestGapMs, pressed, type Reading, released } from './wedge.ts'
 
 type Field = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
 type Before = {
@@ -8,8 +8,42 @@ type Before = {
   readonly end: number | null
 }
 
+/** Keys of a scanner that a busy device brings late are waited for, where the code would be cut. */
+const latestKeyMs = 300
+
 /** Keys that this page sends again itself. */
 const resent = new WeakSet<Event>()
+
+/** Keys outside of fields, held back until it is known whether they are of a scan. */
+class HeldKeys {
+  #keys: { readonly event: KeyboardEvent; readonly target: EventTarget }[] = []
+
+  hold(event: KeyboardEvent): void {
+    holdBack(event)
+    if (event.target) this.#keys.push({ event, target: event.target })
+  }
+
+  /** Gives the page what was typed. */
+  sendOn(): void {
+    for (const { event, target } of this.drop()) {
+      const again = new KeyboardEvent(event.type, event)
+      resent.add(again)
+      target.dispatchEvent(again)
+    }
+  }
+
+  /** Forgets them, and returns what they were. */
+  drop() {
+    const keys = this.#keys
+    this.#keys = []
+    return keys
+  }
+}
+
+function holdBack(event: KeyboardEvent): void {
+  event.preventDefault()
+  event.stopImmediatePropagation()
+}
 
 /**
  * Listens on the whole page for scans, whatever has the focus, and calls `onScan` with each. In a field, what the scanner
@@ -19,53 +53,49 @@ const resent = new WeakSet<Event>()
 export function listenForScans(onScan: (code: string) => void): () => void {
   let state = atRest
   let before: Before | undefined
-  let held: { event: KeyboardEvent; target: EventTarget }[] = []
   let timer = 0
+  const held = new HeldKeys()
 
-  const sendOn = () => {
-    const events = held
-    held = []
-    for (const { event, target } of events) {
-      const again = new KeyboardEvent(event.type, event)
-      resent.add(again)
-      target.dispatchEvent(again)
-    }
+  /** Takes the code of a scanner without a suffix; in a field a suffix is needed. Returns whether there was one. */
+  const takeSilent = (atMs: number): boolean => {
+    if (before) return false
+    const [next, reading] = afterSilence(state, atMs)
+    if (reading.kind !== 'scan') return false
+    state = next
+    scanned(reading.code)
+    return true
   }
   const silent = () => {
-    const [next, reading] = afterSilence(state, performance.now())
-    state = next
-    if (reading.kind === 'scan' && !before) return scanned(reading.code)
-    sendOn()
+    if (!takeSilent(performance.now())) held.sendOn()
   }
   const scanned = (code: string) => {
-    held = []
+    held.drop()
     if (before) putBack(before)
     before = undefined
     onScan(code)
   }
-  const holdBack = (event: KeyboardEvent) => {
-    event.preventDefault()
-    event.stopImmediatePropagation()
-  }
   const take = (event: KeyboardEvent, reading: Reading) => {
     clearTimeout(timer)
     const field = fieldOf(event.target)
-    if (reading.kind === 'other') return sendOn()
+    if (reading.kind === 'other') return held.sendOn()
     if (reading.kind === 'first') {
-      sendOn()
+      held.sendOn()
       before = field && { field, ...selectionOf(field) }
     }
     if (reading.kind === 'scan' || reading.kind === 'echo') holdBack(event)
     else if (!field && event.type === 'keydown' && (reading.kind === 'more' || isPlain(event))) {
-      holdBack(event)
-      if (event.target) held.push({ event, target: event.target })
+      held.hold(event)
     }
     if (reading.kind === 'scan') scanned(reading.code)
-    else if (reading.kind !== 'echo') timer = window.setTimeout(silent, longestGapMs + 10)
+    else if (reading.kind !== 'echo') {
+      const mayBeCode = !before && state.run.length >= fewestWithoutSuffix
+      timer = window.setTimeout(silent, mayBeCode ? latestKeyMs : longestGapMs + 10)
+    }
   }
   const down = (event: KeyboardEvent) => {
     if (resent.has(event) || event.isComposing) return
     const { key, code, altKey, ctrlKey, metaKey, repeat, timeStamp: atMs } = event
+    takeSilent(atMs)
     const [next, reading] = pressed(state, { key, code, altKey, ctrlKey, metaKey, repeat, atMs })
     state = next
     take(event, reading)

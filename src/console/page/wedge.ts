@@ -50,7 +50,7 @@ export const longestGapMs = 50
 const longestMeanMs = 35
 const fewestCharacters = 3
 /** A run without Enter or Tab is a scan when it is longer and the keys then stay away. */
-const fewestWithoutSuffix = 6
+export const fewestWithoutSuffix = 6
 const echoMs = 150
 const GS = '\x1d'
 /** What scanners send by Ctrl in place of a control character. */
@@ -59,9 +59,11 @@ const byCtrl: Readonly<Record<string, string>> = { ']': GS, j: 'Enter', m: 'Ente
 /** Takes a key that went down; returns the new state and what the key is. */
 export function pressed(state: WedgeState, press: KeyPress): readonly [WedgeState, Reading] {
   if (press.key === 'Alt') return [{ ...state, altDigits: '' }, { kind: isRunning(state, press) ? 'more' : 'other' }]
-  // Modifiers say nothing by themselves, and a text that comes by an input method arrives without keys.
-  if (['Shift', 'Control', 'AltGraph', 'CapsLock', 'NumLock', 'Unidentified', 'Process'].includes(press.key))
-    return [state, { kind: 'other' }]
+  // Modifiers say nothing by themselves; a scanner presses them in the middle of a code, such as for a capital letter.
+  if (['Shift', 'Control', 'AltGraph', 'CapsLock', 'NumLock'].includes(press.key))
+    return [state, { kind: isRunning(state, press) ? 'more' : 'other' }]
+  // A text that comes by an input method arrives without keys.
+  if (['Unidentified', 'Process'].includes(press.key)) return [state, { kind: 'other' }]
   // A held key is no scan; some systems report it in the middle of one.
   if (press.repeat) return isRunning(state, press) ? [state, { kind: 'more' }] : rest(state)
   if (state.altDigits !== undefined && press.altKey) return inAltCode(state, state.altDigits, press)
@@ -80,11 +82,14 @@ export function released(state: WedgeState, key: string, atMs: number): readonly
   return altDigits === '' ? [up, { kind: 'other' }] : taken(up, characterOf(altDigits), atMs)
 }
 
-/** Returns the scan of a scanner without a suffix, when no key came for longer than a scanner's gap. */
+/**
+ * Returns the scan of a scanner without a suffix, when no key came for longer than a scanner's gap. Else the run stays: a busy device may
+ * bring the next key late, and the time of that key says whether it belongs to the run.
+ */
 export function afterSilence(state: WedgeState, atMs: number): readonly [WedgeState, Reading] {
   if (atMs - state.lastMs <= longestGapMs) return [state, { kind: 'other' }]
   const isScan = state.run.length >= fewestWithoutSuffix && isFast(state)
-  return isScan ? scanned(state, state.lastMs) : rest(state)
+  return isScan ? scanned(state, state.lastMs) : [state, { kind: 'other' }]
 }
 
 function taken(state: WedgeState, character: string, atMs: number): readonly [WedgeState, Reading] {
