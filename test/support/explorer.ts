@@ -283,6 +283,12 @@ async function deadEnd(page: Page): Promise<string | undefined> {
   const filled = "(document.querySelector('main:not(.gate), .gate form')?.innerText ?? '').trim().length > 10"
   const isFilled = await isSoon(page, filled, patienceMs)
   if (!isFilled) return 'nothing is shown'
+  // A sign-in that has ended may come over the view in the middle of a look: then what lies above is looked at anew.
+  for (let looks = 0; looks < 2; looks += 1) if (await leadsAway(page)) return undefined
+  return 'nothing leads away'
+}
+
+async function leadsAway(page: Page): Promise<boolean> {
   // What lies below an open dialog cannot be reached.
   const top = page.locator('dialog:modal').last()
   const shown = (await top.isVisible()) ? top : page.locator('body')
@@ -297,7 +303,7 @@ async function deadEnd(page: Page): Promise<string | undefined> {
       () => true,
       () => false,
     )
-    if (works) return undefined
+    if (works) return true
   }
-  return 'nothing leads away'
+  return false
 }
