@@ -72,6 +72,22 @@ t.test('a scan opens its story from anywhere, and nothing of it stays in a field
   t.same(faults, [], 'no error, and nothing that the content security policy had to stop')
 })
 
+t.test('times of a story are those of the hall, also after a question that failed', inBrowser, async (t) => {
+  const at = await place(t)
+  await story(at)
+  const { body } = await at.gateway.ask('GET', '/api/whms/events?limit=1&asset_barcode=P-1', { by: people.sven })
+  const clockIn = (timeZone: string) =>
+    new Date(body.data[0].timestamp).toLocaleTimeString('en-GB', { timeZone, timeStyle: 'medium' })
+  const { page } = await open(t, browser, `${at.url}find/P-1`, { timezoneId: 'America/New_York' })
+  await page.clock.install()
+  await page.route('**/api/whms/warehouses', (route) => route.abort(), { times: 1 })
+  await signIn(page, 'sven')
+  await page.getByText(clockIn('America/New_York')).first().waitFor()
+  await page.clock.fastForward(16_000)
+  await page.getByText(clockIn('Europe/Berlin')).first().waitFor()
+  t.equal(await page.getByText(clockIn('America/New_York')).count(), 0)
+})
+
 t.test('a pallet tells its story, proves a move in the browser, and shows the past', inBrowser, async (t) => {
   const at = await place(t)
   await story(at)

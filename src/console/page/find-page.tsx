@@ -16,7 +16,6 @@ import { aroundTexts } from './around-texts.ts'
 import { ask, gatewayNow, Refused } from './ask.ts'
 import { Bar } from './bar.tsx'
 import { kilograms } from './counting.ts'
-import { useEffect } from './effect.ts'
 import { CountsHere, SameGoods, SmallPlan } from './find-around.tsx'
 import { IncidentsOf } from './find-incidents.tsx'
 import { findTexts as words } from './find-texts.ts'
@@ -107,16 +106,15 @@ const Looked = ({ code, at, signed, caller, onLeft }: LookedProps) => {
   )
 }
 
+/** Returns the zone of the hall. It is asked for until it is known, as times would be those of the device else. A link that expires has none. */
 function useTimeZone(isSignedIn: boolean): string | undefined {
-  const [timeZone, setTimeZone] = useState<string | undefined>(undefined)
-  useEffect(() => {
-    if (!isSignedIn) return
-    ask<List<Warehouse>>('/api/whms/warehouses').then(
-      ({ data }) => setTimeZone(data[0]?.timezone),
-      () => {},
-    )
-  }, [])
-  return timeZone
+  const { answer } = useLive(
+    async () => (isSignedIn ? await ask<List<Warehouse>>('/api/whms/warehouses') : { data: [] }),
+    [],
+    () => {},
+    { isUrgent: true, isFixed: true },
+  )
+  return answer?.data[0]?.timezone
 }
 
 /** Whether what the gateway sent changes what is found: a move of this pallet, or one in its slot. */
