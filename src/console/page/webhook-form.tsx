@@ -68,7 +68,7 @@ export const WebhookForm = ({ heading, button, done, webhook, types, isBusy, onA
               {types
                 .filter((one) => one.group === group)
                 .map(({ type, trigger }) => (
-                  <label key={type} title={trigger}>
+                  <label key={type} title={trigger} lang="en">
                     <input
                       type="checkbox"
                       name="events"

@@ -22,7 +22,7 @@ export const Secret = ({ secret, url, onDone }: { secret: string; url: string; o
             onClick={() =>
               navigator.clipboard.writeText(secret).then(
                 () => setSaid(words.copied),
-                () => {},
+                () => setSaid(words.notCopied),
               )
             }
           >
