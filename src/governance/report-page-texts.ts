@@ -173,19 +173,19 @@ const german: typeof english = {
   evidence: {
     title: 'Nachweise',
     recorded: ['Nur aufgezeichnet', 'auf der Platte des Gateways; noch keine Signatur schließt sie ein'],
-    signed: ['Signiert', 'ein signierter Checkpoint des Logs schließt sie ein'],
+    signed: ['Signiert', 'ein signierter Stand des Logs schließt sie ein'],
     witnessed: ['Von Zeugen gesehen', 'ein anderer Rechner hat das Log mit ihnen gegengezeichnet'],
     timestamped: ['Mit Zeitstempel', 'ein Zeitstempeldienst hat das Log mit ihnen gestempelt'],
     oldest: (id, at) => `Das älteste nicht signierte Ereignis ist Ereignis ${id} vom ${at}.`,
-    allSigned: 'Ein signierter Checkpoint schließt jedes Ereignis dieses Zeitraums ein.',
+    allSigned: 'Ein signierter Stand des Logs schließt jedes Ereignis dieses Zeitraums ein.',
     counted:
       'Jedes Ereignis des Zeitraums zählt einmal, im höchsten Zustand, den es bei der Erstellung dieses Berichts erreicht hatte.',
     noWitness: 'Es war kein Zeuge eingerichtet.',
     notSigned:
-      'Für diesen Bericht konnte kein Checkpoint signiert werden: Das Lagerbuch passte nicht zu dem, was vorher signiert wurde.',
+      'Für diesen Bericht konnte das Log nicht signiert werden: Das Lagerbuch passte nicht zu dem, was vorher signiert wurde.',
   },
   checkpoint: {
-    title: 'Für diesen Bericht signierter Checkpoint',
+    title: 'Für diesen Bericht signierter Stand des Logs',
     mismatch: 'Die Einträge des Logs ergeben nicht die signierte Wurzel. Das Lagerbuch wurde verändert.',
     leaves: 'Einträge',
     root: 'Wurzel',
@@ -264,7 +264,7 @@ const german: typeof english = {
     clips: { recorded: 'mit Clip', cooldown: 'in der Pause nach einem Clip', lost: 'Clip verloren' },
     incidents: 'Gemeldete Vorfälle',
     resolved: (n) => `${n} im Zeitraum gelöst`,
-    units: 'Erfasste Transporteinheiten',
+    units: 'Angemeldete Transporteinheiten',
   },
   discrepancies: {
     title: 'Widersprüche',
@@ -289,7 +289,7 @@ const german: typeof english = {
   check: {
     title: 'Wie dieser Bericht zu prüfen ist',
     how: (id, url, verify) =>
-      `Laden Sie die Datei von Bericht ${id} (${url}) und vergleichen Sie ihren SHA-256 mit dem unten. ${verify} vergleicht ihn mit dem Eintrag im Log. Vergleichen Sie den Checkpoint oben mit einem, den jemand anderes aufbewahrt hat: ein Zeuge, ein Empfänger von Webhooks, ein früherer Bericht.`,
+      `Laden Sie die Datei von Bericht ${id} (${url}) und vergleichen Sie ihren SHA-256 mit dem unten. ${verify} vergleicht ihn mit dem Eintrag im Log. Vergleichen Sie den signierten Stand oben mit einem, den jemand anderes aufbewahrt hat: ein Zeuge, ein Empfänger von Webhooks, ein früherer Bericht.`,
   },
 }
 

@@ -177,7 +177,7 @@ t.test('a viewer looks and is offered nothing else; a German browser reads Germa
   await page.goto(`${url}units/${first}`)
   await page.getByRole('heading', { name: 'Verlauf' }).waitFor()
   t.equal(await page.getByRole('region', { name: 'Was zu tun ist' }).count(), 0)
-  t.match(await page.locator('main').innerText(), /eingelagert in A-01-01/)
+  t.match(await page.locator('main').innerText(), /eingelagert auf A-01-01/)
 })
 
 t.test('a unit is in its stage since it came there, whatever was recorded of it later', (t) => {

@@ -397,7 +397,7 @@ const german: Omit<typeof english, 'kinds'> & { readonly kinds: Record<keyof typ
       '„journalctl -u gatehouse-update“ auf dem Gerät zeigt den Grund.',
     ],
     'update.refused': [
-      'Ein neueres System wurde an einer Kopie des Ledgers geprüft und bestand nicht. Das Gerät läuft mit seinem weiter.',
+      'Ein neueres System wurde an einer Kopie des Lagerbuchs geprüft und bestand nicht. Das Gerät läuft mit seinem weiter.',
       '„gatehouse doctor“ zeigt die Gründe und den Befehl, der das System trotzdem nimmt.',
     ],
     'update.fell_back': [
@@ -409,15 +409,15 @@ const german: Omit<typeof english, 'kinds'> & { readonly kinds: Record<keyof typ
       'Die Zeile der Meldung richten. „gatehouse config check“ sagt, ob es stimmt; dann neu laden.',
     ],
     'webhook.failing': [
-      'Ein Empfänger weist ab oder antwortet nicht. Seine Lieferungen warten und werden wieder versucht.',
-      'Webhooks öffnen: bei jeder Lieferung steht, was der Empfänger geantwortet hat. Sein Betreiber muss es richten.',
+      'Ein Empfänger weist ab oder antwortet nicht. Seine Zustellungen warten und werden wieder versucht.',
+      'Webhooks öffnen: bei jeder Zustellung steht, was der Empfänger geantwortet hat. Sein Betreiber muss es richten.',
     ],
     'webhook.disabled': [
-      'Ein Empfänger ging so lange fehl, dass sein Webhook abgeschaltet wurde. Nichts ist verloren; Lieferungen warten.',
+      'Ein Empfänger ging so lange fehl, dass sein Webhook abgeschaltet wurde. Nichts ist verloren; Zustellungen warten.',
       'Ist er gerichtet, in den Webhooks einen Test senden und fortsetzen. Ein guter Test alle 15 Minuten tut das auch.',
     ],
     'webhook.offline': [
-      'Das Gerät kommt nicht aus dem Haus. Lieferungen warten, nichts zählt als fehlgeschlagen.',
+      'Das Gerät kommt nicht aus dem Haus. Zustellungen warten, nichts zählt als fehlgeschlagen.',
       'Leitung und Router ansehen. Alles wird gesendet, wenn sie wieder da ist.',
     ],
     'cameras.unwatched': [

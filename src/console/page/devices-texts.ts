@@ -86,7 +86,7 @@ const german: typeof english = {
   enrolKiosk: (url) => `Auf dem Bildschirm ${url}/wall öffnen und den Code lesen oder eintippen. Er gilt einmal.`,
   until: (when) => `Der Code gilt bis ${when}.`,
   code: 'Code zum Eintippen',
-  ca: 'Fingerabdruck der CA dieses Geräts (SHA-256)',
+  ca: 'Fingerabdruck der CA dieses Gateways (SHA-256)',
   caNone: 'Dieses Gateway hat keine eigene CA; mit „gatehouse tls init“ bekommt es eine, der Geräte trauen.',
   qr: (name) => `QR-Code, der ${name} registriert`,
   hide: 'Fertig, Code ausblenden',

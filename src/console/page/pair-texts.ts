@@ -31,7 +31,7 @@ const german: typeof english = {
   compare:
     'Stellen Sie sich davor und vergleichen Sie: Bestätigen Sie nur einen Bildschirm, der diesen Code zeigt. Er wird diese Halle allen zeigen, die vorbeigehen, und er liest nur.',
   name: 'Name des Bildschirms',
-  nameHelp: 'Buchstaben, Ziffern, Punkt, Unterstrich und Bindestrich. So heißt er in der Geräteliste und im Prüfpfad.',
+  nameHelp: 'Buchstaben, Ziffern, Punkt, Unterstrich und Bindestrich. So heißt er in der Geräteliste und im Protokoll.',
   warehouses: 'Was er zeigt',
   warehousesHelp: 'Ohne Auswahl: jedes Lager, das jemand mit der Rolle „viewer“ sieht.',
   confirm: 'Diesen Bildschirm registrieren',

@@ -107,7 +107,7 @@ const german: typeof english = {
   leaveKept: 'Was geändert ist, ist nicht gespeichert. Dieser Browser behält es für Sie, bis Sie wiederkommen. Weiter?',
   back: (when) => `Was Sie am ${when} nicht gespeichert hatten, ist wieder da. „Alles verwerfen“ nimmt es weg.`,
   leftOut: (what) => `Was sich seither geändert hat, ist weggefallen: ${what}.`,
-  eachAlone: 'Jede Änderung wird für sich gespeichert, mit einem Eintrag im Prüfpfad.',
+  eachAlone: 'Jede Änderung wird für sich gespeichert, mit einem Eintrag im Protokoll.',
   csv: 'Als CSV herunterladen',
   csvHelp: 'Die Liste dieses Lagers, wie sie gespeichert ist, für „gatehouse import slots“.',
 }

@@ -73,7 +73,7 @@ const german: typeof english = {
   one: (id) => `Bericht ${id}`,
   count: (n, hasMore) => (n === 0 ? 'Keine.' : `${n}${hasMore ? ' und weitere' : ''}, neueste zuerst.`),
   make: 'Compliance-Bericht erstellen',
-  what: 'Was in diesen Tagen auf der Fläche geschah, wie weit es gesichert ist und wann Kameras nicht sahen. Er entsteht aus dem Log: dasselbe Log ergibt denselben Bericht.',
+  what: 'Was in diesen Tagen in der Halle geschah, wie weit es gesichert ist und wann Kameras nicht sahen. Er entsteht aus dem Log: dasselbe Log ergibt denselben Bericht.',
   from: 'Erster Tag',
   to: 'Letzter Tag',
   quick: { yesterday: 'Gestern', week: 'Letzte 7 Tage', month: 'Letzter Monat' },
@@ -114,7 +114,7 @@ const german: typeof english = {
   numbers: 'Was er zählt',
   counts: {
     events: 'Bewegungen und Urteile',
-    late: 'verspätet erfasst',
+    late: 'verspätet gebucht',
     corrections: 'Korrekturen',
     photos: 'mit hier gehaltenem Foto',
     people: 'verschiedene Personen',

@@ -129,7 +129,7 @@ const german: typeof english = {
     memoryAvailableBytes: 'Freier Speicher',
     events: 'Einträge im Log je Minute',
     camerasOnline: 'Kameras mit Bild',
-    deliveriesWaiting: 'Wartende Nachrichten',
+    deliveriesWaiting: 'Wartende Zustellungen',
     uploadsWaiting: 'Wartende Uploads',
   },
   moment: 'Zeit',

@@ -5,6 +5,7 @@ import { follow, pageOfCode } from './address.ts'
 import type { List, PlacementEvent, SignedIn, Warehouse } from './answers.ts'
 import { ask, gatewayNow, Refused } from './ask.ts'
 import { askNewest } from './asking.ts'
+import { kilograms } from './counting.ts'
 import type { Heard } from './heard.ts'
 import { Icon } from './icons.tsx'
 import { KeptPhoto } from './kept-photo.tsx'
@@ -316,7 +317,7 @@ const Weigh = ({ acts, onWeight }: { acts: Acts; onWeight: (kg: number, said: st
     const isWeight = typed.trim() !== '' && Number.isFinite(kg) && kg >= 0
     setWrong(!isWeight)
     if (!isWeight) return document.getElementById('unit-weight')?.focus()
-    if (await onWeight(kg, words.weighed(String(kg)))) setTyped('')
+    if (await onWeight(kg, words.weighed(kilograms(kg)))) setTyped('')
   }
   return (
     <details>

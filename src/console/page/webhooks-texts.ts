@@ -70,18 +70,18 @@ const german: typeof english = {
   all: 'Alle Webhooks',
   noSuch: 'Diesen Webhook gibt es nicht; vielleicht wurde er gelöscht.',
   delivering: 'liefert',
-  paused: 'angehalten, Lieferungen warten',
+  paused: 'angehalten, Zustellungen warten',
   failing: (n) => `geht fehl: ${n} in Folge`,
-  disabled: (n) => `abgeschaltet nach ${n} Fehlern; Lieferungen warten`,
+  disabled: (n) => `abgeschaltet nach ${n} Fehlern; Zustellungen warten`,
   types: (n) => `${n} ${n === 1 ? 'Ereignisart' : 'Ereignisarten'}`,
-  open: 'Lieferungen und Einstellungen',
+  open: 'Zustellungen und Einstellungen',
   test: 'Test senden',
   testGood: (status, ms) => `Der Test kam an: HTTP ${status} nach ${ms} ms.`,
   testBad: (why) => `Der Test kam nicht an: ${why}. Das muss der Betreiber des Empfängers richten.`,
   answered: (text) => `Er antwortete: ${text}`,
   pause: 'Anhalten',
   resume: 'Fortsetzen',
-  didPause: 'Angehalten. Lieferungen warten und gehen hinaus, wenn es weitergeht.',
+  didPause: 'Angehalten. Zustellungen warten und gehen hinaus, wenn es weitergeht.',
   didResume: 'Es geht weiter. Was wartete, geht jetzt hinaus, Ältestes zuerst.',
   rotate: 'Neues Geheimnis',
   rotateSure: 'Ja, ein neues Geheimnis machen',
@@ -93,7 +93,7 @@ const german: typeof english = {
   notCopied: 'Kopieren ging nicht: das Geheimnis bitte markieren und kopieren.',
   hide: 'Fertig, ausblenden',
   remove: 'Löschen',
-  removeSure: 'Ja, mit den wartenden Lieferungen löschen',
+  removeSure: 'Ja, mit den wartenden Zustellungen löschen',
   removed: 'Gelöscht.',
   add: 'Einen Webhook eintragen',
   edit: 'Einstellungen',
@@ -106,15 +106,15 @@ const german: typeof english = {
   registered: 'Eingetragen. Ab jetzt bekommt er, was Sie gewählt haben.',
   save: 'Speichern',
   saved: 'Gespeichert.',
-  deliveries: 'Lieferungen',
+  deliveries: 'Zustellungen',
   waiting: (n) =>
     n === null
       ? 'Mehr als 10.000 warten.'
       : n === 0
         ? 'Keine wartet.'
         : n === 1
-          ? '1 Lieferung wartet.'
-          : `${n} Lieferungen warten.`,
+          ? '1 Zustellung wartet.'
+          : `${n} Zustellungen warten.`,
   show: 'Zeigen',
   states: { '': 'alle', pending: 'wartend', delivered: 'angekommen', exhausted: 'aufgegeben' },
   noDeliveries: 'So etwas wurde noch nicht gesendet. Ein Test zeigt, ob der Empfänger es annimmt.',
