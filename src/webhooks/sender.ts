@@ -270,8 +270,14 @@ function describe(error: unknown): string {
   return lines.join('; ').slice(0, 300)
 }
 
+/** A certificate of an authority that is not known here. The text of Node advises how to start Node. */
+const isUntrusted = (code: string | undefined) =>
+  /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_)/.test(code ?? '')
+
 function lineOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException
+  if (isUntrusted(code))
+    return `${code}: no authority that this gateway trusts signed its certificate; webhooks.caFile names more`
   const text = message.includes(code ?? '') ? message : `${code}: ${message}`
   return text.replace(/\s+/g, ' ').trim() || code || 'failed'
 }

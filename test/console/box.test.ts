@@ -145,6 +145,19 @@ t.test('the system says how it is as a whole, and of what needs care why and whe
   }
 })
 
+t.test('what the system says of its parts has room beside long German names', inBrowser, async (t) => {
+  const made = await place(t, { backup: { file: { to: { folder: t.testdir() } } } })
+  await made.gateway.lastDay.take()
+  for (const context of Object.values(screens)) {
+    const { page } = await open(t, browser, `${made.url}system`, { ...context, locale: 'de-DE' })
+    await signIn(page, 'ada')
+    await page.getByText('Zuletzt bei einer Probe zurückgekommen').waitFor()
+    for (const fact of await page.locator('.box-facts dd').all())
+      t.ok(((await fact.boundingBox())?.width ?? 0) > 90, `${context.viewport.width}: ${await fact.innerText()}`)
+    await page.context().close()
+  }
+})
+
 t.test('a chart changes its colors with the theme', inBrowser, async (t) => {
   const { url } = await box(t)
   const { page } = await open(t, browser, `${url}system`)

@@ -73,6 +73,24 @@ t.test('photo, film and weight are on one screen with the buttons, on every scre
   }
 })
 
+t.test(
+  'pallet, slot and weight are above the buttons of a handheld in German too, also behind a verdict',
+  inBrowser,
+  async (t) => {
+    const { url } = await waiting(t)
+    const { page } = await open(t, browser, `${url}verify`, { ...screens.handheld, locale: 'de-DE' })
+    await signIn(page, 'sven')
+    for (const slot of ['A-3', 'A-1']) {
+      await page.locator('.verify-what').getByRole('link', { name: slot, exact: true }).waitFor()
+      await page.locator('.verify-buttons .strong[aria-disabled=false]').waitFor()
+      const acts = await page.locator('.verify-acts').boundingBox()
+      const weight = await page.locator('.facts dd').first().boundingBox()
+      t.ok(weight && acts && weight.y + weight.height <= acts.y, `${slot}: the weight`)
+      await page.getByRole('button', { name: 'Geprüft' }).click()
+    }
+  },
+)
+
 t.test('a supervisor goes through the placements with four keys', inBrowser, async (t) => {
   const floor = await waiting(t)
   const { page } = await open(t, browser, `${floor.url}verify`)

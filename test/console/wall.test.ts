@@ -23,6 +23,8 @@ async function screen(t: Parameters<typeof open>[0], config: Record<string, unkn
   const made = await place(t, config)
   const { gateway, url } = made
   await furnish(gateway, ['A-1', 'A-2'])
+  const zone = { name: 'Yard', zone_type: 'shipping', warehouseId: 1 }
+  await gateway.ask('POST', '/api/whms/zones', { by: people.ada, body: zone })
   await record(gateway, { event_type: 'PLACED', slot_code: 'A-1', asset_barcode: 'P-1', scale_weight_kg: 400 })
   const device = await gateway.ask('POST', '/api/devices', { by: people.ada, body: { name: 'wall-1', kind: 'kiosk' } })
   const { page, faults } = await open(t, browser, `${url}wall`, { viewport: lying })
@@ -54,6 +56,7 @@ t.test(
     await enrol(page, code)
     await page.getByText('50%').waitFor()
     await page.getByText('1 of 2').waitFor()
+    t.equal(await page.getByText('Yard').count(), 0, 'a zone without slots has no share')
     await page.getByRole('heading', { name: 'The disk is in trouble' }).waitFor()
     t.equal(await page.locator('a, button, input, select, form, summary, [tabindex]').count(), 0, 'nothing to press')
     const others = changes.filter((change) => !change.startsWith('POST /api/device-pairings'))
@@ -120,6 +123,10 @@ t.test(
   async (t) => {
     const { gateway, url, page } = await screen(t)
     await page.getByRole('img', { name: 'QR code that enrols this screen' }).waitFor()
+    const size = await page.evaluate<number>(
+      `Number.parseFloat(getComputedStyle(document.querySelector('.wall-code')).fontSize)`,
+    )
+    t.ok(size >= 36, `${size} px: read from where the phone is held`)
     const code = (await page.locator('.wall-code').innerText()).replace('-', '')
     const { page: phone } = await open(t, browser, `${url}pair/${code}`, { viewport: { width: 360, height: 740 } })
     await signIn(phone, 'sven')
@@ -133,6 +140,7 @@ t.test(
     await phone.getByLabel('Name of the screen').fill('wall-dock')
     await phone.getByRole('button', { name: 'Enrol this screen' }).click()
     await phone.getByText('wall-dock is enrolled.').waitFor()
+    await phone.getByText('viewers: [wall-dock]').waitFor()
     await page.getByText('All is well').waitFor()
     await page.reload()
     await page.getByText('All is well').waitFor()

@@ -39,7 +39,7 @@ export const View = ({ siteId, caller, code, onLeft }: PairProps) => {
     const body = { name, ...(warehouseIds.length > 0 && { warehouseIds }) }
     try {
       await ask(`/api/device-pairings/${encodeURIComponent(code)}/confirm`, { method: 'POST', body })
-      setDone(words.done(name))
+      setDone([words.done(name), words.cameras(name), words.revoke].join(' '))
     } catch (error) {
       if (error instanceof Refused && error.status === 404 && known) setKnown({ ...known, pairing: undefined })
       else failed(error as Error)
@@ -58,7 +58,7 @@ export const View = ({ siteId, caller, code, onLeft }: PairProps) => {
           {known?.pairing && !known.pairing.confirmed && done === '' ? (
             <Confirmation pairing={known.pairing} warehouses={known.warehouses} onConfirm={confirm} />
           ) : null}
-          <p role="status">{done === '' ? '' : `${done} ${words.revoke}`}</p>
+          <p role="status">{done}</p>
           <p role="alert" class="problem">
             <Said words={problem} />
           </p>

@@ -180,6 +180,7 @@ const Figures = ({ answer: { utilization, contradictions, cameras } }: { answer:
   const { occupiedSlots, totalSlots, utilizationPercent, pendingVerifications, byZone } = utilization
   const wanted = cameras.filter(({ enabled, state }) => enabled && state !== 'off')
   const watching = wanted.filter(({ online }) => online).length
+  const zones = byZone.filter(({ total }) => total > 0)
   return (
     <>
       <dl class="wall-figures">
@@ -188,9 +189,9 @@ const Figures = ({ answer: { utilization, contradictions, cameras } }: { answer:
         <Figure name={words.contradictions} value={numberWords(contradictions)} />
         {wanted.length === 0 ? null : <Figure name={words.watching} value={ofWords(watching, wanted.length)} />}
       </dl>
-      {byZone.length < 2 ? null : (
+      {zones.length < 2 ? null : (
         <section class="wall-zones" aria-label={words.zones}>
-          {turnOf(byZone, atOnce.zones, turn).map(({ zone, occupied, total }) => (
+          {turnOf(zones, atOnce.zones, turn).map(({ zone, occupied, total }) => (
             <p key={zone}>
               <strong>{zone}</strong> {ofWords(occupied, total)}
               <meter min={0} max={Math.max(total, 1)} value={occupied} aria-label={zone} />
