@@ -1,3 +1,4 @@
+import { longestMs, newSilence, noted, type Silence } from './longest-silence.ts'
 import type { Problem } from './problems.ts'
 
 /**
@@ -37,6 +38,10 @@ export type Connection = {
   readonly worked: boolean
   /** Whether the present attempt began because a knock was answered. */
   readonly knocked: boolean
+  /** Whether the next attempt, or the present one, allows for a camera that sends a picture only every few seconds. */
+  readonly isPatient: boolean
+  /** Between the pictures of the present attempt. */
+  readonly silence: Silence
 }
 
 export type ConnectionEvent =
@@ -70,6 +75,9 @@ export const times = {
   /** First pictures took 2 to 3.6 s; with a key frame every 10 s they take longer. */
   graceMs: 20_000,
   frozenMs: 5000,
+  /** For a slow camera: ffmpeg passes nothing on before it has seen nine pictures. */
+  patientGraceMs: 100_000,
+  patientFrozenMs: 25_000,
   /** A timer that is later than this was held up, with all that waits to be read. */
   heldUpMs: 1000,
   killMs: 5000,
@@ -98,6 +106,8 @@ export const newConnection: Connection = {
   refusals: 0,
   worked: false,
   knocked: false,
+  isPatient: false,
+  silence: newSilence(0, 0),
 }
 
 /** After these, ffmpeg may have given up a silent camera before the watchdog did, which this thread could not serve. */
@@ -133,20 +143,27 @@ export function step(connection: Connection, event: ConnectionEvent, nowMs: numb
 }
 
 /** Returns when the next tick is due, in monotonic milliseconds; undefined when time alone changes nothing. */
-export function dueMs({ phase }: Connection): number | undefined {
+export function dueMs(connection: Connection): number | undefined {
+  const { phase, isPatient } = connection
   switch (phase.kind) {
     case 'offline':
       return undefined
     case 'connecting':
-      return Math.max(phase.sinceMs + times.graceMs, listenedUntilMs(phase))
+      return Math.max(phase.sinceMs + (isPatient ? times.patientGraceMs : times.graceMs), listenedUntilMs(phase))
     case 'live':
-      return Math.max(phase.lastPictureMs + times.frozenMs, listenedUntilMs(phase))
+      return Math.max(phase.lastPictureMs + frozenAfterMs(connection), listenedUntilMs(phase))
     case 'stalled':
     case 'stopping':
       return Number.isFinite(phase.killAtMs) ? phase.killAtMs : undefined
     case 'backing-off':
       return Math.min(phase.untilMs, phase.knockAtMs ?? Infinity)
   }
+}
+
+/** A slow camera is frozen when it has been silent for three times as long as it usually is. */
+function frozenAfterMs({ isPatient, silence }: Connection): number {
+  if (!isPatient) return times.frozenMs
+  return Math.min(Math.max(3 * longestMs(silence), times.frozenMs), times.patientFrozenMs)
 }
 
 /** Until then no one has listened for long enough. */
@@ -206,8 +223,8 @@ function reconfigured(connection: Connection, nowMs: number): Step {
   }
 }
 
-function credentials({ phase }: Connection, nowMs: number): Step {
-  const fresh = { ...newConnection, phase }
+function credentials({ phase, isPatient, silence }: Connection, nowMs: number): Step {
+  const fresh = { ...newConnection, phase, isPatient, silence }
   return phase.kind === 'backing-off' ? spawn(fresh, nowMs) : stay(fresh)
 }
 
@@ -216,13 +233,16 @@ function picture(connection: Connection, nowMs: number, agoMs: number): Step {
   const cameMs = nowMs - agoMs
   if (phase.kind === 'connecting') {
     const live: Phase = { kind: 'live', sinceMs: nowMs, lastPictureMs: cameMs }
-    return stay({ ...connection, phase: live, refusals: 0, worked: true })
+    // Until it has shown how often its pictures come.
+    const silence = newSilence(nowMs, times.patientFrozenMs / 3)
+    return stay({ ...connection, phase: live, silence, refusals: 0, worked: true })
   }
   if (phase.kind !== 'live') return stay(connection)
   const steady = nowMs - phase.sinceMs >= times.steadyMs
   return stay({
     ...connection,
     phase: { ...phase, lastPictureMs: Math.max(phase.lastPictureMs, cameMs) },
+    silence: noted(connection.silence, cameMs - phase.lastPictureMs, nowMs),
     failures: steady ? 0 : connection.failures,
   })
 }
@@ -296,6 +316,7 @@ function backOff(connection: Connection, problem: Problem, nowMs: number, chance
   const refused = problem === 'refused'
   const counted = {
     ...connection,
+    isPatient: isPatientNext(connection, problem),
     failures: connection.failures + 1,
     refusals: refused ? connection.refusals + 1 : connection.refusals,
   }
@@ -310,6 +331,16 @@ function backOff(connection: Connection, problem: Problem, nowMs: number, chance
     ...counted,
     phase: { kind: 'backing-off', problem, untilMs: nowMs + delayMs * spread, knockAtMs, away },
   })
+}
+
+/**
+ * Says whether the next attempt allows for a slow camera. After an attempt that gave no picture though something answered it does, and
+ * after that again not; a camera that was slow is expected to be so again.
+ */
+function isPatientNext({ phase, isPatient, knocked, silence }: Connection, problem: Problem): boolean {
+  const gaveNone = phase.kind === 'connecting' || problem === 'no-picture'
+  if (!gaveNone) return isPatient && 3 * longestMs(silence) > times.frozenMs
+  return !isPatient && (problem === 'no-picture' || (problem === 'unreachable' && knocked))
 }
 
 function refusedDelayMs({ worked, refusals, failures }: Connection): number {

@@ -2,6 +2,8 @@
 export const mostDrift = 0.001
 /** How late the first pictures of a connection are shows within this much video. */
 const learningMs = 10_000
+/** What ffmpeg looked at before it passed anything on comes together; of a slow camera that is more than `learningMs`. */
+const togetherMs = 2000
 
 /**
  * Knows how early a picture can arrive at most: none arrives before it was taken. Pictures may be late for as long as they
@@ -11,7 +13,7 @@ export class EarliestOffset {
   #beganMs = Infinity
   #newest: { readonly streamMs: number; readonly arrivedMs: number } | undefined
   /** The first picture, as if it had been taken when the connection began. */
-  #first: { readonly streamMs: number; readonly offsetMs: number } | undefined
+  #first: { readonly streamMs: number; readonly arrivedMs: number; readonly offsetMs: number } | undefined
   #offsetMs = Infinity
 
   /** Notes when (monotonic) the connection began; nothing that it sends was taken much earlier. */
@@ -23,13 +25,13 @@ export class EarliestOffset {
   /** Returns the milliseconds by which a picture arrives before it can have been taken; 0 when it does not. */
   earlyMs(streamMs: number, arrivedMs: number): number {
     if (!this.#newest) return 0
-    const { offsetMs = Infinity } = this.#isLearning(streamMs) ? (this.#first ?? {}) : {}
+    const { offsetMs = Infinity } = this.#isLearning(streamMs, arrivedMs) ? (this.#first ?? {}) : {}
     return Math.max(Math.min(this.#at(arrivedMs), offsetMs) - (arrivedMs - streamMs), 0)
   }
 
   note(streamMs: number, arrivedMs: number): void {
     const offsetMs = arrivedMs - streamMs
-    this.#first ??= { streamMs, offsetMs: Math.min(this.#beganMs, arrivedMs) - streamMs }
+    this.#first ??= { streamMs, arrivedMs, offsetMs: Math.min(this.#beganMs, arrivedMs) - streamMs }
     this.#offsetMs = Math.min(this.#at(arrivedMs), offsetMs)
     this.#newest = { streamMs, arrivedMs }
   }
@@ -46,8 +48,9 @@ export class EarliestOffset {
   }
 
   /** Judged by the newest picture before this one, which may have jumped. */
-  #isLearning(streamMs: number): boolean {
+  #isLearning(streamMs: number, arrivedMs: number): boolean {
+    if (!this.#first) return false
     const newestMs = this.#newest?.streamMs ?? streamMs
-    return this.#first !== undefined && newestMs - this.#first.streamMs < learningMs
+    return newestMs - this.#first.streamMs < learningMs || arrivedMs - this.#first.arrivedMs < togetherMs
   }
 }

@@ -29,6 +29,8 @@ export type IngestOptions = {
   readonly ffmpeg: { readonly path: string; readonly dialect: FfmpegDialect }
   readonly source: StreamSource
   readonly outputs: Outputs
+  /** How long nothing may come until ffmpeg gives up, in milliseconds; absent: the usual time. */
+  readonly mostSilentMs?: number | undefined
   readonly clock: Clock
   /** Says how long video may wait to be read, in milliseconds; without it, it never does. */
   readonly mostWaitMs?: () => number
@@ -97,10 +99,10 @@ export class Ingest {
   }
 
   async #start(): Promise<void> {
-    const { ffmpeg, source, outputs, talkative = false } = this.#needs
+    const { ffmpeg, source, outputs, mostSilentMs, talkative = false } = this.#needs
     let list: string
     try {
-      list = concatList(source, await resolveHost(source), ffmpeg.dialect)
+      list = concatList(source, await resolveHost(source), ffmpeg.dialect, mostSilentMs)
     } catch (error) {
       this.#end({ problem: 'name-unknown', said: String(error), code: null, signal: null })
       return

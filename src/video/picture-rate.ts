@@ -20,6 +20,11 @@ export class PictureRate {
   /** The most before that. */
   #most: Ahead | undefined
 
+  /** Of a connection that began at `beganMs` (monotonic): ffmpeg looks at its first pictures for a while, and passes them on together. */
+  constructor(beganMs?: number) {
+    if (beganMs !== undefined) this.#newest = { atMs: beganMs, aheadMs: 0 }
+  }
+
   /** Notes bytes that arrived at `atMs` (monotonic). Returns true when they show over 15 s that cannot have passed. */
   isFlood(bytes: number, atMs: number): boolean {
     const before = this.#newest ?? { atMs, aheadMs: 0 }

@@ -11,17 +11,23 @@ export type StreamSource = {
   readonly password: string | null
 }
 
-const socketTimeoutUs = 5_000_000
+/** ffmpeg ends when nothing has come for so long. */
+const mostSilentMs = 5000
 const analyzeUs = 1_000_000
 
 /**
  * Returns the list that ffmpeg's concat demuxer reads from stdin, which keeps credentials out of the process list.
  * `?tcp` asks for RTP inside the RTSP connection, in every version.
  */
-export function concatList(source: StreamSource, address: string | undefined, dialect: FfmpegDialect): string {
+export function concatList(
+  source: StreamSource,
+  address: string | undefined,
+  dialect: FfmpegDialect,
+  silentMs = mostSilentMs,
+): string {
   const lines = ['ffconcat version 1.0', `file ${quoted(streamUrl(source, address))}`]
   if (dialect.listOptions) {
-    lines.push('option rtsp_transport tcp', `option timeout ${socketTimeoutUs}`, `option analyzeduration ${analyzeUs}`)
+    lines.push('option rtsp_transport tcp', `option timeout ${silentMs * 1000}`, `option analyzeduration ${analyzeUs}`)
     lines.push('option fpsprobesize 0')
   }
   return `${lines.join('\n')}\n`

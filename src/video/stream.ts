@@ -7,6 +7,7 @@ import {
   hasProcess,
   newConnection,
   step,
+  times,
 } from './connection.ts'
 import { DamageSigns } from './damage-signs.ts'
 import { type Ended, Ingest, type IngestOptions, type Outputs } from './ingest.ts'
@@ -216,11 +217,12 @@ export class Stream {
     this.#waitsForKeyFrame = outputs.fromAnywhere === true
     this.#remark = this.#ownRemark
     this.#spawned += 1
-    this.#rate = new PictureRate()
+    this.#rate = new PictureRate(this.#needs.clock.monotonic())
     this.#damage = new DamageSigns()
     this.#needs.onBegin()
     this.#ingest = new Ingest({
       ...{ ffmpeg: this.#needs.ffmpeg, clock: this.#needs.clock, mostWaitMs: this.#needs.mostWaitMs, source, outputs },
+      mostSilentMs: this.#connection.isPatient ? times.patientFrozenMs : undefined,
       onVideo: (bytes, sinceMs) => {
         const cameMs = this.#isBroken ? undefined : this.#needs.onVideo(bytes, sinceMs)
         if (!outputs.frames || this.#waitsForKeyFrame)

@@ -1,11 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { createServer as createWebServer } from 'node:http'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { DamageSigns } from '../../src/video/damage-signs.ts'
 import { PicturePace } from '../../src/video/picture-pace.ts'
 import { footage } from '../support/footage.ts'
+import { accessUnits } from '../support/rtsp/annexb.ts'
+import { h264 } from '../support/rtsp/rtp-h264.ts'
 import { type RtspServerOptions, startRtspServer } from '../support/rtsp/server.ts'
 import { CameraBench, usualMotion } from './camera-bench.ts'
 
@@ -18,6 +22,9 @@ const changes = [
   [hevc, null],
   [small, null],
 ] as const
+
+/** Of which only continuous video is kept. */
+const recorded = { detecting: false, history: { isOn: true, hours: 1, stream: 'main' } } as const
 
 async function open(t: Test, options?: RtspServerOptions) {
   const bench = await CameraBench.open()
@@ -206,6 +213,40 @@ t.test('25 pictures a second that become 2 are live with a remark, which ends wi
   await bench.until(() => newest()?.problem === null, 'the remark ends')
   await bench.until(() => impaired() === null, 'motion is found again')
   t.same(bench.pids(1), [pid], 'the stream went on')
+})
+
+t.test('a camera that sends a picture every three seconds is live in the end, says so, and stays so', async (t) => {
+  // Each of its pictures is a key frame.
+  const pictures = accessUnits(readFileSync(empty.file), h264).filter(({ keyframe }) => keyframe)
+  const start = Buffer.from([0, 0, 0, 1])
+  const bytes = Buffer.concat(pictures.flatMap(({ nals }) => nals.flatMap((nal) => [start, nal])))
+  const file = join(t.testdir({ 'slow.h264': bytes }), 'slow.h264')
+  const timesMs = pictures.map((_, i) => i * 3000)
+  const { bench, cam } = await open(t, {
+    streams: { hall: { ...empty, file, fps: 1 / 3, timesMs, durationMs: timesMs.length * 3000 } },
+  })
+  for (const [id, more] of [{}, { detecting: false, streaming: true }, recorded].entries())
+    bench.camera(id + 1, cam.url('hall'), more)
+  const states = (id: number) => bench.of('state', id).map(({ state, problem }) => `${state} ${problem}`)
+  const isSaid = () => [1, 2, 3].every((id) => states(id).at(-1) === 'live few-pictures')
+  // A usual attempt of 20 s, and then nine pictures.
+  await bench.until(() => bench.of('state').some(({ problem }) => problem === 'no-picture'), 'it is given time')
+  await bench.until(isSaid, 'they are live, with few pictures')
+  const before = [1, 2, 3].map((id) => states(id).length)
+  const pids = [1, 2, 3].flatMap((id) => bench.pids(id))
+  const taken = () => bench.of('status', 1).at(-1)?.frameCount ?? 0
+  const from = taken()
+  await bench.until(() => taken() > from + 5 * 3 * 5, 'five pictures more')
+  t.same(
+    [1, 2, 3].map((id) => states(id).length),
+    before,
+    'nothing else is said',
+  )
+  t.same(
+    [1, 2, 3].flatMap((id) => bench.pids(id)),
+    pids,
+    'no stream was opened anew',
+  )
 })
 
 t.test('video without a key frame is named, and the camera is live once one comes', async (t) => {

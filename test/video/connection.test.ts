@@ -94,6 +94,60 @@ t.test('the first picture may take 20 seconds, a later one 5', async (t) => {
   t.match(frozen.connection.phase, { kind: 'backing-off', problem: 'frozen' }, 'why it was ended is what is told')
 })
 
+/** A camera that sends a picture every eight seconds, of which nothing came in the time of a usual attempt. */
+function slow(problem: Problem = 'no-picture'): Bench {
+  const bench = new Bench().give({ kind: 'start' })
+  if (problem === 'no-picture') bench.pass(20_000)
+  else {
+    bench.failAndWait(problem)
+    bench.give({ kind: 'ended', problem }).pass(1000).give({ kind: 'knocked', answered: true })
+  }
+  bench.failAndWait(problem)
+  return bench.pass(8 * 9000).give({ kind: 'picture', agoMs: 0 })
+}
+
+/** Pictures of some seconds, so far apart. */
+function plays(bench: Bench, everyMs: number, seconds: number): Bench {
+  for (let ms = 0; ms < seconds * 1000; ms += everyMs) bench.pass(everyMs).give({ kind: 'picture', agoMs: 0 })
+  return bench
+}
+
+t.test(
+  'a camera that gives no picture at first is given time, so that one that sends few is live and stays so',
+  async (t) => {
+    for (const problem of ['no-picture', 'unreachable'] as const) {
+      const bench = plays(slow(problem), 8000, 300)
+      t.equal(bench.kind, 'live', problem)
+      t.match(bench.pass(23_999).kind, 'live', 'three pictures may be missing')
+      t.match(bench.pass(1).connection.phase, { kind: 'stalled', problem: 'frozen' })
+      bench.failAndWait('closed')
+      t.equal(bench.pass(8 * 9000).kind, 'connecting', 'it is known to be slow')
+    }
+    const silent = slow().pass(24_999)
+    t.equal(silent.kind, 'live')
+    t.match(silent.pass(1).connection.phase, { kind: 'stalled', problem: 'frozen' }, 'one picture, and no more')
+  },
+)
+
+t.test('a usual camera that gave no picture once is frozen after five seconds again, within a minute', async (t) => {
+  const bench = plays(slow(), 40, 61)
+  t.match(bench.pass(5000).connection.phase, { kind: 'stalled', problem: 'frozen' })
+  bench.failAndWait('closed')
+  t.match(bench.pass(20_000).connection.phase, { kind: 'stalled', problem: 'no-picture' }, 'nor does it get more time')
+})
+
+t.test('an attempt for a slow camera that gives nothing either is followed by a usual one', async (t) => {
+  const bench = new Bench().give({ kind: 'start' }).pass(20_000)
+  bench.failAndWait('no-picture')
+  t.equal(bench.pass(99_999).kind, 'connecting')
+  t.equal(bench.pass(1).kind, 'stalled')
+  bench.failAndWait('no-picture')
+  t.equal(bench.pass(20_000).kind, 'stalled')
+  const away = new Bench().give({ kind: 'start' })
+  for (let i = 0; i < 3; i += 1) away.failAndWait('unreachable')
+  t.equal(away.pass(20_000).kind, 'stalled', 'one that nothing answers for gets no more time')
+})
+
 t.test('credentials that never worked are tried three times, then every half hour, until somebody acts', async (t) => {
   const bench = new Bench().give({ kind: 'start' })
   const waits = Array.from({ length: 4 }, () => bench.failAndWait('refused'))

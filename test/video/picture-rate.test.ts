@@ -22,6 +22,15 @@ t.test('five pictures a second are no flood, nor is what a camera or a network h
   t.notOk(floods({ pictures: 500, everyMs: 200 }, { pictures: 75, everyMs: 2 }, { pictures: 100, everyMs: 200 }))
 })
 
+t.test('half a minute of a slow camera that comes at once is no flood, when the connection is as old', async (t) => {
+  const atOnce = (beganMs: number) => {
+    const rate = new PictureRate(beganMs)
+    return Array.from({ length: 125 }, () => rate.isFlood(frameSize.bytes, 60_000)).includes(true)
+  }
+  t.notOk(atOnce(35_000))
+  t.ok(atOnce(55_000), 'so many cannot have been taken')
+})
+
 t.test('what a busy gateway was behind by is no flood when it catches up', async (t) => {
   const slow = { pictures: 300, everyMs: 400 }
   t.notOk(floods({ pictures: 300, everyMs: 200 }, slow, { pictures: 300, everyMs: 2 }, { pictures: 500, everyMs: 200 }))

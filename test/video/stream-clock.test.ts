@@ -147,6 +147,19 @@ t.test('a clock that runs a little fast or slow has not jumped', async (t) => {
   }
 })
 
+t.test(
+  'the first pictures of a slow camera, at which ffmpeg looks for half a minute, are no jump when they come',
+  async (t) => {
+    for (const stepMs of [1250, 2700, 10_000]) {
+      const times = Array.from({ length: 60 }, (_, i) => i * stepMs)
+      const arrivals = times.map((ptsMs, i) => ({ ptsMs, atMs: Math.max(ptsMs, 8 * stepMs + i) }))
+      t.same(judged(arrivals), { jumps: 0, missing: [] }, `a picture every ${stepMs} ms`)
+      const jumped = arrivals.map(({ ptsMs, atMs }, i) => ({ ptsMs: ptsMs + (i < 20 ? 0 : 4000), atMs }))
+      t.equal(judged(jumped).jumps, 1, 'and its clock is watched from then on')
+    }
+  },
+)
+
 t.test('a clock that jumped is seen, and no picture is called missing for it', async (t) => {
   for (const ms of [2000, 10_000, 3_600_000, -2000, -10_000, -1_200_000]) {
     const camera = new Camera()
