@@ -16,8 +16,11 @@ export type CamerasThreadData = {
 export type CamerasThreadListener = {
   /** Called when a new thread runs: it has no settings yet. */
   threadStarted?(): void
-  /** Called when the thread has ended, or could not be started; the next one starts a second to a minute later. */
-  threadEnded?(): void
+  /**
+   * Called when the thread has ended, or could not be started because there is no ffmpeg that works; the next one starts a second to a
+   * minute later.
+   */
+  threadEnded?(why: 'failed' | 'no-ffmpeg'): void
   /** Called before the thread is stopped for good. */
   threadStopping?(): void
   heard(message: FromCameras): void
@@ -62,6 +65,8 @@ export class CamerasThread {
   #restarts = 0
   /** Attempts in a row for which no ffmpeg was there. */
   #withoutFfmpeg = 0
+  /** What was logged of the newest of them: once, not at every attempt. */
+  #logged = ''
   #cancelWait: (() => void) | undefined
   #ffmpegOrigin: FfmpegOrigin | undefined
 
@@ -101,6 +106,7 @@ export class CamerasThread {
     this.start()
     if (!this.#cancelWait) return
     this.#withoutFfmpeg = 0
+    this.#logged = ''
     this.#retry()
   }
 
@@ -135,6 +141,7 @@ export class CamerasThread {
       if (this.#stopping) return
       this.#ffmpegOrigin = origin
       this.#withoutFfmpeg = 0
+      this.#logged = ''
       if (origin === 'bundled') this.#needs.log.warn({ path }, bundledWords)
       this.#open({
         clipsFolder: this.#needs.clipsFolder,
@@ -145,11 +152,17 @@ export class CamerasThread {
         logFormat: this.#logFormat,
       })
     } catch (err) {
-      this.#needs.log.error({ err }, 'ffmpeg cannot be started for the cameras; trying again')
-      for (const ear of this.#ears) ear.threadEnded?.()
+      this.#logFailure(err)
+      for (const ear of this.#ears) ear.threadEnded?.('no-ffmpeg')
       this.#again()
       this.#withoutFfmpeg += 1
     }
+  }
+
+  #logFailure(err: unknown): void {
+    if (String(err) === this.#logged) return
+    this.#logged = String(err)
+    this.#needs.log.error({ err }, 'ffmpeg cannot be started for the cameras; trying again')
   }
 
   #open(workerData: CamerasThreadData): void {
@@ -161,7 +174,7 @@ export class CamerasThread {
     worker.once('exit', () => {
       if (this.#worker !== worker || this.#stopping) return
       this.#worker = undefined
-      for (const ear of this.#ears) ear.threadEnded?.()
+      for (const ear of this.#ears) ear.threadEnded?.('failed')
       this.#again()
     })
     this.#worker = worker

@@ -1,4 +1,4 @@
-import type { CameraState, CameraStatus, Impairment } from '../video/index.ts'
+import { type CameraState, type CameraStatus, type Impairment, plainWords } from '../video/index.ts'
 
 /** State of a camera that should give pictures. */
 export type CameraHealth = {
@@ -26,7 +26,12 @@ type Known = {
 
 const notYet = 'No picture has come yet since the camera was asked. Wait a few seconds.'
 /** What is wrong with every camera while the cameras thread does not run. */
-export const noThread = 'The part of gatehouse that reads the cameras is not running. The log of gatehouse says why.'
+export const noThread = {
+  code: 'no-thread',
+  words: 'The part of gatehouse that reads the cameras is not running. The log of gatehouse says why.',
+}
+/** The same when it waits for an ffmpeg. */
+export const noFfmpeg = { code: 'no-program', words: Object.values(plainWords('no-program')).join(' ') }
 
 /**
  * Remembers since when each wanted camera has given no pictures. Times passed in are monotonic milliseconds. A camera
@@ -42,7 +47,7 @@ export class CameraHealthBook {
 
   /** Notes that the camera should give pictures from now on. Changes nothing when it already should. */
   want(cameraId: number, nowMs: number): void {
-    if (!this.#known.has(cameraId)) this.#known.set(cameraId, { wellMs: nowMs, isWell: false, problem: noThread })
+    if (!this.#known.has(cameraId)) this.#known.set(cameraId, { wellMs: nowMs, isWell: false, problem: noThread.words })
   }
 
   /** Forgets a camera that should no longer give pictures. */
@@ -63,15 +68,15 @@ export class CameraHealthBook {
   }
 
   /** Marks all cameras as without pictures: the cameras thread has ended. */
-  threadGone(nowMs: number): void {
+  threadGone(nowMs: number, problem: string): void {
     for (const [id, { isWell, wellMs }] of this.#known) {
-      this.#known.set(id, { wellMs: isWell ? nowMs : wellMs, isWell: false, problem: noThread })
+      this.#known.set(id, { wellMs: isWell ? nowMs : wellMs, isWell: false, problem })
     }
   }
 
   /** Returns how long a wanted camera has given no pictures, in milliseconds, and why; undefined while it does. */
   badness(cameraId: number, nowMs: number): { forMs: number; problem: string | null } | undefined {
-    const known = this.#known.get(cameraId) ?? { wellMs: this.#startedMs, isWell: false, problem: noThread }
+    const known = this.#known.get(cameraId) ?? { wellMs: this.#startedMs, isWell: false, problem: noThread.words }
     return known.isWell ? undefined : { forMs: nowMs - known.wellMs, problem: known.problem }
   }
 }

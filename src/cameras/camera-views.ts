@@ -22,6 +22,8 @@ type CameraViewsNeeds = {
   readonly copies: DetectionCopies
   /** When detection of a camera was started, by the wall clock; undefined while it is off. */
   readonly startedAtMs: (cctvId: number) => number | undefined
+  /** Why the thread that reads the cameras does not run; undefined while it does. */
+  readonly noThread: () => { readonly code: string; readonly words: string } | undefined
 }
 
 /** How cameras are now, as callers and the gateway itself see it. */
@@ -128,11 +130,13 @@ export class CameraViews {
     const known = this.#needs.reports.state(camera.id)
     const duty = this.#needs.duties.of(camera)
     if (!duty.watches && !this.#needs.duties.keepsHistory(camera)) {
-      return { state: 'off' as const, problem: duty.cause === 'outside_hours' ? duty.detail : null }
+      return { state: 'off' as const, problem: duty.cause === 'outside_hours' ? duty.detail : null, problemCode: null }
     }
+    const none = this.#needs.noThread()
     return {
       state: known?.state ?? ('offline' as const),
-      problem: known?.words ? `${known.words.what} ${known.words.hint}` : null,
+      problem: known?.words ? `${known.words.what} ${known.words.hint}` : (none?.words ?? null),
+      problemCode: known?.problem ?? none?.code ?? null,
     }
   }
 }

@@ -23,6 +23,7 @@ const causes: Readonly<Record<Problem, GapCause>> = {
   closed: 'offline',
   'password-unreadable': 'offline',
   'program-failed': 'restarted',
+  'no-program': 'restarted',
 }
 
 /** Returns the cause of a gap from what is wrong with the stream. */

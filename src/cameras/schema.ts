@@ -62,11 +62,17 @@ const ImpairmentOut = z
   .nullable()
   .openapi({ description: 'why motion cannot be found though pictures come; null while it can, and without pictures' })
 
+const ProblemCode = z.string().nullable().openapi({
+  description:
+    'which problem that is, such as unreachable, refused or frozen, so that a program can tell it in its own words; null: none, or only words are known',
+})
+
 export const motionStatusShape = {
   cctvId: rowId(),
   running: z.boolean(),
   state: State,
   problem: z.string().nullable().openapi({ description: 'what is wrong, in words for the admin' }),
+  problemCode: ProblemCode,
   startedAt: timeOut().nullable(),
   frameCount: z.int(),
   motionFrames: z.object({
@@ -110,6 +116,7 @@ export const Camera = z
     enabled: z.boolean(),
     state: State,
     problem: z.string().nullable(),
+    problemCode: ProblemCode,
     online: z.boolean(),
     scene: Scene,
     impairment: ImpairmentOut,

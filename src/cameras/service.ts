@@ -6,7 +6,7 @@ import { canonicalJson } from '../log/index.ts'
 import type { Clock, Logger } from '../platform/index.ts'
 import type { FromCameras } from '../video/index.ts'
 import { demandControl } from './access.ts'
-import { type CameraHealth, CameraHealthBook, noThread } from './camera-health.ts'
+import { type CameraHealth, CameraHealthBook, noFfmpeg, noThread } from './camera-health.ts'
 import { CameraLog } from './camera-log.ts'
 import { CameraViews } from './camera-views.ts'
 import type { ConfiguredCameras } from './configured.ts'
@@ -60,6 +60,8 @@ export class CamerasService {
   readonly #views: CameraViews
   #clipWaits = () => {}
   #threadRuns = false
+  /** Why the last thread ended, in words; undefined while one runs, and before the first. */
+  #noThread: typeof noThread | undefined
   readonly #startedMs: number
   #leftAtStart: { readonly count: number; readonly hasFiles: boolean } | undefined
   #threadNumber = 0
@@ -74,7 +76,11 @@ export class CamerasService {
     const parts = { ...needs, duties: new CameraDuties(needs), reports: this.#reports, health: this.#health }
     const settings = new ThreadSettings(parts)
     this.#settings = settings
-    this.#views = new CameraViews({ ...parts, startedAtMs: (cctvId) => settings.startedAtMs(cctvId) })
+    this.#views = new CameraViews({
+      ...parts,
+      startedAtMs: (cctvId) => settings.startedAtMs(cctvId),
+      noThread: () => this.#noThread,
+    })
   }
 
   /** Lists the wanted cameras with what they lack of their pre-roll; `short` is undefined while they lack nothing. */
@@ -114,6 +120,7 @@ export class CamerasService {
   threadStarted(): void {
     this.#settings.forget()
     this.#needs.recorder.threadStarted()
+    this.#noThread = undefined
     this.#forgetReports()
     this.#threadRuns = true
     this.#settings.sendAll()
@@ -132,8 +139,9 @@ export class CamerasService {
   }
 
   /** Forgets all reports: the thread has ended, and with it every stream. */
-  threadEnded(): void {
+  threadEnded(why: 'failed' | 'no-ffmpeg' = 'failed'): void {
     this.#threadRuns = false
+    this.#noThread = why === 'no-ffmpeg' ? noFfmpeg : noThread
     this.#waiting.threadEnded()
     this.#forgetReports()
     this.#needs.gaps.threadEnded()
@@ -142,7 +150,7 @@ export class CamerasService {
 
   #forgetReports(): void {
     this.#reports.forgetAll()
-    this.#health.threadGone(this.#needs.clock.monotonic())
+    this.#health.threadGone(this.#needs.clock.monotonic(), (this.#noThread ?? noThread).words)
   }
 
   /** From now on streams end because the gateway stops. */
@@ -224,7 +232,7 @@ export class CamerasService {
     if (this.#threadRuns || seen !== 'unknown') return seen
     if (!this.needsThread) return undefined
     const { count } = this.#left
-    return count === 0 ? seen : { count, forMs: nowMs - this.#startedMs, words: noThread }
+    return count === 0 ? seen : { count, forMs: nowMs - this.#startedMs, words: (this.#noThread ?? noThread).words }
   }
 
   /** Lists what the database refuses; 'unknown' while none is known, and what earlier runs left was not tried. */
@@ -278,7 +286,7 @@ export class CamerasService {
 
   /** Says why a connected camera gives no pictures; undefined while it gives some, or is being connected. */
   troubleOf(cctvId: number): string | undefined {
-    if (!this.#threadRuns) return noThread
+    if (!this.#threadRuns) return (this.#noThread ?? noThread).words
     const known = this.#reports.state(cctvId)
     if (known?.state !== 'backing-off' && known?.state !== 'stalled') return undefined
     return known.words ? `${known.words.what} ${known.words.hint}` : 'The camera gives no pictures now.'

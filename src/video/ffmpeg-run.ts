@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { pipeline } from 'node:stream/promises'
 import { lowerPriority } from './low-priority.ts'
 
@@ -56,7 +56,7 @@ export function runFfmpeg(
   return new Promise<Output>((resolve, reject) => {
     let said = ''
     const wrote: string[] = []
-    const child = spawn(ffmpeg, ['-nostdin', '-hide_banner', ...args], {
+    const child = started(ffmpeg, ['-nostdin', '-hide_banner', ...args], {
       stdio: [typeof input === 'object' ? 'pipe' : (input ?? 'ignore'), 'pipe', 'pipe'],
       // In a separate group: a signal to the gateway's group, such as Ctrl-C, must not end a cut.
       detached: true,
@@ -75,6 +75,15 @@ export function runFfmpeg(
       else reject(failure(code, signal, said))
     })
   })
+}
+
+/** Starts a program. Throws CuttingError where Node throws at once, as it does without memory. */
+function started(program: string, args: readonly string[], options: SpawnOptions): ChildProcess {
+  try {
+    return spawn(program, args, options)
+  } catch (error) {
+    throw new CuttingError(String(error), { obstacle: 'program' })
+  }
 }
 
 /** Kills a process that takes longer. Node's own `timeout` goes on when a program cannot be started, and keeps the thread alive. */

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import type { Clock } from '../platform/index.ts'
 import type { FfmpegDialect } from './ffmpeg-dialect.ts'
@@ -117,6 +118,16 @@ export class Ingest {
     else this.#run(ingestArgs(outputs, talkative), list)
   }
 
+  /** Without memory, among others, Node throws at once, and says the rest later. */
+  #spawn(args: readonly string[], end: Socket | undefined): ChildProcess | undefined {
+    try {
+      return spawn(this.#needs.ffmpeg.path, args, { stdio: ['pipe', end ?? 'ignore', 'pipe', 'pipe'] })
+    } catch (error) {
+      this.#end({ problem: 'no-program', said: String(error), code: null, signal: null })
+      return undefined
+    }
+  }
+
   #videoPipe(): Promise<VideoPipe> {
     const { clock, mostWaitMs = () => 0, onVideo } = this.#needs
     const onBytes = (bytes: Buffer, sinceMs: number) => {
@@ -128,7 +139,8 @@ export class Ingest {
 
   #run(args: readonly string[], list: string): void {
     const video = this.#video
-    const child = spawn(this.#needs.ffmpeg.path, args, { stdio: ['pipe', video?.end ?? 'ignore', 'pipe', 'pipe'] })
+    const child = this.#spawn(args, video?.end)
+    if (!child) return
     this.#child = child
     video?.end.destroy()
     // Node types only three pipes; `spawn` was asked for four.
@@ -145,8 +157,7 @@ export class Ingest {
       this.#said = (this.#said + text).slice(this.#needs.talkative ? -talkativeChars : -keptChars)
     })
     child.on('error', (error) => {
-      if (child.pid === undefined)
-        this.#end({ problem: 'program-failed', said: error.message, code: null, signal: null })
+      if (child.pid === undefined) this.#end({ problem: 'no-program', said: error.message, code: null, signal: null })
     })
     child.on('close', (code, signal) => {
       if (video) video.drain(() => this.#closed(code, signal))

@@ -92,11 +92,17 @@ export class PictureDecoder implements KeyFrameDecoder {
       if (!idle) return undefined
       this.#end(...idle, 'another kind of picture')
     }
-    return {
-      process: new DecoderProcess(this.#needs.ffmpeg.path),
-      turns: new TaskLimit(1),
-      hasGiven: false,
-      cancelIdle: () => {},
+    const process = this.#process()
+    return process && { process, turns: new TaskLimit(1), hasGiven: false, cancelIdle: () => {} }
+  }
+
+  /** Undefined where it cannot be started: then an ffmpeg that is started for each picture says why. */
+  #process(): DecoderProcess | undefined {
+    try {
+      return new DecoderProcess(this.#needs.ffmpeg.path)
+    } catch (err) {
+      this.#needs.log.info({ err }, 'no ffmpeg could be started that stays for pictures of clips')
+      return undefined
     }
   }
 

@@ -1,26 +1,29 @@
 /** Reasons why a camera gives no usable pictures. */
-export type Problem =
-  | 'unreachable'
-  | 'name-unknown'
-  | 'refused'
-  | 'wrong-path'
-  | 'busy'
-  | 'no-video'
-  | 'udp-only'
-  | 'not-a-stream'
-  | 'no-picture'
-  | 'no-key-frame'
-  | 'few-pictures'
-  | 'damaged-pictures'
-  | 'damaged-detection'
-  | 'size-changed'
-  | 'frozen'
-  | 'time-jump'
-  | 'reordered'
-  | 'motion-jpeg'
-  | 'closed'
-  | 'password-unreadable'
-  | 'program-failed'
+export const problems = [
+  'unreachable',
+  'name-unknown',
+  'refused',
+  'wrong-path',
+  'busy',
+  'no-video',
+  'udp-only',
+  'not-a-stream',
+  'no-picture',
+  'no-key-frame',
+  'few-pictures',
+  'damaged-pictures',
+  'damaged-detection',
+  'size-changed',
+  'frozen',
+  'time-jump',
+  'reordered',
+  'motion-jpeg',
+  'closed',
+  'password-unreadable',
+  'program-failed',
+  'no-program',
+] as const
+export type Problem = (typeof problems)[number]
 
 /** What is wrong and what to do about it, each a sentence for the admin. */
 export type PlainWords = { readonly what: string; readonly hint: string }
@@ -109,6 +112,10 @@ const words: Record<Problem, PlainWords> = {
   'program-failed': {
     what: 'The program that reads the stream (ffmpeg) failed.',
     hint: 'It is started again; the log has its last words.',
+  },
+  'no-program': {
+    what: 'ffmpeg, the program that reads the cameras, cannot be started.',
+    hint: 'Install it from the packages of the system, or set ffmpeg.path; then look whether the box has memory left. gatehouse doctor says which one is used.',
   },
 }
 

@@ -78,8 +78,11 @@ t.test('a cameras thread that dies again and again is back a second later each t
 t.test('without ffmpeg it is looked for less and less often, and at once after a reload', async (t) => {
   const clock = new SimulatedClock()
   const folder = t.testdir()
+  const log = silentLogger()
+  const logged: unknown[] = []
+  log.error = (facts: unknown) => void logged.push(facts)
   const cameras = new CamerasThread({
-    ...{ isWanted: () => true, log: silentLogger(), clock, ffmpeg: join(folder, 'no-ffmpeg') },
+    ...{ isWanted: () => true, log, clock, ffmpeg: join(folder, 'no-ffmpeg') },
     ...{
       historyFolder: join(folder, 'history'),
       cellsFolder: join(folder, 'scores'),
@@ -88,7 +91,14 @@ t.test('without ffmpeg it is looked for less and less often, and at once after a
   })
   t.teardown(() => cameras.stop())
   let failures = 0
-  cameras.listen({ threadEnded: () => (failures += 1), heard: () => {} })
+  const ends = new Set<string>()
+  cameras.listen({
+    threadEnded: (why) => {
+      ends.add(why)
+      failures += 1
+    },
+    heard: () => {},
+  })
   const seconds: number[] = []
   /** How long the thread waits after its next failure. */
   const noteWait = async (act: () => void) => {
@@ -100,9 +110,13 @@ t.test('without ffmpeg it is looked for less and less often, and at once after a
   await noteWait(() => cameras.start())
   for (let i = 0; i < 7; i += 1) await noteWait(() => clock.advance(clock.nextInMs ?? 0))
   t.same(seconds.splice(0), [1, 2, 4, 8, 16, 32, 60, 60])
+  t.match(logged, [{ err: { code: 'FFMPEG_NOT_FOUND' } }])
+  t.equal(logged.length, 1, 'it is logged once')
+  t.same([...ends], ['no-ffmpeg'])
   clock.advance(20_000)
   await noteWait(() => cameras.onReload())
   await noteWait(() => clock.advance(clock.nextInMs ?? 0))
   t.same(seconds, [1, 2], 'a reload begins anew')
+  t.equal(logged.length, 2, 'and is answered in the log')
   t.equal(clock.waiting, 1, 'one attempt at a time')
 })

@@ -91,5 +91,10 @@ t.test('when the thread of the cameras ends, every camera is without pictures fr
   const endedMs = gateway.clock.now()
   gateway.clock.advance(5000)
   t.match(dock(), { badSinceMs: endedMs, problem: /not running/ })
+  const shown = async () => (await gateway.ask('GET', '/api/iot/cctv', { by: people.ada })).body.data[0].problem
+  t.match(await shown(), /not running/, 'it is shown with the camera, too')
+  gateway.cameras.threadEnded('no-ffmpeg')
+  t.match(dock(), { badSinceMs: endedMs, problem: /ffmpeg.* cannot be started\. Install it/ })
+  t.match(await shown(), /cannot be started\. Install it/)
   t.notMatch(await gateway.ask('GET', '/api/iot/cctv', { by: people.ada }), { body: { data: [{ state: 'live' }] } })
 })
