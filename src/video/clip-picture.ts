@@ -27,6 +27,8 @@ export type Moment = {
   readonly atMs: number
   /** Until then something moves without a pause, as far as that is known. */
   readonly movesUntilMs?: number
+  /** No key frame near it is as good. */
+  readonly isExact?: boolean
 }
 
 /** A key frame this much before or after the wanted moment is as good: nothing else has to be decoded for it. */
@@ -65,15 +67,21 @@ export async function pictureSource(clip: string, moment: Moment): Promise<Pictu
   }
 }
 
+/** Returns when the picture of a moment is shown, as `pictureSource` chooses it; undefined as there. */
+export async function chosenMs(clip: string, moment: Moment): Promise<number | undefined> {
+  const stored = await picturesIn(clip)
+  return stored && choose(stored.pictures, moment)?.picture.atMs
+}
+
 /** Chooses a picture, and returns it with all that are decoded before it, from a key frame on. */
-function choose(pictures: readonly StoredPicture[], { atMs, movesUntilMs = 0 }: Moment) {
+function choose(pictures: readonly StoredPicture[], { atMs, movesUntilMs = 0, isExact = false }: Moment) {
   const shown = pictures.filter((picture) => picture.atMs >= 0)
   const distance = (picture: StoredPicture) => Math.abs(picture.atMs - atMs)
   const near = (best: StoredPicture | undefined, one: StoredPicture) =>
     !best || distance(one) < distance(best) ? one : best
   const latestMs = Math.max(atMs + laterMs, Math.min(atMs + laterInMotionMs, movesUntilMs))
   const keys = shown.filter((one) => one.isKey && one.atMs >= atMs - earlierMs && one.atMs <= latestMs)
-  const picture = (keys.length > 0 ? keys : shown).reduce(near, undefined)
+  const picture = (keys.length > 0 && !isExact ? keys : shown).reduce(near, undefined)
   if (!picture) return undefined
   const upTo = pictures.slice(0, pictures.indexOf(picture) + 1)
   const group = upTo.slice(upTo.findLastIndex(({ isKey }) => isKey))

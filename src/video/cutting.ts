@@ -134,6 +134,27 @@ export async function takePicture(
   })
 }
 
+/** Says whether a stored picture shows a moment of a clip, pixel by pixel. */
+export async function shows(ffmpeg: string, file: string, clip: string, moment: Moment): Promise<boolean> {
+  const source = await pictureSource(clip, moment)
+  if (!source) return false
+  const [one, other] = [
+    await pixelsOf(ffmpeg, 'pipe:0', `select=gte(t\\,${source.atSeconds.toFixed(3)})`, source.file),
+    await pixelsOf(ffmpeg, file, 'null'),
+  ]
+  return one === other
+}
+
+/** Returns a checksum of the first picture that a filter lets through, in the size of a snapshot. */
+async function pixelsOf(ffmpeg: string, from: string, filter: string, input?: AsyncIterable<Buffer>): Promise<string> {
+  const filters = `${filter},${snapshotScale},format=rgb24`
+  const args = ['-loglevel', 'error', '-i', from, '-map', '0:v:0', '-frames:v', '1', '-vf', filters, '-f', 'framemd5']
+  const { wrote } = await runFfmpeg(ffmpeg, [...args, 'pipe:1'], input ? { input } : {})
+  const checksum = /^0,.*\b([0-9a-f]{32})$/m.exec(wrote)?.[1]
+  if (!checksum) throw new CuttingError(`no picture in ${from}`)
+  return checksum
+}
+
 type Decoding = { readonly input?: AsyncIterable<Buffer>; readonly seekSeconds?: number }
 
 /** Writes the first picture of a file from `fromSeconds` on. What is read from a pipe cannot be sought. */

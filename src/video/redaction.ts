@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { TaskLimit } from '../platform/index.ts'
 import type { ClipTools } from './clip-making.ts'
-import { probe, stored, takePicture } from './cutting.ts'
+import { chosenMs } from './clip-picture.ts'
+import { probe, shows, stored, takePicture } from './cutting.ts'
 import { makeDurable } from './durable.ts'
 import { CuttingError, endAfter } from './ffmpeg-run.ts'
 import { lowerPriority } from './low-priority.ts'
@@ -91,12 +92,30 @@ export class Redactor {
       await this.#encode(original, shown, job, clip)
       const made = await probe(tools.ffmpeg, clip)
       if (!isSameInTime(shown, made)) throw new CuttingError(`its pictures differ: ${JSON.stringify({ shown, made })}`)
-      await takePicture(tools.ffmpeg, clip, { atMs: Math.min(job.snapshotMs, made.lastMs - 1) }, png)
+      const atMs = Math.min(await this.#snapshotMs(original, job), made.lastMs - 1)
+      await takePicture(tools.ffmpeg, clip, { atMs, isExact: true }, png)
       return { clip: await stored(clip, name), snapshot: await stored(png, picture) }
     } catch (error) {
       for (const path of [clip, png]) await rm(path, { force: true })
       throw error
     }
+  }
+
+  /**
+   * Returns when the picture is shown that the snapshot of the clip is. The key frames of the copy are others. How long something moved
+   * is not known any more, so where that decides between two pictures, the snapshot is compared with the later one.
+   */
+  async #snapshotMs(original: string, { detectionId, snapshotMs: atMs }: RedactionJob): Promise<number> {
+    const { ffmpeg, folder, log } = this.#needs.tools
+    const usualMs = (await chosenMs(original, { atMs })) ?? atMs
+    const laterMs = (await chosenMs(original, { atMs, movesUntilMs: Infinity })) ?? atMs
+    if (laterMs === usualMs) return usualMs
+    const isLater = shows(ffmpeg, join(folder, `${detectionId}.png`), original, { atMs: laterMs, isExact: true })
+    const found = await isLater.catch((err: unknown) => {
+      log.info({ err, detectionId }, 'the picture of a clip could not be compared for its redacted copy')
+      return false
+    })
+    return found ? laterMs : usualMs
   }
 
   async #encode(original: string, shown: Probed, { regions }: RedactionJob, clip: string): Promise<void> {
