@@ -52,7 +52,7 @@ export function composeVideo(
     ...{ clipsFolder, historyFolder: join(config.dataDir, 'history'), ffmpeg: config.ffmpeg.path, log, clock },
     cellsFolder,
     logFormat: outside.logFormat ?? 'json',
-    isWanted: () => cameras.needsThread,
+    isWanted: (): boolean => cameras.needsThread,
   })
   const configured = new ConfiguredCameras({ site: siteOf(live), names: callers.names })
   const wanted = new WantedCameras({ work, configured })
@@ -93,9 +93,7 @@ export function composeVideo(
     settingsOf: (camera) => cameras.settingsOf(camera),
   })
   for (const ear of [cameras, liveViews, snapshots, scores]) camerasThread.listen(ear)
-  const gapsIn = gaps.gapsIn.bind(gaps)
-  const watchedAll = gaps.watchedAll.bind(gaps)
-  const traces = new Traces({ work, warehouse, assets, cameras: configured, detections, gapsIn, watchedAll })
+  const traces = new Traces({ work, warehouse, assets, cameras: configured, detections, gaps })
   return {
     camerasThread,
     configured,

@@ -104,6 +104,11 @@ export class Gaps {
     })
   }
 
+  /** Returns since when a camera is in the config; null when it never was. */
+  knownSinceMs(cctvId: number): number | null {
+    return this.#needs.work.read((tx) => store.findWatch(tx, cctvId)?.known_since_ms ?? null)
+  }
+
   async #seen(cctvId: number, span: Span, signal?: AbortSignal) {
     const asked = { from: span.fromMs, to: span.toMs }
     const { open, knownSinceMs } = this.#needs.work.read((tx) => this.#asked(tx, cctvId, asked))

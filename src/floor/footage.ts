@@ -1,5 +1,6 @@
-import type { CameraGap, ConfiguredCameras, DetectionEvent, Detections } from '../cameras/index.ts'
+import type { ConfiguredCameras, DetectionEvent, Detections, Gaps } from '../cameras/index.ts'
 import type { Caller } from '../http/index.ts'
+import { isoTime } from '../platform/index.ts'
 import type { EventFootage, Footage, FootageReason } from './trace-schema.ts'
 
 export const footageWindowSeconds = 60
@@ -8,17 +9,14 @@ const longestClipMs = 10 * 60 * 1000
 const mostClips = 20
 
 type Moment = { readonly timestampMs: number; readonly slotCode: string; readonly clipUrl: string | null }
-type Span = { readonly fromMs: number; readonly toMs: number }
 /** An event, and when the gateway received it. */
 type FilmedMoment = Moment & { readonly id: number; readonly receivedMs: number }
 /** Which cameras look at a slot, and what they recorded. */
 export type Watching = {
   readonly cameras: Pick<ConfiguredCameras, 'watching'>
   readonly detections: Pick<Detections, 'during' | 'isRecording' | 'filmsToCome'>
-  /** Lists when a camera did not watch; for a camera that the caller may see. */
-  readonly gapsIn: (cctvId: number, span: Span) => CameraGap[]
-  /** Says whether a camera watched all of a time. */
-  readonly watchedAll: (cctvId: number, span: Span) => boolean
+  /** When a camera watched and when not; asked for cameras that the caller may see. */
+  readonly gaps: Pick<Gaps, 'gapsIn' | 'watchedAll' | 'knownSinceMs'>
 }
 
 type CameraFootage = Footage['cameras'][number]
@@ -55,7 +53,7 @@ export function filmsOfEvent(
   const pending = watching.detections.filmsToCome(event.id).filter(({ cctvId }) => ids.includes(cctvId))
   const span = { fromMs: event.timestampMs - filmMs, toMs: event.timestampMs + filmMs }
   const loss = clips.length > 0 ? null : lossOf(cameras)
-  const watched = loss === null && ids.some((cctvId) => watching.watchedAll(cctvId, span))
+  const watched = loss === null && ids.some((cctvId) => watching.gaps.watchedAll(cctvId, span))
   const why =
     clips.length > 0
       ? null
@@ -65,9 +63,10 @@ export function filmsOfEvent(
     cameras: ids,
     clips,
     pending,
-    gaps: cameras.flatMap(({ cctvId }) => watching.gapsIn(cctvId, span)),
+    gaps: cameras.flatMap(({ cctvId }) => watching.gaps.gapsIn(cctvId, span)),
     reason: why,
-    detail: why === 'not_kept' ? notKept(event) : loss,
+    detail:
+      why === 'not_kept' ? notKept(event) : (loss ?? (why === 'gap' ? beforeCameras(watching, cameras, event) : null)),
     watching: cameras,
   }
 }
@@ -109,6 +108,19 @@ function notKept({ timestampMs, receivedMs }: FilmedMoment): string {
       ? `The event was recorded ${lateSeconds} s after its moment, and no video of the moment was kept until then.`
       : 'No video of the moment was kept.'
   return `${what} cameras[].history keeps such moments, for as many hours as it says.`
+}
+
+/** Says that the gateway had no camera of the slot yet, so there is no gap that could say why; null when it had one. */
+function beforeCameras({ gaps }: Watching, cameras: readonly CameraFootage[], { timestampMs }: Moment) {
+  const known = cameras.flatMap(({ cctvId, name }) => ({
+    name,
+    sinceMs: gaps.knownSinceMs(cctvId) ?? Number.POSITIVE_INFINITY,
+  }))
+  if (known.some(({ sinceMs }) => sinceMs <= timestampMs)) return null
+  const [first] = known.toSorted((a, b) => a.sinceMs - b.sinceMs)
+  const since =
+    first && Number.isFinite(first.sinceMs) ? `: ${first.name} is in its config since ${isoTime(first.sinceMs)}` : ''
+  return `At that time the gateway had no camera that looks at this slot${since}.`
 }
 
 /** Returns why the film of an event was lost, in words; null when none was. */

@@ -120,7 +120,9 @@ const eventFootageShape = {
         'moment was kept: the event came too late for its film, and no continuous video reaches back so far · expired: removed ' +
         'by retention · pending: it is being made',
     }),
-  detail: z.string().nullable().openapi({ description: 'why the film of the event was lost or not kept, in words' }),
+  detail: z.string().nullable().openapi({
+    description: 'why the film of the event was lost or not kept, or that the cameras came later, in words',
+  }),
   windowSeconds: footageShape.windowSeconds,
   watching: z
     .array(CameraFootage)

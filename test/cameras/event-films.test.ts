@@ -184,6 +184,18 @@ t.test('a film whose result waits for the disk is not ordered of the next thread
   t.equal(made.orders.length, 1, 'the next one is ordered')
 })
 
+t.test('an event from before the first camera of its slot says so, because no gap can', async (t) => {
+  const made = await hall(t)
+  const since = new Date(made.gateway.clock.now()).toISOString()
+  const early = await remove(made, 'A', 5 * 86_400_000)
+  const detail = `At that time the gateway had no camera that looks at this slot: Camera 7 is in its config since ${since}.`
+  t.match(await footage(made, early), { reason: 'gap', gaps: { length: 0 }, clips: { length: 0 }, detail })
+  made.gateway.clock.advance(5 * 3_600_000)
+  const late = await footage(made, await remove(made, 'A', 4 * 3_600_000))
+  t.not(late.reason, null)
+  t.notMatch(late.detail ?? '', /no camera that looks/, 'a camera that is there is not called absent')
+})
+
 t.test('films of the past that could not be made yet take no turn of the others', async (t) => {
   const made = await hall(t)
   for (const ago of [90, 80, 70, 60]) await remove(made, 'A', ago * 60_000)
@@ -242,7 +254,7 @@ t.test('a scan that comes too late for its film, of a camera that watched, says 
   const notKept = { clips: [], pending: [], gaps: [], reason: 'not_kept' }
   t.match(await footage(made, id), { ...notKept, detail: /^The event was recorded 60 s after its moment, .*history/ })
   const early = await remove(made, 'A', 305_000)
-  t.match(await footage(made, early), { reason: 'gap', detail: null }, 'the camera was not there yet')
+  t.match(await footage(made, early), { reason: 'gap', detail: /had no camera/ }, 'the camera was not there yet')
 })
 
 t.test('a film that could not be made says why, and its row is in the log', async (t) => {
