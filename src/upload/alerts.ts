@@ -1,5 +1,6 @@
 import type { UploadRow } from './tables.ts'
 import type { Outcome } from './transfer.ts'
+import { orCannotWrite } from './verdict.ts'
 
 export type UploadAlert = {
   readonly kind: string
@@ -22,7 +23,7 @@ export function alertOfParked(
         ? {
             kind: 'upload.no_room',
             subject: 'uploads',
-            message: `The storage server has no room for ${what.toLowerCase()}. Raise the quota of the account; then retry upload ${row.id}, and the others follow.`,
+            message: `The storage server has no room for ${what.toLowerCase()}${error.includes(orCannotWrite) ? orCannotWrite : ''}. Make room there, or raise the quota of the account; then retry upload ${row.id}, and the others follow.`,
             nowMs,
           }
         : undefined

@@ -48,7 +48,31 @@ export function judge(step: Step, reply: Reply): UploadVerdict {
   if (reply.kind === 'none') return withoutAnswer(step, reply)
   const own = ownStatus[step][reply.status]
   if (own !== undefined) return { kind: own }
+  if (step === 'put' && reply.status === 405) return unwritten
   return shared(step, reply.status, reply.retryAfterMs)
+}
+
+const stepWords: Readonly<Record<Step, string>> = {
+  put: 'sending the file',
+  part: 'sending a part of the file',
+  folder: 'making a folder',
+  list: 'listing the parts',
+  move: 'giving the file its name',
+  look: 'looking at the file',
+  hash: 'asking for the hash',
+  remove: 'removing a part',
+}
+
+/** Said of a server that does not tell why it takes no file. */
+export const orCannotWrite = ', or cannot write it'
+
+/**
+ * WebDAV servers in Go, as rclone's, answer 405 to a PUT that they could not write, whatever the reason: a full disk, a cloud
+ * behind them that does not answer. When a file of this size fits, the others are tried again.
+ */
+const unwritten: UploadVerdict = {
+  ...{ kind: 'park', why: 'quota' },
+  error: `HTTP 405 to ${stepWords.put}: the storage server has no room${orCannotWrite}`,
 }
 
 /** Of a file that was cut off, the server may have seen enough to be the cause: that counts, or it would block the rest. */
@@ -96,17 +120,6 @@ function shared(step: Step, status: number, retryAfterMs: number | null): Upload
   if (status >= 500 || status < 300) return { kind: 'wait', error }
   if (status < 400) return { kind: 'pause', error: `${error}: a redirect, which is never followed`, afterMs: null }
   return { kind: 'park', why: 'refused', error }
-}
-
-const stepWords: Readonly<Record<Step, string>> = {
-  put: 'sending the file',
-  part: 'sending a part of the file',
-  folder: 'making a folder',
-  list: 'listing the parts',
-  move: 'giving the file its name',
-  look: 'looking at the file',
-  hash: 'asking for the hash',
-  remove: 'removing a part',
 }
 
 const firstDelayMs = 10_000

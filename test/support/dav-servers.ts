@@ -44,10 +44,9 @@ function newFolder(t: Test): string {
   return folder
 }
 
-/** `rclone serve webdav` on a folder; undefined where it is not installed. */
-export async function startRclone(t: Test): Promise<DavServer | undefined> {
+/** `rclone serve webdav` on a folder with `files` in it; undefined where it is not installed. */
+export async function startRclone(t: Test, files: string = newFolder(t)): Promise<DavServer | undefined> {
   if (!isInstalled('rclone', 'version')) return undefined
-  const files = newFolder(t)
   const port = await freePort()
   const child = spawn(
     'rclone',

@@ -1,9 +1,10 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { partBytes } from '../../src/upload/transfer.ts'
 import { type DavServer, startApache, startRclone } from '../support/dav-servers.ts'
 import { people, testGateway } from '../support/gateway.ts'
+import { noSmallDisk, smallDisk } from '../support/small-disk.ts'
 import { allAre, begin, bytesOf, record, settled, sha256, uploadConfig } from '../support/uploads.ts'
 
 const clip = bytesOf(partBytes + 12_345)
@@ -47,3 +48,33 @@ for (const [name, start] of servers) {
     return undefined
   })
 }
+
+t.test('clips that rclone has no room for wait for it with one alert, and follow when one has fitted', async (t) => {
+  const why = noSmallDisk()
+  if (why) return t.pass(why)
+  const disk = smallDisk(8)
+  t.teardown(() => disk.end())
+  mkdirSync(join(disk.folder, 'files'))
+  const server = await startRclone(t, disk.folder)
+  if (!server) return t.pass('rclone is not installed on this machine')
+  const folder = t.testdir({ gateway: {} })
+  const config = uploadConfig(join(folder, 'gateway'), server.url)
+  const gateway = await testGateway({ folder: join(folder, 'gateway'), config })
+  await begin(t, gateway)
+  disk.fill(100_000)
+  for (const id of [1, 2]) await record(gateway, id, bytesOf(1_000_000 + id))
+  const parked = await settled(gateway, (rows) => rows.length === 2 && allAre('parked')(rows))
+  t.match(parked, [
+    { parkedFor: 'quota', lastError: /HTTP 405 to sending the file: .* no room, or cannot write it/ },
+    { parkedFor: 'quota' },
+  ])
+  const alerts = await gateway.ask('GET', '/api/alerts', { by: people.ada })
+  t.match(alerts.body.data, {
+    length: 1,
+    0: { kind: 'upload.no_room', message: /the clip 1, or cannot write it\. Make room/ },
+  })
+  disk.empty()
+  await record(gateway, 3, bytesOf(1_000_003))
+  await settled(gateway, (rows) => rows.length === 3 && allAre('uploaded')(rows))
+  return undefined
+})

@@ -44,6 +44,8 @@ t.test('each status has one meaning for each step', async (t) => {
 t.test('a full server parks the file, and a pause lasts as long as the server asks for', async (t) => {
   t.match(judge('put', answer(507)), { kind: 'park', why: 'quota' })
   t.match(judge('part', answer(507)), { kind: 'park', why: 'quota' })
+  t.match(judge('put', answer(405)), { kind: 'park', why: 'quota' }, 'so does rclone with a full disk')
+  t.match(judge('move', answer(405)), { kind: 'park', why: 'refused' })
   t.match(judge('put', answer(429, 90_000)), { kind: 'pause', afterMs: 90_000 })
   t.match(judge('put', answer(503)), { kind: 'pause', afterMs: null })
 })

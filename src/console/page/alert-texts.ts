@@ -60,8 +60,8 @@ const english = {
       'Renew the password of storage.upload in the config. It may have expired.',
     ],
     'upload.no_room': [
-      'The account has no room on the storage server. Nothing is removed here meanwhile.',
-      'Raise the quota or remove something there. Then retry one upload; the others follow.',
+      'The storage server has no room for the account, or cannot write. Nothing is removed here meanwhile.',
+      'Make room there, raise the quota, or look at its disk. Then retry one upload; the others follow.',
     ],
     'upload.mismatch': [
       'The copy on the storage server is not the file that was sent. Somebody may have changed it.',
@@ -281,8 +281,8 @@ const german: Omit<typeof english, 'kinds'> & { readonly kinds: Record<keyof typ
       'Das Passwort von storage.upload im Config erneuern. Vielleicht ist es abgelaufen.',
     ],
     'upload.no_room': [
-      'Das Konto hat keinen Platz auf dem Speicherserver. Hier wird inzwischen nichts gelöscht.',
-      'Dort Kontingent erhöhen oder aufräumen. Dann einen Upload noch einmal versuchen; die anderen folgen.',
+      'Der Speicherserver hat für das Konto keinen Platz oder kann nicht schreiben. Hier wird inzwischen nichts gelöscht.',
+      'Dort aufräumen, das Kontingent erhöhen oder nach der Platte sehen. Dann einen Upload noch einmal versuchen; die anderen folgen.',
     ],
     'upload.mismatch': [
       'Die Kopie auf dem Speicherserver ist nicht die gesendete Datei. Vielleicht hat sie jemand geändert.',
