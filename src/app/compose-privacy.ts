@@ -16,9 +16,12 @@ export function composePrivacy(
   { work, people, openings, audit, clockSync }: ComposedStorage,
   { signedUrls }: ComposedCallers,
   { warehouse }: ComposedLedger,
-  { camerasThread, configured: cameras, detections }: ComposedVideo,
+  { camerasThread, configured: cameras, detections, wanted }: ComposedVideo,
 ) {
-  const notices = new Notices({ work, clock, cameras, warehouse, config: () => live.config })
+  const notices = new Notices({
+    ...{ work, clock, cameras, warehouse, config: () => live.config },
+    uploadsClips: (cctvId) => wanted.uploadsClips(cctvId),
+  })
   const redactions = new Redactions({
     ...{ work, clock, logger, people, audit, cameras, detections, link: camerasThread },
     clipsDir: join(live.config.dataDir, 'clips'),

@@ -9,7 +9,9 @@ export const noticeShape = {
   why: z.string().nullable().openapi({ description: "the camera's purpose; null: not stated" }),
   legalBasis: z.string().nullable(),
   when: z.string().openapi({ description: 'when it records' }),
-  howLong: z.string().openapi({ description: 'how long recordings are kept' }),
+  howLong: z
+    .string()
+    .openapi({ description: 'how long recordings are kept, and where copies are that the gateway does not delete' }),
   retentionDays: z.number(),
   whom: z.string().nullable().openapi({ description: 'whom to ask (privacy.contact); null: not stated' }),
   sound: z.string().openapi({ description: 'that no sound is recorded' }),

@@ -14,8 +14,12 @@ export type NoticeFacts = {
   /** Time zone of these hours. */
   readonly timezone: string | null
   readonly retentionDays: number
-  /** Hours of continuous video; 0: only what moved is recorded. */
+  /** Hours of continuous video; 0: none is recorded. */
   readonly continuousHours: number
+  /** Whether it looks at slots, and so films what is booked there. */
+  readonly filmsEvents: boolean
+  /** The storage server that gets copies of its clips, with its port; null: none does. */
+  readonly copiesAt: string | null
   readonly issuedAtMs: number
 }
 
@@ -55,20 +59,27 @@ export function noticeOf(facts: NoticeFacts): Notice {
   return {
     ...{ cctvId, camera, site, who: controller, why: purpose, legalBasis, whom: contact },
     when: whenWords(facts),
-    howLong: howLongWords(retentionDays),
+    howLong: howLongWords(facts),
     ...{ retentionDays, sound, rights, issuedAt: isoTime(facts.issuedAtMs), missing },
   }
 }
 
-function whenWords({ hours, timezone, continuousHours }: NoticeFacts): string {
+function whenWords({ hours, timezone, continuousHours, filmsEvents }: NoticeFacts): string {
   const zone = timezone === null ? '' : ` (${timezone})`
   const time = hours.length === 0 ? 'Day and night' : `${hours.join(', ')}${zone}`
-  const what = continuousHours > 0 ? 'all the time' : 'when something moves'
+  const moments = filmsEvents
+    ? 'when something moves, and when goods in front of it are booked'
+    : 'when something moves'
+  const what = continuousHours > 0 ? 'all the time' : moments
   return `${time}; pictures are recorded ${what}.`
 }
 
-function howLongWords(days: number): string {
+/** Continuous video stays for its hours, whatever the age at which clips go. Copies elsewhere are out of the gateway's reach. */
+function howLongWords({ retentionDays, continuousHours, copiesAt }: NoticeFacts): string {
+  const days = Math.max(retentionDays, Math.ceil(continuousHours / 24))
   const time = days === 1 ? '1 day' : `${days} days`
   const kept = days === 0 ? 'Recordings are deleted at once' : `Recordings are deleted after ${time} at the latest`
-  return `${kept}; longer only while they are needed to clear up an incident.`
+  const here = `${kept}; longer only while they are needed to clear up an incident.`
+  if (copiesAt === null) return here
+  return `${here} Copies are stored at ${copiesAt}; they are not deleted by this system: ask how long they stay there.`
 }

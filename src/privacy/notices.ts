@@ -12,7 +12,9 @@ type NoticesNeeds = {
   readonly clock: Pick<Clock, 'now'>
   readonly cameras: ConfiguredCameras
   readonly warehouse: Pick<WarehouseService, 'timezoneOf'>
-  readonly config: () => Pick<Config, 'privacy' | 'retention' | 'site'>
+  readonly config: () => Pick<Config, 'privacy' | 'retention' | 'site' | 'storage'>
+  /** Says whether clips of a camera are to be uploaded, as the config or a start through the API has it. */
+  readonly uploadsClips: (cctvId: number) => boolean
 }
 
 /** Makes the notices for the doors of rooms with a camera, from the current config. */
@@ -26,8 +28,8 @@ export class Notices {
   /** Returns the notice of a camera. Throws NOT_FOUND, also for a camera that the caller may not see. */
   notice(cctvId: number | undefined, caller: Caller): Notice {
     if (cctvId === undefined) throw AppError.notFound('Camera')
-    const { work, clock, cameras, warehouse } = this.#needs
-    const { privacy, retention, site } = this.#needs.config()
+    const { work, clock, cameras, warehouse, uploadsClips } = this.#needs
+    const { privacy, retention, site, storage } = this.#needs.config()
     const camera = cameras.visible(cctvId, caller)
     return noticeOf({
       cctvId,
@@ -41,6 +43,8 @@ export class Notices {
       timezone: work.read((tx) => warehouse.timezoneOf(tx, cameras.warehouseOf(cctvId))),
       retentionDays: camera.retentionDays ?? retention.clips.maxAgeDays,
       continuousHours: camera.history.hours,
+      filmsEvents: camera.slots.length > 0,
+      copiesAt: storage.upload && uploadsClips(cctvId) ? new URL(storage.upload.instance).host : null,
       issuedAtMs: clock.now(),
     })
   }

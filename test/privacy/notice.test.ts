@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { inBrowser, launchBrowser, open, place } from '../support/browser.ts'
 import { people, signedIn, testGateway } from '../support/gateway.ts'
@@ -42,6 +44,36 @@ t.test('the notice says during which hours a camera records', async (t) => {
   t.teardown(() => gateway.end())
   const { body } = await gateway.ask('GET', address, asJson)
   t.match(body, { when: /^Mo-Fr 06:00-22:00 \(UTC\); pictures/, howLong: /after 1 day at the latest/ })
+})
+
+t.test('the notice says how long anything stays: continuous video, and copies elsewhere', async (t) => {
+  writeFileSync(join(t.testdir(), 'cloud'), 'secret')
+  const instance = 'https://cloud.example.com:8443/nc'
+  const passwordFile = join(t.testdirName, 'cloud')
+  const upload = { instance, username: 'dc7', passwordFile }
+  const motion = { uploadToStorage: false }
+  const cameras = [
+    { ...camera, retentionDays: 1, history: { hours: 25 }, motion },
+    { ...camera, id: 8, retentionDays: 0, slots: ['A-01'] },
+    { ...camera, id: 9, retentionDays: 0, history: { hours: 1 }, motion },
+  ]
+  const config = { cameras, storage: { instances: [{ url: instance }], upload } }
+  const gateway = await testGateway({ config })
+  t.teardown(() => gateway.end())
+  const noticeOf = async (id: number) => (await gateway.ask('GET', `/api/iot/cctv/${id}/notice`, asJson)).body
+  t.match(await noticeOf(7), {
+    retentionDays: 1,
+    howLong: /^Recordings are deleted after 2 days at the latest; [^.]+\.$/,
+  })
+  t.match(await noticeOf(8), {
+    when: /recorded when something moves, and when goods in front of it are booked\.$/,
+    howLong:
+      /^Recordings are deleted at once; .*\. Copies are stored at cloud\.example\.com:8443; they are not deleted by/,
+  })
+  t.match(await noticeOf(9), { howLong: /^Recordings are deleted after 1 day at the latest; [^.]+\.$/ })
+  const start = { cctvId: 9, action: 'start', uploadToStorage: true }
+  await gateway.ask('POST', '/api/iot/detection/motion-stream', { by: people.ada, body: start })
+  t.match(await noticeOf(9), { howLong: /Copies are stored at cloud/ }, 'as the start through the API has it')
 })
 
 t.test('the page to print shows every value as text, runs nothing and fetches nothing', async (t) => {
