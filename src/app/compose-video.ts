@@ -68,13 +68,16 @@ export function composeVideo(
     ...{ gaps: gapLedger, copies },
   })
   const watched = new Watched({ clock })
-  const films = new EventFilms({ work, clock, logger: log, makeId, cameras: configured, link: camerasThread, wanted })
+  const zoneOf = (warehouseId: number) => work.read((tx) => warehouse.timezoneOf(tx, warehouseId))
+  const films = new EventFilms({
+    ...{ work, clock, logger: log, makeId, cameras: configured, link: camerasThread, wanted, zoneOf },
+  })
   const cameras = new CamerasService({
     ...{ work, clock, logger: log, audit, configured, wanted, recorder, copies, films, link: camerasThread, watched },
     clockIsTrusted: () => storage.clockSync.isTrusted(),
     hasLeftovers: () => hasLeftovers(clipsFolder),
     gaps: new GapKeeper({ work, clock, logger: log, ledger: gapLedger }),
-    zoneOf: (warehouseId) => work.read((tx) => warehouse.timezoneOf(tx, warehouseId)),
+    zoneOf,
   })
   const cameraClocks = new CameraClocks({
     ...{ work, clock, logger: log, configured },

@@ -38,18 +38,21 @@ export class CameraDuties {
     return new Map(this.#needs.configured.site.cameras.map((camera) => [camera.id, this.of(camera)]))
   }
 
-  /** Says whether continuous video is kept now: also while detection is stopped, but not outside the recording hours. */
-  keepsHistory(camera: CameraConfig): boolean {
-    return camera.enabled && camera.history.hours > 0 && this.#outsideHours(camera) === undefined
+  /**
+   * Says whether continuous video is kept now, or was at another time by the config as it is: also while detection is stopped, but
+   * not outside the recording hours.
+   */
+  keepsHistory(camera: CameraConfig, atMs: number = this.#needs.clock.now()): boolean {
+    return camera.enabled && camera.history.hours > 0 && this.#outsideHours(camera, atMs) === undefined
   }
 
   /** Says that it is outside the camera's recording hours, in words; undefined within them. */
-  #outsideHours(camera: CameraConfig): string | undefined {
+  #outsideHours(camera: CameraConfig, atMs: number = this.#needs.clock.now()): string | undefined {
     const { recordingHours } = camera
     if (recordingHours === null) return undefined
     const zone = this.#needs.zoneOf(this.#needs.configured.warehouseOf(camera.id))
     const hours = recordingHours.map(parseWeeklyHours).filter((one) => one !== undefined)
-    if (isWithinHours(hours, zone, this.#needs.clock.now())) return undefined
+    if (isWithinHours(hours, zone, atMs)) return undefined
     return `It is outside the recording hours (${recordingHours.join(', ')} in ${zone}). It records again when they begin.`
   }
 }

@@ -3,6 +3,7 @@ import type { Tx, UnitOfWork } from '../database/index.ts'
 import type { Clock, Logger } from '../platform/index.ts'
 import type { ConfiguredCameras } from './configured.ts'
 import type { CamerasLink } from './detection-recorder.ts'
+import { CameraDuties } from './duties.ts'
 import { filmSpan, joined, type Span } from './film-plan.ts'
 import * as films from './film-store.ts'
 import { reserve, takeIds } from './store.ts'
@@ -19,7 +20,9 @@ type EventFilmsNeeds = {
   readonly cameras: ConfiguredCameras
   readonly link: CamerasLink
   readonly makeId: () => string
-  readonly wanted: Pick<WantedCameras, 'isOn'>
+  readonly wanted: WantedCameras
+  /** Time zone of a warehouse. */
+  readonly zoneOf: (warehouseId: number) => string
 }
 
 /** The ring of a camera reaches back this far behind the end of a film; later ones are made of continuous video. */
@@ -34,6 +37,7 @@ const hourMs = 3_600_000
  */
 export class EventFilms {
   readonly #needs: EventFilmsNeeds
+  readonly #duties: CameraDuties
   /** Films that the thread has, with the end that it knows. */
   readonly #sent = new Map<number, { toMs: number; isPast: boolean }>()
   #isReady = false
@@ -41,6 +45,7 @@ export class EventFilms {
 
   constructor(needs: EventFilmsNeeds) {
     this.#needs = needs
+    this.#duties = new CameraDuties({ ...needs, configured: needs.cameras })
     needs.work.onCommit(() => {
       if (this.#isAwaited) this.#pass()
     })
@@ -81,7 +86,7 @@ export class EventFilms {
   #reserveAt(tx: Tx, camera: CameraConfig, event: FilmedEvent): void {
     const nowMs = this.#needs.clock.now()
     const span = filmSpan(event.timestampMs)
-    if (!this.#mayHave(camera, span, nowMs)) return
+    if (!this.#mayHave(camera, { span, atMs: event.timestampMs, nowMs })) return
     if (span.toMs < nowMs && films.isShown(tx, camera.id, span)) return
     this.#isAwaited = true
     for (const film of films.wantedAround(tx, camera.id, span)) {
@@ -95,10 +100,14 @@ export class EventFilms {
     this.#add(tx, camera.id, span, event)
   }
 
-  /** Says whether anything of the span can be there: the camera is on, and it is now or within the hours of history. */
-  #mayHave({ id, history }: CameraConfig, { toMs }: Span, nowMs: number): boolean {
-    const ageMs = nowMs - toMs
-    return this.#needs.wanted.isOn(id) && ageMs <= Math.max(liveMs, history.hours * hourMs)
+  /**
+   * Says whether anything of the span can be there: it is now, or within the hours of history, and the camera is on, or was within
+   * its recording hours at that moment. A handheld may send in the evening what it scanned at noon.
+   */
+  #mayHave(camera: CameraConfig, { span, atMs, nowMs }: { span: Span; atMs: number; nowMs: number }): boolean {
+    const ageMs = nowMs - span.toMs
+    if (ageMs > Math.max(liveMs, camera.history.hours * hourMs)) return false
+    return this.#needs.wanted.isOn(camera.id) || this.#duties.keepsHistory(camera, atMs)
   }
 
   #add(tx: Tx, cctvId: number, { fromMs, toMs }: Span, { id: eventId, timestampMs }: FilmedEvent): void {

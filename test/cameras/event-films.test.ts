@@ -184,6 +184,21 @@ t.test('a film whose result waits for the disk is not ordered of the next thread
   t.equal(made.orders.length, 1, 'the next one is ordered')
 })
 
+t.test('a handheld that sends after the recording hours gets the film of what was recorded within them', async (t) => {
+  const made = await hall(t, { ...config.cameras[0], recordingHours: ['Mo-Su 08:00-10:00'] })
+  made.gateway.cameras.start()
+  for (let minute = 0; minute < 150; minute += 1) made.gateway.clock.advance(60_000)
+  const { body } = await made.gateway.ask('GET', '/api/iot/cctv', { by: people.olga })
+  t.match(body.data, [{ state: 'off', problem: /outside the recording hours/ }])
+  const within = await remove(made, 'A', 60 * 60_000)
+  t.match(newest(made.orders), [{ cameraId: 7, momentAt: made.gateway.clock.now() - 60 * 60_000 }])
+  await hear(made.gateway, ...newest(made.orders).map(closed))
+  t.match(await footage(made, within), { reason: null, clips: [{ cctvId: 7 }] })
+  const after = await remove(made, 'A', 20 * 60_000)
+  t.equal(newest(made.orders).length, 1, 'outside the hours nothing was recorded')
+  t.match(await footage(made, after), { reason: 'gap', gaps: [{ cause: 'outside_hours' }], pending: { length: 0 } })
+})
+
 t.test('an event from before the first camera of its slot says so, because no gap can', async (t) => {
   const made = await hall(t)
   const since = new Date(made.gateway.clock.now()).toISOString()
