@@ -3,13 +3,17 @@
  * were stored give the same scores again.
  */
 import type { FrameCells, WholeChange } from './cells.ts'
+import { FleetingChanges } from './fleeting-changes.ts'
 import { cellCount, columns, rows } from './grid.ts'
 import { type MotionArea, openCells } from './mask.ts'
 import { RestlessWindows } from './restless-windows.ts'
 
 /** How much a frame has changed. */
 export type FrameScore = {
-  /** 0 to 1, compared with the sensitivity: what four of the last five frames reach near one place. */
+  /**
+   * 0 to 1, compared with the sensitivity: what four of the last five frames reach near one place; where changes that do not
+   * last are usual, in three such frames one after the other.
+   */
   readonly score: number
   /** Of this frame alone. */
   readonly raw: number
@@ -26,26 +30,39 @@ export const windowCount = windowColumns * windowRows
 const leastOpenShare = 0.25
 /** Of this many frames, all but one must have changed. */
 const lastFrames = 5
+/**
+ * Where changes that do not last are usual, what lasts counts at most this many times as much as it did in each of so many frames
+ * before. Insects that cross each other's ways, or one that turns back, meet near one place for a frame or two.
+ */
+const framesBefore = 2
+const mostGrowth = 1.25
+/** Insects change fewer cells than this together, 3 % of the picture. Who changes more is close to the camera, and soon gone. */
+const insectCells = 4
+const keptFrames = lastFrames + framesBefore
 const everywhere: MotionArea = { masks: [], zones: [] }
 
-/** What has changed in each window in one frame, and near each window once that was asked for. */
-type Changes = { readonly shares: Float64Array; readonly near: Float64Array; isNearKnown: boolean }
-
-type Near = Float64Array
+/** What has changed in each window in one frame. What has changed near each window, and what lasted then, once that was asked for. */
+type Changes = {
+  readonly shares: Float64Array
+  readonly near: Float64Array
+  isNearKnown: boolean
+  lasting: number | undefined
+}
 
 /** Scores the cells of one camera in order. */
 export class Scorer {
   #open: WindowShares
-  readonly #restless = new RestlessWindows(windowCount)
-  /** Of the last five frames; the oldest is written over. */
-  readonly #last: readonly Changes[] = Array.from({ length: lastFrames }, () => ({
+  readonly #restless = new RestlessWindows(windowCount, windowColumns)
+  readonly #fleeting = new FleetingChanges()
+  /** Of the last seven frames; the oldest is written over. */
+  readonly #last: readonly Changes[] = Array.from({ length: keptFrames }, () => ({
     shares: new Float64Array(windowCount),
     near: new Float64Array(windowCount),
     isNearKnown: true,
+    lasting: 0,
   }))
-  readonly #nears = this.#last.map(({ near }) => near) as [Near, Near, Near, Near, Near]
   readonly #across = new Float64Array(windowCount)
-  #frames = 0
+  #newest = 0
 
   constructor(area: MotionArea = everywhere) {
     this.#open = new WindowShares(openCells(area))
@@ -61,17 +78,36 @@ export class Scorer {
    * up to `least` are the same gets 0 for them.
    */
   push({ changed, whole }: FrameCells, least = 0): FrameScore {
-    const changes = this.#last[this.#frames % lastFrames] as Changes
-    this.#frames += 1
+    this.#newest = (this.#newest + 1) % keptFrames
+    const changes = this.#ago(0)
+    let cells = 0
     if (whole) changes.shares.fill(0)
     else {
-      this.#open.fill(changes.shares, changed)
+      cells = this.#open.fill(changes.shares, changed)
       this.#restless.subtract(changes.shares)
     }
     changes.isNearKnown = false
+    changes.lasting = undefined
     const share = largest(changes.shares)
     const raw = scoreOf(share)
-    return { score: raw > least ? scoreOf(Math.min(this.#lasting(), share)) : 0, raw, whole }
+    const isMuch = share > defaultShare
+    const lasting = isMuch || raw > least ? Math.min(this.#lasting(0), share) : 0
+    const mayBeInsects = cells < insectCells && this.#fleeting.areUsual
+    const score = raw > least ? scoreOf(mayBeInsects ? this.#grown(lasting) : lasting) : 0
+    // What is learned does not depend on `least`, so that a replay learns the same.
+    this.#fleeting.add(isMuch, lasting > defaultShare)
+    return { score, raw, whole }
+  }
+
+  /** Returns as much of what lasts as the frames before allow. */
+  #grown(lasting: number): number {
+    let most = lasting
+    for (let ago = 1; ago <= framesBefore; ago += 1) most = Math.min(most, mostGrowth * this.#lasting(ago))
+    return most
+  }
+
+  #ago(frames: number): Changes {
+    return this.#last[(this.#newest + keptFrames - frames) % keptFrames] as Changes
   }
 
   /** Forgets the last frames: the next ones come from another connection. */
@@ -79,18 +115,30 @@ export class Scorer {
     for (const changes of this.#last) {
       changes.near.fill(0)
       changes.isNearKnown = true
+      changes.lasting = 0
     }
   }
 
-  /** Forgets what moves all the time, as if the watch began now. */
+  /** Forgets what moves all the time and what is usual, as if the watch began now. */
   forget(): void {
     this.#restless.forget()
+    this.#fleeting.forget()
   }
 
-  /** Returns the largest share that all but one of the last frames reach near one window. */
-  #lasting(): number {
-    for (const changes of this.#last) if (!changes.isNearKnown) this.#fillNear(changes)
-    const [a, b, c, d, e] = this.#nears
+  /** Returns the largest share that all but one of the last frames reached near one window, so many frames ago. */
+  #lasting(ago: number): number {
+    const changes = this.#ago(ago)
+    changes.lasting ??= this.#lastingOf(
+      this.#nearOf(ago),
+      this.#nearOf(ago + 1),
+      this.#nearOf(ago + 2),
+      this.#nearOf(ago + 3),
+      this.#nearOf(ago + 4),
+    )
+    return changes.lasting
+  }
+
+  #lastingOf(a: Float64Array, b: Float64Array, c: Float64Array, d: Float64Array, e: Float64Array): number {
     let most = 0
     for (let i = 0; i < windowCount; i += 1) {
       const first = a[i] ?? 0
@@ -104,6 +152,12 @@ export class Scorer {
       if (next > most) most = next
     }
     return most
+  }
+
+  #nearOf(ago: number): Float64Array {
+    const changes = this.#ago(ago)
+    if (!changes.isNearKnown) this.#fillNear(changes)
+    return changes.near
   }
 
   /** For each window, takes the largest of it and its neighbours: what moves is soon in the next one. */
@@ -169,8 +223,8 @@ export class WindowShares {
     })
   }
 
-  /** Writes them into `shares`. */
-  fill(shares: Float64Array, changed: Uint8Array): void {
+  /** Writes them into `shares`, and returns how many cells have changed together. */
+  fill(shares: Float64Array, changed: Uint8Array): number {
     const counted = this.#changed
     const [open, rooms] = [this.#open, this.#rooms]
     let sum = 0
@@ -181,7 +235,7 @@ export class WindowShares {
     }
     if (sum === 0) {
       shares.fill(0)
-      return
+      return 0
     }
     for (let row = 0; row < windowRows; row += 1) {
       for (let column = 0; column < windowColumns; column += 1) {
@@ -193,6 +247,7 @@ export class WindowShares {
         shares[i] = inside / 100 / (rooms[i] ?? 1)
       }
     }
+    return sum / 100
   }
 }
 

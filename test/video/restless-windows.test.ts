@@ -5,7 +5,7 @@ import { RestlessWindows } from '../../src/video/restless-windows.ts'
 
 /** One window, which sees these shares one after the other; what is left of the last. */
 function leftOf(shares: readonly number[]): number {
-  const restless = new RestlessWindows(1)
+  const restless = new RestlessWindows(1, 1)
   let left = 0
   for (const share of shares) {
     const one = Float64Array.of(share)
@@ -47,6 +47,43 @@ t.test('a fan that was switched off is forgotten after some minutes', async (t) 
 t.test('who comes a minute after somebody worked at a place for half a minute is found there', async (t) => {
   const worked = [...frames(900, () => 0), ...frames(150, () => 0.6), ...frames(300, () => 0)]
   t.ok(leftOf([...worked, 0.6]) > 0.3)
+})
+
+/** Boxes on a conveyor: a window is a fifth full most of the time, and with every tenth frame comes a crowd. */
+const boxes = (count: number) => frames(count, (i) => (i % 10 === 0 ? 0.6 : i % 5 === 0 ? 0.3 : 0.2))
+/** Few boxes, for half a minute. */
+const few = frames(150, () => 0.1)
+
+t.test('a crowd of boxes after few is known on a conveyor that has moved for three minutes', async (t) => {
+  // Of 750 and 150 frames: mean 0.225, standard deviation 0.124; mean and one and a quarter of it are 0.380.
+  const left = leftOf([...boxes(750), ...few, 0.5])
+  t.ok(left > 0.11 && left < 0.13, `${left} of 0.5`)
+  t.ok(leftOf([...boxes(700), ...few, 0.5]) > 0.25, 'it has moved for less')
+  t.ok(leftOf([...boxes(750), ...frames(900, () => 0.1), 0.5]) > 0.35, 'the last crowd was more than three minutes ago')
+})
+
+t.test('a conveyor that rested for over 15 s is learned anew', async (t) => {
+  const rested = (count: number) => leftOf([...boxes(900), ...frames(count, () => 0), ...frames(10, () => 0.1), 0.5])
+  t.ok(rested(70) < 0.12)
+  t.ok(rested(80) > 0.22)
+})
+
+t.test('where something moved for less than half of the last three minutes, no crowds are known', async (t) => {
+  const passing = (moved: number) => frames(900, (i) => (i % 50 < moved ? 0.4 : 0))
+  t.ok(leftOf([...passing(28), ...frames(40, () => 0), 0.6]) < 0.15)
+  t.ok(leftOf([...passing(22), ...frames(40, () => 0), 0.6]) > 0.2)
+})
+
+t.test('somebody at a conveyor who reaches beyond it is seen by what was learned in half a minute', async (t) => {
+  const restless = new RestlessWindows(2, 2)
+  const left = (conveyor: number, beside: number) => {
+    const both = Float64Array.of(conveyor, beside)
+    restless.subtract(both)
+    return both[0] ?? 0
+  }
+  for (const share of [...boxes(750), ...few]) left(share, 0)
+  t.ok(left(0.5, 0.05) < 0.13, 'boxes')
+  t.ok(left(0.5, 0.3) > 0.25, 'somebody')
 })
 
 /** A grey picture with as much added to each pixel as `shift` says. */

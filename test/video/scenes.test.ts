@@ -67,6 +67,22 @@ function judgedStart(kind: KindName, seed: number, seconds: number, movers: read
   return judgeScene({ ...makeScene(kind, seed, 10 * minute), durationMs: seconds * 1000, movers })
 }
 
+t.test('insects that meet near one place, where many fly, are no motion', async (t) => {
+  t.same(judgedStart('insects', 113, 88).falseEvents, [])
+  t.same(judgedStart('insects', 75, 95).falseEvents, [])
+})
+
+t.test('somebody who walks among insects for the first time in a minute is found', async (t) => {
+  const { hall } = makeScene('insects', 113, 10 * minute)
+  const somebody = person(new Chance(3), hall, 88_000, { percent: 1.5, contrast: 50 })
+  const { found, falseEvents } = judgedStart('insects', 113, 93, [somebody])
+  t.same({ found, falseEvents }, { found: 1, falseEvents: [] })
+})
+
+t.test('a crowd of boxes on a conveyor, after few, is no motion', async (t) => {
+  t.same(judgedStart('conveyor', 5, 405).falseEvents, [])
+})
+
 t.test('weak headlights, which the noise of a camera at night hides in single pixels, are no motion', async (t) => {
   t.same(judgedStart('headlights', 143, 66).falseEvents, [])
   t.same(judgedStart('headlights', 19, 124).falseEvents, [])

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { Comparer } from '../../src/video/cells.ts'
+import { Comparer, type FrameCells } from '../../src/video/cells.ts'
 import { cellCount, columns } from '../../src/video/grid.ts'
 import { frameSize } from '../../src/video/index.ts'
 import type { Polygon } from '../../src/video/mask.ts'
@@ -73,6 +73,114 @@ t.test('an insect that is elsewhere in each frame is no motion', async (t) => {
   ] as const
   const flight = places.map(([x, y]) => picture([{ x, y, width: 14, height: 14 }]))
   t.equal(most(run([...still(5), ...flight, ...still(5)])), 0)
+})
+
+/** Cells of a frame in which so much of one place has changed: a window at the left, or one at the right. */
+function cellsOf(share: number, side: 'left' | 'right' = 'left'): FrameCells {
+  const changed = new Uint8Array(cellCount)
+  const corner = side === 'left' ? 2 * columns + 3 : 5 * columns + 12
+  for (const at of [0, 1, columns, columns + 1]) changed[corner + at] = Math.round(100 * share)
+  return { changed, whole: null }
+}
+
+/** Insects: so many times a place at the right has changed in one frame, in two minutes and a half. */
+const insects = (times: number) =>
+  Array.from({ length: 750 }, (_, i) => cellsOf(i % 30 === 0 && i < 30 * times ? 0.4 : 0, 'right'))
+const manyInsects = insects(25)
+const shares = (...all: readonly number[]) => all.map((share) => cellsOf(share))
+
+/** The scores of these frames, after others. */
+function scoresAfter(before: readonly FrameCells[], frames: readonly FrameCells[], least = 0): number[] {
+  const scorer = new Scorer()
+  return [...before, ...frames].map((cells) => scorer.push(cells, least).score).slice(before.length)
+}
+
+t.test(
+  'where insects are usual, those that meet near one place for five frames are no motion; who stays for six is',
+  async (t) => {
+    t.ok(Math.max(...scoresAfter(manyInsects, shares(0.4, 0, 0.4, 0.4, 0.4, 0, 0))) < 0.01)
+    t.ok(Math.max(...scoresAfter(manyInsects, shares(0.4, 0.4, 0.4, 0.4, 0.4, 0, 0))) < 0.01)
+    t.ok((scoresAfter(manyInsects, shares(0.4, 0.4, 0.4, 0.4, 0.4, 0.4)).at(-1) ?? 0) > 0.45)
+    t.ok(
+      (scoresAfter(manyInsects, shares(0.4, 0.4, 0, 0.4, 0.4, 0.4, 0.4)).at(-1) ?? 0) > 0.45,
+      'a frame without change',
+    )
+  },
+)
+
+t.test(
+  'where insects are usual, what lasts counts at most one and a quarter times as much as in the two frames before',
+  async (t) => {
+    const grown = (share: number) =>
+      scoresAfter(manyInsects, shares(share, share, share, share, share, 0.4, 0.4, 0.4, 0.4, 0.4, 0.4)).slice(8)
+    const rounded = (score: number) => Math.round(100 * score) / 100
+    t.same(grown(0.16).map(rounded), [0.2, 0.2, 0.4].map(scoreOf).map(rounded))
+    t.ok(Math.max(...grown(0.12).slice(0, 2)) < 0.3)
+  },
+)
+
+t.test(
+  'where only a few insects fly, or they flew before the last three minutes, four frames are motion',
+  async (t) => {
+    const fourFrames = shares(0.4, 0.4, 0.4, 0.4)
+    const after = (before: readonly FrameCells[]) => scoresAfter(before, fourFrames).at(-1) ?? 0
+    t.ok(after(manyInsects) < 0.01)
+    t.ok(after(insects(10)) > 0.45)
+    const swarm = Array.from({ length: 750 }, (_, i) => cellsOf(i % 15 === 0 ? 0.4 : 0, 'right'))
+    t.ok(after([...swarm, ...shares(...Array<number>(500).fill(0))]) < 0.01)
+    t.ok(after([...swarm, ...shares(...Array<number>(900).fill(0))]) > 0.45)
+  },
+)
+
+t.test('insects are usual in the first half minute if there are more than a few', async (t) => {
+  const after = (times: number) => {
+    const before = Array.from({ length: 125 }, (_, i) => cellsOf(i % 12 === 0 && i < 12 * times ? 0.9 : 0, 'right'))
+    return scoresAfter(before, shares(0.4, 0.4, 0.4, 0.4)).at(-1) ?? 0
+  }
+  t.ok(after(3) > 0.4)
+  t.ok(after(10) < 0.01)
+})
+
+t.test('where people pass beside the insects, four frames are motion', async (t) => {
+  const quiet = (count: number) => shares(...Array<number>(count).fill(0))
+  const passing = [...quiet(300), ...shares(...Array<number>(12).fill(0.6)), ...quiet(100)]
+  const scores = scoresAfter([...passing, ...manyInsects], shares(0.4, 0.4, 0.4, 0.4))
+  t.ok((scores.at(-1) ?? 0) > 0.35)
+})
+
+t.test('where insects are usual, who is close to the camera, and soon gone, is motion in four frames', async (t) => {
+  t.ok((scoresAfter(manyInsects, shares(0.95, 0.95, 0.95, 0.95)).at(-1) ?? 1) < 0.01, 'less than four cells')
+  t.ok((scoresAfter(manyInsects, shares(1, 1, 1, 1)).at(-1) ?? 0) > 0.9)
+})
+
+t.test('after hours without pictures it is not known that insects were usual', async (t) => {
+  const scorer = new Scorer()
+  for (const cells of manyInsects) scorer.push(cells)
+  scorer.forget()
+  for (const cells of shares(...Array<number>(50).fill(0))) scorer.push(cells)
+  t.ok(
+    (shares(0.4, 0.4, 0.4, 0.4)
+      .map((cells) => scorer.push(cells).score)
+      .at(-1) ?? 0) > 0.4,
+  )
+})
+
+t.test('who leaves out low scores gets the same high ones, and learns the same of insects and people', async (t) => {
+  const quiet = shares(...Array<number>(20).fill(0))
+  const high = (before: readonly FrameCells[], least: number) =>
+    scoresAfter([], [...before, ...shares(0.9, 0.9, 0.9, 0.9), ...quiet], least).map((score) =>
+      score > 0.6 ? score : 0,
+    )
+  // Half of a window is a score of 0.56.
+  const people = [
+    ...Array.from({ length: 15 }, () => quiet).flat(),
+    ...shares(...Array<number>(12).fill(0.5)),
+    ...quiet,
+  ]
+  t.equal(Math.max(...high(manyInsects, 0)), 0)
+  t.same(high(manyInsects, 0.6), high(manyInsects, 0))
+  t.ok(Math.max(...high([...people, ...manyInsects], 0)) > 0.8)
+  t.same(high([...people, ...manyInsects], 0.6), high([...people, ...manyInsects], 0))
 })
 
 t.test('the light is a change of the whole picture, not motion', async (t) => {
