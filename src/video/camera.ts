@@ -41,10 +41,12 @@ export type CameraOptions = {
 }
 
 const statusEveryMs = 1000
-/** Video of which motion is found waits at most this long to be read: clips begin and end with the frames. */
-const waitWithFramesMs = 300
-/** Video that is only recorded is read with each status, so that nothing else wakes this thread. */
-const waitRecordedMs = statusEveryMs + 250
+/** Video of an open clip is read with each frame, and waits at most this long. */
+const waitPromptMs = 300
+/** All other video is read with each status, so that nothing else wakes this thread. */
+const waitMs = statusEveryMs + 250
+/** Frames that end within this have not come one by one. */
+const atOnceMs = 100
 /** A camera that is only recorded says that nothing has changed this often. systemd's watch over live cameras needs a minute. */
 const sameStatusEveryMs = 15_000
 /** A camera that was just connected needs this long for its first picture. */
@@ -81,6 +83,8 @@ export class Camera {
   #sentView: StreamView = { state: 'offline', problem: null }
   /** What the last status said that does not change all the time, and when it did. */
   #sentStatus = { facts: '', atMs: -Infinity }
+  /** When the newest frame ended. */
+  #frameMs = -Infinity
   /** Whether the stream that is judged has too few pictures. Of a separate detection stream that is not known. */
   #few = neverBad
   #cancelStatus = () => {}
@@ -142,7 +146,7 @@ export class Camera {
   /** Applies settings. A stream is replaced only when its own settings changed. */
   update(settings: CameraSettings): void {
     // Before anything ends: what a process has written is dropped once it is to end.
-    this.#readVideo()
+    this.readVideo()
     const before = this.#settings
     this.#settings = settings
     this.#ring.keepMs = ringKeepMs(settings)
@@ -153,7 +157,7 @@ export class Camera {
     if (differ(detectPart(before), detectPart(settings))) this.#detect?.reconfigure(this.#detectPlan())
     this.#run()
     // Once more: what comes now may wait for another time.
-    this.#readVideo()
+    this.readVideo()
     this.#tellStatus()
   }
 
@@ -170,6 +174,12 @@ export class Camera {
     this.#detect?.recheckCredentials()
   }
 
+  /** Reads the video that waits into the ring. What comes next waits for as long as is right now. */
+  readVideo(): void {
+    this.#main.read()
+    this.#detect?.read()
+  }
+
   /** Hands over what motion detection has judged so far. */
   flushCells(): void {
     this.#cells.flush()
@@ -177,7 +187,7 @@ export class Camera {
 
   /** Begins to send live pictures in a format, under the number of the feed; null: ends it. */
   live(format: LiveFormat, feed: number | null): void {
-    this.#readVideo()
+    this.readVideo()
     this.#live.want(format, feed)
   }
 
@@ -185,7 +195,7 @@ export class Camera {
   async snapshot(ask: number): Promise<void> {
     const { clock, ffmpeg, emit, log, decodeInTurn } = this.#needs
     try {
-      this.#readVideo()
+      this.readVideo()
       const group = await freshGroup(this.#ring, clock, snapshotWithinMs)
       const takenAt = Math.round(clock.now() - ageMs(this.#ring, clock))
       if (!group) return emit({ type: 'snapshotFailed', ask, why: 'no-picture' })
@@ -199,7 +209,7 @@ export class Camera {
 
   /** Reads what waits, closes an open clip and ends the streams; resolves when no ffmpeg of theirs is left. */
   async stop(): Promise<void> {
-    this.#readVideo()
+    this.readVideo()
     this.#cancelStatus()
     this.#live.stop()
     this.#settings = { ...this.#settings, detecting: false, streaming: false }
@@ -269,10 +279,10 @@ export class Camera {
       ...{ plan, ffmpeg, clock, random, log },
       // A viewer sees each picture when it comes; and what is late would be later still.
       mostWaitMs: () => {
-        const { streaming, detecting } = this.#settings
-        if (streaming || !ring.isPunctual(clock.monotonic())) return 0
-        return detecting ? waitWithFramesMs : waitRecordedMs
+        if (this.#settings.streaming || !ring.isPunctual(clock.monotonic())) return 0
+        return ring.isPrompt ? waitPromptMs : waitMs
       },
+      beforeFrame: () => this.#beforeFrame(),
       onFrames: (bytes) => this.#frames(bytes),
       onView: () => this.#tellState(),
     }
@@ -301,12 +311,6 @@ export class Camera {
     this.#needs.memory.settle()
     this.#main.remark(this.#remark())
     return this.#ring.newestMs
-  }
-
-  /** Reads the video that waits. It waits for as long as the settings of now say. */
-  #readVideo(): void {
-    this.#main.read()
-    this.#detect?.read()
   }
 
   /** Returns what an admin should know of a stream that gives pictures. */
@@ -356,12 +360,24 @@ export class Camera {
     return true
   }
 
+  /**
+   * Reads the video of an open clip. Also when frames come at once: they are late, so that nothing may wait, or fill a jump of the
+   * stream's clock, which the video shows before too many are judged.
+   */
+  #beforeFrame(): void {
+    const nowMs = this.#needs.clock.monotonic()
+    if (this.#ring.isPrompt || nowMs - this.#frameMs < atOnceMs) this.readVideo()
+    this.#frameMs = nowMs
+  }
+
   /** Takes frames. Drops late output of a process that is being replaced. */
   #frames(bytes: Buffer): void {
     if (this.#settings.detecting) this.#watch.push(bytes)
   }
 
   #take(outcome: JudgeOutcome): void {
+    // Clips begin and end with the frames.
+    this.readVideo()
     if (outcome.kind === 'fired') {
       const recording = this.#fire(outcome)
       if (outcome.clipFromMs !== null) {
@@ -426,7 +442,7 @@ export class Camera {
       if (clock.monotonic() - dueMs > times.heldUpMs)
         for (const stream of [this.#main, this.#detect]) stream?.overslept()
       const { detecting, streaming } = this.#settings
-      if (!detecting && !streaming) this.#readVideo()
+      if (!streaming) this.readVideo()
       if (detecting || streaming || (keptStream(this.#settings) && this.#hasNews())) this.#tellStatus()
       this.#beat()
     })

@@ -11,6 +11,8 @@ import type { VideoMemory } from './video-memory.ts'
 /** What a film needs of its camera. */
 export type FilmCamera = {
   readonly ring: Ring
+  /** Reads into the ring what has come, and waits. */
+  readonly readVideo: () => void
   /** Resolves with the clip of motion that is open and began by this time (monotonic); undefined when there is none. */
   readonly openClip: (fromMs: number) => Promise<ClipResult | undefined> | undefined
 }
@@ -125,6 +127,7 @@ export class Films {
     const wallOffsetMs = this.#wallOffsetMs()
     const { fromAt, momentAt } = film.order
     const fromMs = fromAt - wallOffsetMs
+    camera.readVideo()
     const recording = new Recording(tools, {
       ...{ facts: factsOf(film.order), ring: camera.ring, fromMs, notBeforeMs: -Infinity, wallOffsetMs },
       askedPreRollMs: momentAt - fromAt,

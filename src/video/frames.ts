@@ -89,6 +89,10 @@ export class FrameQueue {
     return this.#dropped
   }
 
+  get isEmpty(): boolean {
+    return this.#frames.length === 0
+  }
+
   /** Returns the frame that had to leave; undefined while there is room. */
   put(frame: Frame): Frame | undefined {
     this.#frames.push(frame)

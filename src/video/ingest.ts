@@ -39,8 +39,8 @@ export type IngestOptions = {
   readonly talkative?: boolean
   /** Bytes of an MPEG transport stream, which came after `sinceMs` (monotonic). They are written over when this returns. */
   readonly onVideo: (bytes: Buffer, sinceMs: number) => void
-  /** Bytes of raw RGBA pictures, in pieces of any size. The video that was written before a picture ends has been passed on. */
-  readonly onFrames: (bytes: Buffer) => void
+  /** Bytes of raw RGBA pictures, in pieces of any size, and how many pictures end in them. */
+  readonly onFrames: (bytes: Buffer, ended: number) => void
   /** Takes what ffmpeg says while it runs. */
   readonly onSaid?: (text: string) => void
   /** Called once, when the process has ended and all its output was passed on. */
@@ -147,11 +147,7 @@ export class Ingest {
     const [stdin, , stderr, frames] = child.stdio as unknown as [Writable, null, Readable, Readable]
     stdin.on('error', () => {})
     stdin.end(list)
-    frames.on('data', (bytes: Buffer) => {
-      // ffmpeg writes a picture in two parts, and nothing can be done with the first.
-      if (this.#endsFrame(bytes)) video?.read()
-      this.#needs.onFrames(bytes)
-    })
+    frames.on('data', (bytes: Buffer) => this.#needs.onFrames(bytes, this.#endedIn(bytes)))
     stderr.setEncoding('utf8').on('data', (text: string) => {
       this.#needs.onSaid?.(text)
       this.#said = (this.#said + text).slice(this.#needs.talkative ? -talkativeChars : -keptChars)
@@ -165,10 +161,11 @@ export class Ingest {
     })
   }
 
-  #endsFrame({ length }: Buffer): boolean {
+  /** ffmpeg writes a picture in two parts, and nothing can be done with the first. */
+  #endedIn({ length }: Buffer): number {
     const filled = this.#ofFrame + length
     this.#ofFrame = filled % frameSize.bytes
-    return filled >= frameSize.bytes
+    return Math.floor(filled / frameSize.bytes)
   }
 
   #closed(code: number | null, signal: NodeJS.Signals | null): void {

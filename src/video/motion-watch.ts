@@ -155,10 +155,9 @@ export class MotionWatch {
   /** Scores one frame in each turn of the event loop, so that pipes are emptied in between. */
   #drain(): void {
     const frame = this.#queue.take()
-    this.#draining = frame !== undefined
-    if (!frame) return
-    this.#score(frame)
-    setImmediate(() => this.#drain())
+    if (frame) this.#score(frame)
+    this.#draining = !this.#queue.isEmpty
+    if (this.#draining) setImmediate(() => this.#drain())
   }
 
   #score(frame: Frame): void {

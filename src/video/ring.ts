@@ -12,6 +12,8 @@ export type RingListener = {
   readonly read?: () => void
   /** Called when the stream does not continue: another process, or a jump of its time. */
   readonly broken: () => void
+  /** Whether pictures are wanted soon after they have come, and not once a second. */
+  readonly isPrompt?: boolean
 }
 
 /** A piece of the past that a decoder can play. */
@@ -100,6 +102,12 @@ export class Ring {
 
   get sizeBytes(): number {
     return this.#sizeBytes
+  }
+
+  /** Says whether somebody wants pictures soon after they have come. */
+  get isPrompt(): boolean {
+    for (const { isPrompt } of this.#listeners) if (isPrompt) return true
+    return false
   }
 
   get codec(): Codec {

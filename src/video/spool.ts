@@ -83,7 +83,12 @@ export class Spool {
     this.#room = room
     this.#prepare = prepare
     this.#takePast()
-    this.#unsubscribe = ring.subscribe({ unit: (unit) => this.#take(unit), broken: () => this.#unsubscribe() })
+    this.#unsubscribe = ring.subscribe({
+      unit: (unit) => this.#take(unit),
+      broken: () => this.#unsubscribe(),
+      // What has not been read is lost with the gateway.
+      isPrompt: true,
+    })
   }
 
   /** Resolves when everything that was taken so far is in the file, or when writing has failed. */

@@ -10,6 +10,7 @@ import {
   times,
 } from './connection.ts'
 import { DamageSigns } from './damage-signs.ts'
+import { frameSize } from './frames.ts'
 import { type Ended, Ingest, type IngestOptions, type Outputs } from './ingest.ts'
 import { Knock } from './knock.ts'
 import { PictureRate } from './picture-rate.ts'
@@ -46,6 +47,8 @@ export type StreamOptions = {
    * (monotonic), as far as known.
    */
   readonly onVideo: (bytes: Buffer, sinceMs: number) => number | undefined
+  /** Called before `onFrames` takes the last bytes of a small picture, so that video can be read first. */
+  readonly beforeFrame: () => void
   readonly onFrames: (bytes: Buffer) => void
   /** Called when a process begins; its output does not continue the one before. */
   readonly onBegin: () => void
@@ -228,7 +231,7 @@ export class Stream {
         if (!outputs.frames || this.#waitsForKeyFrame)
           this.#step({ kind: 'picture', agoMs: this.#agoMs(sinceMs, cameMs) })
       },
-      onFrames: (bytes) => this.#frames(bytes),
+      onFrames: (bytes, ended) => this.#frames(bytes, ended),
       onSaid: (text) => {
         // Before the first key frame nothing can be whole.
         const hasBegun = this.#connection.phase.kind === 'live' && !this.#waitsForKeyFrame
@@ -260,13 +263,16 @@ export class Stream {
   }
 
   /** Takes frames. After a time jump ffmpeg fills the gap with thousands of copies, which must not be scored. */
-  #frames(bytes: Buffer): void {
+  #frames(bytes: Buffer, ended: number): void {
+    if (ended > 0) this.#needs.beforeFrame()
+    // What was read may show a jump.
     if (this.#isBroken) return
-    if (this.#rate.isFlood(bytes.length, this.#needs.clock.monotonic())) {
+    if (ended > 0 && this.#rate.isFlood(ended * frameSize.bytes, this.#needs.clock.monotonic())) {
       this.broken('time-jump')
       return
     }
     this.#needs.onFrames(bytes)
+    if (ended === 0) return
     this.#waitsForKeyFrame = false
     this.#step({ kind: 'picture', agoMs: 0 })
   }

@@ -1,100 +1,15 @@
 /** A camera of which only continuous video is kept. */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { silentLogger, systemRandom } from '../../src/platform/index.ts'
-import { CameraSet, type CameraSettings, type FromCameras } from '../../src/video/index.ts'
-import { retimed, type Unit, UnitSplitter } from '../../src/video/transport-stream.ts'
-import { footage } from '../support/footage.ts'
-import { SimulatedClock } from '../support/simulated-clock.ts'
-import { tapeOf } from '../support/taped-camera.ts'
+import { retimed } from '../../src/video/transport-stream.ts'
 import { waitUntil } from '../support/waiting.ts'
-
-const passer = await footage('passer')
-const { tables, units } = tapeOf(passer)
-
-/** Some rounds of the footage, as ffmpeg writes them. */
-const rounds = (from: number, to: number) =>
-  Buffer.concat([
-    tables,
-    ...Array.from({ length: to - from }, (_, i) =>
-      units.map((unit) => retimed(unit, unit.ptsMs + (from + i) * passer.durationMs).bytes),
-    ).flat(),
-  ])
-
-const motion = {
-  ...{ sensitivity: 0.3, cooldownSeconds: 1, preRecordSeconds: 2, postRecordSeconds: 1 },
-  ...{ masks: [], zones: [] },
-}
-const recorded: CameraSettings = {
-  ...{ cameraId: 1, url: 'rtsp://127.0.0.1:1/', detectUrl: null, username: null, passwordFile: null },
-  ...{ detecting: false, streaming: false, motion, filmSeconds: 0 },
-  history: { isOn: true, hours: 1, stream: 'main' },
-}
-
-/** A camera on a clock that is moved by hand, with lines of the shell in place of ffmpeg. */
-class Hall {
-  readonly clock = new SimulatedClock()
-  readonly messages: FromCameras[] = []
-  readonly thread: CameraSet
-  readonly #folder: string
-  #isStopped = false
-
-  constructor(t: Test, folder: string, lines: string) {
-    this.#folder = folder
-    const program = join(folder, 'ffmpeg')
-    writeFileSync(program, `#!/bin/sh\ncd '${folder}'\n${lines}\nexec tail -f /dev/null\n`, { mode: 0o755 })
-    this.thread = new CameraSet({
-      ...{ clock: this.clock, random: systemRandom, log: silentLogger(), readSecret: () => '' },
-      freeBytes: () => Infinity,
-      ffmpeg: { path: program, dialect: { listOptions: true, setsTimes: true } },
-      clipsFolder: join(folder, 'clips'),
-      historyFolder: join(folder, 'history'),
-      cellsFolder: join(folder, 'scores'),
-      post: (message: FromCameras) => this.messages.push(message),
-    })
-    t.teardown(() => this.stop())
-    this.set({})
-  }
-
-  /** Resolves when all that was read is on the disk. */
-  async stop(): Promise<void> {
-    if (!this.#isStopped) this.thread.receive({ type: 'stop' })
-    this.#isStopped = true
-    await waitUntil('it has stopped', () => this.of('stopped').length > 0)
-  }
-
-  /** Seconds of continuous video that are on the disk. */
-  get keptSeconds(): number {
-    const folder = join(this.#folder, 'history')
-    const bytes = readdirSync(folder).map((name) => readFileSync(join(folder, name)))
-    return secondsUntil(new UnitSplitter({ timesAreKnown: true }).push(Buffer.concat(bytes), 0).at(-1))
-  }
-
-  set(more: Partial<CameraSettings>): void {
-    this.thread.receive({ type: 'camera', settings: { ...recorded, ...more } })
-  }
-
-  of<T extends FromCameras['type']>(type: T) {
-    return this.messages.filter((one): one is Extract<FromCameras, { type: T }> => one.type === type)
-  }
-
-  get states() {
-    return this.of('state').map(({ problem, state }) => problem ?? state)
-  }
-
-  /** Seconds of video that were read. */
-  get seconds(): number {
-    return secondsUntil(this.thread.camera(1)?.ring.newest)
-  }
-}
-
-const secondsUntil = (unit: Unit | undefined) => (unit ? Math.floor((unit.ptsMs - (units[0]?.ptsMs ?? 0)) / 1000) : 0)
+import { passer, rounds, ScriptedHall, units } from './scripted-hall.ts'
 
 t.test('a camera that is only recorded does not say every second that nothing has changed', async (t) => {
   const folder = t.testdir({ 'video.ts': rounds(0, 1) })
   // Some seconds of video at once, and then nothing.
-  const hall = new Hall(t, folder, 'cat video.ts')
+  const hall = new ScriptedHall(t, folder, 'cat video.ts')
   await waitUntil('it is live', () => hall.states.includes('live'))
   await waitUntil('its key frames are known', () => hall.thread.camera(1)?.ring.groupMs !== undefined)
   for (let second = 0; second < 4; second += 1) hall.clock.advance(1000)
@@ -105,10 +20,10 @@ t.test('a camera that is only recorded does not say every second that nothing ha
 })
 
 /** A camera of which twelve seconds were read, so that what follows may wait, and four more have come. */
-async function waiting(t: Test): Promise<Hall> {
+async function waiting(t: Test): Promise<ScriptedHall> {
   const folder = t.testdir({ 'first.ts': rounds(0, 3), 'second.ts': rounds(3, 4) })
   const lines = 'cat first.ts; until test -e go; do sleep 0.02; done; cat second.ts; touch written'
-  const hall = new Hall(t, folder, lines)
+  const hall = new ScriptedHall(t, folder, lines)
   await waitUntil('what came first is read', () => {
     // With its settings a camera reads what waits.
     hall.set({})
@@ -140,7 +55,7 @@ t.test('who begins to watch it sees at once what waited to be read', async (t) =
 })
 
 /** What ends the recording of a camera. */
-const ends: readonly [string, (hall: Hall) => void][] = [
+const ends: readonly [string, (hall: ScriptedHall) => void][] = [
   ['the stop of the gateway', ({ thread }) => thread.receive({ type: 'stop' })],
   ['the end of its recording hours', (hall) => hall.set({ history: { isOn: false, hours: 1, stream: 'main' } })],
   ['another address', (hall) => hall.set({ url: 'rtsp://127.0.0.1:2/' })],
@@ -161,7 +76,7 @@ t.test('a camera that somebody watches and that sends a picture in three seconds
   const files = Object.fromEntries(rare.map((bytes, i) => [`${i}.ts`, bytes]))
   const folder = t.testdir({ 'first.ts': rounds(0, 1), ...files })
   const each = 'until test -e $i.go; do sleep 0.02; done; cat $i.ts; i=$((i+1))'
-  const hall = new Hall(t, folder, `cat first.ts; i=0; while test -e $i.ts; do ${each}; done`)
+  const hall = new ScriptedHall(t, folder, `cat first.ts; i=0; while test -e $i.ts; do ${each}; done`)
   hall.set({ streaming: true })
   await waitUntil('it is live', () => hall.states.includes('live') && hall.seconds === 3)
   const newest = () => hall.thread.camera(1)?.ring.newest?.ptsMs

@@ -1,0 +1,106 @@
+/** When the video of a camera is read in which motion is looked for. */
+import { existsSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { frameSize } from '../../src/video/frames.ts'
+import { waitUntil } from '../support/waiting.ts'
+import { rounds, ScriptedHall } from './scripted-hall.ts'
+
+const detecting = { detecting: true, history: { isOn: false, hours: 0, stream: 'main' } } as const
+
+/** A gray wall, and before it a third of the height of something red; without a place, nothing. Neither is of one tone. */
+function picture(place?: number): Buffer {
+  const pixels = Buffer.alloc(frameSize.bytes, 255)
+  const side = frameSize.height / 3
+  for (let i = 0; i < frameSize.width * frameSize.height; i += 1) {
+    const [x, y] = [i % frameSize.width, Math.floor(i / frameSize.width)]
+    const isThere = place !== undefined && x >= place && x < place + side && y >= side && y < 2 * side
+    const tone = (7 * x + 13 * y) % 50
+    pixels.set(isThere ? [255 - tone, 2 * tone, 30] : [90 + tone, 90 + tone, 90 + tone], 4 * i)
+  }
+  return pixels
+}
+
+const everyMs = 200
+/** Small pictures in their order: nothing moves, and then something does. */
+const small = Array.from({ length: 12 }, (_, i) => picture(i < 4 ? undefined : 8 * i))
+
+/** A hall before a camera. Eleven seconds of its video were read, and four more have come. */
+async function waiting(t: Test) {
+  const video = Object.fromEntries([3, 4, 5, 6].map((to, i) => [`${i}.ts`, rounds(i && to - 1, to)]))
+  const frames = Object.fromEntries(small.map((pixels, i) => [`small-${i}`, pixels]))
+  const folder = t.testdir({ ...video, ...frames, two: Buffer.concat([small[0] as Buffer, small[0] as Buffer]) })
+  // What is named in `do` is passed on. Only the ffmpeg of the camera does that: clips get no picture.
+  const lines = [
+    'case "$*" in *pipe:3*) ;; *) exit 1 ;; esac',
+    'cat 0.ts',
+    'while :; do until test -e do; do sleep 0.01; done; name=$(cat do); rm do',
+    'case $name in *.ts) cat $name;; *) cat $name >&3;; esac; touch $name.done; done',
+  ]
+  const hall = new ScriptedHall(t, folder, lines.join('\n'), detecting)
+  /** Resolves when the camera has sent it, and the thread had a turn in which it could read it. */
+  const send = async (name: string) => {
+    writeFileSync(join(folder, 'next'), name)
+    renameSync(join(folder, 'next'), join(folder, 'do'))
+    await waitUntil(name, () => existsSync(join(folder, `${name}.done`)))
+    for (let i = 0; i < 5; i += 1) await turn()
+  }
+  await waitUntil('what came first is read', () => {
+    // With its settings a camera reads what waits.
+    hall.set(detecting)
+    return hall.seconds >= 11
+  })
+  // How fast it comes is known with the next reading.
+  hall.clock.advance(10)
+  await send('1.ts')
+  t.equal(hall.seconds, 11, 'it waits')
+  return { hall, send }
+}
+
+t.test('while nothing moves, video is read once a second, with the status', async (t) => {
+  const { hall, send } = await waiting(t)
+  for (let i = 0; i < 4; i += 1) {
+    hall.clock.advance(everyMs)
+    await send(`small-${i}`)
+  }
+  t.equal(hall.seconds, 11, 'pictures in which nothing moves are no reason to read it')
+  hall.clock.advance(990 - 4 * everyMs)
+  t.equal(hall.seconds, 15)
+  t.match(hall.of('status').at(-1), { frameCount: 4, droppedFrames: 0, streamFps: Number })
+})
+
+t.test('motion finds the video of its moment in memory, and an open clip gets it with each picture', async (t) => {
+  const { hall, send } = await waiting(t)
+  hall.thread.receive({ type: 'ids', ids: [7, 8] })
+  let [next, soFarMs] = [0, 10]
+  const see = async (afterMs: number) => {
+    hall.clock.advance(afterMs)
+    soFarMs += afterMs
+    await send(`small-${next}`)
+    next += 1
+  }
+  while (soFarMs < 1000) await see(everyMs)
+  t.equal(hall.seconds, 15, 'read with the status')
+  await send('2.ts')
+  while (hall.of('motionFired').length === 0 && next < small.length) await see(everyMs)
+  t.equal(hall.seconds, 19)
+  await send('3.ts')
+  t.equal(hall.seconds, 19)
+  await see(2000 - soFarMs - 10)
+  t.equal(hall.seconds, 23, 'before the next status')
+})
+
+t.test('when pictures come at once the camera is late, or its clock has jumped: nothing waits', async (t) => {
+  const { hall, send } = await waiting(t)
+  await send('two')
+  t.equal(hall.seconds, 15)
+})
+
+t.test('the film of an event begins with what has come until its order', async (t) => {
+  const { hall } = await waiting(t)
+  const [momentAt, cameraId] = [hall.clock.now(), 1]
+  const order = { cameraId, momentAt, fromAt: momentAt - 1000, toAt: momentAt + 1000 }
+  hall.thread.receive({ type: 'film', detectionId: 7, ...order })
+  await waitUntil('the video is read, though no time has passed', () => hall.seconds === 15)
+})
