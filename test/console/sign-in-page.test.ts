@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core'
 import t from 'tap'
 import { HttpListener } from '../../src/http/index.ts'
-import { inBrowser, launchBrowser } from '../support/browser.ts'
+import { inBrowser, launchBrowser, open, place, signIn } from '../support/browser.ts'
 import { basic, byCloud, cloudFor, lookFrom } from '../support/cloud.ts'
 import { SimulatedClock } from '../support/simulated-clock.ts'
 
@@ -33,6 +33,10 @@ t.test('the sign-in page says truly why a storage user does not come in', inBrow
     await page.getByRole('alert').getByText(words).waitFor()
     t.pass(`${words}`)
   }
+  await page.getByLabel('Account of').selectOption({ label: 'this gateway' })
+  const wrong = /^User name or secret is wrong\. It was tried as an account of this gateway\.$/
+  await isAnswered('otto', 'selma-app-password', wrong)
+  await page.getByLabel('Account of').selectOption({ index: 0 })
   await isAnswered('otto', 'selma-app-password', /^This secret belongs to another user name\. Check the user name/)
   for (let n = 0; n < 8; n += 1) {
     await lookFrom(gateway, `10.0.${n}.1`, byCloud(server, `nobody-${n}`, basic(`nobody-${n}`, `a guess ${n}`)))
@@ -44,4 +48,20 @@ t.test('the sign-in page says truly why a storage user does not come in', inBrow
   )
   await server.stop()
   await isAnswered('gast', 'gast-app-password', /^The storage server doesn’t answer/)
+})
+
+t.test('the sign-in offers the account again that signed in last on this browser', inBrowser, async (t) => {
+  const { url } = await place(t, { storage: { instances: [{ url: 'http://127.0.0.1:9' }] } })
+  const { page } = await open(t, browser, url)
+  const account = page.getByLabel('Account of')
+  const shown = () => account.locator('option:checked').innerText()
+  await account.waitFor()
+  t.not(await shown(), 'this gateway', 'first the storage server')
+  await account.selectOption({ label: 'this gateway' })
+  await signIn(page, 'ada')
+  await page.locator('#floor').waitFor()
+  await page.context().clearCookies()
+  await page.reload()
+  await account.waitFor()
+  t.equal(await shown(), 'this gateway')
 })

@@ -1,7 +1,7 @@
 import BetterSqlite3 from 'better-sqlite3'
 import type { Browser } from 'playwright-core'
 import t from 'tap'
-import type { SignedIn, TransportUnit } from '../../src/console/page/answers.ts'
+import type { Discrepancy, SignedIn, TransportUnit } from '../../src/console/page/answers.ts'
 import { stillMs, tasksOf } from '../../src/console/page/todo-list.ts'
 import { databaseFile } from '../../src/database/index.ts'
 import { violations } from '../support/axe.ts'
@@ -403,6 +403,18 @@ t.test('who only reads gets no button', (t) => {
   const known = { discrepancies: [], pending: 0, units: [], cameras: [], alerts: [alert] }
   const [task] = tasksOf(known, { username: 'ann', role: 'auditor', permissions }, 0)
   t.strictSame(task?.remedies, [], 'an auditor sees the alert and acknowledges nothing')
+  t.end()
+})
+
+t.test('what a count found leads to the count, which settles it', (t) => {
+  const found = {
+    ...{ id: 'count_difference-3-7', kind: 'count_difference', since: '2026-03-02T06:00:00.000Z', countId: 3 },
+    ...{ slot: { id: 7, slot_id: 'A-1' }, otherSlot: null, assetBarcode: 'P-9', otherAssetBarcode: null },
+    ...{ what: '', todo: '', lastPlacedHere: null, eventIds: [] },
+  } as unknown as Discrepancy
+  const known = { discrepancies: [found], pending: 0, units: [], cameras: [], alerts: [] }
+  const [task] = tasksOf(known, { username: 'ann', role: 'supervisor', permissions: ['whms:read'] }, 0)
+  t.match(task?.remedies[0], { act: 'open', words: 'Show count 3', to: '/counts/3' })
   t.end()
 })
 

@@ -18,6 +18,7 @@ const english = {
   unreachable: 'The gateway cannot be reached. Is this device still on the network?',
   broken: 'Something went wrong on this page. Load it again.',
   wrong: 'User name or secret is wrong.',
+  otherAccount: (where: string) => `It was tried as an account of ${where}.`,
   otherUser: 'This secret belongs to another user name. Check the user name that you typed.',
   storageSilent: (wait: string) =>
     `The storage server doesn’t answer, so no one can say who you are. Try again in ${wait}.`,
@@ -47,6 +48,7 @@ const german: SignInTexts = {
   unreachable: 'Das Gateway ist nicht erreichbar. Ist dieses Gerät noch im Netz?',
   broken: 'Auf dieser Seite ist etwas schiefgegangen. Bitte neu laden.',
   wrong: 'Benutzername oder Geheimnis ist falsch.',
+  otherAccount: (where) => `Versucht wurde es als Konto von ${where}.`,
   otherUser: 'Dieses Geheimnis gehört zu einem anderen Benutzernamen. Prüfen Sie den eingegebenen Namen.',
   storageSilent: (wait) =>
     `Der Speicherserver antwortet nicht, daher weiß niemand, wer Sie sind. Neuer Versuch in ${wait}.`,

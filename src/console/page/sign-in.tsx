@@ -4,6 +4,7 @@ import { ask, Refused, Unreachable } from './ask.ts'
 import { useEffect } from './effect.ts'
 import { focusFirst } from './first-focus.ts'
 import { Icon } from './icons.tsx'
+import { keepAccount, keptAccount } from './kept-account.ts'
 import { LanguageChoice } from './language-choice.tsx'
 import { Said } from './said.tsx'
 import { type SignInTexts, signInTexts } from './sign-in-texts.ts'
@@ -53,6 +54,7 @@ export const SignIn = ({ session, notice, onSignedIn, isOver, texts }: Props) =>
   const secret = useRef<HTMLInputElement>(null)
   const instance = useRef<HTMLSelectElement>(null)
   useEffect(() => focusFirst(username.current), [])
+  const account = keptAccount([...session.storageInstances, session.instance])
 
   const signIn = async (event: Event) => {
     event.preventDefault()
@@ -62,10 +64,14 @@ export const SignIn = ({ session, notice, onSignedIn, isOver, texts }: Props) =>
     const named = { username: username.current?.value ?? '', secret: secret.current?.value ?? '' }
     const body = { ...named, instance: instance.current?.value ?? session.instance }
     try {
-      onSignedIn(await ask<Session>('/api/session', { method: 'POST', body }))
+      const signedIn = await ask<Session>('/api/session', { method: 'POST', body })
+      if (instance.current) keepAccount(body.instance)
+      onSignedIn(signedIn)
     } catch (error) {
       setBusy(false)
-      setProblem(inWords(error, words))
+      const isWrong = error instanceof Refused && error.code === 'INVALID_CREDENTIALS'
+      const other = isWrong && instance.current ? ` ${words.otherAccount(nameOf(body.instance, session))}` : ''
+      setProblem(inWords(error, words) + other)
       if (error instanceof Refused && error.status === 401) secret.current?.select()
     }
   }
@@ -89,11 +95,13 @@ export const SignIn = ({ session, notice, onSignedIn, isOver, texts }: Props) =>
           <label for="instance">{words.account}</label>
           <select id="instance" name="instance" ref={instance}>
             {session.storageInstances.map((url) => (
-              <option key={url} value={url}>
+              <option key={url} value={url} selected={url === account}>
                 {withoutScheme(url)}
               </option>
             ))}
-            <option value={session.instance}>{words.here}</option>
+            <option value={session.instance} selected={session.instance === account}>
+              {words.here}
+            </option>
           </select>
         </>
       ) : null}
@@ -146,6 +154,9 @@ export const SignIn = ({ session, notice, onSignedIn, isOver, texts }: Props) =>
 }
 
 const withoutScheme = (url: string): string => url.replace(/^https?:\/\//, '')
+
+const nameOf = (instance: string, session: Session): string =>
+  instance === session.instance ? signInTexts.here : withoutScheme(instance)
 
 /** Returns the wait in words: seconds up to two minutes, then minutes. */
 function waitOf({ retryAfterSeconds: s }: Refused): string {

@@ -150,6 +150,7 @@ function ofDiscrepancy(one: Discrepancy, may: May): Task {
     remedies: [
       ...(judged.has(kind) && may('events:verify') ? [opening(todoTexts.toVerify, `/verify?slot=${slot.id}`)] : []),
       ...(may('events:create') ? removalsOf(one) : []),
+      ...(one.countId === null ? [] : [opening(todoTexts.toCount(one.countId), `/counts/${one.countId}`)]),
       opening(todoTexts.toSlot(slot.slot_id), `/?slot=${slot.id}`),
       ...(assetBarcode === null ? [] : [opening(todoTexts.toStory, `/find/${encodeURIComponent(assetBarcode)}`)]),
     ],
