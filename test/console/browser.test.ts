@@ -9,6 +9,7 @@ import { databaseFile } from '../../src/database/index.ts'
 import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
 import { inBrowser, launchBrowser, open, place, record, signIn, slot } from '../support/browser.ts'
 import { people, type TestGateway } from '../support/gateway.ts'
+import { screens } from '../support/screens.ts'
 
 // A busy machine takes its time to start a browser.
 t.setTimeout(240_000)
@@ -227,6 +228,27 @@ t.test('an admin sees webhooks and alerts, and says that an alert was seen', inB
   await alerts.getByRole('button', { name: 'Acknowledge' }).click()
   await alerts.waitFor({ state: 'detached' })
   t.same(faults, [])
+})
+
+t.test('many alerts leave the hall in view: two are above it, and the way to all of them', inBrowser, async (t) => {
+  const { gateway, url } = await place(t)
+  await furnish(gateway)
+  const db = new BetterSqlite3(databaseFile(gateway.live.config.dataDir))
+  t.teardown(() => db.close())
+  const add = db.prepare('INSERT INTO alert (kind, subject, message, created_at_ms) VALUES (?, ?, ?, ?)')
+  for (const n of [1, 2, 3, 4, 5, 6, 7])
+    add.run('upload.refused', `${n}`, `Upload ${n} is refused. ${'Why. '.repeat(40)}`, n)
+  for (const screen of Object.values(screens)) {
+    const { page } = await open(t, browser, url, screen)
+    await signIn(page, 'ada')
+    await page.getByText('Upload 7 is refused.').waitFor()
+    t.equal(await page.locator('.alerts li').count(), 2)
+    const hall = await page.locator('#floor').boundingBox()
+    t.ok(hall && hall.y < screen.viewport.height - 48, `the hall begins at ${hall?.y} of ${screen.viewport.height} px`)
+    await page.getByRole('link', { name: 'All alerts, and what to do' }).click()
+    await page.getByText('Upload 1 is refused.').waitFor()
+    await page.context().close()
+  }
 })
 
 /** A clip of two seconds, as bytes of an MP4. */

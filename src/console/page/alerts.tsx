@@ -1,4 +1,5 @@
 import { useState } from 'hono/jsx/dom'
+import { follow } from './address.ts'
 import type { Alert } from './answers.ts'
 import { ask } from './ask.ts'
 import { floorTexts } from './floor-texts.ts'
@@ -6,9 +7,12 @@ import { Icon } from './icons.tsx'
 import { Said } from './said.tsx'
 import { whenWords } from './words.ts'
 
+/** Above the hall, which is what the view is for: the newest ones, and the way to all of them. */
+const atOnce = 2
+
 type Props = { alerts: readonly Alert[]; timeZone: string | undefined; onSeen: () => void }
 
-/** Shows alerts for the admin until one is acknowledged. */
+/** Shows the newest alerts for the admin until they are acknowledged. */
 export const Alerts = ({ alerts, timeZone, onSeen }: Props) => {
   const [problem, setProblem] = useState('')
   const acknowledge = (id: number) => {
@@ -22,9 +26,9 @@ export const Alerts = ({ alerts, timeZone, onSeen }: Props) => {
         <Icon name="bell" /> {floorTexts.alerts.title}
       </h2>
       <ul class="rows">
-        {alerts.map((alert) => (
+        {alerts.slice(0, atOnce).map((alert) => (
           <li key={alert.id}>
-            <span>
+            <span class="alert-words">
               <span lang="en">{alert.message}</span> <span class="muted">{whenWords(alert.createdAt, timeZone)}</span>
             </span>
             {/* One that the disk has not taken yet has no id. */}
@@ -36,6 +40,13 @@ export const Alerts = ({ alerts, timeZone, onSeen }: Props) => {
           </li>
         ))}
       </ul>
+      {alerts.length > atOnce ? (
+        <p>
+          <a class="button" href="/alerts" onClick={follow}>
+            {floorTexts.alerts.all}
+          </a>
+        </p>
+      ) : null}
       <p class="problem" role="alert">
         <Said words={problem} />
       </p>

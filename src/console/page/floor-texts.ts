@@ -24,7 +24,11 @@ const english = {
     byZone: 'By zone',
     inUseByZone: 'Slots in use by zone',
   },
-  alerts: { title: 'Needs attention', acknowledge: 'Acknowledge' },
+  alerts: {
+    title: 'Needs attention',
+    acknowledge: 'Acknowledge',
+    all: 'All alerts, and what to do',
+  },
   webhooks: {
     title: 'Webhooks',
     none: 'No webhooks are registered.',
@@ -148,7 +152,11 @@ const german: typeof english = {
     byZone: 'Nach Bereich',
     inUseByZone: 'Belegte Stellplätze nach Bereich',
   },
-  alerts: { title: 'Braucht Aufmerksamkeit', acknowledge: 'Quittieren' },
+  alerts: {
+    title: 'Braucht Aufmerksamkeit',
+    acknowledge: 'Quittieren',
+    all: 'Alle Meldungen, und was zu tun ist',
+  },
   webhooks: {
     title: 'Webhooks',
     none: 'Es sind keine Webhooks registriert.',
