@@ -135,6 +135,7 @@ const StoryStep = z
   .object({
     event: PlacementEvent,
     slot: z.object(slotNameShape),
+    timezone: z.string().openapi({ description: 'of the warehouse of the slot', example: 'Europe/Berlin' }),
     until: timeOut().nullable().openapi({ description: 'time of the next move of this asset' }),
     photo: z.object({
       evidence: z.enum(['held', 'claimed', 'opening_list', 'count']).nullable(),

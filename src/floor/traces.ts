@@ -146,9 +146,11 @@ export class Traces {
     const recorded = event(tx, move.id)
     const judgements = judgementIds.map((id) => event(tx, id))
     const verdict = { VERIFIED: 'verified', DISPUTED: 'disputed', PLACED: 'none', REMOVED: 'none' } as const
+    const slot = this.#needs.warehouse.slot(tx, move.slot_id, caller)
     return {
       event: recorded,
-      slot: nameOf(this.#needs.warehouse.slot(tx, move.slot_id, caller)),
+      slot: nameOf(slot),
+      timezone: this.#needs.warehouse.timezoneOf(tx, slot.warehouseId),
       until: next ? isoTime(next.timestamp_ms) : null,
       photo: {
         evidence: recorded.photoEvidence,

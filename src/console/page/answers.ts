@@ -214,6 +214,7 @@ export type TransportUnit = {
 export type StoryStep = {
   readonly event: PlacementEvent & { readonly count: { readonly id: number } | null; readonly time_quality: string }
   readonly slot: { readonly id: number; readonly slot_id: string }
+  readonly timezone: string
   readonly until: string | null
   readonly photo: { readonly evidence: string | null; readonly url: string | null; readonly sha256: string | null }
   readonly weightKg: number | null

@@ -100,13 +100,16 @@ const Looked = ({ code, at, signed, caller, onLeft }: LookedProps) => {
           <span class="code">{titleOf(code, found?.answer)}</span>
         </h1>
         {!found && trouble === '' ? <p class="blank">{words.looking}</p> : null}
-        {found ? <Answer {...{ found, at, timeZone, caller, onLeft }} /> : null}
+        {found ? <Answer {...{ found, at, caller, onLeft }} timeZone={timeZone ?? zoneIn(found)} /> : null}
       </main>
     </>
   )
 }
 
-/** Returns the zone of the hall. It is asked for until it is known, as times would be those of the device else. A link that expires has none. */
+/** A link that expires opens the story alone, which says in whose time it is to be read. */
+const zoneIn = ({ steps }: Found): string | undefined => steps?.at(-1)?.timezone
+
+/** Returns the zone of the hall. It is asked for until it is known, as times would be those of the device else. */
 function useTimeZone(isSignedIn: boolean): string | undefined {
   const { answer } = useLive(
     async () => (isSignedIn ? await ask<List<Warehouse>>('/api/whms/warehouses') : { data: [] }),
