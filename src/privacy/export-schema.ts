@@ -26,6 +26,7 @@ export const exportShape = {
     description: 'waiting: for a second person · granted: the file can be downloaded · refused · ended: 24 h later',
   }),
   who: z.string().openapi({ description: 'who asked for it' }),
+  isOwn: z.boolean().openapi({ description: 'the caller asked for it, so another person decides' }),
   why: z.string().nullable().openapi({ description: 'null: erased' }),
   recipient: z.string().nullable(),
   decidedBy: z.string().nullable().openapi({ description: 'the second person; null without four eyes' }),

@@ -242,7 +242,8 @@ export class Exports {
       commitment ? (openings.reveal(tx, commitment) ?? null) : null
     const state = exportState(row, decision, clock.now())
     const endsAt = exportEndsAt(row, decision)
-    const mayDownload = state === 'granted' && isAsker(tx, { row, decision, caller })
+    const isOwn = isAsker(tx, { row, decision, caller })
+    const mayDownload = state === 'granted' && isOwn
     const signed = mayDownload ? signedUrls.sign(`/api/iot/exports/${row.id}/file`, urlSeconds, caller) : undefined
     return {
       id: row.id,
@@ -252,6 +253,7 @@ export class Exports {
       sha256: row.sha256,
       state,
       who: nameIn(tx, 'clip_export', row),
+      isOwn,
       why: text(row.reason_commitment),
       recipient: text(row.recipient_commitment),
       decidedBy: decision ? nameIn(tx, 'clip_export_decision', decision) : null,

@@ -5,7 +5,7 @@ const style = `
 @page { size: A4; margin: 14mm }
 * { box-sizing: border-box }
 body { margin: 0 auto; padding: 8mm; max-width: 182mm; color: #000; background: #fff; font: 15pt/1.35 system-ui, "Liberation Sans", Arial, sans-serif }
-header { display: flex; align-items: center; gap: 9mm; padding-bottom: 6mm; border-bottom: 1.2mm solid #000 }
+header { display: flex; flex-wrap: wrap; align-items: center; gap: 9mm; padding-bottom: 6mm; border-bottom: 1.2mm solid #000 }
 header svg { flex: none; width: 42mm; height: 42mm }
 h1 { margin: 0; font-size: 34pt; line-height: 1.1 }
 header p { margin: 2mm 0 0 }

@@ -42,14 +42,17 @@ t.test('an export says what left, to whom, why, by whom and how the clocks stood
 t.test('with four eyes the bytes wait for another person than the one who asked', async (t) => {
   const { gateway } = await gatewayWithClip(t, fourEyes)
   const { body: waiting } = await post(gateway, people.sven, `${detection}/export`, request)
-  t.match(waiting, { state: 'waiting', url: null, endsAt: null })
+  t.match(waiting, { state: 'waiting', url: null, endsAt: null, isOwn: true })
   const file = () => gateway.ask('GET', '/api/iot/exports/1/file', { by: people.sven })
   const needed = { status: 403, body: { error: { code: 'SECOND_PERSON_NEEDED' } } }
   t.match(await file(), needed)
   t.match(await post(gateway, people.sven, '/api/iot/exports/1/approve'), needed, 'not by who asked')
   t.match(await post(gateway, people.vera, '/api/iot/exports/1/approve'), { status: 403 }, 'not by the owner')
   const approved = await post(gateway, people.ada, '/api/iot/exports/1/approve', { note: 'seen' })
-  t.match(approved, { status: 200, body: { state: 'granted', decidedBy: 'ada', decisionNote: 'seen', url: null } })
+  t.match(approved, {
+    status: 200,
+    body: { state: 'granted', isOwn: false, decidedBy: 'ada', decisionNote: 'seen', url: null },
+  })
   t.match(await file(), { status: 200 })
   t.match(
     await gateway.ask('GET', '/api/iot/exports/1/file', { by: people.ada }),

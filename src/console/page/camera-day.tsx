@@ -3,6 +3,7 @@ import { follow } from './address.ts'
 import type { ListedCamera } from './answers.ts'
 import { gatewayNow } from './ask.ts'
 import { cameraTexts } from './camera-texts.ts'
+import { HandOut } from './clip-exports.tsx'
 import { hundredthsOf } from './counting.ts'
 import { drawDay } from './day-canvas.ts'
 import { useLineControl } from './day-control.ts'
@@ -27,11 +28,16 @@ const words = cameraTexts.day
 /** What is shown around a time that the address names. */
 const aroundMs = 1_800_000
 
-/** `mayReport`: whether the caller may report an incident. */
-type Props = { camera: ListedCamera; timeZone: string | undefined; mayReport: boolean }
+/** `mayReport`: whether the caller may report an incident. `onHandedOut`: called when a clip was; undefined: the caller may not. */
+type Props = {
+  camera: ListedCamera
+  timeZone: string | undefined
+  mayReport: boolean
+  onHandedOut: (() => void) | undefined
+}
 
 /** A day of a camera: clips, gaps and how much its pictures changed, as a line of time and as a table. */
-export const CameraDay = ({ camera, timeZone, mayReport }: Props) => {
+export const CameraDay = ({ camera, timeZone, mayReport, onHandedOut }: Props) => {
   const asked = useMemo(askedTime, [])
   const [date, setDate] = useState(() => dateIn(asked ?? gatewayNow(), timeZone))
   const day = useMemo(() => dayOf(date, timeZone), [date, timeZone])
@@ -109,7 +115,12 @@ export const CameraDay = ({ camera, timeZone, mayReport }: Props) => {
         />
       )}
       {playing?.kind === 'detection' ? (
-        <Player key={playing.key} entry={playing} atMs={chosen?.atMs ?? playing.fromMs} {...{ timeZone, mayReport }} />
+        <Player
+          key={playing.key}
+          entry={playing}
+          atMs={chosen?.atMs ?? playing.fromMs}
+          {...{ timeZone, mayReport, onHandedOut }}
+        />
       ) : null}
       <DayTable
         entries={entries === undefined ? undefined : shown}
@@ -145,6 +156,10 @@ const dateWords = (ms: number, timeZone: string | undefined) =>
 
 const clockWords = (ms: number, timeZone: string | undefined) =>
   formatted(ms, timeZone, { hour: '2-digit', minute: '2-digit', second: '2-digit' })
+
+/** The midnight at which a day ends is 24:00, not the 00:00 that it began at. */
+const endWords = (ms: number, timeZone: string | undefined) =>
+  clockWords(ms, timeZone).replace(/^00:00:00$/, '24:00:00')
 
 type LineProps = {
   camera: ListedCamera
@@ -245,7 +260,7 @@ const Line = (props: LineProps) => {
         <button type="button" onClick={() => onWindow(day)}>
           {words.whole}
         </button>
-        <span class="muted">{words.shows(clockWords(window.fromMs, timeZone), clockWords(window.toMs, timeZone))}</span>
+        <span class="muted">{words.shows(clockWords(window.fromMs, timeZone), endWords(window.toMs, timeZone))}</span>
       </div>
       {/* biome-ignore lint/a11y/useFocusableInteractive: hono writes it tabindex. */}
       <div
@@ -289,7 +304,7 @@ function whatWords(entry: Entry, timeZone: string | undefined): string {
 
 type PlayerProps = { entry: Entry & { kind: 'detection' }; atMs: number } & Omit<Props, 'camera'>
 
-const Player = ({ entry: { detection, fromMs }, atMs, timeZone, mayReport }: PlayerProps) => {
+const Player = ({ entry: { detection, fromMs }, atMs, timeZone, mayReport, onHandedOut }: PlayerProps) => {
   const [problem, setProblem] = useState('')
   const video = useRef<HTMLVideoElement>(null)
   const path = ownPath(detection.clipUrls.playback)
@@ -332,6 +347,7 @@ const Player = ({ entry: { detection, fromMs }, atMs, timeZone, mayReport }: Pla
           <Icon name="warning" /> {words.report}
         </a>
       ) : null}
+      {onHandedOut ? <HandOut detectionId={detection.id} onMade={onHandedOut} /> : null}
     </figure>
   )
 }
@@ -349,8 +365,8 @@ type TableProps = {
 const DayTable = ({ entries, window, timeZone, trial, onPlay }: TableProps) => {
   if (!entries) return <p class="blank">{words.loading}</p>
   const clips = entries.filter(({ kind }) => kind === 'detection').length
-  const between = [window.fromMs, window.toMs].map((ms) => clockWords(ms, timeZone))
-  const caption = words.table(clips, entries.length - clips, ...(between as [string, string]))
+  const [from, to] = [clockWords(window.fromMs, timeZone), endWords(window.toMs, timeZone)]
+  const caption = words.table(clips, entries.length - clips, from, to)
   return entries.length === 0 ? (
     <p class="blank">{words.nothing}</p>
   ) : (

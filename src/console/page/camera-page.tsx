@@ -6,6 +6,14 @@ import { Bar } from './bar.tsx'
 import { CameraDay } from './camera-day.tsx'
 import { cameraTexts as words } from './camera-texts.ts'
 import { type Act, type Around, CameraAlerts, CameraWall, Standing } from './camera-wall.tsx'
+import {
+  type ClipExport,
+  ClipExports,
+  mayHandOut,
+  mayReadExports,
+  readExports,
+  WaitingExports,
+} from './clip-exports.tsx'
 import { LiveView } from './live-view.tsx'
 import { texts } from './texts.ts'
 import { TroubleStrip } from './trouble-strip.tsx'
@@ -59,20 +67,37 @@ export const View = ({ siteId, caller, pathname, onLeft }: ViewProps) => {
           </p>
         </div>
         {answer && id === undefined ? (
-          <CameraWall cameras={answer.cameras} around={answer.around} caller={caller} onAct={act} />
+          <>
+            <WaitingExports cameras={answer.cameras} exports={answer.exports} caller={caller} />
+            <CameraWall cameras={answer.cameras} around={answer.around} caller={caller} onAct={act} />
+          </>
         ) : null}
         {answer && id !== undefined && !camera ? <p class="card">{words.noSuch}</p> : null}
         {answer && camera ? (
-          <OneCamera key={camera.id} camera={camera} around={answer.around} caller={caller} onAct={act} />
+          <OneCamera
+            key={camera.id}
+            {...{ camera, caller }}
+            around={answer.around}
+            exports={answer.exports}
+            onAct={act}
+            onHandedOut={asking.reload}
+          />
         ) : null}
       </main>
     </>
   )
 }
 
-type OneProps = { camera: ListedCamera; around: Around; caller: SignedIn; onAct: Act }
+type OneProps = {
+  camera: ListedCamera
+  around: Around
+  exports: readonly ClipExport[]
+  caller: SignedIn
+  onAct: Act
+  onHandedOut: () => void
+}
 
-const OneCamera = ({ camera, around, caller, onAct }: OneProps) => (
+const OneCamera = ({ camera, around, exports, caller, onAct, onHandedOut }: OneProps) => (
   <div class="one-camera">
     <section class="card" aria-label={words.liveOf(camera.name)}>
       <LiveView camera={camera} mayMark />
@@ -81,29 +106,46 @@ const OneCamera = ({ camera, around, caller, onAct }: OneProps) => (
         {camera.purpose ?? ''} {words.slots(camera.slots)}
       </p>
       <CameraAlerts camera={camera} around={around} caller={caller} onAct={onAct} />
+      <p>
+        <a class="button" href={`/api/iot/cctv/${camera.id}/notice`} target="_blank" rel="noopener">
+          {words.notice}
+        </a>
+      </p>
     </section>
     <CameraDay
       camera={camera}
       timeZone={around.zoneOf(camera)}
       mayReport={caller.permissions.includes('incidents:create')}
+      onHandedOut={mayHandOut(caller) ? onHandedOut : undefined}
     />
+    {mayReadExports(caller) ? (
+      <ClipExports {...{ camera, exports, caller, onAct }} timeZone={around.zoneOf(camera)} />
+    ) : null}
   </div>
 )
 
-/** Reads the cameras with what is around them: the gaps that last, alerts, the zones of their warehouses. */
-async function load({ permissions }: SignedIn): Promise<{ cameras: readonly ListedCamera[]; around: Around }> {
-  const [{ data: cameras }, warehouses, alerts] = await Promise.all([
+type Loaded = {
+  readonly cameras: readonly ListedCamera[]
+  readonly around: Around
+  readonly exports: readonly ClipExport[]
+}
+
+/** Reads the cameras with what is around them: the gaps that last, alerts, the zones of their warehouses, clips that were handed out. */
+async function load(caller: SignedIn): Promise<Loaded> {
+  const [{ data: cameras }, warehouses, alerts, exports] = await Promise.all([
     ask<List<ListedCamera>>('/api/iot/cctv'),
     ask<List<Warehouse>>('/api/whms/warehouses'),
-    permissions.includes('alerts:read')
+    caller.permissions.includes('alerts:read')
       ? ask<List<AlertOf>>('/api/alerts?acknowledged=false&limit=100')
       : { data: [] as AlertOf[] },
+    mayReadExports(caller) ? readExports() : [],
   ])
   for (const { id, online } of cameras) if (online) knownGaps.delete(id)
   const found = await Promise.all(cameras.filter(({ online }) => !online).map(({ id }) => newestGap(id)))
   const gaps = new Map(found.flatMap((gap) => (gap ? [[gap.cctvId, gap]] : [])))
   const zones = new Map(warehouses.data.map(({ id, timezone }) => [id, timezone]))
-  return { cameras, around: { gaps, alerts: alerts.data, zoneOf: ({ warehouseId }) => zones.get(warehouseId) } }
+  const around = { gaps, alerts: alerts.data, zoneOf: ({ warehouseId }: ListedCamera) => zones.get(warehouseId) }
+  return { cameras, around, exports }
 }
 
 /** A camera that is away tells of each attempt; asking for its gap each time would use up the rate of the caller. */

@@ -29,6 +29,7 @@ const english = {
   alerts: 'Alerts',
   means: 'What it means:',
   todo: 'What to do:',
+  notice: 'Sign for the door, to print',
   accept: 'The picture is right as it is',
   accepted: (name: string) => `${name}: the picture counts as right from now on.`,
   states: {
@@ -155,6 +156,7 @@ const german: typeof english = {
   alerts: 'Meldungen',
   means: 'Was es bedeutet:',
   todo: 'Was zu tun ist:',
+  notice: 'Schild für die Tür, zum Drucken',
   accept: 'Das Bild ist so richtig',
   accepted: (name) => `${name}: Das Bild gilt ab jetzt als richtig.`,
   states: {
