@@ -4,13 +4,21 @@ import { alertsOf, meaningOf, standingOf } from '../../src/console/page/camera-w
 import { kinds } from '../../src/health/troubles.ts'
 
 const camera: ListedCamera = {
-  ...{ id: 3, name: 'Dock 3', enabled: true, state: 'live', problem: null, online: true, lastFrameAt: null },
+  ...{ id: 3, name: 'Dock 3', enabled: true, state: 'live', online: true, lastFrameAt: null },
+  ...{ problem: null, problemCode: null },
   ...{ purpose: null, warehouseId: 1, slots: [], scene: { state: 'normal', forSeconds: 5 }, impairment: null },
   motion: { running: true, settings: { sensitivity: 0.3 }, area: null },
 }
 const nowMs = Date.parse('2026-11-22T15:00:00Z')
 const gap = (cause: string, from = '2026-11-22T12:30:00Z'): Gap => ({ cctvId: 3, from, to: null, cause, detail: null })
-const away = { ...camera, state: 'backing-off', online: false, scene: null, problem: 'Nothing answers.' }
+const away = {
+  ...camera,
+  state: 'backing-off',
+  online: false,
+  scene: null,
+  problem: 'Nothing answers.',
+  problemCode: 'unreachable',
+}
 const wordsOf = (one: ListedCamera, lasting?: Gap) => standingOf(one, lasting, nowMs, 'Europe/Berlin')
 
 t.test('a camera says how it is in plain words, in the time of its hall', async (t) => {
@@ -31,6 +39,12 @@ t.test('a camera says how it is in plain words, in the time of its hall', async 
     state: 'Not looked at',
     why: /too busy/,
   })
+  const damaged = { ...camera, problem: 'Many pictures arrive damaged.', problemCode: 'damaged-pictures' }
+  t.same(
+    wordsOf(damaged),
+    { tone: 'warn', state: 'Watching', why: 'Many pictures arrive damaged.' },
+    'live, with a problem',
+  )
   t.same(wordsOf(away, gap('offline')), {
     tone: 'danger',
     state: 'Away',

@@ -137,6 +137,8 @@ export type Camera = {
   readonly enabled: boolean
   readonly state: string
   readonly problem: string | null
+  /** Which problem that is. */
+  readonly problemCode: string | null
   readonly online: boolean
   readonly lastFrameAt: string | null
 }

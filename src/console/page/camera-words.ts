@@ -1,6 +1,7 @@
 import type { AlertOf, Gap, ListedCamera } from './answers.ts'
 import { cameraTexts as texts } from './camera-texts.ts'
 import { gatewayWords } from './language.ts'
+import { problemWords } from './problem-words.ts'
 import { causeWords, spanWords } from './story-words.ts'
 import { exactTime, timeOfDay } from './words.ts'
 
@@ -36,19 +37,22 @@ export function standingOf(
     const why = camera.problem === null ? texts.off : gatewayWords(camera.problem)
     return { tone: 'off', state: states.off, why: from ? `${texts.sinceOnly(from)} ${why}` : why }
   }
-  const because = camera.problem === null ? (lasts ? '' : texts.noPicture) : gatewayWords(camera.problem)
+  const because = camera.problem === null ? (lasts ? '' : texts.noPicture) : problemWords(camera)
   const why = lasts && from ? `${texts.since(from, causeWords(lasts))} ${because}`.trim() : because
   return camera.state === 'connecting' && camera.problem === null
     ? { tone: 'warn', state: states.connecting, why }
     : { tone: 'danger', state: states.away, why }
 }
 
-function standingOfPicture({ scene, impairment, motion }: ListedCamera): Standing {
+function standingOfPicture(camera: ListedCamera): Standing {
+  const { scene, impairment, motion } = camera
   const { states } = texts
   const ofScene = scenes.find((state) => state === scene?.state)
   if (ofScene && scene) return impaired(states[ofScene], `camera.${ofScene}`, scene.forSeconds)
   if (impairment && (impairment.why === 'few_pictures' || impairment.why === 'too_busy'))
     return impaired(states[impairment.why], `camera.${impairment.why.replace('_', '-')}`, impairment.forSeconds)
+  const problem = problemWords(camera)
+  if (problem !== '') return { tone: 'warn', state: motion.running ? states.watching : states.live, why: problem }
   if (scene?.state === 'light') return { tone: 'ok', state: states.light, why: '' }
   return { tone: 'ok', state: motion.running ? states.watching : states.live, why: '' }
 }

@@ -3,6 +3,8 @@ import type { Camera, Detection } from './answers.ts'
 import { floorTexts } from './floor-texts.ts'
 import { Icon } from './icons.tsx'
 import { ownPath } from './own-path.ts'
+import { problemWords } from './problem-words.ts'
+import { Said } from './said.tsx'
 import { texts } from './texts.ts'
 import { exactTime, whenWords } from './words.ts'
 
@@ -44,8 +46,8 @@ const CameraRow = ({ camera, timeZone }: { camera: Camera; timeZone: string | un
       <span>
         <strong>{camera.name}</strong> <span class={`chip ${tone}`}>{words.states[state] ?? state}</span>
         {camera.problem ? (
-          <span class="problem-line" lang="en">
-            {camera.problem}
+          <span class="problem-line">
+            <Said words={problemWords(camera)} />
           </span>
         ) : null}
       </span>
