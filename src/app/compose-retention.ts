@@ -31,9 +31,12 @@ function retentionSettings({ cameras, retention }: Config): RetentionSettings {
   const { clips, photos, minFreeBytes, ledgerReserveBytes } = retention
   return {
     clipDays: (cctvId) => {
-      const days = cameras.find(({ id }) => id === cctvId)?.retentionDays ?? null
-      if (days === null) return { days: clips.maxAgeDays, key: 'retention.clips.maxAgeDays' }
-      return { days, key: `cameras[${cctvId}].retentionDays` }
+      const usual = { days: clips.maxAgeDays, key: 'retention.clips.maxAgeDays' }
+      const own = cameras.flatMap(({ id, retentionDays: days }) =>
+        days !== null && (cctvId === null || cctvId === id) ? [{ days, key: `cameras[${id}].retentionDays` }] : [],
+      )
+      const all = cctvId === null ? [usual, ...own] : own
+      return all.reduce((longest, one) => (one.days > longest.days ? one : longest), all[0] ?? usual)
     },
     // Below the reserve no clip is recorded; room has to be made before that.
     minFreeBytes: Math.max(minFreeBytes, ledgerReserveBytes),

@@ -20,7 +20,7 @@ import { PreRollBook } from './pre-roll-book.ts'
 import type { MotionAction, MotionSettings } from './schema.ts'
 import * as store from './store.ts'
 import { ThreadSettings } from './thread-settings.ts'
-import { givingUp, WaitingClips, type WaitingSeen } from './waiting-clips.ts'
+import { givingUp, isUnknownHeld, WaitingClips, type WaitingSeen } from './waiting-clips.ts'
 import { motionHash, type WantedCameras } from './wanted.ts'
 import type { Watched } from './watched.ts'
 
@@ -188,9 +188,17 @@ export class CamerasService {
         void this.#needs.recorder.closed(message).then((isWritten) => this.#ended(message.detectionId, isWritten))
         break
       case 'clipWaits':
+        // Then a kill came between the row and the removal of what was damaged since.
+        if (message.writtenAt !== undefined && this.#isRecorded(message.detectionId)) {
+          this.#needs.link.send({ type: 'recorded', detectionId: message.detectionId })
+          break
+        }
         this.#waiting.heard(message, this.#needs.clock.monotonic())
         this.#needs.films.waits(message.detectionId)
         void this.#needs.recorder.waits(message).then(() => this.#clipWaits())
+        break
+      case 'clipRemoved':
+        void this.#removed(message)
         break
       case 'filmCovered':
         void this.#needs.recorder.covered(message).then((isWritten) => this.#ended(message.detectionId, isWritten))
@@ -267,13 +275,45 @@ export class CamerasService {
 
   /** Lists the clips that could not be made yet, and those that the database refuses, the oldest first. */
   waitingClips() {
-    return this.#needs.work.read((tx) => this.#waiting.list(tx, this.#needs.recorder.refused))
+    return this.#needs.work.read((tx) => this.#waiting.list(tx, this.#needs.recorder.refused, this.#cameraIds))
   }
 
   /** Lets a clip that could not be made or recorded yet go, unless it is held: it will be recorded as lost, with these words. */
   giveUpClip(id: number, words: string): void {
-    const message = this.#needs.work.read((tx) => givingUp(tx, id, words, this.#needs.recorder.refused))
+    const message = this.#needs.work.read((tx) => {
+      if (!this.#waiting.isUnknown(tx, id)) return givingUp(tx, id, words, this.#needs.recorder.refused)
+      if (isUnknownHeld(tx, id, this.#cameraIds)) return undefined
+      return { type: 'removeClip' as const, detectionId: id, words }
+    })
     if (message) this.#needs.link.send(message)
+  }
+
+  #isRecorded(detectionId: number): boolean {
+    return this.#needs.work.read((tx) => store.findDetection(tx, detectionId) !== undefined)
+  }
+
+  get #cameraIds(): readonly number[] {
+    return this.#needs.configured.site.cameras.map(({ id }) => id)
+  }
+
+  /** There is no detection that could say it, so the audit trail does. */
+  async #removed({ detectionId, words }: Extract<FromCameras, { type: 'clipRemoved' }>): Promise<void> {
+    this.#waiting.done(detectionId)
+    try {
+      await this.#needs.work.write((tx) =>
+        this.#needs.audit.write(tx, undefined, {
+          action: 'media.removed',
+          entity: 'detection_event',
+          entityId: detectionId,
+          changes: { reason: words },
+        }),
+      )
+    } catch (err) {
+      this.#needs.logger.error(
+        { err, detectionId, words },
+        'the removal of an unknown clip could not be written into the audit trail',
+      )
+    }
   }
 
   /** Null: the thread does not know what an earlier one left, so nothing is known to be lost. */

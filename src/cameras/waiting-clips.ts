@@ -7,7 +7,9 @@ import { findDetection, findReservation } from './store.ts'
 /** A clip whose video is on the disk, and which could not be made or recorded yet. */
 export type WaitingClip = {
   readonly id: number
-  readonly cctvId: number
+  /** Null: it is not known which camera it is of. */
+  readonly cctvId: number | null
+  /** When the detector fired; where that is not known, when the file was last written. */
   readonly firedAtMs: number
   readonly sizeBytes: number
   /** Whether an incident or a dispute needs it. */
@@ -26,7 +28,14 @@ export type WaitingSeen = {
 }
 
 /** `isOld`: an earlier thread reported it. */
-type Known = { readonly words: string; readonly sizeBytes: number; readonly sinceMs: number; isOld: boolean }
+type Known = {
+  readonly words: string
+  readonly sizeBytes: number
+  readonly sinceMs: number
+  /** Of one whose facts cannot be read. */
+  readonly writtenAt: number | undefined
+  isOld: boolean
+}
 
 /** Remembers which clips could not be made yet, and gives up those that are not to be kept. Times are monotonic milliseconds. */
 export class WaitingClips {
@@ -34,10 +43,10 @@ export class WaitingClips {
   /** Whether a thread has looked at all that earlier runs left. */
   #isComplete = false
 
-  heard({ detectionId, words, sizeBytes }: ClipWaits, nowMs: number): void {
+  heard({ detectionId, words, sizeBytes, writtenAt }: ClipWaits, nowMs: number): void {
     if (words === null) return
     const sinceMs = this.#known.get(detectionId)?.sinceMs ?? nowMs
-    this.#known.set(detectionId, { words, sizeBytes, sinceMs, isOld: false })
+    this.#known.set(detectionId, { words, sizeBytes, sinceMs, writtenAt, isOld: false })
   }
 
   /** Forgets a clip that is recorded or lost. */
@@ -64,8 +73,13 @@ export class WaitingClips {
     return { count: all.length, forMs: nowMs - Math.min(...all.map(({ sinceMs }) => sinceMs)), words: newest.words }
   }
 
-  /** Lists them, and those that the database refuses, the oldest first. */
-  list(tx: ReadTx, refused: readonly KnownRefused[]): WaitingClip[] {
+  /** Says whether nothing is known of a clip that waits but its video. */
+  isUnknown(tx: ReadTx, id: number): boolean {
+    return this.#known.get(id)?.writtenAt !== undefined && !findReservation(tx, id) && !findDetection(tx, id)
+  }
+
+  /** Lists them, and those that the database refuses, the oldest first. One of which nothing is known may be of any of the cameras. */
+  list(tx: ReadTx, refused: readonly KnownRefused[], cctvIds: readonly number[]): WaitingClip[] {
     const made = refused.filter(isMade)
     const all = [
       ...[...this.#known].map(([id, { sizeBytes }]) => ({ id, sizeBytes, isRefused: false })),
@@ -77,7 +91,11 @@ export class WaitingClips {
       const { cameraId: cctvId, motionAt: firedAtMs } = open.facts
       return [{ id, cctvId, firedAtMs, sizeBytes, isHeld: open.isHeld, isRefused }]
     })
-    return found.toSorted((a, b) => a.firedAtMs - b.firedAtMs || a.id - b.id)
+    const unknown = [...this.#known].flatMap(([id, { sizeBytes, writtenAt: firedAtMs = 0 }]) => {
+      if (!this.isUnknown(tx, id)) return []
+      return [{ id, cctvId: null, firedAtMs, sizeBytes, isHeld: isUnknownHeld(tx, id, cctvIds), isRefused: false }]
+    })
+    return [...found, ...unknown].toSorted((a, b) => a.firedAtMs - b.firedAtMs || a.id - b.id)
   }
 }
 
@@ -92,6 +110,11 @@ export function givingUp(
   if (!open || open.isHeld) return undefined
   const isRefused = refused.some((row) => row.detectionId === id && isMade(row))
   return { type: 'giveUpClip', facts: open.facts, words, isRefused }
+}
+
+/** Says whether a clip of which nothing is known is held, or may be: what holds the clips of a camera may hold it. */
+export function isUnknownHeld(tx: ReadTx, id: number, cctvIds: readonly number[]): boolean {
+  return [clipToCome(id), ...cctvIds.map(clipsToComeOf)].some((name) => holdsOn(tx, name).length > 0)
 }
 
 const isMade = ({ file, mayGo }: KnownRefused) => file !== null && mayGo

@@ -20,8 +20,8 @@ import { type Choice, type KeptFile, type RetentionPolicy, sizeOf, whatToRemove 
 import { Unlinker } from './unlinker.ts'
 
 export type RetentionSettings = {
-  /** Days after which the clips of a camera are removed, and the config key that says so. */
-  readonly clipDays: (cctvId: number) => { readonly days: number; readonly key: string }
+  /** Days after which the clips of a camera are removed, and the config key that says so. Null: of any camera, the longest. */
+  readonly clipDays: (cctvId: number | null) => { readonly days: number; readonly key: string }
   readonly minFreeBytes: number
   readonly keepLocalDays: number
 }
@@ -179,7 +179,7 @@ export class Retention {
     })
     const choices = whatToRemove(files, policy)
     for (const { file, cause } of choices) {
-      const { cctvId = 0, isRefused = false } = clips.find(({ id }) => id === file.id) ?? {}
+      const { cctvId = null, isRefused = false } = clips.find(({ id }) => id === file.id) ?? {}
       const words = isRefused ? refusedWords : unmadeWords
       waiting.giveUp(file.id, `${words[cause]} (${this.#policyOf(cause, cctvId)}).`)
     }
@@ -271,7 +271,7 @@ export class Retention {
     removeMedia(tx, removal, { log, makeId, nowMs: clock.now() })
   }
 
-  #policyOf(cause: Choice['cause'], cctvId: number): string {
+  #policyOf(cause: Choice['cause'], cctvId: number | null): string {
     const { clipDays, minFreeBytes } = this.#needs.settings()
     if (cause === 'free-space') return `retention.minFreeBytes: ${minFreeBytes}`
     const { key, days } = clipDays(cctvId)

@@ -1,8 +1,10 @@
+import { rm } from 'node:fs/promises'
 import { type Clock, type Logger, type RandomBytes, TaskLimit } from '../platform/index.ts'
 import { Camera } from './camera.ts'
 import { CellStore } from './cell-store.ts'
 import { forget } from './clip.ts'
-import { type ClipTools, giveUp, makeClip, notRemoved, waiting } from './clip-making.ts'
+import { type ClipTools, giveUp, makeClip, notRemoved, removeFiles, unreadable, waiting } from './clip-making.ts'
+import { spoolPath } from './clip-paths.ts'
 import { ClipRoom } from './clip-room.ts'
 import { Films } from './films.ts'
 import { History } from './history.ts'
@@ -148,6 +150,8 @@ export class CameraSet {
         return this.#films.order(message)
       case 'giveUpClip':
         return this.#giveUp(message)
+      case 'removeClip':
+        return this.#removeUnknown(message)
       case 'redact':
         return this.#redactor.take(message.job)
       case 'memory':
@@ -256,9 +260,7 @@ export class CameraSet {
       this.#needs.log.error({ err, detectionId: id }, 'what is known of an unfinished clip could not be read')
       if (hasVideo) {
         this.#unreadable.add(id)
-        this.#needs.post(
-          await waiting(this.#tools, id, 'What is known of it cannot be read: its file ID.json is damaged.'),
-        )
+        this.#needs.post(await unreadable(this.#tools, id))
         return false
       }
       // Nothing is left of it. A film can be ordered again.
@@ -305,11 +307,26 @@ export class CameraSet {
     }
   }
 
+  async #removeUnknown({ detectionId, words }: Extract<ToCameras, { type: 'removeClip' }>): Promise<void> {
+    if (!this.#unreadable.has(detectionId)) return
+    await removeFiles(this.#tools, detectionId)
+    await forget(this.#tools.folder, detectionId)
+    this.#unreadable.delete(detectionId)
+    this.#needs.log.error({ detectionId, words }, 'the video of a clip of which nothing is known was removed')
+    this.#needs.post({ type: 'clipRemoved', detectionId, words })
+  }
+
   async #forget(detectionId: number): Promise<void> {
     this.#films.recorded(detectionId)
     this.#givenUp.delete(detectionId)
     this.#reported.delete(detectionId)
-    await forget(this.#tools.folder, detectionId).catch((err: unknown) => this.#failed(err))
+    try {
+      // Of a clip that is recorded, the video that it was made of may be left.
+      if (this.#unreadable.delete(detectionId)) await rm(spoolPath(this.#tools, detectionId), { force: true })
+      await forget(this.#tools.folder, detectionId)
+    } catch (err) {
+      this.#failed(err)
+    }
   }
 
   #failed(err: unknown): void {

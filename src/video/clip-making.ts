@@ -200,7 +200,7 @@ export async function giveUp(tools: ClipTools, facts: DetectionFacts, wanted: Gi
 }
 
 /** Removes the files of a clip but for `ID.json`; the video last, because a start looks for it. */
-async function removeFiles(tools: ClipTools, id: number): Promise<void> {
+export async function removeFiles(tools: ClipTools, id: number): Promise<void> {
   for (const path of [join(tools.folder, `${id}.png`), spoolPath(tools, id), clipPath(tools, id)])
     await rm(path, { force: true })
 }
@@ -224,6 +224,19 @@ export async function waiting(
   const sizes = [spoolPath, clipPath].map((pathOf) => sizeOf(pathOf(tools, detectionId)).catch(() => 0))
   const sizeBytes = (await Promise.all(sizes)).reduce<number>((sum, bytes) => sum + (bytes ?? 0), 0)
   return { type: 'clipWaits', detectionId, words, sizeBytes, facts: null }
+}
+
+/** Describes a clip that waits because its facts cannot be read: how old it is, only its files say. */
+export async function unreadable(tools: Pick<ClipTools, 'folder'>, detectionId: number): Promise<ClipWaits> {
+  const words = 'What is known of it cannot be read: its file ID.json is damaged.'
+  const times = [spoolPath, clipPath].map((pathOf) =>
+    stat(pathOf(tools, detectionId)).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => 0,
+    ),
+  )
+  const writtenAt = Math.round(Math.max(...(await Promise.all(times))))
+  return { ...(await waiting(tools, detectionId, words)), writtenAt }
 }
 
 /** Returns the end of a lost clip, when that is known. */

@@ -81,6 +81,11 @@ export type ToCameras =
       readonly isRefused: boolean
     }
   /**
+   * A clip that waits, whose facts cannot be read, and of which the database does not know either, is not to be kept any longer. Answered by
+   * `clipRemoved`; not while a file of it cannot be removed.
+   */
+  | { readonly type: 'removeClip'; readonly detectionId: number; readonly words: string }
+  /**
    * Live pictures of a camera in one format are wanted, from its newest key frame on; null: no longer. Pictures carry the
    * number of the feed, so that late ones of an earlier feed can be distinguished.
    */
@@ -304,7 +309,12 @@ export type ClipWaits = {
   readonly sizeBytes: number
   /** Null: they cannot be read, or were reported before. */
   readonly facts: DetectionFacts | null
+  /** Where they cannot be read: when its video was last written (wall clock), as the disk says. */
+  readonly writtenAt?: number
 }
+
+/** The files of a clip of which nothing was known but its video are gone; `words` are those of the order. */
+export type ClipRemoved = { readonly type: 'clipRemoved'; readonly detectionId: number; readonly words: string }
 
 /** A piece of a live feed: whole packets of a transport stream, in a buffer that was handed over. */
 export type LivePicture = {
@@ -357,6 +367,7 @@ export type FromCameras =
   | ClipClosed
   | ClipLost
   | ClipWaits
+  | ClipRemoved
   | FilmCovered
   | { readonly type: 'cellsWritten'; readonly ask: number }
   /** A redacted copy is on disk, with its snapshot. */

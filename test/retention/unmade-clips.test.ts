@@ -77,6 +77,51 @@ t.test(
   },
 )
 
+t.test(
+  'a clip of which nothing is known but its video goes by the age of its file, unless one of its cameras is held',
+  async (t) => {
+    const two = [...cameras, { ...cameras[0], id: 8, url: 'rtsp://192.0.2.8/main', retentionDays: 40 }]
+    const { gateway } = await hall(t, { cameras: two })
+    const removed: ToCameras[] = []
+    gateway.camerasThread.send = (message: ToCameras) => {
+      if (message.type === 'removeClip' || message.type === 'recorded') removed.push(message)
+    }
+    const writtenAt = gateway.clock.now() - dayMs
+    const waits = { type: 'clipWaits', words: 'ID.json is damaged.', sizeBytes: 5, facts: null, writtenAt } as const
+    await hear(gateway, { ...waits, detectionId: 40 })
+    gateway.clock.advance(39 * dayMs - 1000)
+    await gateway.retention.look()
+    t.same(removed, [], 'it may be of the camera that keeps for longest')
+    const body = { severity: 'high', category: 'damage', evidenceReferences: [{ type: 'camera', id: 8 }] }
+    const incident = await gateway.ask('POST', '/api/governance/incidents', { by: people.ada, body })
+    gateway.clock.advance(1000)
+    await gateway.retention.look()
+    t.same(removed, [], 'held')
+    await gateway.ask('POST', `/api/governance/incidents/${incident.body.id}/resolve`, {
+      by: people.ada,
+      body: { resolution: 'x' },
+    })
+    await gateway.retention.look()
+    const words = 'It could not be made into a clip before it was too old to be kept (cameras[8].retentionDays: 40).'
+    t.same(removed.splice(0), [{ type: 'removeClip', detectionId: 40, words }])
+    await hear(gateway, { type: 'clipRemoved', detectionId: 40, words })
+    await gateway.retention.look()
+    t.same(removed, [])
+    const { data } = await ask(gateway, '/api/governance/audit?action=media.removed')
+    t.match(data, [{ entity: 'detection_event', entityId: '40', changes: { reason: words } }])
+  },
+)
+
+t.test('what is damaged beside a clip that the database has is not said to wait', async (t) => {
+  const { gateway, facts } = await hall(t)
+  await hear(gateway, { ...facts, type: 'clipLost', reason: 'unreadable', words: 'It shows nothing.' })
+  const sent: ToCameras[] = []
+  gateway.camerasThread.send = (message: ToCameras) => void sent.push(message)
+  await hear(gateway, { type: 'clipWaits', detectionId: 1, words: 'Damaged.', sizeBytes: 5, facts: null, writtenAt: 1 })
+  t.match(sent, [{ type: 'recorded', detectionId: 1 }])
+  t.equal(gateway.cameras.clipsWaiting(), 'unknown')
+})
+
 t.test('a clip that could not be made and is held stays', async (t) => {
   const { gateway, letGo } = await hall(t)
   const body = { severity: 'high', category: 'damage', evidenceReferences: [{ type: 'detection_event', id: 1 }] }

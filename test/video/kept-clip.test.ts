@@ -7,6 +7,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
@@ -412,6 +413,31 @@ t.test(
     t.same(byId(next.heard('clipLost')), byId(gateway.heard('clipLost')), 'the next start says the same')
     for (const detectionId of [3, 9]) next.thread.receive({ type: 'recorded', detectionId })
     await next.stop()
+    t.same(readdirSync(clips), [])
+  },
+)
+
+t.test(
+  'a clip of which nothing is known but its video says how old it is, and is removed when it is not to be kept',
+  async (t) => {
+    const clips = t.testdir({
+      '3.json': '{"facts"',
+      '3.ts.part': 'video',
+      '3.png': 'x',
+      '4.json': '',
+      '4.ts.part': 'other',
+    })
+    const gateway = new Started(clips, ffmpeg)
+    await gateway.until('leftoversDone')
+    const { writtenAt = 0 } = gateway.heard('clipWaits').find(({ detectionId }) => detectionId === 3) ?? {}
+    t.equal(writtenAt, Math.round(statSync(join(clips, '3.ts.part')).mtimeMs))
+    for (const detectionId of [3, 77]) gateway.thread.receive({ type: 'removeClip', detectionId, words: 'Too old.' })
+    await gateway.until('clipRemoved')
+    t.same(gateway.heard('clipRemoved'), [{ type: 'clipRemoved', detectionId: 3, words: 'Too old.' }])
+    t.same(readdirSync(clips).sort(), ['4.json', '4.ts.part'])
+    // This one the database has.
+    gateway.thread.receive({ type: 'recorded', detectionId: 4 })
+    await gateway.stop()
     t.same(readdirSync(clips), [])
   },
 )
