@@ -2,11 +2,23 @@ import { z } from '@hono/zod-openapi'
 import { optional, rowId, timeOut } from '../http/index.ts'
 
 const Point = z.object({ x: z.number().min(0).max(1), y: z.number().min(0).max(1) })
+/** A copy in which a region covers nothing would pass for a redacted one. */
+function hasArea([first, ...rest]: readonly { readonly x: number; readonly y: number }[]): boolean {
+  if (!first) return false
+  const other = rest.find(({ x, y }) => x !== first.x || y !== first.y)
+  if (!other) return false
+  const [dx, dy] = [other.x - first.x, other.y - first.y]
+  return rest.some(({ x, y }) => Math.abs(dx * (y - first.y) - dy * (x - first.x)) > 1e-9)
+}
+
 const Polygon = z
   .array(Point)
   .min(3)
   .max(256)
-  .openapi({ description: 'points from 0 to 1 of width and height, from the upper left' })
+  .refine(hasArea, 'encloses nothing: its points are one point, or lie on one line')
+  .openapi({
+    description: 'points from 0 to 1 of width and height, from the upper left; what they go around is covered',
+  })
 const seconds = () => optional(z.number().min(0).max(86_400))
 
 const Region = z

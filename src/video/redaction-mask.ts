@@ -16,7 +16,7 @@ const marginPixels = 2
 const fill = 0xff404040
 
 /**
- * Draws a polygon as a mask with every pixel that it touches. Undefined when it lies outside the picture. One color covers
+ * Draws a polygon as a mask with every pixel that it touches or goes around. Undefined when it lies outside the picture. One color covers
  * all, so nothing of the picture is left to compute back; a blur or mosaic only spreads it, and over many pictures of
  * something that moves it can be put together again.
  */
@@ -57,13 +57,27 @@ function alongEdges(edges: readonly Edge[], y: number): Span[] {
   })
 }
 
-/** Returns the spans of a line that lie inside the polygon (even-odd). */
+/**
+ * Returns the spans of a line that the polygon goes around, once or more often, in either direction: what somebody circled twice, or
+ * the middle of a star, is inside. By the even-odd rule it would stay uncovered.
+ */
 function inside(edges: readonly Edge[], y: number): Span[] {
   const crossings = edges
     .filter(({ from, to }) => from.y <= y !== to.y <= y)
-    .map(({ from, to }) => from.x + ((y - from.y) / (to.y - from.y)) * (to.x - from.x))
-    .sort((a, b) => a - b)
-  return crossings.flatMap((begin, i): Span[] => (i % 2 === 0 ? [[begin, crossings[i + 1] ?? begin]] : []))
+    .map(({ from, to }) => ({
+      x: from.x + ((y - from.y) / (to.y - from.y)) * (to.x - from.x),
+      turn: from.y <= y ? 1 : -1,
+    }))
+    .sort((a, b) => a.x - b.x)
+  const spans: Span[] = []
+  let turns = 0
+  let begin = 0
+  for (const { x, turn } of crossings) {
+    if (turns === 0) begin = x
+    turns += turn
+    if (turns === 0) spans.push([begin, x])
+  }
+  return spans
 }
 
 const even = (pixel: number) => Math.floor(pixel / 2) * 2

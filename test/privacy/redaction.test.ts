@@ -88,6 +88,32 @@ for (const [name, path] of [
   })
 }
 
+t.test(
+  'a region that was drawn around something twice, or crosses itself, covers all that it goes around',
+  async (t) => {
+    const { gateway, file } = await gatewayWithClip(t, {}, true)
+    const star = [0, 2, 4, 1, 3].map((n) => ({
+      x: 0.5 + 0.45 * Math.sin((n * 2 * Math.PI) / 5),
+      y: 0.5 - 0.45 * Math.cos((n * 2 * Math.PI) / 5),
+    }))
+    const core = { x0: 140, y0: 75, x1: 180, y1: 105 }
+    for (const [nth, { polygon, place }] of [
+      { polygon: [...middle, ...middle], place: inner },
+      { polygon: star, place: core },
+    ].entries()) {
+      const made = await gateway.ask('POST', `${detection}/redact`, {
+        by: people.sven,
+        body: { regions: [{ polygon }] },
+      })
+      t.match(made, { status: 201, body: { state: 'done' } })
+      const [was] = picturesOf(file)
+      const [is] = picturesOf(join(clipsOf(gateway), `1.redacted-${nth + 1}.mp4`))
+      const seen = (picture: typeof was) => variance(valuesIn(picture?.gray ?? Buffer.alloc(0), place, true))
+      t.ok(seen(was) > 1 && seen(is) < 1, `${seen(was)} before, ${seen(is)} after`)
+    }
+  },
+)
+
 t.test('a copy is downloaded in ranges, has its snapshot, is made once, and the ledger verifies with it', async (t) => {
   const { gateway } = await gatewayWithClip(t, {}, true)
   const body = { regions: [{ polygon: middle }] }
@@ -120,6 +146,8 @@ t.test('who may not hand out cannot redact, and a camera of others has no clips'
     [{ polygon: middle, from: 9 }],
     [{ polygon: middle, from: 2, to: 1 }],
     [{ polygon: box(0, 0, 1, 1.1) }],
+    [{ polygon: box(0.5, 0.5, 0.5, 0.5) }],
+    [{ polygon: middle }, { polygon: box(0.2, 0.5, 0.8, 0.5) }],
   ]) {
     t.match(await post(people.sven, { regions }), { status: 400, body: { error: { code: 'VALIDATION_ERROR' } } })
   }
