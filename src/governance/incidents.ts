@@ -234,7 +234,8 @@ export class Incidents {
       })
     }
     const own = this.#needs.warehouseId()
-    const referred = resolved.find(({ warehouseId }) => warehouseId !== undefined)?.warehouseId
+    // Who may see a camera may not see its warehouse: the incident would be hidden from who reports it.
+    const referred = resolved.find(({ warehouseId }) => warehouseId !== undefined && isThere(warehouseId))?.warehouseId
     return referred ?? (isThere(own) ? own : null)
   }
 

@@ -454,6 +454,19 @@ t.test('incidents are listed newest first, by state, severity, category and time
   t.equal((await gateway.ask('GET', path, { by: people.vera })).status, 403)
 })
 
+t.test('who reports a camera whose warehouse is hidden from them finds the incident again', async (t) => {
+  const cameras = [{ id: 7, url: 'rtsp://192.0.2.7/main', warehouseId: 2, viewers: ['olga', 'sven'] }]
+  const gateway = await testGateway({ config: { warehouses: [{ id: 2, viewers: ['sven'] }], cameras } })
+  t.teardown(() => gateway.end())
+  await furnish(gateway, ['A'])
+  await hiddenSlot(gateway, 'V-1')
+  const evidenceReferences = [{ type: 'camera', id: '7' }]
+  const made = await report(gateway, { evidenceReferences }, people.olga)
+  t.match(made, { status: 201, body: { warehouseId: 1, evidenceReferences } })
+  t.match(await gateway.ask('GET', `${path}/${made.body.id}`, { by: people.olga }), { status: 200, body: { id: 1 } })
+  t.match(await report(gateway, { evidenceReferences }, people.sven), { status: 201, body: { warehouseId: 2 } })
+})
+
 t.test('the incidents of a pallet refer to it, to its events or its photos, as far as the caller sees', async (t) => {
   const tess: Person = { username: 'tess', role: 'supervisor' }
   const gateway = await testGateway({
