@@ -9,7 +9,7 @@ export type UploadAlert = {
   readonly nowMs: number
 }
 
-/** Returns the alert of a file that was parked; of files that found no room, the first one alone raises one. */
+/** Returns the alert of a file that was parked; of files that found no room or were refused alike, the first one alone raises one. */
 export function alertOfParked(
   row: Pick<UploadRow, 'id' | 'kind' | 'ref' | 'path'>,
   { why, error }: Outcome & { kind: 'park' },
@@ -42,11 +42,13 @@ export function alertOfParked(
         nowMs,
       }
     case 'refused':
-      return {
-        kind: 'upload.refused',
-        subject: String(row.id),
-        message: `The storage server refuses ${what.toLowerCase()}: ${error}. Look at the permissions of the account, and retry upload ${row.id}.`,
-        nowMs,
-      }
+      return isFirst
+        ? {
+            kind: 'upload.refused',
+            subject: String(row.id),
+            message: `The storage server refuses ${what.toLowerCase()}: ${error}. Look at the permissions of the account, and retry upload ${row.id}; what was refused alike follows.`,
+            nowMs,
+          }
+        : undefined
   }
 }

@@ -59,6 +59,7 @@ export class UploadEnding {
         store.finish(tx, row.id, { verified: outcome.verified, url: outcome.url, nowMs })
         releaseUploaded(tx, row)
         store.retryWhatFits(tx, row.size_bytes)
+        if (row.last_error !== null) store.retryRefusedAlike(tx, row.last_error)
         break
       case 'pause':
         store.postpone(tx, row.id, { attempts: row.attempts, atMs: 0, error: outcome.error })
@@ -68,9 +69,10 @@ export class UploadEnding {
         store.postpone(tx, row.id, { attempts, atMs: nowMs + fileDelayMs(attempts), error: outcome.error })
         break
       case 'park': {
-        const isFirst = store.countParkedFor(tx, outcome.why) === 0
-        store.park(tx, row.id, outcome.error, outcome.why)
-        const alert = alertOfParked(row, outcome, isFirst, nowMs)
+        const { why, error } = outcome
+        const alike = why === 'refused' ? store.countRefusedAlike(tx, error) : store.countParkedFor(tx, why)
+        store.park(tx, row.id, error, why)
+        const alert = alertOfParked(row, outcome, alike === 0, nowMs)
         if (alert) this.#needs.raise(tx, alert)
       }
     }

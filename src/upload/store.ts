@@ -90,10 +90,18 @@ const roomAgain = change(
   `UPDATE upload SET status = 'pending', next_attempt_at_ms = 0, parked_for = NULL
     WHERE status = 'parked' AND parked_for = 'quota' AND size_bytes <= ?`,
 )
+const takenAgain = change(
+  `UPDATE upload SET status = 'pending', next_attempt_at_ms = 0, parked_for = NULL
+    WHERE status = 'parked' AND parked_for = 'refused' AND last_error = ?`,
+)
 const hurried = change(`UPDATE upload SET urgent = 1 WHERE sha256 = ? AND status <> 'uploaded'`)
 const parkedFor = statement({
   columns: { n: integer },
   sql: `SELECT count(*) AS n FROM upload WHERE status = 'parked' AND parked_for = ?`,
+})
+const refusedAlike = statement({
+  columns: { n: integer },
+  sql: `SELECT count(*) AS n FROM upload WHERE status = 'parked' AND parked_for = 'refused' AND last_error = ?`,
 })
 const openFigures = statement({
   columns: { status: word<UploadStatus>(), n: integer, bytes: integer, oldest: integer },
@@ -213,12 +221,22 @@ export function retryWhatFits(tx: Tx, sizeBytes: number): void {
   tx.run(roomAgain, [sizeBytes])
 }
 
+/** A file that had failed so was taken: puts back the ones that were refused in the same words. */
+export function retryRefusedAlike(tx: Tx, error: string): void {
+  tx.run(takenAgain, [error])
+}
+
 export function hurry(tx: Tx, sha256: string): void {
   tx.run(hurried, [sha256])
 }
 
 export function countParkedFor(tx: ReadTx, why: ParkedFor): number {
   return tx.get(parkedFor, [why])?.n ?? 0
+}
+
+/** Returns how many files are parked because the server refused them in these words. */
+export function countRefusedAlike(tx: ReadTx, error: string): number {
+  return tx.get(refusedAlike, [error])?.n ?? 0
 }
 
 /** Files that are not uploaded. `oldestMs`: when the oldest that is not parked was queued. */

@@ -110,6 +110,30 @@ t.test('a file that the server stored wrongly is parked with an alert, and nothi
   t.match(detection.body, { uploadStatus: 'parked', clipUrls: { storage: null } })
 })
 
+t.test('files that are refused for one reason raise one alert, and follow when one of them is taken', async (t) => {
+  const { server, gateway } = await uploading(t)
+  server.fate = (method) => (method === 'PUT' ? { status: 403 } : undefined)
+  for (const id of [1, 2, 3]) await record(gateway, id, clip.subarray(0, 20_000 + id))
+  const refused = await settled(gateway, (all) => all.length === 3 && allAre('parked')(all))
+  t.ok(refused.every(({ parkedFor, lastError }) => parkedFor === 'refused' && lastError.includes('HTTP 403')))
+  server.fate = (method) => (method === 'PUT' ? { status: 413 } : undefined)
+  await record(gateway, 4, clip)
+  await settled(gateway, (all) => all.length === 4 && allAre('parked')(all))
+  const { body } = await gateway.ask('GET', '/api/alerts', { by })
+  const kinds = body.data.map(({ kind, subject }: { kind: string; subject: string }) => `${kind} ${subject}`)
+  t.strictSame(kinds, ['upload.refused 4', 'upload.refused 1'], 'one for each reason')
+  t.match(body.data[1].message, /permissions of the account, and retry upload 1; what was refused alike follows/)
+  server.fate = undefined
+  await gateway.ask('POST', '/api/uploads/2/retry', { by })
+  const status = (id: number) => (row: { id: number; status: string }) => row.id === id && row.status === 'uploaded'
+  const after = await settled(gateway, (all) => [1, 2, 3].every((id) => all.some(status(id))))
+  t.match(
+    after.find(({ id }) => id === 4),
+    { status: 'parked' },
+    'what had another reason does not',
+  )
+})
+
 t.test('a file of this name that is not ours is never overwritten', async (t) => {
   const { server, gateway } = await uploading(t)
   server.dav.files.set(remote, Buffer.from('of somebody else'))

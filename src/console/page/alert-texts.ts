@@ -72,8 +72,8 @@ const english = {
       'Look at the disk, and run “gatehouse ledger verify”.',
     ],
     'upload.refused': [
-      'The storage server does not take this one file.',
-      'Look at the permissions of the account, then retry the upload.',
+      'The storage server refuses this file, and others for the same reason.',
+      'Look at the permissions of the account, then retry one upload; the others follow.',
     ],
     'backup.late': [
       'The newest backup is older than it should be. After a broken disk what came since would be gone.',
@@ -293,8 +293,8 @@ const german: Omit<typeof english, 'kinds'> & { readonly kinds: Record<keyof typ
       'Die Platte ansehen und „gatehouse ledger verify“ aufrufen.',
     ],
     'upload.refused': [
-      'Der Speicherserver nimmt diese eine Datei nicht an.',
-      'Die Rechte des Kontos ansehen, dann den Upload wiederholen.',
+      'Der Speicherserver weist diese Datei ab, und andere aus demselben Grund.',
+      'Die Rechte des Kontos prüfen, dann einen Upload wiederholen; die anderen folgen.',
     ],
     'backup.late': [
       'Die neueste Sicherung ist älter als sie sein soll. Nach einem Plattenschaden fehlte alles seither.',
