@@ -7,6 +7,7 @@ import { violations } from '../support/axe.ts'
 import { inBrowser, launchBrowser, open, type Place, place, signIn } from '../support/browser.ts'
 import { readCode128 } from '../support/code128.ts'
 import { furnish, people, siteUrl } from '../support/gateway.ts'
+import { scannerAt } from '../support/scanner.ts'
 import { pictureOf, screens } from '../support/screens.ts'
 
 t.setTimeout(240_000)
@@ -262,6 +263,49 @@ t.test('a badge is registered with a PIN and its card is there to print', inBrow
   await page.getByRole('button', { name: 'Disable: piotr' }).click()
   await page.getByRole('button', { name: 'Yes, piotr is out at once' }).click()
   await page.getByText('piotr is disabled.').waitFor()
+})
+
+t.test('what is shown once is left only by somebody who agrees, and by no scan', inBrowser, async (t) => {
+  const { url } = await box(t)
+  const { page } = await open(t, browser, `${url}webhooks`)
+  await signIn(page, 'ada')
+  const asked: string[] = []
+  page.on('dialog', (dialog) => {
+    asked.push(dialog.message())
+    void dialog.dismiss()
+  })
+  const follow = (path: string) =>
+    page
+      .locator(`nav a[href="${path}"]`)
+      .first()
+      .evaluate((link: { click(): void }) => link.click())
+  const hook = page.getByRole('form', { name: 'Register a webhook' })
+  await hook.getByLabel('Address').fill('https://127.0.0.1:9/hook')
+  await hook.getByRole('checkbox', { name: 'event.created' }).check()
+  await hook.getByRole('button', { name: 'Register' }).click()
+  const secret = page.getByRole('region', { name: 'Secret, shown once' })
+  await secret.getByText(/^whsec_/).waitFor()
+  await (await scannerAt(page)).scan('P-1')
+  await page.getByRole('link', { name: 'Open P-1' }).waitFor()
+  await follow('/todo')
+  t.same(asked.splice(0), ['The new secret is not shown again. Go on?'])
+  await page.getByRole('link', { name: /^Deliveries and settings/ }).click()
+  await secret.getByRole('button', { name: 'Done, hide it' }).click()
+  await follow('/devices')
+  await page.waitForURL(`${url}devices`)
+
+  const badge = page.getByRole('form', { name: 'Register a badge' })
+  await badge.getByLabel('Name of the person').fill('piotr')
+  await badge.getByRole('button', { name: 'Make a code' }).click()
+  await badge.getByLabel('PIN').fill('5183')
+  await badge.getByRole('button', { name: 'Register' }).click()
+  await page.getByRole('region', { name: 'Card of piotr' }).waitFor()
+  await follow('/todo')
+  t.same(asked.splice(0), ['The code of this badge is not shown again. Go on?'])
+  await page.getByRole('button', { name: 'Done, hide the card' }).click()
+  await follow('/todo')
+  await page.waitForURL(`${url}todo`)
+  t.same(asked, [], 'who has hidden both is not asked')
 })
 
 t.test('the bars of a badge are read back by an independent reader of Code 128', (t) => {

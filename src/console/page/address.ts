@@ -22,29 +22,35 @@ function stepOf(state: unknown): number | undefined {
   return typeof known === 'number' ? known : undefined
 }
 
-type Keeper = { readonly asks: () => boolean; readonly isUnsaved: () => boolean }
+/** `isUnsaved`: whether it would lose something when this path is opened; '' is another page. */
+type Keeper = { readonly asks: () => boolean; readonly isUnsaved: (path: string) => boolean }
 
-let keeper: Keeper | undefined
+const keepers = new Set<Keeper>()
 
 /**
  * Asks before a link of the console, the back button or the browser leaves a view with something unsaved. A scan leaves
  * no such view. Returns a function that ends it.
  */
-export function keepsUnsaved(asks: () => boolean, isUnsaved = () => true): () => void {
+export function keepsUnsaved(asks: () => boolean, isUnsaved: Keeper['isUnsaved'] = () => true): () => void {
   const mine = { asks, isUnsaved }
-  const hold = (event: BeforeUnloadEvent) => isUnsaved() && event.preventDefault()
-  keeper = mine
+  const hold = (event: BeforeUnloadEvent) => isUnsaved('') && event.preventDefault()
+  keepers.add(mine)
   addEventListener('beforeunload', hold)
   return () => {
-    if (keeper === mine) keeper = undefined
+    keepers.delete(mine)
     removeEventListener('beforeunload', hold)
   }
 }
 
-const isOtherView = (to: string) => new URL(to, location.origin).pathname !== shown
+const pathOf = (to: string) => new URL(to, location.origin).pathname
+const isOtherView = (to: string) => pathOf(to) !== shown
+const losing = (to: string) => (isOtherView(to) ? [...keepers].filter(({ isUnsaved }) => isUnsaved(pathOf(to))) : [])
 
 /** Says whether something unsaved is lost when this address is opened. */
-export const losesUnsaved = (to: string): boolean => isOtherView(to) && (keeper?.isUnsaved() ?? false)
+export const losesUnsaved = (to: string): boolean => losing(to).length > 0
+
+/** Asks for all that is lost when this address is opened. */
+const mayOpen = (to: string): boolean => losing(to).every(({ asks }) => asks())
 
 let isTakenBack = false
 addEventListener('popstate', ({ state }) => {
@@ -55,7 +61,7 @@ addEventListener('popstate', ({ state }) => {
   const next = stepOf(state)
   // A link within the view makes a separate step.
   if (next === undefined) history.replaceState({ step: step + 1 }, '')
-  if (next !== undefined && next !== step && losesUnsaved(location.pathname) && !keeper?.asks()) {
+  if (next !== undefined && next !== step && !mayOpen(location.pathname)) {
     isTakenBack = true
     history.go(step - next)
     return
@@ -66,7 +72,7 @@ addEventListener('popstate', ({ state }) => {
 
 /** Opens another view of the console without loading the page again, so that no key of a scanner is lost. */
 export function go(to: string): void {
-  if (losesUnsaved(to) && !keeper?.asks()) return
+  if (!mayOpen(to)) return
   goSent(to)
 }
 

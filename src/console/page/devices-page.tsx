@@ -1,5 +1,6 @@
 import { useRef, useState } from 'hono/jsx/dom'
 import type { Act } from './acts.tsx'
+import { keepsUnsaved } from './address.ts'
 import type { List, Warehouse } from './answers.ts'
 import { ask, Refused } from './ask.ts'
 import { badgeCode, barsOf } from './badge-bars.ts'
@@ -384,6 +385,7 @@ const NewBadge = ({ isBusy, onAct }: { isBusy: boolean; onAct: Act }) => {
 /** The card of a badge, in the size of a bank card. The gateway keeps only a mark of its code: it can be printed now. */
 const BadgeCard = ({ card, onDone }: { card: Card; onDone: () => void }) => {
   const widths = barsOf(card.badge)
+  useEffect(() => keepsUnsaved(() => confirm(words.leaveCard)), [])
   return (
     <section class="card" aria-labelledby="card-title">
       <h2 id="card-title">{words.card(card.username)}</h2>

@@ -1,9 +1,10 @@
 import { useState } from 'hono/jsx/dom'
 import type { Act } from './acts.tsx'
-import { follow } from './address.ts'
+import { follow, keepsUnsaved } from './address.ts'
 import type { List, Warehouse, Webhook } from './answers.ts'
 import { ask } from './ask.ts'
 import { BoxFrame, useBoxActs } from './box-frame.tsx'
+import { useEffect } from './effect.ts'
 import { texts } from './texts.ts'
 import { useLive } from './use-live.ts'
 import type { ViewProps } from './views.ts'
@@ -21,6 +22,17 @@ export const View = ({ siteId, caller, pathname, onLeft }: ViewProps) => {
   const [said, setSaid] = useState({ id: '', words: '' })
   const { answer, ...asking } = useLive(load, [], () => onLeft(texts.signedOut))
   const acts = useBoxActs(onLeft, asking.reload)
+  // A secret is shown once. It stays while somebody goes through the views of webhooks.
+  useEffect(
+    () =>
+      fresh?.secret === undefined
+        ? undefined
+        : keepsUnsaved(
+            () => confirm(words.leave),
+            (path) => !/^\/webhooks(\/|$)/.test(path),
+          ),
+    [fresh?.secret],
+  )
   const webhook = answer?.webhooks.find((one) => one.id === id)
   return (
     <BoxFrame
