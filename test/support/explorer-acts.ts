@@ -68,7 +68,8 @@ export async function actOnce(page: Page, hands: Hands): Promise<Outcome> {
 }
 
 async function goBack(page: Page): Promise<Outcome> {
-  const hasPast = await page.evaluate<boolean>('history.length > 3')
+  // What was before the gateway's first page is not its own. The length of the history also counts what lies ahead.
+  const hasPast = await page.evaluate<boolean>('navigation.currentEntry.index > 0')
   if (hasPast) await page.goBack({ timeout: 5000 }).catch(() => {})
   return { act: 'went back', isHarmless: true }
 }
