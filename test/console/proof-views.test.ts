@@ -95,7 +95,7 @@ t.test('a package that cannot be made says why, and an operator is offered none'
   const other = await open(t, browser, `${url}incidents/${id}`, { locale: 'de-DE' })
   await signIn(other.page, 'olga')
   await other.page.getByText('Found at the morning round').waitFor()
-  t.match(await other.page.locator('main').innerText(), /P-1 wurde in A-01-01 eingelagert/)
+  t.match(await other.page.locator('main').innerText(), /P-1 wurde auf A-01-01 eingelagert/)
   t.equal(await other.page.getByRole('region', { name: 'Beweispaket' }).count(), 0)
   t.equal(await other.page.getByRole('button', { name: /Lösen|Untersuchung/ }).count(), 0)
 })
