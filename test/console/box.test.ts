@@ -295,14 +295,17 @@ t.test('what is shown once is left only by somebody who agrees, and by no scan',
   await page.waitForURL(`${url}devices`)
 
   const badge = page.getByRole('form', { name: 'Register a badge' })
-  await badge.getByLabel('Name of the person').fill('piotr')
-  await badge.getByRole('button', { name: 'Make a code' }).click()
-  await badge.getByLabel('PIN').fill('5183')
-  await badge.getByRole('button', { name: 'Register' }).click()
-  await page.getByRole('region', { name: 'Card of piotr' }).waitFor()
+  for (const person of ['piotr', 'zofia']) {
+    await badge.getByLabel('Name of the person').fill(person)
+    await badge.getByRole('button', { name: 'Make a code' }).click()
+    await badge.getByLabel('PIN').fill('5183')
+    await badge.getByRole('button', { name: 'Register' }).click()
+    await page.getByRole('region', { name: `Card of ${person}` }).waitFor()
+  }
+  await page.getByRole('region', { name: 'Card of piotr' }).getByRole('button', { name: 'Done, hide the card' }).click()
   await follow('/todo')
   t.same(asked.splice(0), ['The code of this badge is not shown again. Go on?'])
-  await page.getByRole('button', { name: 'Done, hide the card' }).click()
+  await page.getByRole('region', { name: 'Card of zofia' }).getByRole('button', { name: 'Done, hide the card' }).click()
   await follow('/todo')
   await page.waitForURL(`${url}todo`)
   t.same(asked, [], 'who has hidden both is not asked')

@@ -322,7 +322,7 @@ type Card = { readonly username: string; readonly badge: string }
 
 const NewBadge = ({ isBusy, onAct }: { isBusy: boolean; onAct: Act }) => {
   const [fields, setFields] = useState(noFields)
-  const [card, setCard] = useState<Card | undefined>(undefined)
+  const [cards, setCards] = useState<readonly Card[]>([])
   const form = useRef<HTMLFormElement>(null)
   const badge = useRef<HTMLInputElement>(null)
   useEffect(
@@ -343,14 +343,22 @@ const NewBadge = ({ isBusy, onAct }: { isBusy: boolean; onAct: Act }) => {
     const body = { ...made, pin: text('pin'), role: text('badge-role') }
     if (!(await onAct(() => sent('/api/operators', body, setFields), words.registered(made.username)))) return
     form.current?.reset()
-    setCard(made)
+    setCards((before) => [...before, made])
   }
+  const hasCards = cards.length > 0
+  useEffect(() => (hasCards ? keepsUnsaved(() => confirm(words.leaveCard)) : undefined), [hasCards])
   const makeCode = () => {
     if (badge.current) badge.current.value = badgeCode(crypto.getRandomValues(new Uint8Array(12)))
   }
   return (
     <>
-      {card ? <BadgeCard card={card} onDone={() => setCard(undefined)} /> : null}
+      {cards.map((card) => (
+        <BadgeCard
+          key={card.badge}
+          card={card}
+          onDone={() => setCards((before) => before.filter((one) => one !== card))}
+        />
+      ))}
       <form class="card" ref={form} aria-labelledby="badge-new" onSubmit={submit}>
         <h2 id="badge-new">{words.addBadge}</h2>
         <Field name="username" label={words.user} problem={fields.get('username')}>
@@ -385,10 +393,9 @@ const NewBadge = ({ isBusy, onAct }: { isBusy: boolean; onAct: Act }) => {
 /** The card of a badge, in the size of a bank card. The gateway keeps only a mark of its code: it can be printed now. */
 const BadgeCard = ({ card, onDone }: { card: Card; onDone: () => void }) => {
   const widths = barsOf(card.badge)
-  useEffect(() => keepsUnsaved(() => confirm(words.leaveCard)), [])
   return (
-    <section class="card" aria-labelledby="card-title">
-      <h2 id="card-title">{words.card(card.username)}</h2>
+    <section class="card" aria-label={words.card(card.username)}>
+      <h2>{words.card(card.username)}</h2>
       <div class="badge-card">
         <p class="badge-name">{card.username}</p>
         {widths ? <Bars widths={widths} label={words.bars(card.badge)} /> : <p>{words.cardPlain}</p>}
