@@ -1,11 +1,17 @@
 import { collectDefaultMetrics, Histogram, type Registry } from 'prom-client'
+import { delayFigures, delayMetric, registerEventLoopDelay } from './event-loop-delay.ts'
+
+/** prom-client measures the delay of the event loop all the time. The longest time that it takes, 24 days, wakes no one. */
+const neverMs = 2 ** 31 - 1
 
 /** Time to answer of each request, by the pattern of its route: labels never carry ids. */
 export type RequestTimes = Histogram<'method' | 'route' | 'status'>
 
 /** Registers what each process tells of itself, and returns the histogram of its requests. */
 export function requestMetrics(registry: Registry): RequestTimes {
-  collectDefaultMetrics({ register: registry })
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: neverMs })
+  for (const figure of delayFigures) registry.removeSingleMetric(delayMetric(figure))
+  registerEventLoopDelay(registry)
   // Gauges with the ending of counters, which promtool refuses. What they count is in those by type.
   for (const what of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${what}_total`)
   return new Histogram({
