@@ -47,6 +47,11 @@ t.test(
     await page.reload()
     await page.getByRole('heading', { name: 'This screen is not enrolled yet' }).waitFor()
     t.same(await violations(page), [], 'enrolment')
+    await page.locator('.wall-code').waitFor()
+    await page.setViewportSize({ width: 1280, height: 720 })
+    const enrolBox = await page.getByRole('button', { name: 'Enrol this screen' }).boundingBox()
+    t.ok(enrolBox && enrolBox.y + enrolBox.height <= 720, 'nothing is below the edge of a screen that has no wheel')
+    await page.setViewportSize(lying)
     const changes: string[] = []
     page.on('request', (request) => {
       if (request.method() !== 'GET') changes.push(`${request.method()} ${new URL(request.url()).pathname}`)
