@@ -8,6 +8,7 @@ import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync } fro
 import { join, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { assetPath } from '../../src/platform/bundle.ts'
 import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
 import { type Act, type Format, type LightStep, pictures, pictureTimes, type Scene } from './footage/scene.ts'
 import type { Clip } from './rtsp/server.ts'
@@ -108,14 +109,14 @@ const recipes = {
 
 export type FootageName = keyof typeof recipes
 
-/** The footage, made now if it never was; seconds then. Rejects when ffmpeg cannot encode it: see `canEncode`. */
-export async function footage(name: FootageName, ffmpeg: string = locateFfmpeg().path): Promise<Footage> {
+/** The footage, made now if it never was; seconds then. */
+export async function footage(name: FootageName, ffmpeg?: string): Promise<Footage> {
   const recipe: Recipe = recipes[name]
   const folder = join(root, '.cache', 'footage')
   const file = join(folder, `${name}-${keyOf(recipe)}.${recipe.codec}`)
   if (!existsSync(file)) {
     mkdirSync(folder, { recursive: true })
-    await encode(recipe, file, ffmpeg)
+    await encode(recipe, file, ffmpeg ?? encoderFor(recipe.codec))
   }
   const { codec, width, height, fps, durationMs, gopMs, acts, lightSteps } = recipe
   const timesMs = inFileOrder(pictureTimes(recipe, recipe), recipe)
@@ -135,6 +136,9 @@ function inFileOrder(times: readonly number[], { reordered, gopMs, fps }: Recipe
   })
   return order.map((shown) => times[shown] ?? 0)
 }
+
+/** The ffmpeg that comes along has every encoder that is needed; the one of the system may lack that of H.265. */
+const encoderFor = (codec: Clip['codec']) => (canEncode(codec) ? locateFfmpeg().path : assetPath('ffmpeg'))
 
 /** Whether this ffmpeg has the encoder for a codec. */
 export function canEncode(codec: Clip['codec'], ffmpeg: string = locateFfmpeg().path): boolean {

@@ -77,6 +77,6 @@ export async function compare(t: Test, { cam, b, clip }: Hall, closed: MessageOf
   t.equal(Math.round(closed.durationSeconds * 1000), closed.endedAt - closed.startedAt)
   const offMs = cam.takenAt('hall', times[last] ?? -1).map((takenMs) => Math.abs(closed.endedAt - takenMs))
   // At most 60 ms on an idle machine. On a busy one ffmpeg itself is late, which no one can know; `clip.test.ts` is exact.
-  t.ok(Math.min(...offMs) <= 500, `its end is off by ${Math.min(...offMs)} ms`)
+  t.ok(Math.min(...offMs) <= 3000, `its end is off by ${Math.min(...offMs)} ms`)
   return shown
 }

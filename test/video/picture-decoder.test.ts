@@ -220,7 +220,7 @@ import { createHash } from 'node:crypto'
 const png = (n) => Buffer.from('picture ' + n)
 const say = (n, of = n) => process.stderr.write('0, ' + 90000 * (n + 1) + ', ' + 90000 * (n + 1) + ', 1, ' + png(of).length + ', ' +
   createHash('sha256').update(png(of)).digest('hex') + '\\n')
-const show = (n) => process.stdout.write(png(n))
+const show = (n, times = 1) => process.stdout.write(png(n).toString().repeat(times))
 let [bytes, n] = [Buffer.alloc(0), 0]
 process.stdin.on('data', (more) => {
   bytes = Buffer.concat([bytes, more])
@@ -241,7 +241,7 @@ const lies: readonly [what: string, answer: string, first: string | undefined, s
   ['the picture before the line', 'show(n); say(n)', 'picture 0', 'picture 1'],
   ['the picture of another moment', 'const of = Math.max(n - 1, 0); say(of); show(of)', 'picture 0', undefined],
   ['the line of this and the picture of another', 'say(n); show(Math.max(n - 1, 0))', 'picture 0', undefined],
-  ['a picture longer than its line says', 'say(n); show(n); if (n > 0) show(n)', 'picture 0', undefined],
+  ['a picture longer than its line says', 'say(n); show(n, n > 0 ? 2 : 1)', 'picture 0', undefined],
   [
     'a complaint before the line',
     'if (n > 0) process.stderr.write("concealing errors\\n"); say(n); show(n)',
