@@ -1,5 +1,7 @@
 import t from 'tap'
+import type { Slot } from '../../src/console/page/answers.ts'
 import { readEnrolment } from '../../src/console/page/enrolment-code.ts'
+import { utilizationOf, wholePercent } from '../../src/console/page/floor-use.ts'
 import { shiftAt, shiftEveryMs, turnOf } from '../../src/console/page/wall-shift.ts'
 import { wallTexts } from '../../src/console/page/wall-texts.ts'
 import { wallTroubles } from '../../src/console/page/wall-trouble.ts'
@@ -90,5 +92,21 @@ t.test('an enrolment code is read from its QR code and from what somebody types'
   })
   t.same(readEnrolment(' abc\n'), { code: 'abc' })
   t.same(readEnrolment('{"url":"https://gate.example"}'), { code: '', url: 'https://gate.example' })
+  t.end()
+})
+
+t.test('a hall is full when its last slot is, and no share of whole percent loses one', (t) => {
+  const slot = { retiredAt: null, zone: 'A', isVerified: true }
+  const shown = (used: number, all: number) => {
+    const slots = Array.from({ length: all }, (_, i) => ({
+      ...slot,
+      isOccupied: i < used,
+    })) as unknown as readonly Slot[]
+    return wholePercent(utilizationOf(slots, []).utilizationPercent)
+  }
+  t.equal(shown(999, 1000), 99)
+  t.equal(shown(1000, 1000), 100)
+  t.equal(shown(86, 120), 71)
+  for (let percent = 0; percent <= 100; percent += 1) t.equal(shown(percent, 100), percent)
   t.end()
 })

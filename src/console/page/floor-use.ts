@@ -19,3 +19,9 @@ export function utilizationOf(slots: readonly Slot[], zones: readonly Zone[]): U
     byZone: [...byZone].map(([zone, use]) => ({ zone, ...use })),
   }
 }
+
+/**
+ * Returns a share in whole percent, rounded down: full is only what is full. A share such as 29 of 100 is a little less than 29 in
+ * binary, and is 29 all the same.
+ */
+export const wholePercent = (percent: number): number => Math.floor(percent + 1e-9)

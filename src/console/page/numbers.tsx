@@ -1,6 +1,7 @@
 import type { Utilization, Zone } from './answers.ts'
 import { numberWords } from './counting.ts'
 import { floorTexts } from './floor-texts.ts'
+import { wholePercent } from './floor-use.ts'
 import { Scroller } from './scroller.tsx'
 
 const words = floorTexts.numbers
@@ -15,7 +16,7 @@ export const Numbers = ({ utilization, disputed, zones }: Props) => (
       value={utilization && numberWords(utilization.occupiedSlots)}
       of={utilization && words.of(numberWords(utilization.totalSlots))}
     />
-    <Tile label={words.utilization} value={utilization && `${Math.round(utilization.utilizationPercent)}`} of="%" />
+    <Tile label={words.utilization} value={utilization && `${wholePercent(utilization.utilizationPercent)}`} of="%" />
     <Tile
       label={words.unverified}
       value={utilization && numberWords(utilization.pendingVerifications)}

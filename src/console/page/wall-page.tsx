@@ -3,6 +3,7 @@ import type { Discrepancy, List, Utilization, Warehouse } from './answers.ts'
 import { ask, gatewayNow, Refused } from './ask.ts'
 import { numberWords } from './counting.ts'
 import { useEffect } from './effect.ts'
+import { wholePercent } from './floor-use.ts'
 import { Icon } from './icons.tsx'
 import { locale } from './language.ts'
 import { NewestPicture } from './newest-picture.tsx'
@@ -169,9 +170,8 @@ const Troubles = ({ troubles, staleSince }: TroublesProps) => {
   )
 }
 
-/** Full is only what is full: a share is rounded down. */
 const percentOf = (percent: number): string =>
-  new Intl.NumberFormat(locale, { style: 'percent' }).format(Math.floor(percent) / 100)
+  new Intl.NumberFormat(locale, { style: 'percent' }).format(wholePercent(percent) / 100)
 
 const ofWords = (n: number, all: number): string => words.of(numberWords(n), numberWords(all))
 
