@@ -275,14 +275,14 @@ export class CamerasService {
 
   /** Lists the clips that could not be made yet, and those that the database refuses, the oldest first. */
   waitingClips() {
-    return this.#needs.work.read((tx) => this.#waiting.list(tx, this.#needs.recorder.refused, this.#cameraIds))
+    return this.#needs.work.read((tx) => this.#waiting.list(tx, this.#needs.recorder.refused))
   }
 
   /** Lets a clip that could not be made or recorded yet go, unless it is held: it will be recorded as lost, with these words. */
   giveUpClip(id: number, words: string): void {
     const message = this.#needs.work.read((tx) => {
       if (!this.#waiting.isUnknown(tx, id)) return givingUp(tx, id, words, this.#needs.recorder.refused)
-      if (isUnknownHeld(tx, id, this.#cameraIds)) return undefined
+      if (isUnknownHeld(tx, id)) return undefined
       return { type: 'removeClip' as const, detectionId: id, words }
     })
     if (message) this.#needs.link.send(message)
@@ -290,10 +290,6 @@ export class CamerasService {
 
   #isRecorded(detectionId: number): boolean {
     return this.#needs.work.read((tx) => store.findDetection(tx, detectionId) !== undefined)
-  }
-
-  get #cameraIds(): readonly number[] {
-    return this.#needs.configured.site.cameras.map(({ id }) => id)
   }
 
   /** There is no detection that could say it, so the audit trail does. */

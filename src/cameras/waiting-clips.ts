@@ -1,5 +1,5 @@
 import type { ReadTx } from '../database/index.ts'
-import { clipsToComeOf, clipToCome, holdsOn } from '../log/index.ts'
+import { clipsToComeOf, clipToCome, holdsOn, isAnyCameraHeld } from '../log/index.ts'
 import type { ClipWaits, DetectionFacts, ToCameras } from '../video/index.ts'
 import type { KnownRefused } from './detection-recorder.ts'
 import { findDetection, findReservation } from './store.ts'
@@ -78,8 +78,8 @@ export class WaitingClips {
     return this.#known.get(id)?.writtenAt !== undefined && !findReservation(tx, id) && !findDetection(tx, id)
   }
 
-  /** Lists them, and those that the database refuses, the oldest first. One of which nothing is known may be of any of the cameras. */
-  list(tx: ReadTx, refused: readonly KnownRefused[], cctvIds: readonly number[]): WaitingClip[] {
+  /** Lists them, and those that the database refuses, the oldest first. One of which nothing is known may be of any camera. */
+  list(tx: ReadTx, refused: readonly KnownRefused[]): WaitingClip[] {
     const made = refused.filter(isMade)
     const all = [
       ...[...this.#known].map(([id, { sizeBytes }]) => ({ id, sizeBytes, isRefused: false })),
@@ -93,7 +93,7 @@ export class WaitingClips {
     })
     const unknown = [...this.#known].flatMap(([id, { sizeBytes, writtenAt: firedAtMs = 0 }]) => {
       if (!this.isUnknown(tx, id)) return []
-      return [{ id, cctvId: null, firedAtMs, sizeBytes, isHeld: isUnknownHeld(tx, id, cctvIds), isRefused: false }]
+      return [{ id, cctvId: null, firedAtMs, sizeBytes, isHeld: isUnknownHeld(tx, id), isRefused: false }]
     })
     return [...found, ...unknown].toSorted((a, b) => a.firedAtMs - b.firedAtMs || a.id - b.id)
   }
@@ -113,8 +113,8 @@ export function givingUp(
 }
 
 /** Says whether a clip of which nothing is known is held, or may be: what holds the clips of a camera may hold it. */
-export function isUnknownHeld(tx: ReadTx, id: number, cctvIds: readonly number[]): boolean {
-  return [clipToCome(id), ...cctvIds.map(clipsToComeOf)].some((name) => holdsOn(tx, name).length > 0)
+export function isUnknownHeld(tx: ReadTx, id: number): boolean {
+  return isAnyCameraHeld(tx) || holdsOn(tx, clipToCome(id)).length > 0
 }
 
 const isMade = ({ file, mayGo }: KnownRefused) => file !== null && mayGo

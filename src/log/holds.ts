@@ -1,4 +1,4 @@
-import { built, change, pick, type ReadTx, type Tx } from '../database/index.ts'
+import { built, change, integer, pick, type ReadTx, statement, type Tx } from '../database/index.ts'
 import { sql, tables } from './tables.ts'
 
 /** Why a file must not be removed, with the reference of the reason: `incident`, `7`. */
@@ -34,6 +34,11 @@ const holdsOnFile = built(pick(tables.media_hold, 'sha256'), ({ sha256 }) =>
     .orderBy('ref'),
 )
 
+const holdsOnCameras = statement({
+  columns: { n: integer },
+  sql: `SELECT count(*) AS n FROM media_hold WHERE sha256 GLOB 'camera:*'`,
+})
+
 /** Returns a name for the files of a detection whose clip is not closed yet, because they have no hash. */
 export const clipToCome = (detectionId: number): string => `detection:${detectionId}`
 
@@ -45,6 +50,11 @@ export function clipOfName(name: string): number | undefined {
 
 /** Returns a name for all clips that a camera will record: a hold on it holds each of them from its first second. */
 export const clipsToComeOf = (cctvId: number): string => `camera:${cctvId}`
+
+/** Says whether the clips of any camera are held so, also of one that is no longer in the config. */
+export function isAnyCameraHeld(tx: ReadTx): boolean {
+  return (tx.get(holdsOnCameras, [])?.n ?? 0) > 0
+}
 
 /** Protects the file of this hash, or what `clipToCome` names, from being removed. A repeat changes nothing. */
 export function holdMedia(

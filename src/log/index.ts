@@ -53,6 +53,7 @@ export {
   holdLike,
   holdMedia,
   holdsOn,
+  isAnyCameraHeld,
   refsHeldFor,
   releaseEvery,
   releaseMedia,

@@ -97,6 +97,13 @@ t.test(
     gateway.clock.advance(1000)
     await gateway.retention.look()
     t.same(removed, [], 'held')
+    const { config } = gateway.live
+    gateway.live.config = { ...config, cameras: [] }
+    gateway.cameras.onReload()
+    await gateway.retention.look()
+    t.same(removed, [], 'still held, also when the camera is gone')
+    gateway.live.config = config
+    gateway.cameras.onReload()
     await gateway.ask('POST', `/api/governance/incidents/${incident.body.id}/resolve`, {
       by: people.ada,
       body: { resolution: 'x' },
