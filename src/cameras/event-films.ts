@@ -29,6 +29,8 @@ type EventFilmsNeeds = {
 const liveMs = 15_000
 /** Films of the past that are made at once. The rest waits in the table, the oldest first. */
 const mostPast = 2
+/** A clock that moved by this much against the time that passed was set. */
+const setByMs = 500
 const hourMs = 3_600_000
 
 /**
@@ -40,6 +42,8 @@ export class EventFilms {
   readonly #duties: CameraDuties
   /** Films that the thread has, with the end that it knows. */
   readonly #sent = new Map<number, { toMs: number; isPast: boolean }>()
+  /** Wall clock minus monotonic clock when a film was chosen, for those of this run that are not made yet. */
+  readonly #offsets = new Map<number, number>()
   #isReady = false
   #isAwaited = false
 
@@ -72,6 +76,7 @@ export class EventFilms {
 
   /** Orders the next film of the past. */
   done(filmId: number): void {
+    this.#offsets.delete(filmId)
     if (this.#sent.delete(filmId)) this.#pass()
   }
 
@@ -91,7 +96,8 @@ export class EventFilms {
     this.#isAwaited = true
     for (const film of films.wantedAround(tx, camera.id, span)) {
       const wanted = { fromMs: film.from_ms, toMs: film.to_ms, events: film.events, isBegun: this.#sent.has(film.id) }
-      const both = joined(wanted, span, nowMs)
+      // Another event of the same time, by a clock that was set meanwhile, is another moment.
+      const both = this.#clockSetMs(film.id) === 0 ? joined(wanted, span, nowMs) : undefined
       if (both) {
         films.joinFilm(tx, film.id, both, event.id)
         return
@@ -122,6 +128,18 @@ export class EventFilms {
     })
     const row = { id, cctv_id: cctvId, moment_ms: timestampMs, from_ms: fromMs, to_ms: toMs, events: 1 }
     films.addFilm(tx, { ...row, state: 'wanted', covered_by: null }, eventId)
+    this.#offsets.set(id, this.#wallOffsetMs())
+  }
+
+  #wallOffsetMs(): number {
+    return this.#needs.clock.now() - this.#needs.clock.monotonic()
+  }
+
+  /** By how much the clock was set since the film was chosen; 0 when that was in an earlier run. */
+  #clockSetMs(filmId: number): number {
+    const nowMs = this.#wallOffsetMs()
+    const setMs = nowMs - (this.#offsets.get(filmId) ?? nowMs)
+    return Math.abs(setMs) < setByMs ? 0 : Math.round(setMs)
   }
 
   #pass(): void {
@@ -152,6 +170,7 @@ export class EventFilms {
       momentAt: film.moment_ms,
       fromAt: film.from_ms,
       toAt: film.to_ms,
+      clockSetMs: this.#clockSetMs(film.id),
     })
   }
 }

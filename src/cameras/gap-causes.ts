@@ -42,6 +42,7 @@ const lostCauses: Readonly<Record<ClipLost['reason'], GapCause>> = {
   'nothing-left': 'restarted',
   // Only films are lost so, and they make no gap.
   'nothing-kept': 'offline',
+  'clock-set-back': 'offline',
 }
 
 /** Returns the cause of a gap from the reason why a clip was lost. */

@@ -114,6 +114,8 @@ const lostWords: Record<ClipLostReason, string> = {
   'nothing-left': 'The gateway stopped before anything of the clip was on disk.',
   'nothing-kept':
     'Nothing was kept of this time: the camera gave no pictures then, or its history does not reach back so far.',
+  'clock-set-back':
+    'The time of the event is still to come: the clock was set back since. What the camera shows at that time is something else.',
 }
 
 /**

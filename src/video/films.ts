@@ -29,13 +29,24 @@ type FilmsNeeds = {
 }
 
 /** A film in progress. Its end may be moved until it has ended. */
-type Film = { order: FilmOrder; stopped: boolean; readonly wake: Set<() => void> }
+type Film = {
+  order: FilmOrder
+  stopped: boolean
+  readonly wake: Set<() => void>
+  /** The wall clock of the event's time, minus the monotonic clock. It stays, whatever the clock is set to meanwhile. */
+  readonly wallOffsetMs: number
+}
 
 /** Pictures come late by this much at most: ffmpeg holds some back, and the last one is complete with its successor. */
 const latenessMs = 5000
 const lookEveryMs = 250
 /** History of a moment is complete this long after it. */
 const historyDelayMs = 3000
+/**
+ * The ledger takes events of devices whose clocks are ahead by up to five minutes. Of one that is further ahead the clock was set back,
+ * by how much is not known.
+ */
+const mostAheadMs = 5 * 60_000 + latenessMs
 
 /** Makes the films of events: of what a camera shows now, or of its continuous video. */
 export class Films {
@@ -64,7 +75,9 @@ export class Films {
       known.order = { ...known.order, toAt: Math.max(known.order.toAt, order.toAt) }
       return
     }
-    const film: Film = { order, stopped: false, wake: new Set() }
+    const { clock } = this.#needs
+    const wallOffsetMs = clock.now() - clock.monotonic() - (order.clockSetMs ?? 0)
+    const film: Film = { order, stopped: false, wake: new Set(), wallOffsetMs }
     this.#films.set(order.detectionId, film)
     const done = this.#make(film)
       .catch((err: unknown) => this.#needs.log.error({ err, ...order }, 'the film of an event failed'))
@@ -99,32 +112,32 @@ export class Films {
   }
 
   async #make(film: Film): Promise<void> {
-    const { clock } = this.#needs
-    // A device's clock may be ahead of ours.
-    await this.#wait(film, film.order.momentAt - clock.now())
-    if (film.stopped) return
+    const { history, camera: cameraOf, emit } = this.#needs
     const { cameraId, fromAt, momentAt, toAt } = film.order
-    const camera = this.#needs.camera(cameraId)
-    const found = await this.#needs.history.find(cameraId, { fromMs: fromAt, atMs: momentAt, toMs: toAt })
-    const source = filmSource(
-      { fromMs: fromAt, atMs: momentAt, toMs: toAt },
-      {
-        nowMs: clock.now(),
-        ringFromMs: camera?.ring.oldestMs === undefined ? undefined : camera.ring.oldestMs + this.#wallOffsetMs(),
-        hasHistory: found.length > 0,
-      },
-    )
-    if (source === 'live' && camera) await this.#live(film, camera)
-    else if (source === 'history') await this.#past(film)
+    const span = { fromMs: fromAt, atMs: momentAt, toMs: toAt }
+    const isLeftBehind = momentAt - this.#nowFor(film) > mostAheadMs
+    // A device's clock may be ahead of ours.
+    if (!isLeftBehind) await this.#wait(film, momentAt - this.#nowFor(film))
+    if (film.stopped) return
+    const camera = cameraOf(cameraId)
+    const runMs = await history.runOf(cameraId, span)
+    const oldestMs = camera?.ring.oldestMs
+    const source = filmSource(span, {
+      nowMs: this.#nowFor(film),
+      ringFromMs: oldestMs === undefined || isLeftBehind ? undefined : oldestMs + film.wallOffsetMs,
+      hasHistory: runMs !== undefined,
+    })
+    if (runMs !== undefined && source === 'history') await this.#past(film, runMs, isLeftBehind)
+    else if (source === 'live' && camera && !isLeftBehind) await this.#live(film, camera)
     else {
       this.#ended.add(film.order.detectionId)
-      this.#needs.emit(lostBecause(factsOf(film.order), 'nothing-kept'))
+      emit(lostBecause(factsOf(film.order), isLeftBehind ? 'clock-set-back' : 'nothing-kept'))
     }
   }
 
   async #live(film: Film, camera: FilmCamera): Promise<void> {
     const { tools, clock, emit } = this.#needs
-    const wallOffsetMs = this.#wallOffsetMs()
+    const { wallOffsetMs } = film
     const { fromAt, momentAt } = film.order
     const fromMs = fromAt - wallOffsetMs
     camera.readVideo()
@@ -155,15 +168,18 @@ export class Films {
     } else this.#report(await finish({ closedBy: film.stopped ? 'stopped' : 'post-roll', peakScore: null }))
   }
 
-  async #past(film: Film): Promise<void> {
+  /** Makes a film of the run that showed its moment when it was looked for: one that begins later has its times again after a step. */
+  async #past(film: Film, runMs: number, isLeftBehind: boolean): Promise<void> {
     const { tools, history, clock } = this.#needs
-    do await this.#wait(film, film.order.toAt + historyDelayMs - clock.now())
-    while (!film.stopped && film.order.toAt + historyDelayMs > clock.now())
+    // Of one that the clock has left behind the moment is over, and the run has ended.
+    const dueMs = () => (isLeftBehind ? -Infinity : film.order.toAt - film.wallOffsetMs + historyDelayMs)
+    do await this.#wait(film, dueMs() - clock.monotonic())
+    while (!film.stopped && dueMs() > clock.monotonic())
     if (film.stopped) return
     const { cameraId, fromAt, momentAt, toAt } = film.order
     this.#ended.add(film.order.detectionId)
     const span = { fromMs: fromAt, atMs: momentAt, toMs: toAt }
-    this.#report(await filmFromHistory(tools, factsOf(film.order), span, await history.find(cameraId, span)))
+    this.#report(await filmFromHistory(tools, factsOf(film.order), span, await history.find(cameraId, span, runMs)))
   }
 
   /** Undefined: the film could not be made yet, and is reported by a later run. */
@@ -185,8 +201,9 @@ export class Films {
     })
   }
 
-  #wallOffsetMs(): number {
-    return this.#needs.clock.now() - this.#needs.clock.monotonic()
+  /** Now, by the clock that the event has its time from. */
+  #nowFor({ wallOffsetMs }: Film): number {
+    return this.#needs.clock.monotonic() + wallOffsetMs
   }
 }
 

@@ -63,14 +63,18 @@ export class HistoryIndex {
   }
 
   /**
-   * Returns the segments to read for a film, oldest first: those of the run that shows its moment. Empty when no run
-   * does. A film cannot continue from one run into the next, because the time of the stream begins anew. When the clock was
-   * set back, two runs have the moment: it is the one that was recorded last.
+   * Returns the run that shows a film's moment; undefined when none does. A film cannot continue from one run into the next, because
+   * the time of the stream begins anew. When the clock was set back, two runs have the moment: it is the one that was recorded last.
    */
-  choose(cameraId: number, { fromMs, atMs, toMs }: FilmSpan): Segment[] {
+  runOf(cameraId: number, { atMs }: FilmSpan): number | undefined {
     const known = this.#cameras.get(cameraId) ?? []
     const shows = (one: Known) => one.segment.startMs <= atMs + toleranceMs && one.endMs >= atMs - toleranceMs
-    const runMs = known.filter(shows).reduce(newer, undefined)?.segment.runMs
+    return known.filter(shows).reduce(newer, undefined)?.segment.runMs
+  }
+
+  /** Returns the segments of a run to read for a film, oldest first. */
+  segmentsOf(cameraId: number, { fromMs, toMs }: FilmSpan, runMs: number): Segment[] {
+    const known = this.#cameras.get(cameraId) ?? []
     const run = known.filter(({ segment }) => segment.runMs === runMs)
     return run.filter((one) => one.segment.startMs <= toMs && one.endMs >= fromMs).map(({ segment }) => segment)
   }

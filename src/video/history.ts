@@ -92,11 +92,18 @@ export class History {
     return this.#writers.get(cameraId)?.writer.shed() ?? false
   }
 
-  /** Returns the files that show the moment, oldest first, with all that has come so far; empty when none does. */
-  async find(cameraId: number, span: FilmSpan): Promise<{ path: string; startMs: number }[]> {
+  /** Returns the run that shows the moment, with all that has come so far; undefined when none does. */
+  async runOf(cameraId: number, span: FilmSpan): Promise<number | undefined> {
     await this.#loaded
     await this.#writers.get(cameraId)?.writer.flush()
-    const segments = this.#index.choose(cameraId, span)
+    return this.#index.runOf(cameraId, span)
+  }
+
+  /** Returns the files of a run that overlap the span, oldest first, with all that has come so far. */
+  async find(cameraId: number, span: FilmSpan, runMs: number): Promise<{ path: string; startMs: number }[]> {
+    await this.#loaded
+    await this.#writers.get(cameraId)?.writer.flush()
+    const segments = this.#index.segmentsOf(cameraId, span, runMs)
     return segments.map((one) => ({ path: join(this.#needs.folder, segmentName(one)), startMs: one.startMs }))
   }
 

@@ -110,6 +110,8 @@ export type FilmOrder = {
   readonly momentAt: number
   readonly fromAt: number
   readonly toAt: number
+  /** By how many milliseconds the clock was set since the event came, forwards or back; absent: not at all, or it is not known. */
+  readonly clockSetMs?: number
 }
 
 /** No film is made of an event: a clip of motion shows all of its time. The clip was reported before. */
@@ -287,6 +289,7 @@ export type ClipLostReason =
   | 'given-up'
   | 'nothing-left'
   | 'nothing-kept'
+  | 'clock-set-back'
 
 /** There will be no clip of this detection; `words` says why. */
 export type ClipLost = DetectionFacts & {

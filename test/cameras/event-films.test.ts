@@ -127,6 +127,25 @@ t.test('a camera whose config writes the label of a slot in another case looks a
   t.match(held, [1], 'and its film is held by the incident')
 })
 
+t.test(
+  'a film is ordered by the clock of its event, also when that was set back an hour before the order',
+  async (t) => {
+    const made = await hall(t)
+    made.gateway.cameras.threadEnded()
+    const id = await remove(made, 'A')
+    made.gateway.clock.advance(2000)
+    const momentAt = made.gateway.clock.now() - 2000
+    made.gateway.clock.setWall(made.gateway.clock.now() - 3_600_000)
+    await begin(made)
+    t.match(made.orders, [{ momentAt, clockSetMs: -3_600_000 }])
+    made.gateway.clock.setWall(momentAt + 1000)
+    await remove(made, 'A')
+    t.equal(newest(made.orders).length, 2, 'an event of the same time, by the clock that was set, has another film')
+    await hear(made.gateway, ...newest(made.orders).slice(0, 1).map(closed))
+    t.match(await footage(made, id), { reason: null, clips: [{ cctvId: 7 }] })
+  },
+)
+
 t.test('a slot that no camera watches costs no film', async (t) => {
   const made = await hall(t)
   t.match(await footage(made, await remove(made, 'B')), { cameras: { length: 0 }, reason: 'no_camera' })

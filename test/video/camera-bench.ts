@@ -2,7 +2,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
-import { createLogger, systemClock, systemRandom } from '../../src/platform/index.ts'
+import { type Clock, createLogger, systemClock, systemRandom } from '../../src/platform/index.ts'
 import {
   CameraSet,
   type CameraSettings,
@@ -21,6 +21,8 @@ export type BenchOptions = {
   readonly secrets?: Record<string, string>
   /** As if the program could do less than it can. */
   readonly dialect?: Partial<FfmpegDialect>
+  /** The system's by default. */
+  readonly clock?: Clock
 }
 
 const longestWaitMs = 60_000
@@ -53,7 +55,7 @@ export class CameraBench {
       clipsFolder: join(this.folder, 'clips'),
       historyFolder: join(this.folder, 'history'),
       cellsFolder: join(this.folder, 'scores'),
-      clock: systemClock,
+      clock: options.clock ?? systemClock,
       random: systemRandom,
       log: createLogger({ level: 'debug', fd: this.#logFd }),
       readSecret: (path) => this.#secret(path),

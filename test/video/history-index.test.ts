@@ -19,6 +19,10 @@ function indexOf(...runs: Segment[][]): HistoryIndex {
 }
 
 const starts = (segments: readonly Segment[]) => segments.map(({ startMs }) => startMs / minute)
+function choose(index: HistoryIndex, cameraId: number, film: ReturnType<typeof span>): Segment[] {
+  const runMs = index.runOf(cameraId, film)
+  return runMs === undefined ? [] : index.segmentsOf(cameraId, film, runMs)
+}
 const span = (atMs: number) => ({ fromMs: atMs - 10_000, atMs, toMs: atMs + 10_000 })
 
 t.test('the name of a segment says which camera it is of and when it begins', async (t) => {
@@ -36,24 +40,24 @@ t.test('the name of a segment says which camera it is of and when it begins', as
 
 t.test('a film is made of the segments that overlap it', async (t) => {
   const index = indexOf(run(7, 0, 5), run(8, 0, 5))
-  t.strictSame(starts(index.choose(7, span(3 * minute))), [2])
-  t.strictSame(starts(index.choose(7, span(4 * minute + 5000))), [2, 4], 'it begins in the one before')
-  t.strictSame(index.choose(9, span(3 * minute)), [], 'another camera has none')
+  t.strictSame(starts(choose(index, 7, span(3 * minute))), [2])
+  t.strictSame(starts(choose(index, 7, span(4 * minute + 5000))), [2, 4], 'it begins in the one before')
+  t.strictSame(choose(index, 9, span(3 * minute)), [], 'another camera has none')
 })
 
 t.test('a film never runs over a break: it has the segments of the run that shows its moment', async (t) => {
   const index = indexOf(run(7, 0, 2), run(7, 4 * minute + 3000, 2))
-  const before = index.choose(7, span(4 * minute - 2000))
+  const before = choose(index, 7, span(4 * minute - 2000))
   t.strictSame(
     before.map(({ runMs }) => runMs),
     [0],
   )
-  const after = index.choose(7, span(4 * minute + 5000))
+  const after = choose(index, 7, span(4 * minute + 5000))
   t.strictSame(
     after.map(({ runMs }) => runMs),
     [4 * minute + 3000],
   )
-  t.strictSame(index.choose(7, span(4 * minute + 1500)), [], 'the moment itself was not recorded')
+  t.strictSame(choose(index, 7, span(4 * minute + 1500)), [], 'the moment itself was not recorded')
 })
 
 t.test('whatever there is, the chosen segments overlap the film and are of one run and one camera', async (t) => {
@@ -62,7 +66,7 @@ t.test('whatever there is, the chosen segments overlap the film and are of one r
     fc.property(runs, fc.integer({ min: 0, max: 120 }), (made, at) => {
       const index = indexOf(...made.map(({ start, count }) => run(7, start * minute, count)))
       const film = span(at * minute)
-      const chosen = index.choose(7, film)
+      const chosen = choose(index, 7, film)
       const isHeld = made.some(({ start, count }) => at >= start && at <= start + 2 * count)
       t.equal(chosen.length > 0, isHeld, 'there are some when the moment was recorded')
       t.ok(new Set(chosen.map(({ runMs }) => runMs)).size <= 1)
@@ -88,7 +92,7 @@ t.test('a corrected start moves a segment', async (t) => {
   const index = indexOf(run(7, minute, 1))
   const [known] = run(7, minute, 1)
   if (known) index.rename(known, { ...known, startMs: minute - 900 })
-  t.strictSame(starts(index.choose(7, span(minute))), [(minute - 900) / minute])
+  t.strictSame(starts(choose(index, 7, span(minute))), [(minute - 900) / minute])
 })
 
 t.test('a film is made of the ring when that has all of it, else of history, else of what there is', async (t) => {

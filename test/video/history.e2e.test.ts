@@ -3,6 +3,7 @@ import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
+import { type Clock, systemClock } from '../../src/platform/index.ts'
 import type { CameraSettings } from '../../src/video/index.ts'
 import { countersIn } from '../support/footage/counter.ts'
 import { type Footage, footage } from '../support/footage.ts'
@@ -21,10 +22,15 @@ const kept = { detecting: false, history: { isOn: true, hours: 1, stream: 'main'
 
 type Hall = { readonly cam: RtspServer; readonly b: CameraBench; readonly clip: Footage; readonly liveAt: number }
 
-async function watch(t: Test, more: Partial<CameraSettings>, clip = hall, program = ffmpeg): Promise<Hall> {
+async function watch(
+  t: Test,
+  more: Partial<CameraSettings>,
+  clip = hall,
+  { program = ffmpeg, clock = systemClock }: { program?: string; clock?: Clock } = {},
+): Promise<Hall> {
   const cam = await startRtspServer({ streams: { hall: clip } })
   t.teardown(() => cam.stop())
-  const b = await CameraBench.open({ ffmpeg: program })
+  const b = await CameraBench.open({ ffmpeg: program, clock })
   t.teardown(() => b.close())
   b.camera(1, cam.url('hall'), more)
   await b.state(1, 'live')
@@ -32,13 +38,18 @@ async function watch(t: Test, more: Partial<CameraSettings>, clip = hall, progra
 }
 
 /** The result of a film that shows a second before and after a moment. */
-async function film({ b }: Hall, momentAt: number, seconds = 1): Promise<MessageOf<'clipClosed' | 'clipLost'>> {
+async function film(
+  { b }: Hall,
+  momentAt: number,
+  { seconds = 1, clockSetMs = 0 } = {},
+): Promise<MessageOf<'clipClosed' | 'clipLost'>> {
   b.film({
     detectionId: filmId,
     cameraId: 1,
     momentAt,
     fromAt: momentAt - seconds * 1000,
     toAt: momentAt + seconds * 1000,
+    clockSetMs,
   })
   const results = () => [...b.of('clipClosed'), ...b.of('clipLost')].filter((one) => one.detectionId === filmId)
   await b.until(() => results().length > 0, 'the film is made or lost')
@@ -135,6 +146,53 @@ t.test('the stop of a camera costs neither its continuous video nor a film the l
   )
 })
 
+/** The clock of a box that is set while a camera runs. */
+function clockToSet() {
+  let setMs = 0
+  const clock: Clock = { ...systemClock, now: () => systemClock.now() + setMs }
+  return { clock, set: (byMs: number) => (setMs += byMs) }
+}
+const hourMs = 3_600_000
+
+for (const isKept of [false, true]) {
+  const of = isKept ? 'continuous video' : 'what the camera shows'
+  t.test(`a clock that is set back by an hour before the order costs no film made of ${of}`, async (t) => {
+    const { clock, set } = clockToSet()
+    const seen = await watch(t, isKept ? { ...kept, motion: short } : { streaming: true, filmSeconds: 10 }, hall, {
+      clock,
+    })
+    await until(seen.liveAt + (isKept ? 6000 : 3000))
+    const momentAt = isKept ? seen.liveAt + 3000 : Date.now()
+    set(-hourMs)
+    await compare(t, seen, await film(seen, momentAt, { clockSetMs: -hourMs }), momentAt)
+  })
+}
+
+t.test(
+  'what the clock left behind is made of the video of that time, or lost: an hour later the times come again',
+  async (t) => {
+    const { clock, set } = clockToSet()
+    const seen = await watch(t, { ...kept, motion: short, filmSeconds: 10 }, hall, { clock })
+    await until(seen.liveAt + 6000)
+    set(-hourMs)
+    // As after a restart: by how much it was set is not known.
+    const momentAt = seen.liveAt + 3000
+    await compare(t, seen, await film(seen, momentAt), momentAt)
+    seen.b.camera(2, seen.cam.url('hall'), { streaming: true, filmSeconds: 10 })
+    await seen.b.state(2, 'live')
+    seen.b.film({
+      detectionId: 2000,
+      cameraId: 2,
+      momentAt: Date.now(),
+      fromAt: Date.now() - 1000,
+      toAt: Date.now() + 1000,
+    })
+    const lost = () => seen.b.of('clipLost').find(({ detectionId }) => detectionId === 2000)
+    await seen.b.until(() => lost() !== undefined, 'it is lost')
+    t.match(lost(), { reason: 'clock-set-back', words: /the clock was set back since/ })
+  },
+)
+
 t.test('a moment of which nothing was kept has no film, and that is said', async (t) => {
   const seen = await watch(t, { detecting: true })
   t.match(await film(seen, seen.liveAt - 60_000), {
@@ -163,7 +221,7 @@ t.test('the film of an event in the middle of motion does not wait for a clip th
   // Neither the ffmpeg of one picture nor the one that stays for many.
   const lines = `case "$*" in */1.png.part | *ivf*) kill -TERM $$;; esac`
   writeFileSync(program, `#!/bin/sh\n${lines}\nexec '${ffmpeg}' "$@"\n`, { mode: 0o755 })
-  const seen = await watch(t, { detecting: true, filmSeconds: 10 }, hall, program)
+  const seen = await watch(t, { detecting: true, filmSeconds: 10 }, hall, { program })
   seen.cam.seek('hall', 0)
   await seen.b.until(() => seen.b.of('motionFired').some(({ clip }) => clip), 'motion')
   const [fired] = seen.b.of('motionFired').filter(({ clip }) => clip)

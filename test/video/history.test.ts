@@ -6,6 +6,7 @@ import t, { type Test } from 'tap'
 import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
 import { silentLogger } from '../../src/platform/index.ts'
 import { History } from '../../src/video/history.ts'
+import type { FilmSpan } from '../../src/video/history-index.ts'
 import { Ring } from '../../src/video/ring.ts'
 import { packetBytes, retimed, type Unit, UnitSplitter } from '../../src/video/transport-stream.ts'
 import { footage } from '../support/footage.ts'
@@ -22,6 +23,12 @@ const pictures = Array.from({ length: 31 }, (_, i) =>
   round.map((unit) => retimed(unit, unit.ptsMs + i * clip.durationMs)),
 ).flat()
 const wallMs = Date.UTC(2026, 2, 2, 8)
+
+/** The files that show the moment of a span. */
+async function found(history: History, span: FilmSpan) {
+  const runMs = await history.runOf(7, span)
+  return runMs === undefined ? [] : history.find(7, span, runMs)
+}
 
 /** A camera of which continuous video is kept. */
 class Kept {
@@ -46,7 +53,7 @@ class Kept {
   async play(seconds: number): Promise<void> {
     for (let second = 0; second < seconds; second += 1) {
       this.pass(1)
-      await this.history.find(7, { fromMs: 0, atMs: 0, toMs: 0 })
+      await this.history.runOf(7, { fromMs: 0, atMs: 0, toMs: 0 })
     }
   }
 
@@ -115,8 +122,8 @@ t.test(
       )
     }
     const span = (seconds: number) => ({ fromMs: 0, atMs: wallMs + seconds * 1000, toMs: wallMs + 1e6 })
-    t.equal((await kept.history.find(7, span(20))).length, 1)
-    t.strictSame(await kept.history.find(7, span(40)), [], 'of the gap there is nothing')
+    t.equal((await found(kept.history, span(20))).length, 1)
+    t.strictSame(await found(kept.history, span(40)), [], 'of the gap there is nothing')
     await kept.history.stop()
   },
 )
@@ -175,7 +182,7 @@ t.test(
       'each picture is there once',
     )
     const twice = { fromMs: wallMs + 35_000, atMs: wallMs + 40_000, toMs: wallMs + 45_000 }
-    const startsOf = async (one: Kept) => (await one.history.find(7, twice)).map(({ startMs }) => startMs - wallMs)
+    const startsOf = async (one: Kept) => (await found(one.history, twice)).map(({ startMs }) => startMs - wallMs)
     const [start = 0, ...others] = await startsOf(kept)
     t.same(others, [])
     t.ok(start >= 30_000 && start <= 31_100, `${start} ms`)
@@ -226,8 +233,8 @@ t.test('after a restart the segments are known by their names', async (t) => {
   await before.history.stop()
   writeFileSync(join(folder, 'README'), 'is not a segment')
   const after = new Kept(folder)
-  const found = await after.history.find(7, { fromMs: wallMs + 50_000, atMs: wallMs + 60_000, toMs: wallMs + 70_000 })
-  t.match(found, [{ startMs: wallMs, path: join(folder, `7_${wallMs}_${wallMs}.ts`) }])
+  const kept = await found(after.history, { fromMs: wallMs + 50_000, atMs: wallMs + 60_000, toMs: wallMs + 70_000 })
+  t.match(kept, [{ startMs: wallMs, path: join(folder, `7_${wallMs}_${wallMs}.ts`) }])
   after.history.keep(7, 0, undefined)
   after.clock.advance(3_600_000)
   await after.history.tidy()
