@@ -1,4 +1,4 @@
-export { detectorSettings } from './camera.ts'
+export { detectorSettings } from './camera-plan.ts'
 export { CameraSet } from './camera-set.ts'
 export { intervalMs, noPicture, type Replayed, type ReplaySpec, replayCells } from './cell-replay.ts'
 export type { DetectorSettings } from './detector.ts'
