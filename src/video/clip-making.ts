@@ -228,17 +228,16 @@ export async function waiting(
   return { type: 'clipWaits', detectionId, words, sizeBytes, facts: null }
 }
 
-/** Describes a clip that waits because its facts cannot be read: how old it is, only its files say. */
+/**
+ * Describes a clip that waits because its facts cannot be read: how old it is, only its files say. Where the disk does not say that
+ * either, the clip has no age, and stays.
+ */
 export async function unreadable(tools: Pick<ClipTools, 'folder'>, detectionId: number): Promise<ClipWaits> {
   const words = 'What is known of it cannot be read: its file ID.json is damaged.'
-  const times = [spoolPath, clipPath].map((pathOf) =>
-    stat(pathOf(tools, detectionId)).then(
-      ({ mtimeMs }) => mtimeMs,
-      () => 0,
-    ),
-  )
-  const writtenAt = Math.round(Math.max(...(await Promise.all(times))))
-  return { ...(await waiting(tools, detectionId, words)), writtenAt }
+  const files = await Promise.allSettled([spoolPath, clipPath].map((pathOf) => stat(pathOf(tools, detectionId))))
+  const times = files.flatMap((file) => (file.status === 'fulfilled' ? [file.value.mtimeMs] : []))
+  const age = times.length > 0 ? { writtenAt: Math.round(Math.max(...times)) } : {}
+  return { ...(await waiting(tools, detectionId, words)), ...age }
 }
 
 /** Returns the end of a lost clip, when that is known. */

@@ -312,7 +312,7 @@ export type ClipWaits = {
   readonly sizeBytes: number
   /** Null: they cannot be read, or were reported before. */
   readonly facts: DetectionFacts | null
-  /** Where they cannot be read: when its video was last written (wall clock), as the disk says. */
+  /** Where they cannot be read: when its video was last written (wall clock), as far as the disk says it. */
   readonly writtenAt?: number
 }
 

@@ -417,6 +417,18 @@ t.test(
   },
 )
 
+t.test('a clip of which not even the age of its file can be read is not taken for an old one', async (t) => {
+  const clips = t.testdir({ '3.json': '' })
+  symlinkSync('3.ts.part', join(clips, '3.ts.part'))
+  const gateway = new Started(clips, ffmpeg)
+  await gateway.until('leftoversDone')
+  t.same(
+    gateway.heard('clipWaits').map(({ detectionId, writtenAt }) => ({ detectionId, writtenAt })),
+    [{ detectionId: 3, writtenAt: undefined }],
+  )
+  await gateway.stop()
+})
+
 t.test(
   'a clip of which nothing is known but its video says how old it is, and is removed when it is not to be kept',
   async (t) => {
