@@ -36,7 +36,7 @@ export type Spooled = Beginning & {
   readonly cutShort: 'disk-full' | 'disk-too-slow' | 'disk-failed' | null
 }
 
-/** Bytes waiting for the disk at which a clip ends. */
+/** Bytes waiting for the disk, beside the pre-roll, at which a clip ends. */
 const mostPendingBytes = 64 * 1024 * 1024
 
 export class SpoolError extends Error {
@@ -66,6 +66,8 @@ export class Spool {
   readonly #prepare: SpoolOptions['prepare']
   #pending: Buffer[] = []
   #pendingBytes = 0
+  /** Of the pre-roll, all of which waits at first: the ring had it in memory anyway. */
+  #pastBytes = 0
   #writing: Promise<void> = Promise.resolve()
   #file: FileHandle | undefined
   #error: unknown
@@ -167,6 +169,7 @@ export class Spool {
     const startMs = this.#fromMs + cut.startPtsMs - wantedPtsMs
     const { startPtsMs, codec } = cut
     this.#begin = { startMs, startPtsMs, leadMs: startPtsMs - cut.firstPtsMs, codec }
+    this.#pastBytes = cut.units.reduce((sum, { bytes }) => sum + bytes.length, 0)
     this.#append([cut.tables])
     this.#takenBytes = cut.tables.length
     for (const unit of cut.units) this.#take(unit)
@@ -189,7 +192,7 @@ export class Spool {
       this.#pending.push(part)
       this.#pendingBytes += part.length
     }
-    if (this.#pendingBytes > mostPendingBytes) this.giveUp()
+    if (this.#pendingBytes > this.#pastBytes + mostPendingBytes) this.giveUp()
     else this.#writing = this.#writing.then(() => this.#write())
   }
 

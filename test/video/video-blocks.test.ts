@@ -116,6 +116,20 @@ t.test('so does a clip', async (t) => {
   t.ok(found.every(({ bytes, ptsMs }) => bytes.equals(sent.get(Math.round(ptsMs)) as Buffer)))
 })
 
+t.test('a clip has its whole pre-roll, also one of 4K with a minute before the motion', async (t) => {
+  const path = join(t.testdir(), 'clip.ts')
+  const ring = new Ring({ keepMs: 60_000 })
+  ring.push(tables, 0)
+  const past = minutes.slice(0, 80).map((unit) => ({ ...unit, bytes: large(unit, 5600) }))
+  play(ring, past)
+  t.ok(ring.sizeBytes > 70 * 1024 * 1024)
+  const room = { take: () => true, giveBack: () => {} }
+  const from = { fromMs: past[0]?.ptsMs ?? 0, notBeforeMs: -Infinity }
+  const spool = new Spool({ path, ring, ...from, room, prepare: () => Promise.resolve() })
+  t.match(await spool.close(Infinity), { cutShort: null })
+  t.ok(readFileSync(path).includes(past[70]?.bytes as Buffer))
+})
+
 t.test('so does a snapshot that waits for its turn', async (t) => {
   const [clock, ring] = [new SimulatedClock(0), new Ring({ keepMs: 0 })]
   ring.push(tables, 0)
