@@ -143,6 +143,11 @@ export class Ingest {
     if (!child) return
     this.#child = child
     video?.end.destroy()
+    child.on('error', (error) => {
+      if (child.pid === undefined) this.#end({ problem: 'no-program', said: error.message, code: null, signal: null })
+    })
+    // Where the process may open no more files, Node makes no pipes at all, and says why later.
+    if (!child.stdio) return
     // Node types only three pipes; `spawn` was asked for four.
     const [stdin, , stderr, frames] = child.stdio as unknown as [Writable, null, Readable, Readable]
     stdin.on('error', () => {})
@@ -151,9 +156,6 @@ export class Ingest {
     stderr.setEncoding('utf8').on('data', (text: string) => {
       this.#needs.onSaid?.(text)
       this.#said = (this.#said + text).slice(this.#needs.talkative ? -talkativeChars : -keptChars)
-    })
-    child.on('error', (error) => {
-      if (child.pid === undefined) this.#end({ problem: 'no-program', said: error.message, code: null, signal: null })
     })
     child.on('close', (code, signal) => {
       if (video) video.drain(() => this.#closed(code, signal))

@@ -147,6 +147,8 @@ export class Redactor {
       let said = ''
       const pipes = masks.map(() => 'pipe' as const)
       const child = spawn(this.#needs.tools.ffmpeg, args, { stdio: ['ignore', 'ignore', 'pipe', ...pipes] })
+      // First of all: without free files the process has no pipes either.
+      child.on('error', (error) => reject(new CuttingError(error.message)))
       endAfter(child, timeoutMs)
       this.#child = child
       lowerPriority(child.pid)
@@ -159,7 +161,6 @@ export class Redactor {
       child.stderr?.setEncoding('utf8').on('data', (text: string) => {
         said = `${said}${text}`.slice(-keptChars)
       })
-      child.on('error', (error) => reject(new CuttingError(error.message)))
       child.on('close', (code, signal) => {
         if (code === 0) resolve()
         else if (signal === 'SIGKILL') reject(new RedactionError('too-slow'))

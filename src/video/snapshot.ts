@@ -82,6 +82,8 @@ function decode(ffmpeg: string, input: readonly string[], parts: readonly Uint8A
     let said = ''
     const args = ['-nostdin', '-hide_banner', '-loglevel', 'error', '-threads', '1', ...input, ...output]
     const child = spawn(ffmpeg, args, { stdio: 'pipe' })
+    // First of all: without free files the process has no pipes either.
+    child.on('error', reject)
     endAfter(child, timeoutMs)
     child.stdin.on('error', () => {})
     child.stdin.end(Buffer.concat(parts))
@@ -89,7 +91,6 @@ function decode(ffmpeg: string, input: readonly string[], parts: readonly Uint8A
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       said = `${said}${text}`.slice(-1000)
     })
-    child.on('error', reject)
     child.on('close', (code, signal) => {
       if (code === 0) resolve(Buffer.concat(wrote))
       else reject(new Error(`ffmpeg ended with ${signal ?? code}: ${said.trim()}`))

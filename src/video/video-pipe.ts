@@ -60,7 +60,6 @@ export class VideoPipe {
     })
     this.#reading = reading
     this.end = end
-    reading.on('error', () => {})
     end.on('error', () => {})
   }
 
@@ -83,10 +82,13 @@ export class VideoPipe {
       const { port } = server.address() as AddressInfo
       const reading = connect({ port, host: loopback, onread: { buffer, callback } })
       await once(reading, 'connect')
+      // Without a free file the other end is closed as soon as it is accepted.
+      const lost = new AbortController()
+      reading.on('error', () => {}).once('close', () => lost.abort())
       // Another program of this box may have been faster to find the port. From another of its addresses it may come with ours.
       const isOwn = ({ remotePort, remoteAddress }: Socket) =>
         remotePort === reading.localPort && remoteAddress === reading.localAddress
-      while (!accepted.some(isOwn)) await once(server, 'connection')
+      while (!accepted.some(isOwn)) await once(server, 'connection', { signal: lost.signal })
       const end = accepted.splice(accepted.findIndex(isOwn), 1)[0] as Socket
       // Small parts do not wait until those before them are acknowledged.
       end.setNoDelay()

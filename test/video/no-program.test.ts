@@ -1,6 +1,8 @@
 /** An ffmpeg that was there at the start, and cannot be started any more. */
+import { execFile } from 'node:child_process'
 import { rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import t from 'tap'
 import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
 import { silentLogger, systemRandom } from '../../src/platform/index.ts'
@@ -55,3 +57,9 @@ for (const [what, spoil] of ways)
     thread.receive({ type: 'stop' })
     await waitUntil('it has stopped', () => of('stopped').length > 0)
   })
+
+t.test('a box without free files ends no thread, and leaves no stream waiting for ever', async (t) => {
+  const script = join(import.meta.dirname, 'few-files.ts')
+  const run = promisify(execFile)('/bin/sh', ['-c', 'ulimit -n 200; exec "$@"', 'sh', process.execPath, script])
+  t.match(await run, { stdout: '', stderr: '' })
+})
