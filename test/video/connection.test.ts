@@ -129,6 +129,13 @@ t.test(
   },
 )
 
+t.test('a slow camera that sometimes pauses for longer stays live, also with another password', async (t) => {
+  const bench = slow().give({ kind: 'credentials' })
+  for (let i = 0; i < 20; i += 1) plays(bench, 2000, 12).pass(8000).give({ kind: 'picture', agoMs: 0 })
+  t.equal(bench.kind, 'live')
+  t.equal(bench.give({ kind: 'credentials' }).pass(23_999).kind, 'live')
+})
+
 t.test('a usual camera that gave no picture once is frozen after five seconds again, within a minute', async (t) => {
   const bench = plays(slow(), 40, 61)
   t.match(bench.pass(5000).connection.phase, { kind: 'stalled', problem: 'frozen' })
