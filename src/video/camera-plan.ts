@@ -1,3 +1,5 @@
+/** What the settings of a camera ask of its parts: how much is kept, which streams run, and what a change replaces. No state, no clock. */
+
 import type { DetectorSettings } from './detector.ts'
 import type { CameraSettings, MotionOptions } from './messages.ts'
 import type { StreamPlan } from './stream.ts'
