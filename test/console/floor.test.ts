@@ -288,6 +288,45 @@ t.test('seven tabs of one browser share one stream, also after the first one is 
   t.equal(streams, 2)
 })
 
+t.test('the address of a slot in the second hall opens that hall, now and in the past', inBrowser, async (t) => {
+  const { gateway, url } = await racks(t)
+  const by = people.ada
+  await gateway.ask('POST', '/api/whms/warehouses', { by, body: { name: 'Annex', timezone: 'America/New_York' } })
+  await gateway.ask('POST', '/api/whms/zones', { by, body: { name: 'Yard', zone_type: 'storage', warehouseId: 2 } })
+  const corners = [
+    { x: 0, y: 0 },
+    { x: 1, y: 0 },
+    { x: 1, y: 1 },
+  ]
+  const body = { slot_id: 'Y-01', zone: 'Yard', warehouseId: 2, floor_plan_polygon: corners }
+  const { id } = (await gateway.ask('POST', '/api/whms/slots', { by, body })).body
+  await record(gateway, { event_type: 'PLACED', slot_code: 'Y-01', asset_barcode: 'P-yard' })
+  const past = encodeURIComponent(new Date(gateway.clock.now()).toISOString())
+  const { page } = await open(t, browser, `${url}?slot=${id}`)
+  await signIn(page, 'vera')
+  const hall = page.getByLabel('Warehouse')
+  for (const address of ['', `&at=${past}`]) {
+    await page.goto(`${url}?slot=${id}${address}`)
+    await shown(page, 'Slot Y-01, zone Yard')
+    t.equal(await hall.locator('option:checked').innerText(), 'Annex')
+    await page.locator('.slot-panel').getByRole('button', { name: 'Close' }).click()
+    t.equal(await hall.locator('option:checked').innerText(), 'Annex', 'it stays when the slot is closed')
+  }
+  await hall.selectOption({ label: 'North hall' })
+  await shown(page, 'Slot A-02-01, zone Rack A')
+})
+
+t.test('a printed floor names its slots, in the table and in the events', inBrowser, async (t) => {
+  const { url } = await racks(t)
+  const { page } = await open(t, browser, url)
+  await signIn(page, 'vera')
+  await shown(page, 'Slot A-02-01, zone Rack A: verified, pallet P-A2')
+  await page.emulateMedia({ media: 'print' })
+  t.match(await page.locator('.slot-table tbody').innerText(), /A-01-01/)
+  t.match(await page.locator('.events').innerText(), /A-06-01|B-08-01/)
+  t.equal(await page.locator('.time-slider input').isVisible(), false)
+})
+
 t.test('the slider shows the floor of a time before, and its address can be shared', inBrowser, async (t) => {
   const { gateway, url } = await racks(t)
   const before = new Date(gateway.clock.now()).toISOString()

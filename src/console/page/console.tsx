@@ -70,6 +70,10 @@ export const Console = ({ siteId, caller, slot: asked, at, onLeft }: Props) => {
   )
   const odd = useOdd(at, at === undefined ? '' : past.at, known.slots !== undefined, known.slots?.data)
   const slot = shown?.find((one) => one.id === slotId)
+  // An address names its slot before it is known in which hall that is.
+  useEffect(() => {
+    if (slot) setChosenWarehouse((before) => before ?? slot.warehouseId)
+  }, [slot?.id])
   const opener = useRef<Element | null>(null)
   const chosenNow = useRef<((id: number) => void) | null>(null)
   // Always the same function, so that rows that do not change are not drawn again.
