@@ -328,11 +328,18 @@ t.test(
     await signIn(page, 'olga')
     await page.getByRole('link', { name: 'Report an incident' }).click()
     await page.locator('#report-category:focus').waitFor()
-    t.equal(await page.getByLabel('What it is about').inputValue(), 'asset:P-1')
+    const about = await page.getByLabel('What it is about').inputValue()
+    t.match(about, /^asset:P-1\nevent:1\nevent:\d+/)
     // Keys as fast as these would be a scan.
     await page.getByLabel('Category').fill('damage')
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { level: 1, name: 'Incident 1', exact: true }).waitFor()
+    const made = await at.gateway.ask('GET', '/api/governance/incidents/1/package', { by: people.ada })
+    t.match(
+      made.bytes.toString('latin1'),
+      /events\/1\/event-1\.proof\.json/,
+      'its moves are in the package, with their photos',
+    )
     await page.goto(`${at.url}find/P-1`)
     await page.getByRole('region', { name: 'Incidents about this pallet' }).getByText('Incident 1: damage').waitFor()
     const seen = await open(t, browser, `${at.url}find/P-1`)

@@ -246,6 +246,13 @@ const SlotFound = ({ slot, changes }: { slot: Slot; changes: unknown }) => (
   </>
 )
 
+/** An incident about a pallet refers to so many of its newest moves. */
+const mostReferred = 20
+
+/** Returns what an incident about the pallet refers to, one on a line: photos and films are kept for a move, not for a pallet. */
+const aboutOf = (code: string, steps: readonly StoryStep[]): string =>
+  [`asset:${code}`, ...steps.slice(-mostReferred).map(({ event }) => `event:${event.id}`)].join('\n')
+
 /** Says plainly that nothing is known, and what could be read of the code. */
 const Unknown = ({ answer: { code, barcode }, isPast }: { answer: ScanAnswer; isPast: boolean }) => (
   <section class="card" aria-labelledby="unknown-title">
@@ -350,7 +357,7 @@ const StoryOf = ({ code, steps, leftOut, match, at, timeZone, caller, onLeft }: 
               </a>
             ) : null}
             {caller?.permissions.includes('incidents:create') && at === undefined ? (
-              <a class="button" href={`/incidents?about=${encodeURIComponent(`asset:${code}`)}`} onClick={follow}>
+              <a class="button" href={`/incidents?about=${encodeURIComponent(aboutOf(code, steps))}`} onClick={follow}>
                 <Icon name="warning" /> {aroundTexts.report}
               </a>
             ) : null}
