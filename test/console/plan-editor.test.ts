@@ -318,3 +318,14 @@ t.test('the editor fits every screen', inBrowser, async (t) => {
   const ready = (page: Page) => page.getByText('Nothing is changed.').waitFor()
   await lookAt(t, { browser, url, as: 'ada' }, [{ path: 'plan', ready }])
 })
+
+t.test('the first slots of a hall are added, and the form says so', inBrowser, async (t) => {
+  const { gateway, url } = await place(t)
+  await gateway.ask('POST', '/api/whms/warehouses', { by: people.ada, body: { name: 'Hall', timezone: 'UTC' } })
+  const page = await opened(t, url)
+  await page.getByLabel('Labels', { exact: true }).fill('A-01..A-04')
+  await page.getByLabel('Zone of the new slots').fill('A')
+  await page.getByRole('button', { name: 'Add 4 slots' }).click()
+  await page.getByRole('button', { name: 'Move A', exact: true }).waitFor()
+  await page.getByText('4 slots are added.').waitFor()
+})

@@ -1,3 +1,4 @@
+import { useState } from 'hono/jsx/dom'
 import { boxOf, type Draft, type PlanSlot, type PlanZone } from './plan-draft.ts'
 import type { NewPlace } from './plan-grid.ts'
 import { GridForm } from './plan-grid-form.tsx'
@@ -23,11 +24,13 @@ type Props = {
 /** What makes new slots and zones, each behind its title. */
 export const Makers = (props: Props) => {
   const { warehouseId, zones, slots, draft, taken, isUnsaved, isSaving, onProposed, onSaved } = props
+  // It stays open with what it says of the first slots.
+  const [isOpen] = useState(slots.length === 0)
   const everything = boxOf(slots, draft)
   const below = slots.length === 0 ? 0 : Math.ceil((everything.y + everything.height + aisleGap) * 10) / 10
   return (
     <>
-      <details open={slots.length === 0}>
+      <details open={isOpen}>
         <summary>{planMakeTexts.grid}</summary>
         <GridForm {...{ zones, below, taken, warehouseId, onProposed }} onStored={onSaved} />
       </details>
