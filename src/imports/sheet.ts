@@ -142,10 +142,12 @@ async function sheetOf(
   let written: string[] | undefined
   let columns: (string | undefined)[] = []
   let headerLine = 0
+  let isBroken = false
   const rows: Row[] = []
   for await (const record of from) {
     if ('fault' in record) {
       problems.add(record.line, null, record.fault)
+      isBroken = true
       break
     }
     const { line, cells } = record
@@ -170,7 +172,8 @@ async function sheetOf(
     rows.push({ line, cells: rowOf(columns, cells) })
   }
   if (!written) {
-    problems.add(1, null, 'the list is empty; its first line names the columns')
+    // A short list is parsed as one: with a fault in it not even its first line comes.
+    if (!isBroken) problems.add(1, null, 'the list is empty; its first line names the columns')
     return undefined
   }
   // Columns without a name are ignored: spreadsheets often export some.

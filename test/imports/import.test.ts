@@ -116,6 +116,12 @@ const wrongLists: { what: string; kind: ListKind; list: string | Buffer; says: [
     says: [[3, null, /never closed/]],
   },
   {
+    what: 'a quote inside of a cell',
+    kind: 'assets',
+    list: 'asset_id,type\nP,pallet\nQ"1,box\n',
+    says: [[3, null, /inside of a cell/]],
+  },
+  {
     what: 'a barcode that became a number',
     kind: 'assets',
     list: 'asset_id;type\n3,40123E+17;pallet\n',
