@@ -76,3 +76,25 @@ t.test(
     t.same(await page.evaluate('pressed'), [])
   },
 )
+
+t.test('a field that takes the focus in the middle of a scan keeps nothing of it', inBrowser, async (t) => {
+  const { gateway, url } = await place(t)
+  await furnish(gateway, ['A-01'])
+  const { page } = await open(t, browser, `${url}training`)
+  await page.getByRole('button', { name: 'Verify' }).click()
+  const field = page.getByLabel('Scan or type a code')
+  const pallet = page.locator('.scan-steps li').first()
+  await field.fill('=1+1')
+  const scanner = await scannerAt(page)
+  for (const lateAfter of [3, 7]) {
+    const code = `Q-${lateAfter}-99-99`
+    await page.evaluate(`
+      document.activeElement?.blur()
+      addEventListener('keyup', () => setTimeout(() => document.querySelector('.scan-entry input').focus(), 20), { once: true })
+    `)
+    await scanner.scan(code, { lateAfter })
+    await pallet.getByText(code, { exact: true }).waitFor()
+    t.equal(await field.inputValue(), '=1+1', `${code}: what was typed is still there, and nothing else`)
+    await page.getByRole('button', { name: `Clear ${code}` }).click()
+  }
+})

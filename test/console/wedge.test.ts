@@ -146,6 +146,20 @@ t.test('a modifier in the middle of a scan belongs to it, and one that a person 
   t.end()
 })
 
+t.test('a trigger that is held while its scanner writes belongs to the scan, and alone it is nothing', (t) => {
+  const desk = new Desk()
+  t.same(desk.press('Unidentified', 1000), { kind: 'other' })
+  desk.type('P-47', 4)
+  t.same(desk.press('Unidentified', 4, { repeat: true }), { kind: 'more' })
+  t.same(desk.press('Unidentified', 4), { kind: 'more' })
+  desk.type('11-A', 4)
+  t.same(desk.press('Unidentified', 4), { kind: 'more' })
+  desk.silence(60)
+  t.same(desk.scans, ['P-4711-A'])
+  t.same(desk.press('Unidentified', 60), { kind: 'other' })
+  t.end()
+})
+
 t.test('ten scans a second: none is lost, doubled or run into the next', (t) => {
   const desk = new Desk()
   const codes = Array.from({ length: 200 }, (_, n) => `PALLET-${String(n).padStart(5, '0')}`)

@@ -40,6 +40,36 @@ class HeldKeys {
   }
 }
 
+/** The fields that the keys of a run are written into, as they were: more than one when the focus moves in the middle of a scan. */
+class WrittenFields {
+  #before: Before[] = []
+  #hasFirst = false
+
+  /** Whether the run began in a field. */
+  get hasFirst(): boolean {
+    return this.#hasFirst
+  }
+
+  /** Notes where the first key goes to; undefined: to no field. */
+  begin(field: Field | undefined): void {
+    this.#before = []
+    this.#hasFirst = field !== undefined
+    this.goOn(field)
+  }
+
+  /** Notes where a further key goes to. */
+  goOn(field: Field | undefined): void {
+    if (field && this.#before.every((one) => one.field !== field)) this.#before.push({ field, ...selectionOf(field) })
+  }
+
+  /** Takes out what was written, and forgets the fields. */
+  putBack(): void {
+    const before = this.#before
+    this.begin(undefined)
+    for (const one of before) putBack(one)
+  }
+}
+
 function holdBack(event: KeyboardEvent): void {
   event.preventDefault()
   event.stopImmediatePropagation()
@@ -52,13 +82,13 @@ function holdBack(event: KeyboardEvent): void {
  */
 export function listenForScans(onScan: (code: string) => void): () => void {
   let state = atRest
-  let before: Before | undefined
+  const written = new WrittenFields()
   let timer = 0
   const held = new HeldKeys()
 
   /** Takes the code of a scanner without a suffix; in a field a suffix is needed. Returns whether there was one. */
   const takeSilent = (atMs: number): boolean => {
-    if (before) return false
+    if (written.hasFirst) return false
     const [next, reading] = afterSilence(state, atMs)
     if (reading.kind !== 'scan') return false
     state = next
@@ -70,8 +100,7 @@ export function listenForScans(onScan: (code: string) => void): () => void {
   }
   const scanned = (code: string) => {
     held.drop()
-    if (before) putBack(before)
-    before = undefined
+    written.putBack()
     onScan(code)
   }
   const take = (event: KeyboardEvent, reading: Reading) => {
@@ -80,15 +109,16 @@ export function listenForScans(onScan: (code: string) => void): () => void {
     if (reading.kind === 'other') return held.sendOn()
     if (reading.kind === 'first') {
       held.sendOn()
-      before = field && { field, ...selectionOf(field) }
+      written.begin(field)
     }
+    if (reading.kind === 'more') written.goOn(field)
     if (reading.kind === 'scan' || reading.kind === 'echo') holdBack(event)
     else if (!field && event.type === 'keydown' && (reading.kind === 'more' || isPlain(event))) {
       held.hold(event)
     }
     if (reading.kind === 'scan') scanned(reading.code)
     else if (reading.kind !== 'echo') {
-      const mayBeCode = !before && state.run.length >= fewestWithoutSuffix
+      const mayBeCode = !written.hasFirst && state.run.length >= fewestWithoutSuffix
       timer = window.setTimeout(silent, mayBeCode ? latestKeyMs : longestGapMs + 10)
     }
   }

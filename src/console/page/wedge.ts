@@ -59,11 +59,10 @@ const byCtrl: Readonly<Record<string, string>> = { ']': GS, j: 'Enter', m: 'Ente
 /** Takes a key that went down; returns the new state and what the key is. */
 export function pressed(state: WedgeState, press: KeyPress): readonly [WedgeState, Reading] {
   if (press.key === 'Alt') return [{ ...state, altDigits: '' }, { kind: isRunning(state, press) ? 'more' : 'other' }]
-  // Modifiers say nothing by themselves; a scanner presses them in the middle of a code, such as for a capital letter.
-  if (['Shift', 'Control', 'AltGraph', 'CapsLock', 'NumLock'].includes(press.key))
+  // Modifiers say nothing by themselves; a scanner presses them in the middle of a code, such as for a capital letter. Nor does the trigger
+  // of a handheld, which has no name and repeats while it is held, and a text that comes by an input method arrives without keys.
+  if (['Shift', 'Control', 'AltGraph', 'CapsLock', 'NumLock', 'Unidentified', 'Process'].includes(press.key))
     return [state, { kind: isRunning(state, press) ? 'more' : 'other' }]
-  // A text that comes by an input method arrives without keys.
-  if (['Unidentified', 'Process'].includes(press.key)) return [state, { kind: 'other' }]
   // A held key is no scan; some systems report it in the middle of one.
   if (press.repeat) return isRunning(state, press) ? [state, { kind: 'more' }] : rest(state)
   if (state.altDigits !== undefined && press.altKey) return inAltCode(state, state.altDigits, press)
