@@ -77,7 +77,7 @@ export function composeVideo(
     clockIsTrusted: () => storage.clockSync.isTrusted(),
     hasLeftovers: () => hasLeftovers(clipsFolder),
     gaps: new GapKeeper({ work, clock, logger: log, ledger: gapLedger }),
-    zoneOf,
+    ...{ zoneOf, seesWarehouse: (caller, warehouseId) => warehouse.isVisible(caller, warehouseId) },
   })
   const cameraClocks = new CameraClocks({
     ...{ work, clock, logger: log, configured },

@@ -20,6 +20,8 @@ type CameraViewsNeeds = {
   readonly reports: LatestReports
   readonly health: CameraHealthBook
   readonly copies: DetectionCopies
+  /** Whether the caller may see a warehouse. */
+  readonly seesWarehouse: (caller: Caller, warehouseId: number) => boolean
   /** When detection of a camera was started, by the wall clock; undefined while it is off. */
   readonly startedAtMs: (cctvId: number) => number | undefined
   /** Why the thread that reads the cameras does not run; undefined while it does. */
@@ -95,13 +97,16 @@ export class CameraViews {
     const area = mayControl(configured.names, caller, camera) ? { masks: copied(masks), zones: copied(zones) } : null
     const state = this.#stateOf(camera)
     const wanted = this.#needs.wanted.of(camera)
+    const warehouseId = camera.warehouseId ?? configured.site.warehouseId
+    // Who may see the camera need not know of its warehouse.
+    const isPlaced = this.#needs.seesWarehouse(caller, warehouseId)
     return {
       id: camera.id,
       name: camera.name,
       purpose: camera.purpose,
-      warehouseId: camera.warehouseId ?? configured.site.warehouseId,
-      zoneId: camera.zoneId,
-      slots: [...camera.slots],
+      warehouseId: isPlaced ? warehouseId : null,
+      zoneId: isPlaced ? camera.zoneId : null,
+      slots: isPlaced ? [...camera.slots] : [],
       enabled: camera.enabled,
       ...state,
       online: state.state === 'live',

@@ -33,7 +33,11 @@ export type MotionSettings = z.infer<typeof Settings>
 export const motionResultShape = {
   cctvId: rowId(),
   action: z.enum(['start', 'stop']),
-  running: z.boolean(),
+  running: z.boolean().openapi({ description: 'whether detection is wanted from now on' }),
+  reason: z.string().nullable().openapi({
+    description:
+      'why the camera does not watch, in words: it is switched off in the config, detection was stopped, or it is outside the recording hours; null: it is to watch. What is wrong with its stream is in its state.',
+  }),
   changed: z.boolean().openapi({ description: 'false: the camera was already in this state' }),
   settings: Settings,
 }
@@ -110,7 +114,10 @@ export const Camera = z
     id: rowId(),
     name: z.string(),
     purpose: z.string().nullable().openapi({ description: 'what it is for, as the config says' }),
-    warehouseId: rowId(),
+    warehouseId: rowId().nullable().openapi({
+      description:
+        'null for a caller who may see the camera and not its warehouse; then zoneId is null and slots is empty, too',
+    }),
     zoneId: rowId().nullable(),
     slots: z.array(z.string()),
     enabled: z.boolean(),

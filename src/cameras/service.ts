@@ -38,6 +38,8 @@ type CamerasServiceNeeds = {
   readonly films: EventFilms
   readonly link: CamerasLink
   readonly gaps: GapKeeper
+  /** Whether the caller may see a warehouse. */
+  readonly seesWarehouse: (caller: Caller, warehouseId: number) => boolean
   /** Time zone of a warehouse; UTC for one that is not there. */
   readonly zoneOf: (warehouseId: number) => string
   /** Whether the wall clock is right as far as is known. */
@@ -57,6 +59,7 @@ export class CamerasService {
   readonly #preRolls = new PreRollBook()
   readonly #waiting = new WaitingClips()
   readonly #settings: ThreadSettings
+  readonly #duties: CameraDuties
   readonly #views: CameraViews
   #clipWaits = () => {}
   #threadRuns = false
@@ -73,7 +76,8 @@ export class CamerasService {
     this.#startedMs = needs.clock.monotonic()
     this.#health = new CameraHealthBook(this.#startedMs)
     this.#cameraLog = new CameraLog(needs.logger)
-    const parts = { ...needs, duties: new CameraDuties(needs), reports: this.#reports, health: this.#health }
+    this.#duties = new CameraDuties(needs)
+    const parts = { ...needs, duties: this.#duties, reports: this.#reports, health: this.#health }
     const settings = new ThreadSettings(parts)
     this.#settings = settings
     this.#views = new CameraViews({
@@ -383,7 +387,9 @@ export class CamerasService {
     this.#settings.send(camera)
     if (action === 'start') this.#needs.link.send({ type: 'retry', cameraId: cctvId })
     const changed = canonicalJson(before) !== canonicalJson(after)
-    return { cctvId, action, running: after.running, changed, settings: after.settings }
+    const duty = this.#duties.of(camera)
+    const reason = duty.watches ? null : duty.detail
+    return { cctvId, action, running: after.running, reason, changed, settings: after.settings }
   }
 }
 

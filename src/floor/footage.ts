@@ -29,7 +29,7 @@ export function footageOf(watching: Watching, moment: Moment, windowSeconds: num
   const cameras = visible.map(({ id, name }) => ({
     cctvId: id,
     name,
-    ...ofCamera(watching.detections, id, moment.timestampMs, windowSeconds, caller),
+    ...ofCamera(watching, id, moment.timestampMs, windowSeconds, caller),
   }))
   const none: FootageReason = hidden > 0 ? 'camera_not_visible' : 'no_camera'
   return {
@@ -132,13 +132,7 @@ function lossOf(cameras: readonly CameraFootage[]): string | null {
   )
 }
 
-function ofCamera(
-  detections: Watching['detections'],
-  cctvId: number,
-  atMs: number,
-  windowSeconds: number,
-  caller: Caller,
-) {
+function ofCamera({ detections, gaps }: Watching, cctvId: number, atMs: number, windowSeconds: number, caller: Caller) {
   const windowMs = windowSeconds * 1000
   const span = { fromMs: atMs - windowMs - longestClipMs, toMs: atMs + windowMs + 1 }
   const near = detections
@@ -149,10 +143,10 @@ function ofCamera(
     .toSorted((a, b) => distance(a.detection, atMs) - distance(b.detection, atMs))
     .slice(0, mostClips)
   const isPending = detections.isRecording(cctvId, span.fromMs, span.toMs)
-  return {
-    clips,
-    reason: strongest([...near.map(reasonOf), ...(isPending ? ['pending' as const] : ['no_motion' as const])]),
-  }
+  // That nothing moved, only a camera can say that watched.
+  const unless = () =>
+    gaps.watchedAll(cctvId, { fromMs: atMs - windowMs, toMs: atMs + windowMs }) ? 'no_motion' : 'gap'
+  return { clips, reason: strongest([...near.map(reasonOf), isPending ? 'pending' : unless()]) }
 }
 
 const spanOf = ({ clipStart, clipEnd, timestamp }: DetectionEvent) => ({
@@ -180,7 +174,8 @@ function reasonOf({ clipStatus }: DetectionEvent): FootageReason | null {
   return (clipStatus as string) === 'recorded' ? null : (clipStatus as FootageReason)
 }
 
-const order = [null, 'pending', 'expired', 'lost', 'cooldown', 'no_motion'] as const
+/** Of several cameras, one that watched says more than one that did not. */
+const order = [null, 'pending', 'expired', 'lost', 'cooldown', 'no_motion', 'gap'] as const
 
 /** Returns the most informative reason; null when there is something to play. */
 function strongest(reasons: readonly (FootageReason | null)[]): FootageReason | null {

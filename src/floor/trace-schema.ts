@@ -46,6 +46,7 @@ export const footageReasons = [
   'camera_not_visible',
   'pending',
   'no_motion',
+  'gap',
   'cooldown',
   'lost',
   'expired',
@@ -68,7 +69,8 @@ const reason = () =>
     .openapi({
       description:
         'why there is no clip to play; null: there is one. no_camera: no camera covers the slot · camera_not_visible: one ' +
-        'does, but the caller may not see it · pending: still being recorded · no_motion: nothing moved · cooldown: no clip ' +
+        'does, but the caller may not see it · pending: still being recorded · no_motion: the camera watched all of this window, ' +
+        'and nothing moved · gap: it did not watch all of it, so something may have moved unseen · cooldown: no clip ' +
         'is cut so soon after the previous one · lost · expired: removed by retention',
     })
 

@@ -1,5 +1,6 @@
 import type { z } from '@hono/zod-openapi'
 import type { Context, MiddlewareHandler, ValidationTargets } from 'hono'
+import { AppError } from '../errors/index.ts'
 import type { AppEnv } from './context.ts'
 import { validationError } from './envelope.ts'
 
@@ -36,8 +37,20 @@ function checkOf(target: keyof ValidationTargets, schema: z.ZodType, read: (c: C
     const value = read(c)
     const parsed = schema.safeParse(value)
     if (!parsed.success) throw validationError(parsed.error.issues, value)
+    if (target === 'query') demandTime(parsed.data)
     c.req.addValidatedData(target, parsed.data as object)
   }
+}
+
+/**
+ * Refuses a time that ends before it begins: an empty list of gaps or events would look as if there had been none. A moment, from and
+ * to alike, is left to the operation.
+ */
+function demandTime(query: unknown): void {
+  if (typeof query !== 'object' || query === null || !('from' in query && 'to' in query)) return
+  const { from, to } = query
+  if (typeof from === 'number' && typeof to === 'number' && to < from)
+    throw AppError.field('to', 'must not be earlier than from')
 }
 
 /** A parameter that was sent several times is a list. */

@@ -127,6 +127,43 @@ t.test('a body out of range starts and stops nothing', async (t) => {
   t.same(await status(), before)
 })
 
+t.test('a time that ends before it begins is refused: an empty list would say that there was nothing', async (t) => {
+  const gateway = await open(t)
+  const [early, late] = ['2026-03-02T07:00:00Z', '2026-03-02T07:10:00Z']
+  const lists = [
+    'iot/cctv/7/gaps',
+    'iot/detection-events',
+    'whms/events',
+    'governance/audit',
+    'whms/transport-units',
+    'iot/scale-readings',
+  ]
+  for (const path of ['iot/cctv/7/watched', 'iot/cctv/7/scores', ...lists]) {
+    const answer = await gateway.ask('GET', `/api/${path}?from=${late}&to=${early}`, { by: people.ada })
+    refused(t, answer, [400], path)
+    t.match(answer.text, /"path":"to"/, path)
+  }
+  for (const path of lists) {
+    t.equal((await gateway.ask('GET', `/api/${path}?from=${early}&to=${early}`, { by: people.ada })).status, 200, path)
+  }
+})
+
+t.test('a start of a camera that is not to watch says why it does not', async (t) => {
+  const config = {
+    cameras: [
+      { ...cameras[0], enabled: false },
+      { ...cameras[0], id: 8, recordingHours: ['Sa 03:00-04:00'] },
+    ],
+  }
+  const gateway = await testGateway({ config })
+  t.teardown(() => gateway.end())
+  const act = async (cctvId: number, what: string) =>
+    (await gateway.ask('POST', action, { by, body: { cctvId, action: what } })).body
+  t.match(await act(7, 'start'), { running: false, reason: 'The camera is switched off in the config.' })
+  t.match(await act(8, 'start'), { running: true, reason: /^It is outside the recording hours/ })
+  t.match(await act(8, 'stop'), { running: false, reason: 'Detection was stopped through the API.' })
+})
+
 t.test('masks and zones out of range are refused', async (t) => {
   const gateway = await open(t)
   const corner = { x: 0, y: 0 }

@@ -285,10 +285,14 @@ t.test('a scan that comes too late for its film, of a camera that watched, says 
   gateway.clock.advance(300_000)
   const id = await remove(made, 'A', 60_000)
   t.strictSame(made.orders, [])
-  const notKept = { clips: [], pending: [], gaps: [], reason: 'not_kept' }
+  const notKept = { clips: [], pending: [], gaps: [], reason: 'not_kept', watching: [{ reason: 'no_motion' }] }
   t.match(await footage(made, id), { ...notKept, detail: /^The event was recorded 60 s after its moment, .*history/ })
   const early = await remove(made, 'A', 305_000)
-  t.match(await footage(made, early), { reason: 'gap', detail: /had no camera/ }, 'the camera was not there yet')
+  t.match(
+    await footage(made, early),
+    { reason: 'gap', detail: /had no camera/, watching: [{ reason: 'gap' }] },
+    'the camera was not there yet',
+  )
 })
 
 t.test('a film that could not be made says why, and its row is in the log', async (t) => {

@@ -328,7 +328,7 @@ t.test('why there is no footage is said', async (t) => {
     (await get(gateway, `events/${event.id}/footage`, by)).body
   t.match(await footage(nowhere), { cameras: { length: 0 }, reason: 'no_camera' })
   t.match(await footage(inB), { cameras: { length: 0 }, reason: 'camera_not_visible' }, 'and nothing of whose it is')
-  t.match(await footage(inB, people.olga), { cameras: [8], watching: [{ reason: 'no_motion' }], reason: 'gap' })
+  t.match(await footage(inB, people.olga), { cameras: [8], watching: [{ reason: 'gap' }], reason: 'gap' })
   const fired = (detectionId: number, withClip: boolean): FromCameras => {
     const { motionAt, score, sceneChange } = clip(detectionId, 1, 2) as Extract<FromCameras, { type: 'clipClosed' }>
     return { type: 'motionFired', cameraId: 7, detectionId, motionAt, score, sceneChange, clip: withClip }

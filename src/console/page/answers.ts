@@ -146,7 +146,8 @@ export type Camera = {
 /** A camera as it is listed. */
 export type ListedCamera = Camera & {
   readonly purpose: string | null
-  readonly warehouseId: number
+  /** Null when the caller may not see it. */
+  readonly warehouseId: number | null
   readonly slots: readonly string[]
   readonly scene: { readonly state: string; readonly forSeconds: number } | null
   /** Why motion cannot be found though pictures come. */

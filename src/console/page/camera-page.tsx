@@ -144,7 +144,7 @@ async function load(caller: SignedIn): Promise<Loaded> {
   const found = await Promise.all(cameras.filter(({ online }) => !online).map(({ id }) => newestGap(id)))
   const gaps = new Map(found.flatMap((gap) => (gap ? [[gap.cctvId, gap]] : [])))
   const zones = new Map(warehouses.data.map(({ id, timezone }) => [id, timezone]))
-  const around = { gaps, alerts: alerts.data, zoneOf: ({ warehouseId }: ListedCamera) => zones.get(warehouseId) }
+  const around = { gaps, alerts: alerts.data, zoneOf: ({ warehouseId }: ListedCamera) => zones.get(warehouseId ?? 0) }
   return { cameras, around, exports }
 }
 
