@@ -1,5 +1,6 @@
-import { printedPagePolicy } from '../http/index.ts'
+import { type PageLanguage, printedPagePolicy } from '../http/index.ts'
 import type { Notice } from './notice.ts'
+import { noticeTexts } from './notice-texts.ts'
 
 const style = `
 @page { size: A4; margin: 14mm }
@@ -20,45 +21,51 @@ footer { padding-top: 4mm; font-size: 10pt }
 
 export const noticePolicy = printedPagePolicy(style)
 
-const camera = `<svg viewBox="0 0 100 100" role="img" aria-label="Camera"><rect width="100" height="100" rx="10"/>
+const signOf = (
+  name: string,
+) => `<svg viewBox="0 0 100 100" role="img" aria-label="${name}"><rect width="100" height="100" rx="10"/>
 <g fill="#fff"><path d="M14 30l50-12 6 24-50 12z"/><path d="M73 24l12-1 4 14-12 5z"/><path d="M36 55l9-2 6 16h23v9H44z"/><path d="M76 62h8v24h-8z"/></g></svg>`
 
 /** Returns the sign for the door: one page of HTML for a sheet of A4, without a script and without other files. */
-export function noticePage(notice: Notice): string {
+export function noticePage(notice: Notice, language: PageLanguage): string {
   const { who, why, legalBasis, when, howLong, whom, sound, rights, issuedAt } = notice
+  const words = noticeTexts[language]
+  const { rows: titles } = words
+  const stated = (title: string, value: string) => row(title, value, '')
+  const needed = (title: string, value: string | null, key: string) => row(title, value, words.notStated(key))
   const rows = [
-    row('Responsible', who, 'privacy.controller'),
-    row('Purpose', why, 'purpose of the camera'),
-    ...(legalBasis === null ? [] : [row('Legal basis', legalBasis, '')]),
-    row('When', when, ''),
-    row('Kept for', howLong, ''),
-    row('Sound', sound, ''),
-    row('Questions', whom, 'privacy.contact'),
-    row('Your rights', rights, ''),
+    needed(titles.who, who, 'privacy.controller'),
+    needed(titles.why, why, words.purposeKey),
+    ...(legalBasis === null ? [] : [stated(titles.legalBasis, legalBasis)]),
+    stated(titles.when, when),
+    stated(titles.howLong, howLong),
+    stated(titles.sound, sound),
+    needed(titles.whom, whom, 'privacy.contact'),
+    stated(titles.rights, rights),
   ]
   return `<!doctype html>
-<html lang="en">
+<html lang="${language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<title>Video surveillance: ${escaped(notice.camera)}</title>
+<title>${words.title}: ${escaped(notice.camera)}</title>
 <style>${style}</style>
 </head>
 <body>
-<header>${camera}<div><h1>Video surveillance</h1><p>${escaped(notice.camera)}<br>${escaped(notice.site)}</p></div></header>
-<dl>
+<header>${signOf(words.camera)}<div><h1>${words.title}</h1><p>${escaped(notice.camera)}<br>${escaped(notice.site)}</p></div></header>
+<main><dl>
 ${rows.join('\n')}
-</dl>
-<footer>Issued ${issuedAt.slice(0, 10)} · camera ${notice.cctvId}</footer>
+</dl></main>
+<footer>${words.issued(issuedAt.slice(0, 10), notice.cctvId)}</footer>
 </body>
 </html>
 `
 }
 
 /** A row whose value is missing says so: a sign with a blank line would look complete. */
-function row(title: string, value: string | null, key: string): string {
+function row(title: string, value: string | null, missing: string): string {
   if (value !== null) return `<div><dt>${title}</dt><dd>${escaped(value)}</dd></div>`
-  return `<div class="missing"><dt>${title}</dt><dd>Not stated yet. The administrator has to set “${escaped(key)}” in the configuration.</dd></div>`
+  return `<div class="missing"><dt>${title}</dt><dd>${escaped(missing)}</dd></div>`
 }
 
 const entities: Readonly<Record<string, string>> = {

@@ -1,4 +1,6 @@
+import type { PageLanguage } from '../http/index.ts'
 import { isoTime } from '../platform/index.ts'
+import { noticeTexts } from './notice-texts.ts'
 
 /** What the config says of a camera and of who is responsible for it. */
 export type NoticeFacts = {
@@ -44,12 +46,9 @@ export type Notice = {
   readonly missing: readonly string[]
 }
 
-const sound = 'No sound is recorded.'
-const rights =
-  'You can ask to see what was recorded of you, to have it erased or its use restricted, you can object to the recording, and you can complain to a data protection authority.'
-
-/** Makes the notice of a camera. */
-export function noticeOf(facts: NoticeFacts): Notice {
+/** Makes the notice of a camera. What the config says stays as it is written there. */
+export function noticeOf(facts: NoticeFacts, language: PageLanguage): Notice {
+  const { sound, rights } = noticeTexts[language]
   const { cctvId, camera, site, controller, contact, legalBasis, purpose, retentionDays } = facts
   const missing = [
     ...(controller === null ? ['privacy.controller'] : []),
@@ -58,28 +57,24 @@ export function noticeOf(facts: NoticeFacts): Notice {
   ]
   return {
     ...{ cctvId, camera, site, who: controller, why: purpose, legalBasis, whom: contact },
-    when: whenWords(facts),
-    howLong: howLongWords(facts),
+    when: whenWords(facts, language),
+    howLong: howLongWords(facts, language),
     ...{ retentionDays, sound, rights, issuedAt: isoTime(facts.issuedAtMs), missing },
   }
 }
 
-function whenWords({ hours, timezone, continuousHours, filmsEvents }: NoticeFacts): string {
+function whenWords({ hours, timezone, continuousHours, filmsEvents }: NoticeFacts, language: PageLanguage): string {
+  const words = noticeTexts[language]
   const zone = timezone === null ? '' : ` (${timezone})`
-  const time = hours.length === 0 ? 'Day and night' : `${hours.join(', ')}${zone}`
-  const moments = filmsEvents
-    ? 'when something moves, and when goods in front of it are booked'
-    : 'when something moves'
-  const what = continuousHours > 0 ? 'all the time' : moments
-  return `${time}; pictures are recorded ${what}.`
+  const time = hours.length === 0 ? words.always : `${words.hours(hours.join(', '))}${zone}`
+  const moments = filmsEvents ? words.onMotionAndEvents : words.onMotion
+  return `${time}; ${continuousHours > 0 ? words.allTheTime : moments}.`
 }
 
 /** Continuous video stays for its hours, whatever the age at which clips go. Copies elsewhere are out of the gateway's reach. */
-function howLongWords({ retentionDays, continuousHours, copiesAt }: NoticeFacts): string {
+function howLongWords({ retentionDays, continuousHours, copiesAt }: NoticeFacts, language: PageLanguage): string {
+  const words = noticeTexts[language]
   const days = Math.max(retentionDays, Math.ceil(continuousHours / 24))
-  const time = days === 1 ? '1 day' : `${days} days`
-  const kept = days === 0 ? 'Recordings are deleted at once' : `Recordings are deleted after ${time} at the latest`
-  const here = `${kept}; longer only while they are needed to clear up an incident.`
-  if (copiesAt === null) return here
-  return `${here} Copies are stored at ${copiesAt}; they are not deleted by this system: ask how long they stay there.`
+  const here = `${words.keptDays(days)}; ${words.longer}`
+  return copiesAt === null ? here : `${here} ${words.copies(copiesAt)}`
 }

@@ -2,7 +2,7 @@ import type { ConfiguredCameras } from '../cameras/index.ts'
 import type { Config } from '../config/index.ts'
 import type { UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
-import type { Caller } from '../http/index.ts'
+import type { Caller, PageLanguage } from '../http/index.ts'
 import type { Clock } from '../platform/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
 import { type Notice, noticeOf } from './notice.ts'
@@ -25,13 +25,13 @@ export class Notices {
     this.#needs = needs
   }
 
-  /** Returns the notice of a camera. Throws NOT_FOUND, also for a camera that the caller may not see. */
-  notice(cctvId: number | undefined, caller: Caller): Notice {
+  /** Returns the notice of a camera in this language. Throws NOT_FOUND, also for a camera that the caller may not see. */
+  notice(cctvId: number | undefined, caller: Caller, language: PageLanguage): Notice {
     if (cctvId === undefined) throw AppError.notFound('Camera')
     const { work, clock, cameras, warehouse, uploadsClips } = this.#needs
     const { privacy, retention, site, storage } = this.#needs.config()
     const camera = cameras.visible(cctvId, caller)
-    return noticeOf({
+    const facts = {
       cctvId,
       camera: camera.name,
       site: site.id,
@@ -46,6 +46,7 @@ export class Notices {
       filmsEvents: camera.slots.length > 0,
       copiesAt: storage.upload && uploadsClips(cctvId) ? new URL(storage.upload.instance).host : null,
       issuedAtMs: clock.now(),
-    })
+    }
+    return noticeOf(facts, language)
   }
 }

@@ -1,5 +1,14 @@
 import { z } from '@hono/zod-openapi'
-import { type Api, numericPath, operation, rawAnswer, resource, sendResource } from '../http/index.ts'
+import {
+  type Api,
+  numericPath,
+  operation,
+  pageLanguage,
+  pageLanguages,
+  rawAnswer,
+  resource,
+  sendResource,
+} from '../http/index.ts'
 import { exportRoutes, redactionRoutes } from './clip-routes.ts'
 import type { Exports } from './exports.ts'
 import { noticePage, noticePolicy } from './notice-page.ts'
@@ -18,8 +27,17 @@ const getNotice = operation({
   tag,
   summary: 'The sign for the door of a room with a camera: who, why, how long, and whom to ask',
   description:
-    'A page of HTML for one sheet of A4; JSON with `format=json` or an Accept header that names JSON. What the config does not state is marked, and listed in `missing`.',
-  input: { params: idParam, query: z.object({ format: z.enum(['html', 'json']).optional() }) },
+    'A page of HTML for one sheet of A4; JSON with `format=json` or an Accept header that names JSON. What the config does not state is marked, and listed in `missing`. In English or German; what the config states stays in its language.',
+  input: {
+    params: idParam,
+    query: z.object({
+      format: z.enum(['html', 'json']).optional(),
+      language: z
+        .enum(pageLanguages)
+        .optional()
+        .openapi({ description: 'default: en; of the page by Accept-Language, else en' }),
+    }),
+  },
   success: {
     200: {
       description: 'The notice',
@@ -35,13 +53,17 @@ export function privacyRoutes(api: Api, { notices, redactions, clipExports }: Pr
   redactionRoutes(api, redactions)
   exportRoutes(api, clipExports)
   api.openapi(getNotice, (c) => {
-    const notice = notices.notice(numericPath(c.req.valid('param').id), c.get('caller'))
-    c.header('Vary', 'Accept')
-    if ((c.req.valid('query').format ?? preferred(c.req.header('accept'))) === 'json') {
+    const { format = preferred(c.req.header('accept')), language: asked = 'en' } = c.req.valid('query')
+    // A program gets the same sentences whatever its HTTP client accepts.
+    const language = format === 'json' ? asked : pageLanguage(c)
+    const notice = notices.notice(numericPath(c.req.valid('param').id), c.get('caller'), language)
+    c.header('Vary', 'Accept, Accept-Language')
+    c.header('Content-Language', language)
+    if (format === 'json') {
       return sendResource(c, { ...notice, missing: [...notice.missing] })
     }
     c.header('Content-Security-Policy', noticePolicy)
-    return rawAnswer(c.html(noticePage(notice)) as Response)
+    return rawAnswer(c.html(noticePage(notice, language)) as Response)
   })
 }
 

@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { inBrowser, launchBrowser, open, place } from '../support/browser.ts'
+import { violations } from '../support/axe.ts'
+import { inBrowser, launchBrowser, open, place, signIn } from '../support/browser.ts'
 import { people, signedIn, testGateway } from '../support/gateway.ts'
 
 const address = '/api/iot/cctv/7/notice'
@@ -115,6 +116,30 @@ t.test('the notice is seen by whoever sees the camera, and is 404 for all others
   t.equal(hidden.body.error.message, unknown.body.error.message)
 })
 
+t.test('the notice is in German for who asks for it, with the days of the week; programs get English', async (t) => {
+  const cameras = [{ ...camera, recordingHours: ['Tu-Su 06:00-22:00'], retentionDays: 1 }]
+  const gateway = await testGateway({ config: { ...full, cameras } })
+  t.teardown(() => gateway.end())
+  const get = (query: string, headers: Record<string, string>) =>
+    gateway.ask('GET', `${address}${query}`, { by: people.vera, headers })
+  const asked = await get('?language=de', {})
+  t.match(asked.text, '<html lang="de">')
+  t.match(asked.text, '<h1>Videoüberwachung</h1>')
+  t.match(asked.text, /Di-So 06:00-22:00 \(UTC\); Bilder werden aufgezeichnet, wenn sich etwas bewegt\./)
+  t.match(asked.text, 'spätestens nach 1 Tag gelöscht')
+  t.match(asked.text, full.privacy.controller, 'what the config says stays as it is')
+  t.match(asked.text, 'Die Verwaltung muss „purpose der Kamera“ in der Konfiguration setzen.')
+  t.notMatch(asked.text, /\b(the|are|Not stated|Purpose)\b/)
+  t.equal(asked.headers.get('content-language'), 'de')
+  t.match(asked.headers.get('vary'), 'Accept-Language')
+  const liked = { 'Accept-Language': 'de-AT, en;q=0.5' }
+  t.match((await get('', liked)).text, '<h1>Videoüberwachung</h1>')
+  t.match((await get('?language=en', liked)).text, '<h1>Video surveillance</h1>')
+  t.match((await get('?format=json', liked)).body, { sound: 'No sound is recorded.' })
+  t.match((await get('?format=json&language=de', {})).body, { sound: 'Es wird kein Ton aufgezeichnet.' })
+  t.match(await get('?language=fr', {}), { status: 400 })
+})
+
 const browser = await launchBrowser()
 t.teardown(() => browser?.close())
 
@@ -129,5 +154,19 @@ t.test('the printed notice is one sheet of A4, with its style and without a faul
   const pdf = await page.pdf({ format: 'A4', preferCSSPageSize: true })
   t.equal(pdf.toString('latin1').match(/\/Type\s*\/Page\b/g)?.length, 1, 'one page')
   if (process.env['SCREENSHOT']) await page.screenshot({ path: process.env['SCREENSHOT'], fullPage: true })
+  await page.goto(`${url}api/iot/cctv/7/notice?language=de`)
+  t.equal(await page.getByRole('heading', { level: 1 }).innerText(), 'Videoüberwachung')
+  const german = await page.pdf({ format: 'A4', preferCSSPageSize: true })
+  t.equal(german.toString('latin1').match(/\/Type\s*\/Page\b/g)?.length, 1, 'one page in German too')
+  t.same(await violations(page), [])
   t.strictSame(faults, [])
+})
+
+t.test('the console opens the notice in its language', inBrowser, async (t) => {
+  const { url } = await place(t, full)
+  const { page } = await open(t, browser, `${url}cameras/7`, { locale: 'de-DE' })
+  await signIn(page, 'vera')
+  const paper = page.context().waitForEvent('page')
+  await page.locator('a[href*="/notice"]').click()
+  await (await paper).getByRole('heading', { name: 'Videoüberwachung' }).waitFor()
 })

@@ -14,6 +14,7 @@ import {
   readExports,
   WaitingExports,
 } from './clip-exports.tsx'
+import { language } from './language.ts'
 import { LiveView } from './live-view.tsx'
 import { texts } from './texts.ts'
 import { TroubleStrip } from './trouble-strip.tsx'
@@ -107,7 +108,12 @@ const OneCamera = ({ camera, around, exports, caller, onAct, onHandedOut }: OneP
       </p>
       <CameraAlerts camera={camera} around={around} caller={caller} onAct={onAct} />
       <p>
-        <a class="button" href={`/api/iot/cctv/${camera.id}/notice`} target="_blank" rel="noopener">
+        <a
+          class="button"
+          href={`/api/iot/cctv/${camera.id}/notice?language=${language}`}
+          target="_blank"
+          rel="noopener"
+        >
           {words.notice}
         </a>
       </p>
