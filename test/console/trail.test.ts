@@ -8,9 +8,11 @@ import { type AuditEntry, actionWords, changesOf, queryOf, whoWords } from '../.
 import { viewsFor } from '../../src/console/page/views.ts'
 import { databaseFile } from '../../src/database/index.ts'
 import { auditEntities } from '../../src/governance/sight.ts'
+import { violations } from '../support/axe.ts'
 import { inBrowser, launchBrowser, open, type Place, place, signIn } from '../support/browser.ts'
 import { cheapHash, furnish, people } from '../support/gateway.ts'
 import { lookAt } from '../support/look.ts'
+import { screens } from '../support/screens.ts'
 
 t.setTimeout(240_000)
 
@@ -141,6 +143,33 @@ t.test('the trail is narrowed in the address, goes on by pages, and keeps what w
   await page.getByText(/Not up to date: /).waitFor()
   t.equal(await page.getByLabel('Person').inputValue(), 'ada')
 })
+
+t.test(
+  'on a phone the newest entry is on the first screen, and the filter says what it hides',
+  inBrowser,
+  async (t) => {
+    const { url } = await box(t)
+    const { page } = await open(t, browser, `${url}audit`, screens.handheld)
+    await signIn(page, 'sven')
+    await page.getByText(/The newest 50 of \d+ entries\./).waitFor()
+    const { height } = screens.handheld.viewport
+    const newest = await page.locator('.box-list > li').first().boundingBox()
+    t.ok(newest && newest.y + newest.height < height, `it ends above the edge: ${JSON.stringify(newest)}`)
+    t.equal(await page.getByLabel('Person').isVisible(), false)
+    await page.getByRole('heading', { name: 'Narrow it down' }).click()
+    await page.getByLabel('Person').fill('ada')
+    await page.getByLabel('Kind of thing').selectOption('slot')
+    await page.getByRole('button', { name: 'Show', exact: true }).click()
+    await page.getByText('The newest 50 of 55 entries.').waitFor()
+    await page.getByText('2 filters are set').waitFor()
+    t.equal(await page.getByLabel('Person').isVisible(), false, 'what was found is on the screen')
+    t.same(await violations(page), [])
+    await page.getByRole('heading', { name: 'Narrow it down' }).click()
+    t.equal(await page.getByLabel('Person').inputValue(), 'ada')
+    t.same(await violations(page), [])
+    t.equal(await page.evaluate('document.documentElement.scrollWidth'), 360, 'not sideways')
+  },
+)
 
 t.test('on a German page what the gateway wrote is marked as English', inBrowser, async (t) => {
   const { url } = await box(t)

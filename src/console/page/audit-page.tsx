@@ -129,8 +129,11 @@ const Narrow = ({ filter, isNarrowed }: { filter: AuditFilter; isNarrowed: boole
     if (!isTurned) go(addressOf(form))
   }
   return (
-    <section class="card goods-form" aria-labelledby="audit-narrow">
-      <h2 id="audit-narrow">{words.narrow}</h2>
+    <details class="card goods-form" open={hasRoom()}>
+      <summary>
+        <h2>{words.narrow}</h2>
+        {isNarrowed ? <span class="chip">{words.narrowed(Object.values(filter).filter(Boolean).length)}</span> : null}
+      </summary>
       <form onSubmit={show} data-filter>
         <Field
           id="audit-operator"
@@ -179,9 +182,12 @@ const Narrow = ({ filter, isNarrowed }: { filter: AuditFilter; isNarrowed: boole
           ) : null}
         </p>
       </form>
-    </section>
+    </details>
   )
 }
+
+/** Six fields, one below the other, are more than the screen of a phone. */
+const hasRoom = () => matchMedia('(min-width: 600px)').matches
 
 /** Views that have a page for one thing, by the kind of thing. */
 const pages: Partial<Record<AuditEntry['entity'], ViewName>> = {

@@ -12,6 +12,7 @@ const english = {
           ? `The newest ${numberWords(shown)} of ${countOf(total, 'entry', 'entries')}.`
           : `${countOf(total, 'entry', 'entries')}, newest first.`,
   narrow: 'Narrow it down',
+  narrowed: (n: number) => countOf(n, 'filter is set', 'filters are set'),
   person: 'Person',
   personHint: 'A name as it is written in the trail. Who acted, or for whom.',
   thing: 'Kind of thing',
@@ -230,6 +231,7 @@ const german: typeof english = {
           ? `Die neuesten ${numberWords(shown)} von ${numberWords(total)} Einträgen.`
           : `${countOf(total, 'Eintrag', 'Einträge')}, neueste zuerst.`,
   narrow: 'Eingrenzen',
+  narrowed: (n) => countOf(n, 'Filter gesetzt', 'Filter gesetzt'),
   person: 'Person',
   personHint: 'Ein Name, wie er im Protokoll steht. Wer handelte, oder für wen.',
   thing: 'Art der Sache',
