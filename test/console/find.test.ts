@@ -401,3 +401,29 @@ t.test('a German operator sees the incidents without packages, and a viewer none
   t.notOk(asked.includes('/api/governance/incidents'), 'what a viewer may not read is not asked for')
   t.same([...german.faults, ...seen.faults], [])
 })
+
+/** Two films of one camera, in place of what the gateway answers. */
+const twoFilms = {
+  ...{ watching: [], gaps: [], reason: null, detail: null },
+  clips: [
+    { detectionId: 1, cctvId: 7, from: '2026-03-02T07:00:05.000Z', to: '2026-03-02T07:00:25.000Z', url: '/a' },
+    { detectionId: 2, cctvId: 7, from: '2026-03-02T07:00:21.000Z', to: '2026-03-02T07:01:02.000Z', url: '/b' },
+  ],
+}
+
+t.test('two films of one camera are told apart by their times, in the zone of the hall', inBrowser, async (t) => {
+  const at = await place(t)
+  await story(at)
+  for (const [locale, span, other] of [
+    ['en-GB', 'camera 7, 08:00:05 to 08:00:25', 'Camera 7, 08:00:21 to 08:01:02: the moment'],
+    ['de-DE', 'Kamera 7, 08:00:05 bis 08:00:25', 'Kamera 7, 08:00:21 bis 08:01:02: der Augenblick'],
+  ] as const) {
+    const { page } = await open(t, browser, at.url, { locale, timezoneId: 'America/New_York' })
+    await page.route('**/api/whms/events/*/footage', (route) => route.fulfill({ json: twoFilms }))
+    await page.goto(`${at.url}find/P-2`)
+    await signIn(page, 'sven')
+    const move = page.locator('.move').last()
+    await move.getByLabel(span).waitFor()
+    await move.getByText(other).waitFor()
+  }
+})

@@ -75,8 +75,9 @@ const english = {
   fullScreen: (photo: string) => `Photo, full screen: ${photo}`,
   photo: 'Photo',
   closePhoto: 'Close the photo',
-  film: (camera: number) => `Film of this move by camera ${camera}`,
-  filmOf: (camera: number) => `Camera ${camera}: the moment of this move, and around it`,
+  film: (camera: number, from: string, to: string) => `Film of this move by camera ${camera}, ${from} to ${to}`,
+  filmOf: (camera: number, from: string, to: string) =>
+    `Camera ${camera}, ${from} to ${to}: the moment of this move, and around it`,
   noMore: (why: string) => `More cannot be shown: ${why}.`,
   asOfThen: 'As of then',
   notInSlot: 'not in a slot',
@@ -158,8 +159,9 @@ const german: typeof english = {
   fullScreen: (photo) => `Foto im Vollbild: ${photo}`,
   photo: 'Foto',
   closePhoto: 'Foto schließen',
-  film: (camera) => `Film dieser Bewegung von Kamera ${camera}`,
-  filmOf: (camera) => `Kamera ${camera}: der Augenblick dieser Bewegung, mit davor und danach`,
+  film: (camera, from, to) => `Film dieser Bewegung von Kamera ${camera}, ${from} bis ${to}`,
+  filmOf: (camera, from, to) =>
+    `Kamera ${camera}, ${from} bis ${to}: der Augenblick dieser Bewegung, mit davor und danach`,
   noMore: (why) => `Mehr kann nicht gezeigt werden: ${why}.`,
   asOfThen: 'Stand von damals',
   notInSlot: 'auf keinem Stellplatz',

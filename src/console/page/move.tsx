@@ -13,7 +13,7 @@ import { Said } from './said.tsx'
 import { storyTexts } from './story-texts.ts'
 import { evidenceWords, spanWords, watchedWords, whyNoFilm } from './story-words.ts'
 import { Warnings } from './warnings.tsx'
-import { eventWords, exactTime } from './words.ts'
+import { eventWords, exactTime, formatted } from './words.ts'
 
 const iconOf: Record<string, IconName> = {
   PLACED: 'placed',
@@ -224,6 +224,9 @@ type FilmsProps = { footage: EventFootage; step: StoryStep; timeZone: string | u
 
 const Films = ({ footage, step: { event, slot }, timeZone }: FilmsProps) => {
   const why = whyNoFilm(footage, slot.slot_id, timeZone)
+  // A camera may have two films of a moment.
+  const clock = (iso: string) =>
+    formatted(Date.parse(iso), timeZone, { hour: '2-digit', minute: '2-digit', second: '2-digit' })
   return (
     <>
       {footage.clips.map((film) => (
@@ -233,11 +236,11 @@ const Films = ({ footage, step: { event, slot }, timeZone }: FilmsProps) => {
             controls
             playsinline
             preload="none"
-            aria-label={words.film(film.cctvId)}
+            aria-label={words.film(film.cctvId, clock(film.from), clock(film.to))}
             poster={`/api/iot/detection-events/${film.detectionId}/snapshot`}
             src={`${ownPath(film.url) ?? ''}#t=${Math.max(0, (Date.parse(event.timestamp) - Date.parse(film.from)) / 1000 - 2)}`}
           />
-          <figcaption class="muted">{words.filmOf(film.cctvId)}</figcaption>
+          <figcaption class="muted">{words.filmOf(film.cctvId, clock(film.from), clock(film.to))}</figcaption>
         </figure>
       ))}
       {why === undefined ? null : (
