@@ -369,3 +369,18 @@ t.test(
     t.same(await violations(page), [])
   },
 )
+
+t.test('the groups of event types have titles in the language of the page', inBrowser, async (t) => {
+  const { url } = await box(t)
+  for (const [locale, titles] of [
+    ['de-DE', ['Ablauf', 'Lager', 'Nachweise', 'Kameras und Waagen', 'Test']],
+    ['en-GB', ['Workflow', 'Warehouse', 'Compliance', 'IoT', 'Test']],
+  ] as const) {
+    const { page } = await open(t, browser, `${url}webhooks`, { locale })
+    await signIn(page, 'ada')
+    await page.getByRole('checkbox').nth(5).waitFor()
+    t.same(await page.locator('.event-types > div > p').allInnerTexts(), titles)
+    t.equal(await page.locator('.event-types > div > p [lang=en]').count(), 0)
+    t.same(await violations(page), [])
+  }
+})

@@ -3,11 +3,16 @@ import type { Act } from './acts.tsx'
 import type { Webhook } from './answers.ts'
 import { Refused } from './ask.ts'
 import { Field } from './box-frame.tsx'
+import { gatewayWords } from './language.ts'
 import { Said } from './said.tsx'
 import { wasSent } from './typed.ts'
 import { webhooksTexts as words } from './webhooks-texts.ts'
 
 export type EventType = { readonly type: string; readonly group: string; readonly trigger: string }
+
+/** Returns the title of a group of types; of one that this page does not know, as the gateway writes it. */
+const groupWords = (group: string): string =>
+  (Object.hasOwn(words.groups, group) ? words.groups[group] : undefined) ?? gatewayWords(group)
 
 type FormProps = {
   types: readonly EventType[]
@@ -62,8 +67,8 @@ export const WebhookForm = ({ heading, button, done, webhook, types, isBusy, onA
         <div class="event-types">
           {groups.map((group) => (
             <div key={group}>
-              <p class="muted" lang="en">
-                {group}
+              <p class="muted">
+                <Said words={groupWords(group)} />
               </p>
               {types
                 .filter((one) => one.group === group)

@@ -39,6 +39,14 @@ const english = {
   url: 'Address',
   urlHelp: 'HTTPS, such as https://erp.example.com/hooks/gatehouse',
   events: 'Tells of',
+  /** By the name that the gateway gives them. */
+  groups: {
+    Workflow: 'Workflow',
+    Warehouse: 'Warehouse',
+    Compliance: 'Compliance',
+    IoT: 'IoT',
+    Test: 'Test',
+  } as Readonly<Record<string, string>>,
   ownSecret: 'Secret',
   ownSecretHelp: 'Leave it empty, and the gateway makes a good one.',
   register: 'Register',
@@ -102,6 +110,13 @@ const german: typeof english = {
   url: 'Adresse',
   urlHelp: 'HTTPS, etwa https://erp.example.com/hooks/gatehouse',
   events: 'Erfährt von',
+  groups: {
+    Workflow: 'Ablauf',
+    Warehouse: 'Lager',
+    Compliance: 'Nachweise',
+    IoT: 'Kameras und Waagen',
+    Test: 'Test',
+  },
   ownSecret: 'Geheimnis',
   ownSecretHelp: 'Leer lassen, dann macht das Gateway ein gutes.',
   register: 'Eintragen',
