@@ -201,6 +201,8 @@ export type Asset = {
   readonly lot: string | null
   readonly bestBefore: string | null
   readonly serial: string | null
+  /** Known from events only: no one has registered it. */
+  readonly provisional: boolean
 }
 
 export type TransportUnit = {

@@ -49,7 +49,12 @@ type FieldProps = {
   label: string
   help?: string | undefined
   problem?: string | undefined
-  children: (described: { id: string; name: string; 'aria-describedby': string; 'aria-invalid': boolean }) => Child
+  children: (described: {
+    id: string
+    name: string
+    'aria-describedby': string
+    'aria-invalid': 'true' | 'false'
+  }) => Child
 }
 
 /** A field with its label, what to write, and beside it what was wrong with what was written. */
@@ -64,7 +69,12 @@ export const Field = ({ name, label, help, problem, children }: FieldProps) => {
         </p>
       )}
       {children({
-        ...{ id, name, 'aria-describedby': `${id}-help ${id}-problem`, 'aria-invalid': problem !== undefined },
+        ...{
+          id,
+          name,
+          'aria-describedby': `${id}-help ${id}-problem`,
+          'aria-invalid': problem === undefined ? 'false' : 'true',
+        },
       })}
       <p class="problem" id={`${id}-problem`} role="alert">
         <Said words={problem ?? ''} />

@@ -249,7 +249,7 @@ const NewDevice = ({ warehouses, isBusy, onAct, onEnrol }: NewDeviceProps) => {
   )
 }
 
-type Described = { id: string; name: string; 'aria-describedby': string; 'aria-invalid': boolean }
+type Described = { id: string; name: string; 'aria-describedby': string; 'aria-invalid': 'true' | 'false' }
 
 const RoleChoice = (field: Described) => (
   <select {...field}>

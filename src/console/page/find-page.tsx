@@ -1,4 +1,5 @@
 import { useRef, useState } from 'hono/jsx/dom'
+import { type Acts, useActs } from './acts.tsx'
 import { follow, pageOfCode } from './address.ts'
 import type {
   Asset,
@@ -22,10 +23,13 @@ import { findTexts as words } from './find-texts.ts'
 import type { Heard } from './heard.ts'
 import { Icon } from './icons.tsx'
 import { Fact, Move } from './move.tsx'
+import { RegisterForm } from './register-form.tsx'
+import { registerTexts } from './register-texts.ts'
 import { Said } from './said.tsx'
 import { decodedWords, printable } from './scan-place.ts'
 import { placeWords, slotNow } from './story-words.ts'
 import { texts } from './texts.ts'
+import { toRegister } from './todo-list.ts'
 import { TroubleStrip } from './trouble-strip.tsx'
 import { useLive } from './use-live.ts'
 import { warningWords } from './warning-words.ts'
@@ -84,23 +88,31 @@ type LookedProps = Omit<FindProps, 'siteId' | 'code'> & { code: string }
 const Looked = ({ code, at, signed, caller, onLeft }: LookedProps) => {
   const [isEnded, setEnded] = useState(false)
   const timeZone = useTimeZone(signed === undefined)
-  const { answer: found, problem } = useLive(
+  const {
+    answer: found,
+    problem,
+    reload,
+  } = useLive(
     () => (signed === undefined ? findCode(code, at) : findBySignature(code, signed)),
     ['floor', 'event', 'unit'],
     () => (signed === undefined ? onLeft(texts.signedOut) : setEnded(true)),
     // The past, and what a link shows, does not change.
     { isAbout: concerns, comesLive: () => true, isUrgent: true, isFixed: at !== undefined || signed !== undefined },
   )
+  const acts = useActs(onLeft, reload)
   const trouble = isEnded ? words.linkEnded : problem
   return (
     <>
-      <TroubleStrip problem={trouble} />
+      <TroubleStrip problem={trouble === '' ? acts.problem : trouble} />
       <main class="find-page">
-        <h1 class="find-code">
-          <span class="code">{titleOf(code, found?.answer)}</span>
-        </h1>
+        <div>
+          <h1 class="find-code" tabindex={-1} ref={acts.title}>
+            <span class="code">{titleOf(code, found?.answer)}</span>
+          </h1>
+          <p role="status">{acts.said}</p>
+        </div>
         {!found && trouble === '' ? <p class="blank">{words.looking}</p> : null}
-        {found ? <Answer {...{ found, at, caller, onLeft }} timeZone={timeZone ?? zoneIn(found)} /> : null}
+        {found ? <Answer {...{ found, at, caller, acts, onLeft }} timeZone={timeZone ?? zoneIn(found)} /> : null}
       </main>
     </>
   )
@@ -188,16 +200,19 @@ type AnswerProps = {
   at: string | undefined
   timeZone: string | undefined
   caller: SignedIn | undefined
+  acts: Acts
   onLeft: (why: string) => void
 }
 
-const Answer = ({ found, at, timeZone, caller, onLeft }: AnswerProps) => {
+const Answer = ({ found, at, timeZone, caller, acts, onLeft }: AnswerProps) => {
   const { code, answer, steps, leftOut } = found
   const matches = answer?.matches ?? []
   const asset = matches.find(({ kind }) => kind === 'asset')
   const units = matches.filter(({ kind }) => kind === 'transport_unit')
   const slot = matches.find(({ kind }) => kind === 'slot')?.slot
   const isUnknown = steps === undefined && matches.length === 0
+  const mayRegister = at === undefined && caller?.permissions.includes(toRegister) === true
+  const unregistered = isUnknown ? code : asset?.asset?.provisional === true ? asset.asset.asset_id : undefined
   return (
     <>
       {slot ? <SlotFound slot={slot} changes={found} /> : null}
@@ -210,6 +225,9 @@ const Answer = ({ found, at, timeZone, caller, onLeft }: AnswerProps) => {
         />
       ))}
       {isUnknown && answer ? <Unknown answer={answer} isPast={at !== undefined} /> : null}
+      {mayRegister && answer && unregistered !== undefined ? (
+        <Register code={unregistered} isKnown={!isUnknown} acts={acts} />
+      ) : null}
       {steps ? (
         <StoryOf
           code={asset?.asset?.asset_id ?? code}
@@ -269,6 +287,26 @@ const Unknown = ({ answer: { code, barcode }, isPast }: { answer: ScanAnswer; is
     {isPast ? null : <p>{words.unknownNext}</p>}
   </section>
 )
+
+type RegisterProps = { code: string; isKnown: boolean; acts: Acts }
+
+/** Registers the pallet of this code; folded, because most who look for a code want to know where it is. */
+const Register = ({ code, isKnown, acts }: RegisterProps) => {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <section class="card" aria-label={registerTexts.open}>
+      {isOpen ? <h2>{registerTexts.title(printable(code))}</h2> : null}
+      {isKnown ? <p>{registerTexts.unregistered}</p> : null}
+      {isOpen ? (
+        <RegisterForm code={code} act={acts.act} isBusy={acts.isBusy} onCancel={() => setOpen(false)} />
+      ) : (
+        <button type="button" onClick={() => setOpen(true)}>
+          {registerTexts.open}
+        </button>
+      )}
+    </section>
+  )
+}
 
 type UnitProps = { unit: Partial<TransportUnit>; timeZone: string | undefined; mayHandOut: boolean }
 

@@ -17,7 +17,7 @@ type Place = { readonly id: number; readonly label: string }
 /**
  * What can be done at once; `open` opens a view, the others change something. `remove`: the pallet is taken out now. `removeBefore`: it
  * was taken out before a time; `placedBy` is the event that had placed it there. `takeBack`: the event that placed it there did not happen.
- * `keep`: it is there, and was placed there last, so the event that took it out of another slot did not happen.
+ * `keep`: it is there, and was placed there last, so the event that took it out of another slot did not happen. `register`: a form opens.
  */
 export type Remedy =
   | { readonly act: 'open'; readonly words: string; readonly to: string }
@@ -25,6 +25,7 @@ export type Remedy =
   | RemovalBefore
   | { readonly act: 'takeBack'; readonly slot: Place; readonly eventId: number }
   | Keeping
+  | { readonly act: 'register'; readonly barcode: string }
   | { readonly act: 'acknowledge'; readonly alertId: number }
 
 export type RemovalBefore = {
@@ -94,6 +95,8 @@ export function withNews(known: Known, heard: Heard, nowMs: number): Known | und
 }
 
 const urgencies: readonly Urgency[] = ['now', 'today', 'later']
+/** The permission to register a pallet. */
+export const toRegister = 'whms:write'
 /** Where somebody may stand under a pallet that is too heavy, or look for one that is not there. */
 const atOnce = new Set(['overweight', 'overheight', 'asset_in_two_slots', 'removed_elsewhere', 'two_in_one_slot'])
 const later = new Set(['unregistered_asset', 'judged_while_empty', 'retired_slot_occupied'])
@@ -142,13 +145,18 @@ type May = (permission: string) => boolean
 function ofDiscrepancy(one: Discrepancy, may: May): Task {
   const { id, kind, since, slot, assetBarcode } = one
   const { what, todo } = discrepancyWords(one)
+  const mayRegister = may(toRegister)
   const subject = [texts.slot(slot.slot_id), ...(assetBarcode === null ? [] : [texts.pallet(assetBarcode)])]
   return {
-    ...{ key: id, kind, since, todo },
+    ...{ key: id, kind, since },
+    todo: kind === 'unregistered_asset' && !mayRegister ? todoTexts.registerOther : todo,
     urgency: atOnce.has(kind) ? 'now' : later.has(kind) ? 'later' : 'today',
     what: `${subject.join(', ')}: ${what}`,
     remedies: [
       ...(judged.has(kind) && may('events:verify') ? [opening(todoTexts.toVerify, `/verify?slot=${slot.id}`)] : []),
+      ...(kind === 'unregistered_asset' && mayRegister && assetBarcode !== null
+        ? [{ act: 'register', barcode: assetBarcode } as const]
+        : []),
       ...(may('events:create') ? removalsOf(one) : []),
       ...(one.countId === null ? [] : [opening(todoTexts.toCount(one.countId), `/counts/${one.countId}`)]),
       opening(todoTexts.toSlot(slot.slot_id), `/?slot=${slot.id}`),

@@ -1,3 +1,4 @@
+import { useState } from 'hono/jsx/dom'
 import { type Act, Twice, useActs } from './acts.tsx'
 import { follow } from './address.ts'
 import type { Alert, Camera, Discrepancy, List, SignedIn, TransportUnit, Utilization, Warehouse } from './answers.ts'
@@ -6,6 +7,8 @@ import { Bar } from './bar.tsx'
 import type { Heard } from './heard.ts'
 import { Icon } from './icons.tsx'
 import { useOnceKey } from './once-key.ts'
+import { RegisterForm } from './register-form.tsx'
+import { registerTexts } from './register-texts.ts'
 import { Said } from './said.tsx'
 import { texts } from './texts.ts'
 import { type Known, type Remedy, type Task, tasksOf, type Urgency, withNews } from './todo-list.ts'
@@ -139,25 +142,60 @@ const Group = ({ urgency, tasks, timeZone, isBusy, onAct }: GroupProps) =>
       <ul>
         {tasks.map((task) => (
           <li key={task.key}>
-            <p class="task-what">
-              <Said words={task.what} />
-              {task.since === null ? null : <span class="muted"> {sinceWords(task.since, timeZone)}</span>}
-            </p>
-            <p class="muted">
-              <Said words={task.todo} />
-            </p>
-            {task.remedies.length === 0 ? null : (
-              <div class="task-acts">
-                {task.remedies.map((remedy) => (
-                  <RemedyButton key={JSON.stringify(remedy)} remedy={remedy} isBusy={isBusy} onAct={onAct} />
-                ))}
-              </div>
-            )}
+            <Waiting {...{ task, timeZone, isBusy, onAct }} />
           </li>
         ))}
       </ul>
     </section>
   )
+
+type WaitingProps = Pick<GroupProps, 'timeZone' | 'isBusy' | 'onAct'> & { task: Task }
+
+const Waiting = ({ task, timeZone, isBusy, onAct }: WaitingProps) => {
+  const [isRegistering, setRegistering] = useState(false)
+  return (
+    <>
+      <p class="task-what">
+        <Said words={task.what} />
+        {task.since === null ? null : <span class="muted"> {sinceWords(task.since, timeZone)}</span>}
+      </p>
+      <p class="muted">
+        <Said words={task.todo} />
+      </p>
+      {task.remedies.length === 0 ? null : (
+        <div class="task-acts">
+          {task.remedies.map((remedy) =>
+            remedy.act === 'register' ? (
+              <button
+                key="register"
+                type="button"
+                aria-expanded={isRegistering ? 'true' : 'false'}
+                // Pressed again it loses nothing that was typed.
+                onClick={() => setRegistering(true)}
+              >
+                {registerTexts.open}
+              </button>
+            ) : (
+              <RemedyButton key={JSON.stringify(remedy)} remedy={remedy} isBusy={isBusy} onAct={onAct} />
+            ),
+          )}
+        </div>
+      )}
+      {task.remedies.map((remedy) =>
+        isRegistering && remedy.act === 'register' ? (
+          <RegisterForm
+            key="form"
+            code={remedy.barcode}
+            act={onAct}
+            isBusy={isBusy}
+            onDone={() => setRegistering(false)}
+            onCancel={() => setRegistering(false)}
+          />
+        ) : null,
+      )}
+    </>
+  )
+}
 
 /** The words of a remedy that needs a second press. */
 function askedTwice(remedy: Settling): { readonly words: string; readonly sure: string } {
@@ -167,7 +205,7 @@ function askedTwice(remedy: Settling): { readonly words: string; readonly sure: 
   return { words: todoTexts.notIn(label), sure }
 }
 
-type RemedyProps = { remedy: Remedy; isBusy: boolean; onAct: Act }
+type RemedyProps = { remedy: Exclude<Remedy, { act: 'register' }>; isBusy: boolean; onAct: Act }
 
 const RemedyButton = ({ remedy, isBusy, onAct }: RemedyProps) => {
   const once = useOnceKey()
