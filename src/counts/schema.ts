@@ -111,7 +111,13 @@ export const ReviewLine = z
   .object({
     slot_id: rowId(),
     slot_code: z.string(),
-    status: z.enum(['not_counted', 'matched', 'different', 'moved', 'conflict']),
+    status: z
+      .enum(['not_counted', 'matched', 'different', 'moved', 'conflict'])
+      .openapi({ description: 'by the ledger of now; after an approval its own corrections count as moves too' }),
+    outcome: z
+      .enum(outcomes)
+      .nullable()
+      .openapi({ description: 'what the approval did with the slot; null before it, and for a cancelled count' }),
     expected: z
       .array(z.string())
       .openapi({ description: 'what the ledger has there at the time of the scan, as known now' }),

@@ -129,7 +129,11 @@ export class CountsService {
       const session = this.#session(tx, id, caller)
       const seen = seenSlots(tx, session.id, this.#needs.warehouse.sightOf(caller))
       const statuses = compare(seen)
-      const lines = seen.map((slot) => this.#line(tx, slot, statuses.get(slot.slotId) ?? 'not_counted', caller))
+      const outcomes = store.outcomesBySlotOf(tx, session.id)
+      const lines = seen.map((slot) => ({
+        ...this.#line(tx, slot, statuses.get(slot.slotId) ?? 'not_counted', caller),
+        outcome: outcomes.get(slot.slotId) ?? null,
+      }))
       return { ...countOf(tx, session), lines }
     })
   }
@@ -234,7 +238,7 @@ export class CountsService {
     return zone.warehouseId
   }
 
-  #line(tx: ReadTx, seen: SeenSlot, status: ReviewLine['status'], caller: Caller): ReviewLine {
+  #line(tx: ReadTx, seen: SeenSlot, status: ReviewLine['status'], caller: Caller): Omit<ReviewLine, 'outcome'> {
     const expected = expectedIn(seen)
     const { found, scan } = seen
     const extra = (found ?? []).filter(({ key }) => !has(expected, key))

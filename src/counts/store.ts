@@ -171,6 +171,10 @@ const outcomes = statement({
   columns: { outcome: word<OutcomeKind>(), n: integer },
   sql: 'SELECT outcome, count(*) AS n FROM main.count_outcome WHERE count_id = ? GROUP BY outcome',
 })
+const outcomesBySlot = statement({
+  columns: { slot_id: integer, outcome: word<OutcomeKind>() },
+  sql: 'SELECT slot_id, outcome FROM main.count_outcome WHERE count_id = ?',
+})
 const countedAt = statement({
   columns: { found: integer },
   sql: `SELECT 1 AS found FROM main.count_outcome
@@ -272,6 +276,11 @@ export function outcomesOf(tx: ReadTx, countId: number): Record<OutcomeKind, num
   const rows = tx.all(outcomes, [countId])
   const none = { matched: 0, corrected: 0, moved: 0, conflict: 0, not_counted: 0 }
   return { ...none, ...Object.fromEntries(rows.map((row) => [row.outcome, row.n])) }
+}
+
+/** Returns what became of each slot of an approved count, by its id; empty before. */
+export function outcomesBySlotOf(tx: ReadTx, countId: number): ReadonlyMap<number, OutcomeKind> {
+  return new Map(tx.all(outcomesBySlot, [countId]).map(({ slot_id, outcome }) => [slot_id, outcome]))
 }
 
 /** Says whether an approved count has seen the slot at this time or later. */

@@ -162,7 +162,9 @@ t.test('what is missing is taken out of the ledger, what is extra is put in', as
   ])
   const before = (await y.get('events')).body.pagination.total
   t.equal(before, 1, 'nothing is recorded before somebody has decided')
+  t.match((await y.get(`counts/${id}/review`)).body.lines, [{ outcome: null }, { outcome: null }])
   t.match(await approve(y, id), { body: { outcomes: { corrected: 2 } } })
+  t.match((await y.get(`counts/${id}/review`)).body.lines, [{ outcome: 'corrected' }, { outcome: 'corrected' }])
   t.equal(await y.shows('A'), null)
   t.equal(await y.shows('B'), 'P-NEW')
   t.match((await y.get('slots/B')).body, { isVerified: false }, 'a correction wants a look of its own')

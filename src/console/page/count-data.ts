@@ -24,6 +24,8 @@ export type Line = {
   readonly slot_id: number
   readonly slot_code: string
   readonly status: 'not_counted' | 'matched' | 'different' | 'moved' | 'conflict'
+  /** What the approval did with the slot; null before. */
+  readonly outcome: 'matched' | 'corrected' | 'moved' | 'conflict' | 'not_counted' | null
   readonly expected: readonly string[]
   readonly found: readonly string[] | null
   readonly extra: readonly { readonly asset_barcode: string; readonly ledgerSlot: string | null }[]

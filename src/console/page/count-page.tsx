@@ -245,12 +245,14 @@ const Left = ({ slots, count }: { slots: readonly CountSlot[]; count: Count }) =
   )
 }
 
+const outcomeChip = { matched: 'ok', corrected: 'ok', moved: 'warn', conflict: 'danger', not_counted: '' } as const
 const lineChip = { matched: 'ok', different: 'danger', moved: 'warn', conflict: 'danger', not_counted: '' } as const
 
 const Review = ({ count, lines, acts }: { count: Count; lines: readonly Line[]; acts: Acts }) => {
   const [isOnly, setOnly] = useState(true)
   const [again, setAgain] = useState<ReadonlySet<number>>(new Set())
-  const different = lines.filter(({ status }) => status !== 'matched' && status !== 'not_counted')
+  // After the approval the ledger moves on, and its corrections are moves too.
+  const different = lines.filter(({ status, outcome }) => !['matched', 'not_counted'].includes(outcome ?? status))
   const shown = isOnly ? different : lines
   const isOpen = !isEnded(count)
   const recount = async () => {
@@ -296,7 +298,11 @@ const Review = ({ count, lines, acts }: { count: Count; lines: readonly Line[]; 
                     )}
                   </th>
                   <td>
-                    <span class={`chip ${lineChip[line.status]}`}>{words.lines[line.status]}</span>
+                    {line.outcome === null ? (
+                      <span class={`chip ${lineChip[line.status]}`}>{words.lines[line.status]}</span>
+                    ) : (
+                      <span class={`chip ${outcomeChip[line.outcome]}`}>{words.outcomes[line.outcome]}</span>
+                    )}
                   </td>
                   <td>{line.expected.join(', ') || words.nothing}</td>
                   <td>{line.found === null ? '–' : foundWords(line)}</td>
@@ -317,10 +323,10 @@ const Review = ({ count, lines, acts }: { count: Count; lines: readonly Line[]; 
 }
 
 /** What was found, each with the slot where the ledger has it. */
-const foundWords = ({ found, extra }: Line): string =>
+const foundWords = ({ found, extra, slot_code }: Line): string =>
   (found ?? [])
     .map((pallet) => {
       const slot = extra.find(({ asset_barcode }) => asset_barcode === pallet)?.ledgerSlot
-      return slot ? words.elsewhere(pallet, slot) : pallet
+      return slot && slot !== slot_code ? words.elsewhere(pallet, slot) : pallet
     })
     .join(', ') || words.nothing
