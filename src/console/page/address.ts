@@ -49,6 +49,9 @@ const losing = (to: string) => (isOtherView(to) ? [...keepers].filter(({ isUnsav
 /** Says whether something unsaved is lost when this address is opened. */
 export const losesUnsaved = (to: string): boolean => losing(to).length > 0
 
+/** Says whether the view has something that is not sent. */
+export const hasUnsaved = (): boolean => [...keepers].some(({ isUnsaved }) => isUnsaved(''))
+
 /** Asks for all that is lost when this address is opened. */
 const mayOpen = (to: string): boolean => losing(to).every(({ asks }) => asks())
 

@@ -54,6 +54,16 @@ const longestOfBytesMs = 120_000
 /** The header `Date` has no milliseconds, and an answer is some time on its way. */
 const mostErrorMs = 1000
 
+const doubters = new Set<() => void>()
+
+/** Calls the listener when the gateway refused something that the caller may not do. Returns a function that ends it. */
+export function onForbidden(listener: () => void): () => void {
+  doubters.add(listener)
+  return () => {
+    doubters.delete(listener)
+  }
+}
+
 let csrfToken = ''
 let aheadMs = 0
 let isTimeKnown = false
@@ -102,6 +112,7 @@ export async function ask<T>(path: string, options: Options = {}): Promise<T> {
     }
   // An unhealthy gateway answers 503 with its health.
   if (response.ok || (response.status === 503 && 'checks' in answer)) return answer
+  if (response.status === 403) for (const doubt of doubters) doubt()
   const { code = '', message, details } = answer.error ?? {}
   const words = message === undefined ? texts.answered(response.status) : gatewayWords(message)
   const why = typeof details === 'string' ? gatewayWords(details) : ''

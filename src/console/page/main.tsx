@@ -1,7 +1,6 @@
 import { useRef, useState } from 'hono/jsx/dom'
 import type { JSX } from 'hono/jsx/dom/jsx-runtime'
 import { numberOf, useAddress } from './address.ts'
-import { tellSignedInAgain } from './again.ts'
 import type { Session } from './answers.ts'
 import { ask, keepCsrfToken, Unreachable } from './ask.ts'
 import { Console } from './console.tsx'
@@ -10,6 +9,7 @@ import { useEffect } from './effect.ts'
 import { Icon } from './icons.tsx'
 import { language } from './language.ts'
 import { forgetOldPlans } from './plan-forget.ts'
+import { personOf, useRights } from './rights.tsx'
 import { Said } from './said.tsx'
 import { startScanning } from './scan-field.tsx'
 import { SignIn, SignInAgain } from './sign-in.tsx'
@@ -64,7 +64,7 @@ const App = () => {
     if (!stays) setRound((n) => n + 1)
     setNotice('')
     keep(next)
-    if (stays) tellSignedInAgain()
+    if (stays) rights.goOn(next)
   }
   /** Asks who is signed in now: perhaps somebody is again, in another tab. */
   const lookAgain = () => {
@@ -89,6 +89,7 @@ const App = () => {
   }
   const isSignedIn = session?.caller !== undefined && session.caller !== null && !ended
   useEffect(() => (isSignedIn && session ? startScanning(session.instance) : undefined), [session, isSignedIn])
+  const rights = useRights({ session, pathname, isSignedIn, keep, leave, anew: () => setRound((n) => n + 1) })
   // The first scan opens at once what it found.
   useEffect(() => {
     if (!session?.caller) return
@@ -125,6 +126,7 @@ const App = () => {
   const again = ended ? <SignInAgain session={ended} notice={notice} onSignedIn={goOn} /> : null
   const withSignIn = (view: JSX.Element) => (
     <>
+      {rights.notice}
       {view}
       {again}
     </>
@@ -166,9 +168,6 @@ const Loaded = <Props extends object>({ file, props }: LoadedProps<Props>) => {
   const View = knownFile(file)?.View
   return View ? <View {...props} /> : <Waiting trouble={trouble} />
 }
-
-const personOf = (session: Session | undefined): string =>
-  JSON.stringify([session?.caller?.instance, session?.caller?.username])
 
 /** Returns a time of an address; undefined for what is none. */
 const timeOf = (text: string | null) => (text !== null && Number.isFinite(Date.parse(text)) ? text : undefined)

@@ -33,6 +33,9 @@ const english = {
   signOut: { button: 'Sign out', done: 'You are signed out.', failed: 'Signing out did not work: try again.' },
   unreachable: 'No connection to the gateway. Trying again …',
   signedOut: 'You were signed out. Sign in again to go on.',
+  roleChanged: (role: string) => `Your rights were changed. Your role is now ${role}.`,
+  roleWaits: (role: string) =>
+    `Your rights were changed. Your role is now ${role}. What you typed stays here until you leave this view. What your role may not do, the gateway refuses.`,
   loading: 'Loading …',
   leave: 'What you typed here is not sent and would be lost. Go on?',
   notAsked: (why: string) => `Not up to date: ${why}. Trying again by itself.`,
@@ -80,6 +83,9 @@ const german: typeof english = {
   },
   unreachable: 'Keine Verbindung zum Gateway. Neuer Versuch …',
   signedOut: 'Sie wurden abgemeldet. Melden Sie sich wieder an.',
+  roleChanged: (role) => `Ihre Rechte wurden geändert. Ihre Rolle ist jetzt ${role}.`,
+  roleWaits: (role) =>
+    `Ihre Rechte wurden geändert. Ihre Rolle ist jetzt ${role}. Was Sie hier eingegeben haben, bleibt, bis Sie diese Ansicht verlassen. Was Ihre Rolle nicht darf, lehnt das Gateway ab.`,
   loading: 'Wird geladen …',
   leave: 'Was hier eingegeben und nicht gesendet ist, geht verloren. Trotzdem weiter?',
   notAsked: (why) => `Nicht aktuell: ${why}. Es wird weiter versucht.`,
