@@ -31,7 +31,9 @@ export function expiryWords({ cause, policy, removed_at_ms: atMs }: MediaRemoval
 }
 
 function ending({ closedBy }: ClipFacts): string | null {
-  return closedBy === 'post-roll' ? null : `closed by ${closedBy}`
+  if (closedBy === 'post-roll') return null
+  // The gap beside it says the same.
+  return closedBy === 'restarted' ? 'the stream was opened anew with other settings' : `closed by ${closedBy}`
 }
 
 function beginning(

@@ -192,11 +192,21 @@ export const detectionShape = {
     description: "true: the camera's own video, unchanged; false: encoded again",
   }),
   closedBy: z
-    .enum(['post-roll', 'longest', 'stopped', 'stream-ended', 'restart', 'disk-full', 'disk-too-slow', 'disk-failed'])
+    .enum([
+      'post-roll',
+      'longest',
+      'stopped',
+      'stream-ended',
+      'restarted',
+      'restart',
+      'disk-full',
+      'disk-too-slow',
+      'disk-failed',
+    ])
     .nullable()
     .openapi({
       description:
-        'why the clip ends there; stream-ended and the three of the disk: before its planned end, with what there was',
+        'why the clip ends there. Before its planned end, with what there was: stream-ended; restarted: the stream was opened anew with other settings, as the gap beside it says; restart: gatehouse itself ended; the three of the disk',
     }),
   cameraClock: CameraClock.nullable().openapi({
     description:

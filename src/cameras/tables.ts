@@ -40,7 +40,15 @@ export const tables = {
     event_ids: maybe(text),
     closed_by: maybe(
       word<
-        'post-roll' | 'longest' | 'stopped' | 'stream-ended' | 'restart' | 'disk-full' | 'disk-too-slow' | 'disk-failed'
+        | 'post-roll'
+        | 'longest'
+        | 'stopped'
+        | 'stream-ended'
+        | 'restarted'
+        | 'restart'
+        | 'disk-full'
+        | 'disk-too-slow'
+        | 'disk-failed'
       >(),
     ),
   },

@@ -176,9 +176,9 @@ export class CameraStreams {
         this.#ring.begin(clock.monotonic())
         if (settings().detectUrl === null) onJudgedBegin()
       },
-      onEnd: () => {
+      onEnd: (why) => {
         onRecordedEnd()
-        this.#ring.restart()
+        this.#ring.restart(why)
         this.#remark.restart()
       },
     })

@@ -9,6 +9,7 @@ import { writeDurably } from './durable.ts'
 import { CuttingError } from './ffmpeg-run.ts'
 import type { ClipClosed, ClipLost, ClipLostReason, ClipWaits, DetectionFacts } from './messages.ts'
 import type { KeyFrameDecoder } from './picture-decoder.ts'
+import type { StreamEnd } from './ring.ts'
 import type { Shown } from './shown.ts'
 import { SpoolError } from './spool.ts'
 import { showsPicture } from './spooled-pictures.ts'
@@ -67,6 +68,8 @@ export type Ending = {
   readonly peakScore: number | null
   /** From when the motion began, so long it went on before its first pause; absent where that is not known. */
   readonly movedForMs?: number
+  /** Why the stream did not continue; absent where it did, and in what an older gatehouse left. */
+  readonly streamEnd?: StreamEnd | undefined
 }
 
 /** Content of `ID.json`, which exists until the database has the clip. The end is in it once a clip could not be made. */
@@ -319,7 +322,7 @@ async function sizeOf(path: string): Promise<number | undefined> {
 /** Describes a clip by reading the finished file; `startedAt` adds the wall clock of its zero. */
 async function describe(
   tools: ClipTools,
-  { facts, bounds, ending: { closedBy, peakScore, movedForMs = 0 } }: ClipPlan,
+  { facts, bounds, ending: { closedBy, peakScore, movedForMs = 0, streamEnd = 'stream-ended' } }: ClipPlan,
   attempt: number,
 ): Promise<ClipClosed> {
   const path = clipPath(tools, facts.detectionId)
@@ -344,7 +347,8 @@ async function describe(
     askedPreRollSeconds: askedPreRollMs === undefined ? null : askedPreRollMs / 1000,
     durationSeconds: (endedAt - startedAt) / 1000,
     longestGapSeconds: Math.round(shown.longestGapMs) / 1000,
-    closedBy: mayEndEarly(closedBy) && endedEarly(shown, bounds) ? 'stream-ended' : closedBy,
+    closedBy:
+      closedBy === 'stream-ended' || (mayEndEarly(closedBy) && endedEarly(shown, bounds)) ? streamEnd : closedBy,
     snapshot: await snapshot(tools, facts.detectionId, moment, attempt),
   }
 }

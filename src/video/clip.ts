@@ -69,7 +69,8 @@ export class Recording {
       const spooled = await this.#spool.close(endMs)
       const bounds = { ...this.#beginnings(spooled), endAt: endMs + wallOffsetMs }
       return (ending, onKept = () => {}) => {
-        const plan = { facts, bounds, ending: { ...ending, closedBy: spooled.cutShort ?? ending.closedBy } }
+        const closedBy = spooled.cutShort ?? ending.closedBy
+        const plan = { facts, bounds, ending: { ...ending, closedBy, streamEnd: spooled.streamEnd } }
         // A clip that waits for its next attempt keeps no room from the others.
         const release = () => this.#spool.release()
         const kept = () => {

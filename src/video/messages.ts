@@ -265,7 +265,8 @@ export type ClipClosed = DetectionFacts &
     /** A picture at the moment of motion, at most 640 wide; null when none could be taken. */
     readonly snapshot: StoredFile | null
     /**
-     * Why it ends where it ends. `stream-ended` too when the pictures ended before the clip should; `disk-full`,
+     * Why it ends where it ends. `stream-ended` too when the pictures ended before the clip should, and `restarted` when they did
+     * because the stream was opened anew with other settings; `restart`: gatehouse itself ended before the clip did; `disk-full`,
      * `disk-too-slow` and `disk-failed` when the disk took no more of it.
      */
     readonly closedBy:
@@ -273,6 +274,7 @@ export type ClipClosed = DetectionFacts &
       | 'longest'
       | 'stopped'
       | 'stream-ended'
+      | 'restarted'
       | 'restart'
       | 'disk-full'
       | 'disk-too-slow'

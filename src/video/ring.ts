@@ -4,6 +4,9 @@ import { SmallestOffset } from './smallest-offset.ts'
 import { type Codec, type Unit, UnitSplitter } from './transport-stream.ts'
 import { giveBack } from './video-blocks.ts'
 
+/** Why a stream does not continue. `restarted`: it is opened anew with other settings. */
+export type StreamEnd = 'stream-ended' | 'restarted'
+
 /** What follows the units of a cut. */
 export type RingListener = {
   /** Its bytes are the ring's: who needs them in a later turn of the event loop keeps them (`video-blocks.ts`). */
@@ -11,7 +14,7 @@ export type RingListener = {
   /** Called when all units of one reading were passed on. */
   readonly read?: () => void
   /** Called when the stream does not continue: another process, or a jump of its time. */
-  readonly broken: () => void
+  readonly broken: (why: StreamEnd) => void
   /** Whether pictures are wanted soon after they have come, and not once a second. */
   readonly isPrompt?: boolean
 }
@@ -227,12 +230,12 @@ export class Ring {
   }
 
   /** Empties the ring: another process begins, whose video does not continue this one. */
-  restart(): void {
+  restart(why: StreamEnd = 'stream-ended'): void {
     this.#splitter = new UnitSplitter()
     this.#reordered = false
     this.#size = undefined
     this.#wasShortened = false
-    this.#forget()
+    this.#forget(why)
   }
 
   /** Returns the presentation time that was newest at a monotonic time; undefined before the first picture. */
@@ -354,13 +357,13 @@ export class Ring {
     this.#newestKey = unit
   }
 
-  #forget(): void {
+  #forget(why: StreamEnd = 'stream-ended'): void {
     this.#newestKey = undefined
     this.#firstUnit = undefined
     this.#drop(this.#units.length)
     this.#offset.reset()
     this.#earliest.reset()
-    for (const listener of [...this.#listeners]) listener.broken()
+    for (const listener of [...this.#listeners]) listener.broken(why)
   }
 
   /** Drops whole groups, oldest first, while the next key frame is old enough or memory is short. */

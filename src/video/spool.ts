@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { ownFile } from '../platform/index.ts'
 import type { ClipRoom } from './clip-room.ts'
-import type { Ring } from './ring.ts'
+import type { Ring, StreamEnd } from './ring.ts'
 import type { Codec, Unit } from './transport-stream.ts'
 import { giveBack, keep } from './video-blocks.ts'
 import { writeParts } from './write-parts.ts'
@@ -34,6 +34,8 @@ export type Beginning = {
 export type Spooled = Beginning & {
   /** Why it ends before it was closed; null: it does not. */
   readonly cutShort: 'disk-full' | 'disk-too-slow' | 'disk-failed' | null
+  /** Why its stream did not continue before it was closed; absent: it did. */
+  readonly streamEnd?: StreamEnd | undefined
 }
 
 /** Bytes waiting for the disk, beside the pre-roll, at which a clip ends. */
@@ -72,6 +74,7 @@ export class Spool {
   #file: FileHandle | undefined
   #error: unknown
   #begin: Beginning | undefined
+  #streamEnd: StreamEnd | undefined
   /** Of each picture that was taken: its time, and where it ends in the file. */
   readonly #pictures: { readonly ptsMs: number; readonly endByte: number }[] = []
   #takenBytes = 0
@@ -87,7 +90,10 @@ export class Spool {
     this.#takePast()
     this.#unsubscribe = ring.subscribe({
       unit: (unit) => this.#take(unit),
-      broken: () => this.#unsubscribe(),
+      broken: (why) => {
+        this.#streamEnd = why
+        this.#unsubscribe()
+      },
       // What has not been read is lost with the gateway.
       isPrompt: true,
     })
@@ -120,7 +126,8 @@ export class Spool {
       this.#error ??= error
       await this.#file?.close().catch(() => {})
     }
-    if (this.#begin && this.#isWorthIt(this.#begin)) return { ...this.#begin, cutShort: cutOf(this.#error) }
+    if (this.#begin && this.#isWorthIt(this.#begin))
+      return { ...this.#begin, cutShort: cutOf(this.#error), streamEnd: this.#streamEnd }
     throw this.#error ?? new SpoolError('no-video')
   }
 

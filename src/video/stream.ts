@@ -15,6 +15,7 @@ import { type Ended, Ingest, type IngestOptions, type Outputs } from './ingest.t
 import { Knock } from './knock.ts'
 import { PictureRate } from './picture-rate.ts'
 import type { Problem } from './problems.ts'
+import type { StreamEnd } from './ring.ts'
 import type { StreamSource } from './stream-source.ts'
 
 export type StreamState = 'offline' | 'connecting' | 'live' | 'stalled' | 'backing-off'
@@ -53,7 +54,7 @@ export type StreamOptions = {
   /** Called when a process begins; its output does not continue the one before. */
   readonly onBegin: () => void
   /** Called when the process has ended and all its output was passed on. */
-  readonly onEnd: () => void
+  readonly onEnd: (why: StreamEnd) => void
   readonly onView: (view: StreamView) => void
 }
 
@@ -73,6 +74,8 @@ export class Stream {
   /** How this stream's video can be written, as found out so far. */
   #order: 'plain' | 'reordered' | 'not-recorded' = 'plain'
   #remark: Problem | null = null
+  /** Whether the running process ends because its plan is an old one. */
+  #isReplaced = false
   /** Video comes, and no frame can be made of it before its first key frame. */
   #waitsForKeyFrame = false
   #idle: (() => void)[] = []
@@ -136,6 +139,7 @@ export class Stream {
     this.#plan = plan
     this.#problem = null
     this.#order = 'plain'
+    this.#isReplaced = this.#connection.phase.kind === 'live'
     this.#step({ kind: 'reconfigured' })
   }
 
@@ -299,7 +303,9 @@ export class Stream {
     const wanted = this.#connection.phase.kind !== 'stopping'
     this.#needs.log[wanted ? 'warn' : 'debug']({ problem, code, signal, said }, 'ffmpeg of a camera has ended')
     if (problem === 'reordered') this.#noteReordering()
-    this.#needs.onEnd()
+    const why = this.#isReplaced ? 'restarted' : 'stream-ended'
+    this.#isReplaced = false
+    this.#needs.onEnd(why)
     this.#failed(problem)
   }
 

@@ -225,8 +225,9 @@ t.test('a clip that shows less than was asked for says what, in the row and in t
     { ...closed, detectionId: 3, preRollSeconds: 0, startedAt: motionAt + 1700 },
     { ...closed, detectionId: 4, longestGapSeconds: 3.04, original: false },
     { ...closed, detectionId: 5, preRollSeconds: 2.95, askedPreRollSeconds: null, closedBy: 'restart' },
+    { ...closed, detectionId: 6, closedBy: 'restarted' },
   )
-  const [restart, gap, late, short, whole] = await detections(gateway)
+  const [anew, restart, gap, late, short, whole] = await detections(gateway)
   t.match(whole, { reason: null, closedBy: 'post-roll', original: true, pictures: 121, askedPreRollSeconds: 3 })
   t.match(short, {
     reason: 'closed by stream-ended; begins 1.2 s before the motion, not 3 s',
@@ -236,6 +237,7 @@ t.test('a clip that shows less than was asked for says what, in the row and in t
   t.match(gap, { reason: /^no picture for 3 s in the middle; encoded again as H.264/, original: false })
   t.match(gap, { longestGapSeconds: 3.04 })
   t.match(restart, { reason: 'closed by restart', askedPreRollSeconds: null })
+  t.match(anew, { reason: 'the stream was opened anew with other settings', closedBy: 'restarted' })
   const db = new BetterSqlite3(databaseFile(gateway.live.config.dataDir), { readonly: true })
   const leaves = db
     .prepare("SELECT bytes FROM log_leaf WHERE kind = 'detection' ORDER BY seq")

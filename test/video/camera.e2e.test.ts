@@ -174,6 +174,22 @@ t.test('a camera whose cable is pulled while somebody walks leaves a clip, and c
   t.equal(cam.clients('door').mostAtOnce, 1)
 })
 
+t.test('a clip and a film that new settings cut short say so, as the gap beside them does', async (t) => {
+  const cam = await server(t, { streams: { door: passer, hall: empty } })
+  const b = await open(t)
+  b.camera(1, cam.url('door'), { motion: { ...motion, postRecordSeconds: 60 }, filmSeconds: 10 })
+  await b.until(() => b.of('motionFired').length > 0, 'motion')
+  const momentAt = (b.of('motionFired')[0]?.motionAt ?? 0) + 500
+  b.film({ detectionId: 1000, cameraId: 1, momentAt, fromAt: momentAt - 500, toAt: momentAt + 15_000 })
+  const before = b.readUntil(1)
+  await b.until(() => b.readUntil(1) > before + 1000, 'something is recorded')
+  b.camera(1, cam.url('hall'), { motion: { ...motion, postRecordSeconds: 60 }, filmSeconds: 10 })
+  await b.until(() => b.of('clipClosed').length > 0, 'the clip is closed')
+  t.match(b.of('clipClosed')[0], { closedBy: 'restarted', detectionId: 1 })
+  await b.until(() => b.of('clipClosed').length > 1, 'the film ends')
+  t.match(b.of('clipClosed')[1], { closedBy: 'restarted', detectionId: 1000 })
+})
+
 t.test('a stream that freezes is noticed after five seconds and opened anew', async (t) => {
   const cam = await server(t, { streams: { hall: empty } })
   const b = await open(t)
