@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { motionRanges } from '../config/index.ts'
+import { motionRanges, zonesAreLarge } from '../config/index.ts'
 import { closedObject, optional, rowId, time, timeOut } from '../http/index.ts'
 import { columns, intervalMs, rows } from '../video/index.ts'
 
@@ -46,7 +46,9 @@ export const WhatIf = closedObject({
   masks: optional(polygons).openapi({
     description: 'parts of the picture that do not count; absent: as in the config',
   }),
-  zones: optional(polygons).openapi({ description: 'parts outside of which nothing counts; absent: as in the config' }),
+  zones: optional(polygons.superRefine(zonesAreLarge)).openapi({
+    description: 'parts outside of which nothing counts, each at least 0.7 % of the picture; absent: as in the config',
+  }),
   from: when(),
   to: when().openapi({ description: 'at most 25 hours later' }),
 }).openapi('WhatIf')

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { shareAround } from '../platform/index.ts'
 import { isHost, isLoopback } from './kinds.ts'
 import { type Expected, type Namespace, nameProblem, readName } from './names.ts'
 
@@ -41,21 +42,12 @@ const leastZone = 1 / 144
 export const zonesAreLarge: CrossCheck = (zones, context) => {
   if (!Array.isArray(zones)) return
   zones.forEach((zone, index) => {
-    if (areaOf(zone) < leastZone) tell(context, [index], 'expected a zone of at least 0.7 % of the picture')
+    if (Array.isArray(zone) && shareAround(zone.map(pointOf)) < leastZone)
+      tell(context, [index], 'expected a zone of at least 0.7 % of the picture')
   })
 }
 
-/** Returns the area of a polygon by the shoelace formula; NaN when it is none. */
-function areaOf(polygon: unknown): number {
-  if (!Array.isArray(polygon)) return Number.NaN
-  const twice = polygon.reduce((sum: number, point, i) => {
-    const next = polygon[(i + 1) % polygon.length]
-    return (
-      sum + Number(field(point, 'x')) * Number(field(next, 'y')) - Number(field(next, 'x')) * Number(field(point, 'y'))
-    )
-  }, 0)
-  return Math.abs(twice) / 2
-}
+const pointOf = (point: unknown) => ({ x: Number(field(point, 'x')), y: Number(field(point, 'y')) })
 
 export const uploadIsKnown: CrossCheck = (storage, context) => {
   const wanted = field(storage, 'upload', 'instance')

@@ -1,5 +1,6 @@
 export { nearestNames } from '../errors/index.ts'
 export { readSecretFile, SecretFileError, type SecretFileErrorCode } from '../platform/secret-file.ts'
+export { zonesAreLarge } from './cross-checks.ts'
 export { siteIdOf } from './derived.ts'
 export { formatDuration, parseDuration } from './duration.ts'
 export { changedFiles, type FileMarks, fileMarks, settingsFiles } from './file-marks.ts'

@@ -1,3 +1,4 @@
+import { type LineSpan, spansAround } from '../platform/index.ts'
 import { cellCount, columns, rows } from './grid.ts'
 
 /** A point of the picture, each coordinate from 0 to 1 of width and height, from the upper left. */
@@ -16,31 +17,25 @@ export type MotionArea = {
 const points = 10
 
 /**
- * Returns the share of each cell in which motion counts, 0 to 1, by the even-odd rule. A mask wins over a zone. Where a
- * border cuts a cell, the changes of that cell count in part.
+ * Returns the share of each cell in which motion counts, 0 to 1. What a polygon goes around is inside, however often. A mask wins over a
+ * zone. Where a border cuts a cell, the changes of that cell count in part.
  */
 export function openCells({ masks, zones }: MotionArea): Float64Array {
-  return Float64Array.from({ length: cellCount }, (_, cell) => {
-    let open = 0
-    for (let i = 0; i < points * points; i += 1) {
-      const x = ((cell % columns) + ((i % points) + 0.5) / points) / columns
-      const y = (Math.floor(cell / columns) + (Math.floor(i / points) + 0.5) / points) / rows
-      if (isOpen({ x, y }, { masks, zones })) open += 1
+  const open = new Float64Array(cellCount)
+  for (let line = 0; line < rows * points; line += 1) {
+    const y = (line + 0.5) / points / rows
+    const [masked, counted] = [masks, zones].map((polygons) => polygons.flatMap((polygon) => spansAround(polygon, y)))
+    const first = Math.floor(line / points) * columns
+    for (let i = 0; i < columns * points; i += 1) {
+      const x = (i + 0.5) / points / columns
+      if (isIn(x, masked) || (zones.length > 0 && !isIn(x, counted))) continue
+      const cell = first + Math.floor(i / points)
+      open[cell] = (open[cell] ?? 0) + 1
     }
-    return open / points ** 2
-  })
+  }
+  return open.map((count) => count / points ** 2)
 }
 
-function isOpen(point: PicturePoint, { masks, zones }: MotionArea): boolean {
-  if (masks.some((mask) => isInside(point, mask))) return false
-  return zones.length === 0 || zones.some((zone) => isInside(point, zone))
-}
-
-function isInside({ x, y }: PicturePoint, polygon: Polygon): boolean {
-  let inside = false
-  polygon.forEach((a, i) => {
-    const b = polygon[(i + 1) % polygon.length] ?? a
-    if (a.y > y !== b.y > y && x < a.x + ((y - a.y) / (b.y - a.y)) * (b.x - a.x)) inside = !inside
-  })
-  return inside
+function isIn(x: number, spans: readonly LineSpan[] = []): boolean {
+  return spans.some(([begin, end]) => x >= begin && x < end)
 }

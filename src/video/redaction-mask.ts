@@ -1,3 +1,5 @@
+import { type LineSpan, spansAround } from '../platform/index.ts'
+
 /** A point of a picture: each 0 to 1 of its width and height, from the upper left. */
 export type PicturePoint = { readonly x: number; readonly y: number }
 
@@ -32,7 +34,7 @@ export function maskOf(polygon: readonly PicturePoint[], size: { width: number; 
   const pixels = new Uint32Array(width * height)
   const edges = points.map((from, i) => ({ from, to: points[(i + 1) % points.length] ?? from }))
   for (let row = 0; row < height; row += 1) {
-    for (const [begin, end] of [...alongEdges(edges, top + row), ...inside(edges, top + row + 0.5)]) {
+    for (const [begin, end] of [...alongEdges(edges, top + row), ...spansAround(points, top + row + 0.5)]) {
       const first = Math.max(Math.floor(begin) - left, 0)
       const last = Math.min(Math.ceil(end) - left, width)
       if (first < last) pixels.fill(fill, row * width + first, row * width + last)
@@ -42,12 +44,11 @@ export function maskOf(polygon: readonly PicturePoint[], size: { width: number; 
 }
 
 type Edge = { readonly from: PicturePoint; readonly to: PicturePoint }
-type Span = readonly [begin: number, end: number]
 
 /** Returns the spans of a row that the edges, drawn with the margin, touch. */
-function alongEdges(edges: readonly Edge[], y: number): Span[] {
+function alongEdges(edges: readonly Edge[], y: number): LineSpan[] {
   const [above, below] = [y - marginPixels, y + 1 + marginPixels]
-  return edges.flatMap(({ from, to }): Span[] => {
+  return edges.flatMap(({ from, to }): LineSpan[] => {
     const [low, high] = from.y <= to.y ? [from, to] : [to, from]
     if (high.y < above || low.y > below) return []
     const at = (edgeY: number) =>
@@ -55,29 +56,6 @@ function alongEdges(edges: readonly Edge[], y: number): Span[] {
     const ends = [at(Math.max(low.y, above)) ?? low.x, at(Math.min(high.y, below)) ?? high.x]
     return [[Math.min(...ends) - marginPixels, Math.max(...ends) + marginPixels]]
   })
-}
-
-/**
- * Returns the spans of a line that the polygon goes around, once or more often, in either direction: what somebody circled twice, or
- * the middle of a star, is inside. By the even-odd rule it would stay uncovered.
- */
-function inside(edges: readonly Edge[], y: number): Span[] {
-  const crossings = edges
-    .filter(({ from, to }) => from.y <= y !== to.y <= y)
-    .map(({ from, to }) => ({
-      x: from.x + ((y - from.y) / (to.y - from.y)) * (to.x - from.x),
-      turn: from.y <= y ? 1 : -1,
-    }))
-    .sort((a, b) => a.x - b.x)
-  const spans: Span[] = []
-  let turns = 0
-  let begin = 0
-  for (const { x, turn } of crossings) {
-    if (turns === 0) begin = x
-    turns += turn
-    if (turns === 0) spans.push([begin, x])
-  }
-  return spans
 }
 
 const even = (pixel: number) => Math.floor(pixel / 2) * 2

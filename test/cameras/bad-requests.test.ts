@@ -192,3 +192,26 @@ t.test('masks and zones out of range are refused', async (t) => {
         JSON.stringify(body).slice(0, 60),
       )
 })
+
+t.test(
+  'a what-if takes the zones that the config takes: none that is too small to tell motion from noise',
+  async (t) => {
+    const gateway = await open(t)
+    const box = (side: number) => [
+      { x: 0, y: 0 },
+      { x: side, y: 0 },
+      { x: side, y: side },
+      { x: 0, y: side },
+    ]
+    const span = { from: '2026-03-02T07:00:00Z', to: '2026-03-02T07:10:00Z' }
+    const tried = (zone: object[]) =>
+      gateway.ask('POST', '/api/iot/cctv/7/what-if', { by, body: { zones: [box(0.5), zone], ...span } })
+    for (const zone of [box(0.08), [...box(0.08), ...box(0.08)]]) {
+      const answer = await tried(zone)
+      refused(t, answer, [400], 'a small zone')
+      t.match(answer.text, /zones.{0,4}1.*at least 0\.7 % of the picture/)
+    }
+    const { status, text } = await tried(box(0.09))
+    t.not(status, 400, text)
+  },
+)

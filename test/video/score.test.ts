@@ -3,7 +3,7 @@ import t from 'tap'
 import { Comparer, type FrameCells } from '../../src/video/cells.ts'
 import { cellCount, columns } from '../../src/video/grid.ts'
 import { frameSize } from '../../src/video/index.ts'
-import type { Polygon } from '../../src/video/mask.ts'
+import { openCells, type Polygon } from '../../src/video/mask.ts'
 import { type FrameScore, Scorer, scoreOf, WindowShares, windowColumns, windowCount } from '../../src/video/score.ts'
 
 type Box = { x: number; y: number; width: number; height: number; tone?: number }
@@ -235,6 +235,22 @@ t.test('with zones, only motion inside counts, and a mask wins over a zone', asy
   t.equal(most(run(frames, { zones: upright(0.75, 1) })), 0)
   t.equal(most(run(frames, { zones: upright(0, 0.75) })), most(run(frames)))
   t.equal(most(run(frames, { zones: upright(0, 0.75), masks: upright(0, 0.75) })), 0)
+})
+
+/** Once around a box, and then once more. */
+const twice = (polygons: Polygon[]): Polygon[] => polygons.map((polygon) => [...polygon, ...polygon])
+const star: Polygon = [0, 2, 4, 1, 3].map((i) => ({
+  x: 0.5 + 0.5 * Math.sin((i * 2 * Math.PI) / 5),
+  y: 0.5 - 0.5 * Math.cos((i * 2 * Math.PI) / 5),
+}))
+
+t.test('what a mask or a zone goes around is inside, also when it does so twice or crosses itself', async (t) => {
+  const frames = [...still(5), ...walk(8)]
+  t.equal(most(run(frames, { masks: twice(upright(0, 1)) })), 0)
+  t.equal(most(run(frames, { zones: twice(upright(0, 0.75)) })), most(run(frames)))
+  const middle = (area: Area) => openCells({ masks: [], zones: [], ...area })[4 * columns + columns / 2]
+  t.equal(middle({ masks: [star] }), 0, 'the middle of a star')
+  t.equal(middle({ zones: [star] }), 1)
 })
 
 t.test('a sliver beside a mask is not more sensitive than a whole window', async (t) => {

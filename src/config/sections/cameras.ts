@@ -43,7 +43,7 @@ const motion = {
   uploadToStorage: key(flag().prefault(true), 'Whether clips are uploaded, when storage.upload is set.'),
   masks: key(
     z.array(polygon).prefault([]),
-    'Parts of the picture in which motion does not count: polygons of points {x, y}, each 0 to 1 of width and height from the upper left.',
+    'Parts of the picture in which motion does not count: polygons of points {x, y}, each 0 to 1 of width and height from the upper left. All that a polygon goes around is inside, also when it crosses itself.',
   ),
   zones: key(
     z.array(polygon).superRefine(zonesAreLarge, always).prefault([]),
