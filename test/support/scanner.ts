@@ -13,12 +13,15 @@ export class Scanner {
     this.#keys = keys
   }
 
-  /** `shifts`: it presses Shift for capital letters. `lateAfter`: so many keys come in time, and the rest only when the page has waited for 150 ms. */
+  /** `shifts`: it presses Shift for capital letters. `lateAfter`: so many keys come in time, and the rest only when the page has waited. */
   async scan(
     code: string,
     { gapMs = 4, ends = ['Enter'] as readonly string[], altKey = false, shifts = false, lateAfter = 0 } = {},
   ): Promise<void> {
     this.#nowS = Math.max(this.#nowS + 0.3, Date.now() / 1000)
+    // The page tells by its own clock that no key follows: keys of a time to come would be none of a scan.
+    const aheadMs = this.#nowS * 1000 - Date.now()
+    if (ends.length === 0 && aheadMs > 0) await this.#pageWaits(aheadMs)
     const keys = [...code, ...ends]
     for (const part of [keys.slice(0, lateAfter), keys.slice(lateAfter)]) {
       // All at once, as a keyboard queues them: waiting for each would make pauses that the scanner did not make.
@@ -28,7 +31,7 @@ export class Scanner {
           ...this.#press({ key, altKey }, gapMs),
         ]),
       )
-      if (part.length < keys.length && part.length === lateAfter) await this.#pageWaits(150)
+      if (part.length < keys.length && part.length === lateAfter) await this.#pageWaits(ends.length === 0 ? 80 : 150)
     }
   }
 
