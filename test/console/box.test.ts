@@ -289,6 +289,8 @@ t.test('what is shown once is left only by somebody who agrees, and by no scan',
   await page.getByRole('link', { name: 'Open P-1' }).waitFor()
   await follow('/todo')
   t.same(asked.splice(0), ['The new secret is not shown again. Go on?'])
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  t.same(asked.splice(0), ['The new secret is not shown again. Go on?'], 'a sign-out would lose it as well')
   await page.getByRole('link', { name: /^Deliveries and settings/ }).click()
   await secret.getByRole('button', { name: 'Done, hide it' }).click()
   await follow('/devices')

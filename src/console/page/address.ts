@@ -55,6 +55,9 @@ export const hasUnsaved = (): boolean => [...keepers].some(({ isUnsaved }) => is
 /** Asks for all that is lost when this address is opened. */
 const mayOpen = (to: string): boolean => losing(to).every(({ asks }) => asks())
 
+/** Asks for all that is lost when no view is left, as by a sign-out. */
+export const mayEnd = (): boolean => [...keepers].filter(({ isUnsaved }) => isUnsaved('')).every(({ asks }) => asks())
+
 let isTakenBack = false
 addEventListener('popstate', ({ state }) => {
   if (isTakenBack) {

@@ -1,4 +1,5 @@
 import { useState } from 'hono/jsx/dom'
+import { mayEnd } from './address.ts'
 import { ask, Refused } from './ask.ts'
 import { Icon } from './icons.tsx'
 import { texts } from './texts.ts'
@@ -7,6 +8,7 @@ import { texts } from './texts.ts'
 export const SignOut = ({ onLeft }: { onLeft: (why: string) => void }) => {
   const [problem, setProblem] = useState('')
   const signOut = async () => {
+    if (!mayEnd()) return
     try {
       await ask('/api/session', { method: 'DELETE' })
       onLeft(texts.signOut.done)
