@@ -188,7 +188,7 @@ t.test('the line and the table of a day show clips, gaps and the trace, by keys 
   await page.getByLabel('Clip of 12:00:35').waitFor()
   t.match(new URL(page.url()).searchParams.get('at'), /:00:30/)
   await page.keyboard.press('0')
-  await page.getByText('00:00:00 to 00:00:00', { exact: true }).waitFor()
+  await page.getByText('00:00:00 to 24:00:00', { exact: true }).waitFor()
   const width = (await line.boundingBox())?.width ?? 0
   // Six in the morning, far from any clip.
   await line.click({ position: { x: width / 4, y: 40 } })
