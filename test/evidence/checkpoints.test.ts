@@ -101,7 +101,7 @@ t.test('each checkpoint continues the one before it, and is kept', async (t) => 
   t.equal(body.proof.length, 2)
   for (const [query, field] of [
     ['from=1&to=4', 'to'],
-    ['from=3&to=2', 'from'],
+    ['from=3&to=2', 'to'],
   ]) {
     const refused = await gateway.ask('GET', `/api/log/consistency?${query}`, { by })
     t.match(refused, { status: 400, body: { error: { code: 'VALIDATION_ERROR' } } })

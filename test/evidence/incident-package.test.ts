@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { run } from '../../src/cli/run.ts'
 import { verifyBundle } from '../support/evidence/bundle.ts'
-import { furnish, heldPhoto, people, signedIn, type TestGateway, testGateway } from '../support/gateway.ts'
+import { furnish, heldPhoto, type Person, people, signedIn, type TestGateway, testGateway } from '../support/gateway.ts'
 import { waitUntil } from '../support/waiting.ts'
 
 const camera = {
@@ -23,7 +23,11 @@ const sha256 = (bytes: Uint8Array | string) => createHash('sha256').update(bytes
  * A hall where a pallet fell: a placement with photo in slot B, which no camera watches, a clip of camera 7, a truck with a photo,
  * and an incident about them.
  */
-async function fallenPallet(t: Test, config: Record<string, unknown> = {}, clip: Buffer = Buffer.from('a clip')) {
+async function fallenPallet(
+  t: Test,
+  config: Record<string, unknown> = {},
+  { clip = Buffer.from('a clip'), reporter = people.sven }: { clip?: Buffer; reporter?: Person } = {},
+) {
   const gateway = await testGateway({ config: { cameras: [camera], ...config } })
   t.teardown(() => gateway.end())
   await furnish(gateway, ['A', 'B'])
@@ -49,7 +53,7 @@ async function fallenPallet(t: Test, config: Record<string, unknown> = {}, clip:
     'a note of paper',
   ]
   await gateway.ask('POST', '/api/governance/incidents', {
-    by: people.sven,
+    by: reporter,
     body: { severity: 'high', category: 'damage', title: 'Fallen <pallet>', evidenceReferences },
   })
   return { gateway, unit, lone }
@@ -187,7 +191,11 @@ t.test('what the caller may not see is not in the package, and a hidden incident
   const { names, manifest } = await unpacked(t, hidden.gateway)
   t.notMatch(names.join(), /detections/)
   t.match(manifest.references[1], { type: 'external', included: false })
-  const { gateway } = await fallenPallet(t, { warehouses: [{ id: 1, viewers: ['olga', 'ada'] }] })
+  const { gateway } = await fallenPallet(
+    t,
+    { warehouses: [{ id: 1, viewers: ['olga', 'ada'] }] },
+    { reporter: people.ada },
+  )
   t.equal((await gateway.ask('GET', path, { by: people.sven })).status, 404)
   t.equal((await gateway.ask('GET', path, { by: people.olga })).status, 403, 'an operator takes no evidence out')
 })
@@ -200,7 +208,7 @@ t.test('where exports need two people, clips stay and are named as withheld', as
 })
 
 t.test('a client that goes away ends the package, and its file is closed', async (t) => {
-  const { gateway } = await fallenPallet(t, {}, Buffer.alloc(32 * 1024 * 1024, 7))
+  const { gateway } = await fallenPallet(t, {}, { clip: Buffer.alloc(32 * 1024 * 1024, 7) })
   const clip = join(gateway.live.config.dataDir, 'clips', '1.mp4')
   const isOpen = () => readdirSync('/proc/self/fd').some((fd) => linkOf(fd) === clip)
   const headers = {
@@ -219,7 +227,7 @@ t.test('a client that goes away ends the package, and its file is closed', async
 })
 
 t.test('two packages are made at a time, and a third is told when to come again', async (t) => {
-  const { gateway } = await fallenPallet(t, {}, Buffer.alloc(32 * 1024 * 1024, 7))
+  const { gateway } = await fallenPallet(t, {}, { clip: Buffer.alloc(32 * 1024 * 1024, 7) })
   const ask = () => gateway.api.request(path, { headers: signedIn(people.sven) })
   const readers = [await ask(), await ask()].map(({ status, body }) => {
     t.equal(status, 200)
