@@ -1,5 +1,6 @@
 import { builderOver, defaulted, integer, maybe, type RowOf, real, text, word } from '../database/index.ts'
 import { stated } from '../log/index.ts'
+import type { ClosedBy } from '../video/index.ts'
 import type { GapCause } from './watch.ts'
 
 export const tables = {
@@ -38,19 +39,7 @@ export const tables = {
     longest_gap_seconds: maybe(real),
     clip_original: maybe(integer),
     event_ids: maybe(text),
-    closed_by: maybe(
-      word<
-        | 'post-roll'
-        | 'longest'
-        | 'stopped'
-        | 'stream-ended'
-        | 'restarted'
-        | 'restart'
-        | 'disk-full'
-        | 'disk-too-slow'
-        | 'disk-failed'
-      >(),
-    ),
+    closed_by: maybe(word<ClosedBy>()),
   },
   clip_file: {
     detection_id: integer,

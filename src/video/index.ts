@@ -16,6 +16,7 @@ export type {
   ClipClosed,
   ClipLost,
   ClipWaits,
+  ClosedBy,
   DetectionFacts,
   FilmCovered,
   FilmOrder,

@@ -264,22 +264,24 @@ export type ClipClosed = DetectionFacts &
     readonly peakScore: number | null
     /** A picture at the moment of motion, at most 640 wide; null when none could be taken. */
     readonly snapshot: StoredFile | null
-    /**
-     * Why it ends where it ends. `stream-ended` too when the pictures ended before the clip should, and `restarted` when they did
-     * because the stream was opened anew with other settings; `restart`: gatehouse itself ended before the clip did; `disk-full`,
-     * `disk-too-slow` and `disk-failed` when the disk took no more of it.
-     */
-    readonly closedBy:
-      | 'post-roll'
-      | 'longest'
-      | 'stopped'
-      | 'stream-ended'
-      | 'restarted'
-      | 'restart'
-      | 'disk-full'
-      | 'disk-too-slow'
-      | 'disk-failed'
+    readonly closedBy: ClosedBy
   }
+
+/**
+ * Why a clip ends where it ends. `stream-ended` too when the pictures ended before the clip should, and `restarted` when they did
+ * because the stream was opened anew with other settings; `restart`: gatehouse itself ended before the clip did; `disk-full`,
+ * `disk-too-slow` and `disk-failed` when the disk took no more of it.
+ */
+export type ClosedBy =
+  | 'post-roll'
+  | 'longest'
+  | 'stopped'
+  | 'stream-ended'
+  | 'restarted'
+  | 'restart'
+  | 'disk-full'
+  | 'disk-too-slow'
+  | 'disk-failed'
 
 export type ClipLostReason =
   | 'no-video'
