@@ -3,6 +3,8 @@
  *
  *   scripts/test                 all but test/long, whose stories take minutes each
  *   scripts/test test/ledger     checks left out, only the tests of these files or folders
+ *
+ * A skipped test is named with what it needs. The last line is `N passed, N failed, N skipped`.
  */
 import { spawn } from 'node:child_process'
 import { existsSync, globSync, statSync } from 'node:fs'
@@ -11,11 +13,14 @@ import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { bundleProgramUnderTest } from './build/program-under-test.ts'
 import { runChecks } from './check.ts'
+import { install, missingPackages, namedBy, programs } from './machine.ts'
 
 /** So many files that failed beside others get a second run by themselves; more than that is no accident of a busy machine. */
 const SECOND_RUNS = 3
 
 let insideFailure = false
+/** The file whose lines tap prints now. */
+let currentFile = ''
 
 const paths = process.argv.slice(2)
 const missing = paths.filter((path) => !existsSync(path))
@@ -24,16 +29,20 @@ if (missing.length > 0) {
   process.exit(1)
 }
 const only = paths.flatMap((path) => (statSync(path).isDirectory() ? globSync(`${path}/**/*.test.ts`) : [path]))
+const packages = missingPackages(only.length === 0 ? programs : namedBy(only))
+const isPrepared = packages.length === 0 || install(packages)
+if (!isPrepared && process.env['CI'] === 'true') process.exit(1)
 const checks = only.length === 0 ? await runChecks() : { passed: 0, failed: 0 }
-const program = await bundleProgramUnderTest()
+const program = process.env['GATEHOUSE_PROGRAM'] ?? (await bundleProgramUnderTest())
 const tests = only.length === 0 ? await runAll() : await runTests(only)
 if (tests.files.length > 0 && tests.files.length <= SECOND_RUNS) await runAgain(tests)
 const failed = checks.failed + tests.failed
-const skipped = tests.skipped > 0 ? `, ${tests.skipped} skipped` : ''
-process.stdout.write(`${checks.passed + tests.passed} passed, ${failed} failed${skipped}\n`)
+for (const skipped of tests.skipped) process.stdout.write(`skipped ${skipped}\n`)
+process.stdout.write(`${checks.passed + tests.passed} passed, ${failed} failed, ${tests.skipped.length} skipped\n`)
 process.exitCode = failed === 0 ? 0 : 1
 
-type Count = { passed: number; failed: number; skipped: number; files: string[] }
+/** `skipped`: each with its file and why. `files`: those that failed. */
+type Count = { passed: number; failed: number; skipped: string[]; files: string[] }
 
 /**
  * Runs all tests: those with pictures first, two at once, because a stream of a real camera needs its share of the machine at
@@ -50,7 +59,7 @@ async function runAll(): Promise<Count> {
   return {
     passed: first.passed + then.passed,
     failed: first.failed + then.failed,
-    skipped: first.skipped + then.skipped,
+    skipped: [...first.skipped, ...then.skipped],
     files: [...first.files, ...then.files],
   }
 }
@@ -73,14 +82,19 @@ async function runTests(paths: readonly string[], jobs = 2): Promise<Count> {
   const tap = spawn(process.execPath, ['scripts/run-tests.ts', String(jobs), ...paths], {
     stdio: ['ignore', 'pipe', 'inherit'],
     // Each test file, daemon and command is a process that compiles the same sources.
-    env: { NODE_COMPILE_CACHE: resolve('.cache', 'tests'), GATEHOUSE_PROGRAM: program, ...process.env },
+    env: {
+      NODE_COMPILE_CACHE: resolve('.cache', 'tests'),
+      GATEHOUSE_PROGRAM: program,
+      GATEHOUSE_PREPARED: String(isPrepared),
+      ...process.env,
+    },
   })
   const ended = new Promise<number>((resolve) => tap.once('close', (code) => resolve(code ?? 1)))
-  const count: Count = { passed: 0, failed: 0, skipped: 0, files: [] }
+  const count: Count = { passed: 0, failed: 0, skipped: [], files: [] }
   for await (const line of createInterface({ input: tap.stdout })) show(line, count)
   const code = await ended
   if (code !== 0 && count.failed === 0) count.failed = 1
-  if (count.passed + count.failed === 0) count.failed = 1
+  if (count.passed + count.failed + count.skipped.length === 0) count.failed = 1
   if (count.failed > 0 && count.files.length === 0) count.files = [...paths]
   return count
 }
@@ -93,7 +107,14 @@ function show(line: string, count: Count): void {
     return
   }
   const file = line.match(/^(not )?ok \d+ - (\S+)(.*)$/)
-  if (file) process.stdout.write(`${file[1] ? 'FAILED' : 'ok    '} ${file[2]}${file[3]?.replace(/ \{$/, '')}\n`)
+  currentFile = file?.[2] ?? line.match(/^# Subtest: (\S+)$/)?.[1] ?? currentFile
+  const skipped = line.match(/^(\s*)ok \d+ - (.*?) # (?:SKIP|TODO) ?(.*)$/)
+  if (skipped) {
+    const title = skipped[1] === '' ? '' : `: ${skipped[2]?.replaceAll('\\#', '#')}`
+    count.skipped.push(`${currentFile}${title}: ${skipped[3]}`)
+  } else if (file) {
+    process.stdout.write(`${file[1] ? 'FAILED' : 'ok    '} ${file[2]}${file[3]?.replace(/ \{$/, '')}\n`)
+  }
   if (file?.[1] && file[2] !== undefined) count.files.push(file[2])
   if (/^\s+not ok /.test(line)) insideFailure = true
   else if (/^\s+(ok |# )/.test(line)) insideFailure = false
@@ -104,5 +125,4 @@ function addUp(summary: string, count: Count): void {
   const of = (name: string) => Number(summary.match(new RegExp(`\\b${name}: (\\d+)`))?.[1] ?? 0)
   count.passed = of('pass')
   count.failed = of('fail')
-  count.skipped = of('skip') + of('todo')
 }

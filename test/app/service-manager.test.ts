@@ -2,12 +2,13 @@ import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { createLogger, serviceManager } from '../../src/platform/index.ts'
+import { needs } from '../support/needs.ts'
 import { notifySocket } from '../support/notify-socket.ts'
-import { isInstalled, startDaemon } from '../support/process.ts'
+import { startDaemon } from '../support/process.ts'
 import { folder, withConfig } from './daemon-folder.ts'
 
 // The daemon speaks to a socket that is not Node's: that systemd would hear it is shown by another program's sockets.
-const python = { skip: isInstalled('python3', '--version') ? false : 'no Python here', timeout: 120_000 }
+const python = { ...needs('python3'), timeout: 120_000 }
 const intervalSeconds = 3
 
 t.test('systemd hears that the gateway serves, lives, reloads and stops', python, async (t) => {

@@ -8,6 +8,7 @@ import { authorizationsOf, DavFolder } from '../../src/upload/index.ts'
 import { barcodes, newFolder, opened, place, unpacked } from '../support/backups.ts'
 import { startRclone } from '../support/dav-servers.ts'
 import { furnish, people, type TestGateway, testGateway } from '../support/gateway.ts'
+import { needs } from '../support/needs.ts'
 import { filesBelow, recoveryKeyOf } from '../support/segments.ts'
 import { StorageServer } from '../support/storage-server.ts'
 import { allAre, begin, queue, settled, uploadConfig, uploader } from '../support/uploads.ts'
@@ -68,43 +69,46 @@ function openedAsDescribed(file: Buffer, recoveryKey: Buffer): Buffer {
   return Buffer.concat(plain)
 }
 
-t.test('sealed backups go to a real WebDAV server, the newest stay, and each comes back from there', async (t) => {
-  const server = await startRclone(t)
-  if (!server) return t.pass('rclone is not installed on this machine')
-  const gateway = await stockedWith(t, server.url, { keep: 2 })
-  const there = join(server.files, 'gatehouse/test-site/backups')
-  for (const n of [2, 3, 4]) {
-    await backedUpAndRehearsed(gateway)
-    const at = new Date(gateway.clock.now()).toISOString()
-    t.match(await health(gateway), { status: 'healthy', newestAt: at, rehearsedAt: at })
-    gateway.clock.advance(day)
-    await place(gateway, n)
-  }
-  const names = ['gatehouse-test-site-20260303T080000Z.tar.sealed', 'gatehouse-test-site-20260304T080000Z.tar.sealed']
-  t.same(readdirSync(there).toSorted(), names)
-  const { dataDir } = gateway.live.config
-  t.same(filesBelow(join(dataDir, 'backups')), [], 'what is on the server is removed here')
-  t.same(
-    readdirSync(dataDir).filter((name) => name.endsWith('.part')),
-    [],
-  )
-  const recoveryKey = recoveryKeyOf(gateway)
-  const sealed = readFileSync(join(there, names[1] ?? ''))
-  t.notOk(sealed.includes('SQLite format') || sealed.includes('manifest.json'), 'nothing of it is plain')
-  const plain = join(newFolder(t), 'plain.tar')
-  writeFileSync(plain, openedAsDescribed(sealed, recoveryKey))
-  t.ok(existsSync(join(unpacked(t, plain), 'gatehouse.db')), 'the usual tools unpack what is inside')
+t.test(
+  'sealed backups go to a real WebDAV server, the newest stay, and each comes back from there',
+  needs('rclone'),
+  async (t) => {
+    const server = await startRclone(t)
+    const gateway = await stockedWith(t, server.url, { keep: 2 })
+    const there = join(server.files, 'gatehouse/test-site/backups')
+    for (const n of [2, 3, 4]) {
+      await backedUpAndRehearsed(gateway)
+      const at = new Date(gateway.clock.now()).toISOString()
+      t.match(await health(gateway), { status: 'healthy', newestAt: at, rehearsedAt: at })
+      gateway.clock.advance(day)
+      await place(gateway, n)
+    }
+    const names = ['gatehouse-test-site-20260303T080000Z.tar.sealed', 'gatehouse-test-site-20260304T080000Z.tar.sealed']
+    t.same(readdirSync(there).toSorted(), names)
+    const { dataDir } = gateway.live.config
+    t.same(filesBelow(join(dataDir, 'backups')), [], 'what is on the server is removed here')
+    t.same(
+      readdirSync(dataDir).filter((name) => name.endsWith('.part')),
+      [],
+    )
+    const recoveryKey = recoveryKeyOf(gateway)
+    const sealed = readFileSync(join(there, names[1] ?? ''))
+    t.notOk(sealed.includes('SQLite format') || sealed.includes('manifest.json'), 'nothing of it is plain')
+    const plain = join(newFolder(t), 'plain.tar')
+    writeFileSync(plain, openedAsDescribed(sealed, recoveryKey))
+    t.ok(existsSync(join(unpacked(t, plain), 'gatehouse.db')), 'the usual tools unpack what is inside')
 
-  const box = newFolder(t)
-  const above = folderAt(`${server.url}/gatehouse`)
-  t.match(await restoredInto(join(box, 'state'), { folder: above, path: null }, recoveryKey), { events: 3 })
-  t.same(await barcodes(await opened(t, box)), ['P-1', 'P-2', 'P-3'])
-  const other = folderAt(`${server.url}/gatehouse/test-site/backups`)
-  t.match(await restoredInto(join(newFolder(t), 'state'), { folder: other, path: names[0] ?? '' }, recoveryKey), {
-    ...{ events: 2, madeAt: '2026-03-03T08:00:00.000Z' },
-  })
-  return undefined
-})
+    const box = newFolder(t)
+    const above = folderAt(`${server.url}/gatehouse`)
+    t.match(await restoredInto(join(box, 'state'), { folder: above, path: null }, recoveryKey), { events: 3 })
+    t.same(await barcodes(await opened(t, box)), ['P-1', 'P-2', 'P-3'])
+    const other = folderAt(`${server.url}/gatehouse/test-site/backups`)
+    t.match(await restoredInto(join(newFolder(t), 'state'), { folder: other, path: names[0] ?? '' }, recoveryKey), {
+      ...{ events: 2, madeAt: '2026-03-03T08:00:00.000Z' },
+    })
+    return undefined
+  },
+)
 
 t.test('a sealed backup that is cut, changed, without its key or under another one changes nothing', async (t) => {
   const server = await StorageServer.start({ users: [{ ...uploader }] })

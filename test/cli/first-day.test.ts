@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import t, { type Test } from 'tap'
 import { verifyLedger } from '../../src/evidence/index.ts'
 import { cheapHash, siteUrl } from '../support/gateway.ts'
+import { needs } from '../support/needs.ts'
 import { gatehouse, runToEnd, startDaemon } from '../support/process.ts'
 
 t.setTimeout(240_000)
@@ -44,7 +45,7 @@ function snippetsOf(section: string): string[] {
   return [...own.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block ?? '')
 }
 
-t.test('what the README says of the first day can be pasted as it stands', async (t) => {
+t.test('what the README says of the first day can be pasted as it stands', needs('curl'), async (t) => {
   const { cwd } = boxOf(t)
   mkdirSync(join(cwd, 'scripts'))
   writeFileSync(join(cwd, 'scripts/gatehouse'), `#!/bin/sh\nexec '${gatehouse}' "$@"\n`, { mode: 0o755 })

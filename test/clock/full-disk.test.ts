@@ -1,12 +1,12 @@
 import t from 'tap'
 import { furnish, people, testGateway } from '../support/gateway.ts'
-import { noSmallDisk, smallDisk } from '../support/small-disk.ts'
+import { onSmallDisk, smallDisk } from '../support/small-disk.ts'
 
 const by = people.ada
 
 t.test(
   'a step that comes while the disk is full is shown at once, and on record when there is room again',
-  { skip: noSmallDisk() ?? false },
+  onSmallDisk,
   async (t) => {
     const disk = smallDisk(24)
     const gateway = await testGateway({ folder: disk.folder })

@@ -1,13 +1,15 @@
 import type { Browser } from 'playwright-core'
 import t from 'tap'
 import { violations } from '../support/axe.ts'
-import { inWholeBrowser, launchBrowser, open, place, record, signIn, wholeBrowser } from '../support/browser.ts'
+import { launchBrowser, open, place, record, signIn, wholeBrowser } from '../support/browser.ts'
 import { filmOf } from '../support/camera-film.ts'
 import { furnish, people } from '../support/gateway.ts'
+import { needs } from '../support/needs.ts'
 import { eventually } from '../support/waiting.ts'
 
 t.setTimeout(240_000)
 
+const inWholeBrowser = needs('chromium')
 const opening = { name: 'Scan by the camera of this device' }
 
 /** A browser on a device whose camera sees this. */

@@ -3,11 +3,13 @@ import type { Browser, Page } from 'playwright-core'
 import { PNG } from 'pngjs'
 import t from 'tap'
 import { violations } from '../support/axe.ts'
-import { inBrowser, launchBrowser, open, signIn } from '../support/browser.ts'
+import { launchBrowser, open, signIn } from '../support/browser.ts'
 import { liveYard } from '../support/live-yard.ts'
+import { fileNeeds } from '../support/needs.ts'
 import { pictureOf, screens, themes } from '../support/screens.ts'
 import { waitUntil } from '../support/waiting.ts'
 
+fileNeeds(t, 'chromium-headless-shell')
 t.setTimeout(240_000)
 
 let browser: Browser | undefined
@@ -34,7 +36,7 @@ async function seesMoving(page: Page, element: 'video' | 'canvas'): Promise<void
   })
 }
 
-t.test('a browser shows the camera: its own stream, or MPEG-1', inBrowser, async (t) => {
+t.test('a browser shows the camera: its own stream, or MPEG-1', async (t) => {
   const { daemon, rtsp } = await yard
   const { page, faults } = await open(t, browser, `${daemon.url}/cameras`)
   await signIn(page, 'ada')
@@ -53,7 +55,7 @@ t.test('a browser shows the camera: its own stream, or MPEG-1', inBrowser, async
   )
 })
 
-t.test('the wall shows each camera: pictures, or since when and why it does not watch', inBrowser, async (t) => {
+t.test('the wall shows each camera: pictures, or since when and why it does not watch', async (t) => {
   const { daemon } = await yard
   for (const [screen, context] of Object.entries(screens)) {
     for (const colorScheme of themes) {
@@ -78,7 +80,7 @@ t.test('the wall shows each camera: pictures, or since when and why it does not 
   }
 })
 
-t.test('the page of a camera that is away says once why', inBrowser, async (t) => {
+t.test('the page of a camera that is away says once why', async (t) => {
   const { daemon } = await yard
   const { page } = await open(t, browser, `${daemon.url}/cameras/5`)
   await signIn(page, 'ada')
@@ -88,7 +90,7 @@ t.test('the page of a camera that is away says once why', inBrowser, async (t) =
   t.equal((await card.innerText()).split('Nothing answers at the address of the camera').length, 2)
 })
 
-t.test('only the tiles that somebody looks at are live', inBrowser, async (t) => {
+t.test('only the tiles that somebody looks at are live', async (t) => {
   const { daemon, rtsp } = await yard
   const { page } = await open(t, browser, `${daemon.url}/cameras`)
   const sockets: string[] = []

@@ -4,15 +4,17 @@ import type { Browser, Page } from 'playwright-core'
 import t from 'tap'
 import { violations } from '../support/axe.ts'
 import { brightSpot, spot } from '../support/bright-spot.ts'
-import { inBrowser, launchBrowser, open, signIn } from '../support/browser.ts'
+import { launchBrowser, open, signIn } from '../support/browser.ts'
 import { cheapHash } from '../support/gateway.ts'
 import { headers, site } from '../support/live-yard.ts'
+import { fileNeeds } from '../support/needs.ts'
 import { startDaemon } from '../support/process.ts'
 import { startRtspServer } from '../support/rtsp/server.ts'
 import { screens } from '../support/screens.ts'
 import { brightModel } from '../support/tiny-model.ts'
 import { eventually, waitUntil } from '../support/waiting.ts'
 
+fileNeeds(t, 'chromium-headless-shell')
 t.setTimeout(240_000)
 
 let browser: Browser | undefined
@@ -89,7 +91,7 @@ function areOnTheSpot(marks: readonly Mark[]): boolean {
   )
 }
 
-t.test('a browser marks objects where they are, and no picture leaves it', inBrowser, async (t) => {
+t.test('a browser marks objects where they are, and no picture leaves it', async (t) => {
   const { daemon, rtsp } = await yard
   const { page, faults } = await open(t, browser, `${daemon.url}/cameras/1`)
   const sent: string[] = []
@@ -138,7 +140,7 @@ t.test('a browser marks objects where they are, and no picture leaves it', inBro
   t.same(faults, [], 'and the content security policy has nothing against it')
 })
 
-t.test('marks are on converted pictures too', inBrowser, async (t) => {
+t.test('marks are on converted pictures too', async (t) => {
   const { daemon } = await yard
   const { page } = await open(t, browser, `${daemon.url}/cameras/1?format=mpeg1`)
   await signIn(page, 'vic')
@@ -146,7 +148,7 @@ t.test('marks are on converted pictures too', inBrowser, async (t) => {
   await eventually(() => marksOn(page), areOnTheSpot)
 })
 
-t.test('the worker could ask nobody, and the page runs no WebAssembly', inBrowser, async (t) => {
+t.test('the worker could ask nobody, and the page runs no WebAssembly', async (t) => {
   const { daemon } = await yard
   const page = await fetch(`${daemon.url}/cameras/1`)
   t.notMatch(page.headers.get('content-security-policy'), /unsafe/)
@@ -164,7 +166,7 @@ t.test('the worker could ask nobody, and the page runs no WebAssembly', inBrowse
   t.not(tries?.[2], 'ran')
 })
 
-t.test('without a model, or with one that cannot be used, the page says what to do', inBrowser, async (t) => {
+t.test('without a model, or with one that cannot be used, the page says what to do', async (t) => {
   const { daemon } = await yard
   writeFileSync(model, 'not a model')
   const { page } = await open(t, browser, `${daemon.url}/cameras/1`, { locale: 'de-DE' })

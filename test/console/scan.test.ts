@@ -1,16 +1,15 @@
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import t from 'tap'
-import { inBrowser } from '../support/browser.ts'
 import { furnish, people } from '../support/gateway.ts'
 import { button, enrolAndSignIn, enter, photo, scanWithoutNetwork } from '../support/handheld.ts'
 import { scannerAt } from '../support/scanner.ts'
 import { pictureOf, screens, themes } from '../support/screens.ts'
-import { TrustedBox } from '../support/trusted-box.ts'
+import { onHandheld, TrustedBox } from '../support/trusted-box.ts'
 
 t.setTimeout(300_000)
 
-t.test('scans without a network over three restarts are shown, stored and acknowledged', inBrowser, (t) =>
+t.test('scans without a network over three restarts are shown, stored and acknowledged', onHandheld, (t) =>
   scanWithoutNetwork(t, 40),
 )
 
@@ -25,7 +24,7 @@ async function violations(page: Page): Promise<string[]> {
   return found as string[]
 }
 
-t.test('a refused scan stays with its reason, the next one passes, and it can be sent again', inBrowser, async (t) => {
+t.test('a refused scan stays with its reason, the next one passes, and it can be sent again', onHandheld, async (t) => {
   const box = await TrustedBox.open(t)
   await furnish(box.gateway, ['A-01'])
   const code = await box.enrolment('supervisor')
@@ -63,7 +62,7 @@ t.test('a refused scan stays with its reason, the next one passes, and it can be
   )
 })
 
-t.test('a handheld that saw the log says loudly when it does not continue what it saw', inBrowser, async (t) => {
+t.test('a handheld that saw the log says loudly when it does not continue what it saw', onHandheld, async (t) => {
   const box = await TrustedBox.open(t)
   await furnish(box.gateway, ['A-01'])
   const code = await box.enrolment()
@@ -89,7 +88,7 @@ t.test('a handheld that saw the log says loudly when it does not continue what i
 
 t.test(
   'a scan that the browser did not commit, or cannot store at all, is said not to be taken',
-  inBrowser,
+  onHandheld,
   async (t) => {
     const box = await TrustedBox.open(t)
     await furnish(box.gateway, ['A-01'])
@@ -129,7 +128,7 @@ t.test(
 for (const [name, screen] of Object.entries(screens)) {
   t.test(
     `training on a ${name} looks like work, says that it is none, and asks the gateway for nothing`,
-    inBrowser,
+    onHandheld,
     async (t) => {
       const box = await TrustedBox.open(t)
       const page = await box.browse('/training', { isMobile: false, hasTouch: false, ...screen })
@@ -182,7 +181,7 @@ const layoutFaults = (page: Page): Promise<string[]> =>
 
 t.test(
   'a handheld that was revoked or gets a new code is enrolled again, and keeps what waits on it',
-  inBrowser,
+  onHandheld,
   async (t) => {
     const box = await TrustedBox.open(t)
     await furnish(box.gateway, ['A-01'])
@@ -221,7 +220,7 @@ t.test(
   },
 )
 
-t.test('what is scanned in front of the menu or behind the end of a sign-in is not lost', inBrowser, async (t) => {
+t.test('what is scanned in front of the menu or behind the end of a sign-in is not lost', onHandheld, async (t) => {
   const box = await TrustedBox.open(t)
   await furnish(box.gateway, ['A-01'])
   const code = await box.enrolment()

@@ -8,6 +8,7 @@ import { databaseFile } from '../../src/database/index.ts'
 import { bulkCamera, makeBulkRows } from '../support/bulk-rows.ts'
 import { everyRead, type Span } from '../support/every-read.ts'
 import { people, signedIn, siteUrl, type TestGateway, testGateway } from '../support/gateway.ts'
+import { needs } from '../support/needs.ts'
 import { SimulatedClock } from '../support/simulated-clock.ts'
 import { noteReads, stepsOf } from '../support/statements.ts'
 
@@ -82,6 +83,7 @@ const ofOneWarehouse = [
   ['supervisor of one warehouse', signedIn(people.sven)],
   ['device of one warehouse', await deviceHeaders(gateway)],
 ] as const
+const withSqlite = needs('sqlite3')
 /** Steps of each statement, once they are counted. */
 const known = new Map<string, number>()
 
@@ -108,24 +110,28 @@ const areaOf = (path: string) =>
     .slice(0, path.startsWith('/api/whms') ? 4 : 3)
     .join('/')
 for (const area of new Set(paths.map(areaOf)))
-  t.test(`no read of ${area} looks at more rows in one turn than a slice has, whoever asks and however`, async (t) => {
-    const turns: { what: string; statements: readonly string[] }[] = []
-    for (const [i, path] of paths.entries()) {
-      if (areaOf(path) !== area) continue
-      // Both are kept to their warehouse by the same statements.
-      for (const [who, headers] of [admin, ofOneWarehouse[i % 2] ?? admin]) {
-        reads.taken()
-        const answer = await gateway.ask('GET', path, { headers })
-        const isAway = answer.status === 503 && /\/cctv\/\d+\/snapshot/.test(path) // the camera of the hall gives no picture
-        t.ok(isAway || answer.status < 500, `${path} (${who}): ${answer.status}`)
-        for (const { statements } of reads.taken()) turns.push({ what: `${path} (${who})`, statements })
+  t.test(
+    `no read of ${area} looks at more rows in one turn than a slice has, whoever asks and however`,
+    withSqlite,
+    async (t) => {
+      const turns: { what: string; statements: readonly string[] }[] = []
+      for (const [i, path] of paths.entries()) {
+        if (areaOf(path) !== area) continue
+        // Both are kept to their warehouse by the same statements.
+        for (const [who, headers] of [admin, ofOneWarehouse[i % 2] ?? admin]) {
+          reads.taken()
+          const answer = await gateway.ask('GET', path, { headers })
+          const isAway = answer.status === 503 && /\/cctv\/\d+\/snapshot/.test(path) // the camera of the hall gives no picture
+          t.ok(isAway || answer.status < 500, `${path} (${who}): ${answer.status}`)
+          for (const { statements } of reads.taken()) turns.push({ what: `${path} (${who})`, statements })
+        }
       }
-    }
-    looked += turns.length
-    t.strictSame(tooLong(turns), {}, `no turn takes more than ${mostSteps} steps`)
-  })
+      looked += turns.length
+      t.strictSame(tooLong(turns), {}, `no turn takes more than ${mostSteps} steps`)
+    },
+  )
 
-t.test('neither does the list of all slots that is kept packed, the first time and the next', async (t) => {
+t.test('neither does the list of all slots that is kept packed, the first time and the next', withSqlite, async (t) => {
   const turns: { what: string; statements: readonly string[] }[] = []
   for (const [who, headers] of [admin, ...ofOneWarehouse, admin]) {
     // The answer of before is no longer that of now.
@@ -142,7 +148,7 @@ t.test('neither does the list of all slots that is kept packed, the first time a
   t.strictSame(tooLong(turns), {}, `no turn takes more than ${mostSteps} steps`)
 })
 
-t.test('all of these reads were noted', (t) => {
+t.test('all of these reads were noted', withSqlite, (t) => {
   t.ok(looked > paths.length, `${looked} turns of ${paths.length} reads`)
   t.end()
 })

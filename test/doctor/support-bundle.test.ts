@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { redactorOf } from '../../src/doctor/bundle/redactor.ts'
 import { cheapHash } from '../support/gateway.ts'
+import { needs } from '../support/needs.ts'
 import { gatehouse, runToEnd } from '../support/process.ts'
 import { newBox, runningBox } from '../support/running.ts'
 
@@ -89,7 +90,7 @@ function journalIn(folder: string): NodeJS.ProcessEnv {
   return { ...process.env, PATH: `${bin}:${process.env['PATH']}`, SUPPORT_PASSWORD: planted.environment }
 }
 
-t.test('nothing secret and no person is in a bundle, wherever it was planted', async (t) => {
+t.test('nothing secret and no person is in a bundle, wherever it was planted', needs('python3'), async (t) => {
   const box = await boxFullOfSecrets(t)
   const post = (path: string, body: unknown) =>
     fetch(`${box.url}/api/${path}`, { method: 'POST', headers: box.headers, body: JSON.stringify(body) })
@@ -129,7 +130,7 @@ t.test('nothing secret and no person is in a bundle, wherever it was planted', a
   t.match(JSON.parse(text('doctor.json')), { running: true, findings: [{ topic: 'gateway' }] })
 })
 
-t.test('a config that was refused is no way out for its secrets', async (t) => {
+t.test('a config that was refused is no way out for its secrets', needs('python3'), async (t) => {
   const box = newBox(t)
   writeFileSync(join(box.cwd, 'cam2'), 'pass-of-a-file\n', { mode: 0o600 })
   writeFileSync(

@@ -45,7 +45,7 @@ t.test('the single binary carries its own ffmpeg, Node and SQLite, and unpacks o
 })
 
 const asNumber = ['--user', '--map-user=54321', '--map-group=54321']
-const noNumbers = !isInstalled('unshare', ...asNumber, 'true') && 'this machine has no user namespaces'
+const noNumbers = !isInstalled('unshare', ...asNumber, 'true') && 'needs user namespaces'
 t.test('the single binary serves a user who is only a number, as in a container', { skip: noNumbers }, async (t) => {
   const { path } = await buildBinary({ arch: thisArch() })
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-binary-'))

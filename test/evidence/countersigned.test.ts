@@ -7,7 +7,10 @@ import { type KnownOutsiders, verifyWithOutsiders } from '../../src/evidence/ind
 import { newSigner } from '../support/evidence/forge.ts'
 import { stampAuthority } from '../support/evidence/stamps.ts'
 import { people } from '../support/gateway.ts'
+import { fileNeeds } from '../support/needs.ts'
 import { signedLedger, withoutGuards } from '../support/tamper.ts'
+
+fileNeeds(t, 'openssl')
 
 const witness = newSigner('witness.example/w1', 4)
 const atSeconds = 1_772_438_700n

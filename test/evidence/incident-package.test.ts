@@ -6,7 +6,9 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { run } from '../../src/cli/run.ts'
 import { verifyBundle } from '../support/evidence/bundle.ts'
+import { withRecipe } from '../support/evidence/recipe.ts'
 import { furnish, heldPhoto, type Person, people, signedIn, type TestGateway, testGateway } from '../support/gateway.ts'
+import { needs } from '../support/needs.ts'
 import { waitUntil } from '../support/waiting.ts'
 
 const camera = {
@@ -83,6 +85,8 @@ async function recordClip(gateway: TestGateway, clip: Buffer, detectionId = 1): 
 
 const path = '/api/governance/incidents/1/package'
 
+const python = needs('python3')
+
 async function unpacked(t: Test, gateway: TestGateway, by: (typeof people)['sven' | 'ada'] = people.sven, at = path) {
   const answer = await gateway.ask('GET', at, { by })
   t.equal(answer.status, 200, answer.text.slice(0, 300))
@@ -101,50 +105,54 @@ async function unpacked(t: Test, gateway: TestGateway, by: (typeof people)['sven
   return { answer, zip, out, names, read, manifest: JSON.parse(read('manifest.json').toString()) }
 }
 
-t.test('an incident is one zip in which a stranger checks every proof and every file', async (t) => {
-  const { gateway, unit, lone } = await fallenPallet(t)
-  const { answer, zip, out, names, read, manifest } = await unpacked(t, gateway)
-  t.equal(answer.headers.get('content-type'), 'application/zip')
-  t.match(answer.headers.get('content-disposition'), /filename="incident-1\.zip"/)
-  const { logKey } = (await gateway.ask('GET', '/api/health')).body
-  const proofs = names.filter((name) => name.endsWith('.proof.json'))
-  t.strictSame(proofs, [
-    'detections/1/detection-1.proof.json',
-    'events/1/event-1.proof.json',
-    'incident/change-1.proof.json',
-    `units/${unit}/step-1/step-1.proof.json`,
-    `units/${unit}/step-2/step-2.proof.json`,
-  ])
-  for (const name of proofs) {
-    const folder = join(out, name, '..')
-    const media = Object.fromEntries(readdirSync(folder).map((file) => [file, readFileSync(join(folder, file))]))
-    const verdict = verifyBundle(read(name), { keys: [logKey], media })
-    t.ok(
-      verdict.ok && verdict.steps.every(({ state }) => state !== 'not checked'),
-      `${name} ${JSON.stringify(verdict.steps)}`,
+t.test(
+  'an incident is one zip in which a stranger checks every proof and every file',
+  { ...withRecipe, ...python },
+  async (t) => {
+    const { gateway, unit, lone } = await fallenPallet(t)
+    const { answer, zip, out, names, read, manifest } = await unpacked(t, gateway)
+    t.equal(answer.headers.get('content-type'), 'application/zip')
+    t.match(answer.headers.get('content-disposition'), /filename="incident-1\.zip"/)
+    const { logKey } = (await gateway.ask('GET', '/api/health')).body
+    const proofs = names.filter((name) => name.endsWith('.proof.json'))
+    t.strictSame(proofs, [
+      'detections/1/detection-1.proof.json',
+      'events/1/event-1.proof.json',
+      'incident/change-1.proof.json',
+      `units/${unit}/step-1/step-1.proof.json`,
+      `units/${unit}/step-2/step-2.proof.json`,
+    ])
+    for (const name of proofs) {
+      const folder = join(out, name, '..')
+      const media = Object.fromEntries(readdirSync(folder).map((file) => [file, readFileSync(join(folder, file))]))
+      const verdict = verifyBundle(read(name), { keys: [logKey], media })
+      t.ok(
+        verdict.ok && verdict.steps.every(({ state }) => state !== 'not checked'),
+        `${name} ${JSON.stringify(verdict.steps)}`,
+      )
+    }
+    t.equal(read('detections/1/clip.mp4').toString(), 'a clip')
+    t.ok(names.includes(`photos/${lone}.png`))
+    const listed = manifest.files.map(({ path, sha256: hash, sizeBytes }: Record<string, unknown>) => [
+      path,
+      hash,
+      sizeBytes,
+    ])
+    const there = names
+      .filter((name) => name !== 'manifest.json')
+      .map((name) => [name, sha256(read(name)), read(name).length])
+    t.strictSame(listed.toSorted(), there, 'the manifest has every file with its hash')
+    t.strictSame(manifest.missing, [])
+    t.match(
+      manifest.references.filter(({ included }: { included: boolean }) => !included),
+      [{ type: 'asset' }, { type: 'external' }],
     )
-  }
-  t.equal(read('detections/1/clip.mp4').toString(), 'a clip')
-  t.ok(names.includes(`photos/${lone}.png`))
-  const listed = manifest.files.map(({ path, sha256: hash, sizeBytes }: Record<string, unknown>) => [
-    path,
-    hash,
-    sizeBytes,
-  ])
-  const there = names
-    .filter((name) => name !== 'manifest.json')
-    .map((name) => [name, sha256(read(name)), read(name).length])
-  t.strictSame(listed.toSorted(), there, 'the manifest has every file with its hash')
-  t.strictSame(manifest.missing, [])
-  t.match(
-    manifest.references.filter(({ included }: { included: boolean }) => !included),
-    [{ type: 'asset' }, { type: 'external' }],
-  )
-  t.equal(await run(['ledger', 'verify', zip, '--key', logKey]), 0)
-  t.match(execFileSync('sh', ['recipe.sh', 'events/1/event-1.proof.json'], { cwd: out }).toString(), /holds/)
-})
+    t.equal(await run(['ledger', 'verify', zip, '--key', logKey]), 0)
+    t.match(execFileSync('sh', ['recipe.sh', 'events/1/event-1.proof.json'], { cwd: out }).toString(), /holds/)
+  },
+)
 
-t.test('the package can be read without us: index, gaps, custody, and no markup of strangers', async (t) => {
+t.test('the package can be read without us: index, gaps, custody, and no markup of strangers', python, async (t) => {
   const { gateway } = await fallenPallet(t)
   await gateway.ask('GET', '/api/iot/detection-events/1/clip', { by: people.sven })
   const { read } = await unpacked(t, gateway)
@@ -160,7 +168,7 @@ t.test('the package can be read without us: index, gaps, custody, and no markup 
   t.match(read('README.txt').toString(), /sh recipe\.sh/)
 })
 
-t.test('a clip that retention removed is named with its removal and the proof of it', async (t) => {
+t.test('a clip that retention removed is named with its removal and the proof of it', python, async (t) => {
   const { gateway } = await fallenPallet(t, {
     retention: { clips: { maxAgeDays: 1 }, minFreeBytes: '1B', ledgerReserveBytes: '1B' },
   })
@@ -186,7 +194,7 @@ t.test('a clip that retention removed is named with its removal and the proof of
   t.match(read('index.html').toString(), /removed from this box/)
 })
 
-t.test('what the caller may not see is not in the package, and a hidden incident is not there', async (t) => {
+t.test('what the caller may not see is not in the package, and a hidden incident is not there', python, async (t) => {
   const hidden = await fallenPallet(t, { cameras: [{ ...camera, viewers: [] }] })
   const { names, manifest } = await unpacked(t, hidden.gateway)
   t.notMatch(names.join(), /detections/)
@@ -200,7 +208,7 @@ t.test('what the caller may not see is not in the package, and a hidden incident
   t.equal((await gateway.ask('GET', path, { by: people.olga })).status, 403, 'an operator takes no evidence out')
 })
 
-t.test('where exports need two people, clips stay and are named as withheld', async (t) => {
+t.test('where exports need two people, clips stay and are named as withheld', python, async (t) => {
   const { gateway } = await fallenPallet(t, { privacy: { fourEyesForExport: true } })
   const { names, manifest } = await unpacked(t, gateway)
   t.notOk(names.includes('detections/1/clip.mp4'))
@@ -226,7 +234,7 @@ t.test('a client that goes away ends the package, and its file is closed', async
   t.notOk(isOpen())
 })
 
-t.test('two packages are made at a time, and a third is told when to come again', async (t) => {
+t.test('two packages are made at a time, and a third is told when to come again', python, async (t) => {
   const { gateway } = await fallenPallet(t, {}, { clip: Buffer.alloc(32 * 1024 * 1024, 7) })
   const ask = () => gateway.api.request(path, { headers: signedIn(people.sven) })
   const readers = [await ask(), await ask()].map(({ status, body }) => {
@@ -249,7 +257,7 @@ t.test('two packages are made at a time, and a third is told when to come again'
   t.equal((await unpacked(t, gateway)).manifest.incident, 1, 'all places are given back')
 })
 
-t.test('films that do not fit into a package are named, and what the incident names comes first', async (t) => {
+t.test('films that do not fit into a package are named, and what the incident names comes first', python, async (t) => {
   const { gateway } = await fallenPallet(t)
   let detectionId = 1
   const events: string[] = []

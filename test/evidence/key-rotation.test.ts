@@ -23,7 +23,7 @@ import { openCheckpoint } from '../support/evidence/checkpoint.ts'
 import { newSigner, noteOf } from '../support/evidence/forge.ts'
 import { leafHash, sha256 } from '../support/evidence/merkle.ts'
 import { openNote, parseVkey } from '../support/evidence/note.ts'
-import { runRecipe } from '../support/evidence/recipe.ts'
+import { runRecipe, withRecipe } from '../support/evidence/recipe.ts'
 import { people, type TestGateway } from '../support/gateway.ts'
 import { place, signedLedger, withoutGuards } from '../support/tamper.ts'
 
@@ -120,7 +120,7 @@ t.test('who kept the old key and who has the new one both take a proof from befo
   t.strictSame(body.handOvers, (await proofOf(gateway, 7)).handOvers)
 })
 
-t.test('with the recipe alone a kept key leads to the new one, and the new one to the proof', async (t) => {
+t.test('with the recipe alone a kept key leads to the new one, and the new one to the proof', withRecipe, async (t) => {
   const gateway = await signedLedger(t)
   const [old] = await vkeysOf(gateway)
   await gateway.rotateKeys('root')
@@ -136,6 +136,7 @@ t.test('with the recipe alone a kept key leads to the new one, and the new one t
 
 t.test(
   'who kept the old key takes a statement about a slot from after a rotation, and no forged way to it',
+  withRecipe,
   async (t) => {
     const gateway = await signedLedger(t)
     const [old] = await vkeysOf(gateway)

@@ -6,9 +6,10 @@ import t from 'tap'
 import { run } from '../../src/cli/run.ts'
 import { verifyBundle } from '../support/evidence/bundle.ts'
 import { parseVkey } from '../support/evidence/note.ts'
-import { runRecipe } from '../support/evidence/recipe.ts'
+import { runRecipe, withRecipe } from '../support/evidence/recipe.ts'
 import { mirrorLog } from '../support/evidence/tiles.ts'
 import { furnish, heldPhoto, people, type TestGateway, testGateway, tinyPng } from '../support/gateway.ts'
+import { needs } from '../support/needs.ts'
 
 const by = people.vera
 
@@ -29,25 +30,29 @@ const keysOf = async (gateway: TestGateway): Promise<string[]> => {
   return [logKey, logKeyPostQuantum]
 }
 
-t.test('an event that was just recorded is proved at once, to a stranger who knows only the key', async (t) => {
-  const gateway = await withEvents(t, 3)
-  const proof = await gateway.ask('GET', '/api/whms/events/2/proof', { by })
-  t.equal(proof.status, 200)
-  t.match(proof.headers.get('content-disposition'), /filename="event-2\.proof\.json"/)
-  const keys = await keysOf(gateway)
-  const verdict = verifyBundle(proof.body, { keys, media: { 'photo.png': tinyPng } })
-  t.ok(verdict.ok, JSON.stringify(verdict.steps))
-  const holding = verdict.steps.filter(({ state }) => state === 'holds').map(({ step }) => step)
-  t.strictSame(holding, ['leaf', 'hash', 'path', 'root', 'signature', 'openings', 'media'])
-  const leaf = JSON.parse(Buffer.from(proof.body.leaf, 'base64').toString())
-  t.match(leaf, { kind: 'placement', id: 2, assetBarcode: 'P-2', slotCode: 'A', seq: 2 })
-  t.match(proof.body.openings, [
-    { field: 'operator', text: 'olga@http://127.0.0.1:8480' },
-    { field: 'actor', text: 'olga@http://127.0.0.1:8480' },
-  ])
-  const byShell = await runRecipe({ file: proof.text, media: { 'photo.png': tinyPng }, env: { KEY: keys.join(' ') } })
-  t.equal(byShell.status, 0, byShell.output)
-})
+t.test(
+  'an event that was just recorded is proved at once, to a stranger who knows only the key',
+  withRecipe,
+  async (t) => {
+    const gateway = await withEvents(t, 3)
+    const proof = await gateway.ask('GET', '/api/whms/events/2/proof', { by })
+    t.equal(proof.status, 200)
+    t.match(proof.headers.get('content-disposition'), /filename="event-2\.proof\.json"/)
+    const keys = await keysOf(gateway)
+    const verdict = verifyBundle(proof.body, { keys, media: { 'photo.png': tinyPng } })
+    t.ok(verdict.ok, JSON.stringify(verdict.steps))
+    const holding = verdict.steps.filter(({ state }) => state === 'holds').map(({ step }) => step)
+    t.strictSame(holding, ['leaf', 'hash', 'path', 'root', 'signature', 'openings', 'media'])
+    const leaf = JSON.parse(Buffer.from(proof.body.leaf, 'base64').toString())
+    t.match(leaf, { kind: 'placement', id: 2, assetBarcode: 'P-2', slotCode: 'A', seq: 2 })
+    t.match(proof.body.openings, [
+      { field: 'operator', text: 'olga@http://127.0.0.1:8480' },
+      { field: 'actor', text: 'olga@http://127.0.0.1:8480' },
+    ])
+    const byShell = await runRecipe({ file: proof.text, media: { 'photo.png': tinyPng }, env: { KEY: keys.join(' ') } })
+    t.equal(byShell.status, 0, byShell.output)
+  },
+)
 
 t.test('the proof alone is a tlog-proof, by format or by Accept', async (t) => {
   const gateway = await withEvents(t, 1)
@@ -136,26 +141,30 @@ t.test('a stranger mirrors the whole log by its tiles, and every leaf leads to t
   t.ok(mirror.fetched.includes('tile/0/000') && mirror.fetched.includes('tile/1/000.p/1'))
 })
 
-t.test('at the box: a zip with photo and recipe, which checks itself by the shell and by the command', async (t) => {
-  const gateway = await withEvents(t, 2)
-  gateway.close()
-  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-proof-'))
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
-  const zip = join(folder, 'event-2.zip')
-  const config = join(gateway.folder, 'gatehouse.yaml')
-  t.equal(await run(['ledger', 'proof', '2', '--media', '--out', zip, '--config', config]), 0)
-  t.equal(await run(['ledger', 'verify', zip]), 0, 'the command checks the zip')
-  const out = join(folder, 'unpacked')
-  mkdirSync(out)
-  execFileSync('python3', ['-m', 'zipfile', '-e', zip, out])
-  t.equal(execFileSync('sh', ['recipe.sh', 'event-2.proof.json'], { cwd: out }).toString().match(/holds/g)?.length, 7)
-  t.match(readFileSync(join(out, 'README.txt'), 'utf8'), readFileSync('src/evidence/recipe.sh', 'utf8'))
-  const photo = join(out, 'photo.png')
-  writeFileSync(photo, Buffer.concat([readFileSync(photo), Buffer.from('x')]))
-  t.equal(await run(['ledger', 'verify', join(out, 'event-2.proof.json')]), 1, 'another photo')
-  t.equal(await run(['ledger', 'proof', '--media', '2', '--config', config]), 2, 'a zip is not for the terminal')
-  t.equal(await run(['ledger', 'proof', '99', '--config', config]), 1)
-})
+t.test(
+  'at the box: a zip with photo and recipe, which checks itself by the shell and by the command',
+  { ...withRecipe, ...needs('python3') },
+  async (t) => {
+    const gateway = await withEvents(t, 2)
+    gateway.close()
+    const folder = mkdtempSync(join(tmpdir(), 'gatehouse-proof-'))
+    t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+    const zip = join(folder, 'event-2.zip')
+    const config = join(gateway.folder, 'gatehouse.yaml')
+    t.equal(await run(['ledger', 'proof', '2', '--media', '--out', zip, '--config', config]), 0)
+    t.equal(await run(['ledger', 'verify', zip]), 0, 'the command checks the zip')
+    const out = join(folder, 'unpacked')
+    mkdirSync(out)
+    execFileSync('python3', ['-m', 'zipfile', '-e', zip, out])
+    t.equal(execFileSync('sh', ['recipe.sh', 'event-2.proof.json'], { cwd: out }).toString().match(/holds/g)?.length, 7)
+    t.match(readFileSync(join(out, 'README.txt'), 'utf8'), readFileSync('src/evidence/recipe.sh', 'utf8'))
+    const photo = join(out, 'photo.png')
+    writeFileSync(photo, Buffer.concat([readFileSync(photo), Buffer.from('x')]))
+    t.equal(await run(['ledger', 'verify', join(out, 'event-2.proof.json')]), 1, 'another photo')
+    t.equal(await run(['ledger', 'proof', '--media', '2', '--config', config]), 2, 'a zip is not for the terminal')
+    t.equal(await run(['ledger', 'proof', '99', '--config', config]), 1)
+  },
+)
 
 t.test('a kept checkpoint shows a tail that was cut off together with its rows', async (t) => {
   const gateway = await withEvents(t, 3)

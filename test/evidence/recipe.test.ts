@@ -10,7 +10,7 @@ import {
   makeBundle,
   testLog,
 } from '../support/evidence/forge.ts'
-import { recipeFile, runRecipe, statementFile } from '../support/evidence/recipe.ts'
+import { recipeFile, runRecipe, statementFile, withRecipe } from '../support/evidence/recipe.ts'
 import { stampAuthority } from '../support/evidence/stamps.ts'
 
 const json = (value: unknown) => JSON.stringify(value, null, 2)
@@ -19,7 +19,7 @@ const json = (value: unknown) => JSON.stringify(value, null, 2)
 const held = (output: string) => [...output.matchAll(/^(\w+) +holds/gm)].map(([, step]) => step)
 const failed = (output: string) => output.match(/^(\w+) +FAILS because ./m)?.[1]
 
-t.test('a stranger checks a good bundle with five programs and finds that every step holds', async (t) => {
+t.test('a stranger checks a good bundle with five programs and finds that every step holds', withRecipe, async (t) => {
   const { bundle, media, keys } = goodBundle()
   const { status, output } = await runRecipe({ file: json(bundle), media, env: { KEY: keys.join(' ') } })
   t.equal(status, 0, output)
@@ -51,7 +51,7 @@ const places: [number, number[]][] = [
   [257, [0, 255, 256]],
   [70_000, [0, 65_536, 69_888, 69_999]],
 ]
-t.test('the recipe finds its way to the root from the edges of small and large logs', async (t) => {
+t.test('the recipe finds its way to the root from the edges of small and large logs', withRecipe, async (t) => {
   for (const [size, indexes] of places) {
     const log = testLog({ size })
     for (const index of indexes) {
@@ -64,22 +64,26 @@ t.test('the recipe finds its way to the root from the edges of small and large l
   }
 })
 
-t.test('the largest leaf that a log can hold goes through the recipe, and the next larger one does not', async (t) => {
-  const sized = (bytes: number) => {
-    const bare = testLog({ size: 3, facts: { 1: { assetBarcode: '' } } }).leaves[1]?.length ?? 0
-    return testLog({ size: 3, facts: { 1: { assetBarcode: 'P'.repeat(bytes - bare) } } })
-  }
-  for (const [bytes, status] of [
-    [65_535, 0],
-    [65_536, 1],
-  ] as const) {
-    const bundle = makeBundle({ log: sized(bytes), index: 1 })
-    t.equal(Buffer.from(bundle.leaf, 'base64').length, bytes)
-    const run = await runRecipe({ file: json(bundle) })
-    t.equal(run.status, status, run.output)
-    t.equal(verifyBundle(bundle).ok, status === 0)
-  }
-})
+t.test(
+  'the largest leaf that a log can hold goes through the recipe, and the next larger one does not',
+  withRecipe,
+  async (t) => {
+    const sized = (bytes: number) => {
+      const bare = testLog({ size: 3, facts: { 1: { assetBarcode: '' } } }).leaves[1]?.length ?? 0
+      return testLog({ size: 3, facts: { 1: { assetBarcode: 'P'.repeat(bytes - bare) } } })
+    }
+    for (const [bytes, status] of [
+      [65_535, 0],
+      [65_536, 1],
+    ] as const) {
+      const bundle = makeBundle({ log: sized(bytes), index: 1 })
+      t.equal(Buffer.from(bundle.leaf, 'base64').length, bytes)
+      const run = await runRecipe({ file: json(bundle) })
+      t.equal(run.status, status, run.output)
+      t.equal(verifyBundle(bundle).ok, status === 0)
+    }
+  },
+)
 
 /** Runs the recipe on forgeries, a few at once, and expects each to be refused at its step. */
 async function refuses(t: Test, good: GoodBundle, forged: readonly Forgery[], opensslVersion?: string) {
@@ -109,7 +113,7 @@ const titles: Record<Exclude<Step, 'hash'>, string> = {
 const good = goodBundle()
 const forged = forgeries(good)
 for (const [step, title] of Object.entries(titles))
-  t.test(title, (t) =>
+  t.test(title, withRecipe, (t) =>
     refuses(
       t,
       good,
@@ -117,7 +121,7 @@ for (const [step, title] of Object.entries(titles))
     ),
   )
 
-t.test('in the smallest logs, too, the recipe refuses forged paths and roots', async (t) => {
+t.test('in the smallest logs, too, the recipe refuses forged paths and roots', withRecipe, async (t) => {
   for (const [size, index] of [
     [1, 0],
     [2, 1],
@@ -129,7 +133,7 @@ t.test('in the smallest logs, too, the recipe refuses forged paths and roots', a
   }
 })
 
-t.test('with OpenSSL 3.5 the recipe checks ML-DSA, and before that it says that it did not', async (t) => {
+t.test('with OpenSSL 3.5 the recipe checks ML-DSA, and before that it says that it did not', withRecipe, async (t) => {
   const { bundle, media } = good
   const today = await runRecipe({ file: json(bundle), media, opensslVersion: '3.5.0' })
   t.match(today, { status: 0, output: /^signature +holds: Ed25519 ML-DSA-44$/m })
@@ -150,7 +154,7 @@ t.test('with OpenSSL 3.5 the recipe checks ML-DSA, and before that it says that 
   })
 })
 
-t.test('time stamps hold under the certificate of their authority, and under no other', async (t) => {
+t.test('time stamps hold under the certificate of their authority, and under no other', withRecipe, async (t) => {
   const [authority, other] = [stampAuthority(t), stampAuthority(t)]
   const { bundle, log, media } = good
   const text = checkpointText(log.origin, log.tree.size, log.tree.root())

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { newSigner } from '../support/evidence/forge.ts'
-import { runRecipe, statementFile } from '../support/evidence/recipe.ts'
+import { runRecipe, statementFile, withRecipe } from '../support/evidence/recipe.ts'
 import { furnish, heldPhoto, people, testGateway } from '../support/gateway.ts'
 
 const by = people.vera
@@ -24,20 +24,27 @@ async function statements() {
 
 const check = (file: string, key?: string) => runRecipe({ script: statementFile, file, env: key ? { KEY: key } : {} })
 
-t.test('a stranger checks a statement about a slot with openssl and jq, and reads what it says', async (t) => {
-  const { quiet, touched, logKey, at } = await statements()
-  const trusted = await check(quiet, logKey)
-  t.equal(trusted.status, 0, trusted.output)
-  t.match(trusted.output, /^signature +holds: Ed25519 of gatehouse\/test-site\//m)
-  t.match(trusted.output, /^checkpoint +holds$/m)
-  t.match(trusted.output, `slot "A" from ${at(50)} to ${at(150)}: untouched`)
-  t.notMatch(trusted.output, 'inside this file')
-  t.match(await check(touched, logKey), { status: 0, output: /: 1 events/ })
-  const own = await check(quiet)
-  t.match(own, { status: 0, output: /signed by the key inside this file; compare it with the one you know: gatehouse/ })
-})
+t.test(
+  'a stranger checks a statement about a slot with openssl and jq, and reads what it says',
+  withRecipe,
+  async (t) => {
+    const { quiet, touched, logKey, at } = await statements()
+    const trusted = await check(quiet, logKey)
+    t.equal(trusted.status, 0, trusted.output)
+    t.match(trusted.output, /^signature +holds: Ed25519 of gatehouse\/test-site\//m)
+    t.match(trusted.output, /^checkpoint +holds$/m)
+    t.match(trusted.output, `slot "A" from ${at(50)} to ${at(150)}: untouched`)
+    t.notMatch(trusted.output, 'inside this file')
+    t.match(await check(touched, logKey), { status: 0, output: /: 1 events/ })
+    const own = await check(quiet)
+    t.match(own, {
+      status: 0,
+      output: /signed by the key inside this file; compare it with the one you know: gatehouse/,
+    })
+  },
+)
 
-t.test('every kind of forged statement fails with a reason', async (t) => {
+t.test('every kind of forged statement fails with a reason', withRecipe, async (t) => {
   const { quiet, touched, logKey } = await statements()
   const name = logKey.slice(0, logKey.indexOf('+'))
   const stranger = newSigner(name, 1)

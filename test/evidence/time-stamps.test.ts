@@ -10,6 +10,9 @@ import { databaseFile } from '../../src/database/index.ts'
 import { verifyBundle } from '../support/evidence/bundle.ts'
 import { type StampAuthority, stampAuthority } from '../support/evidence/stamps.ts'
 import { furnish, people, type TestGateway, testGateway } from '../support/gateway.ts'
+import { fileNeeds } from '../support/needs.ts'
+
+fileNeeds(t, 'openssl')
 
 const hourMs = 3_600_000
 

@@ -1,6 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import t from 'tap'
+import { fileNeeds } from '../support/needs.ts'
+
+fileNeeds(t, 'awk')
 
 const lines = join(import.meta.dirname, '../../firmware/root/usr/lib/gatehouse-appliance/scale-lines.awk')
 

@@ -7,7 +7,10 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { siteUrl } from '../support/gateway.ts'
+import { fileNeeds } from '../support/needs.ts'
 import { type RunningBox, runningBox } from '../support/running.ts'
+
+fileNeeds(t, 'awk', 'curl', 'script')
 
 const reader = join(import.meta.dirname, '../../firmware/root/usr/lib/gatehouse-appliance/scale-reader')
 

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { applianceImage } from '../../src/platform/index.ts'
-import { isInstalled } from '../support/process.ts'
+import { needs } from '../support/needs.ts'
 
 const script = join(import.meta.dirname, '../../firmware/root/usr/lib/gatehouse-appliance/update')
-const dpkg = { skip: isInstalled('dpkg', '--version') ? false : 'no dpkg here' }
+const dpkg = needs('dpkg')
 
 /**
  * A box in a folder that runs image 1.9, and a bundle at its place of updates, whose version RAUC reports as `version`.

@@ -3,10 +3,9 @@ import { importer } from '../../src/app/import-command.ts'
 import { createLogger } from '../../src/platform/index.ts'
 import { inFile } from '../support/cloud.ts'
 import { type Answer, furnish, heldPhoto, people, type TestGateway, testGateway, tinyPng } from '../support/gateway.ts'
-import { noSmallDisk, type SmallDisk, smallDisk } from '../support/small-disk.ts'
+import { onSmallDisk, type SmallDisk, smallDisk } from '../support/small-disk.ts'
 
 const by = people.ada
-const skip = noSmallDisk() ?? false
 const MiB = 1024 * 1024
 
 type Box = { gateway: TestGateway; disk: SmallDisk; lines: () => { kind?: string; level: string; msg: string }[] }
@@ -60,7 +59,7 @@ async function readable(gateway: TestGateway): Promise<string[]> {
     )
 }
 
-t.test('with no byte free everybody who could look can still sign in and look', { skip }, async (t) => {
+t.test('with no byte free everybody who could look can still sign in and look', onSmallDisk, async (t) => {
   const all = await box(t)
   const { gateway } = all
   const early = await signIn(gateway, 'vera')
@@ -92,7 +91,7 @@ t.test('with no byte free everybody who could look can still sign in and look', 
   t.match((await gateway.ask('GET', '/api/session', { headers: cookieOf(late) })).body.caller, { username: 'sven' })
 })
 
-t.test('who signs out while the disk is full is out, then and after there is room again', { skip }, async (t) => {
+t.test('who signs out while the disk is full is out, then and after there is room again', onSmallDisk, async (t) => {
   const all = await box(t)
   const { gateway, disk } = all
   const early = await signIn(gateway, 'vera')
@@ -114,7 +113,7 @@ t.test('who signs out while the disk is full is out, then and after there is roo
 
 t.test(
   'a session that began on a full disk is stored once there is room, and survives a restart',
-  { skip },
+  onSmallDisk,
   async (t) => {
     const all = await box(t)
     const { gateway, disk } = all
@@ -133,7 +132,7 @@ t.test(
 
 t.test(
   'a full disk is said in health, log, alerts and metrics, and events go on when there is room',
-  { skip },
+  onSmallDisk,
   async (t) => {
     const all = await box(t)
     const { gateway, disk, lines } = all
@@ -179,7 +178,7 @@ t.test(
   },
 )
 
-t.test('a disk that is idle when there is room again is noticed without any request', { skip }, async (t) => {
+t.test('a disk that is idle when there is room again is noticed without any request', onSmallDisk, async (t) => {
   const all = await box(t)
   await fillUp(all)
   await all.gateway.health.look()
@@ -193,7 +192,7 @@ t.test('a disk that is idle when there is room again is noticed without any requ
   ])
 })
 
-t.test('photos, lists and reports stop at the reserve, and events go on until it is gone', { skip }, async (t) => {
+t.test('photos, lists and reports stop at the reserve, and events go on until it is gone', onSmallDisk, async (t) => {
   const all = await box(t, { retention: { minFreeBytes: '12MiB', ledgerReserveBytes: '8MiB' } })
   const { gateway, disk } = all
   const photo = () =>

@@ -8,12 +8,12 @@ import { freePort } from '../../scripts/demo-parts/ports.ts'
 import { kinds } from '../../src/health/troubles.ts'
 import { HubMetrics } from '../../src/hub/operations/metrics.ts'
 import { cheapHash, people, testGateway } from '../support/gateway.ts'
-import { isInstalled, startDaemon } from '../support/process.ts'
+import { needs } from '../support/needs.ts'
+import { startDaemon } from '../support/process.ts'
 import { eventually } from '../support/waiting.ts'
 
 const folder = join(import.meta.dirname, '../../systemd/monitoring')
-const isMissing = !isInstalled('promtool', '--version') && process.env['CI'] !== 'true'
-const skip = isMissing ? 'promtool is missing' : false
+const prometheus = needs('prometheus')
 const cases = ['alert-rules.yml', 'alert-rules-of-days.yml']
 /** Their case has a second box beside the one of the alert, which raises none. */
 const sparing = ['GatehouseDiskFillsUp', 'GatehouseWebhookBacklog']
@@ -41,7 +41,7 @@ function ownFolder(t: Test): string {
   return own
 }
 
-t.test('promtool finds nothing to say about the metrics', { skip }, async (t) => {
+t.test('promtool finds nothing to say about the metrics', prometheus, async (t) => {
   t.equal(execFileSync('promtool', ['check', 'metrics'], { input: await page(t), encoding: 'utf8' }), '')
 })
 
@@ -75,7 +75,7 @@ t.test('whatever can be wrong with a gateway raises an alert, and each alert say
   for (const { alert, annotations } of rules) t.equal(annotations.runbook, `RUNBOOK.md#${alert.toLowerCase()}`)
 })
 
-t.test('each alert comes when it should, and not before', { skip }, async (t) => {
+t.test('each alert comes when it should, and not before', prometheus, async (t) => {
   const own = ownFolder(t)
   cpSync(join(folder, 'alerts.yml'), join(own, 'alerts.yml'))
   for (const file of cases) {
@@ -99,7 +99,7 @@ t.test('each alert has a case in which it comes, and one in which it does not ye
 
 t.test(
   'a Prometheus as Debian ships it collects the metrics and understands alerts and dashboard',
-  { skip },
+  prometheus,
   async (t) => {
     const own = ownFolder(t)
     const metricsPort = await collected(t, own)

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { connect, type TLSSocket } from 'node:tls'
 import t from 'tap'
 import { cheapHash } from '../support/gateway.ts'
+import { needs } from '../support/needs.ts'
 import { gatehouse, runToEnd, startDaemon } from '../support/process.ts'
 
 const folder = () => mkdtempSync(join(tmpdir(), 'gatehouse-tls-'))
@@ -29,7 +30,7 @@ function handshake(port: number, options: { ca: Buffer; name?: string; maxVersio
   })
 }
 
-t.test('the box makes an authority and a certificate that a strict client takes', async (t) => {
+t.test('the box makes an authority and a certificate that a strict client takes', needs('openssl'), async (t) => {
   const cwd = folder()
   const { made } = await tlsInit(cwd, '--name', 'dock.example', '192.0.2.77')
   t.match(made, {

@@ -3,8 +3,10 @@ import { formatAddCheckpoint } from '../support/evidence/checkpoint.ts'
 import { type TestLog, testLog } from '../support/evidence/forge.ts'
 import { askAs, continuation, headOffice } from '../support/head-office.ts'
 import { feedOf, feedPathOf, type TestHub, testHub } from '../support/hub.ts'
+import { fileNeeds } from '../support/needs.ts'
 import { startPostgres } from '../support/postgres.ts'
 
+fileNeeds(t, 'postgresql')
 const postgres = await startPostgres(t)
 const [siteId, logId] = ['dc-9', '0190a5c4-3c00-7000-8000-000000000099']
 const minuteMs = 60_000

@@ -19,8 +19,10 @@ import {
   story,
 } from '../support/head-office.ts'
 import { feedOf, feedPathOf, testHub } from '../support/hub.ts'
+import { fileNeeds } from '../support/needs.ts'
 import { startPostgres } from '../support/postgres.ts'
 
+fileNeeds(t, 'postgresql')
 const postgres = await startPostgres(t)
 const user = (username: string) => ({ username, role: 'viewer', secretHash: cheapHash(`${username}-secret`) })
 const wide = '0190a5c4-3c00-7000-8000-000000000099'

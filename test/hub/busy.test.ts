@@ -5,9 +5,11 @@ import { type TestLog, testLog } from '../support/evidence/forge.ts'
 import { floorLeaves } from '../support/floor-leaves.ts'
 import { cheapHash, signedIn } from '../support/gateway.ts'
 import { feedOf, feedPathOf, type HeldBody, heldBody, type TestHub, testHub } from '../support/hub.ts'
+import { fileNeeds } from '../support/needs.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { waitUntil } from '../support/waiting.ts'
 
+fileNeeds(t, 'postgresql')
 const postgres = await startPostgres(t)
 const ada = { username: 'ada', role: 'admin', secretHash: cheapHash('ada-secret') }
 

@@ -4,8 +4,10 @@ import { formatAddCheckpoint } from '../support/evidence/checkpoint.ts'
 import { checkpointText, newSigner, noteOf, type TestLog, testLog } from '../support/evidence/forge.ts'
 import { askAs, continuation, headOffice } from '../support/head-office.ts'
 import { feedOf, feedPathOf, type TestHub } from '../support/hub.ts'
+import { fileNeeds } from '../support/needs.ts'
 import { startPostgres } from '../support/postgres.ts'
 
+fileNeeds(t, 'postgresql')
 const postgres = await startPostgres(t)
 const minuteMs = 60_000
 

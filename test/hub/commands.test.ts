@@ -8,10 +8,12 @@ import { composeHub } from '../../src/hub/compose.ts'
 import { silentLogger, systemRandom } from '../../src/platform/index.ts'
 import { start, withConfig } from '../app/daemon-folder.ts'
 import { testHub } from '../support/hub.ts'
+import { fileNeeds } from '../support/needs.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { gatehouse, runToEnd } from '../support/process.ts'
 import { eventually } from '../support/waiting.ts'
 
+fileNeeds(t, 'postgresql')
 const postgres = await startPostgres(t)
 const takeOffer = resolve(import.meta.dirname, '../../systemd/examples/bin/take-offer')
 

@@ -5,8 +5,10 @@ import { officeLimits } from '../../src/hub/compose.ts'
 import { testLog } from '../support/evidence/forge.ts'
 import { floorLeaves } from '../support/floor-leaves.ts'
 import { feedPathOf, testHub } from '../support/hub.ts'
+import { fileNeeds } from '../support/needs.ts'
 import { startPostgres } from '../support/postgres.ts'
 
+fileNeeds(t, 'postgresql')
 const postgres = await startPostgres(t)
 
 /** A head office that listens with these limits, asked from behind one address over connections that stay open. */

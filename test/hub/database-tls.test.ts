@@ -5,8 +5,11 @@ import { join } from 'node:path'
 import t from 'tap'
 import { stringify } from 'yaml'
 import { initTls } from '../../src/http/index.ts'
+import { fileNeeds } from '../support/needs.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { gatehouse, runToEnd } from '../support/process.ts'
+
+fileNeeds(t, 'postgresql')
 
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-tls-'))
 t.teardown(() => rmSync(folder, { recursive: true, force: true }))

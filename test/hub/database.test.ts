@@ -6,9 +6,11 @@ import { silentLogger } from '../../src/platform/index.ts'
 import { testLog } from '../support/evidence/forge.ts'
 import { floorLeaves } from '../support/floor-leaves.ts'
 import { feedOf, feedPathOf, testHub } from '../support/hub.ts'
+import { fileNeeds } from '../support/needs.ts'
 import { ownerOf, startPostgres } from '../support/postgres.ts'
 import { behindLine } from '../support/postgres-line.ts'
 
+fileNeeds(t, 'postgresql')
 const postgres = await startPostgres(t)
 const migrated = (addressOf: (user: string) => string) => {
   const url = ownerOf(addressOf)

@@ -13,8 +13,10 @@ import {
 } from '../../src/hub/description/answers.ts'
 import { describeHub } from '../../src/hub/description/describe.ts'
 import { askAs, forkOf, headOffice, story } from '../support/head-office.ts'
+import { fileNeeds } from '../support/needs.ts'
 import { startPostgres } from '../support/postgres.ts'
 
+fileNeeds(t, 'postgresql')
 const postgres = await startPostgres(t)
 
 t.test('every route of the head office is described, and nothing else', async (t) => {

@@ -8,9 +8,11 @@ import { authorityOf } from '../../src/hub/authority.ts'
 import { newSigner, type TestLog, testLog } from '../support/evidence/forge.ts'
 import { floorLeaves } from '../support/floor-leaves.ts'
 import { feedOf, feedPathOf, type TestHub, testHub } from '../support/hub.ts'
+import { fileNeeds } from '../support/needs.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { certificate } from '../support/receiver.ts'
 
+fileNeeds(t, 'postgresql')
 const postgres = await startPostgres(t)
 const log = testLog({ leaves: floorLeaves({ count: 5 }) })
 

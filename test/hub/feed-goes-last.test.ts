@@ -5,10 +5,12 @@ import { HttpListener } from '../../src/http/index.ts'
 import { joined, pass, place } from '../support/fed-gateway.ts'
 import { people, type TestGateway } from '../support/gateway.ts'
 import { type TestHub, testHub } from '../support/hub.ts'
+import { fileNeeds } from '../support/needs.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { waitUntil } from '../support/waiting.ts'
 
+fileNeeds(t, 'postgresql')
 const postgres = await startPostgres(t)
 type T = { teardown(work: () => unknown): void }
 

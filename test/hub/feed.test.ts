@@ -7,8 +7,10 @@ import { formatVkey, parseVkey } from '../support/evidence/note.ts'
 import { floorLeaves, replayed } from '../support/floor-leaves.ts'
 import { continuation } from '../support/head-office.ts'
 import { feedOf, feedPathOf, partsOf, peaksOf, type TestHub, testHub } from '../support/hub.ts'
+import { fileNeeds } from '../support/needs.ts'
 import { startPostgres } from '../support/postgres.ts'
 
+fileNeeds(t, 'postgresql')
 const postgres = await startPostgres(t)
 
 const other = '0190a5c4-3c00-7000-8000-0000000000ff'

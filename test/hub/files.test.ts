@@ -4,8 +4,10 @@ import { cheapHash } from '../support/gateway.ts'
 import { askAs, forkOf, headOffice, placements, story } from '../support/head-office.ts'
 import type { TestHub } from '../support/hub.ts'
 import { feedOf, feedPathOf, testHub } from '../support/hub.ts'
+import { fileNeeds } from '../support/needs.ts'
 import { startPostgres } from '../support/postgres.ts'
 
+fileNeeds(t, 'postgresql')
 const postgres = await startPostgres(t)
 
 /** The lines of a file, the columns first. */

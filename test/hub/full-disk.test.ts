@@ -7,8 +7,11 @@ import { floorLeaves } from '../support/floor-leaves.ts'
 import { people } from '../support/gateway.ts'
 import { askAs, headOffice } from '../support/head-office.ts'
 import { feedOf, feedPathOf, testHub } from '../support/hub.ts'
+import { fileNeeds } from '../support/needs.ts'
 import { startPostgres } from '../support/postgres.ts'
-import { noSmallDisk, type SmallDisk, smallDisk } from '../support/small-disk.ts'
+import { onSmallDisk, type SmallDisk, smallDisk } from '../support/small-disk.ts'
+
+fileNeeds(t, 'postgresql')
 
 const disks: SmallDisk[] = []
 // After the server has ended, which writes to all of them.
@@ -31,7 +34,7 @@ async function databaseOnSmallDisk(name: string): Promise<SmallDisk> {
 
 t.test(
   'a head office whose disk is full says so, and goes on where it was when there is room: nothing is lost or twice',
-  { skip: noSmallDisk() ?? false },
+  onSmallDisk,
   async (t) => {
     const disk = await databaseOnSmallDisk('small')
     const hub = await headOffice(t, postgres, { database: 'small' })
@@ -69,7 +72,7 @@ t.test(
 
 t.test(
   'a full head office changes nothing on the floor: a gateway takes scans on, and they are sent when there is room',
-  { skip: noSmallDisk() ?? false },
+  onSmallDisk,
   async (t) => {
     const disk = await databaseOnSmallDisk('fed')
     const hub = await testHub(t, postgres, { database: 'fed', listens: true })

@@ -18,9 +18,11 @@ import { enrol, joined, pass, place } from '../support/fed-gateway.ts'
 import { heldPhoto, people, type TestGateway, testGateway } from '../support/gateway.ts'
 import { askAs, headOffice } from '../support/head-office.ts'
 import { type TestHub, testHub } from '../support/hub.ts'
+import { fileNeeds } from '../support/needs.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { waitUntil } from '../support/waiting.ts'
 
+fileNeeds(t, 'postgresql')
 const postgres = await startPostgres(t)
 const plain = paintFor({ isTTY: false })
 const fromFile = { file: '/etc/gatehouse/gatehouse.yaml', loadedMs: 0, refused: null, waiting: [] }

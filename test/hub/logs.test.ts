@@ -7,9 +7,11 @@ import { checkpointText, noteOf, testLog } from '../support/evidence/forge.ts'
 import { parseVkey } from '../support/evidence/note.ts'
 import { askAs, forkOf, headOffice, placements, story } from '../support/head-office.ts'
 import { feedOf, feedPathOf, type HubOptions, peaksOf, type TestHub } from '../support/hub.ts'
+import { fileNeeds } from '../support/needs.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { screens } from '../support/screens.ts'
 
+fileNeeds(t, 'postgresql')
 const postgres = await startPostgres(t)
 const browser = await launchBrowser()
 t.teardown(() => browser?.close())

@@ -3,8 +3,10 @@ import { type TestLog, testLog } from '../support/evidence/forge.ts'
 import { floorLeaves, judgedIn, replayed } from '../support/floor-leaves.ts'
 import { askAs, continuation, headOffice } from '../support/head-office.ts'
 import { feedOf, feedPathOf, type TestHub } from '../support/hub.ts'
+import { fileNeeds } from '../support/needs.ts'
 import { startPostgres } from '../support/postgres.ts'
 
+fileNeeds(t, 'postgresql')
 const postgres = await startPostgres(t)
 
 /** Rows of years before the test's own leaves, of the same slots. */

@@ -3,9 +3,11 @@ import t from 'tap'
 import { migrateHub } from '../../src/hub/store/migrate.ts'
 import { fedSite } from '../support/head-office.ts'
 import { type TestHub, testHub } from '../support/hub.ts'
+import { fileNeeds } from '../support/needs.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { waitUntil } from '../support/waiting.ts'
 
+fileNeeds(t, 'postgresql')
 const postgres = await startPostgres(t)
 const indexes = (hub: TestHub) =>
   hub.rows(`SELECT relname AS name, indisvalid AS valid FROM pg_index JOIN pg_class ON oid = indexrelid

@@ -7,8 +7,10 @@ import { silentLogger } from '../../src/platform/index.ts'
 import { type TestLog, testLog } from '../support/evidence/forge.ts'
 import { floorLeaves } from '../support/floor-leaves.ts'
 import { feedOf, feedPathOf, type TestHub, testHub } from '../support/hub.ts'
+import { fileNeeds } from '../support/needs.ts'
 import { startPostgres } from '../support/postgres.ts'
 
+fileNeeds(t, 'postgresql')
 const postgres = await startPostgres(t)
 
 type Box = { readonly siteId: string; readonly log: TestLog; readonly token: string }

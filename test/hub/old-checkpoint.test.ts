@@ -6,8 +6,10 @@ import { silentLogger } from '../../src/platform/index.ts'
 import { checkpointText, noteOf, testLog } from '../support/evidence/forge.ts'
 import { sha256, treeOver } from '../support/evidence/merkle.ts'
 import { type TestHub, testHub } from '../support/hub.ts'
+import { fileNeeds } from '../support/needs.ts'
 import { startPostgres } from '../support/postgres.ts'
 
+fileNeeds(t, 'postgresql')
 const postgres = await startPostgres(t)
 const log = testLog({ size: 1 })
 /** 307,200 leaves: four full blocks of 65,536, and 176 bundles behind them. */

@@ -6,9 +6,11 @@ import { violations } from '../support/axe.ts'
 import { inBrowser, launchBrowser, open, signIn as signInAs } from '../support/browser.ts'
 import { fedSite, forkOf, headOffice } from '../support/head-office.ts'
 import type { TestHub } from '../support/hub.ts'
+import { fileNeeds } from '../support/needs.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { pictureOf, screens, themes } from '../support/screens.ts'
 
+fileNeeds(t, 'postgresql')
 const postgres = await startPostgres(t)
 const browser = await launchBrowser()
 t.teardown(() => browser?.close())

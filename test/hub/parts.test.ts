@@ -2,8 +2,10 @@ import t from 'tap'
 import { checkpointText, noteOf, type TestLog, testLog } from '../support/evidence/forge.ts'
 import { askAs, headOffice } from '../support/head-office.ts'
 import { feedOf, feedPathOf, partsOf, peaksOf, type TestHub } from '../support/hub.ts'
+import { fileNeeds } from '../support/needs.ts'
 import { startPostgres } from '../support/postgres.ts'
 
+fileNeeds(t, 'postgresql')
 const postgres = await startPostgres(t)
 const [siteId, logId] = ['dc-9', '0190a5c4-3c00-7000-8000-000000000099']
 

@@ -3,8 +3,10 @@ import t from 'tap'
 import { everyStatement } from '../../src/hub/store/statement.ts'
 import { askAs, fedSite, forkOf, headOffice, story } from '../support/head-office.ts'
 import type { TestHub } from '../support/hub.ts'
+import { fileNeeds } from '../support/needs.ts'
 import { startPostgres } from '../support/postgres.ts'
 
+fileNeeds(t, 'postgresql')
 const postgres = await startPostgres(t)
 const [juice, soup] = ['09521234543213', '00012345678905']
 const sscc = '095201234567891242'

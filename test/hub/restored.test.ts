@@ -4,8 +4,10 @@ import { formatVkey, parseVkey } from '../support/evidence/note.ts'
 import { floorLeaves } from '../support/floor-leaves.ts'
 import { askAs, headOffice, type Move, placements, story } from '../support/head-office.ts'
 import { feedOf, feedPathOf, type TestHub } from '../support/hub.ts'
+import { fileNeeds } from '../support/needs.ts'
 import { startPostgres } from '../support/postgres.ts'
 
+fileNeeds(t, 'postgresql')
 const postgres = await startPostgres(t)
 const siteId = 'dc-9'
 const logId = '0190a5c4-3c00-7000-8000-000000000090'

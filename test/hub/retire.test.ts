@@ -4,10 +4,12 @@ import { inBrowser, launchBrowser, open, signIn } from '../support/browser.ts'
 import { type TestLog, testLog } from '../support/evidence/forge.ts'
 import { askAs, continuation, headOffice, type Move, placements } from '../support/head-office.ts'
 import { feedOf, feedPathOf, type HubOptions, type TestHub } from '../support/hub.ts'
+import { fileNeeds } from '../support/needs.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { gatehouse, runToEnd } from '../support/process.ts'
 import { screens } from '../support/screens.ts'
 
+fileNeeds(t, 'postgresql')
 const postgres = await startPostgres(t)
 const browser = await launchBrowser()
 t.teardown(() => browser?.close())

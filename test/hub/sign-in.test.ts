@@ -8,9 +8,11 @@ import { composeHub } from '../../src/hub/compose.ts'
 import { silentLogger, systemRandom } from '../../src/platform/index.ts'
 import { forkOf, headOffice } from '../support/head-office.ts'
 import type { TestHub } from '../support/hub.ts'
+import { fileNeeds } from '../support/needs.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { StorageServer } from '../support/storage-server.ts'
 
+fileNeeds(t, 'postgresql')
 const postgres = await startPostgres(t)
 
 /** Olga looks after all sites, Nils is of the region north and supervises dc-7, Wim is in no group that counts. */

@@ -4,11 +4,13 @@ import { join, resolve } from 'node:path'
 import t from 'tap'
 import { simulate } from '../../scripts/simulate/run.ts'
 import { tableOfReport } from '../../scripts/simulate/table.ts'
+import { needs } from '../support/needs.ts'
 
 t.setTimeout(240_000)
 
 t.test(
   'simulated gateways lose nothing while head office and database are killed, and the forked one is named',
+  needs('postgresql'),
   async (t) => {
     const found: Record<string, string[]> = {}
     const report = await simulate({

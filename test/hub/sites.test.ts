@@ -3,9 +3,11 @@ import { problemsOf, standingOf } from '../../src/hub/ask/problems.ts'
 import { violations } from '../support/axe.ts'
 import { inBrowser, launchBrowser, open, signIn } from '../support/browser.ts'
 import { askAs, fedSite, forkOf, headOffice } from '../support/head-office.ts'
+import { fileNeeds } from '../support/needs.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { screens } from '../support/screens.ts'
 
+fileNeeds(t, 'postgresql')
 const postgres = await startPostgres(t)
 const browser = await launchBrowser()
 t.teardown(() => browser?.close())

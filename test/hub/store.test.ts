@@ -9,8 +9,10 @@ import { demandSchema, migrateHub } from '../../src/hub/store/migrate.ts'
 import { schemaStatements } from '../../src/hub/store/migrations.ts'
 import { logTables, tables } from '../../src/hub/store/tables.ts'
 import { citusBesides } from '../support/citus.ts'
+import { fileNeeds } from '../support/needs.ts'
 import { startPostgres } from '../support/postgres.ts'
 
+fileNeeds(t, 'postgresql')
 const postgres = await startPostgres(t)
 
 const connectionTo = (database: string, user = 'super') => ({ host: postgres.folder, user, database })

@@ -7,9 +7,11 @@ import { silentLogger, systemRandom } from '../../src/platform/index.ts'
 import { testLog } from '../support/evidence/forge.ts'
 import { askAs, headOffice } from '../support/head-office.ts'
 import { feedOf, feedPathOf, type TestHub } from '../support/hub.ts'
+import { fileNeeds } from '../support/needs.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { SimulatedClock } from '../support/simulated-clock.ts'
 
+fileNeeds(t, 'postgresql')
 const postgres = await startPostgres(t)
 const logOf = (n: number) =>
   testLog({ siteId: `dc-${n}`, logId: `0190a5c4-3c00-7000-8000-${String(n).padStart(12, '0')}`, size: 4 })

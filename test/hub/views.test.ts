@@ -5,10 +5,12 @@ import { inBrowser, launchBrowser, open } from '../support/browser.ts'
 import { cheapHash } from '../support/gateway.ts'
 import { fedSite, forkOf, headOffice, story } from '../support/head-office.ts'
 import { type TestHub, testHub } from '../support/hub.ts'
+import { fileNeeds } from '../support/needs.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { screens } from '../support/screens.ts'
 
 t.setTimeout(300_000)
+fileNeeds(t, 'postgresql')
 const postgres = await startPostgres(t)
 const browser = await launchBrowser()
 t.teardown(() => browser?.close())

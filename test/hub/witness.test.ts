@@ -10,8 +10,10 @@ import { parseVkey } from '../support/evidence/note.ts'
 import { referenceWitness } from '../support/evidence/witness.ts'
 import { floorLeaves } from '../support/floor-leaves.ts'
 import { feedOf, feedPathOf, type TestHub, testHub } from '../support/hub.ts'
+import { fileNeeds } from '../support/needs.ts'
 import { startPostgres } from '../support/postgres.ts'
 
+fileNeeds(t, 'postgresql')
 const postgres = await startPostgres(t)
 const log = testLog({ leaves: floorLeaves({ count: 20 }) })
 

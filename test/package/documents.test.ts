@@ -9,13 +9,13 @@ import { manOfCommand, manOfConfig } from '../../scripts/package/man.ts'
 import { control, copyright, debianChangelog } from '../../scripts/package/texts.ts'
 import { gatehouseCommand } from '../../src/cli/run.ts'
 import { configReference } from '../../src/config/index.ts'
-import { isInstalled } from '../support/process.ts'
+import { needs } from '../support/needs.ts'
 
 const edition = { version: '1.2.3', dateMs: Date.UTC(2026, 9, 1) }
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-package-'))
 t.teardown(() => rmSync(folder, { recursive: true, force: true }))
 
-const man = { skip: isInstalled('man', '--version') && isInstalled('groff', '--version') ? false : 'no man here' }
+const man = needs('man')
 
 /** The page as a reader sees it, without line breaks, and what man complains of. */
 function read(name: string, page: string): { text: string; complaints: string } {
@@ -71,7 +71,7 @@ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _gatehouse; printf '%s\\n' "\${COMPRE
     .split('\n')
 }
 
-const bash = { skip: isInstalled('bash', '--version') ? false : 'no bash here' }
+const bash = needs('bash')
 
 t.test('bash completes commands, options, choices and files', bash, async (t) => {
   t.same(offered('gatehouse', 'led'), ['ledger'])

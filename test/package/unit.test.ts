@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import t from 'tap'
 import { EXIT_CONFIG } from '../../src/errors/index.ts'
-import { isInstalled } from '../support/process.ts'
+import { needs } from '../support/needs.ts'
 import { unitFile } from '../support/unit-file.ts'
 
 const path = join(import.meta.dirname, '../../systemd/gatehouse.service')
@@ -59,16 +59,7 @@ t.test('what would break the gateway is not switched on', async (t) => {
   t.match(one('Service.RestrictAddressFamilies'), 'AF_NETLINK', 'the addresses of the box are asked by netlink')
 })
 
-const offline = () => {
-  try {
-    return /--offline/.test(execFileSync('systemd-analyze', ['--help'], { encoding: 'utf8' }))
-  } catch {
-    return false
-  }
-}
-const analyze = { skip: isInstalled('systemd-analyze', '--version') && offline() ? false : 'no systemd-analyze here' }
-
-t.test('systemd rates the exposure of the service at 1.2 of 10 or less', analyze, async (t) => {
+t.test('systemd rates the exposure of the service at 1.2 of 10 or less', needs('systemd-analyze'), async (t) => {
   const rating = execFileSync('systemd-analyze', ['security', '--offline=true', '--no-pager', path], {
     encoding: 'utf8',
     env: { ...process.env, LC_ALL: 'C' },

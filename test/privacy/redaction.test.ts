@@ -7,6 +7,7 @@ import { holdsOn } from '../../src/log/index.ts'
 import { assetPath } from '../../src/platform/bundle.ts'
 import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
 import { people } from '../support/gateway.ts'
+import { needs } from '../support/needs.ts'
 import {
   clipsOf,
   detection,
@@ -44,11 +45,11 @@ const shownIn = (file: string) =>
     .map((line) => Number(line.split(',')[2]))
     .filter((time) => time >= 0)
 
-for (const [name, path] of [
-  ['the ffmpeg of this machine', null],
-  ['the ffmpeg that comes along', assetPath('ffmpeg')],
+for (const [name, path, needed] of [
+  ['the ffmpeg of this machine', null, needs('ffmpeg')],
+  ['the ffmpeg that comes along', assetPath('ffmpeg'), {}],
 ] as const) {
-  t.test(`${name} covers a region so that nothing of it is left, and the original stays`, async (t) => {
+  t.test(`${name} covers a region so that nothing of it is left, and the original stays`, needed, async (t) => {
     const { gateway, file, clip } = await gatewayWithClip(t, { ffmpeg: { path } }, true)
     const body = { regions: [{ polygon: middle }, { polygon: box(0, 0, 0.1, 0.1), from: 1, to: 2 }] }
     const made = await gateway.ask('POST', `${detection}/redact`, { by: people.sven, body })

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { ada, configText, start } from '../app/daemon-folder.ts'
-import { noSmallDisk, smallDisk } from '../support/small-disk.ts'
+import { onSmallDisk, smallDisk } from '../support/small-disk.ts'
 import { leaveSpool } from '../support/taped-camera.ts'
 import { eventually, waitUntil } from '../support/waiting.ts'
 
@@ -17,7 +17,7 @@ cameras: [{ id: 1, url: "rtsp://127.0.0.1:1/", enabled: false }]
 
 t.test(
   'a full disk costs a clip that could not be made, also one that the database does not know, and the gateway says so',
-  { skip: noSmallDisk() ?? false },
+  onSmallDisk,
   async (t) => {
     const disk = smallDisk(32)
     t.teardown(() => disk.end())

@@ -16,7 +16,7 @@ import {
   type TestGatewayOptions,
   testGateway,
 } from '../support/gateway.ts'
-import { noSmallDisk, smallDisk } from '../support/small-disk.ts'
+import { onSmallDisk, smallDisk } from '../support/small-disk.ts'
 
 const dayMs = 86_400_000
 const by = people.ada
@@ -219,9 +219,7 @@ t.test('a clock that is not synchronised makes nothing old', async (t) => {
   t.strictSame(left(gateway, [1]), [1])
 })
 
-const skip = noSmallDisk() ?? false
-
-t.test('on a small disk the oldest clips make room, but for the one that a theft needs', { skip }, async (t) => {
+t.test('on a small disk the oldest clips make room, but for the one that a theft needs', onSmallDisk, async (t) => {
   const disk = smallDisk(32)
   const retention = { clips: { maxAgeDays: 1000 }, minFreeBytes: '12MiB', ledgerReserveBytes: '2MiB' }
   const gateway = await testGateway({ folder: disk.folder, config: { cameras, retention } })

@@ -13,7 +13,8 @@ import { checkConfig, loadConfig } from '../../src/config/index.ts'
 import { verifyLedger } from '../../src/evidence/index.ts'
 import { silentLogger, systemClock, systemRandom } from '../../src/platform/index.ts'
 import { footage } from '../support/footage.ts'
-import { gatehouse, isInstalled, runToEnd } from '../support/process.ts'
+import { needs } from '../support/needs.ts'
+import { gatehouse, runToEnd } from '../support/process.ts'
 import { startRtspServer } from '../support/rtsp/server.ts'
 import { StorageServer } from '../support/storage-server.ts'
 
@@ -336,9 +337,7 @@ async function atTerminal(
   return { code, screen }
 }
 
-const skip = !isInstalled('script', '--version') && 'needs script(1)'
-
-t.test('at a terminal a password is not shown, and the address comes as a QR code', { skip }, async (t) => {
+t.test('at a terminal a password is not shown, and the address comes as a QR code', needs('script'), async (t) => {
   const cwd = folderOf(t)
   const auth = { username: 'viewer', password: 'never-on-the-screen' }
   const camera = await startRtspServer({ streams: { hall: await footage('passer') }, auth })

@@ -1,15 +1,16 @@
 import { existsSync } from 'node:fs'
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core'
+import { browserShell, wholeBrowser } from '../../scripts/machine.ts'
 import { HttpListener } from '../../src/http/index.ts'
 import { heldPhoto, people, type TestGateway, testGateway } from './gateway.ts'
+import { needs } from './needs.ts'
 import { SimulatedClock } from './simulated-clock.ts'
 import { patienceMs } from './waiting.ts'
 
-/** The whole browser, for tests of what the other one lacks: the cameras of the device. */
-export const wholeBrowser = '/usr/bin/chromium'
+/** For tests of what the other one lacks: the cameras of the device. */
+export { wholeBrowser }
 /** Chromium without its windows needs two thirds of the processor. */
-const shell = '/usr/bin/chromium-headless-shell'
-export const executablePath = existsSync(shell) ? shell : wholeBrowser
+export const executablePath = existsSync(browserShell) ? browserShell : wholeBrowser
 export const flags = [
   '--headless',
   '--no-sandbox',
@@ -21,11 +22,8 @@ export const flags = [
   '--disable-sync',
 ]
 
-const isCi = process.env['CI'] === 'true'
-
-/** For tests that need Chromium: without it they are skipped on a developer's machine and fail in CI. */
-export const inBrowser = existsSync(executablePath) || isCi ? {} : { skip: `${executablePath} is missing` }
-export const inWholeBrowser = existsSync(wholeBrowser) || isCi ? {} : { skip: `${wholeBrowser} is missing` }
+/** For tests that need Chromium. */
+export const inBrowser = needs('chromium-headless-shell')
 
 type Test = { teardown(work: () => unknown): void }
 export type Place = { readonly gateway: TestGateway; readonly url: string }

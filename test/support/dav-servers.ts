@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { freePort } from '../../scripts/demo-parts/ports.ts'
-import { isInstalled } from './process.ts'
+import { apacheModules as modules } from '../../scripts/machine.ts'
 import { waitUntil } from './waiting.ts'
 
 /** A real WebDAV server in a separate process, with the account of `uploads.ts`. `files`: where it keeps them. */
@@ -44,9 +44,8 @@ function newFolder(t: Test): string {
   return folder
 }
 
-/** `rclone serve webdav` on a folder with `files` in it; undefined where it is not installed. */
-export async function startRclone(t: Test, files: string = newFolder(t)): Promise<DavServer | undefined> {
-  if (!isInstalled('rclone', 'version')) return undefined
+/** `rclone serve webdav` on a folder with `files` in it. */
+export async function startRclone(t: Test, files: string = newFolder(t)): Promise<DavServer> {
   const port = await freePort()
   const child = spawn(
     'rclone',
@@ -58,11 +57,8 @@ export async function startRclone(t: Test, files: string = newFolder(t)): Promis
   return { url, files: join(files, 'files') }
 }
 
-const modules = '/usr/lib/apache2/modules'
-
-/** apache2 with mod_dav below `/dav`; undefined where it is not installed. */
-export async function startApache(t: Test): Promise<DavServer | undefined> {
-  if (!existsSync(join(modules, 'mod_dav_fs.so'))) return undefined
+/** apache2 with mod_dav below `/dav`. */
+export async function startApache(t: Test): Promise<DavServer> {
   const folder = newFolder(t)
   const port = await freePort()
   const load = [

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { needs } from './needs.ts'
 
 export type SmallDisk = {
   readonly folder: string
@@ -12,20 +13,8 @@ export type SmallDisk = {
   end(): void
 }
 
-/** Why a test cannot have its own disk; undefined when there can be one. In CI it must be possible. */
-export function noSmallDisk(): string | undefined {
-  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-mount-'))
-  try {
-    mount(folder, '64k')
-    execFileSync('umount', [folder])
-    return undefined
-  } catch (error) {
-    if (process.env['CI']) throw error
-    return 'this needs the right to mount a tmpfs'
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
+/** For tests on a small disk. */
+export const onSmallDisk = needs('the right to mount a tmpfs')
 
 /** A disk of so many MiB that really gets full. */
 export function smallDisk(sizeMiB: number): SmallDisk {

@@ -6,9 +6,13 @@ import { type BrowserContext, type BrowserContextOptions, chromium, type Page } 
 import { HttpListener, initTls } from '../../src/http/index.ts'
 import { executablePath, flags } from './browser.ts'
 import { type Ask, people, type TestGateway, testGateway } from './gateway.ts'
+import { needs } from './needs.ts'
 import { SimulatedClock } from './simulated-clock.ts'
 
 export const boxUrl = 'https://gatehouse.test'
+
+/** For tests of a handheld that trusts only its box. */
+export const onHandheld = needs('chromium-headless-shell', 'certutil')
 
 type Test = { teardown(work: () => unknown): void }
 

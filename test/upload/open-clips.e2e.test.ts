@@ -9,6 +9,7 @@ import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
 import { startRclone } from '../support/dav-servers.ts'
 import { footage } from '../support/footage.ts'
 import { cheapHash } from '../support/gateway.ts'
+import { needs } from '../support/needs.ts'
 import { type Daemon, startDaemon } from '../support/process.ts'
 import { startRtspServer } from '../support/rtsp/server.ts'
 import { sha256, uploader } from '../support/uploads.ts'
@@ -56,48 +57,50 @@ async function gatewayWith(server: { url: string }, t: { teardown(end: () => Pro
   return { folder, file }
 }
 
-t.test('the beginning of an incident’s clip can be played elsewhere before the clip is finished', async (t) => {
-  const server = await startRclone(t)
-  if (!server) return t.pass('rclone is not installed on this machine')
-  const { folder, file } = await gatewayWith(server, t)
-  let daemon: Daemon = await startDaemon(['--config', file], { cwd: folder })
-  t.teardown(async () => {
-    if (daemon.child.exitCode === null && daemon.child.signalCode === null) await daemon.end('SIGKILL')
-  })
-  const get = (path: string) => fetch(`${daemon.url}${path}`, { headers })
-  const files = () => readdirSync(server.files, { recursive: true, encoding: 'utf8' })
-  const parts = () =>
-    files()
-      .filter((path) => /_1_parts\/\d{5}\.ts$/.test(path))
-      .sort()
+t.test(
+  'the beginning of an incident’s clip can be played elsewhere before the clip is finished',
+  needs('rclone'),
+  async (t) => {
+    const server = await startRclone(t)
+    const { folder, file } = await gatewayWith(server, t)
+    let daemon: Daemon = await startDaemon(['--config', file], { cwd: folder })
+    t.teardown(async () => {
+      if (daemon.child.exitCode === null && daemon.child.signalCode === null) await daemon.end('SIGKILL')
+    })
+    const get = (path: string) => fetch(`${daemon.url}${path}`, { headers })
+    const files = () => readdirSync(server.files, { recursive: true, encoding: 'utf8' })
+    const parts = () =>
+      files()
+        .filter((path) => /_1_parts\/\d{5}\.ts$/.test(path))
+        .sort()
 
-  await eventually(
-    async () => (await get('/api/iot/detection-events/1/clip')).status,
-    (status) => status === 503,
-  )
-  const body = { severity: 'high', category: 'theft', evidenceReferences: [{ type: 'detection_event', id: 1 }] }
-  const init = { method: 'POST', headers, body: JSON.stringify(body) }
-  t.equal((await fetch(`${daemon.url}/api/governance/incidents`, init)).status, 201)
-  await waitUntil('two parts are on the server', () => parts().length >= 2, { everyMs: 100 })
-  t.equal((await get('/api/iot/detection-events/1/clip')).status, 503, 'it is still being recorded')
-  const first = join(server.files, parts()[0] ?? '')
-  t.ok(picturesIn(first) > 0, 'the first part alone can be played')
-  const one = join(folder, 'joined.ts')
-  writeFileSync(one, Buffer.concat(parts().map((path) => readFileSync(join(server.files, path)))))
-  t.ok(picturesIn(one) > picturesIn(first), 'and joined they show more')
+    await eventually(
+      async () => (await get('/api/iot/detection-events/1/clip')).status,
+      (status) => status === 503,
+    )
+    const body = { severity: 'high', category: 'theft', evidenceReferences: [{ type: 'detection_event', id: 1 }] }
+    const init = { method: 'POST', headers, body: JSON.stringify(body) }
+    t.equal((await fetch(`${daemon.url}/api/governance/incidents`, init)).status, 201)
+    await waitUntil('two parts are on the server', () => parts().length >= 2, { everyMs: 100 })
+    t.equal((await get('/api/iot/detection-events/1/clip')).status, 503, 'it is still being recorded')
+    const first = join(server.files, parts()[0] ?? '')
+    t.ok(picturesIn(first) > 0, 'the first part alone can be played')
+    const one = join(folder, 'joined.ts')
+    writeFileSync(one, Buffer.concat(parts().map((path) => readFileSync(join(server.files, path)))))
+    t.ok(picturesIn(one) > picturesIn(first), 'and joined they show more')
 
-  await daemon.end('SIGKILL')
-  daemon = await startDaemon(['--config', file], { cwd: folder })
-  // biome-ignore lint/suspicious/noExplicitAny: answers are looked at field by field.
-  const uploads = async (): Promise<any> => (await get('/api/uploads?kind=clip')).json()
-  const done = await eventually(uploads, (seen) => seen.data.at(-1)?.status === 'uploaded' && !seen.openClips.length)
-  t.match(done.data.at(-1), { ref: '1', urgent: true, verified: 'size' })
-  const clip = files().find((path) => path.endsWith('_1.mp4')) ?? ''
-  t.equal(sha256(readFileSync(join(server.files, clip))), done.data.at(-1).sha256)
-  t.strictSame(
-    files().filter((path) => /_1_parts|\.part$/.test(path)),
-    [],
-    'the parts are gone, and nothing is left over',
-  )
-  return undefined
-})
+    await daemon.end('SIGKILL')
+    daemon = await startDaemon(['--config', file], { cwd: folder })
+    // biome-ignore lint/suspicious/noExplicitAny: answers are looked at field by field.
+    const uploads = async (): Promise<any> => (await get('/api/uploads?kind=clip')).json()
+    const done = await eventually(uploads, (seen) => seen.data.at(-1)?.status === 'uploaded' && !seen.openClips.length)
+    t.match(done.data.at(-1), { ref: '1', urgent: true, verified: 'size' })
+    const clip = files().find((path) => path.endsWith('_1.mp4')) ?? ''
+    t.equal(sha256(readFileSync(join(server.files, clip))), done.data.at(-1).sha256)
+    t.strictSame(
+      files().filter((path) => /_1_parts|\.part$/.test(path)),
+      [],
+      'the parts are gone, and nothing is left over',
+    )
+  },
+)

@@ -6,15 +6,15 @@ import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
 import { Recording } from '../../src/video/clip.ts'
 import { remux, takePicture } from '../../src/video/cutting.ts'
 import { countersIn } from '../support/footage/counter.ts'
-import { canEncode, type FootageName, footage } from '../support/footage.ts'
+import { type FootageName, footage } from '../support/footage.ts'
+import { needs } from '../support/needs.ts'
 import { facts, from, startMs, TapedCamera, tapeOf, tools, wallOffsetMs } from '../support/taped-camera.ts'
 
 // Footage is made at first use, which takes a busy machine a while.
 t.setTimeout(180_000)
 
 const ffmpeg = locateFfmpeg().path
-/** For H.265, which not every ffmpeg can encode. */
-const hevc = { skip: canEncode('hevc') ? false : 'this ffmpeg cannot encode H.265' }
+const hevc = needs('ffmpeg with libx265')
 
 /** Makes a clip of a footage whose first pictures are hidden; returns a function that tells the number in its snapshot. */
 async function snapshots(folder: string, name: FootageName, hidden: number, encode?: readonly string[]) {

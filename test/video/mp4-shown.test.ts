@@ -9,7 +9,8 @@ import { probe, probeByFfmpeg, remuxByFfmpeg, remuxJpeg } from '../../src/video/
 import { probeMp4 } from '../../src/video/mp4-file.ts'
 import { shownByMp4 } from '../../src/video/mp4-shown.ts'
 import type { Unit } from '../../src/video/transport-stream.ts'
-import { canEncode, type Footage, footage } from '../support/footage.ts'
+import { type Footage, footage } from '../support/footage.ts'
+import { needs } from '../support/needs.ts'
 import { tapeOf } from '../support/taped-camera.ts'
 
 // Footage is made at first use, and most of it is cut five times by each ffmpeg: a busy machine takes minutes.
@@ -49,10 +50,9 @@ async function cut(
 }
 
 for (const name of names) {
-  const skip = name.endsWith('hevc') && !canEncode('hevc') ? 'this ffmpeg cannot encode H.265' : false
   t.test(
     `${name}: the header says what ffmpeg finds in the file, whole, cut short and with a gap`,
-    { skip },
+    name.endsWith('hevc') ? needs('ffmpeg with libx265') : {},
     async (t) => {
       const clip = await footage(name)
       const tape = unitsOf(name, clip)

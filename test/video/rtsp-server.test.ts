@@ -9,7 +9,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
 import { footage } from '../support/footage.ts'
-import { hasGst, startGstServer } from '../support/gst/server.ts'
+import { startGstServer } from '../support/gst/server.ts'
+import { needs } from '../support/needs.ts'
 import { digestFields, digestResponse } from '../support/rtsp/credentials.ts'
 import { RequestReader } from '../support/rtsp/messages.ts'
 import { type Clip, type RtspServer, type RtspServerOptions, startRtspServer } from '../support/rtsp/server.ts'
@@ -162,27 +163,26 @@ type AnyServer = Pick<RtspServer, 'url' | 'stop'> & {
 const servers: {
   readonly name: string
   readonly leadIn: number
-  readonly skip: string | false
+  readonly needed: { skip?: string }
   start(options: Pick<RtspServerOptions, 'streams' | 'auth'>): Promise<AnyServer>
 }[] = [
-  { name: 'our camera', leadIn: 0, skip: false, start: startRtspServer },
+  { name: 'our camera', leadIn: 0, needed: {}, start: startRtspServer },
   {
     name: "GStreamer's camera",
     leadIn: passer.fps,
-    // Where everything is meant to be there, its absence is a failure.
-    skip: process.env['CI'] || hasGst() ? false : "GStreamer's RTSP server is not installed",
+    needed: needs("GStreamer's RTSP server"),
     start: startGstServer,
   },
 ]
 
-for (const { name, leadIn, skip, start } of servers) {
+for (const { name, leadIn, needed, start } of servers) {
   const open = async (t: Test, options: Partial<RtspServerOptions> = {}) => {
     const server = await start({ streams: { door: passer }, ...options })
     t.teardown(() => server.stop())
     return server
   }
 
-  t.test(`${name} delivers every picture as it is in the file, evenly timed, over the seam`, { skip }, async (t) => {
+  t.test(`${name} delivers every picture as it is in the file, evenly timed, over the seam`, needed, async (t) => {
     const clips = { door: passer, dock: passerHevc }
     const server = await open(t, { streams: clips })
     const output = [['-t', '5.3'], listPackets, ['-t', '5.3'], listPictures].flat()
@@ -200,7 +200,7 @@ for (const { name, leadIn, skip, start } of servers) {
   })
 
   for (const scheme of ['digest', 'basic'] as const)
-    t.test(`${name} lets in who signs in by ${scheme}, and nobody else`, { skip }, async (t) => {
+    t.test(`${name} lets in who signs in by ${scheme}, and nobody else`, needed, async (t) => {
       const server = await open(t, { auth: { ...awkward, scheme } })
       const right = server.url('door', true)
       const wrong = right.replace(/:[^:@]*@/, ':guess@')
@@ -217,7 +217,7 @@ for (const { name, leadIn, skip, start } of servers) {
       )
     })
 
-  t.test(`${name} freezes, goes on, disconnects and refuses on command`, { skip }, async (t) => {
+  t.test(`${name} freezes, goes on, disconnects and refuses on command`, needed, async (t) => {
     const server = await open(t, { auth: awkward })
     const player = new Player(t, server.url('door', true))
     await player.more(10)

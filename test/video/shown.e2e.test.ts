@@ -1,23 +1,26 @@
 /** What a clip shows, read back picture by picture, against what the camera sent and what the gateway says of it. */
 import t from 'tap'
 import { assetPath } from '../../src/platform/bundle.ts'
-import { ffmpegDialect } from '../../src/video/index.ts'
 import { footage } from '../support/footage.ts'
+import { needs } from '../support/needs.ts'
 import { compare, firstClip, system, timesSeen, watch } from './numbered-hall.ts'
 
 // Made one after the other: a test that needs one of them then finds it.
 for (const name of ['counted-8mbit', 'counted-uneven', 'counted-reordered', 'counted-mjpeg', 'passer'] as const) {
   await footage(name)
 }
-const bundled = assetPath('ffmpeg')
+const programs = [
+  ['system', system, needs('ffmpeg')],
+  ['bundled', assetPath('ffmpeg'), {}],
+] as const
 
 // Most of the time of these tests is a camera's; they wait side by side.
 t.jobs = 6
 
 // One after the other: two would keep a small machine from decoding them as fast as they come.
 t.test('a camera of 8 Mb/s has its pre-roll in the clip', async (t) => {
-  for (const program of [system, bundled]) {
-    await t.test(program === system ? 'system' : 'bundled', async (t) => {
+  for (const [name, program, needed] of programs) {
+    await t.test(name, needed, async (t) => {
       // More might reach into a clip of the round before, whose end on a busy machine is seen late.
       const hall = await watch(t, 'counted-8mbit', { ffmpeg: program })
       const closed = await firstClip(hall)
@@ -40,18 +43,21 @@ t.test('a rate that changes: the bounds are those of the pictures', async (t) =>
   t.ok(closed.longestGapSeconds >= 0.4 && closed.longestGapSeconds <= 0.5, `${closed.longestGapSeconds} s`)
 })
 
-for (const program of [system, bundled]) {
-  const name = program === system ? 'system' : 'bundled'
-  t.test(`a camera with B-frames is recorded in the order in which its pictures are shown (${name})`, async (t) => {
-    const hall = await watch(t, 'counted-reordered', { ffmpeg: program })
-    const closed = await firstClip(hall)
-    await compare(t, hall, closed)
-    t.match(closed, { original: true, closedBy: 'post-roll' })
-    t.ok(closed.preRollSeconds >= 2 && closed.preRollSeconds <= 2.3, `${closed.preRollSeconds} s`)
-    t.match(hall.b.of('state', 1).at(-1), { state: 'live', problem: null })
-  })
+for (const [name, program, needed] of programs) {
+  t.test(
+    `a camera with B-frames is recorded in the order in which its pictures are shown (${name})`,
+    needed,
+    async (t) => {
+      const hall = await watch(t, 'counted-reordered', { ffmpeg: program })
+      const closed = await firstClip(hall)
+      await compare(t, hall, closed)
+      t.match(closed, { original: true, closedBy: 'post-roll' })
+      t.ok(closed.preRollSeconds >= 2 && closed.preRollSeconds <= 2.3, `${closed.preRollSeconds} s`)
+      t.match(hall.b.of('state', 1).at(-1), { state: 'live', problem: null })
+    },
+  )
 
-  t.test(`Motion JPEG is told when it comes, and its clip is encoded again (${name})`, async (t) => {
+  t.test(`Motion JPEG is told when it comes, and its clip is encoded again (${name})`, needed, async (t) => {
     const hall = await watch(t, 'counted-mjpeg', { ffmpeg: program })
     const closed = await firstClip(hall)
     await compare(t, hall, closed)
@@ -62,15 +68,17 @@ for (const program of [system, bundled]) {
   })
 }
 
-const { setsTimes } = await ffmpegDialect(system)
-const old = setsTimes ? false : 'this ffmpeg takes B-frames as they come'
-t.test('B-frames that cannot be recorded: motion is found, and what to do is said', { skip: old }, async (t) => {
-  const { b } = await watch(t, 'counted-reordered', { dialect: { setsTimes: false } })
-  await b.until(() => b.of('clipLost').length > 0, 'motion without a clip')
-  t.match(b.of('clipLost'), [{ reason: 'no-video' }])
-  const live = b.of('state', 1).findLast(({ state }) => state === 'live')
-  t.match(live, { problem: 'reordered', words: { hint: /Switch B-frames off in the camera/ } })
-})
+t.test(
+  'B-frames that cannot be recorded: motion is found, and what to do is said',
+  needs('ffmpeg with setts'),
+  async (t) => {
+    const { b } = await watch(t, 'counted-reordered', { dialect: { setsTimes: false } })
+    await b.until(() => b.of('clipLost').length > 0, 'motion without a clip')
+    t.match(b.of('clipLost'), [{ reason: 'no-video' }])
+    const live = b.of('state', 1).findLast(({ state }) => state === 'live')
+    t.match(live, { problem: 'reordered', words: { hint: /Switch B-frames off in the camera/ } })
+  },
+)
 
 for (const jumpMs of [3_600_000, -1_200_000]) {
   t.test(

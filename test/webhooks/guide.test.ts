@@ -5,7 +5,8 @@ import t, { type Test } from 'tap'
 import { databaseFile, openReader } from '../../src/database/index.ts'
 import { createdKinds, eventTypes } from '../../src/journal/index.ts'
 import { furnish, people, type TestGateway, testGateway } from '../support/gateway.ts'
-import { isInstalled, runToEnd } from '../support/process.ts'
+import { needs } from '../support/needs.ts'
+import { runToEnd } from '../support/process.ts'
 import { type Received, type ReceiverOptions, startReceiver } from '../support/receiver.ts'
 
 const secret = 'a secret that both know'
@@ -141,8 +142,8 @@ function published(gateway: TestGateway): number {
 const kindOf = ({ type, body }: Received): string =>
   type === 'event.created' ? JSON.parse(body.toString()).data.kind : type
 
-const python = { skip: isInstalled('python3', '--version') ? false : 'no Python here' }
-const shell = { skip: isInstalled('openssl', 'version') ? false : 'no openssl here' }
+const python = needs('python3')
+const shell = needs('openssl')
 
 async function inJavaScript(t: Test, day: readonly Received[]): Promise<string[]> {
   const file = join(newFolder(t), 'receiver.mjs')

@@ -3,8 +3,11 @@ import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
+import { needs } from '../needs.ts'
 
 const programs = ['base64', 'sha256sum', 'xxd', 'openssl', 'jq']
+/** For tests that run a recipe. */
+export const withRecipe = needs('dash', 'xxd', 'openssl', 'jq')
 export const recipeFile = resolve('src/evidence/recipe.sh')
 export const statementFile = resolve('src/evidence/statement.sh')
 

@@ -1,8 +1,8 @@
 /**
  * The same kind of camera by somebody else: GStreamer's RTSP server, so that what works with ours is known to be no
- * private dialect. Needs Debian's python3-gi, gir1.2-gst-rtsp-server-1.0 and GStreamer's plugins.
+ * private dialect.
  */
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -18,12 +18,6 @@ export type GstServer = Pick<RtspServer, 'url' | 'stop'> & {
 // Other pythons than the system's don't see Debian's gi.
 const python = '/usr/bin/python3'
 const script = join(import.meta.dirname, 'rtsp-server.py')
-
-/** Whether this machine has what it needs. */
-export function hasGst(): boolean {
-  const need = 'import gi; gi.require_version("GstRtspServer", "1.0"); from gi.repository import GstRtspServer'
-  return spawnSync(python, ['-c', need]).status === 0
-}
 
 /** Starts it on a free port of loopback. Rejects with what it said when it ends before it listens. */
 export async function startGstServer({
