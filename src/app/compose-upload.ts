@@ -46,7 +46,12 @@ export function composeUploads(
     raise: (tx, alert) => webhooks.raise(tx, alert),
     onUploaded: (kind, bytes) => metrics.uploaded(kind, bytes),
   })
-  const uploads = new UploadService({ work, audit, onRetry: () => uploadWorker.tryNow() })
+  const uploads = new UploadService({
+    work,
+    audit,
+    onRetry: () => uploadWorker.tryNow(),
+    line: () => uploadWorker.line,
+  })
   const uploadWellness = wellnessOf({
     ...{ work, clock, isConfigured: () => queue.isConfigured, line: () => uploadWorker.line },
   })

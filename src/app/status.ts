@@ -189,7 +189,8 @@ function camerasOf({ live, cameras, work, warehouse }: StatusNeeds): CameraNow[]
 }
 
 function uploadsOf({ isConfigured, pending, parked, oldestMs, parkedError, refusal }: Wellness) {
-  return { configured: isConfigured, pending, parked, oldestAt: timeOf(oldestMs), lastError: parkedError, refusal }
+  const of = { configured: isConfigured, pending, parked, oldestAt: timeOf(oldestMs), lastError: parkedError }
+  return { ...of, refusal: refusal?.error ?? null }
 }
 
 function backupOf({ everyMs, newestMs, rehearsedMs, makeFault, rehearsalFault }: ReturnType<BackupSchedule['seen']>) {

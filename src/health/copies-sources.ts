@@ -31,18 +31,25 @@ type UploadsSeen = {
   readonly parkedError: string | null
   readonly pending: number
   readonly oldestMs: number | null
-  readonly refusal: string | null
+  readonly oldestError: string | null
+  readonly refusal: { readonly error: string; readonly remedy: string } | null
+  readonly lineError: string | null
 }
-
-/** Evidence that has waited for this long is a trouble. */
-const lateMs = 24 * 3_600_000
 
 export function uploadObservations(seen: UploadsSeen, nowMs: number): Observation[] {
   if (!seen.isConfigured) return []
-  const { parked, parkedError, pending, oldestMs, refusal } = seen
+  const { parked, parkedError, pending, oldestMs, oldestError, refusal, lineError } = seen
   const ageMs = oldestMs === null ? 0 : nowMs - oldestMs
-  const one = (kind: Kind, subject: string, name: string, isWrong: boolean, message: string): Observation => {
-    const wrong = isWrong ? { kind, forMs: 0, message } : null
+  const why = lineError ?? oldestError
+  const one = (
+    kind: Kind,
+    subject: string,
+    name: string,
+    isWrong: boolean,
+    message: string,
+    forMs = 0,
+  ): Observation => {
+    const wrong = isWrong ? { kind, forMs, message } : null
     return { component: 'storage', subject, name, wrong }
   }
   const files = parked === 1 ? '1 file is' : `${parked} files are`
@@ -51,8 +58,9 @@ export function uploadObservations(seen: UploadsSeen, nowMs: number): Observatio
       'uploads.late',
       'uploads: queue',
       'The queue of uploads',
-      ageMs > lateMs,
-      `${pending} files wait for their upload, the oldest for ${durationWords(ageMs)}. They are kept on this box; look at the line to the storage server, and at GET /api/uploads for the last errors.`,
+      oldestMs !== null,
+      `${pending === 1 ? '1 file waits for its' : `${pending} files wait for their`} upload, the oldest for ${durationWords(ageMs)}. ${why === null ? 'No attempt has failed: the line may be too slow' : `The last error: ${why}`}. The files are kept on this box. Look at the line to the storage server, and at GET /api/uploads.`,
+      ageMs,
     ),
     one(
       'uploads.parked',
@@ -66,7 +74,7 @@ export function uploadObservations(seen: UploadsSeen, nowMs: number): Observatio
       'uploads: account',
       'The account that uploads',
       refusal !== null,
-      `The storage server takes no uploads: ${refusal ?? ''}. Make a new application password, put it into the file of storage.upload.passwordFile, and reload.`,
+      `The storage server takes no uploads: ${refusal?.error}. ${refusal?.remedy}`,
     ),
   ]
 }

@@ -119,9 +119,9 @@ export const kinds = {
   'uploads.late': {
     component: 'storage',
     status: 'degraded',
-    graceMs: 0,
+    graceMs: 10 * minuteMs,
     over: 'uploads.recovered',
-    reason: 'Evidence has waited for its upload for over a day.',
+    reason: 'Evidence has waited for its upload for over ten minutes.',
   },
   'uploads.parked': {
     component: 'storage',

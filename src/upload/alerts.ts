@@ -23,7 +23,7 @@ export function alertOfParked(
         ? {
             kind: 'upload.no_room',
             subject: 'uploads',
-            message: `The storage server has no room for ${what.toLowerCase()}${error.includes(orCannotWrite) ? orCannotWrite : ''}. Make room there, or raise the quota of the account; then retry upload ${row.id}, and the others follow.`,
+            message: `The storage server has no room for ${what.toLowerCase()}${error.includes(orCannotWrite) ? orCannotWrite : ''}. Make room there, or raise the quota of the account. The files then go on by themselves; to try at once, retry upload ${row.id}.`,
             nowMs,
           }
         : undefined
@@ -32,6 +32,13 @@ export function alertOfParked(
         kind: 'upload.mismatch',
         subject: String(row.id),
         message: `${what} does not match its copy on the storage server: ${error}. Both are kept. Find out who changed ${row.path}, move it away, and retry upload ${row.id}.`,
+        nowMs,
+      }
+    case 'lost':
+      return {
+        kind: 'upload.lost',
+        subject: String(row.id),
+        message: `${what} is lost on the storage server: ${error}. Restore ${row.path} there, from the trash or a backup of the server; then retry upload ${row.id}.`,
         nowMs,
       }
     case 'file':
@@ -50,5 +57,18 @@ export function alertOfParked(
             nowMs,
           }
         : undefined
+  }
+}
+
+/** Returns the alert of a copy that is missing on the server and is uploaded again. */
+export function alertOfMissing(
+  { kind, ref, path }: Pick<UploadRow, 'kind' | 'ref' | 'path'>,
+  nowMs: number,
+): UploadAlert {
+  return {
+    kind: 'upload.copy_missing',
+    subject: 'uploads',
+    message: `The copy of the ${kind} ${ref} is no longer on the storage server at ${path}. It is uploaded again. Find out who removed it.`,
+    nowMs,
   }
 }

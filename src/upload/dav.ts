@@ -21,7 +21,7 @@ export type DavRequest = {
 export type DavLimits = {
   /** Without a byte in or out for this long, the connection is given up. */
   readonly silenceMs: number
-  /** The same for a MOVE: a server may take this long to put the parts of a large file together. */
+  /** The same for MOVE and PATCH: a server may take this long to put the parts of a large file together, or to hash it. */
   readonly longSilenceMs: number
   /** From the head of an answer to its end, also when a byte comes now and then. */
   readonly answerMs: number
@@ -168,7 +168,8 @@ class Exchange {
   }
 
   #watch(): void {
-    const ms = this.#ask.method === 'MOVE' ? this.#limits.longSilenceMs : this.#limits.silenceMs
+    const isLong = this.#ask.method === 'MOVE' || this.#ask.method === 'PATCH'
+    const ms = isLong ? this.#limits.longSilenceMs : this.#limits.silenceMs
     this.#cancel()
     this.#cancel = this.#needs.clock.after(ms, () => this.#giveUp(`nothing for ${ms / 1000} s`))
   }

@@ -1,11 +1,13 @@
 import type { Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
+import { removalOf } from '../log/index.ts'
 import type { Clock, Logger } from '../platform/index.ts'
-import { alertOfParked, type UploadAlert } from './alerts.ts'
-import { releaseUploaded } from './queue.ts'
+import { alertOfMissing, alertOfParked, type UploadAlert } from './alerts.ts'
+import { endCheck, postponeCheck, scheduleCheck } from './check-store.ts'
+import { holdUntilUploaded, releaseUploaded } from './queue.ts'
 import * as store from './store.ts'
 import type { UploadKind, UploadRow } from './tables.ts'
-import type { Outcome } from './transfer.ts'
+import type { Compared, Outcome } from './transfer.ts'
 import { fileDelayMs } from './verdict.ts'
 
 export type UploadEndingNeeds = {
@@ -58,10 +60,12 @@ export class UploadEnding {
       case 'uploaded':
         store.finish(tx, row.id, { verified: outcome.verified, url: outcome.url, nowMs })
         releaseUploaded(tx, row)
+        scheduleCheck(tx, row, nowMs)
         store.retryWhatFits(tx, row.size_bytes)
         if (row.last_error !== null) store.retryRefusedAlike(tx, row.last_error)
         break
       case 'pause':
+      case 'refused':
         store.postpone(tx, row.id, { attempts: row.attempts, atMs: 0, error: outcome.error })
         break
       case 'wait':
@@ -72,10 +76,56 @@ export class UploadEnding {
         const { why, error } = outcome
         const alike = why === 'refused' ? store.countRefusedAlike(tx, error) : store.countParkedFor(tx, why)
         store.park(tx, row.id, error, why)
-        const alert = alertOfParked(row, outcome, alike === 0, nowMs)
+        // The same again, after the gateway has tried by itself, is no news.
+        const isNews = alike === 0 && !(why === 'quota' && row.last_error === error)
+        const alert = alertOfParked(row, outcome, isNews, nowMs)
         if (alert) this.#needs.raise(tx, alert)
       }
     }
+  }
+
+  /** Stores how the copy of an uploaded file is now. One that is missing is uploaded again while the file is on this box. */
+  async recordCompared(row: UploadRow, compared: Compared): Promise<void> {
+    const { work, clock, log } = this.#needs
+    const nowMs = clock.now()
+    await work.write((tx) => {
+      switch (compared.kind) {
+        case 'same':
+          return scheduleCheck(tx, row, nowMs)
+        case 'missing':
+          return this.#noteMissing(tx, row, nowMs)
+        case 'different':
+          return this.#parkCopy(tx, row, { kind: 'park', why: 'hash', error: compared.error }, nowMs)
+        default:
+          return postponeCheck(tx, row.id, nowMs)
+      }
+    })
+    if (compared.kind === 'missing' || compared.kind === 'different') {
+      const facts = { upload: row.id, kind: row.kind, ref: row.ref, path: row.path }
+      log.error({ ...facts, problem: compared.kind }, 'the copy of a file on the storage server is not what it was')
+    }
+  }
+
+  #noteMissing(tx: Tx, row: UploadRow, nowMs: number): void {
+    const error = 'the copy is no longer on the storage server'
+    if (removalOf(tx, row.sha256)) {
+      const gone = `${error}, and the file is no longer on this box`
+      this.#parkCopy(tx, row, { kind: 'park', why: 'lost', error: gone }, nowMs)
+      return
+    }
+    if (!store.copyIsLost(tx, row.id, { parkedFor: null, error, nowMs })) return
+    endCheck(tx, row.id)
+    holdUntilUploaded(tx, row, nowMs)
+    this.#needs.raise(tx, alertOfMissing(row, nowMs))
+  }
+
+  #parkCopy(tx: Tx, row: UploadRow, outcome: Outcome & { kind: 'park' }, nowMs: number): void {
+    const { why: parkedFor, error } = outcome
+    if (!store.copyIsLost(tx, row.id, { parkedFor, error, nowMs })) return
+    endCheck(tx, row.id)
+    if (!removalOf(tx, row.sha256)) holdUntilUploaded(tx, row, nowMs)
+    const alert = alertOfParked(row, outcome, true, nowMs)
+    if (alert) this.#needs.raise(tx, alert)
   }
 
   #tell(row: UploadRow, outcome: Outcome): void {
@@ -91,6 +141,7 @@ export class UploadEnding {
         break
       case 'wait':
       case 'pause':
+      case 'refused':
       case 'unauthorized':
         log.warn({ ...facts, problem: outcome.error }, 'a file could not be uploaded; it is tried again')
     }

@@ -9,22 +9,34 @@ export type Line =
   | { readonly kind: 'up'; readonly flavor: Flavor; readonly scheme: Scheme }
   /** It takes nothing before `untilMs`. `failures`: in a row. */
   | { readonly kind: 'down'; readonly failures: number; readonly untilMs: number; readonly error: string }
-  /** It does not know the credential. */
-  | { readonly kind: 'refused'; readonly untilMs: number; readonly error: string }
+  /** It takes nothing of this account, until somebody has done what `remedy` says. */
+  | { readonly kind: 'refused'; readonly untilMs: number; readonly error: string; readonly remedy: string }
 
 /** How a probe ended. */
 export type Probed =
   | { readonly kind: 'up'; readonly flavor: Flavor; readonly scheme: Scheme }
   | { readonly kind: 'pause'; readonly error: string; readonly afterMs: number | null }
-  | { readonly kind: 'refused'; readonly error: string }
+  | Refusal
+
+/** Why the server takes nothing of the account, in words, and what somebody can do about it. */
+export type Refusal = {
+  readonly kind: 'refused'
+  readonly error: string
+  readonly remedy: string
+  /** Whether it refuses the password itself. */
+  readonly isPassword: boolean
+}
 
 const firstProbeMs = 10_000
 const longestProbeMs = 5 * 60_000
 const longestAskedMs = 24 * 3_600_000
 /** A refused password is tried again once an hour: servers count wrong passwords, and lock whole addresses out. */
-const refusedMs = 3_600_000
+const refusedPasswordMs = 3_600_000
 
 export const unknownLine: Line = { kind: 'unknown', failures: 0 }
+
+/** Why nothing is sent now; null while the server takes files, or was not asked yet. */
+export const errorOf = (line: Line): string | null => ('error' in line ? line.error : null)
 
 /** The line after a probe. */
 export function probed(line: Line, outcome: Probed, nowMs: number): Line {
@@ -34,8 +46,13 @@ export function probed(line: Line, outcome: Probed, nowMs: number): Line {
     case 'pause':
       return paused(line, outcome.error, outcome.afterMs, nowMs)
     case 'refused':
-      return { kind: 'refused', untilMs: nowMs + refusedMs, error: outcome.error }
+      return refused(outcome, nowMs)
   }
+}
+
+/** The server takes nothing of the account. */
+export function refused({ error, remedy, isPassword }: Refusal, nowMs: number): Line {
+  return { kind: 'refused', untilMs: nowMs + (isPassword ? refusedPasswordMs : longestProbeMs), error, remedy }
 }
 
 /** The server takes nothing for a while: 10 s, doubling to 5 min, or as long as it asked for. */

@@ -33,6 +33,17 @@ export function entriesIn(xml: string, path: string): string[] {
   })
 }
 
+/** Returns the text of a property, of the first one that the answer to a PROPFIND names; undefined without one. */
+export function propertyIn(xml: string, name: string): string | undefined {
+  try {
+    const root = parseXml(xml).root
+    const text = root ? inside(root, name)[0]?.text.trim() : undefined
+    return text === '' ? undefined : text
+  } catch {
+    return undefined
+  }
+}
+
 /** Elements of this name at any depth; servers choose the prefixes of the namespace DAV: themselves. */
 function inside(element: XmlElement, name: string): XmlElement[] {
   return element.children.flatMap((child) => {

@@ -1,8 +1,9 @@
-import type { StorageInstance } from '../auth/index.ts'
+import { StorageClient, type StorageInstance } from '../auth/index.ts'
+import type { Clock } from '../platform/index.ts'
 import type { Dav } from './dav.ts'
-import type { Probed, Scheme } from './line.ts'
+import type { Probed, Refusal, Scheme } from './line.ts'
 import { inUrl } from './paths.ts'
-import type { Reply } from './verdict.ts'
+import { disabled, isOfDisabled, type Reply } from './verdict.ts'
 
 /** The account that uploads. */
 export type Account = { readonly instance: StorageInstance; readonly username: string; readonly password: string }
@@ -26,25 +27,59 @@ export const filesUrl = (flavor: 'nextcloud' | 'webdav', { instance, username }:
  * Asks the server who it is: a Nextcloud or another WebDAV server, and whether it takes the password as bearer token or by
  * Basic. Bearer first: during a lock-out a Nextcloud answers Basic with 429, also with the right password.
  */
-export async function probe(dav: Dav, account: Account): Promise<Probed> {
+export async function probe(needs: ProbeNeeds, account: Account): Promise<Probed> {
   for (const scheme of schemes) {
-    const said = await ask(dav, account, scheme)
-    if (said !== 'unauthorized') return said
+    const answer = await ask(needs, account, scheme)
+    if (answer !== 'unauthorized') return answer
   }
-  return { kind: 'refused', error: 'HTTP 401: the storage server does not know the user or the password' }
+  const error = 'HTTP 401: the storage server does not know the user or the password'
+  return { kind: 'refused', error, remedy: newPassword, isPassword: true }
 }
 
-async function ask(dav: Dav, account: Account, scheme: Scheme): Promise<Probed | 'unauthorized'> {
+export type ProbeNeeds = { readonly dav: Dav; readonly clock: Pick<Clock, 'after'>; readonly version: string }
+
+export const newPassword =
+  'Make a new application password, put it into the file of storage.upload.passwordFile, and reload.'
+
+async function ask(needs: ProbeNeeds, account: Account, scheme: Scheme): Promise<Probed | 'unauthorized'> {
+  const { dav } = needs
   const authorization = authorizationOf(scheme, account)
   for (const flavor of ['nextcloud', 'webdav'] as const) {
     const url = `${filesUrl(flavor, account)}/`
     const reply = await dav.send(account.instance, authorization, { method: 'PROPFIND', url, headers: { depth: '0' } })
-    if (reply.kind === 'answer' && reply.status === 207) return { kind: 'up', flavor, scheme }
+    if (reply.kind === 'answer' && reply.status === 207) {
+      const refusal = flavor === 'nextcloud' ? await refusalOfOwner(needs, account, authorization) : undefined
+      return refusal ?? { kind: 'up', flavor, scheme }
+    }
     if (reply.kind === 'answer' && reply.status === 401) return 'unauthorized'
+    if (isOfDisabled(reply)) return disabled
     const isLast = flavor === 'webdav'
-    if (isLast || !isElsewhere(reply)) return pauseOf(reply)
+    if (isLast || !isElsewhere(reply)) {
+      return (isLast && (await refusalOfOwner(needs, account, authorization))) || pauseOf(reply)
+    }
   }
   return 'unauthorized'
+}
+
+/**
+ * Asks a Nextcloud whose the credential is. It lets each account see that the folder of another one is there, so only this tells
+ * a wrong user name. Returns undefined where it is the account's own, or no Nextcloud answers.
+ */
+async function refusalOfOwner(
+  { clock, version }: ProbeNeeds,
+  { instance, username }: Account,
+  authorization: string,
+): Promise<Refusal | undefined> {
+  const client = new StorageClient({ clock, instances: () => [instance], version })
+  const answer = await client.ask(instance.url, authorization)
+  if (answer.kind !== 'verified') return undefined
+  const names = [answer.username, answer.email ?? '']
+  if (names.some((name) => name.toLowerCase() === username.toLowerCase())) return undefined
+  return {
+    ...{ kind: 'refused', isPassword: false },
+    error: `the application password belongs to "${answer.username}", and storage.upload.username is "${username}"`,
+    remedy: `Correct storage.upload.username, or put an application password of "${username}" into the file of storage.upload.passwordFile. Then reload.`,
+  }
 }
 
 /** Says whether a server without the paths of a Nextcloud would answer so. */

@@ -78,7 +78,7 @@ export class UploadQueue {
       queued_at_ms: nowMs,
     })
     if (!isNew) return
-    if (!unheld.has(kind)) holdMedia(tx, { sha256, reason: holdReason, ref: holdRef(file) }, nowMs)
+    holdUntilUploaded(tx, file, nowMs)
     this.#hasChanged = true
   }
 
@@ -110,14 +110,18 @@ export class UploadQueue {
  */
 export function holdQueueAgain(tx: Tx, id: number, nowMs: number): number | undefined {
   const rows = store.openBehind(tx, id)
-  for (const row of rows.filter(({ kind }) => !unheld.has(kind)))
-    holdMedia(tx, { sha256: row.sha256, reason: holdReason, ref: holdRef(row) }, nowMs)
+  for (const row of rows) holdUntilUploaded(tx, row, nowMs)
   return rows.at(-1)?.id
 }
 
 /** Ends the holds of the queue: without `storage.upload` nothing is ever uploaded, and the disk would fill. */
 export function releaseQueue(tx: Tx): void {
   releaseEvery(tx, holdReason)
+}
+
+/** Holds a file on this box until it is uploaded. */
+export function holdUntilUploaded(tx: Tx, row: Pick<UploadRow, 'kind' | 'ref' | 'sha256'>, nowMs: number): void {
+  if (!unheld.has(row.kind)) holdMedia(tx, { sha256: row.sha256, reason: holdReason, ref: holdRef(row) }, nowMs)
 }
 
 /** Ends the hold of an uploaded file. */

@@ -6,7 +6,7 @@ import { Throttle } from './throttle.ts'
 import { type Connection, Transfer } from './transfer.ts'
 
 /** A server that takes files. `send` and `clear`: the parts of clips that are being recorded. */
-export type Server = Pick<Transfer, 'run' | 'send' | 'clear'>
+export type Server = Pick<Transfer, 'run' | 'send' | 'clear' | 'compareAgain' | 'refusalOfFolder' | 'freeBytes'>
 
 /** The way to the storage server. */
 export type Remote = {
@@ -28,7 +28,7 @@ export function remoteByHttp(needs: {
   const throttle = new Throttle({ clock, limit: maxBytesPerSecond })
   const dav = new Dav({ clock, throttle, version, signal: stopping.signal, limits })
   return {
-    probe: (account) => probe(dav, account),
+    probe: (account) => probe({ dav, clock, version }, account),
     connect: (connection) => {
       const transfer = new Transfer(dav, connection)
       const hurried = async <T>(send: () => Promise<T>): Promise<T> => {
@@ -43,6 +43,9 @@ export function remoteByHttp(needs: {
         run: (job) => (job.urgent ? hurried(() => transfer.run(job)) : transfer.run(job)),
         send: (part) => hurried(() => transfer.send(part)),
         clear: (folder, names) => transfer.clear(folder, names),
+        compareAgain: (copy) => transfer.compareAgain(copy),
+        refusalOfFolder: () => transfer.refusalOfFolder(),
+        freeBytes: () => transfer.freeBytes(),
       }
     },
     abandon: () => stopping.abort(),

@@ -24,9 +24,12 @@ const retryUpload = operation({
   access: 'storage:manage',
   tag,
   summary: 'Upload a parked or waiting file now',
-  description: 'Also ends the wait for a storage server that did not answer or refused the password.',
+  description:
+    'Also ends the wait for a storage server that did not answer or refused the password. The copy of an uploaded file is compared now; when it is missing on the server, the file is uploaded again.',
   input: { params: z.object({ id: z.string() }) },
-  success: { 200: { description: 'The file, pending again', schema: UploadOut } },
+  success: {
+    200: { description: 'The file: pending again, or uploaded while its copy is compared', schema: UploadOut },
+  },
   errors: ['INVALID_TRANSITION', 'STORAGE_FULL'],
 })
 

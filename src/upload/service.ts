@@ -1,8 +1,10 @@
-import { keysOfPage, type UnitOfWork } from '../database/index.ts'
+import { keysOfPage, type ReadTx, type UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import { countLimit, historyLimit, type RequestOrigin } from '../http/index.ts'
 import type { AuditTrail } from '../journal/index.ts'
 import { isoTime } from '../platform/index.ts'
+import { comparedAtMs, hurryCheck } from './check-store.ts'
+import { errorOf, type Line } from './line.ts'
 import { openClips as openClipsOf } from './open-clip-store.ts'
 import type { OpenClip, Upload, UploadQuery } from './schema.ts'
 import * as store from './store.ts'
@@ -13,6 +15,8 @@ type UploadServiceNeeds = {
   readonly audit: AuditTrail
   /** Called when a file is to be tried at once. */
   readonly onRetry: () => void
+  /** What is known of the server, and why files wait for it. */
+  readonly line: () => Line
 }
 
 /** Shows the queue to admins and auditors, and puts parked files back into it. */
@@ -28,31 +32,48 @@ export class UploadService {
     const { limit = historyLimit, offset = 0 } = query
     const listing = store.uploadsOf(query)
     const { keys, hasMore, total } = await keysOfPage(this.#needs.work, listing, { limit, offset }, countLimit, signal)
-    const rows = this.#needs.work.read((tx) => keys.flatMap(([id = 0]) => store.findUpload(tx, id) ?? []))
+    const rows = this.#needs.work.read((tx) =>
+      keys.flatMap(([id = 0]) => {
+        const row = store.findUpload(tx, id)
+        return row ? [this.#shown(tx, row)] : []
+      }),
+    )
     const pagination = { limit, offset, total, hasMore, nextCursor: null }
     const openClips = this.#needs.work.read(openClipsOf).map(shownOpen)
-    return { success: true as const, data: rows.map(shown), pagination, openClips }
+    return { success: true as const, data: rows, pagination, openClips }
   }
 
-  /** Tries a parked or waiting file again at once. Throws NOT_FOUND, and INVALID_TRANSITION for one that is uploaded. */
+  /**
+   * Tries a parked or waiting file again at once. Of one that is uploaded the copy is compared at once, and uploaded again when it is
+   * missing. Throws NOT_FOUND, and INVALID_TRANSITION for an uploaded copy of the ledger, which newer ones may have replaced.
+   */
   async retry(id: number | undefined, by: RequestOrigin): Promise<{ success: true } & Upload> {
     const row = await this.#needs.work.write((tx) => {
       const found = id === undefined ? undefined : store.findUpload(tx, id)
       if (!found) throw AppError.notFound('Upload')
-      if (found.status === 'uploaded') {
+      const isUploaded = found.status === 'uploaded'
+      if (isUploaded && comparedAtMs(tx, found.id) === undefined) {
         throw new AppError('INVALID_TRANSITION', 'The file is uploaded', { details: `it is at ${found.url}` })
       }
-      store.retry(tx, found.id)
-      const changes = { status: { from: found.status, to: 'pending' }, kind: found.kind, ref: found.ref }
+      if (isUploaded) hurryCheck(tx, found.id)
+      else store.retry(tx, found.id)
+      const to = isUploaded ? 'uploaded' : 'pending'
+      const changes = { status: { from: found.status, to }, kind: found.kind, ref: found.ref }
       this.#needs.audit.write(tx, by, { action: 'upload.retried', entity: 'upload', entityId: found.id, changes })
-      return store.findUpload(tx, found.id) ?? found
+      return this.#shown(tx, store.findUpload(tx, found.id) ?? found)
     })
     this.#needs.onRetry()
-    return { success: true, ...shown(row) }
+    return { success: true, ...row }
+  }
+
+  #shown(tx: ReadTx, row: UploadRow): Upload {
+    const comparedMs = comparedAtMs(tx, row.id)
+    return shown(row, errorOf(this.#needs.line()), comparedMs ?? row.uploaded_at_ms)
   }
 }
 
-function shown(row: UploadRow): Upload {
+/** `lineError`: why nothing is sent now, which is the newest that can be said of a file that waits. */
+function shown(row: UploadRow, lineError: string | null, comparedMs: number | null): Upload {
   const isWaiting = row.status === 'pending' && row.next_attempt_at_ms > 0
   return {
     id: row.id,
@@ -63,7 +84,7 @@ function shown(row: UploadRow): Upload {
     parkedFor: row.parked_for,
     attempts: row.attempts,
     nextAttemptAt: isWaiting ? isoTime(row.next_attempt_at_ms) : null,
-    lastError: row.last_error,
+    lastError: row.status === 'pending' ? (lineError ?? row.last_error) : row.last_error,
     verified: row.verified,
     sha256: row.sha256,
     sizeBytes: row.size_bytes,
@@ -71,6 +92,7 @@ function shown(row: UploadRow): Upload {
     url: row.url,
     queuedAt: isoTime(row.queued_at_ms),
     uploadedAt: row.uploaded_at_ms === null ? null : isoTime(row.uploaded_at_ms),
+    comparedAt: comparedMs === null ? null : isoTime(comparedMs),
   }
 }
 

@@ -94,6 +94,14 @@ const takenAgain = change(
   `UPDATE upload SET status = 'pending', next_attempt_at_ms = 0, parked_for = NULL
     WHERE status = 'parked' AND parked_for = 'refused' AND last_error = ?`,
 )
+const parkedSizes = statement({
+  columns: { smallest: maybe(integer) },
+  sql: `SELECT min(size_bytes) AS smallest FROM upload WHERE status = 'parked' AND parked_for = 'quota'`,
+})
+const copyLost = change(
+  `UPDATE upload SET status = ?, parked_for = ?, last_error = ?, next_attempt_at_ms = 0, queued_at_ms = ?,
+    verified = NULL, url = NULL, uploaded_at_ms = NULL WHERE id = ? AND status = 'uploaded'`,
+)
 const hurried = change(`UPDATE upload SET urgent = 1 WHERE sha256 = ? AND status <> 'uploaded'`)
 const parkedFor = statement({
   columns: { n: integer },
@@ -119,6 +127,10 @@ const openOfLedger = statement({
 const oldOfLedger = change(
   `DELETE FROM upload WHERE status = 'uploaded' AND kind IN ('segment', 'snapshot') AND uploaded_at_ms < ?`,
 )
+const oldestError = statement({
+  columns: { error: maybe(text) },
+  sql: `SELECT last_error AS error FROM upload WHERE status = 'pending' ORDER BY queued_at_ms, id LIMIT 1`,
+})
 const newestError = statement({
   columns: { error: maybe(text) },
   sql: `SELECT last_error AS error FROM upload WHERE status = 'parked' ORDER BY id DESC LIMIT 1`,
@@ -221,6 +233,19 @@ export function retryWhatFits(tx: Tx, sizeBytes: number): void {
   tx.run(roomAgain, [sizeBytes])
 }
 
+/** Returns the size of the smallest file that found no room; undefined without one. */
+export const smallestWithoutRoom = (tx: ReadTx): number | undefined => tx.get(parkedSizes)?.smallest ?? undefined
+
+/** The copy of an uploaded file is not what it was. `parkedFor` null: the file is uploaded again. Returns whether it was uploaded. */
+export function copyIsLost(
+  tx: Tx,
+  id: number,
+  { parkedFor, error, nowMs }: { parkedFor: ParkedFor | null; error: string; nowMs: number },
+): boolean {
+  const status: UploadStatus = parkedFor === null ? 'pending' : 'parked'
+  return tx.run(copyLost, [status, parkedFor, error, nowMs, id]).changes > 0
+}
+
 /** A file that had failed so was taken: puts back the ones that were refused in the same words. */
 export function retryRefusedAlike(tx: Tx, error: string): void {
   tx.run(takenAgain, [error])
@@ -239,12 +264,14 @@ export function countRefusedAlike(tx: ReadTx, error: string): number {
   return tx.get(refusedAlike, [error])?.n ?? 0
 }
 
-/** Files that are not uploaded. `oldestMs`: when the oldest that is not parked was queued. */
+/** Files that are not uploaded. `oldestMs`: when the oldest was queued that is neither parked nor being sent. */
 export type QueueFigures = {
   readonly pending: number
   readonly parked: number
   readonly pendingBytes: number
   readonly oldestMs: number | null
+  /** Of that one, at its last attempt. */
+  readonly oldestError: string | null
   /** Of the newest parked file. */
   readonly parkedError: string | null
 }
@@ -256,7 +283,8 @@ export function figures(tx: ReadTx): QueueFigures {
     pending: open.reduce((sum, { n }) => sum + n, 0),
     pendingBytes: open.reduce((sum, { bytes }) => sum + bytes, 0),
     parked: rows.find(({ status }) => status === 'parked')?.n ?? 0,
-    oldestMs: open.length === 0 ? null : Math.min(...open.map(({ oldest }) => oldest)),
+    oldestMs: rows.find(({ status }) => status === 'pending')?.oldest ?? null,
+    oldestError: tx.get(oldestError)?.error ?? null,
     parkedError: tx.get(newestError)?.error ?? null,
   }
 }

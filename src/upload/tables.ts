@@ -10,8 +10,11 @@ export type UploadStatus = (typeof uploadStatuses)[number]
 /** What the copy on the server was compared by: its SHA-256 as the server computed it, or its size alone. */
 export type Verified = 'hash' | 'size'
 
-/** Why a file is parked: no room on the server, other bytes there, a file that is missing here, or a refusal. */
-export const parkedReasons = ['quota', 'hash', 'file', 'refused'] as const
+/**
+ * Why a file is parked: no room on the server, other bytes there, a file that is missing here, a refusal, or a copy that is missing
+ * there while the file is missing here.
+ */
+export const parkedReasons = ['quota', 'hash', 'file', 'refused', 'lost'] as const
 export type ParkedFor = (typeof parkedReasons)[number]
 
 /** How far the parts of a clip are that is sent while it is being recorded. `kept`: no clip came of it, and they stay. */
@@ -56,6 +59,18 @@ export const tables = {
   upload_source: {
     kind: word<UploadKind>(),
     up_to: integer,
+  },
+  upload_check: {
+    upload_id: integer,
+    due_at_ms: integer,
+    compared_at_ms: integer,
+  },
+  upload_folder: {
+    instance: text,
+    username: text,
+    root: text,
+    file_id: text,
+    owner: text,
   },
 } as const
 

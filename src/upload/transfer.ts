@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Body, type Dav, type DavRequest, FileError } from './dav.ts'
-import type { Flavor, Scheme } from './line.ts'
+import { type FolderBook, folderFactsRequest, folderIdIn, freeBytesIn } from './folder-facts.ts'
+import type { Flavor, Refusal, Scheme } from './line.ts'
 import { bodyOf, bodyOfBytes, hashOf } from './local-file.ts'
 import { entriesIn, filesIn } from './multistatus.ts'
 import { asidePath, inUrl } from './paths.ts'
@@ -24,9 +25,20 @@ export type Job = {
 export type Part = Pick<Job, 'path' | 'about'> & { readonly bytes: Buffer }
 
 /** How an attempt ended. */
-export type Outcome =
-  | { readonly kind: 'uploaded'; readonly verified: Verified; readonly url: string }
-  | Extract<UploadVerdict, { kind: 'wait' | 'pause' | 'unauthorized' | 'park' }>
+export type Outcome = { readonly kind: 'uploaded'; readonly verified: Verified; readonly url: string } | Failure
+
+type Failure = Extract<UploadVerdict, { kind: 'wait' | 'pause' | 'unauthorized' | 'refused' | 'park' }>
+
+/** A copy that is on the server. */
+export type Copy = Pick<Job, 'path' | 'sha256' | 'sizeBytes'>
+
+/** How a copy is that was compared again. */
+export type Compared =
+  | { readonly kind: 'same'; readonly verified: Verified }
+  | { readonly kind: 'missing' }
+  /** The server has other bytes under its name. */
+  | { readonly kind: 'different'; readonly error: string }
+  | Failure
 
 /** A larger file goes to a Nextcloud in parts of this size, so that a cut costs one part. Not below 5 MB there. */
 export const partBytes = 5 * 1024 * 1024
@@ -39,9 +51,9 @@ type Sendable = Pick<Job, 'path' | 'sha256' | 'sizeBytes' | 'urgent'> & {
 
 /** Ends an attempt: nothing more can be done for the file now. */
 class Ended extends Error {
-  readonly outcome: Outcome
+  readonly outcome: Failure
 
-  constructor(outcome: Outcome) {
+  constructor(outcome: Failure) {
     super(outcome.kind)
     this.outcome = outcome
   }
@@ -55,7 +67,13 @@ type Stepped = {
   readonly reply: Reply & { kind: 'answer' }
 }
 
-export type Connection = { readonly flavor: Flavor; readonly scheme: Scheme; readonly account: Account }
+export type Connection = {
+  readonly flavor: Flavor
+  readonly scheme: Scheme
+  readonly account: Account
+  /** The folder in which all files are, which must stay the same one. Absent where the account's own folder will do. */
+  readonly folder?: { readonly root: string; readonly book: FolderBook }
+}
 
 /**
  * Copies files to the server over one connection's facts. Nothing that is there is overwritten or removed but the parts of a
@@ -75,7 +93,9 @@ export class Transfer {
   }
 
   /** Makes one attempt for a file and the JSON beside it. Never rejects. */
-  run(job: Job): Promise<Outcome> {
+  async run(job: Job): Promise<Outcome> {
+    const refusal = await this.refusalOfFolder()
+    if (refusal) return refusal
     return this.#attempt(
       {
         ...job,
@@ -95,10 +115,7 @@ export class Transfer {
    * Removes files of a folder, what an attempt that was cut off left of its parts, and the folder when nothing else is in it.
    * Returns `cannot` when the server lets this account remove nothing. Never rejects.
    */
-  async clear(
-    folder: string,
-    names: readonly string[],
-  ): Promise<'done' | 'cannot' | Exclude<Outcome, { kind: 'uploaded' }>> {
+  async clear(folder: string, names: readonly string[]): Promise<'done' | 'cannot' | Failure> {
     try {
       for (const name of names) {
         if ((await this.#remove(`${folder}/${name}`)) === 'cannot') return 'cannot'
@@ -114,7 +131,71 @@ export class Transfer {
       this.#folders.delete(folder)
       return 'done'
     } catch (error) {
-      if (error instanceof Ended && error.outcome.kind !== 'uploaded') return error.outcome
+      if (error instanceof Ended) return error.outcome
+      throw error
+    }
+  }
+
+  /**
+   * Says why nothing may be stored: the folder is not the one of the first upload. A share that was withdrawn leaves no trace, and
+   * files would go to the account's own folder. Undefined while all is well. Never rejects.
+   */
+  refusalOfFolder(): Promise<Failure | undefined> {
+    return this.#unlessEnded(async () => {
+      const { root, book } = this.#connection.folder ?? {}
+      const first = book?.first()
+      if (root === undefined || !first || this.#connection.flavor === 'webdav') return undefined
+      const { verdict, reply } = await this.#step('folder facts', folderFactsRequest(this.#url(root)))
+      const now = verdict === 'done' ? folderIdIn(reply.body) : undefined
+      const isUnsaid = verdict !== 'gone' && !now
+      const isSame = now?.fileId === first.fileId && now.owner === first.owner
+      return isUnsaid || isSame ? undefined : otherFolder(root, first.owner, now?.owner)
+    })
+  }
+
+  /** Returns the bytes that are free in the folder; null where the server does not say. Never rejects. */
+  freeBytes(): Promise<number | null | Failure> {
+    return this.#unlessEnded(() => this.#freeBytes())
+  }
+
+  async #freeBytes(): Promise<number | null> {
+    for (const path of [this.#connection.folder?.root ?? '', '/']) {
+      const { verdict, reply } = await this.#step('folder facts', folderFactsRequest(this.#url(path)))
+      if (verdict === 'done') return freeBytesIn(reply.body)
+    }
+    return null
+  }
+
+  /** Compares a copy with what it was, by the bytes that are on the server's disk now. Sends no file. Never rejects. */
+  compareAgain(copy: Copy): Promise<Compared> {
+    return this.#unlessEnded(async () => {
+      const found = await this.#comparedNow(copy)
+      // Without its folder nothing is where it was.
+      const refusal = found.kind === 'missing' ? await this.refusalOfFolder() : undefined
+      return refusal ?? found
+    })
+  }
+
+  async #comparedNow({ path, sha256, sizeBytes }: Copy): Promise<Compared> {
+    if (this.#connection.flavor === 'nextcloud') {
+      const { verdict, reply } = await this.#askHash(path)
+      if (verdict === 'gone') return { kind: 'missing' }
+      if (verdict === 'done' && reply.hash !== null) {
+        const isSame = reply.hash === sha256
+        return isSame ? { kind: 'same', verified: 'hash' } : { kind: 'different', error: otherBytes(reply.hash) }
+      }
+    }
+    const size = await this.#look(path)
+    if (size === undefined) return { kind: 'missing' }
+    const isSame = size === sizeBytes
+    return isSame ? { kind: 'same', verified: 'size' } : { kind: 'different', error: otherSize(size, sizeBytes) }
+  }
+
+  async #unlessEnded<T>(work: () => Promise<T>): Promise<T | Failure> {
+    try {
+      return await work()
+    } catch (error) {
+      if (error instanceof Ended) return error.outcome
       throw error
     }
   }
@@ -135,12 +216,37 @@ export class Transfer {
     try {
       const verified = await this.#store(file)
       if (about !== null) await this.#store(inMemory(asidePath(file.path), Buffer.from(about), file.urgent))
+      await this.#rememberFolder()
       return { kind: 'uploaded', verified, url: this.#url(file.path) }
     } catch (error) {
-      if (error instanceof Ended) return error.outcome
-      if (error instanceof FileError) return { kind: 'park', why: 'file', error: error.message }
+      if (error instanceof Ended) return this.#unlessFull(file, error.outcome)
+      if (error instanceof FileError) return this.#withoutFile(file, error)
       throw error
     }
+  }
+
+  /** A Nextcloud whose account is full answers 403 where a folder is missing: it cannot be made. */
+  async #unlessFull({ sizeBytes }: Sendable, failure: Failure): Promise<Failure> {
+    if (failure.kind !== 'park' || !failure.isForbidden) return failure
+    const free = await this.freeBytes()
+    if (typeof free !== 'number' || free >= sizeBytes) return failure
+    return { kind: 'park', why: 'quota', error: `${failure.error}: the storage server has room for ${free} bytes` }
+  }
+
+  /** A file that is not here any more is uploaded when the server has it. */
+  async #withoutFile(file: Sendable, { message }: FileError): Promise<Outcome> {
+    const found = await this.compareAgain(file)
+    if (found.kind !== 'same') return { kind: 'park', why: 'file', error: message }
+    return { kind: 'uploaded', verified: found.verified, url: this.#url(file.path) }
+  }
+
+  /** After the first upload: from then on files go into this folder alone. */
+  async #rememberFolder(): Promise<void> {
+    const { flavor, folder } = this.#connection
+    if (!folder || flavor === 'webdav' || folder.book.first()) return
+    const { verdict, reply } = await this.#step('folder facts', folderFactsRequest(this.#url(folder.root)))
+    const id = verdict === 'done' ? folderIdIn(reply.body) : undefined
+    if (id) await folder.book.remember(id)
   }
 
   #store(file: Sendable): Promise<Verified> {
@@ -153,12 +259,20 @@ export class Transfer {
     const ask = {
       method: 'PUT',
       url: this.#url(file.path),
-      headers: { 'if-none-match': '*', 'x-nc-webdav-auto-mkcol': '1', 'x-hash': 'sha256' },
+      headers: {
+        ...{ 'if-none-match': '*', 'x-hash': 'sha256' },
+        // Later on, the folder of the first upload must not be made anew.
+        ...(!this.#isFolderKnown && { 'x-nc-webdav-auto-mkcol': '1' }),
+      },
       body: file.body(),
       urgent: file.urgent,
     } as const
     const { verdict, reply } = await this.#withFolders(file.path, () => this.#step('put', ask))
     return verdict === 'there' ? this.#conclude(file) : this.#compare(file, reply)
+  }
+
+  get #isFolderKnown(): boolean {
+    return this.#connection.folder?.book.first() !== undefined
   }
 
   /** Nextcloud, a large file: parts in a separate folder, from the first one that is missing. */
@@ -167,6 +281,8 @@ export class Transfer {
     const destination = { destination: this.#url(file.path), 'oc-total-length': String(file.sizeBytes) }
     const arrived = await this.#arrived(folder, file, destination)
     if (!arrived) return this.#conclude(file)
+    // The server takes no part for a folder that is not there.
+    await this.#makeFolder(folderOf(file.path))
     for (const part of partsOf(file.sizeBytes)) {
       if (arrived.get(part.name) === part.to - part.from) continue
       const body = file.body(part.from, part.to)
@@ -175,8 +291,8 @@ export class Transfer {
       const { verdict } = await this.#step('part', ask)
       if (verdict === 'gone') throw wait('the server has removed the parts that had arrived')
     }
-    await this.#makeFolder(folderOf(file.path))
-    const headers = { ...destination, 'x-hash': 'sha256', 'if-none-match': '*', overwrite: 'F' }
+    // If-None-Match would be held against the parts, which are there.
+    const headers = { ...destination, 'x-hash': 'sha256', overwrite: 'F' }
     const move = { method: 'MOVE', url: `${folder}/.file`, headers } as const
     const { verdict, reply } = await this.#withFolders(file.path, () => this.#step('move', move))
     return verdict === 'there' ? this.#conclude(file) : this.#compare(file, reply)
@@ -212,10 +328,14 @@ export class Transfer {
 
   /** A file of this name is there: it is ours if the server computes the same hash of it. */
   async #conclude(file: Sendable): Promise<Verified> {
-    const headers = { 'x-recalculate-hash': 'sha256' }
-    const { verdict, reply } = await this.#step('hash', { method: 'PATCH', url: this.#url(file.path), headers })
+    const { verdict, reply } = await this.#askHash(file.path)
     if (verdict === 'gone') throw wait('the server said that the file is there, and it is not')
     return verdict === 'done' && reply.hash !== null ? this.#compareHash(file, reply.hash) : this.#compareSize(file)
+  }
+
+  #askHash(path: string): Promise<Stepped> {
+    const headers = { 'x-recalculate-hash': 'sha256' }
+    return this.#step('hash', { method: 'PATCH', url: this.#url(path), headers })
   }
 
   #compare(file: Sendable, { hash }: { hash: string | null }): Promise<Verified> {
@@ -226,14 +346,14 @@ export class Transfer {
     if (hash === file.sha256) return 'hash'
     if ((await file.hashNow()) !== file.sha256)
       throw park('file', 'the file on this box is not the one that was recorded')
-    throw park('hash', `the server has other bytes under this name: their SHA-256 is ${hash}`)
+    throw park('hash', otherBytes(hash))
   }
 
   async #compareSize(file: Sendable): Promise<Verified> {
     const sizeBytes = await this.#look(file.path)
     if (sizeBytes === file.sizeBytes) return 'size'
     if (sizeBytes === undefined) throw wait('the server said that the file is there, and it is not')
-    throw park('hash', `the server has ${sizeBytes} bytes under this name and not ${file.sizeBytes}`)
+    throw park('hash', otherSize(sizeBytes, file.sizeBytes))
   }
 
   /** Returns the size of a file on the server; undefined when it is not there. */
@@ -256,6 +376,9 @@ export class Transfer {
   /** Makes a folder and, where they are missing, those above it. */
   async #makeFolder(path: string): Promise<void> {
     if (path === '' || this.#folders.has(path)) return
+    if (this.#isFolderKnown && path === this.#connection.folder?.root) {
+      throw new Ended((await this.refusalOfFolder()) ?? wait(`the folder ${path} takes no folders`).outcome)
+    }
     const make = () => this.#step('folder', { method: 'MKCOL', url: this.#url(path) })
     if ((await make()).verdict === 'folders') {
       await this.#makeFolder(folderOf(path))
@@ -273,6 +396,7 @@ export class Transfer {
       case 'wait':
       case 'pause':
       case 'unauthorized':
+      case 'refused':
       case 'park':
         throw new Ended(verdict)
       case 'done':
@@ -288,6 +412,17 @@ export class Transfer {
     return `${this.#base}${inUrl(path)}`
   }
 }
+
+const otherBytes = (hash: string) => `the server has other bytes under this name: their SHA-256 is ${hash}`
+const otherSize = (size: number, wanted: number) => `the server has ${size} bytes under this name and not ${wanted}`
+
+const otherFolder = (root: string, owner: string, ownerNow: string | undefined): Refusal => ({
+  ...{ kind: 'refused', isPassword: false },
+  error: `the folder ${root} of the first upload, which belongs to "${owner}", ${
+    ownerNow === undefined ? 'is not there' : `is another one now, which belongs to "${ownerNow}"`
+  }`,
+  remedy: `Share the folder with the account again, or restore it. For a new folder, set storage.upload.root to another name, and reload.`,
+})
 
 function inMemory(path: string, bytes: Buffer, urgent: boolean): Sendable {
   const sha256 = createHash('sha256').update(bytes).digest('hex')

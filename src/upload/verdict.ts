@@ -1,11 +1,13 @@
+import type { Refusal } from './line.ts'
 import type { ParkedFor } from './tables.ts'
 
 /**
  * One request of an upload. `put`: the bytes of a file. `part`: a piece of a large file. `folder`: make one. `list`: what
  * has arrived of a large file. `move`: give the file its name. `look`: whether it is there, with its size. `hash`: what
- * the server computes of its bytes. `remove`: a part of a clip that is there as a whole.
+ * the server computes of its bytes. `remove`: a part of a clip that is there as a whole. `folder facts`: whose a folder is, and how
+ * much room it has.
  */
-export type Step = 'put' | 'part' | 'folder' | 'list' | 'move' | 'look' | 'hash' | 'remove'
+export type Step = 'put' | 'part' | 'folder' | 'list' | 'move' | 'look' | 'hash' | 'remove' | 'folder facts'
 
 /** How a request ended. */
 export type Reply =
@@ -40,14 +42,17 @@ export type UploadVerdict =
   | { readonly kind: 'pause'; readonly error: string; readonly afterMs: number | null }
   /** The server does not know the credential. */
   | { readonly kind: 'unauthorized'; readonly error: string }
-  /** Trying again changes nothing: a person has to look at it. */
-  | { readonly kind: 'park'; readonly why: ParkedFor; readonly error: string }
+  /** The server takes nothing of the account. */
+  | Refusal
+  /** Trying again changes nothing: a person has to look at it. `isForbidden`: 403, which a full account may answer too. */
+  | { readonly kind: 'park'; readonly why: ParkedFor; readonly error: string; readonly isForbidden?: boolean }
 
 /** Says what follows from a reply. Pure: the whole knowledge of statuses is here. */
 export function judge(step: Step, reply: Reply): UploadVerdict {
   if (reply.kind === 'none') return withoutAnswer(step, reply)
   const own = ownStatus[step][reply.status]
   if (own !== undefined) return { kind: own }
+  if (isOfDisabled(reply)) return disabled
   if (step === 'put' && reply.status === 405) return unwritten
   return shared(step, reply.status, reply.retryAfterMs)
 }
@@ -61,6 +66,17 @@ const stepWords: Readonly<Record<Step, string>> = {
   look: 'looking at the file',
   hash: 'asking for the hash',
   remove: 'removing a part',
+  'folder facts': 'asking about the folder',
+}
+
+/** A Nextcloud answers so with the account's own credential: 503 to Basic, 500 to a bearer token. */
+export const isOfDisabled = (reply: Reply): boolean =>
+  reply.kind === 'answer' && reply.status >= 500 && reply.body.includes('DisabledUserException')
+
+export const disabled: Refusal = {
+  ...{ kind: 'refused', isPassword: false },
+  error: 'the storage server has disabled the account',
+  remedy: 'Enable the account on the storage server.',
 }
 
 /** Said of a server that does not tell why it takes no file. */
@@ -90,6 +106,7 @@ const ownStatus: Readonly<Record<Step, Readonly<Record<number, 'done' | 'there' 
   // A MOVE that was done already finds no source: its answer was lost.
   move: { 201: 'done', 204: 'done', 404: 'there', 409: 'folders', 412: 'there' },
   look: { 200: 'done', 204: 'done', 404: 'gone' },
+  'folder facts': { 207: 'done', 404: 'gone', 400: 'cannot', 403: 'cannot', 405: 'cannot', 501: 'cannot' },
   remove: { 200: 'done', 202: 'done', 204: 'done', 404: 'gone', 403: 'cannot', 405: 'cannot', 501: 'cannot' },
   hash: {
     200: 'done',
@@ -119,7 +136,7 @@ function shared(step: Step, status: number, retryAfterMs: number | null): Upload
   }
   if (status >= 500 || status < 300) return { kind: 'wait', error }
   if (status < 400) return { kind: 'pause', error: `${error}: a redirect, which is never followed`, afterMs: null }
-  return { kind: 'park', why: 'refused', error }
+  return { kind: 'park', why: 'refused', error, ...(status === 403 && { isForbidden: true }) }
 }
 
 const firstDelayMs = 10_000

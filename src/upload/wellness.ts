@@ -1,17 +1,22 @@
 import type { UnitOfWork } from '../database/index.ts'
 import type { Clock } from '../platform/index.ts'
-import type { Line } from './line.ts'
+import { errorOf, type Line } from './line.ts'
 import { figures, type QueueFigures } from './store.ts'
 
 /** Asked by everyone who may see health: the queue is counted once in this time. */
 const freshMs = 2000
-const empty: QueueFigures = { pending: 0, parked: 0, pendingBytes: 0, oldestMs: null, parkedError: null }
+const empty: QueueFigures = {
+  ...{ pending: 0, parked: 0, pendingBytes: 0 },
+  ...{ oldestMs: null, oldestError: null, parkedError: null },
+}
 
 /** The queue and the way to the server. */
 export type Wellness = QueueFigures & {
   readonly isConfigured: boolean
-  /** Why the server does not take the account; null while it does, or is not known to refuse it. */
-  readonly refusal: string | null
+  /** Why the server does not take the account, and what to do; null while it does, or is not known to refuse it. */
+  readonly refusal: { readonly error: string; readonly remedy: string } | null
+  /** Why nothing is sent to the server now; null while it takes files, or was not asked yet. */
+  readonly lineError: string | null
 }
 
 /** Returns what health and metrics ask for. */
@@ -25,10 +30,10 @@ export function wellnessOf(needs: {
   let last: { readonly atMs: number; readonly counted: QueueFigures } | undefined
   return () => {
     const now = line()
-    const refusal = now.kind === 'refused' ? now.error : null
-    if (!isConfigured()) return { ...empty, isConfigured: false, refusal: null }
+    const refusal = now.kind === 'refused' ? { error: now.error, remedy: now.remedy } : null
+    if (!isConfigured()) return { ...empty, isConfigured: false, refusal: null, lineError: null }
     const nowMs = clock.monotonic()
     if (!last || nowMs - last.atMs >= freshMs) last = { atMs: nowMs, counted: work.read(figures) }
-    return { ...last.counted, isConfigured: true, refusal }
+    return { ...last.counted, isConfigured: true, refusal, lineError: errorOf(now) }
   }
 }

@@ -2,11 +2,14 @@ import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { StorageInstance } from '../auth/index.ts'
 import { readSecretFile, SecretFileError } from '../config/index.ts'
+import { Aftercare } from './aftercare.ts'
 import { queueBacklog, type Source } from './backlog.ts'
+import { firstFolder, rememberFolder, scheduleUnknown } from './check-store.ts'
 import { isClosed, troubleMs, UploadEnding, type UploadEndingNeeds } from './ending.ts'
-import { type Line, nextOf, type Probed, paused, probed, unknownLine } from './line.ts'
+import type { FolderId } from './folder-facts.ts'
+import { type Line, nextOf, paused, probed, type Refusal, refused, unknownLine } from './line.ts'
 import { OpenClips, partEveryMs } from './open-clips.ts'
-import type { Account } from './probe.ts'
+import { type Account, newPassword } from './probe.ts'
 import type { UploadQueue } from './queue.ts'
 import type { Remote, Server } from './remote.ts'
 import * as store from './store.ts'
@@ -45,6 +48,9 @@ export class UploadWorker {
   #line: Line = unknownLine
   readonly #openClips: OpenClips
   readonly #ending: UploadEnding
+  readonly #aftercare: Aftercare
+  #looking: Promise<void> | undefined
+  #cancelLook = () => {}
   #connected: Server | undefined
   #parts: Promise<void> | undefined
   #cancelParts = () => {}
@@ -58,6 +64,7 @@ export class UploadWorker {
     const { work, clock, log, dataDir } = needs
     this.#openClips = new OpenClips({ work, clock, log, folder: join(dataDir, 'clips') })
     this.#ending = new UploadEnding(needs)
+    this.#aftercare = new Aftercare({ work, clock, ending: this.#ending })
   }
 
   /** Puts back what was under way when the gateway ended, then works until `stop`. May be called once. */
@@ -68,6 +75,7 @@ export class UploadWorker {
       if (queue.takeChange()) this.wake()
     })
     try {
+      await work.write(scheduleUnknown)
       const cut = await work.write(store.requeueCut)
       if (cut > 0) log.info({ files: cut }, 'uploads under way when the gateway ended go on')
     } catch (err) {
@@ -82,9 +90,11 @@ export class UploadWorker {
     this.#running = false
     this.#cancelDue()
     this.#cancelParts()
+    this.#cancelLook()
     this.#needs.remote.abandon()
     await this.#asking
     await this.#parts
+    await this.#looking
     await this.#backlog
     await Promise.all([...this.#underWay.values()].map(({ done }) => done))
   }
@@ -98,6 +108,7 @@ export class UploadWorker {
   /** Ends the wait for the server. */
   tryNow(): void {
     this.#line = unknownLine
+    this.#aftercare.hurry()
     this.wake()
   }
 
@@ -137,12 +148,14 @@ export class UploadWorker {
       case 'send':
         this.#send(target)
         this.#sendParts()
+        this.#lookAfter()
         this.#wakeAtNextDue()
     }
   }
 
   #hasDue(): boolean {
-    return this.#openClips.hasWork || this.#next(true) !== undefined || this.#next(false) !== undefined
+    const hasFile = this.#next(true) !== undefined || this.#next(false) !== undefined
+    return hasFile || this.#openClips.hasWork || this.#aftercare.dueInMs === 0
   }
 
   #next(isUrgent: boolean): UploadRow | undefined {
@@ -154,6 +167,12 @@ export class UploadWorker {
     const nowMs = this.#needs.clock.now()
     const dueMs = this.#needs.work.read((tx) => store.nextDueMs(tx, nowMs))
     if (dueMs !== undefined) this.#wakeIn(dueMs - nowMs)
+    const { dueInMs } = this.#aftercare
+    this.#cancelLook()
+    // What is due now is begun by the pass itself, or waits for the server.
+    if (dueInMs !== undefined && dueInMs > 0) {
+      this.#cancelLook = this.#needs.clock.after(Math.min(dueInMs, longestTimerMs), () => this.wake())
+    }
   }
 
   #wakeIn(ms: number): void {
@@ -173,16 +192,34 @@ export class UploadWorker {
     const { remote, clock, log } = this.#needs
     const account = accountOf(target)
     const asked = this.#line
-    const outcome: Probed = 'why' in account ? { kind: 'refused', error: account.why } : await remote.probe(account)
+    const found = 'kind' in account ? account : await remote.probe(account)
+    const server =
+      found.kind === 'up' && !('kind' in account)
+        ? remote.connect({ ...found, account, folder: this.#folderOf(target) })
+        : undefined
+    const outcome = (await this.#refusalOf(server)) ?? found
     // A reload meanwhile: the answer is about another account.
     if (this.#line !== asked || !this.#running) return
     this.#line = probed(asked, outcome, clock.monotonic())
-    if (outcome.kind === 'up' && !('why' in account)) {
-      this.#connected = remote.connect({ ...outcome, account })
+    if (outcome.kind === 'up') {
+      this.#connected = server
       log.info({ flavor: outcome.flavor, scheme: outcome.scheme }, 'the storage server takes uploads')
-    } else if (outcome.kind !== 'up') {
+    } else {
       log.warn({ problem: outcome.error }, 'the storage server takes no uploads; trying again')
     }
+  }
+
+  /** Before the first file: whether the folder is the one into which all others went. */
+  async #refusalOf(server: Server | undefined): Promise<Refusal | undefined> {
+    const refusal = await server?.refusalOfFolder()
+    return refusal?.kind === 'refused' ? refusal : undefined
+  }
+
+  #folderOf({ instance: { url: instance }, username, root }: UploadTarget) {
+    const { work } = this.#needs
+    const key = { instance, username, root }
+    const first = () => work.read((tx) => firstFolder(tx, key))
+    return { root, book: { first, remember: (id: FolderId) => work.write((tx) => rememberFolder(tx, key, id)) } }
   }
 
   #send(target: UploadTarget): void {
@@ -209,6 +246,22 @@ export class UploadWorker {
         if (this.#running && this.#openClips.hasWork)
           this.#cancelParts = this.#needs.clock.after(partEveryMs / 2, () => this.wake())
       })
+  }
+
+  /** Beside the files, one at a time: copies are compared again, and the server is asked for room. */
+  #lookAfter(): void {
+    const server = this.#connected
+    if (this.#looking || !server || this.#aftercare.dueInMs !== 0) return
+    this.#looking = this.#aftercare
+      .pass(server)
+      .then((failed) => {
+        if (failed) this.#noteLine(failed)
+      })
+      .catch((error: unknown) => this.#trouble(error))
+      .finally(() => {
+        this.#looking = undefined
+      })
+      .then(() => this.wake())
   }
 
   #begin(row: UploadRow, target: UploadTarget): void {
@@ -252,6 +305,9 @@ export class UploadWorker {
       case 'pause':
         this.#line = paused(this.#line, outcome.error, outcome.afterMs, this.#needs.clock.monotonic())
         break
+      case 'refused':
+        this.#line = refused(outcome, this.#needs.clock.monotonic())
+        break
       case 'wait':
       case 'unauthorized':
         if (this.#line.kind === 'up') this.#line = unknownLine
@@ -271,11 +327,12 @@ export class UploadWorker {
 }
 
 /** Reads the password at each question, so that a corrected one needs no restart. */
-function accountOf({ instance, username, passwordFile }: UploadTarget): Account | { readonly why: string } {
+function accountOf({ instance, username, passwordFile }: UploadTarget): Account | Refusal {
   try {
     return { instance, username, password: readSecretFile(passwordFile) }
   } catch (error) {
-    if (error instanceof SecretFileError) return { why: error.message }
+    if (error instanceof SecretFileError)
+      return { kind: 'refused', error: error.message, remedy: newPassword, isPassword: true }
     throw error
   }
 }

@@ -175,3 +175,19 @@ t.test('the ledger of schema 16 holds rows of both versions, what scans proved, 
   t.strictSame(warned, ['UNKNOWN_ASSET', 'SCAN_MISMATCH', 'OPERATOR_DIFFERS'])
   t.match(await get('/api/governance/reports/1'), { counts: { events: { total: 3 } } })
 })
+
+t.test('the ledger of schema 17 says when copies were compared', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-upgrade-'))
+  cpSync(new URL('v17/', fixtures), join(folder, 'state'), { recursive: true })
+  const gateway = await testGateway({ folder, config: { site: { id: 'dc-7', url: siteUrl } } })
+  t.teardown(() => gateway.end())
+  const { ok, mismatches } = verifyLedger(gateway.live.config.dataDir)
+  t.strictSame({ ok, mismatches }, { ok: true, mismatches: [] })
+  const { body } = await gateway.ask('GET', '/api/uploads', { by: people.ada })
+  const rows = body.data.map((one: Record<string, unknown>) => [one['kind'], one['status'], one['comparedAt']])
+  t.strictSame(rows.toSorted(), [
+    ['photo', 'uploaded', '2026-06-01T00:00:00.000Z'],
+    ['photo', 'uploaded', '2026-06-01T00:00:00.000Z'],
+    ['report', 'uploaded', '2026-06-01T00:00:00.000Z'],
+  ])
+})

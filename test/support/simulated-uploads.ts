@@ -6,7 +6,7 @@ import { silentLogger } from '../../src/platform/index.ts'
 import { UploadQueue } from '../../src/upload/queue.ts'
 import type { Remote } from '../../src/upload/remote.ts'
 import type { UploadRow } from '../../src/upload/tables.ts'
-import type { Outcome } from '../../src/upload/transfer.ts'
+import type { Compared, Outcome } from '../../src/upload/transfer.ts'
 import { UploadWorker } from '../../src/upload/worker.ts'
 import { allOf } from './plain-sql.ts'
 import { SimulatedClock } from './simulated-clock.ts'
@@ -24,6 +24,9 @@ export type Sent = {
 export class SimulatedUploads {
   readonly clock = new SimulatedClock()
   readonly sent: Sent[] = []
+  /** Copies that were compared again. */
+  readonly compared: { readonly path: string; readonly atMs: number }[] = []
+  findsCopy: (path: string) => Compared = () => ({ kind: 'same', verified: 'hash' })
   probes = 0
   isUp = true
   /** How long a file takes, and how it ends. */
@@ -115,6 +118,12 @@ export class SimulatedUploads {
       connect: () => ({
         send: ({ path }) => after(this.takes(path), () => this.ends(path)),
         clear: async () => 'done',
+        refusalOfFolder: async () => undefined,
+        freeBytes: async () => null,
+        compareAgain: ({ path }) => {
+          this.compared.push({ path, atMs: clock.monotonic() })
+          return after(100, () => this.findsCopy(path))
+        },
         run: ({ path, urgent }) => {
           const beside = this.sent.filter(({ endedMs }) => endedMs === undefined).length
           const sent: Sent = { path, urgent, startedMs: clock.monotonic(), beside }

@@ -8,7 +8,8 @@ import {
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { certificate } from './receiver.ts'
-import { DavFiles, type DavResponse } from './storage-dav.ts'
+import { DavFiles, type DavResponse, davHeader, decoded } from './storage-dav.ts'
+import * as faults from './storage-faults.ts'
 
 /** A user of the server, by its canonical name. */
 export type StorageUser = {
@@ -16,13 +17,19 @@ export type StorageUser = {
   groups: string[]
   /** Login password: by Basic only. */
   password?: string
-  /** Application passwords: by Basic, and as bearer tokens. */
+  /** Application passwords that were made under the id: by Basic with it, and as bearer tokens. */
   appPasswords?: string[]
-  /** OAuth access tokens: as bearer tokens only. */
+  /** The same, made by who had signed in by e-mail: by Basic with the address alone. */
+  appPasswordsByEmail?: string[]
+  /** OAuth access tokens. */
   tokens?: string[]
   disabled?: boolean
-  /** By Basic it is taken as a login too, and the answer tells it. */
+  /** The login password is taken with it too, and the answer tells it. */
   email?: string
+  /** The login password alone is not enough. */
+  hasSecondFactor?: boolean
+  /** No one has used the account: its first request for files fails. */
+  isUnused?: boolean
   /** Further logins by Basic, such as a directory has them. */
   logins?: string[]
 }
@@ -55,7 +62,7 @@ export type Fate =
   | 'hang'
   | 'stall'
   | 'drip'
-  | { readonly status: number; readonly headers?: Record<string, string> }
+  | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
 
 export type StorageRequest = {
   readonly method: string
@@ -78,12 +85,16 @@ export type StorageServerOptions = {
 }
 
 const lockOutMs = 30 * 60_000
+/** How long a server knows a password that another process has deleted. */
+const cachedMs = 10_000
+const otherKeys =
+  'additional_mail additional_mailScope address addressScope avatarScope backend backendCapabilities biography biographyScope bluesky blueskyScope display-name displaynameScope emailScope fediverse fediverseScope firstLoginTimestamp headline headlineScope language lastLogin lastLoginTimestamp locale manager notify_email organisation organisationScope phone phoneScope profile_enabled profile_enabledScope pronouns pronounsScope quota role roleScope subadmin timezone twitter twitterScope website websiteScope'
 const failuresAllowed = 10
 const dripMs = 2
 
 /**
- * The company's file storage server on loopback, as design notes say that the real one answers: OCS verification of
- * users, its lock-out, its maintenance, and the WebDAV that uploads need. It can be made to misbehave.
+ * The company's file storage server on loopback, as a real one was recorded (`test/fixtures/storage-server`): verification of users,
+ * lock-out, maintenance, and the WebDAV that uploads need. It can be made to misbehave.
  */
 export class StorageServer {
   readonly users: StorageUser[]
@@ -100,12 +111,16 @@ export class StorageServer {
   readonly #hanging = new Set<() => void>()
   /** Wrong Basic passwords that still count, by login. */
   #failures: { readonly atMs: number; readonly login: string }[] = []
+  /** Secrets that were deleted and are known for a while. */
+  readonly #lingering = new Map<string, { readonly user: StorageUser; readonly untilMs: number }>()
   #misbehaviour: Misbehaviour | undefined
   #port = 0
 
   private constructor(options: StorageServerOptions, tls: { key: string; cert: string } | undefined) {
     this.#options = options
     this.users = options.users
+    this.dav.now = () => this.#nowMs()
+    this.dav.accountOf = (name) => this.users.find(({ id, email = '' }) => same(id, name) || same(email, name))?.id
     this.caPem = tls?.cert ?? ''
     const answer = (request: IncomingMessage, response: ServerResponse) => this.#take(request, response)
     this.#server = tls ? (createTlsServer(tls, answer) as unknown as Server) : createServer(answer)
@@ -166,12 +181,13 @@ export class StorageServer {
     request.on('error', () => response.destroy())
     request.on('data', (part: Buffer) => parts.push(part))
     request.on('end', () => {
-      const path = decodeURIComponent((request.url ?? '').split('?')[0] ?? '')
+      const raw = (request.url ?? '').split('?')[0] ?? ''
+      const path = decoded(raw)
       const { method = '', headers } = request
       this.requests.push({ method, path, headers, scheme: schemeOf(headers) })
       const answer = () => this.#answer(method, path, headers, Buffer.concat(parts), response)
       if (this.#misbehaviour === 'hang') this.#count(headers)
-      if (this.#misbehaviour === undefined) answer()
+      if (this.#misbehaviour === undefined) ofWebServer(raw, headers, response) || answer()
       else this.#misbehaved(this.#misbehaviour, path, headers, response)
     })
   }
@@ -183,7 +199,7 @@ export class StorageServer {
       response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(value))
     if (typeof how === 'object') response.writeHead(how.status, how.headers).end(how.body)
     else if (how === 'maintenance') inMaintenance(path, response)
-    else if (how === 'untrusted host') html(400, 'Access through untrusted domain')
+    else if (how === 'untrusted host') page(response, 400, 'Access through untrusted domain')
     else if (how === 'html') html(200, 'Log in')
     else if (how === 'no json') response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"ocs":{"data"')
     else if (how === 'wrong shape') json({ ocs: { meta: { statuscode: 200 }, data: { id: ['olga'], groups: 'all' } } })
@@ -204,68 +220,143 @@ export class StorageServer {
     isCounted = false,
   ): unknown {
     if (path === '/ocs/v2.php/cloud/user') return this.#describeUser(headers, response, isCounted)
-    const [, own] = path.match(/^\/remote\.php\/dav\/(.+?)\/?$/) ?? []
-    if (own === undefined) return response.writeHead(404).end()
-    const user = this.#userBy(headers)
-    if (schemeOf(headers) === 'basic' && this.isLockedOut) return response.writeHead(429).end()
-    if (!user) return response.writeHead(401).end()
-    if (user.disabled) return response.writeHead(503).end()
-    const request = { method, path: own, user: user.id, headers, body }
+    if (path === '/ocs/v2.php/core/apppassword') return this.#dropPassword(headers, response)
+    const [, own] = path.match(/^\/remote\.php\/dav(?:\/(.*?))?\/?$/) ?? []
+    if (own === undefined) return elsewhere(method, path, response)
+    const user = this.#davUser(headers, response)
+    if (!user) return undefined
+    if (own.split('/').includes('..'))
+      return refuse(response, faults.badPath(`Invalid path "${own.replace(/^files\/[^/]+/, '')}"`))
+    const request = { method, path: own.replace(/(\/\.)+$/, ''), user: user.id, headers, body }
     const fate = this.fate?.(method, own)
     if (fate === undefined) return this.dav.answer(request, response)
     if (fate === 'lost answer') this.dav.answer(request, { writeHead: () => ({ end: () => {} }) })
     if (fate === 'stall' || fate === 'drip') return this.dav.answer(request, halfOf(response, fate))
-    if (typeof fate === 'object') return response.writeHead(fate.status, fate.headers).end()
+    if (typeof fate === 'object') return response.writeHead(fate.status, fate.headers).end(fate.body)
     if (fate !== 'hang') response.socket?.destroy()
   }
 
+  /** Who asks for files; undefined once the refusal is sent. */
+  #davUser(headers: IncomingHttpHeaders, response: ServerResponse): StorageUser | undefined {
+    const scheme = schemeOf(headers)
+    if (scheme === 'basic' && this.isLockedOut) return refuse(response, faults.tooMany())
+    const user = this.#userBy(headers)
+    this.#count(headers)
+    if (!user) {
+      if (this.#isPasswordAlone(headers)) return refuse(response, faults.passwordLogin())
+      return refuse(response, faults.notSignedIn(whyNot[scheme]), {
+        'WWW-Authenticate': 'Basic realm="Nextcloud", charset="UTF-8"',
+      })
+    }
+    if (user.disabled) return refuse(response, faults.disabled(scheme === 'basic' ? 'basic' : 'bearer'))
+    if (!user.isUnused) return user
+    user.isUnused = false
+    return refuse(response, faults.firstUse(), { DAV: davHeader, 'X-User-Id': user.id })
+  }
+
   #counted(): number {
-    const nowMs = this.#options.now?.() ?? Date.now()
+    const nowMs = this.#nowMs()
     this.#failures = this.#failures.filter(({ atMs }) => atMs > nowMs - lockOutMs)
     return this.#failures.length
+  }
+
+  #nowMs(): number {
+    return this.#options.now?.() ?? Date.now()
   }
 
   /** A wrong Basic password counts, and a right one has those of its login forgotten. */
   #count(headers: IncomingHttpHeaders): void {
     if (schemeOf(headers) !== 'basic' || this.isLockedOut) return
     const login = basicOf(headers).name
-    const atMs = this.#options.now?.() ?? Date.now()
-    if (!this.#userBy(headers)) this.#failures.push({ atMs, login })
-    else this.#failures = this.#failures.filter((failure) => failure.login !== login)
+    if (this.#userBy(headers)) this.#failures = this.#failures.filter((failure) => failure.login !== login)
+    else if (!this.#isPasswordAlone(headers)) this.#failures.push({ atMs: this.#nowMs(), login })
+  }
+
+  /** Forgets the wrong passwords, as an administrator can. */
+  forgetFailures(): void {
+    this.#failures = []
+  }
+
+  /**
+   * Takes an application password or a token away. By another process than the one that answers: the server's cache knows it for
+   * some seconds longer.
+   */
+  revoke(secret: string, by: 'the server' | 'another process' = 'the server'): void {
+    for (const user of this.users) {
+      for (const secrets of [user.appPasswords, user.appPasswordsByEmail, user.tokens]) {
+        const at = secrets?.indexOf(secret) ?? -1
+        if (at < 0) continue
+        secrets?.splice(at, 1)
+        if (by === 'another process') this.#lingering.set(secret, { user, untilMs: this.#nowMs() + cachedMs })
+      }
+    }
   }
 
   /** After more than ten wrong ones no one comes in by Basic, right or wrong. */
   #describeUser(headers: IncomingHttpHeaders, response: ServerResponse, isCounted: boolean): unknown {
-    const refuse = (status: number, statuscode: number, message: string) =>
-      ocs(response, status, { status: 'failure', statuscode, message }, [])
     const scheme = schemeOf(headers)
-    if (scheme === 'basic' && headers['ocs-apirequest'] !== 'true') return refuse(412, 412, 'CSRF check failed')
-    if (scheme === 'basic' && this.isLockedOut) return refuse(429, 429, 'Too many requests')
+    if (scheme === 'basic' && this.isLockedOut) return ocsRefusal(response, 429, 429, 'Reached maximum delay')
     const user = this.#userBy(headers)
     if (!isCounted) this.#count(headers)
-    if (!user || user.disabled) return refuse(401, 997, 'Current user is not logged in')
+    const isWrongPassword = scheme === 'basic' && !this.#isPasswordAlone(headers)
+    if (user?.disabled || (!user && isWrongPassword))
+      return ocsRefusal(response, 401, 997, 'Unauthorised', {
+        'WWW-Authenticate': 'Basic realm="Authorisation Required"',
+      })
+    if (!user) return ocsRefusal(response, 401, 997, 'Current user is not logged in')
+    if (scheme === 'basic' && headers['ocs-apirequest'] === undefined)
+      return json(response, 412, { message: 'CSRF check failed' }, { 'X-User-Id': user.id })
     const { id, groups, email = null } = user
-    const data = { id, enabled: true, displayname: id, email, groups }
-    ocs(response, 200, { status: 'ok', statuscode: 200, message: 'OK' }, data)
+    const others = Object.fromEntries(otherKeys.split(' ').map((key) => [key, '']))
+    ocs(response, 200, accepted, { ...others, id, enabled: true, displayname: id, email, groups }, { 'X-User-Id': id })
+  }
+
+  /** An application password that gives itself up. */
+  #dropPassword(headers: IncomingHttpHeaders, response: ServerResponse): unknown {
+    const user = this.#userBy(headers)
+    if (!user) return ocsRefusal(response, 401, 997, 'Current user is not logged in')
+    this.revoke(basicOf(headers).secret)
+    return ocs(response, 200, accepted, [], { 'X-User-Id': user.id })
+  }
+
+  /** The right login password of a user who needs a second factor. */
+  #isPasswordAlone(headers: IncomingHttpHeaders): boolean {
+    const { name, secret } = basicOf(headers)
+    return this.users.some((u) => u.hasSecondFactor && same(u.id, name) && u.password === secret)
   }
 
   #userBy(headers: IncomingHttpHeaders): StorageUser | undefined {
     const [, scheme, value = ''] = (headers.authorization ?? '').match(/^(Bearer|Basic) (.+)$/) ?? []
     if (scheme === 'Bearer') {
-      return this.users.find((u) => u.tokens?.includes(value) || u.appPasswords?.includes(value))
+      const has = (u: StorageUser) =>
+        [u.tokens, u.appPasswords, u.appPasswordsByEmail].some((all) => all?.includes(value))
+      return this.users.find(has) ?? this.#cached(value)
     }
     const { name, secret } = basicOf(headers)
-    return this.users.find(
+    const found = this.users.find(
       (u) =>
-        [u.id, u.email, ...(u.logins ?? [])].some((login) => login?.toLowerCase() === name.toLowerCase()) &&
-        (u.password === secret || u.appPasswords?.includes(secret) === true),
+        ([u.id, ...(u.logins ?? [])].some((login) => same(login, name)) &&
+          ((u.password === secret && !u.hasSecondFactor) ||
+            [u.appPasswords, u.tokens].some((all) => all?.includes(secret)))) ||
+        (u.email !== undefined &&
+          same(u.email, name) &&
+          (u.password === secret || u.appPasswordsByEmail?.includes(secret) === true)),
     )
+    const cached = found ? undefined : this.#cached(secret)
+    return found ?? (cached && same(cached.id, name) ? cached : undefined)
+  }
+
+  #cached(secret: string): StorageUser | undefined {
+    const { user, untilMs = 0 } = this.#lingering.get(secret) ?? {}
+    return untilMs > this.#nowMs() ? user : undefined
   }
 }
 
+const same = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()
+
 function schemeOf({ authorization = '' }: IncomingHttpHeaders): StorageRequest['scheme'] {
-  if (authorization.startsWith('Bearer ')) return 'bearer'
-  return authorization.startsWith('Basic ') ? 'basic' : 'none'
+  if (/^Bearer ./.test(authorization)) return 'bearer'
+  return authorization.startsWith('Basic ') && basicOf({ authorization }).name !== '' ? 'basic' : 'none'
 }
 
 function basicOf({ authorization = '' }: IncomingHttpHeaders): { name: string; secret: string } {
@@ -274,24 +365,68 @@ function basicOf({ authorization = '' }: IncomingHttpHeaders): { name: string; s
   return { name, secret }
 }
 
-function ocs(response: ServerResponse, status: number, meta: object, data: object, headers = {}): void {
-  response
-    .writeHead(status, { 'Content-Type': 'application/json; charset=utf-8', ...headers })
-    .end(JSON.stringify({ ocs: { meta, data } }))
+const whyNot = {
+  none: "No 'Authorization: Basic' header found, No 'Authorization: Bearer' header found",
+  basic: "Username or password was incorrect, No 'Authorization: Bearer' header found",
+  bearer: "No 'Authorization: Basic' header found, Bearer token was incorrect",
 }
 
-/** JSON on OCS, XML on WebDAV, HTML elsewhere. */
+type Headers = Record<string, string>
+
+/** Sends an error of the files. Returns undefined, so that a caller can end with it. */
+function refuse(response: ServerResponse, fault: faults.DavFault, headers: Headers = {}): undefined {
+  response.writeHead(fault.status, { 'Content-Type': 'application/xml; charset=utf-8', ...headers }).end(fault.xml)
+}
+
+function json(response: ServerResponse, status: number, body: unknown, headers: Headers = {}): void {
+  response
+    .writeHead(status, { 'Content-Type': 'application/json; charset=utf-8', ...headers })
+    .end(JSON.stringify(body))
+}
+
+const accepted = { status: 'ok', statuscode: 200, message: 'OK' }
+
+function ocs(response: ServerResponse, status: number, meta: object, data: object, headers: Headers = {}): void {
+  json(response, status, { ocs: { meta, data } }, headers)
+}
+
+const ocsRefusal = (response: ServerResponse, status: number, statuscode: number, message: string, headers?: Headers) =>
+  ocs(response, status, { status: 'failure', statuscode, message }, [], headers)
+
+/** A page of the server for people. */
+const page = (response: ServerResponse, status: number, heading: string, headers: Headers = {}) =>
+  response
+    .writeHead(status, { 'Content-Type': 'text/html; charset=UTF-8', ...headers })
+    .end(`<!DOCTYPE html><title>Nextcloud</title><h2>${heading}</h2>`)
+
+/** An error of the web server in front. */
+function webServerPage(response: ServerResponse, title: string): void {
+  response
+    .writeHead(Number.parseInt(title, 10), { 'Content-Type': 'text/html' })
+    .end(`<html><title>${title}</title></html>`)
+}
+
+/** Answers what the web server refuses by itself, or as it comes under another name. Returns whether it did. */
+function ofWebServer(raw: string, { host = '' }: IncomingHttpHeaders, response: ServerResponse): boolean {
+  if (/%00/.test(raw)) webServerPage(response, '400 Bad Request')
+  else if (/%0a/i.test(raw)) webServerPage(response, '404 Not Found')
+  else if (/\.example(:|$)/.test(host)) page(response, 400, 'Access through untrusted domain')
+  else return false
+  return true
+}
+
+/** What is neither files nor users. */
+function elsewhere(method: string, path: string, response: ServerResponse): unknown {
+  if (path === '/' && !['GET', 'HEAD', 'POST'].includes(method)) return webServerPage(response, '405 Not Allowed')
+  return page(response, 404, method === 'GET' ? 'Page not found' : 'Error')
+}
+
+/** JSON on OCS, XML on WebDAV, a page elsewhere, which alone says when to come again. */
 function inMaintenance(path: string, response: ServerResponse): unknown {
-  const headers = { 'X-Nextcloud-Maintenance-Mode': '1', 'Retry-After': '120' }
-  if (path.startsWith('/ocs/')) {
-    const meta = { status: 'failure', statuscode: 503, message: 'Service unavailable' }
-    return ocs(response, 503, meta, [], headers)
-  }
-  const isDav = path.startsWith('/remote.php/')
-  const body = isDav
-    ? '<?xml version="1.0"?><d:error xmlns:d="DAV:"><s:message>System in maintenance mode.</s:message></d:error>'
-    : '<!DOCTYPE html><p>maintenance</p>'
-  response.writeHead(503, { ...headers, 'Content-Type': isDav ? 'application/xml' : 'text/html' }).end(body)
+  const mode = { 'X-Nextcloud-Maintenance-Mode': '1' }
+  if (path.startsWith('/ocs/')) return ocsRefusal(response, 503, 503, 'Service unavailable', mode)
+  if (path.startsWith('/remote.php/')) return refuse(response, faults.inMaintenance())
+  return page(response, 503, 'Maintenance mode', { ...mode, 'Retry-After': '120' })
 }
 
 /** Sends the head of an answer and the first half of its body. */

@@ -4,6 +4,7 @@
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { newestSchema } from '../../src/database/index.ts'
 import { ExitError } from '../../src/errors/index.ts'
 import { derivedStates, lineOf, statesForm } from '../../src/upgrade/index.ts'
 
@@ -13,7 +14,7 @@ const [folder = '', since = '', most = ''] = [words[2], words[4], words[6]]
 function answer(): void {
   if (kind === 'early') throw new ExitError(2, 'there is no command "gatehouse upgrade"')
   if (!existsSync(join(folder, 'gatehouse.db'))) throw new ExitError(1, `${folder} has no ledger`)
-  process.stdout.write(`${lineOf({ question: statesForm, answer: { version: '0.9.0', schema: 16 } })}\n`)
+  process.stdout.write(`${lineOf({ question: statesForm, answer: { version: '0.9.0', schema: newestSchema } })}\n`)
   for (const line of derivedStates({ folder, sinceMs: Date.parse(since), most: Number(most) })) {
     const { isDisputed } = line.answer
     const said = kind === 'unlike' && isDisputed === true ? { ...line.answer, isVerified: true } : line.answer

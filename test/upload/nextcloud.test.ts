@@ -52,6 +52,27 @@ t.test('a photo and a report go the same way', async (t) => {
   await gateway.jobs.stop()
 })
 
+t.test(
+  'a large file arrives in a folder that is not there yet, and its name is never taken from another file',
+  async (t) => {
+    const { server, gateway } = await uploading(t)
+    const large = bytesOf(partBytes + 100)
+    await record(gateway, 1, large)
+    t.match(await settled(gateway, allAre('uploaded')), [{ attempts: 1, verified: 'hash' }])
+    t.strictSame(server.dav.files.get(remote), large)
+    const sent = server.requests.filter(({ path }) => !path.endsWith('.json'))
+    const first = sent.findIndex(({ method, path }) => method === 'PUT' && path.endsWith('/00001'))
+    t.ok(sent.slice(0, first).some(({ method, path }) => method === 'MKCOL' && path.endsWith('/2026/03/02')))
+    const moves = sent.filter(({ method }) => method === 'MOVE')
+    t.match(moves, { length: 1, 0: { headers: { overwrite: 'F', 'x-hash': 'sha256' } } })
+    t.equal(moves[0]?.headers['if-none-match'], undefined, 'it would be held against the parts')
+    server.dav.files.set(remote.replace('08-01-00.000Z_8s_1', '08-02-00.000Z_8s_2'), Buffer.from('of somebody else'))
+    await record(gateway, 2, bytesOf(partBytes + 200))
+    const [, second] = await settled(gateway, (rows) => rows[1]?.status === 'parked')
+    t.match(second, { parkedFor: 'hash', lastError: /other bytes under this name/ })
+  },
+)
+
 t.test('a large file goes in parts, and a cut connection costs one part', async (t) => {
   const { server, gateway } = await uploading(t)
   const large = bytesOf(2 * partBytes + 1000)
@@ -157,10 +178,21 @@ t.test('without room on the server a file is parked with one alert, and goes on 
   await settled(gateway, allAre('uploaded'))
   const audit = await gateway.ask('GET', '/api/governance/audit?entity=upload', { by })
   t.match(audit.body.data, [{ action: 'upload.retried', entityId: '1', actor: /ada/ }])
-  t.match(await gateway.ask('POST', '/api/uploads/1/retry', { by }), {
-    body: { error: { code: 'INVALID_TRANSITION' } },
-  })
   t.equal((await gateway.ask('POST', '/api/uploads/77/retry', { by })).status, 404)
+})
+
+t.test('an account without a free byte is no matter of permissions, and its files go on by themselves', async (t) => {
+  const { server, gateway } = await uploading(t)
+  server.dav.files.set('gatehouse-dc7/full', Buffer.alloc(1000))
+  server.dav.quotaBytes = 1000
+  for (const id of [1, 2]) await record(gateway, id, clip.subarray(0, 20_000 + id))
+  const parked = await settled(gateway, (all) => all.length === 2 && allAre('parked')(all))
+  for (const row of parked) t.match(row, { parkedFor: 'quota', lastError: /HTTP 403 .*has room for 0 bytes/ })
+  const { body } = await gateway.ask('GET', '/api/alerts', { by })
+  t.match(body.data, { length: 1, 0: { kind: 'upload.no_room', message: /raise the quota/ } })
+  server.dav.quotaBytes = 1_000_000
+  gateway.clock.advance(10 * 60_000)
+  t.match(await settled(gateway, allAre('uploaded')), [{ attempts: 2 }, { attempts: 2 }])
 })
 
 t.test('a server that is being written to, or that fails, is tried again later', async (t) => {
@@ -176,9 +208,19 @@ t.test('a server that is being written to, or that fails, is tried again later',
   }
 })
 
-t.test('a server in maintenance costs no attempt, and is asked again when it said', async (t) => {
+t.test('a server in maintenance costs no attempt, and is asked again after 10 s', async (t) => {
   const { server, gateway } = await uploading(t)
   server.misbehave('maintenance')
+  await record(gateway, 1, clip)
+  await waitUntil('the server was asked', () => gateway.uploadWorker.line.kind === 'down')
+  server.misbehave(undefined)
+  gateway.clock.advance(10_000)
+  t.match(await settled(gateway, allAre('uploaded')), [{ attempts: 1 }])
+})
+
+t.test('a server that says when to come again is asked then', async (t) => {
+  const { server, gateway } = await uploading(t)
+  server.misbehave({ status: 503, headers: { 'Retry-After': '120' } })
   await record(gateway, 1, clip)
   await waitUntil('the server was asked', () => gateway.uploadWorker.line.kind === 'down')
   const asked = server.requests.length
@@ -218,7 +260,7 @@ t.test('a server that takes no bearer tokens gets Basic', async (t) => {
   await settled(gateway, allAre('uploaded'))
   t.strictSame(
     [...new Set(server.requests.map(({ method, scheme }) => `${method} ${scheme}`))],
-    ['PROPFIND bearer', 'PROPFIND basic', 'PUT basic'],
+    ['PROPFIND bearer', 'PROPFIND basic', 'GET basic', 'PUT basic'],
   )
 })
 

@@ -58,6 +58,14 @@ t.test('what is lost on the way counts only where the server may have seen the f
   t.equal(lost('move', 0), 'pause', 'the next attempt looks whether the file has its name')
 })
 
+t.test('a disabled account is known by the words of the server, at each step', async (t) => {
+  for (const status of [500, 503]) {
+    const body = '<s:message>OC\\User\\DisabledUserException: Account disabled</s:message>'
+    for (const step of ['put', 'part', 'move', 'list', 'hash'] as const)
+      t.match(judge(step, { ...answer(status), body } as Reply), { kind: 'refused', isPassword: false }, `${status}`)
+  }
+})
+
 t.test('a server that cannot compute hashes is asked for the size', async (t) => {
   for (const status of [400, 403, 405, 415, 501]) t.equal(judge('hash', answer(status)).kind, 'cannot', `${status}`)
   t.equal(judge('hash', answer(404)).kind, 'gone')

@@ -116,6 +116,8 @@ export const inventory: Readonly<Record<string, Kept>> = {
   upload: changes(by('id'), { where: `kind NOT IN ('segment', 'snapshot', 'backup')` }),
   upload_open_clip: changes(whole, { quiet: true }),
   upload_source: changes(whole),
+  upload_check: changes(by('upload_id'), { quiet: true }),
+  upload_folder: changes(whole),
   witness_log: changes(whole),
   witness_conflict: grows('row'),
   console_session: leftOut('people sign in again'),

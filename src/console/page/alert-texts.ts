@@ -48,7 +48,7 @@ const english = {
       'Look at the server and the network. Nothing is lost, and it goes on by itself.',
     ],
     'uploads.late': [
-      'Evidence has waited for its upload for over a day. It exists on this box only.',
+      'Evidence has waited for its upload for over ten minutes. It exists on this box only.',
       'Open the uploads: each says its last error. Mend the cause; the gateway tries again by itself.',
     ],
     'uploads.parked': [
@@ -57,11 +57,11 @@ const english = {
     ],
     'uploads.refused': [
       'The storage server refuses the account that uploads. Nothing is copied.',
-      'Renew the password of storage.upload in the config. It may have expired.',
+      'Do what the message says: renew the password, enable the account, or share its folder again.',
     ],
     'upload.no_room': [
       'The storage server has no room for the account, or cannot write. Nothing is removed here meanwhile.',
-      'Make room there, raise the quota, or look at its disk. Then retry one upload; the others follow.',
+      'Make room there, raise the quota, or look at its disk. The files then go on by themselves.',
     ],
     'upload.mismatch': [
       'The copy on the storage server is not the file that was sent. Somebody may have changed it.',
@@ -74,6 +74,14 @@ const english = {
     'upload.refused': [
       'The storage server refuses this file, and others for the same reason.',
       'Look at the permissions of the account, then retry one upload; the others follow.',
+    ],
+    'upload.lost': [
+      'A copy is no longer on the storage server, and the file is no longer on this box.',
+      'Restore the file on the storage server, from its trash or a backup. Then press Retry.',
+    ],
+    'upload.copy_missing': [
+      'A copy is no longer on the storage server. The gateway uploads the file again.',
+      'Find out who removed it there.',
     ],
     'backup.late': [
       'The newest backup is older than it should be. After a broken disk what came since would be gone.',
@@ -269,7 +277,7 @@ const german: Omit<typeof english, 'kinds'> & { readonly kinds: Record<keyof typ
       'Server und Netz ansehen. Nichts geht verloren, es geht von selbst weiter.',
     ],
     'uploads.late': [
-      'Belege warten seit über einem Tag auf ihren Upload. Es gibt sie nur auf diesem Gerät.',
+      'Belege warten seit über zehn Minuten auf ihren Upload. Es gibt sie nur auf diesem Gerät.',
       'Uploads öffnen: bei jedem steht sein letzter Fehler. Ursache beheben; das Gateway versucht es selbst wieder.',
     ],
     'uploads.parked': [
@@ -278,11 +286,11 @@ const german: Omit<typeof english, 'kinds'> & { readonly kinds: Record<keyof typ
     ],
     'uploads.refused': [
       'Der Speicherserver weist das Konto der Uploads ab. Nichts wird kopiert.',
-      'Das Passwort von storage.upload im Config erneuern. Vielleicht ist es abgelaufen.',
+      'Tun, was die Meldung sagt: das Passwort erneuern, das Konto freigeben oder den Ordner wieder teilen.',
     ],
     'upload.no_room': [
       'Der Speicherserver hat für das Konto keinen Platz oder kann nicht schreiben. Hier wird inzwischen nichts gelöscht.',
-      'Dort aufräumen, das Kontingent erhöhen oder nach der Platte sehen. Dann einen Upload noch einmal versuchen; die anderen folgen.',
+      'Dort aufräumen, das Kontingent erhöhen oder nach der Platte sehen. Danach geht es von selbst weiter.',
     ],
     'upload.mismatch': [
       'Die Kopie auf dem Speicherserver ist nicht die gesendete Datei. Vielleicht hat sie jemand geändert.',
@@ -295,6 +303,14 @@ const german: Omit<typeof english, 'kinds'> & { readonly kinds: Record<keyof typ
     'upload.refused': [
       'Der Speicherserver weist diese Datei ab, und andere aus demselben Grund.',
       'Die Rechte des Kontos prüfen, dann einen Upload wiederholen; die anderen folgen.',
+    ],
+    'upload.lost': [
+      'Eine Kopie ist nicht mehr auf dem Speicherserver, und die Datei ist nicht mehr auf diesem Gerät.',
+      'Die Datei auf dem Speicherserver aus Papierkorb oder Sicherung zurückholen. Dann „Noch einmal“ drücken.',
+    ],
+    'upload.copy_missing': [
+      'Eine Kopie ist nicht mehr auf dem Speicherserver. Das Gateway lädt die Datei wieder hoch.',
+      'Herausfinden, wer sie dort entfernt hat.',
     ],
     'backup.late': [
       'Die neueste Sicherung ist älter als sie sein soll. Nach einem Plattenschaden fehlte alles seither.',

@@ -7,7 +7,7 @@ const known: Readonly<Record<string, readonly [string, string]>> = texts.kinds
 /** Nothing is recorded, or nothing recorded can be proved, until somebody acts. */
 const worst = new Set([
   ...['disk.reserve', 'disk.full', 'disk.failing', 'database.failing', 'log.unsigned', 'backup.unrestorable'],
-  ...['witness.ahead', 'witness.conflict', 'hub.ahead', 'upload.mismatch'],
+  ...['witness.ahead', 'witness.conflict', 'hub.ahead', 'upload.mismatch', 'upload.lost'],
 ])
 /** Alerts that say that a trouble has ended. */
 const ends = /\.(recovered|replaced|signed|synced|online|seeing|ended|accepted|cool|powered|unwatched)$/

@@ -40,6 +40,7 @@ const alertOf = {
   hash: 'upload.mismatch',
   file: 'upload.file',
   refused: 'upload.refused',
+  lost: 'upload.lost',
 } as const
 const tones = { pending: 'warn', uploading: 'ok', uploaded: 'ok', parked: 'danger' } as const
 const parts = ['parked', 'pending', 'uploaded'] as const

@@ -14,6 +14,7 @@ import { ledgerReads } from './0013-ledger-reads.ts'
 import { leanIndexes } from './0014-lean-indexes.ts'
 import { devices } from './0015-devices.ts'
 import { release } from './0016-release.ts'
+import { uploadChecks } from './0017-upload-checks.ts'
 
 /** All migrations in order. Imported, not scanned, so that the bundle contains them. */
 export const migrations: readonly Migration[] = [
@@ -32,10 +33,11 @@ export const migrations: readonly Migration[] = [
   leanIndexes,
   devices,
   release,
+  uploadChecks,
 ]
 
 /**
  * SHA-256 over the schema that all of them make (`hashOfSchema`): a file that has it is not compared statement by statement at
  * each start. A test says what it must be.
  */
-export const newestSchemaHash = 'b6370bceb8440d56452f48815fd3dfe458727bc0411d5cf3500832b7ce09256f'
+export const newestSchemaHash = 'c9bc9de334540ade10afad473ad2ff25a7e4edc3bbf080976cdca8edf3293039'
