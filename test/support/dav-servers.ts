@@ -57,8 +57,40 @@ export async function startRclone(t: Test, files: string = newFolder(t)): Promis
   return { url, files: join(files, 'files') }
 }
 
-/** apache2 with mod_dav below `/dav`. */
-export async function startApache(t: Test): Promise<DavServer> {
+const sabre = '/usr/share/php/Sabre/autoload.php'
+
+/** SabreDAV, from which Nextcloud's WebDAV descends, in PHP's own server; undefined where it is not installed. */
+export async function startSabre(t: Test): Promise<DavServer | undefined> {
+  if (!existsSync(sabre) || !isInstalled('php', '--version')) return undefined
+  const folder = newFolder(t)
+  const port = await freePort()
+  writeFileSync(
+    join(folder, 'index.php'),
+    `<?php
+error_reporting(E_ALL & ~E_DEPRECATED);
+require '${sabre}';
+class Accounts extends Sabre\\DAV\\Auth\\Backend\\AbstractBasic {
+  protected function validateUserPass($name, $secret) { return $name === '${user}' && $secret === '${password}'; }
+}
+$server = new Sabre\\DAV\\Server(new Sabre\\DAV\\FS\\Directory('${join(folder, 'files')}'));
+$server->setBaseUri('/');
+$server->addPlugin(new Sabre\\DAV\\Auth\\Plugin(new Accounts(), 'evidence'));
+$server->exec();
+`,
+  )
+  const child = spawn('php', ['-S', `127.0.0.1:${port}`, join(folder, 'index.php')], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const url = `http://127.0.0.1:${port}`
+  await answers(t, child, url)
+  return { url, files: join(folder, 'files') }
+}
+
+const modules = '/usr/lib/apache2/modules'
+
+/** apache2 with mod_dav below `/dav`; undefined where it is not installed. */
+export async function startApache(t: Test): Promise<DavServer | undefined> {
+  if (!existsSync(join(modules, 'mod_dav_fs.so'))) return undefined
   const folder = newFolder(t)
   const port = await freePort()
   const load = [

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { partBytes } from '../../src/upload/transfer.ts'
-import { type DavServer, startApache, startRclone } from '../support/dav-servers.ts'
+import { type DavServer, startApache, startRclone, startSabre } from '../support/dav-servers.ts'
 import { people, testGateway } from '../support/gateway.ts'
 import { needs } from '../support/needs.ts'
 import { onSmallDisk, smallDisk } from '../support/small-disk.ts'
@@ -11,12 +11,11 @@ import { allAre, begin, bytesOf, record, settled, sha256, uploadConfig } from '.
 const clip = bytesOf(partBytes + 12_345)
 const path = 'gatehouse/test-site/clips/7/2026/03/02/2026-03-02T08-01-00.000Z_8s_1.mp4'
 
-const rclone = needs('rclone')
-const servers: readonly (readonly [name: string, needed: { skip?: string }, start: (t: Test) => Promise<DavServer>])[] =
-  [
-    ['rclone serve webdav', rclone, startRclone],
-    ['apache2 with mod_dav', needs('apache2'), startApache],
-  ]
+const servers: readonly (readonly [name: string, start: (t: Test) => Promise<DavServer | undefined>])[] = [
+  ['rclone serve webdav', startRclone],
+  ['apache2 with mod_dav', startApache],
+  ['SabreDAV', startSabre],
+]
 
 for (const [name, needed, start] of servers) {
   t.test(`${name} takes clips, which are compared by size, and keeps what is there`, needed, async (t) => {
