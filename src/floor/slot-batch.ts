@@ -1,15 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { AppError } from '../errors/index.ts'
-import {
-  batchRefusal,
-  ErrorFacts,
-  errorFacts,
-  optional,
-  readLater,
-  resource,
-  rowId,
-  validationError,
-} from '../http/index.ts'
+import { batchRefusal, ErrorFacts, errorFacts, optional, readLater, resource, rowId } from '../http/index.ts'
 import { batchLimit } from '../ledger/index.ts'
 import { SlotChange } from '../warehouse/index.ts'
 import { FloorSlot } from './schema.ts'
@@ -29,13 +20,14 @@ const SlotBatchChange = z
   .openapi(name)
 type SlotBatchChange = z.output<typeof SlotBatchChange>
 
+const later = readLater(SlotBatchChange, name, FloorSlot)
+
 export const SlotBatch = z
   .object({
     mode: optional(z.enum(['proceed', 'rollback'])).openapi({
       description: 'proceed: each by itself. rollback (default): all or none',
     }),
-    // Each is read by itself, so that a malformed one can be refused alone.
-    changes: z.array(readLater(SlotBatchChange, name)).min(1).max(batchLimit),
+    changes: z.array(later.item).min(1).max(batchLimit),
   })
   .openapi('SlotBatch')
 export type SlotBatch = z.output<typeof SlotBatch>
@@ -61,10 +53,10 @@ export type SlotOutcome = { readonly slot: FloorSlot } | { readonly refused: App
 
 /** Reads one change as it was sent and makes it; a refusal comes back. `make` refuses before it writes. */
 export function attemptChange(item: unknown, make: (change: SlotBatchChange) => FloorSlot): SlotOutcome {
-  const read = SlotBatchChange.safeParse(item)
-  if (!read.success) return { refused: validationError(read.error.issues, item) }
+  const read = later.read(item)
+  if (read instanceof AppError) return { refused: read }
   try {
-    return { slot: make(read.data) }
+    return { slot: make(read) }
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     return { refused: error }

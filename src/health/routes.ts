@@ -74,6 +74,7 @@ const getHealth = operation({
   summary: 'Health of the gateway',
   description:
     'Needs no sign-in. Each part of the gateway is checked; `degraded` still serves, `unhealthy` (database or disk) answers 503 with the same body.',
+  ignoresParameters: true,
   input: {},
   success: { 200: { description: 'healthy or degraded', schema: Health } },
   instead: { 503: Health },
@@ -87,6 +88,7 @@ const getPing = operation({
   tag,
   summary: 'The time of the gateway, for the clock of a handheld',
   description: 'Needs no sign-in and reads nothing from disk.',
+  ignoresParameters: true,
   input: {},
   success: { 200: { description: 'Alive', schema: z.object({ status: z.literal('ok'), timestamp: timeOut() }) } },
 })

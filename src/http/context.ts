@@ -22,6 +22,8 @@ export type AppEnv = {
     rawBody: Uint8Array
     /** The same, parsed; `{}` when the request had no body. */
     jsonBody: unknown
+    /** Whether the answer will list names that were ignored, so it must not be packed yet. */
+    listsIgnored: boolean | undefined
     /** Why the body cannot be read; the operation refuses with it, after the check of the permission. */
     bodyRefusal: AppError | undefined
   }

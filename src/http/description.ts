@@ -1,7 +1,7 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Api } from './app.ts'
 import type { AppEnv } from './context.ts'
-import { ErrorBody, ignoredFields } from './envelope.ts'
+import { ErrorBody, ignoredFields, ignoredParameters } from './envelope.ts'
 import { parameterDescriptions, sharedParameters } from './parameters.ts'
 import { sharedHeaders, sharedRefusals } from './refusals.ts'
 import { laterSchemas } from './unknown-names.ts'
@@ -63,7 +63,7 @@ export async function describeRoutes(
   for (const item of Object.values(whole.webhooks ?? {})) Object.values(item).forEach(describeParameters)
   for (const item of Object.values(whole.paths)) {
     for (const [method, operation] of Object.entries(item)) {
-      if (method === 'post' || method === 'put' || method === 'patch') mayListIgnored(operation)
+      mayListIgnored(operation, takesBody(method), whole.components)
       describeParameters(operation)
       show(operation, examples[operation.operationId])
     }
@@ -112,6 +112,7 @@ function addShared(whole: Description): void {
   const api = new OpenAPIHono<AppEnv>()
   api.openAPIRegistry.register('Error', ErrorBody)
   api.openAPIRegistry.register('IgnoredFields', z.object({ ignoredFields }))
+  api.openAPIRegistry.register('IgnoredParameters', z.object({ ignoredParameters }))
   const said = JSON.stringify(whole.components)
   for (const [name, schema] of laterSchemas)
     if (said.includes(`"#/components/schemas/${name}"`)) api.openAPIRegistry.register(name, schema)
@@ -138,14 +139,35 @@ function describeParameters({ parameters = [] }: DescribedOperation): void {
   }
 }
 
-/** An answer to a JSON body may name the fields that were ignored. */
-function mayListIgnored({ requestBody, responses }: DescribedOperation): void {
-  if (requestBody && !requestBody.content['application/json']) return
+const takesBody = (method: string): boolean => method === 'post' || method === 'put' || method === 'patch'
+
+/** An answer may name what was ignored: fields of a JSON body and, where it has `success`, query parameters. */
+function mayListIgnored(
+  { requestBody, responses }: DescribedOperation,
+  hasBody: boolean,
+  components: Description['components'],
+): void {
+  const isJson = hasBody && (!requestBody || requestBody.content['application/json'] !== undefined)
   for (const [status, { content }] of Object.entries(responses)) {
     const json = content?.['application/json']
     if (!json?.schema || !status.startsWith('2')) continue
-    json.schema = { allOf: [json.schema, { $ref: '#/components/schemas/IgnoredFields' }] }
+    const added = [
+      ...(isJson ? [{ $ref: '#/components/schemas/IgnoredFields' }] : []),
+      ...(hasSuccess(json.schema, components) ? [{ $ref: '#/components/schemas/IgnoredParameters' }] : []),
+    ]
+    if (added.length > 0) json.schema = { allOf: [json.schema, ...added] }
   }
+}
+
+/** Whether a described object, or one of those it may be, has the field `success`. */
+function hasSuccess(schema: Json, components: Description['components']): boolean {
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return false
+  const { $ref, properties, anyOf } = schema as { $ref?: string; properties?: object; anyOf?: Json[] }
+  const named = $ref === undefined ? undefined : components['schemas']?.[$ref.split('/').at(-1) ?? '']
+  if (named) return hasSuccess(named, components)
+  return (
+    (properties !== undefined && 'success' in properties) || (anyOf ?? []).some((one) => hasSuccess(one, components))
+  )
 }
 
 function show({ requestBody, responses }: DescribedOperation, example: Example | undefined): void {

@@ -34,8 +34,13 @@ export const ErrorFacts = z.object(factsShape).openapi('ErrorFacts')
 export type ErrorFacts = z.infer<typeof ErrorFacts>
 
 /** Unknown fields of the body; part of any answer to a body that has some. */
-export const ignoredFields = z.array(z.string()).optional().openapi({
-  description: 'Paths of the fields of the body that the gateway does not know; absent when there are none',
+export const ignoredFields = z.array(z.string()).max(20).optional().openapi({
+  description: 'Paths of the fields of the body that the gateway ignored, the first 20; absent when there are none',
+})
+
+/** Unknown query parameters; part of any answer with `success` to an address that has some. */
+export const ignoredParameters = z.array(z.string()).max(20).optional().openapi({
+  description: 'Names of the query parameters that the gateway ignored, the first 20; absent when there are none',
 })
 
 /** The body of every refusal. */

@@ -40,14 +40,24 @@ export function closedObject<Shape extends z.ZodRawShape>(shape: Shape) {
   const known = Object.keys(shape)
   return z.strictObject(shape, {
     error: (issue) =>
-      issue.code === 'unrecognized_keys' ? issue.keys.map((key) => unknownKey(key, known)).join('; ') : undefined,
+      issue.code === 'unrecognized_keys'
+        ? issue.keys
+            .slice(0, mostUnknownKeys)
+            .map((key) => unknownKey(key, known))
+            .join('; ')
+        : undefined,
   })
 }
+
+/** Most unknown keys that a refusal names. */
+const mostUnknownKeys = 20
+const longestKey = 100
 
 function unknownKey(key: string, known: readonly string[]): string {
   const nearest = nearestNames(key, known)
   const hint = nearest.length > 0 ? `did you mean ${nearest.join(' or ')}?` : `known are ${known.join(', ')}`
-  return `unknown key ${JSON.stringify(key)}; ${hint}`
+  const name = key.length > longestKey ? `${key.slice(0, longestKey)}…` : key
+  return `unknown key ${JSON.stringify(name)}; ${hint}`
 }
 
 /** A scanned code: as text, but GS (the separator of GS1) is allowed. 1 to 256 characters. */

@@ -1,12 +1,20 @@
 import { createRoute, type RouteConfig, z } from '@hono/zod-openapi'
 import type { Context, MiddlewareHandler, Next } from 'hono'
 import type { Permission } from '../config/index.ts'
-import { catalogue, type ErrorCode } from '../errors/index.ts'
+import { catalogue, type ErrorCode, KnownNames } from '../errors/index.ts'
 import type { Caller } from './caller.ts'
 import { type AppEnv, demand } from './context.ts'
 import { ErrorBody } from './envelope.ts'
 import { refusal, refusalNames } from './refusals.ts'
-import { listIgnored, prefersStrict, refusalOf, refuseUnknownParameters, unknownFields } from './unknown-names.ts'
+import {
+  isEnvelope,
+  listIgnored,
+  prefersStrict,
+  refuseNames,
+  type UnknownNames,
+  unknownFields,
+  unknownParameters,
+} from './unknown-names.ts'
 import { validation } from './validation.ts'
 
 /** One permission, or several of which the caller needs one; the service decides which. */
@@ -74,6 +82,8 @@ export function operation<
   description?: string
   input: In
   success: { [K in Status]: K extends 101 | 204 ? Silence : Success<S> }
+  /** Every query is taken, and nothing is said about it. */
+  ignoresParameters?: true
   /** Bodies that a status may have instead of the envelope of a refusal. */
   instead?: Readonly<Record<number, z.ZodType>>
   errors?: readonly ErrorCode[]
@@ -195,27 +205,58 @@ function binary(mediaTypes: readonly string[]) {
 }
 
 /** Checks, in this order: the permission, a body that could not be read, unknown names. */
-function admission(spec: { access: Access; input: Input; method: string }): MiddlewareHandler<AppEnv> {
-  const { access, input } = spec
-  const parameters = Object.keys(input.query?.shape ?? {})
+function admission(spec: Admitted): MiddlewareHandler<AppEnv> {
+  const { access, input, ignoresParameters = false } = spec
+  const parameters = new KnownNames(Object.keys(input.query?.shape ?? {}))
   const takesJson = carriesBody(spec.method) && !input.bytes
   const body = input.body ?? z.object({})
-  const withJson = async (c: Context<AppEnv>, next: Next) => {
+  const own = schemasOf(spec.success)
+  if (spec.method === 'get') answersAt.set(spec.path, own)
+  const listsParameters = own.some(isEnvelope)
+  const check = async (c: Context<AppEnv>, next: Next, ofQuery: UnknownNames | undefined) => {
     const isStrict = prefersStrict(c.req.header('prefer'))
     if (isStrict) c.header('Preference-Applied', 'handling=strict')
-    const unknown = unknownFields(c.get('jsonBody'), body)
-    if (isStrict && unknown.length > 0) throw refusalOf(unknown)
+    const answers = [...own, ...(answersAt.get(spec.path) ?? [])]
+    const ofBody = takesJson ? unknownFields(c.get('jsonBody'), { body, answers }) : undefined
+    refuseNames([
+      ...(ofQuery?.problems('query parameter', isStrict) ?? []),
+      ...(ofBody?.problems('field', isStrict) ?? []),
+    ])
+    c.set('listsIgnored', listsParameters && ofQuery !== undefined)
     await next()
-    if (unknown.length > 0) await listIgnored(c, unknown)
+    const ignoredFields = ofBody?.ignored ?? []
+    const ignoredParameters = listsParameters && c.res.ok ? (ofQuery?.ignored ?? []) : []
+    if (ignoredFields.length + ignoredParameters.length === 0) return
+    await listIgnored(c, {
+      ...(ignoredFields.length > 0 && { ignoredFields }),
+      ...(ignoredParameters.length > 0 && { ignoredParameters }),
+    })
   }
   return (c, next) => {
     if (access !== 'public' && access !== 'caller') demandOne(c.get('caller'), [access].flat())
     const refusal = c.get('bodyRefusal')
     if (refusal) throw refusal
-    refuseUnknownParameters(c, parameters)
-    return takesJson ? withJson(c, next) : next()
+    const ofQuery = ignoresParameters ? undefined : unknownParameters(c, parameters)
+    return takesJson || ofQuery ? check(c, next, ofQuery) : next()
   }
 }
+
+type Admitted = {
+  readonly method: string
+  readonly path: string
+  readonly access: Access
+  readonly input: Input
+  readonly success: object
+  readonly ignoresParameters?: boolean
+}
+
+/** What the GET of an address answers: a client may send a field of it to another method of that address. */
+const answersAt = new Map<string, readonly z.ZodType[]>()
+
+const schemasOf = (success: object): z.ZodType[] =>
+  Object.values(success).flatMap((one: Success<z.ZodType> | Silence) =>
+    'schema' in one && one.mediaType === undefined ? [one.schema] : [],
+  )
 
 /** Throws PERMISSION_DENIED that names the first permission when the caller has none of them. */
 function demandOne(caller: Caller, permissions: readonly Permission[]): void {

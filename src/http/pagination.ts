@@ -144,7 +144,7 @@ export async function sendAll(
 
 /** Whether a request may be answered with what `packedList` returns. */
 export function takesPacked(c: Context<AppEnv>): boolean {
-  return c.req.method === 'GET' && takesGzip(c.req.header('accept-encoding'))
+  return c.req.method === 'GET' && !c.get('listsIgnored') && takesGzip(c.req.header('accept-encoding'))
 }
 
 /**

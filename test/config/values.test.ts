@@ -12,7 +12,7 @@ import {
   parseDuration,
   parseSize,
 } from '../../src/config/index.ts'
-import { nearestNames, slipsBetween } from '../../src/errors/nearest.ts'
+import { areWithin, KnownNames, nearestNames, slipsBetween } from '../../src/errors/nearest.ts'
 
 t.test('durations are read with their unit and written in the largest that keeps them whole', async (t) => {
   const read = ['0s', '500ms', '30s', '5m', '12h', '7d', '90s', '036m'].map(parseDuration)
@@ -68,6 +68,48 @@ t.test('the nearest name is the one with the fewest slips, and far ones are none
     }),
   )
 })
+
+t.test(
+  'a name is misspelt when at most two letters and a third of it are wrong; case and underscores never count',
+  (t) => {
+    const known = new KnownNames(['slot_id', 'slot_code', 'at', 'by', 'from', 'limit', 'offset', 'evidenceReferences'])
+    for (const [written, names] of [
+      ['slotId', ['slot_id']],
+      ['SLOT-ID', ['slot_id']],
+      ['slot_ids', ['slot_id']],
+      ['evidence_references', ['evidenceReferences']],
+      ['evidenceReference', ['evidenceReferences']],
+      ['evidenceRefernecs', ['evidenceReferences']],
+      ['evidenceRefrncs', []],
+      ['form', ['from']],
+      ['frm', ['from']],
+      ['foo', []],
+      ['AT', ['at']],
+      ['ay', []],
+      ['limit', []],
+      ['', []],
+      ['_', []],
+      ['constructor', []],
+    ] as const)
+      t.strictSame(known.misspeltBy(written), names, written)
+    const letters = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'd'), maxLength: 9 })
+    fc.assert(
+      fc.property(letters, letters, fc.integer({ min: 0, max: 3 }), (a, b, slips) => {
+        return areWithin(a, b, slips) === slipsBetween(a, b) <= slips
+      }),
+      { numRuns: 2000 },
+    )
+    fc.assert(
+      fc.property(letters, letters, (written, name) => {
+        const allowed = Math.min(2, Math.floor(Math.max(written.length, name.length) / 3))
+        const isMisspelt = written !== name && slipsBetween(written, name) <= allowed
+        return new KnownNames([name]).misspeltBy(written).length === (isMisspelt ? 1 : 0)
+      }),
+      { numRuns: 2000 },
+    )
+    t.end()
+  },
+)
 
 t.test('only addresses of this machine count as loopback', async (t) => {
   for (const host of ['localhost', 'LOCALHOST.', 'a.localhost', '127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1'])

@@ -17,15 +17,17 @@ import { AppendedEvent, NewPlacementEvent, PlacementEvent } from '../schema.ts'
 export const batchLimit = 100
 export const batchBytesLimit = 1024 * 1024
 
-// Each is read by itself, so that a malformed one can be refused alone; the description says what it must be.
-const batchItem = readLater(NewPlacementEvent, 'NewPlacementEvent')
+const later = readLater(NewPlacementEvent, 'NewPlacementEvent', AppendedEvent)
+
+/** An event of a batch as it was sent, read by itself. */
+export const readItem = later.read
 
 export const NewBatch = z
   .object({
     mode: optional(z.enum(['proceed', 'rollback'])).openapi({
       description: 'proceed: each by itself. rollback (default): all or none',
     }),
-    events: z.array(batchItem).min(1).max(batchLimit),
+    events: z.array(later.item).min(1).max(batchLimit),
   })
   .openapi('NewBatch')
 export type NewBatch = z.output<typeof NewBatch>

@@ -6,8 +6,8 @@ import type { AssetService, Slot, WarehouseService } from '../../warehouse/index
 import { assetLocation } from '../derive/state.ts'
 import type { AppendedEvent, NewPlacementEvent, RecordedEvent } from '../schema.ts'
 import * as store from '../store.ts'
-import type { NewBatch, NewMove, RecordedBatch, RecordedMove } from './act-schema.ts'
-import { type ItemOutcome, readItem, refusalOf, resultOf } from './batch.ts'
+import { type NewBatch, type NewMove, type RecordedBatch, type RecordedMove, readItem } from './act-schema.ts'
+import { type ItemOutcome, refusalOf, resultOf } from './batch.ts'
 import { type Recorder, requestHash } from './recorder.ts'
 import type { TimedAsk } from './timed-ask.ts'
 

@@ -1,17 +1,10 @@
 import type { AppError } from '../../errors/index.ts'
-import { batchRefusal, errorFacts, validationError } from '../../http/index.ts'
-import { NewPlacementEvent } from '../schema.ts'
+import { batchRefusal, errorFacts } from '../../http/index.ts'
 import type { BatchItemResult } from './act-schema.ts'
 import type { Appended } from './recorder.ts'
 
 /** What became of one event of a batch. */
 export type ItemOutcome = { readonly done: Appended } | { readonly refused: AppError }
-
-/** An event of a batch as it was sent, read by itself. */
-export function readItem(item: unknown): NewPlacementEvent | AppError {
-  const read = NewPlacementEvent.safeParse(item)
-  return read.success ? read.data : validationError(read.error.issues, item)
-}
 
 export function resultOf(outcome: ItemOutcome, index: number): BatchItemResult {
   if ('refused' in outcome) return { index, status: outcome.refused.status, error: errorFacts(outcome.refused) }
