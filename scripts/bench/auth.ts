@@ -141,6 +141,7 @@ async function realDoor({ work, audit }: Rooms, server: StorageServer): Promise<
     firstUses: new FirstUses({ work, audit, clock }),
     refusals: new Refusals({ tally: new Tally({ work, audit, clock }) }),
     isPublic: () => false,
+    isFullerForCallers: () => false,
     isLive: () => false,
     site: () => ({ instance: siteUrl }),
   })

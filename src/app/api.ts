@@ -70,7 +70,15 @@ import {
 } from '../floor/index.ts'
 import type { Governance } from '../governance/index.ts'
 import { type HealthWatch, healthRoutes, type LastDay, type Metrics } from '../health/index.ts'
-import { type Api, type BoxAuthority, crossOrigin, jsonBodies, jsonBodyLimitBytes, newRoot } from '../http/index.ts'
+import {
+  type Api,
+  type BoxAuthority,
+  crossOrigin,
+  jsonBodies,
+  jsonBodyLimitBytes,
+  newRoot,
+  probePaths,
+} from '../http/index.ts'
 import { type ImportService, importRoutes, slotListPath } from '../imports/index.ts'
 import { type LabelService, labelRoutes } from '../labels/index.ts'
 import {
@@ -174,7 +182,8 @@ export type ApiParts = {
   readonly authority: () => BoxAuthority | undefined
 }
 
-const publicPaths = new Set(['/api/health', '/api/ping', enrolPath, pairingsPath, collectPath])
+const healthPath = '/api/health'
+const publicPaths = new Set([...probePaths, enrolPath, pairingsPath, collectPath])
 
 /** A sign-in has no caller yet; a sign-out has one. */
 const isPublic = (path: string, method: string) =>
@@ -195,7 +204,15 @@ export function buildApi(parts: ApiParts): Api {
   })
   root.use('/api/*', crossOrigin(parts.corsOrigins)) // in front of the door: a browser asks first, without credentials
   root.use('/api/*', parts.takeover.gate)
-  root.use('/api/*', door({ ...parts, isPublic, isLive: (path) => livePaths.test(path) }))
+  root.use(
+    '/api/*',
+    door({
+      ...parts,
+      isPublic,
+      isFullerForCallers: (path) => path === healthPath,
+      isLive: (path) => livePaths.test(path),
+    }),
+  )
   root.use(
     '/api/*',
     jsonBodies(

@@ -30,11 +30,13 @@ export function door(
   options: Keys & {
     admission: Admission
     isPublic: (path: string, method: string) => boolean
+    /** Says whether a public path answers more to a caller. */
+    isFullerForCallers: (path: string) => boolean
     /** Says whether the path shows live pictures, which have a separate rate bucket. */
     isLive: (path: string) => boolean
   },
 ): MiddlewareHandler<AppEnv> {
-  const { admission, isPublic, isLive } = options
+  const { admission, isPublic, isFullerForCallers, isLive } = options
   const admit = ({ caller, by }: Recognised, c: Context<AppEnv>, next: Next) => {
     c.set('caller', caller)
     c.set('callerNow', async () => (await whoAsks(c, options)).caller)
@@ -45,7 +47,7 @@ export function door(
   return (c, next) => {
     if (isPublic(c.req.path, c.req.method)) {
       admission.anybody('public', c.get('address'), tellRate(c))
-      return next()
+      return isFullerForCallers(c.req.path) ? knownIfPossible(c, next, options) : next()
     }
     let known: Recognised | Promise<Recognised>
     try {
@@ -60,6 +62,25 @@ export function door(
       (error) => refuse(c, error, options),
     )
   }
+}
+
+/**
+ * Sets `caller` where the request has a valid credential. A wrong one counts as on any other path, so nobody can guess here, and
+ * the request goes on without a caller. So does one whose credential cannot be verified now.
+ */
+async function knownIfPossible(
+  c: Context<AppEnv>,
+  next: Next,
+  options: Keys & { admission: Admission },
+): Promise<void> {
+  if (c.req.header('authorization') === undefined && sessionToken(c) === undefined) return next()
+  try {
+    c.set('caller', (await whoAsks(c, options)).caller)
+    noteKnown(c)
+  } catch (error) {
+    if (error instanceof AppError && error.status === 401) countRefusal(c, error, options)
+  }
+  return next()
 }
 
 /** What a signed address shows must not outlive it in a browser. */
@@ -83,11 +104,19 @@ function refuse(
   error: unknown,
   { admission, refusals }: { admission: Admission; refusals: Refusals },
 ): never {
-  if (!(error instanceof AppError) || error.status !== 401) throw error
-  const from = { requestId: c.get('requestId'), address: c.get('address') }
-  if (error.code !== 'SESSION_ENDED') refusals.note(error.code, from)
-  admission.refused(from.address)
+  if (error instanceof AppError && error.status === 401) countRefusal(c, error, { admission, refusals })
   throw error
+}
+
+/** Throws RATE_LIMITED for too many from one network. */
+function countRefusal(
+  c: Context<AppEnv>,
+  { code }: AppError,
+  { admission, refusals }: { admission: Admission; refusals: Refusals },
+): void {
+  const from = { requestId: c.get('requestId'), address: c.get('address') }
+  if (code !== 'SESSION_ENDED') refusals.note(code, from)
+  admission.refused(from.address)
 }
 
 /**

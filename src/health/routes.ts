@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { type Api, operation, rawAnswer, resource, timeOut } from '../http/index.ts'
+import { type Api, type Caller, operation, rawAnswer, resource, timeOut } from '../http/index.ts'
 import { isoTime } from '../platform/index.ts'
 import { overall } from './checks.ts'
 import { type FigureName, figureNames, keptMinutes, type LastDay } from './last-day.ts'
@@ -8,6 +8,9 @@ import type { HealthWatch } from './watch.ts'
 
 const tag = 'Health'
 const Status = z.enum(['healthy', 'degraded', 'unhealthy'])
+
+/** The parts that everybody may see; a caller sees all. */
+const publicParts = ['database', 'disk', 'clock', 'storage', 'webhooks', 'cameras'] as const
 
 /** Only in the check `clock`. */
 const clockFacts = {
@@ -28,11 +31,12 @@ const Health = z
     timestamp: timeOut(),
     uptime: z.number().openapi({ description: 'seconds' }),
     version: z.string(),
-    logKey: z
-      .string()
-      .nullable()
-      .openapi({ description: 'Verifier key (Ed25519) of the log, as c2sp.org/signed-note writes it' }),
-    logKeyPostQuantum: z.string().nullable().openapi({ description: 'Verifier key (ML-DSA-44) of the log' }),
+    logKey: z.string().nullable().optional().openapi({
+      description: 'For a caller: verifier key (Ed25519) of the log, as c2sp.org/signed-note writes it',
+    }),
+    logKeyPostQuantum: z.string().nullable().optional().openapi({
+      description: 'For a caller: verifier key (ML-DSA-44) of the log',
+    }),
     checks: z
       .record(
         z.string(),
@@ -40,7 +44,7 @@ const Health = z
           status: Status,
           responseTime: z.number().openapi({ description: 'ms' }),
           reason: z.string().optional().openapi({
-            description: 'What is wrong, without details; GET /api/alerts has them. Absent while healthy',
+            description: 'For a caller: what is wrong, without details; GET /api/alerts has them. Absent while healthy',
             example: 'A camera has given no pictures for over a minute.',
           }),
           ...clockFacts,
@@ -60,7 +64,7 @@ const Health = z
       )
       .openapi({
         description:
-          'database, disk, clock, storage, webhooks, cameras, evidence, backup, hub, config, box. A part that is not configured is healthy. status is the worst of them except webhooks: what a receiver refuses is kept for later',
+          'database, disk, clock, storage, webhooks, cameras; for a caller also evidence, backup, hub, config, box. A part that is not configured is healthy. status is the worst of all of them except webhooks: what a receiver refuses is kept for later',
       }),
   })
   .openapi('Health')
@@ -73,7 +77,7 @@ const getHealth = operation({
   tag,
   summary: 'Health of the gateway',
   description:
-    'Needs no sign-in. Each part of the gateway is checked; `degraded` still serves, `unhealthy` (database or disk) answers 503 with the same body.',
+    'Needs no sign-in, and answers any Host and any query. Each part of the gateway is checked; `degraded` still serves, `unhealthy` (database or disk) answers 503 with the same body. With the credentials of a caller the answer also has the keys of the log, all parts, and what is wrong with each.',
   ignoresParameters: true,
   input: {},
   success: { 200: { description: 'healthy or degraded', schema: Health } },
@@ -136,6 +140,9 @@ const getDay = operation({
   success: { 200: { description: 'Columns of the same length', schema: FiguresOfTheDay } },
 })
 
+/** A check without what only a caller may read. */
+const bare = <S>({ status, responseTime }: { status: S; responseTime: number }) => ({ status, responseTime })
+
 export function healthRoutes(
   api: Api,
   options: {
@@ -154,16 +161,13 @@ export function healthRoutes(
   api.openapi(getHealth, (c) => {
     const checks = health.checks()
     const status = overall(checks)
+    const uptime = Math.round(uptimeSeconds() * 1000) / 1000
+    const facts = { status, timestamp: isoTime(now()), uptime, version }
     const [logKey, logKeyPostQuantum] = logKeys()
-    const body = {
-      status,
-      timestamp: isoTime(now()),
-      uptime: Math.round(uptimeSeconds() * 1000) / 1000,
-      version,
-      logKey,
-      logKeyPostQuantum,
-      checks,
-    }
+    const isCaller = (c.get('caller') as Caller | undefined) !== undefined
+    const body = isCaller
+      ? { ...facts, logKey, logKeyPostQuantum, checks }
+      : { ...facts, checks: Object.fromEntries(publicParts.map((part) => [part, bare(checks[part])])) }
     // Tells a load balancer when to ask again.
     if (status === 'unhealthy') c.header('Retry-After', '5')
     return c.json(body, (status === 'unhealthy' ? 503 : 200) as 200)

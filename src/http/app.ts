@@ -6,6 +6,7 @@ import { type Clock, type Logger, systemClock } from '../platform/index.ts'
 import { Answer } from './answer.ts'
 import type { AppEnv } from './context.ts'
 import { errorBody } from './envelope.ts'
+import { probePaths } from './probes.ts'
 import { RefusalLog } from './refusal-log.ts'
 import { RememberingRouter } from './remembering-router.ts'
 import { afterwards } from './steps.ts'
@@ -89,7 +90,7 @@ export function newRoot(options: RootOptions): Api {
   })
   root.use('*', (c, next) => {
     const [, host = ''] = c.req.url.match(/^https?:\/\/([^/?#]*)/) ?? []
-    if (options.isOurHost?.(host) !== false) return next()
+    if (options.isOurHost?.(host) !== false || probePaths.has(c.req.path)) return next()
     throw new AppError('VALIDATION_ERROR', `"${host}" is not a name of this gateway`, {
       details: 'Use the address in site.url, or add the name to http.hostNames in the config.',
     })

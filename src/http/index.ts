@@ -74,6 +74,7 @@ export {
 } from './pagination.ts'
 export { sharedParameter } from './parameters.ts'
 export { printedPagePolicy } from './printed-page.ts'
+export { probePaths } from './probes.ts'
 export { type RequestTimes, requestMetrics } from './request-metrics.ts'
 export { type BoxAuthority, servedAuthority } from './served-authority.ts'
 export { HttpListener, type ListenOptions, type WireLimits, wireLimits } from './server.ts'

@@ -8,6 +8,7 @@ import type { Api } from './app.ts'
 import { readCertificate, type TlsFiles } from './certificate.ts'
 import { type ConnectionLimits, Connections } from './connections.ts'
 import { errorBody } from './envelope.ts'
+import { probePaths } from './probes.ts'
 import { isHandshake, type SocketLimits, socketLimits, WebSockets } from './web-sockets.ts'
 
 export type ListenOptions = {
@@ -81,7 +82,10 @@ export class HttpListener {
       if (request.socket.writableEnded) return void request.socket.destroy()
       this.#answers.add(response)
       response.once('close', () => this.#answers.delete(response))
-      if (!hasOneHost(request)) return answerNow(response, 'Send exactly one Host header')
+      const hosts = hostsOf(request)
+      // A probe may send any Host or, with HTTP/1.0, none.
+      if (hosts <= 1 && isProbe(request.url)) request.headers.host = 'localhost'
+      else if (hosts !== 1) return answerNow(response, 'Send exactly one Host header')
       return answer(request, response)
     }
     const settings = {
@@ -151,15 +155,21 @@ export class HttpListener {
   }
 }
 
-/** Two would mean one thing to a proxy and another to us. */
-function hasOneHost({ rawHeaders }: IncomingMessage): boolean {
+/** Returns the number of Host headers. Two would mean one thing to a proxy and another to us. */
+function hostsOf({ rawHeaders }: IncomingMessage): number {
   let hosts = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] ?? ''
     // Nearly every other name differs in its length.
     if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1
   }
-  return hosts === 1
+  return hosts
+}
+
+/** Whether the target of a request is health or ping; it may be a whole address, as proxies send it. */
+function isProbe(target = ''): boolean {
+  const [, path = ''] = target.match(/^(?:https?:\/\/[^/?#]*)?([^?#]*)/i) ?? []
+  return probePaths.has(path)
 }
 
 function contextOf(tls: TlsFiles): { cert: Buffer; key: Buffer } {

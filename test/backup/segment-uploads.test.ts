@@ -64,7 +64,7 @@ t.test('segments go to the storage server, and a new box comes back from its add
   await written(gateway)
   t.same(filesBelow(out(gateway)), [], 'what is on the server is removed here')
   await gateway.segments.rehearsed()
-  t.match((await gateway.ask('GET', '/api/health')).body.checks.backup, {
+  t.match((await gateway.ask('GET', '/api/health', { by: people.ada })).body.checks.backup, {
     segmentsAt: '2026-03-02T08:02:00.000Z',
     segmentsRehearsedAt: '2026-03-02T08:01:00.000Z',
   })
@@ -96,7 +96,7 @@ t.test('while the server is away what is new stays new, and few files wait', asy
   t.ok(waiting.length <= 9, `${waiting.length} files wait`)
   t.equal(filesBelow(out(gateway)).length, waiting.length)
   await gateway.health.look()
-  const { checks } = (await gateway.ask('GET', '/api/health')).body
+  const { checks } = (await gateway.ask('GET', '/api/health', { by: people.ada })).body
   t.match(checks.backup, { status: 'degraded', segmentsAt: null })
   server.misbehave(undefined)
   gateway.uploadWorker.tryNow()

@@ -34,7 +34,7 @@ t.test('clips that begin too late for long are an alert that says what to do, un
       message: /^Camera 7 \(Dock\) keeps only 1\.8 s of video in memory.*5 s before.*raise video\.memoryBytes\.$/,
     },
   ])
-  t.match((await gateway.ask('GET', '/api/health')).body.checks.cameras, { reason: /begin later/ })
+  t.match((await gateway.ask('GET', '/api/health', { by: people.ada })).body.checks.cameras, { reason: /begin later/ })
   await say({}, 1)
   t.match((await alerts())[0], { kind: 'camera.pre-roll.recovered', message: /is well again/ })
   await say({ keyFrameSeconds: 10, preRollProblem: 'key-frames' }, 6)

@@ -31,7 +31,7 @@ async function pass(gateway: TestGateway, ms: number): Promise<void> {
   }
 }
 
-const health = async (gateway: TestGateway) => (await gateway.ask('GET', '/api/health')).body
+const health = async (gateway: TestGateway) => (await gateway.ask('GET', '/api/health', { by: people.ada })).body
 const alerts = async (gateway: TestGateway) => (await gateway.ask('GET', '/api/alerts', { by })).body.data
 const trust = async (gateway: TestGateway, query = '') =>
   (await gateway.ask('GET', `/api/governance/clock${query}`, { by: people.sven })).body

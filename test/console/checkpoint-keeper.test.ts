@@ -91,7 +91,7 @@ t.test('a gateway shows what a device needs, and nothing is decided while it can
   const by = people.olga
   const shown = async (kept: KeptCheckpoint | undefined) => ({
     note: (await gateway.ask('GET', '/api/log/checkpoint', { by })).text,
-    vkey: (await gateway.ask('GET', '/api/health')).body.logKey,
+    vkey: (await gateway.ask('GET', '/api/health', { by: people.ada })).body.logKey,
     kept,
     proof: async (from: number, to: number) =>
       (await gateway.ask('GET', `/api/log/consistency?from=${from}&to=${to}`, { by })).body.proof,

@@ -53,7 +53,7 @@ async function site(t: Test, { count = 1, quorum = 1 }: { count?: number; quorum
     gateway.end()
   })
   await furnish(gateway, ['A'])
-  const { logKey } = (await gateway.ask('GET', '/api/health')).body
+  const { logKey } = (await gateway.ask('GET', '/api/health', { by: people.ada })).body
   const honest = signers.map((signer) => honestly(logKey, signer))
   for (const [i, server] of servers.entries()) server.answer(honest[i] as Answering)
   gateway.witnesses.start()
@@ -77,7 +77,7 @@ t.test('a witness cosigns each checkpoint, and the log is served with its signat
   const recorded = { state: 'recorded', checkpointSize: null, signedAt: null, witnesses: [], timestampedAt: null }
   t.same(await evidenceOf(gateway), recorded)
   await sign(gateway)
-  const { logKey, logKeyPostQuantum } = (await gateway.ask('GET', '/api/health')).body
+  const { logKey, logKeyPostQuantum } = (await gateway.ask('GET', '/api/health', { by: people.ada })).body
   const { text } = await gateway.ask('GET', '/api/log/checkpoint', { by })
   const keys = [logKey, logKeyPostQuantum, signers[0]?.vkey].map(parseVkey)
   const { size, signed } = openCheckpoint(text, keys)
@@ -225,7 +225,7 @@ t.test('a witness that has seen more than this log has raises a loud alert, and 
   const [alert] = (await gateway.ask('GET', '/api/alerts', { by: people.ada })).body.data
   t.match(alert, { kind: 'witness.ahead', message: /has seen 99 leaves of this log, which has only 1.*restored/ })
   t.match(await evidenceOf(gateway), { state: 'signed', witnesses: { length: 0 } })
-  const { checks, status } = (await gateway.ask('GET', '/api/health')).body
+  const { checks, status } = (await gateway.ask('GET', '/api/health', { by: people.ada })).body
   t.match({ status, evidence: checks.evidence }, { status: 'degraded', evidence: { reason: /another history/ } })
 })
 

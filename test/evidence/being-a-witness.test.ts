@@ -182,7 +182,7 @@ t.test('two gateways witness each other over HTTPS, and a verifier of its own ac
   const first = await Promise.all(
     names.map((own) => testGateway({ config: { witness: { enabled: true, name: own } } })),
   )
-  const keysOf = async (gateway: TestGateway) => (await gateway.ask('GET', '/api/health')).body
+  const keysOf = async (gateway: TestGateway) => (await gateway.ask('GET', '/api/health', { by: people.ada })).body
   const logKeys = await Promise.all(first.map(keysOf))
   const vkeys = first.map((gateway) => gateway.witness.vkey)
   const pair = await Promise.all(

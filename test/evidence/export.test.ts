@@ -41,7 +41,7 @@ const linesOf = (file: string) => readFileSync(file, 'utf8').trimEnd().split('\n
 t.test('a stranger checks the whole log in a copy, also while the gateway runs, and finds no name in it', async (t) => {
   const gateway = await signedLedger(t)
   await gateway.checkpoints.make()
-  const { logKey } = (await gateway.ask('GET', '/api/health')).body
+  const { logKey } = (await gateway.ask('GET', '/api/health', { by: people.ada })).body
   await place(gateway, 9)
   const out = await exported(t, gateway, 'copy')
   const [log = ''] = readdirSync(join(out, 'logs'))

@@ -48,7 +48,8 @@ async function momentsOf(t: Test, gateway: TestGateway, work: () => Promise<unkn
   return moments
 }
 
-const keyOf = async (gateway: TestGateway): Promise<string> => (await gateway.ask('GET', '/api/health')).body.logKey
+const keyOf = async (gateway: TestGateway): Promise<string> =>
+  (await gateway.ask('GET', '/api/health', { by: people.ada })).body.logKey
 
 /** A gateway that was killed at this moment starts, signs, verifies, proves to who has the old key, and can rotate again. */
 async function goesOn(t: Test, { what, folder }: Moment, old: string): Promise<boolean> {

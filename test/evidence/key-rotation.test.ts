@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
+import { stringify } from 'yaml'
 import { rotateThroughDaemon } from '../../src/app/index.ts'
 import { startGateway } from '../../src/app/lifecycle.ts'
 import { run } from '../../src/cli/run.ts'
@@ -23,15 +24,15 @@ import { openCheckpoint } from '../support/evidence/checkpoint.ts'
 import { newSigner, noteOf } from '../support/evidence/forge.ts'
 import { leafHash, sha256 } from '../support/evidence/merkle.ts'
 import { openNote, parseVkey } from '../support/evidence/note.ts'
-import { runRecipe, withRecipe } from '../support/evidence/recipe.ts'
-import { people, type TestGateway } from '../support/gateway.ts'
+import { runRecipe } from '../support/evidence/recipe.ts'
+import { cheapHash, people, signedIn, siteUrl, type TestGateway } from '../support/gateway.ts'
 import { place, signedLedger, withoutGuards } from '../support/tamper.ts'
 
 const by = people.vera
 type Pair = readonly [string, string]
 
 async function vkeysOf(gateway: TestGateway): Promise<Pair> {
-  const { logKey, logKeyPostQuantum } = (await gateway.ask('GET', '/api/health')).body
+  const { logKey, logKeyPostQuantum } = (await gateway.ask('GET', '/api/health', { by: people.ada })).body
   return [logKey, logKeyPostQuantum]
 }
 
@@ -305,7 +306,10 @@ t.test('through the control socket the running daemon rotates', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-rotation-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   const file = join(folder, 'gatehouse.yaml')
-  writeFileSync(file, 'site: { id: dc-7 }\nlisten: [{ host: 127.0.0.1, port: 0 }]\ndataDir: state\nruntimeDir: run\n')
+  const users = [{ username: by.username, role: by.role, secretHash: cheapHash('vera-secret') }]
+  const site = { id: 'dc-7', url: siteUrl }
+  const listen = [{ host: '127.0.0.1', port: 0 }]
+  writeFileSync(file, stringify({ site, listen, dataDir: 'state', runtimeDir: 'run', auth: { users } }))
   const { config } = loadConfig(file)
   const outside = { clock: systemClock, random: systemRandom, log: silentLogger(), version: '1', configFile: file }
   const running = await startGateway(config, outside, undefined)
@@ -313,7 +317,7 @@ t.test('through the control socket the running daemon rotates', async (t) => {
   await running.gateway.checkpoints.make()
   const { keys, previousKeys } = await rotateThroughDaemon(config.runtimeDir, { by: 'root' })
   t.equal(new Set([...keys, ...previousKeys]).size, 4)
-  const health = await running.gateway.api.request('/api/health')
+  const health = await running.gateway.api.request('/api/health', { headers: signedIn(by) })
   t.match(await health.json(), { logKey: keys[0], logKeyPostQuantum: keys[1] })
 })
 

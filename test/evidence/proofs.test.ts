@@ -26,7 +26,7 @@ async function withEvents(t: { teardown(work: () => unknown): void }, count: num
 }
 
 const keysOf = async (gateway: TestGateway): Promise<string[]> => {
-  const { logKey, logKeyPostQuantum } = (await gateway.ask('GET', '/api/health')).body
+  const { logKey, logKeyPostQuantum } = (await gateway.ask('GET', '/api/health', { by: people.ada })).body
   return [logKey, logKeyPostQuantum]
 }
 

@@ -76,11 +76,11 @@ t.test('entries of every warehouse are not for a caller to whom one is hidden', 
 
 t.test('heads of which the key was lost, and not handed over, are named', async (t) => {
   const gateway = await signedLedger(t)
-  const { logKey } = (await gateway.ask('GET', '/api/health')).body
+  const { logKey } = (await gateway.ask('GET', '/api/health', { by: people.ada })).body
   for (const name of ['log.key', 'log-mldsa.key']) rmSync(join(gateway.dataDir, 'keys', name))
   const other = await gateway.restart()
   t.teardown(() => other.end())
-  t.not((await other.ask('GET', '/api/health')).body.logKey, logKey)
+  t.not((await other.ask('GET', '/api/health', { by: people.ada })).body.logKey, logKey)
   const lost = verifyLedger(gateway.dataDir).mismatches
   t.equal(lost.length, 3)
   for (const { where, what } of lost) {

@@ -17,7 +17,7 @@ async function statements() {
   const about = async (from: number, to: number) =>
     (await gateway.ask('GET', `/api/whms/slots/A/untouched?from=${at(from)}&to=${at(to)}&format=note`, { by })).text
   const [quiet, touched] = [await about(50, 150), await about(0, 100)]
-  const { logKey } = (await gateway.ask('GET', '/api/health')).body
+  const { logKey } = (await gateway.ask('GET', '/api/health', { by: people.ada })).body
   gateway.end()
   return { quiet, touched, logKey, at }
 }

@@ -15,7 +15,7 @@ const by = people.vera
 
 /** What somebody outside has kept of a signed ledger: keys, the newest checkpoint, the proof of event 3, a witness. */
 async function outside(gateway: TestGateway) {
-  const { logKey, logKeyPostQuantum } = (await gateway.ask('GET', '/api/health')).body
+  const { logKey, logKeyPostQuantum } = (await gateway.ask('GET', '/api/health', { by: people.ada })).body
   const keys: string[] = [logKey, logKeyPostQuantum]
   const { text: note } = await gateway.ask('GET', '/api/log/checkpoint', { by })
   const { text: proof } = await gateway.ask('GET', '/api/whms/events/3/proof', { by })

@@ -58,7 +58,7 @@ t.test(
     await remove(gateway, received, 3)
     t.match((await proofOf(gateway, 2)).body.anchors, [{ deliveryId: received[2]?.deliveryId }])
     t.match((await proofOf(gateway, 1)).body.anchors, [{ deliveryId }], 'the first one stays')
-    const { logKey } = (await gateway.ask('GET', '/api/health')).body
+    const { logKey } = (await gateway.ask('GET', '/api/health', { by: people.ada })).body
     t.match(verifyBundle(text, { keys: [logKey] }), { ok: true })
     const { ok, findings } = verifyOurs(text, { keys: [], file: () => undefined })
     t.equal(ok, true)

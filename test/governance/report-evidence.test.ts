@@ -53,7 +53,7 @@ t.test('a checkpoint is signed for each report, so that all that it counts is co
       timestampedAt: null,
     },
   })
-  const { logKey } = (await gateway.ask('GET', '/api/health')).body
+  const { logKey } = (await gateway.ask('GET', '/api/health', { by: people.ada })).body
   const signed = openCheckpoint(evidence.checkpoint.note, [parseVkey(logKey)])
   t.equal(signed.size, 2)
   t.equal(signed.root.toString('hex'), body.checkpoint.root)
@@ -103,7 +103,7 @@ t.test(
     const { name, vkey } = signer
     const gateway = await hall(t, { evidence: { witnesses: [{ name, vkey, url: server.url, caFile: server.caFile }] } })
     t.teardown(() => gateway.witnesses.stop())
-    const { logKey } = (await gateway.ask('GET', '/api/health')).body
+    const { logKey } = (await gateway.ask('GET', '/api/health', { by: people.ada })).body
     const witness = referenceWitness({ logs: [logKey], signers: [signer], nowSeconds: () => 1_772_438_700n })
     server.answer((body) => witness.addCheckpoint(body))
     gateway.witnesses.start()

@@ -96,7 +96,10 @@ t.test(
     await pass(gateway, 6 * minute)
     t.same(await kinds(), ['box.throttled', 'box.hot'])
     t.equal(await metric('gatehouse_box_throttled'), '1')
-    t.match((await gateway.ask('GET', '/api/health')).body.checks.box, { status: 'degraded', reason: /slowed down/ })
+    t.match((await gateway.ask('GET', '/api/health', { by: people.ada })).body.checks.box, {
+      status: 'degraded',
+      reason: /slowed down/,
+    })
     now = { ...coolBox, underVoltage: true }
     await pass(gateway, 2 * minute)
     t.same(await kinds(), ['box.voltage', 'box.cool', 'box.throttled', 'box.hot'])

@@ -215,11 +215,11 @@ t.test('whatever is wrong with a request, its refusal has the documented body', 
   const get = (target: string, headers = 'Host: 127.0.0.1\r\n') =>
     `GET ${target} HTTP/1.1\r\n${headers}Connection: close\r\n\r\n`
   for (const [what, text] of Object.entries({
-    'no Host': get('/api/ping', ''),
+    'no Host': get('/api/whms/slots', ''),
     'two Hosts': get('/api/ping', 'Host: 127.0.0.1\r\nHost: 127.0.0.1\r\n'),
-    'an empty Host': get('/api/ping', 'Host: \r\n'),
-    'a Host that is none': get('/api/ping', 'Host: a b\r\n'),
-    'a Host with a path': get('/api/ping', 'Host: 127.0.0.1/x\r\n'),
+    'an empty Host': get('/api/whms/slots', 'Host: \r\n'),
+    'a Host that is none': get('/api/whms/slots', 'Host: a b\r\n'),
+    'a Host with a path': get('/api/whms/slots', 'Host: 127.0.0.1/x\r\n'),
     'no target': 'GET  HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n',
     'a target without slash': get('ping'),
     'a backslash in the path': get('/api\\ping'),
@@ -239,6 +239,25 @@ t.test('whatever is wrong with a request, its refusal has the documented body', 
       what,
     )
   }
+})
+
+t.test('health and ping answer any Host, none, and HTTP/1.0', async (t) => {
+  const { port } = await listening(t)
+  for (const path of ['/api/health', '/api/ping', '/api/ping?x=1', 'http://lb.example/api/health']) {
+    for (const start of [
+      `GET ${path} HTTP/1.0\r\n`,
+      `GET ${path} HTTP/1.0\r\nHost: evil.example\r\n`,
+      `GET ${path} HTTP/1.1\r\nHost: lb.example:8080\r\n`,
+      `GET ${path} HTTP/1.1\r\nHost: \r\n`,
+      `GET ${path} HTTP/1.1\r\nHost: a b\r\n`,
+    ]) {
+      const answer = await restOf(await open(t, port, `${start}Connection: close\r\n\r\n`))
+      t.match(answer, /^HTTP\/1\.1 200 OK\r\n/, start)
+      t.match(answer, /"status":"(ok|healthy)"/, start)
+    }
+  }
+  const other = await restOf(await open(t, port, 'GET /api/health/x HTTP/1.0\r\nHost: evil.example\r\n\r\n'))
+  t.match(other, /^HTTP\/1\.1 400 /, 'nothing else does')
 })
 
 t.test('a client that names an expectation which nobody meets is refused in the documented form', async (t) => {
@@ -279,7 +298,7 @@ t.test(
       http: { hostNames: ['*.proxy.example'] },
     }
     const { port } = await listening(t, { config })
-    const ping = async (host: string) => (await ask(port, '/api/ping', { Host: host })).status
+    const zones = async (host: string) => (await ask(port, '/api/whms/zones', { Host: host })).status
     for (const host of [
       'gatehouse.dc7.example',
       'GATEHOUSE.dc7.example.:8443',
@@ -289,7 +308,7 @@ t.test(
       'localhost',
       'a.proxy.example',
     ])
-      t.equal(await ping(host), 200, host)
+      t.equal(await zones(host), 200, host)
     for (const host of [
       'evil.example',
       'gatehouse.dc7.example.evil.example',
@@ -297,7 +316,7 @@ t.test(
       'a.b.proxy.example',
       '127.0.0.1.evil.example',
     ])
-      t.equal(await ping(host), 400, host)
+      t.equal(await zones(host), 400, host)
     const refused = await ask(port, '/api/whms/slots', { Host: 'evil.example' })
     t.match(JSON.parse(refused.bytes.toString()), {
       error: {

@@ -104,7 +104,11 @@ t.test('a head office that takes feeds and does not answer changes nothing on th
   for (const barcode of ['P-2', 'P-3']) t.equal((await place(gateway, barcode)).status, 201, 'while the feed hangs')
   const slots = await gateway.ask('GET', '/api/whms/slots', { by: people.ada })
   t.match(slots, { status: 200 })
-  t.match((await gateway.ask('GET', '/api/health')).body.checks.hub, { status: 'healthy' }, 'not yet a trouble')
+  t.match(
+    (await gateway.ask('GET', '/api/health', { by: people.ada })).body.checks.hub,
+    { status: 'healthy' },
+    'not yet a trouble',
+  )
   await pass(gateway, 110_000)
   t.match(gateway.feeder.seen(), { trouble: { finding: 'unreachable' } }, 'after two minutes it is given up')
   t.equal((await place(gateway, 'P-4')).status, 201)

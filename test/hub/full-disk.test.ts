@@ -93,7 +93,7 @@ t.test(
     t.match(gateway.feeder.seen()?.trouble, { finding: 'unavailable', words: /503/ })
     t.same(await stored(), { n: 1, of: 1 }, 'nothing of it is at the head office')
     await gateway.health.look()
-    const { status, body } = await gateway.ask('GET', '/api/health')
+    const { status, body } = await gateway.ask('GET', '/api/health', { by: people.ada })
     t.equal(status, 200)
     t.equal(body.checks.hub.status, 'healthy', 'which is no trouble of the gateway for an hour')
     const found = await gateway.ask('GET', '/api/whms/slots/A-02', { by: people.ada })

@@ -184,7 +184,10 @@ t.test('a head office that is away changes nothing on the floor, and gets what i
   t.match(statusWords(away, gateway.clock.now(), plain), /head office https:.*no answer/)
   t.notOk(isWell(away), 'after a week somebody should look')
   await gateway.health.look()
-  t.match((await gateway.ask('GET', '/api/health')).body.checks.hub, { status: 'degraded', reason: /over an hour/ })
+  t.match((await gateway.ask('GET', '/api/health', { by: people.ada })).body.checks.hub, {
+    status: 'degraded',
+    reason: /over an hour/,
+  })
   await hub.up()
   await pass(gateway, 600_000)
   t.equal(gateway.feeder.seen()?.trouble, undefined)
@@ -416,7 +419,7 @@ t.test('a gateway that was restored behind the head office says so by name', asy
   const seen = restored.feeder.seen()?.trouble
   t.match(seen, { finding: 'ahead', words: /restored from an older copy.*--accept-fork/ })
   await restored.health.look()
-  const { status, checks } = (await restored.ask('GET', '/api/health')).body
+  const { status, checks } = (await restored.ask('GET', '/api/health', { by: people.ada })).body
   t.match({ status, hub: checks.hub }, { status: 'degraded', hub: { reason: /another history/ } })
 })
 
@@ -537,7 +540,9 @@ t.test(
     const remedy = /keys were exchanged.*restore --accept-fork.*hub join with a new code/
     t.match(restored.feeder.seen()?.trouble, { finding: 'unknown-key', words: remedy })
     await restored.health.look()
-    t.match((await restored.ask('GET', '/api/health')).body, { checks: { hub: { status: 'degraded' } } })
+    t.match((await restored.ask('GET', '/api/health', { by: people.ada })).body, {
+      checks: { hub: { status: 'degraded' } },
+    })
     await t.rejects(
       enrol(restored, hub),
       { message: /409: .*other keys.*restore --accept-fork first/ },

@@ -242,7 +242,7 @@ t.test('a refused password is said, and the corrected one is used after a reload
     ['bearer', 'basic'],
   )
   await gateway.health.look()
-  const health = await gateway.ask('GET', '/api/health')
+  const health = await gateway.ask('GET', '/api/health', { by: people.ada })
   t.match(health.body.checks.storage, { status: 'degraded' })
   const alerts = await gateway.ask('GET', '/api/alerts', { by })
   t.match(alerts.body.data, [{ kind: 'uploads.refused' }])

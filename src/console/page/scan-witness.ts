@@ -24,7 +24,7 @@ export async function watchLog(by: Credential): Promise<Watched> {
 async function look(by: Credential) {
   const [noteAnswer, health, keys] = await Promise.all([
     fetch('/api/log/checkpoint', { headers: headersOf(by), cache: 'no-store' }),
-    fetch('/api/health', { cache: 'no-store' }),
+    fetch('/api/health', { headers: headersOf(by), cache: 'no-store' }),
     call('/api/log/keys', by),
   ])
   const { logKey } = (await health.json()) as { logKey?: string | null }
