@@ -41,7 +41,8 @@ export function sendPublic(c: Context<AppEnv>, file: ConsoleFile, trustedTypes =
   const policy = [...contentSecurityPolicy, `trusted-types ${trustedTypes}`].join('; ')
   c.header('Content-Security-Policy', file.isWorker ? workerPolicy : policy)
   c.header('Permissions-Policy', 'camera=(self), microphone=(), geolocation=()')
-  c.header('Referrer-Policy', 'no-referrer')
+  // Its own requests name the page, so that a refusal never opens the browser's password box.
+  c.header('Referrer-Policy', 'same-origin')
   c.header('Cross-Origin-Opener-Policy', 'same-origin')
   c.header('Cross-Origin-Resource-Policy', 'same-origin')
   c.header('Content-Type', file.type)

@@ -6,6 +6,7 @@ import { type Clock, type Logger, systemClock } from '../platform/index.ts'
 import { Answer } from './answer.ts'
 import type { AppEnv } from './context.ts'
 import { errorBody } from './envelope.ts'
+import { isFromOwnPage } from './own-page.ts'
 import { probePaths } from './probes.ts'
 import { RefusalLog } from './refusal-log.ts'
 import { RememberingRouter } from './remembering-router.ts'
@@ -132,11 +133,16 @@ function addHeaders(c: Context<AppEnv>, otherHeaders: Readonly<Record<string, st
   for (const name in otherHeaders) if (!headers.has(name)) headers.set(name, otherHeaders[name] ?? '')
 }
 
+const bothSchemes = 'Bearer, Basic realm="gatehouse"'
+
+/** Offered Basic, a browser would open its own password box above the console. Only a page has the cookie of a session. */
+const hasPage = (c: Context<AppEnv>, { code }: AppError): boolean => code === 'SESSION_ENDED' || isFromOwnPage(c)
+
 function answerRefusal(c: Context<AppEnv>, refusal: AppError) {
   if (refusal.retryAfterSeconds !== undefined) c.header('Retry-After', String(refusal.retryAfterSeconds))
   if (refusal.status === 416) c.header('Content-Range', refusal.details)
   if (refusal.status === 426) c.header('Upgrade', 'websocket')
-  if (refusal.status === 401) c.header('WWW-Authenticate', 'Bearer realm="gatehouse"')
+  if (refusal.status === 401) c.header('WWW-Authenticate', hasPage(c, refusal) ? 'Bearer' : bothSchemes)
   return c.json(errorBody(refusal, c.get('requestId')), refusal.status)
 }
 

@@ -388,7 +388,7 @@ t.test('the page and its files are public, fixed, and let nothing foreign run', 
   ])
     t.ok(policy.split('; ').includes(rule), rule)
   t.notMatch(policy, /unsafe/)
-  t.match(Object.fromEntries(page.headers), { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' })
+  t.match(Object.fromEntries(page.headers), { 'x-content-type-options': 'nosniff', 'referrer-policy': 'same-origin' })
   const files = [...page.text.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map(([, path = '']) => path)
   t.equal(files.length, 3, 'script, style and icon')
   for (const path of files) {
