@@ -50,11 +50,14 @@ const supervisor = [
 ] as const
 
 /**
- * The roles of callers: of a user whose groups map to several, the last one here counts. An auditor reads everything and
- * changes nothing; of the other four each has all that the one before it has.
+ * The roles of callers: of a user whose groups map to several, the last one here counts. An auditor reads everything but the
+ * metrics, which are the admin's, and changes nothing; of the other four each has all that the one before it has.
  */
 const roles = {
-  auditor: { grants: permissions.filter((permission) => permission.endsWith(':read')), isForDevices: false },
+  auditor: {
+    grants: permissions.filter((one) => one.endsWith(':read') && one !== 'metrics:read'),
+    isForDevices: false,
+  },
   viewer: { grants: viewer, isForDevices: true },
   operator: { grants: operator, isForDevices: true },
   supervisor: { grants: supervisor, isForDevices: true },

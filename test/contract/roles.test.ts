@@ -21,7 +21,7 @@ const mayAsk: readonly (readonly [operation: RegExp, allowed: readonly Role[]])[
     everyone,
   ],
   [/^\w+ \/api\/device-pairings\/\{code\}/, leads],
-  [/^GET \/api\/metrics(\/day)?$/, adminsAndAuditor],
+  [/^GET \/api\/metrics(\/day)?$/, admins],
   [/^\w+ \/api\/(devices|operators)\b/, admins],
   [/^GET \/api\/whms\/evidence\/opening-lists/, leadsAndAuditor],
   [/^(POST \/api\/whms\/counts|POST .*\/counts\/\{id\}\/(recount|approve|cancel))$/, leads],

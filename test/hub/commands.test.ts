@@ -71,7 +71,7 @@ t.test('a credential that the command makes signs in at the head office', async 
   const hub = await testHub(t, postgres)
   const file = join(hub.folder, 'hub.yaml')
   const make = (...more: string[]) => runToEnd(gatehouse, ['hub', 'credential', ...more, '--config', file])
-  const { code, stdout } = await make('--username', 'dora', '--role', 'auditor')
+  const { code, stdout } = await make('--username', 'dora', '--role', 'admin')
   t.equal(code, 0)
   t.match(stdout, /X-Storage-Instance: https:\/\/hub\.example/)
   const secret = /secret \(shown once\): (\S+)/.exec(stdout)?.[1] ?? ''
@@ -85,7 +85,7 @@ t.test('a credential that the command makes signs in at the head office', async 
     const named = { 'X-Storage-Instance': 'https://hub.example', 'X-Storage-Username': 'dora' }
     return (await again.api.request('/api/metrics', { headers: { Authorization: authorization, ...named } })).status
   }
-  t.equal(await ask(`Bearer ${secret}`), 200, 'an auditor reads the metrics')
+  t.equal(await ask(`Bearer ${secret}`), 200, 'an admin reads the metrics')
   t.equal(await ask(`Basic ${Buffer.from(`dora:${secret}`).toString('base64')}`), 200)
   t.equal(await ask(`Bearer ${secret}x`), 401)
   t.match(await make('--username', 'a:b', '--role', 'viewer'), { code: 2, stderr: /no user name/ })

@@ -73,14 +73,17 @@ t.test('a viewer may not read the metrics', async (t) => {
 t.test('the metrics are for an account that reads them at every site by its second role', async (t) => {
   const olaf = { username: 'olaf', role: 'viewer', secretHash: cheapHash('olaf-secret') }
   const rita = { username: 'rita', role: 'viewer', secretHash: cheapHash('rita-secret') }
+  const anna = { username: 'anna', role: 'viewer', secretHash: cheapHash('anna-secret') }
   const hub = await headOffice(t, postgres, {
     users: [
-      { ...olaf, elsewhere: [{ role: 'auditor' }] },
-      { ...rita, elsewhere: [{ role: 'auditor', sites: ['dc-7'] }] },
+      { ...olaf, elsewhere: [{ role: 'admin' }] },
+      { ...rita, elsewhere: [{ role: 'admin', sites: ['dc-7'] }] },
+      { ...anna, elsewhere: [{ role: 'auditor' }] },
     ],
   })
   t.equal((await metricsOf(hub, 'olaf')).status, 200)
   t.equal((await metricsOf(hub, 'rita')).status, 403, 'of one site')
+  t.equal((await metricsOf(hub, 'anna')).status, 403, 'an auditor')
 })
 
 t.test('a database that comes back from pg_dump goes on with its gateways', async (t) => {
