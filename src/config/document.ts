@@ -19,7 +19,13 @@ import type { Place, Problem } from './problems.ts'
 
 /** A YAML value with the place where it was written. A scalar of undefined could not be read. */
 export type Located = Scalar | Mapping | List
-type Scalar = { readonly kind: 'scalar'; readonly place: Place; readonly value: unknown }
+type Scalar = {
+  readonly kind: 'scalar'
+  readonly place: Place
+  readonly value: unknown
+  /** The text in the file, of a number and of true and false. */
+  readonly written?: string
+}
 export type Mapping = { readonly kind: 'map'; readonly place: Place; readonly entries: ReadonlyMap<string, Entry> }
 export type List = { readonly kind: 'list'; readonly place: Place; readonly items: readonly Located[] }
 export type Entry = { readonly key: Place; readonly value: Located }
@@ -136,7 +142,8 @@ class Builder {
     if (isAlias(node)) return this.#aliased(node, place, path)
     if (isMap(node)) return { kind: 'map', place, entries: this.#entries(node, path) }
     if (isScalar(node) && losesDigits(node)) return this.#misread(node, place, path)
-    if (!isSeq(node)) return { kind: 'scalar', place, value: isScalar(node) ? node.value : null }
+    if (isScalar(node)) return { kind: 'scalar', place, ...scalarOf(node) }
+    if (!isSeq(node)) return { kind: 'scalar', place, value: null }
     const items = node.items as (Node | null)[]
     return {
       kind: 'list',
@@ -193,6 +200,11 @@ class Builder {
     this.#reported.add(spot)
     this.problems.push({ place, path: dotted(path), message })
   }
+}
+
+function scalarOf({ value, source }: YamlScalar): Pick<Scalar, 'value' | 'written'> {
+  const isText = typeof value === 'string' || value === null
+  return isText || source === undefined ? { value } : { value, written: source }
 }
 
 /** Says whether YAML reads another number than the one written: `007`, `0123`, `0o17`, `0x1F`. */

@@ -62,7 +62,22 @@ function wrongValue(value: Located | undefined, path: Path, schema: Schema): str
   if (!value) return `is required: ${expected}`
   const near = value.kind === 'scalar' ? nearestNames(String(value.value), kind?.choices ?? []) : []
   const orNull = allowsNull(wanted) ? 'null or ' : ''
-  return `expected ${orNull}${expected}${butFound(value, expected, kind?.discreet === true)}${didYouMean(near)}`
+  const found = unquoted(value, wanted) ?? butFound(value, expected, kind?.discreet === true)
+  return `expected ${orNull}${expected}${found}${didYouMean(near)}`
+}
+
+/** Kinds of text that looks like a number or like `true` when it is not in quotes. */
+const nameKinds: ReadonlySet<string | undefined> = new Set(['text', 'path', 'address or host name'])
+
+/** Says how to write a text that YAML reads as a number or as true or false; undefined for any other value. */
+function unquoted(value: Located, wanted: Schema): string | undefined {
+  if (value.kind !== 'scalar' || value.written === undefined) return undefined
+  const kind = kinds.get(bare(wanted))
+  const isText = kind ? nameKinds.has(kind.name) : (bare(wanted) as z.core.$ZodTypes)._zod.def.type === 'string'
+  if (!isText) return undefined
+  const type = typeof value.value === 'number' ? 'the number' : 'the truth value'
+  if (kind?.discreet) return `, not ${type.replace('the', 'a')}; write it in quotes`
+  return `, not ${type} ${String(value.value)}; write "${value.written}" in quotes`
 }
 
 function container(schema: Schema): string {
@@ -76,7 +91,7 @@ function butFound({ kind, ...found }: Located, expected: string, discreet: boole
   if (value === null) return ', not nothing'
   if (discreet) return typeof value === 'string' ? '' : `, not a ${typeof value}`
   if (typeof value === 'string') return `, not ${JSON.stringify(scrubText(shortened(value)))}`
-  return `, not ${String(value)}${/text|name|path/.test(expected) ? ' (put it in quotes)' : ''}`
+  return `, not ${String(value)}`
 }
 
 const shortened = (text: string): string => (text.length > 60 ? `${text.slice(0, 59)}…` : text)

@@ -257,7 +257,7 @@ units: { stages: [] }
     'gatehouse.yaml:17:5: cameras[1].url: is required: an rtsp or rtsps URL of up to 2048 characters, without user name or password in it',
     'gatehouse.yaml:17:11: cameras[1].id: entry 1 of the list has the same id',
     'gatehouse.yaml:17:28: cameras[1].passwordFile: needs username beside it',
-    'gatehouse.yaml:17:47: cameras[1].name: expected null or text of 1 to 200 characters, without control characters or spaces at its ends, not 7 (put it in quotes)',
+    'gatehouse.yaml:17:47: cameras[1].name: expected null or text of 1 to 200 characters, without control characters or spaces at its ends, not the number 7; write "7" in quotes',
     'gatehouse.yaml:19:22: rateLimit.requestsPerMinute: expected a whole number from 1 to 1000000, not 0',
     'gatehouse.yaml:20:12: rateLimit.roles.opertor: expected one of auditor, viewer, operator, supervisor, admin; did you mean operator?',
     'conf.d/storage.yaml:3:11: storage.upload.passwordFile: is required: the path of a file',

@@ -167,3 +167,43 @@ t.test('one misspelt key anywhere is refused where it stands, and the right name
     { numRuns: 300 },
   )
 })
+
+/** The way to every text, also in lists. */
+function waysToTexts(value: unknown, way: (string | number)[] = []): (string | number)[][] {
+  if (typeof value === 'string') return [way]
+  if (typeof value !== 'object' || value === null) return []
+  const entries: [string | number, unknown][] = Array.isArray(value) ? [...value.entries()] : Object.entries(value)
+  return entries.flatMap(([key, inner]) => waysToTexts(inner, [...way, key]))
+}
+
+t.test(
+  'a text without quotes that YAML reads as a number or as true is refused where it stands, at every key',
+  async (t) => {
+    const file = join(t.testdir({}), 'gatehouse.yaml')
+    const ways = waysToTexts(complete)
+    t.ok(ways.length > 50, `${ways.length} texts`)
+    for (const way of ways) {
+      for (const written of ['0815', '0x1f', '1e3', '1234', '.5', 'true']) {
+        const config = structuredClone(complete)
+        const parent = way.slice(0, -1).reduce((inner, key) => inner[key] as Values, config)
+        parent[way.at(-1) ?? ''] = 'HERE'
+        const lines = stringify(config).replace('HERE', written).split('\n')
+        writeFileSync(file, lines.join('\n'))
+        const { problems } = checkConfig(file, { env: {} })
+        const isFound = problems.some(({ place: { line, column } }) => {
+          return (lines[line - 1] ?? '').slice(column - 1).startsWith(written)
+        })
+        if (!isFound)
+          t.fail(`${way.join('.')}: ${written}`, { found: problems.map(({ place, message }) => ({ place, message })) })
+      }
+    }
+    const named = (text: string) => {
+      writeFileSync(file, `site: { id: ${text} }\n`)
+      return checkConfig(file, { env: {} }).problems.map(({ message }) => message.replace(/^.*, not /, ''))
+    }
+    t.strictSame(named('1e3'), ['the number 1000; write "1e3" in quotes'])
+    t.strictSame(named('1234'), ['the number 1234; write "1234" in quotes'])
+    t.strictSame(named('true'), ['the truth value true; write "true" in quotes'])
+    t.strictSame(named('no'), [], 'which YAML 1.2 reads as the text')
+  },
+)
