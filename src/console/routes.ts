@@ -10,7 +10,16 @@ import {
   takeSessionCookie,
 } from '../auth/index.ts'
 import { AppError } from '../errors/index.ts'
-import { type Api, type AppEnv, type Caller, operation, originOf, sendFile, sendResource } from '../http/index.ts'
+import {
+  type Api,
+  type AppEnv,
+  type Caller,
+  hashPath,
+  operation,
+  originOf,
+  sendFile,
+  sendResource,
+} from '../http/index.ts'
 import type { Layouts } from './layouts.ts'
 import type { DetectionModels } from './object-detection.ts'
 import { isFloorPage } from './page/floor-pages.ts'
@@ -88,7 +97,7 @@ const givingModel = operation({
   tag,
   summary: 'The model of the object detection, an ONNX file',
   description: 'Supports Range and If-None-Match. 404 when the box has another model by now.',
-  input: { params: z.object({ sha256: z.string() }) },
+  input: { params: z.object(hashPath) },
   success: {
     200: {
       description: 'The bytes',

@@ -52,7 +52,7 @@ export type ReferencesOptions = {
 }
 
 const textForm = /^([a-z_]+):(.+)$/s
-const hashForm = /^[0-9a-f]{64}$/
+const hashForm = /^[0-9a-fA-F]{64}$/
 
 /** Finds what an incident refers to. */
 export class References {
@@ -158,7 +158,7 @@ export class References {
   }
 
   #photo(tx: ReadTx, id: string, caller: Caller): Resolved | undefined {
-    const sha256 = this.#needs.photos.hashOf(id) ?? id
+    const sha256 = this.#needs.photos.hashOf(id) ?? id.toLowerCase()
     if (!hashForm.test(sha256) || !this.#needs.photos.isHeldFor(tx, sha256, caller)) return undefined
     return { type: 'photo', id: sha256, warehouseId: undefined, media: [sha256] }
   }

@@ -159,9 +159,10 @@ export function jsonBodies(
   }
 }
 
-/** application/json or a type that ends in +json, whatever parameters stand behind it. */
+/** application/json or a type that ends in +json, whatever parameters stand behind it. Without a type it is taken as JSON. */
 function insistOnJson(header: string | undefined): void {
-  const type = header?.split(';')[0]?.trim().toLowerCase() ?? ''
+  if (header === undefined) return
+  const type = header.split(';')[0]?.trim().toLowerCase() ?? ''
   if (type === 'application/json' || /^application\/[\w!#$&^.+-]+\+json$/.test(type)) return
   throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'Send application/json', {
     details: `content-type: ${type || 'absent'}`,

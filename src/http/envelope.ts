@@ -68,12 +68,17 @@ export function resource<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.object({ success: z.literal(true), ...shape })
 }
 
-/** Returns the complaints of zod as one message for each field. */
+/**
+ * Returns the complaints of zod as one message for each field: the first, because a text that is too long is often wrong in other
+ * ways too.
+ */
 function refusedFields(issues: readonly z.core.$ZodIssue[], input: unknown): FieldProblem[] {
-  return issues.map((issue) => ({
-    path: issue.path.map(String).join('.') || '(body)',
-    message: describe(issue, input),
-  }))
+  const fields = new Map<string, string>()
+  for (const issue of issues) {
+    const path = issue.path.map(String).join('.') || '(body)'
+    if (!fields.has(path)) fields.set(path, describe(issue, input))
+  }
+  return [...fields].map(([path, message]) => ({ path, message }))
 }
 
 function describe(issue: z.core.$ZodIssue, input: unknown): string {

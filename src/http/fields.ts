@@ -137,8 +137,13 @@ export const optionalTime = () => optional(time()).openapi({ type: ['string', 'n
 /** A time that goes out: UTC with milliseconds and Z. */
 export const timeOut = () => z.string().openapi({ format: 'date-time', example: '2026-03-02T08:00:00.000Z' })
 
-/** 64 hex digits, lower case. */
-export const sha256Hex = () => z.string().regex(/^[0-9a-f]{64}$/, 'expected 64 lower-case hex digits')
+/** A SHA-256 as 64 hex digits in either case. The value is in lower case. */
+export const sha256Hex = () => lowerCase().regex(/^[0-9a-fA-F]{64}$/, 'expected 64 hex digits')
+
+const lowerCase = () => z.string().overwrite((value) => value.toLowerCase())
+
+/** A hash in a path. Any other text names nothing, so it is not found. */
+export const hashPath = { sha256: lowerCase() }
 
 /** An http or https address without user info. */
 export function httpUrl() {

@@ -24,6 +24,7 @@ export {
   barcode,
   barcodePath,
   closedObject,
+  hashPath,
   httpUrl,
   label,
   lines,

@@ -24,7 +24,7 @@ export const parameterDescriptions: Readonly<Record<string, string>> = {
   id: 'The id of the resource, as its list and its creation answer it. One that is unknown, or that the caller may not see, is 404.',
   barcode: 'The barcode of the asset in any form that a scanner gives, percent-encoded.',
   code: 'The code as the scanner gives it, percent-encoded.',
-  sha256: 'The SHA-256 of the file, 64 lower-case hex digits.',
+  sha256: 'The SHA-256 of the file, 64 hex digits.',
   deliveryId: 'The id of the delivery, as in X-Service-Delivery.',
   cursor:
     '`nextCursor` of the previous page: continues after its last row, also when rows were added since. Default: from the beginning.',

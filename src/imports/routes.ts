@@ -1,6 +1,16 @@
 import { z } from '@hono/zod-openapi'
 import { AppError } from '../errors/index.ts'
-import { type Api, allQuery, bodyParts, listOf, operation, originOf, pageOfAll, sendFile } from '../http/index.ts'
+import {
+  type Api,
+  allQuery,
+  bodyParts,
+  hashPath,
+  listOf,
+  operation,
+  originOf,
+  pageOfAll,
+  sendFile,
+} from '../http/index.ts'
 import { OpeningList, SlotListResult, slotListQuery } from './schema.ts'
 import type { ImportResult, ImportService } from './service.ts'
 
@@ -24,7 +34,7 @@ const getList = operation({
   path: `${listsPath}/{sha256}`,
   summary: 'The file of a list of opening stock, as it was imported',
   description: 'Supports Range and If-None-Match. The file never changes.',
-  input: { params: z.object({ sha256: z.string() }) },
+  input: { params: z.object(hashPath) },
   success: {
     200: {
       description: 'The bytes',

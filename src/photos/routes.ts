@@ -3,6 +3,7 @@ import {
   type Api,
   bodyParts,
   claimOfBytes,
+  hashPath,
   identityOf,
   onceHeaders,
   operation,
@@ -38,7 +39,7 @@ const getPhoto = operation({
   summary: 'The file of an uploaded photo',
   description:
     'For its uploader and for callers who may see an event with it; a photo without an event also for supervisors. Supports Range and If-None-Match. The file never changes.',
-  input: { params: z.object({ sha256: z.string() }) },
+  input: { params: z.object(hashPath) },
   success: {
     200: {
       description: 'The bytes',

@@ -154,8 +154,9 @@ export class Photos {
 
   /** The hash that an address of this gateway's own photos names; undefined for any other address. */
   hashOf(url: string): string | undefined {
-    const hash = url.split('/').at(-1) ?? ''
-    return /^[0-9a-f]{64}$/.test(hash) && url === this.urlOf(hash) ? hash : undefined
+    const [, before = '', digits = ''] = url.match(/^(.*\/)([0-9a-fA-F]{64})$/s) ?? []
+    const hash = digits.toLowerCase()
+    return digits !== '' && before + hash === this.urlOf(hash) ? hash : undefined
   }
 
   /**

@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi'
 import {
   type Api,
   claimOfBytes,
+  hashPath,
   ifMatchHeaders,
   numericPath,
   onceHeaders,
@@ -45,7 +46,7 @@ const getImage = operation({
   tag,
   summary: 'The picture below the plan of a warehouse',
   description: '`floorPlanImage.sha256` of the warehouse names it. 404 when the plan has another picture by now.',
-  input: { params: z.object({ id: z.string(), sha256: z.string() }) },
+  input: { params: z.object({ id: z.string(), ...hashPath }) },
   success: {
     200: {
       description: 'The bytes',

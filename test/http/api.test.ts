@@ -47,7 +47,7 @@ t.test('the door: who asks is looked at before anything else, and strangers lear
     for (const path of ['/api/whms/slots', '/api/there/is/nothing', '/api/metrics']) {
       const { status, body, headers: answered } = await gateway.ask('GET', path, { headers })
       t.match({ status, body }, { status: 401, body: { success: false, error: { code } } }, `${what}: ${path}`)
-      t.match(answered.get('www-authenticate'), 'Bearer', what)
+      t.equal(answered.get('www-authenticate'), 'Bearer, Basic realm="gatehouse"', what)
     }
   }
   const withSlash = signedIn(people.vera, { 'X-Storage-Instance': 'http://127.0.0.1:8480/' })
@@ -179,13 +179,16 @@ t.test('JSON is taken under every name that it goes by, and nothing else is', as
     'application/json; charset="utf-8"',
     'application/vnd.a1+json',
     'application/vnd.acme_scan+json; v=2',
+    undefined,
   ]) {
-    t.match(await put(type), { status: 200, body: { constraints: { max_weight: 5 } } }, type)
+    t.match(await put(type), { status: 200, body: { constraints: { max_weight: 5 } } }, type ?? 'none')
   }
-  for (const type of ['text/plain', 'application/jsonp', 'application/json+x', 'image/png', ';', undefined]) {
+  for (const type of ['text/plain', 'application/jsonp', 'application/json+x', 'image/png', ';', '']) {
     const refused = { status: 415, body: { success: false, error: { code: 'UNSUPPORTED_MEDIA_TYPE' } } }
-    t.match(await put(type), refused, type ?? 'none')
+    t.match(await put(type), refused, type)
   }
+  const broken = await send(undefined, '/api/whms/slots/1', 'PUT', 'a')
+  t.match(broken, { status: 400, body: { error: { code: 'MALFORMED_JSON' } } }, 'what has no type is read as JSON')
   t.match(await send('text/plain', '/api/whms/slots/1', 'PUT', ''), { status: 200 }, 'no body has no type')
   t.match(await send(undefined, '/api/whms/zones', 'POST', ''), {
     status: 400,
@@ -426,11 +429,15 @@ t.test('health and ping answer everybody and give nothing away; metrics are for 
     status: 200,
     body: { status: 'healthy', timestamp: gateway.clock.now() && String, uptime: Number, version: '0.0.0-test' },
   })
-  for (const name of ['database', 'disk', 'clock', 'storage', 'webhooks', 'cameras']) {
-    t.match(health.body.checks[name], { status: 'healthy', responseTime: Number }, name)
+  t.strictSame(Object.keys(health.body), ['status', 'timestamp', 'uptime', 'version', 'checks'])
+  t.strictSame(Object.keys(health.body.checks), ['database', 'disk', 'clock', 'storage', 'webhooks', 'cameras'])
+  for (const [name, check] of Object.entries(health.body.checks)) {
+    t.match(check, { status: 'healthy', responseTime: Number }, name)
+    t.strictSame(Object.keys(check as object), ['status', 'responseTime'], name)
   }
+  t.ok(health.text.length < 1000, `${health.text.length} bytes`)
   t.notMatch(health.text, gateway.folder)
-  t.match((await gateway.ask('GET', '/api/ping')).body, {
+  t.strictSame((await gateway.ask('GET', '/api/ping')).body, {
     status: 'ok',
     timestamp: new Date(gateway.clock.now()).toISOString(),
   })
@@ -442,6 +449,73 @@ t.test('health and ping answer everybody and give nothing away; metrics are for 
     metrics.text,
     /^gatehouse_http_request_duration_seconds_count\{method="GET",route="\/api\/health",status="200"\} 1$/m,
   )
+})
+
+t.test('health says more to a caller, and the same as ever to a stranger with a wrong secret', async (t) => {
+  const gateway = await testGateway({ config: { rateLimit: { requestsPerMinute: 20 } } })
+  t.teardown(() => gateway.end())
+  const signedInAt = await gateway.ask('POST', '/api/session', { body: { username: 'vera', secret: 'vera-secret' } })
+  const cookie = signedInAt.headers.getSetCookie()[0]?.split(';')[0] ?? ''
+  for (const headers of [signedIn(people.vera), { Cookie: cookie }] as Record<string, string>[]) {
+    const known = await gateway.ask('GET', '/api/health', { headers })
+    t.match(known, { status: 200, body: { status: 'healthy', logKey: String, logKeyPostQuantum: String } })
+    for (const name of ['database', 'evidence', 'backup', 'hub', 'config', 'box'])
+      t.match(known.body.checks[name], { status: 'healthy', responseTime: Number }, name)
+    t.match(known.body.checks.clock, { steps: 0 })
+  }
+  const wrong = { headers: signedIn(people.vera, { Authorization: 'Bearer wrong' }) }
+  for (const options of [wrong, { headers: { Authorization: 'Bearer x' } }, { headers: { Cookie: 'gatehouse=x' } }]) {
+    const stranger = await gateway.ask('GET', '/api/health', options)
+    t.strictSame([stranger.status, Object.keys(stranger.body).length], [200, 5])
+    t.notOk('reason' in stranger.body.checks.database)
+  }
+  const statuses = []
+  for (let n = 0; n < 30; n += 1) {
+    const guess = signedIn(people.vera, { Authorization: `Bearer guess-${n}` })
+    statuses.push((await gateway.ask('GET', '/api/health', { headers: guess })).status)
+  }
+  t.ok(statuses.includes(429), 'guesses count as on every path')
+  t.equal(
+    (await gateway.ask('GET', '/api/health')).status,
+    200,
+    'a probe without a credential is answered all the same',
+  )
+  const trail = await gateway.ask('GET', '/api/governance/audit?entity=caller', { by: people.ada })
+  t.equal(trail.status, 200)
+})
+
+t.test('a hash is taken in either case, and stored in lower case', async (t) => {
+  const gateway = await testGateway()
+  t.teardown(() => gateway.end())
+  await furnish(gateway, ['A'])
+  const url = await heldPhoto(gateway)
+  const hash = url.split('/').at(-1) ?? ''
+  const upper = hash.toUpperCase()
+  t.not(upper, hash)
+  const by = people.ada
+  const event = { event_type: 'PLACED', slot_id: 1, asset_barcode: 'P-1', photo_url: url }
+  const made = await gateway.ask('POST', '/api/whms/events', {
+    by,
+    body: { ...event, photo_sha256: upper, evidence_hash: 'AB'.repeat(32) },
+  })
+  t.match(made, {
+    status: 201,
+    body: { photo_sha256: hash, photoEvidence: 'held', client_evidence_hash: 'ab'.repeat(32) },
+  })
+  const named = await gateway.ask('POST', '/api/whms/events', {
+    by,
+    body: { ...event, event_type: 'PLACED', photo_url: url.replace(hash, upper) },
+  })
+  t.match(named, { status: 201, body: { photo_sha256: hash, photoEvidence: 'held' } })
+  t.equal((await gateway.ask('GET', new URL(url).pathname.replace(hash, upper), { by })).status, 200)
+  const incident = await gateway.ask('POST', '/api/governance/incidents', {
+    by,
+    body: { severity: 'low', category: 'damage', evidenceReferences: [upper, { type: 'photo', id: upper }] },
+  })
+  t.equal(incident.status, 201)
+  t.notMatch(JSON.stringify(incident.body.evidenceReferences), /external|unresolved/)
+  const short = await gateway.ask('POST', '/api/whms/events', { by, body: { ...event, photo_sha256: 'AB' } })
+  t.strictSame(short.body.error.fields, [{ path: 'photo_sha256', message: 'expected 64 hex digits' }])
 })
 
 t.test('a disk without room for the ledger makes the gateway unhealthy, with the same body', async (t) => {
