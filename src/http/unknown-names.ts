@@ -85,7 +85,7 @@ export type Shapes = { readonly body: Schema; readonly answers: readonly Schema[
 /**
  * Finds the fields of a JSON body that its schema does not declare. A field that an answer has is never misspelt: it is what a client
  * has read before. Objects that refuse unknown keys themselves, or take any, have none. In a choice of forms the first that the
- * value fits decides. Items that are read later may misspell: their reader refuses each alone.
+ * value fits decides, else the only object. Items that are read later may misspell: their reader refuses each alone.
  */
 export function unknownFields(value: unknown, { body, answers }: Shapes): UnknownNames | undefined {
   const found = new UnknownNames()
@@ -105,14 +105,16 @@ type Visit = {
 function visit(value: unknown, at: Visit): void {
   const { schema } = at
   if (typeof value !== 'object' || value === null) return
-  if (schema instanceof z.core.$ZodObject) visitObject(value, schema, at)
-  else if (schema instanceof z.core.$ZodArray) {
+  if (schema instanceof z.core.$ZodObject) {
+    if (!Array.isArray(value)) visitObject(value, schema, at)
+  } else if (schema instanceof z.core.$ZodArray) {
     if (!Array.isArray(value)) return
     const item = { ...at, schema: schema._zod.def.element }
     for (const [i, one] of value.entries())
       if (typeof one === 'object' && one !== null) visit(one, { ...item, path: [...at.path, i] })
   } else if (schema instanceof z.core.$ZodUnion) {
-    const fitting = schema._zod.def.options.find((option) => z.core.safeParse(option, value).success)
+    const { options } = schema._zod.def
+    const fitting = options.find((option) => z.core.safeParse(option, value).success) ?? onlyObject(options)
     if (fitting) visit(value, { ...at, schema: fitting })
   } else if (schema instanceof z.core.$ZodPipe) visit(value, { ...at, schema: schema._zod.def.in })
   else {
@@ -121,6 +123,12 @@ function visit(value: unknown, at: Visit): void {
     if (later) visit(value, { ...at, schema: later.body, answers: later.answers, isLater: true })
     else if (inner) visit(value, { ...at, schema: inner })
   }
+}
+
+/** The form that a misspelt object is meant to have: the only one that is an object. */
+function onlyObject(options: readonly Schema[]): Schema | undefined {
+  const [object, ...others] = options.filter((option) => option instanceof z.core.$ZodObject)
+  return others.length === 0 ? object : undefined
 }
 
 function visitObject(value: object, schema: z.core.$ZodObject, at: Visit): void {

@@ -167,6 +167,8 @@ t.test('a body field that is nearly a known one is refused with its name, and no
   const incident = { severity: 'low', category: 'damage', evidence_references: ['slot 7'] }
   const incidents = '/api/governance/incidents'
   await refused('POST', incidents, incident, 'evidence_references', 'evidenceReferences')
+  const typed = { severity: 'low', category: 'damage', evidenceReferences: [{ typ: 'event', id: '1' }] }
+  await refused('POST', incidents, typed, 'evidenceReferences.0.typ', 'type')
   t.equal((await gateway.ask('GET', incidents, { by })).body.pagination.total, 0)
   const polygon = [
     { X: 0, x: 0, y: 0 },

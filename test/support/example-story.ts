@@ -84,6 +84,7 @@ export async function playDay(): Promise<Exchange[]> {
     await day.replayMotion()
     await day.tryList()
     await day.changeSlots()
+    await day.askAgain()
     return day.exchanges
   } finally {
     gateway.end()
@@ -192,6 +193,29 @@ class Day {
         { id: 3, version: 1, retired: true },
       ],
     })
+  }
+
+  /** At the end too: what is answered to a repeat, to a batch of all or none, and to a range. */
+  async askAgain(): Promise<void> {
+    const twice = async (path: string, body: Json) => {
+      for (let n = 0; n < 2; n += 1) await this.#post(path, body, { by: olga })
+    }
+    const placed = { event_type: 'PLACED', slot_code: 'A-01-02', asset_barcode: 'P-4720', photo_url }
+    const moved = { asset_barcode: 'P-4720', to_slot_code: 'A-01-01', photo_url, operator: 'olga' }
+    await twice('/api/whms/events', { ...placed, client_event_id: 'scanner-3/1201' })
+    await twice('/api/whms/moves', { ...moved, client_event_id: 'scanner-3/1202' })
+    await this.#post('/api/whms/events/batch', { events: [{ ...placed, asset_barcode: 'P-4721' }] }, { by: olga })
+    const { body: wrong } = await this.#gateway.ask('GET', '/api/whms/events?limit=1', { by: olga })
+    const correction = { slot_code: 'A-01-01', reason: 'The wrong slot was scanned.' }
+    const path = `/api/whms/events/${wrong.data[0].id}/correct`
+    await twice(path, { ...correction, client_event_id: 'scanner-3/1203' })
+    const unit = { reference: 'TRUCK-89', direction: 'outbound' }
+    await twice('/api/whms/transport-units', { ...unit, client_event_id: 'scanner-3/1204' })
+    const counts = '/api/whms/counts'
+    const { body: count } = await this.#post(counts, { slot_codes: ['A-01-02'] }, { by: sven })
+    await twice(`${counts}/${count.id}/scans`, { slot_code: 'A-01-02', empty: true, client_scan_id: 'scanner-3/1205' })
+    const range = { by: ada, headers: { Range: 'bytes=0-' } }
+    await this.#get('/api/governance/reports/1/file', range)
   }
 
   async moveGoods(): Promise<void> {
