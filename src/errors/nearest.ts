@@ -34,11 +34,15 @@ export class KnownNames {
   readonly names: readonly string[]
   readonly #known: ReadonlySet<string>
   readonly #folded: readonly Folded[]
+  readonly #byLength = new Map<number, readonly Folded[]>()
 
   constructor(names: readonly string[]) {
     this.names = names
     this.#known = new Set(names)
-    this.#folded = names.map(folded)
+    this.#folded = names.map((name) => {
+      const text = fold(name)
+      return { name, folded: text, letters: lettersOf(text) }
+    })
   }
 
   has(name: string): boolean {
@@ -48,38 +52,35 @@ export class KnownNames {
   /** Returns the names that `written` misspells most closely, in the order of the names; none for a known name. */
   misspeltBy(written: string): readonly string[] {
     if (written.length > longestName || this.#known.has(written)) return none
-    const sought = folded(written)
+    const text = fold(written)
+    const candidates = this.#candidates(text.length)
+    if (candidates.length === 0) return none
+    const letters = lettersOf(text)
     let nearest: string[] | undefined
     let fewest = mostSlips
-    for (const known of this.#folded) {
-      const least = leastSlips(sought, known)
+    for (const known of candidates) {
       const allowed = Math.min(fewest, Math.floor(Math.max(written.length, known.name.length) / 3))
-      if (least > allowed) continue
-      for (let slips = least; slips <= allowed; slips += 1) {
-        if (!areWithin(sought.folded, known.folded, slips)) continue
-        if (slips < fewest || !nearest) nearest = []
-        nearest.push(known.name)
-        fewest = slips
-        break
-      }
+      // A letter more or less changes at most one bit, a wrong letter two.
+      let slips = Math.ceil(bitsOf(letters ^ known.letters) / 2)
+      while (slips <= allowed && !areWithin(text, known.folded, slips)) slips += 1
+      if (slips > allowed) continue
+      if (slips < fewest || !nearest) nearest = []
+      nearest.push(known.name)
+      fewest = slips
     }
     return nearest ?? none
+  }
+
+  /** Returns the names whose length is near enough. */
+  #candidates(length: number): readonly Folded[] {
+    const made =
+      this.#byLength.get(length) ?? this.#folded.filter((known) => Math.abs(known.folded.length - length) <= mostSlips)
+    this.#byLength.set(length, made)
+    return made
   }
 }
 
 const none: readonly string[] = []
-
-function folded(name: string): Folded {
-  const text = fold(name)
-  return { name, folded: text, letters: lettersOf(text) }
-}
-
-/** Returns a number of slips that is quickly found and never too large: each adds or removes one letter, or changes two bits. */
-function leastSlips(a: Folded, b: Folded): number {
-  const longer = Math.abs(a.folded.length - b.folded.length)
-  if (longer > mostSlips) return longer
-  return Math.max(longer, Math.ceil(bitsOf(a.letters ^ b.letters) / 2))
-}
 
 /**
  * Says whether `slipsBetween` of the rests of both texts is at most `slips`. It only follows the slips that are allowed, so for
