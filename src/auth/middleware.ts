@@ -65,7 +65,7 @@ export function door(
 }
 
 /**
- * Sets `caller` where the request has a valid credential. A wrong one counts as on any other path, so nobody can guess here, and
+ * Sets `caller` where the request has a valid credential. A wrong one counts as on any other path, so no one can guess here, and
  * the request goes on without a caller. So does one whose credential cannot be verified now.
  */
 async function knownIfPossible(
