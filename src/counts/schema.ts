@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { barcode, label, lines, optional, optionalTime, rowId, text, timeOut } from '../http/index.ts'
+import { barcode, label, lines, onceFieldsFit, optional, optionalTime, rowId, text, timeOut } from '../http/index.ts'
 import { barcodeWarnings } from '../warehouse/index.ts'
 
 /** Most slots of one count: approving is one commit, which takes half a millisecond for each slot. */
@@ -81,6 +81,7 @@ export const NewCountScan = z
   .refine((scan) => (scan.barcodes ?? []).length > 0 !== (scan.empty === true), {
     path: ['barcodes'],
     message: 'expected what stands in the slot, or empty: true',
+    ...onceFieldsFit,
   })
   .openapi('NewCountScan')
 export type NewCountScan = z.output<typeof NewCountScan>

@@ -5,6 +5,7 @@ import {
   historyQuery,
   lines,
   listOf,
+  onceFieldsFit,
   optional,
   queryInteger,
   resource,
@@ -154,7 +155,7 @@ export const NewReport = z
     to: time().openapi({ description: 'exclusive', format: 'date-time' }),
     type: optional(z.enum(['compliance'])).openapi({ description: 'default: compliance' }),
   })
-  .refine(({ from, to }) => from < to, { path: ['to'], message: 'must be later than from' })
+  .refine(({ from, to }) => from < to, { path: ['to'], message: 'must be later than from', ...onceFieldsFit })
   .openapi('NewReport')
 export type NewReport = z.output<typeof NewReport>
 

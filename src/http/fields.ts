@@ -157,6 +157,9 @@ export function httpUrl() {
     .openapi({ format: 'uri' })
 }
 
+/** Of a rule about several fields: it is not asked while one of them is wrong, which would be told twice. */
+export const onceFieldsFit = { when: ({ issues }: z.core.ParsePayload) => issues.length === 0 }
+
 /** An optional field: null means the same as absent. */
 export function optional<T extends z.ZodType>(schema: T) {
   return schema.nullish().transform((value) => (value ?? undefined) as z.output<T> | undefined)

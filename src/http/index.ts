@@ -29,6 +29,7 @@ export {
   label,
   lines,
   numericPath,
+  onceFieldsFit,
   optional,
   optionalTime,
   parseTime,

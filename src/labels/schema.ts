@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { barcode, label, optional, queryInteger, resource, rowId, text, timeOut } from '../http/index.ts'
+import { barcode, label, onceFieldsFit, optional, queryInteger, resource, rowId, text, timeOut } from '../http/index.ts'
 import { assetTypes, day, gtin } from '../warehouse/index.ts'
 import { symbologies } from './symbol.ts'
 
@@ -47,6 +47,7 @@ export const PrintOrder = z
     {
       path: ['slot_id'],
       message: 'expected either a slot (slot_id or slot_code) or an asset_barcode',
+      ...onceFieldsFit,
     },
   )
   .openapi('PrintOrder')

@@ -5,11 +5,10 @@ import { inline, type Schema } from '../support/json-schema.ts'
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
-/** Each is wrong for most fields, and several are wrong in more than one way. */
+/** Each is wrong for most fields, and several are wrong in more than one way. An empty object would lack several fields. */
 const wrong: readonly Json[] = [
-  {},
   [],
-  [{}],
+  7,
   '',
   ' ',
   '\u0000',
