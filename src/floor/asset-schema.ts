@@ -1,9 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { allQuery, barcode, queryInteger, rowId, text, timeOut } from '../http/index.ts'
 import { assetShape, assetTypes, day, gtin, sscc } from '../warehouse/index.ts'
-import { whenQuery } from './schema.ts'
-
-const flag = () => z.enum(['true', 'false']).transform((value) => value === 'true')
+import { flag, whenQuery } from './schema.ts'
 
 export const assetsQuery = z.object({
   ...allQuery,

@@ -29,11 +29,13 @@ import {
   FloorSlotResource,
   FloorZone,
   FloorZoneResource,
+  inWarehouseQuery,
+  slotFilterQuery,
   UtilizationResource,
   WarehouseDetail,
   whenQuery,
 } from './schema.ts'
-import { type FloorService, pageSlots } from './service.ts'
+import { type FloorFilter, type FloorService, pageSlots } from './service.ts'
 import { ChangedSlots, SlotBatch } from './slot-batch.ts'
 
 export const slotBatchPath = '/api/whms/slots/batch'
@@ -49,7 +51,7 @@ const listSlots = operation({
   summary: 'All slots with their contents',
   description:
     'Occupancy, verification and dispute are derived from the ledger, now or at `at`. Without `limit` the whole list is streamed.',
-  input: { query: z.object({ ...allQuery, ...whenQuery }) },
+  input: { query: z.object({ ...allQuery, ...slotFilterQuery, ...whenQuery }) },
   success: { 200: { description: 'The slots', schema: listOf(FloorSlot) } },
 })
 
@@ -118,7 +120,7 @@ const listZones = operation({
   tag: 'Zones',
   summary: 'All zones with their numbers of slots and their occupancy',
   description: 'Counted from the ledger, now or at `at`.',
-  input: { query: z.object({ ...allQuery, ...whenQuery }) },
+  input: { query: z.object({ ...allQuery, ...inWarehouseQuery, ...whenQuery }) },
   success: { 200: { description: 'The zones', schema: listOf(FloorZone) } },
 })
 
@@ -178,17 +180,19 @@ const getUtilization = operation({
   success: { 200: { description: 'Utilization', schema: UtilizationResource } },
 })
 
-type SlotsQuery = Parameters<typeof whenOf>[0] & { limit?: number | undefined; offset?: number | undefined }
+type SlotsQuery = FloorFilter &
+  Parameters<typeof whenOf>[0] & { limit?: number | undefined; offset?: number | undefined }
 
 /** A short page in one piece, all slots as they are now out of what is packed already, anything else as it is read. */
-async function sendSlots(c: Context<AppEnv>, floor: FloorService, query: SlotsQuery, zoneId?: number) {
-  const { limit, offset = 0 } = query
-  const isAllOfNow = [zoneId, query.limit, query.offset, query.at, query.known_at].every((one) => one === undefined)
+async function sendSlots(c: Context<AppEnv>, floor: FloorService, query: SlotsQuery) {
+  const { limit, offset, at: _at, known_at: _knownAt, ...filter } = query
+  const isAllOfNow = Object.values(query).every((one) => one === undefined)
   const packed = isAllOfNow && takesPacked(c) ? await floor.packedSlots(c.get('caller')) : undefined
   if (packed) return sendPacked(c, packed)
-  if (limit === undefined || limit > pageSlots)
-    return sendAll(c, floor.slots(c.get('caller'), whenOf(query), zoneId), query)
-  const { rows, total } = floor.slotPage(c.get('caller'), whenOf(query), { limit, offset }, zoneId)
+  // How many slots are occupied only the ledger says, so all are looked at.
+  if (limit === undefined || limit > pageSlots || filter.occupied !== undefined)
+    return sendAll(c, floor.slots(c.get('caller'), whenOf(query), filter), query)
+  const { rows, total } = floor.slotPage(c.get('caller'), whenOf(query), { ...filter, limit, offset: offset ?? 0 })
   return sendPage(c, rows, total, query)
 }
 
@@ -217,7 +221,8 @@ export function floorRoutes(api: Api, floor: FloorService): void {
   api.openapi(changeSlots, async (c) => send(c, await floor.changeSlots(c.req.valid('json'), askOf(c)), 200))
   api.openapi(listZones, async (c) => {
     const query = c.req.valid('query')
-    return c.json(pageOfAll(await floor.zones(c.get('caller'), whenOf(query), c.req.raw.signal), query), 200)
+    const zones = await floor.zones(c.get('caller'), whenOf(query), query.warehouseId, c.req.raw.signal)
+    return c.json(pageOfAll(zones, query), 200)
   })
   api.openapi(getZone, async (c) => {
     const id = numericPath(c.req.valid('param').id)
@@ -228,7 +233,7 @@ export function floorRoutes(api: Api, floor: FloorService): void {
     const query = c.req.valid('query')
     const zoneId = numericPath(c.req.valid('param').id)
     if (zoneId === undefined) throw AppError.notFound('Zone')
-    return await sendSlots(c, floor, query, zoneId)
+    return await sendSlots(c, floor, { ...query, zoneId })
   })
   api.openapi(getWarehouse, async (c) => {
     const id = numericPath(c.req.valid('param').id)

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { resource, rowId, time, timeOut } from '../http/index.ts'
+import { label, queryInteger, resource, rowId, time, timeOut } from '../http/index.ts'
 import { slotStateShape } from '../ledger/index.ts'
 import { slotShape, warehouseShape, zoneShape, zoneTypes } from '../warehouse/index.ts'
 
@@ -9,6 +9,30 @@ export const whenQuery = {
   known_at: time()
     .optional()
     .openapi({ description: 'only what the gateway had received by this time', format: 'date-time' }),
+}
+
+export const flag = () => z.enum(['true', 'false']).transform((value) => value === 'true')
+
+export const inWarehouseQuery = {
+  warehouseId: queryInteger({ min: 1 })
+    .optional()
+    .openapi({ description: 'Only of the warehouse with this id.', example: 1 }),
+}
+
+export const slotFilterQuery = {
+  ...inWarehouseQuery,
+  zone: label(200).optional().openapi({
+    description: 'Only slots that show this `zone`: the name of a zone or another label, in any case.',
+    example: 'A',
+  }),
+  occupied: flag()
+    .optional()
+    .openapi({
+      type: 'string',
+      enum: ['true', 'false'],
+      description: '`true`: only slots with something in them. `false`: only empty ones. With `at`: at that time.',
+      example: 'true',
+    }),
 }
 
 export const byQuery = {
@@ -35,7 +59,15 @@ const utilizationShape = {
   occupiedSlots: z.int(),
   utilizationPercent: z.number(),
   pendingVerifications: z.int().openapi({ description: 'occupied and not verified, including disputed ones' }),
-  byZone: z.array(z.object({ zone: z.string(), occupied: z.int(), total: z.int() })),
+  byZone: z.array(
+    z.object({
+      zone: z.string(),
+      warehouseId: rowId(),
+      zoneId: rowId().nullable().openapi({ description: 'null: slots whose `zone` is no name of a zone' }),
+      occupied: z.int(),
+      total: z.int(),
+    }),
+  ),
 }
 const Utilization = z.object(utilizationShape).openapi('Utilization')
 export type Utilization = z.infer<typeof Utilization>

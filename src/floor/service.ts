@@ -16,11 +16,16 @@ import {
   type When,
 } from '../ledger/index.ts'
 import { isoTime } from '../platform/index.ts'
-import type { AssetService, NewSlot, Slot, SlotChange, WarehouseService, Zone } from '../warehouse/index.ts'
+import type { AssetService, NewSlot, Slot, SlotChange, SlotFilter, WarehouseService, Zone } from '../warehouse/index.ts'
 import { PackedSlots, withStateText } from './packed-slots.ts'
 import type { FloorSlot, Utilization } from './schema.ts'
 import { attemptChange, type ChangedSlots, changeResult, changesRefusal, type SlotBatch } from './slot-batch.ts'
 import { addedUp, percent, utilizationOf, zoneUse } from './utilization.ts'
+
+export type FloorFilter = SlotFilter & {
+  /** Whether something is in the slot, at the asked time. */
+  readonly occupied?: boolean | undefined
+}
 
 /** Slots in one slice of a list: about 1.5 ms. */
 const sliceSlots = 250
@@ -47,16 +52,17 @@ export class FloorService {
   }
 
   /**
-   * Yields all slots, or a zone's, as JSON, a slice at a time, with a turn for other requests in between. Every slice shows
-   * the ledger as it was at the first one. Throws NOT_FOUND.
+   * Yields the slots of a filter as JSON, a slice at a time, with a turn for other requests in between. Every slice shows
+   * the ledger as it was at the first one. Throws NOT_FOUND when the zone of `zoneId` is missing or hidden.
    */
-  async *slots(caller: Caller, when: When, zoneId?: number): AsyncGenerator<readonly string[], void> {
+  async *slots(caller: Caller, when: When, filter: FloorFilter = {}): AsyncGenerator<readonly string[], void> {
+    const { zoneId } = filter
     const known = this.#needs.work.read((tx) => {
       if (zoneId !== undefined) this.#needs.warehouse.zone(tx, zoneId, caller)
       return settle(tx, when)
     })
     for (let afterId: number | undefined = 0; afterId !== undefined; ) {
-      const { slots, lastId } = this.#slice(caller, known, afterId, zoneId)
+      const { slots, lastId } = this.#slice(caller, known, afterId, filter)
       yield slots
       afterId = lastId
       await nextTurn()
@@ -69,21 +75,24 @@ export class FloorService {
   }
 
   /** One page of the same list as JSON, and its length: only the page's own slots are looked up in the ledger. Throws NOT_FOUND. */
-  slotPage(caller: Caller, when: When, page: { limit: number; offset: number }, zoneId?: number) {
+  slotPage(caller: Caller, when: When, page: SlotFilter & { limit: number; offset: number }) {
+    const { zoneId } = page
     return this.#needs.work.read((tx) => {
       if (zoneId !== undefined) this.#needs.warehouse.zone(tx, zoneId, caller)
-      const { slots, total } = this.#needs.warehouse.pageOfSlotTexts(tx, caller, page, zoneId)
+      const { slots, total } = this.#needs.warehouse.pageOfSlotTexts(tx, caller, page)
       const range = { zoneId, firstId: slots[0]?.id ?? 1, lastId: slots.at(-1)?.id ?? 0 }
       const states = slotStates(tx, when, range)
       return { rows: slots.map(({ id, members }) => withStateText(members, stateIn(states, id))), total }
     })
   }
 
-  #slice(caller: Caller, known: When, afterId: number, zoneId: number | undefined) {
+  #slice(caller: Caller, known: When, afterId: number, { occupied, ...filter }: FloorFilter) {
+    const { zoneId } = filter
     return this.#needs.work.read((tx) => {
-      const { slots, lastId } = this.#needs.warehouse.slotTexts(tx, caller, afterId, sliceSlots, zoneId)
+      const { slots, lastId } = this.#needs.warehouse.slotTexts(tx, caller, afterId, sliceSlots, filter)
       const states = slotStates(tx, known, { zoneId, firstId: afterId + 1, lastId: slots.at(-1)?.id ?? afterId })
-      return { slots: slots.map(({ id, members }) => withStateText(members, stateIn(states, id))), lastId }
+      const wanted = occupied === undefined ? slots : slots.filter(({ id }) => stateIn(states, id).isOccupied === occupied)
+      return { slots: wanted.map(({ id, members }) => withStateText(members, stateIn(states, id))), lastId }
     })
   }
 
@@ -152,10 +161,14 @@ export class FloorService {
     })
   }
 
-  async zones(caller: Caller, when: When, signal?: AbortSignal) {
+  /** Returns the zones of all warehouses, or of one; none of a hidden one. */
+  async zones(caller: Caller, when: When, warehouseId?: number, signal?: AbortSignal) {
     const useOf = zoneUse(await this.#uses(when, undefined, signal))
     return this.#needs.work.read((tx) =>
-      this.#needs.warehouse.zones(tx, caller).map((zone) => inUse(zone, useOf(zone.id))),
+      this.#needs.warehouse
+        .zones(tx, caller)
+        .filter((zone) => warehouseId === undefined || zone.warehouseId === warehouseId)
+        .map((zone) => inUse(zone, useOf(zone.id))),
     )
   }
 

@@ -9,15 +9,17 @@ export function percent(part: number, whole: number): number {
 
 /**
  * Returns how full the slots are. Zones without a slot are listed too; slots whose zone label matches no zone count
- * under that label, so that the zones' totals add up to `totalSlots`.
+ * under that label of their warehouse, so that the zones' totals add up to `totalSlots`.
  */
 export function utilizationOf(uses: readonly SlotUse[], zones: readonly Zone[]): Utilization {
-  const byZone = new Map(zones.map((zone) => [`id ${zone.id}`, { zone: zone.name, occupied: 0, total: 0 }]))
+  const byZone = new Map(
+    zones.map(({ id, name, warehouseId }) => [`id ${id}`, unused({ zone: name, warehouseId, zoneId: id })]),
+  )
   const sums = { totalSlots: 0, occupiedSlots: 0, pendingVerifications: 0 }
-  for (const { zoneId, label, total, occupied, pending } of uses) {
+  for (const { warehouseId, zoneId, label, total, occupied, pending } of uses) {
     if (total === 0) continue
-    const key = zoneId === null ? `label ${label}` : `id ${zoneId}`
-    const use = byZone.get(key) ?? { zone: label ?? '', occupied: 0, total: 0 }
+    const key = zoneId === null ? `label ${warehouseId} ${label}` : `id ${zoneId}`
+    const use = byZone.get(key) ?? unused({ zone: label ?? '', warehouseId, zoneId })
     byZone.set(key, use)
     use.total += total
     use.occupied += occupied
@@ -27,6 +29,9 @@ export function utilizationOf(uses: readonly SlotUse[], zones: readonly Zone[]):
   }
   return { ...sums, utilizationPercent: percent(sums.occupiedSlots, sums.totalSlots), byZone: [...byZone.values()] }
 }
+
+type ZoneName = Pick<Utilization['byZone'][number], 'zone' | 'warehouseId' | 'zoneId'>
+const unused = (zone: ZoneName): Utilization['byZone'][number] => ({ ...zone, occupied: 0, total: 0 })
 
 /** Adds up uses of the same zone or label from several slices. */
 export function addedUp(uses: readonly SlotUse[]): SlotUse[] {

@@ -39,6 +39,7 @@ export { SingleWrites } from './single-writes.ts'
 export {
   labelOf,
   type Slot,
+  type SlotFilter,
   slotIdsIn,
   slotMark,
   slotPlaces,

@@ -291,18 +291,18 @@ export class WarehouseService {
   }
 
   /** Reads one page of the slots that the caller may see, as JSON, and how many these are in all. */
-  pageOfSlotTexts(tx: ReadTx, caller: Caller, page: { limit: number; offset: number }, zoneId?: number) {
-    return slotStore.pageOfSlotTexts(tx, { ...page, zoneId, hidden: this.hiddenFrom(caller) })
+  pageOfSlotTexts(tx: ReadTx, caller: Caller, page: slotStore.SlotFilter & { limit: number; offset: number }) {
+    return slotStore.pageOfSlotTexts(tx, { ...page, hidden: this.hiddenFrom(caller) })
   }
 
   /** Reads the next `limit` slots after `afterId`. Returns those that the caller may see, and the id to continue after. */
   slots(tx: ReadTx, caller: Caller, afterId: number, limit: number, zoneId?: number) {
-    return this.#visibleOf(slotStore.listSlots(tx, afterId, limit, zoneId), caller, limit)
+    return this.#visibleOf(slotStore.listSlots(tx, afterId, limit, { zoneId }), caller, limit)
   }
 
-  /** As `slots`, for a list in JSON. */
-  slotTexts(tx: ReadTx, caller: Caller, afterId: number, limit: number, zoneId?: number) {
-    return this.#visibleOf(slotStore.listSlotTexts(tx, afterId, limit, zoneId), caller, limit)
+  /** As `slots`, for a list in JSON, with a filter. */
+  slotTexts(tx: ReadTx, caller: Caller, afterId: number, limit: number, filter?: slotStore.SlotFilter) {
+    return this.#visibleOf(slotStore.listSlotTexts(tx, afterId, limit, filter), caller, limit)
   }
 
   /**

@@ -150,34 +150,64 @@ const slotColumnsRead = { ...tables.slot, type_of_zone: maybe(text) }
 const slotById = statement({ columns: slotColumnsRead, sql: `${slotSelect} WHERE slot.id = +?` })
 const slotByCode = statement({ columns: slotColumnsRead, sql: `${slotSelect} WHERE slot.slot_id = +?` })
 const slotsLike = statement({ columns: slotColumnsRead, sql: `${slotSelect} WHERE slot.label_key = +? LIMIT 2` })
-type Kept = { readonly withoutHidden: boolean; readonly inZone: boolean }
-const everyKept: [Kept][] = [false, true].flatMap((withoutHidden) =>
-  [false, true].map((inZone): [Kept] => [{ withoutHidden, inZone }]),
-)
-const whereKept = ({ withoutHidden, inZone }: Kept) => {
-  const parts = [
-    ...(withoutHidden ? ['slot.warehouse_id NOT IN (SELECT value FROM json_each(+?))'] : []),
-    ...(inZone ? ['slot.zone_id = +?'] : []),
-  ]
-  return parts.length === 0 ? '' : ` WHERE ${parts.join(' AND ')}`
+
+/** All given conditions must hold. */
+export type SlotFilter = {
+  readonly zoneId?: number | undefined
+  readonly warehouseId?: number | undefined
+  /** The zone that the slot shows, in any case. */
+  readonly zone?: string | undefined
 }
+
+type Conditions = { readonly parts: readonly string[]; readonly values: readonly (string | number)[] }
+
+/** `zones`: the texts of `zone` that the filter means, as a list in JSON. */
+function conditionsOf({ zoneId, warehouseId }: SlotFilter, zones?: string, hidden: readonly number[] = []): Conditions {
+  const given: [string, string | number | undefined][] = [
+    ['slot.warehouse_id NOT IN (SELECT value FROM json_each(+?))', hidden.length > 0 ? JSON.stringify(hidden) : undefined],
+    ['slot.zone_id = +?', zoneId],
+    ['slot.zone IN (SELECT value FROM json_each(+?))', zones],
+    ['slot.warehouse_id = +?', warehouseId],
+  ]
+  const kept = given.filter((one): one is [string, string | number] => one[1] !== undefined)
+  return { parts: kept.map(([part]) => part), values: kept.map(([, value]) => value) }
+}
+
+const everyCondition = conditionsOf({ zoneId: 1, warehouseId: 1 }, '[]', [1]).parts
+const conditionSamples = [[[]], ...everyCondition.map((part) => [[part]]), [everyCondition]] as [readonly string[]][]
+const where = (parts: readonly string[]) => (parts.length === 0 ? '' : ` WHERE ${parts.join(' AND ')}`)
 const slotPage = statements({
   columns: slotColumnsRead,
-  sql: (kept: Kept) =>
-    `${slotSelect} WHERE slot.id IN (SELECT id FROM slot${whereKept(kept)} ORDER BY slot.id LIMIT ? OFFSET ?) ORDER BY slot.id`,
-  samples: everyKept,
+  sql: (parts: readonly string[]) =>
+    `${slotSelect} WHERE slot.id IN (SELECT id FROM slot${where(parts)} ORDER BY slot.id LIMIT ? OFFSET ?) ORDER BY slot.id`,
+  samples: conditionSamples,
 })
 const countedSlots = statements({
   columns: { n: integer },
-  sql: (kept: Kept) => `SELECT count(*) AS n FROM slot${whereKept(kept)}`,
-  samples: everyKept,
+  sql: (parts: readonly string[]) => `SELECT count(*) AS n FROM slot${where(parts)}`,
+  samples: conditionSamples,
 })
 const slotsBehind = statements({
   columns: slotColumnsRead,
-  sql: (isInZone: boolean) =>
-    `${slotSelect} WHERE slot.id > +?${isInZone ? ' AND slot.zone_id = +?' : ''} ORDER BY slot.id LIMIT ?`,
-  samples: [[false], [true]],
+  sql: (parts: readonly string[]) => `${slotSelect}${where(['slot.id > +?', ...parts])} ORDER BY slot.id LIMIT ?`,
+  samples: conditionSamples,
 })
+/** One seek for each text; DISTINCT would walk the index of all slots. */
+const shownZones = statement({
+  columns: { zone: text },
+  sql: `WITH RECURSIVE shown (zone) AS (
+      SELECT min(zone) FROM slot UNION ALL
+      SELECT (SELECT min(zone) FROM slot WHERE slot.zone > shown.zone) FROM shown WHERE shown.zone IS NOT NULL)
+    SELECT zone FROM shown WHERE zone IS NOT NULL`,
+})
+
+/** Returns as JSON the texts under which slots show this zone: it is compared in any case, which SQL cannot. */
+function zoneTexts(tx: ReadTx, zone: string | undefined): string | undefined {
+  if (zone === undefined) return undefined
+  const key = matchedName(zone)
+  const shown = tx.all(shownZones).map((row) => row.zone)
+  return JSON.stringify(shown.filter((one) => matchedName(one) === key))
+}
 
 export type SlotColumns = {
   slot_id: string
@@ -257,29 +287,28 @@ export function keepLabelKeys(tx: Tx): void {
 /** One page of the slots as JSON, in the order of their ids, and how many there are in all, without those of hidden warehouses. */
 export function pageOfSlotTexts(
   tx: ReadTx,
-  { limit, offset, zoneId, hidden }: { limit: number; offset: number; zoneId?: number | undefined; hidden: number[] },
+  { limit, offset, hidden, ...filter }: SlotFilter & { limit: number; offset: number; hidden: readonly number[] },
 ): { slots: SlotText[]; total: number } {
-  const kept = { withoutHidden: hidden.length > 0, inZone: zoneId !== undefined }
-  const values = [...(kept.withoutHidden ? [JSON.stringify(hidden)] : []), ...(zoneId === undefined ? [] : [zoneId])]
-  const rows = tx.all(slotPage(kept), [...values, limit, offset])
-  return { slots: rows.map(textOf), total: tx.get(countedSlots(kept), values)?.n ?? 0 }
+  const { parts, values } = conditionsOf(filter, zoneTexts(tx, filter.zone), hidden)
+  const rows = tx.all(slotPage(parts), [...values, limit, offset])
+  return { slots: rows.map(textOf), total: tx.get(countedSlots(parts), values)?.n ?? 0 }
 }
 
 /** Slots in the order of their ids, `limit` of them behind `afterId`. */
-export function listSlots(tx: ReadTx, afterId: number, limit: number, zoneId?: number): Slot[] {
-  return rowsBehind(tx, afterId, limit, zoneId).map(slotOf)
+export function listSlots(tx: ReadTx, afterId: number, limit: number, filter: SlotFilter): Slot[] {
+  return rowsBehind(tx, afterId, limit, filter).map(slotOf)
 }
 
 /** The same slots as JSON. */
-export function listSlotTexts(tx: ReadTx, afterId: number, limit: number, zoneId?: number): SlotText[] {
-  return rowsBehind(tx, afterId, limit, zoneId).map(textOf)
+export function listSlotTexts(tx: ReadTx, afterId: number, limit: number, filter: SlotFilter = {}): SlotText[] {
+  return rowsBehind(tx, afterId, limit, filter).map(textOf)
 }
 
 const textOf = (row: SlotRow): SlotText => ({ id: row.id, warehouseId: row.warehouse_id, members: membersOf(row) })
 
-function rowsBehind(tx: ReadTx, afterId: number, limit: number, zoneId: number | undefined) {
-  const isInZone = zoneId !== undefined
-  return tx.all(slotsBehind(isInZone), [afterId, ...(isInZone ? [zoneId] : []), limit])
+function rowsBehind(tx: ReadTx, afterId: number, limit: number, filter: SlotFilter) {
+  const { parts, values } = conditionsOf(filter, zoneTexts(tx, filter.zone))
+  return tx.all(slotsBehind(parts), [afterId, ...values, limit])
 }
 
 /** The label of a slot, for any caller. */

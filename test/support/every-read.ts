@@ -83,6 +83,8 @@ function valuesOf({ fromMs, toMs, events }: Span): Record<string, readonly strin
     q: ['17', 'nobody'],
     type: ['pallet', 'drum'],
     location: ['true'],
+    zone: ['Z3', 'nowhere'],
+    occupied: ['true', 'false'],
     lot: ['nobody'],
     gtin: ['00000000000000'],
     entity: ['event', 'slot', 'permission'],

@@ -14,7 +14,7 @@ import { ledgerReads } from './0013-ledger-reads.ts'
 import { leanIndexes } from './0014-lean-indexes.ts'
 import { devices } from './0015-devices.ts'
 import { release } from './0016-release.ts'
-import { uploadChecks } from './0017-upload-checks.ts'
+import { slotFilters } from './0018-slot-filters.ts'
 
 /** All migrations in order. Imported, not scanned, so that the bundle contains them. */
 export const migrations: readonly Migration[] = [
@@ -33,11 +33,11 @@ export const migrations: readonly Migration[] = [
   leanIndexes,
   devices,
   release,
-  uploadChecks,
+  slotFilters,
 ]
 
 /**
  * SHA-256 over the schema that all of them make (`hashOfSchema`): a file that has it is not compared statement by statement at
  * each start. A test says what it must be.
  */
-export const newestSchemaHash = 'c9bc9de334540ade10afad473ad2ff25a7e4edc3bbf080976cdca8edf3293039'
+export const newestSchemaHash = 'd4c17a6d096ab31c4349505b591145efb75e0ec6ecfa0dc36201eb5b15c4a037'
