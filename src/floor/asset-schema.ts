@@ -1,14 +1,14 @@
 import { z } from '@hono/zod-openapi'
 import { allQuery, barcode, queryInteger, rowId, text, timeOut } from '../http/index.ts'
-import { assetShape, assetTypes, day, gtin, sscc } from '../warehouse/index.ts'
+import { assetShape, assetTypes, day, goodsTextLimit, gtin, sscc } from '../warehouse/index.ts'
 import { flag, whenQuery } from './schema.ts'
 
 export const assetsQuery = z.object({
   ...allQuery,
   sscc: sscc().optional(),
   gtin: gtin().optional().openapi({ description: '8, 12, 13 or 14 digits' }),
-  lot: text(90).optional(),
-  serial: text(90).optional(),
+  lot: text(goodsTextLimit).optional(),
+  serial: text(goodsTextLimit).optional(),
   bestBefore: day().optional().openapi({ description: 'on this day', format: 'date' }),
   bestBeforeFrom: day().optional().openapi({ description: 'on this day or later', format: 'date' }),
   bestBeforeTo: day().optional().openapi({ description: 'on this day or earlier', format: 'date' }),

@@ -8,8 +8,7 @@ const controlCharactersButGs = /[\u0000-\u001c\u001e\u001f\u007f-\u009f]/
 
 const wellFormed = (text: string) => text.isWellFormed()
 
-/** One line of text: well-formed Unicode, no control characters, `min` to `max` UTF-16 units. */
-export function text(max: number, min = 1) {
+function line(max: number, min: number) {
   return z
     .string()
     .min(min)
@@ -17,6 +16,12 @@ export function text(max: number, min = 1) {
     .refine(wellFormed, 'must be well-formed Unicode')
     .refine((value) => !controlCharacters.test(value), 'must not contain control characters')
 }
+
+/**
+ * One line of text: well-formed Unicode, no control characters, `min` to `max` UTF-16 units. Blank text is refused as empty text
+ * is: nobody can see it in a list.
+ */
+export const text = (max: number, min = 1) => line(max, min).refine((value) => !isBlank(value), 'is blank')
 
 /**
  * Text of one or more lines, for notes, descriptions and reasons: as `text`, but line feeds are allowed; CR LF becomes a
@@ -81,10 +86,15 @@ export const barcodePath = () =>
   })
 
 /** A label or a name that is searched for: as text, but not blank and without invisible characters. */
-export const label = (max: number) => text(max).superRefine(refuseUnmatchable)
+export const label = (max: number) => line(max, 1).superRefine(refuseUnmatchable)
 
 /** Zero-width characters, direction marks, fillers, line separators: two different texts with them look the same. */
-const invisible = /[\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800\ufff9-\ufffb]/u
+const invisibleSet = String.raw`\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800\ufff9-\ufffb`
+const invisible = new RegExp(`[${invisibleSet}]`, 'u')
+const nothingVisible = new RegExp(String.raw`^[\s${invisibleSet}]+$`, 'u')
+
+/** Whether a text shows nothing. An empty one is refused by its length. */
+const isBlank = (value: string): boolean => nothingVisible.test(value)
 
 function refuseUnmatchable(value: string, context: z.RefinementCtx): void {
   const message = unmatchable(value)

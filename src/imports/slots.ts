@@ -84,7 +84,7 @@ export function slotsForm({ warehouse, warehouseId, isAsked, sheet, grid, create
   /** Through the API a zone name without a zone waits for one; in a list it is more often a typo, so it is refused. */
   function ensureZone(
     tx: Tx,
-    { zone, zoneId }: { zone?: string | undefined; zoneId?: number | undefined },
+    { zone, zoneId }: { zone?: string | undefined; zoneId?: number | null | undefined },
     inWarehouse: number,
     by: RequestOrigin,
   ): void {

@@ -55,7 +55,8 @@ const evidence = optional(z.object(evidenceFields).openapi('NewUnitEvidence'))
 export const NewTransportUnit = z
   .object({
     reference: text(128).openapi({ description: 'order, delivery note or shipment; need not be unique' }),
-    sscc: optional(sscc()),
+    // The description of the text alone would hide that null is allowed.
+    sscc: optional(sscc()).openapi({ type: ['string', 'null'] }),
     direction: Direction,
     warehouseId: optional(rowId()).openapi({ description: "default: the site's" }),
     carrier: optional(text(128)),

@@ -84,13 +84,14 @@ export class AssetService {
   amend(tx: Tx, old: store.Asset, { asset_id, ...changes }: AssetChange, by: RequestOrigin): store.Asset {
     if (asset_id !== undefined && readBarcode(asset_id).key !== readBarcode(old.asset_id).key)
       throw AppError.field('asset_id', 'cannot be changed')
-    if (!assets.change(tx, old, changes, this.#needs.clock.now())) return old
+    const changed = assets.change(tx, old, changes, this.#needs.clock.now())
+    if (changed.length === 0) return old
     this.changes.add(old.id)
     this.#needs.audit.write(tx, by, {
       action: 'asset.updated',
       entity: 'asset',
       entityId: old.id,
-      changes: namedFields(changes),
+      changes: namedFields(changes, changed),
     })
     return assets.assetOf(tx, old.asset_id)
   }

@@ -26,26 +26,29 @@ export function register(tx: Tx, asset: NewAsset, nowMs: number): store.Asset {
     })
   }
   const onLabel = goodsOf(code, yearOf(nowMs))
-  const goods = said(asset, known ? completed(known, onLabel) : onLabel, code)
+  const goods = merged(asset, known ? completed(known, onLabel) : onLabel, code, onLabel)
   const facts = { ...goods, type: asset.type, weight_kg: asset.weight_kg ?? null, dimensions: asset.dimensions ?? null }
   if (known) store.updateAsset(tx, known.id, asset.asset_id, facts, nowMs)
   else store.insertAsset(tx, asset.asset_id, code.key, facts, nowMs)
   return assetOf(tx, asset.asset_id)
 }
 
-/** Changes the given fields. Returns whether a value differs from before. Throws VALIDATION_ERROR. */
-export function change(tx: Tx, old: store.Asset, changes: AssetChange, nowMs: number): boolean {
+/** Changes the given fields; null clears one. Returns those whose value differs from before. Throws VALIDATION_ERROR. */
+export function change(tx: Tx, old: store.Asset, changes: AssetChange, nowMs: number): string[] {
+  const { type, weight_kg, dimensions } = changes
+  if (type === null && old.type !== null) throw AppError.field('type', 'a registered asset has a type')
+  const code = readBarcode(old.asset_id)
   const facts = {
-    ...said(changes, old, readBarcode(old.asset_id)),
-    type: changes.type ?? old.type,
-    weight_kg: changes.weight_kg ?? old.weight_kg,
-    dimensions: changes.dimensions ?? old.dimensions,
+    ...merged(changes, old, code, goodsOf(code, yearOf(nowMs))),
+    type: type ?? old.type,
+    weight_kg: weight_kg === undefined ? old.weight_kg : weight_kg,
+    dimensions: dimensions === undefined ? old.dimensions : dimensions,
   }
-  const isNew = Object.entries(facts).some(
-    ([name, value]) => JSON.stringify(value) !== JSON.stringify(old[name as keyof typeof facts]),
-  )
-  if (isNew) store.updateAsset(tx, old.id, old.asset_id, facts, nowMs)
-  return isNew
+  const changed = Object.entries(facts)
+    .filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(old[name as keyof typeof facts]))
+    .map(([name]) => name)
+  if (changed.length > 0) store.updateAsset(tx, old.id, old.asset_id, facts, nowMs)
+  return changed
 }
 
 /** Stores a barcode first seen in an event as a provisional asset, with what its label says. */
@@ -82,16 +85,23 @@ export function readLabels(tx: Tx, nowMs: number): boolean {
   return unread.length === readAtOnce
 }
 
-/** Merges what a person entered over what was known. Throws when the SSCC differs from the one on the label. */
-function said(asset: AssetChange, known: Goods, code: Barcode): Goods {
+/**
+ * Merges what a person entered over what was known; null goes back to the label. Throws when the SSCC differs from the one on the
+ * label.
+ */
+function merged(entered: Partial<AssetChange>, known: Goods, code: Barcode, label: Goods): Goods {
   const labelled = code.gs1?.get('00')
-  if (asset.sscc !== undefined && labelled !== undefined && asset.sscc !== labelled)
+  if (typeof entered.sscc === 'string' && labelled !== undefined && entered.sscc !== labelled)
     throw AppError.field('sscc', `the barcode says ${labelled}`)
+  const valueOf = (name: keyof Goods): string | null => {
+    const value = entered[name]
+    return value === undefined || value === known[name] ? known[name] : (value ?? label[name])
+  }
   return {
-    sscc: asset.sscc ?? known.sscc,
-    gtin: asset.gtin ?? known.gtin,
-    lot: asset.lot ?? known.lot,
-    bestBefore: asset.bestBefore ?? known.bestBefore,
-    serial: asset.serial ?? known.serial,
+    sscc: valueOf('sscc'),
+    gtin: valueOf('gtin'),
+    lot: valueOf('lot'),
+    bestBefore: valueOf('bestBefore'),
+    serial: valueOf('serial'),
   }
 }

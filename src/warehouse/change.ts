@@ -6,6 +6,6 @@ export function demandVersion(what: string, row: { version: number }, version: n
   throw new AppError('VERSION_MISMATCH', `The ${what} has version ${row.version} by now`)
 }
 
-/** Returns the given fields of a change, for the audit trail. */
-export const namedFields = (change: object): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
+/** Returns these fields of a change, for the audit trail. */
+export const namedFields = (change: object, names: readonly string[]): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(change).filter(([name]) => names.includes(name)))

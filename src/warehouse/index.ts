@@ -21,6 +21,7 @@ export {
   assetShape,
   assetTypes,
   day,
+  goodsTextLimit,
   gtin,
   NewAsset,
   NewSlot,

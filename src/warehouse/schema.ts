@@ -44,6 +44,10 @@ const isTimezone = (name: string) => {
 const timezone = () => text(64).refine(isTimezone, 'expected an IANA time zone such as Europe/Berlin')
 const color = () => z.string().regex(/^#[0-9a-fA-F]{6}$/, 'expected #rrggbb')
 
+/** A field of a change that names what cannot change. */
+const fixed = <T extends z.ZodType>(schema: T) =>
+  schema.optional().openapi({ description: 'must be the present value; it cannot change' })
+
 export const Location = z
   .object({ lat: z.number().min(-90).max(90), lng: z.number().min(-180).max(180) })
   .openapi('Location')
@@ -55,14 +59,14 @@ const imagePlace = {
   rotation: z.number().min(0).max(360).openapi({ description: 'degrees clockwise around its middle' }),
   opacity: z.number().min(0.05).max(1),
 }
-const imagePlaceChange = {
-  x: optional(imagePlace.x),
-  y: optional(imagePlace.y),
-  width: optional(imagePlace.width),
-  rotation: optional(imagePlace.rotation),
-  opacity: optional(imagePlace.opacity),
-}
 const PlanImagePlace = z.object(imagePlace)
+const PlanImagePlaceChange = closedObject({
+  x: imagePlace.x.optional(),
+  y: imagePlace.y.optional(),
+  width: imagePlace.width.optional(),
+  rotation: imagePlace.rotation.optional(),
+  opacity: imagePlace.opacity.optional(),
+})
 export const FloorPlanImage = z
   .object({
     sha256: z.string().openapi({ description: 'names the file at /api/whms/warehouses/ID/floor-plan-image/SHA256' }),
@@ -76,7 +80,7 @@ export const FloorPlanImage = z
 
 export const NewWarehouse = z
   .object({
-    name: text(200),
+    name: label(200),
     timezone: timezone(),
     location: optional(Location),
   })
@@ -105,24 +109,27 @@ export const NewZone = z
   })
   .openapi('NewZone')
 
+// In a change null clears a field that may be absent. A field that always has a value is `.optional()`, and refuses null.
+
 export const WarehouseChange = z
   .object({
-    name: optional(text(200)),
-    timezone: optional(timezone()),
-    location: optional(Location),
-    floorPlanImage: optional(closedObject(imagePlaceChange)).openapi({
-      description: 'moves, scales, turns or fades the picture of the hall',
-    }),
+    name: label(200).optional(),
+    timezone: timezone().optional(),
+    location: Location.nullish(),
+    floorPlanImage: z
+      .object({ place: PlanImagePlaceChange.optional() })
+      .nullish()
+      .openapi({ description: '`place` moves, scales, turns or fades the picture of the hall; null removes it' }),
   })
   .openapi('WarehouseChange')
 
 export const ZoneChange = z
   .object({
-    name: optional(label(200)).openapi({ description: 'its slots get the new name too' }),
-    zone_type: optional(ZoneType),
-    color: optional(color()),
-    floor_plan_polygon: optional(Outline),
-    warehouseId: optional(rowId()).openapi({ description: 'must be the present value; it cannot change' }),
+    name: label(200).optional().openapi({ description: 'its slots get the new name too' }),
+    zone_type: ZoneType.optional(),
+    color: color().nullish().openapi({ description: 'null: the default' }),
+    floor_plan_polygon: Outline.nullish(),
+    warehouseId: fixed(rowId()),
   })
   .openapi('ZoneChange')
 
@@ -160,14 +167,17 @@ export const NewSlot = z
 
 export const SlotChange = z
   .object({
-    zone: optional(label(200)),
-    floor_plan_polygon: optional(Polygon),
-    zone_type: optional(ZoneType),
-    constraints: optional(Constraints),
-    zoneId: optional(rowId()),
-    retired: optional(z.boolean()),
-    slot_id: optional(label(64)).openapi({ description: 'must be the present value; it cannot change' }),
-    warehouseId: optional(rowId()).openapi({ description: 'must be the present value; it cannot change' }),
+    zone: label(200).optional().openapi({
+      description:
+        'a zone of the same warehouse by its name, or a text that waits for one. Of `zone` and `zoneId` the one that differs counts.',
+    }),
+    floor_plan_polygon: Polygon.optional(),
+    zone_type: ZoneType.nullish().openapi({ description: 'null: the type of its zone' }),
+    constraints: Constraints.nullish(),
+    zoneId: rowId().nullish().openapi({ description: 'null: the zone that `zone` names' }),
+    retired: z.boolean().optional(),
+    slot_id: fixed(label(64)),
+    warehouseId: fixed(rowId()),
   })
   .openapi('SlotChange')
 
@@ -224,16 +234,13 @@ export const gtin = () =>
 /** A day of the calendar. */
 export const day = () => z.string().refine(isDay, 'expected a day as YYYY-MM-DD').openapi({ format: 'date' })
 
-const goodsChange = {
-  sscc: optional(sscc()).openapi({ description: 'default: from the barcode' }),
-  gtin: optional(gtin()).openapi({
-    type: ['string', 'null'],
-    pattern: '^([0-9]{8}|[0-9]{12,14})$',
-    description: 'default: from the barcode; answered with 14 digits',
-  }),
-  lot: optional(text(90)).openapi({ description: 'default: from the barcode' }),
-  bestBefore: optional(day()).openapi({ description: 'default: from the barcode', format: 'date' }),
-  serial: optional(text(90)).openapi({ description: 'default: from the barcode' }),
+/** Lots and serial numbers: as long as the barcode that may say them. */
+export const goodsTextLimit = 256
+const fromBarcode = { description: 'null and default: from the barcode' }
+const gtinForm = {
+  type: ['string', 'null'] as ['string', 'null'],
+  pattern: '^([0-9]{8}|[0-9]{12,14})$',
+  description: 'null and default: from the barcode; answered with 14 digits',
 }
 
 export const NewAsset = z
@@ -242,17 +249,27 @@ export const NewAsset = z
     type: AssetType,
     weight_kg: optional(z.number().min(0).max(100_000)),
     dimensions: optional(Dimensions),
-    ...goodsChange,
+    sscc: optional(sscc()).openapi(fromBarcode),
+    gtin: optional(gtin()).openapi(gtinForm),
+    lot: optional(text(goodsTextLimit)).openapi(fromBarcode),
+    bestBefore: optional(day()).openapi({ ...fromBarcode, format: 'date' }),
+    serial: optional(text(goodsTextLimit)).openapi(fromBarcode),
   })
   .openapi('NewAsset')
 
 export const AssetChange = z
   .object({
-    type: optional(AssetType),
-    weight_kg: optional(z.number().min(0).max(100_000)),
-    dimensions: optional(Dimensions),
-    ...goodsChange,
-    asset_id: optional(barcode()).openapi({ description: 'must be a form of the present barcode; it cannot change' }),
+    type: AssetType.nullish().openapi({ description: 'null: only of a provisional asset' }),
+    weight_kg: z.number().min(0).max(100_000).nullish(),
+    dimensions: Dimensions.nullish(),
+    sscc: sscc().nullish().openapi(fromBarcode),
+    gtin: gtin().nullish().openapi(gtinForm),
+    lot: text(goodsTextLimit).nullish().openapi(fromBarcode),
+    bestBefore: day()
+      .nullish()
+      .openapi({ ...fromBarcode, format: 'date' }),
+    serial: text(goodsTextLimit).nullish().openapi(fromBarcode),
+    asset_id: barcode().optional().openapi({ description: 'must be a form of the present barcode; it cannot change' }),
   })
   .openapi('AssetChange')
 

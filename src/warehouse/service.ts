@@ -13,8 +13,6 @@ import { readSlotCode } from './slot-code.ts'
 import * as slotStore from './slot-store.ts'
 import * as store from './store.ts'
 
-const defaultColor = '#808080'
-
 const under =
   (path: string) =>
   ({ id }: { id: number }) =>
@@ -26,6 +24,16 @@ function refuseTaken(tx: ReadTx, warehouseId: number, name: string, ownId?: numb
   throw new AppError('ALREADY_EXISTS', `The warehouse has a zone ${name} already`, {
     details: `name: ${name} is taken`,
   })
+}
+
+/** Field of a slot by the column that holds it. */
+const fieldOfColumn: Readonly<Record<string, string>> = { zone_id: 'zoneId', retired_at_ms: 'retired' }
+
+/** Returns the fields of a slot that a change has given another value, for the audit trail. */
+function auditOf(change: SlotChange, { floor_plan_polygon, ...columns }: slotStore.SlotChanges) {
+  const names = Object.keys(columns).map((column) => fieldOfColumn[column] ?? column)
+  const moved = { zone: columns.zone, zoneId: columns.zone_id }
+  return { ...namedFields({ ...change, ...moved }, names), ...(floor_plan_polygon !== undefined && { polygon: 'changed' }) }
 }
 
 type WarehouseServiceNeeds = {
@@ -126,7 +134,7 @@ export class WarehouseService {
     return this.#needs.writes.change(claim, (tx) => {
       const old = this.warehouse(tx, id, by.caller)
       demandVersion('warehouse', old, version)
-      if (change.floorPlanImage && !old.floorPlanImage)
+      if (change.floorPlanImage?.place && !old.floorPlanImage)
         throw AppError.field('floorPlanImage', 'this warehouse has no picture of its hall: store one first')
       const changed = store.changeWarehouse(tx, old, change, this.#needs.clock.now())
       if (changed.length === 0) return old
@@ -135,7 +143,7 @@ export class WarehouseService {
         action: 'warehouse.updated',
         entity: 'warehouse',
         entityId: old.id,
-        changes: namedFields(change),
+        changes: namedFields(change, changed),
       })
       this.#planChanged(old.id)
       return this.warehouse(tx, old.id, by.caller)
@@ -150,7 +158,7 @@ export class WarehouseService {
   addZone(tx: Tx, zone: NewZone, by: RequestOrigin): store.Zone {
     this.#referTo(tx, zone.warehouseId, by.caller)
     refuseTaken(tx, zone.warehouseId, zone.name)
-    const id = store.insertZone(tx, { ...zone, color: zone.color ?? defaultColor }, this.#needs.clock.now())
+    const id = store.insertZone(tx, zone, this.#needs.clock.now())
     const made = this.zone(tx, id, by.caller)
     const adopted = slotStore.adoptSlots(tx, made, this.#needs.clock.now())
     this.#needs.audit.write(tx, by, {
@@ -170,7 +178,8 @@ export class WarehouseService {
       demandVersion('zone', old, version)
       if (change.warehouseId !== undefined && change.warehouseId !== old.warehouseId)
         throw AppError.field('warehouseId', 'cannot be changed')
-      if (change.name !== undefined) refuseTaken(tx, old.warehouseId, change.name, old.id)
+      if (change.name !== undefined && change.name !== old.name)
+        refuseTaken(tx, old.warehouseId, change.name, old.id)
       const nowMs = this.#needs.clock.now()
       const changed = store.changeZone(tx, old, change, nowMs)
       if (changed.length === 0) return old
@@ -182,9 +191,10 @@ export class WarehouseService {
           }
         : {}
       if (changed.includes('name')) this.changes.addAll()
-      const { floor_plan_polygon: outline, ...others } = change
-      const drawn = outline && (outline.length === 0 ? 'removed' : 'changed')
-      const changes = { ...namedFields({ ...others, polygon: drawn }), ...slots }
+      const polygon = zone.floor_plan_polygon === null ? 'removed' : 'changed'
+      const drawn = changed.includes('floor_plan_polygon') ? { polygon } : {}
+      const fields = changed.filter((name) => name !== 'floor_plan_polygon')
+      const changes = { ...namedFields(change, fields), ...drawn, ...slots }
       this.#needs.audit.write(tx, by, { action: 'zone.updated', entity: 'zone', entityId: zone.id, changes })
       this.#planChanged(zone.warehouseId)
       return zone
@@ -243,9 +253,8 @@ export class WarehouseService {
     if (Object.keys(columns).length === 0) return old
     slotStore.updateSlot(tx, id, columns, this.#needs.clock.now())
     this.changes.add(id)
-    const { slot_id: _, floor_plan_polygon: polygon, ...changes } = change
-    const said = namedFields({ ...changes, polygon: polygon && 'changed' })
-    this.#needs.audit.write(tx, by, { action: 'slot.updated', entity: 'slot', entityId: id, changes: said })
+    const changes = auditOf(change, columns)
+    this.#needs.audit.write(tx, by, { action: 'slot.updated', entity: 'slot', entityId: id, changes })
     this.#planChanged(old.warehouseId)
     return this.slot(tx, id, by.caller)
   }
@@ -349,14 +358,18 @@ export class WarehouseService {
     })
   }
 
-  /** zoneId wins; else the zone of that warehouse with the label's name; else none yet. */
+  /** zoneId wins; else the zone with the label's name in the warehouse, if one is named; else none yet. */
   #zoneOfSlot(
     tx: ReadTx,
     slot: Pick<NewSlot, 'zone' | 'zoneId' | 'warehouseId'>,
     caller: Caller,
   ): store.Zone | undefined {
     if (slot.zoneId === undefined) {
-      return store.findZoneByName(tx, slot.warehouseId ?? this.#needs.warehouseId(), slot.zone)
+      if (slot.warehouseId !== undefined) return store.findZoneByName(tx, slot.warehouseId, slot.zone)
+      // A name that is in one warehouse alone says which one is meant. A hidden one neither counts nor is used.
+      const [only, ...others] = store.zonesNamed(tx, slot.zone).filter((z) => this.isVisible(caller, z.warehouseId))
+      if (only && others.length === 0) return only
+      return store.findZoneByName(tx, this.#needs.warehouseId(), slot.zone)
     }
     const zone = store.findZone(tx, slot.zoneId)
     const elsewhere = zone && slot.warehouseId !== undefined && slot.warehouseId !== zone.warehouseId
@@ -370,25 +383,38 @@ export class WarehouseService {
     return zone
   }
 
+  /** The zone that a change puts a slot in. Of `zone` and `zoneId` the one that differs from the slot's counts. */
+  #movedSlot(
+    tx: ReadTx,
+    old: slotStore.Slot,
+    { zone, zoneId }: Pick<SlotChange, 'zone' | 'zoneId'>,
+    caller: Caller,
+  ): { zone: string; zone_id: number | null } | undefined {
+    const name = zone === old.zone ? undefined : zone
+    const id = zoneId === old.zoneId ? undefined : zoneId
+    if (name === undefined && id === undefined) return undefined
+    const { warehouseId } = old
+    const found = this.#zoneOfSlot(tx, { zone: name ?? old.zone, zoneId: id ?? undefined, warehouseId }, caller)
+    if (!found || id === undefined || id === null) return { zone: name ?? old.zone, zone_id: found?.id ?? null }
+    if (name !== undefined && matchedName(name) !== matchedName(found.name)) {
+      throw AppError.field('zone', `zone says ${name}, but zoneId ${id} is the zone ${found.name}. Send one of them.`)
+    }
+    return { zone: name ?? found.name, zone_id: id }
+  }
+
   #slotChanges(
     tx: ReadTx,
     old: slotStore.Slot,
     change: SlotChange,
     caller: Caller,
   ): Parameters<typeof slotStore.updateSlot>[2] {
-    const moved = change.zone !== undefined || change.zoneId !== undefined
-    const zone = moved
-      ? this.#zoneOfSlot(
-          tx,
-          { zone: change.zone ?? old.zone, zoneId: change.zoneId, warehouseId: old.warehouseId },
-          caller,
-        )
-      : undefined
+    const { zone_type, constraints } = change
     return {
-      ...(moved && { zone: change.zone ?? zone?.name ?? old.zone, zone_id: zone?.id ?? null }),
-      ...(change.zone_type && { zone_type: change.zone_type }),
+      ...this.#movedSlot(tx, old, change, caller),
+      // The type of the zone that comes back from an answer pins nothing.
+      ...(zone_type !== undefined && zone_type !== old.zone_type && { zone_type }),
       ...(change.floor_plan_polygon && { floor_plan_polygon: JSON.stringify(change.floor_plan_polygon) }),
-      ...(change.constraints && { constraints: JSON.stringify(change.constraints) }),
+      ...(constraints !== undefined && { constraints: constraints && JSON.stringify(constraints) }),
       ...(change.retired !== undefined &&
         change.retired !== (old.retiredAt !== null) && {
           retired_at_ms: change.retired ? this.#needs.clock.now() : null,

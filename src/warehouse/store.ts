@@ -1,7 +1,7 @@
 import { built, change, integer, pick, type ReadTx, type RowOf, type Tx } from '../database/index.ts'
 import { isoTime } from '../platform/index.ts'
 import { matchedName } from './matched-text.ts'
-import { findPlanImage, keepPlanImage } from './plan-image-store.ts'
+import { dropPlanImage, findPlanImage, keepPlanImage } from './plan-image-store.ts'
 import type { Point } from './polygon.ts'
 import type { NewWarehouse, NewZone, WarehouseChange, ZoneChange, ZoneType } from './schema.ts'
 import { sql, tables } from './tables.ts'
@@ -69,6 +69,9 @@ const zoneById = built(byId, ({ id }) => sql.selectFrom('zone').selectAll().wher
 const zoneByName = built(pick(tables.zone, 'warehouse_id', 'name_key'), ({ warehouse_id, name_key }) =>
   sql.selectFrom('zone').selectAll().where('warehouse_id', '=', warehouse_id).where('name_key', '=', name_key),
 )
+const zonesByName = built(pick(tables.zone, 'name_key'), ({ name_key }) =>
+  sql.selectFrom('zone').selectAll().where('name_key', '=', name_key),
+)
 const allZones = built({}, () => sql.selectFrom('zone').selectAll().orderBy('id'))
 const newNameKey = built(pick(tables.zone, 'id', 'name_key'), ({ id, name_key }) =>
   sql.updateTable('zone').set({ name_key }).where('id', '=', id),
@@ -97,27 +100,42 @@ export function warehouseIds(tx: ReadTx): number[] {
   return tx.all(allWarehouseIds).map(({ id }) => id)
 }
 
-type WarehouseColumns = { name?: string; timezone?: string; lat?: number; lng?: number }
+type WarehouseColumns = { name?: string; timezone?: string; lat?: number | null; lng?: number | null }
 
-/** @returns the columns that the change gives another value */
+/** @returns the fields that the change gives another value */
 export function changeWarehouse(tx: Tx, old: Warehouse, change: WarehouseChange, nowMs: number): string[] {
   const { name, timezone, location } = change
+  const isElsewhere = location !== undefined && !isSamePoint(location, old.location)
   const columns: WarehouseColumns = {
     ...(name !== undefined && name !== old.name && { name }),
     ...(timezone !== undefined && timezone !== old.timezone && { timezone }),
-    ...(location && (location.lat !== old.location?.lat || location.lng !== old.location.lng) && location),
+    ...(isElsewhere && (location ?? { lat: null, lng: null })),
   }
-  const isMoved = movePlanImage(tx, old, change.floorPlanImage)
+  const isMoved = changePlanImage(tx, old, change.floorPlanImage)
   const changed = changeRow(tx, 'warehouse', old.id, columns, nowMs)
-  if (!isMoved) return changed
-  if (changed.length === 0) bumpWarehouse(tx, old.id, nowMs)
-  return [...changed, 'floorPlanImage']
+  if (isMoved && changed.length === 0) bumpWarehouse(tx, old.id, nowMs)
+  return [
+    ...changed.filter((column) => column !== 'lat' && column !== 'lng'),
+    ...(isElsewhere ? ['location'] : []),
+    ...(isMoved ? ['floorPlanImage'] : []),
+  ]
 }
 
-/** Gives the picture of a warehouse another place. Returns whether that changes anything. */
-function movePlanImage(tx: Tx, { id, floorPlanImage }: Warehouse, change: WarehouseChange['floorPlanImage']): boolean {
-  if (!change || !floorPlanImage) return false
-  const place = { ...floorPlanImage.place, ...withoutAbsent(change) }
+type LatLng = NonNullable<Warehouse['location']>
+const isSamePoint = (a: LatLng | null, b: LatLng | null): boolean => a?.lat === b?.lat && a?.lng === b?.lng
+
+/** Gives the picture of a warehouse another place, or removes it. Returns whether that changes anything. */
+function changePlanImage(
+  tx: Tx,
+  { id, floorPlanImage }: Warehouse,
+  change: WarehouseChange['floorPlanImage'],
+): boolean {
+  if (change === undefined || !floorPlanImage) return false
+  if (change === null) {
+    dropPlanImage(tx, id)
+    return true
+  }
+  const place = { ...floorPlanImage.place, ...withoutAbsent(change.place ?? {}) }
   if (JSON.stringify(place) === JSON.stringify(floorPlanImage.place)) return false
   keepPlanImage(tx, id, { ...floorPlanImage, place })
   return true
@@ -133,17 +151,20 @@ export function bumpWarehouse(tx: Tx, id: number, nowMs: number): void {
   tx.run(newVersion, [nowMs, id])
 }
 
-/** @returns the columns that the change gives another value */
+const defaultColor = '#808080'
+
+/** @returns the fields that the change gives another value */
 export function changeZone(tx: Tx, old: Zone, change: ZoneChange, nowMs: number): string[] {
-  const { name, zone_type, color, floor_plan_polygon: outline } = change
-  const drawn = outline && outlineText(outline)
+  const { name, zone_type, floor_plan_polygon: outline } = change
+  const color = change.color === null ? defaultColor : change.color
+  const drawn = outline === undefined ? undefined : outlineText(outline ?? [])
   const columns = {
     ...(name !== undefined && name !== old.name && { name, name_key: matchedName(name) }),
     ...(zone_type !== undefined && zone_type !== old.zone_type && { zone_type }),
     ...(color !== undefined && color !== old.color && { color }),
     ...(drawn !== undefined && drawn !== outlineText(old.floor_plan_polygon ?? []) && { floor_plan_polygon: drawn }),
   }
-  return changeRow(tx, 'zone', old.id, columns, nowMs)
+  return changeRow(tx, 'zone', old.id, columns, nowMs).filter((column) => column !== 'name_key')
 }
 
 function changeRow(tx: Tx, table: 'warehouse' | 'zone', id: number, columns: object, nowMs: number): string[] {
@@ -162,13 +183,13 @@ function changeRow(tx: Tx, table: 'warehouse' | 'zone', id: number, columns: obj
 /** As it is stored; null: there is none. */
 const outlineText = (points: readonly Point[]): string | null => (points.length === 0 ? null : JSON.stringify(points))
 
-export function insertZone(tx: Tx, zone: NewZone & { color: string }, nowMs: number): number {
+export function insertZone(tx: Tx, zone: NewZone, nowMs: number): number {
   const row = {
     warehouse_id: zone.warehouseId,
     name: zone.name,
     name_key: matchedName(zone.name),
     zone_type: zone.zone_type,
-    color: zone.color,
+    color: zone.color ?? defaultColor,
     floor_plan_polygon: outlineText(zone.floor_plan_polygon ?? []),
     ...stamp(nowMs),
   }
@@ -183,6 +204,11 @@ export function findZone(tx: ReadTx, id: number): Zone | undefined {
 export function findZoneByName(tx: ReadTx, warehouseId: number, name: string): Zone | undefined {
   const row = tx.get(zoneByName, { warehouse_id: warehouseId, name_key: matchedName(name) })
   return row && zoneOf(row)
+}
+
+/** The zones of all warehouses with this name, in any case. */
+export function zonesNamed(tx: ReadTx, name: string): Zone[] {
+  return tx.all(zonesByName, { name_key: matchedName(name) }).map(zoneOf)
 }
 
 export function listZones(tx: ReadTx): Zone[] {

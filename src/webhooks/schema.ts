@@ -38,7 +38,15 @@ export const WebhookIn = z
   .openapi('WebhookIn')
 
 export const WebhookPatch = z
-  .object({ url: optional(url()), events: optional(events()), secret: optional(secret()), active: optional(active()) })
+  .object({
+    url: url().optional(),
+    events: events().optional(),
+    secret: secret().optional(),
+    active: active().optional(),
+    status: z.string().optional().openapi({
+      description: 'cannot be set. Beside its present value, `active: true` is the answer of a GET sent back and ends no state.',
+    }),
+  })
   .openapi('WebhookPatch')
 
 export type WebhookIn = z.output<typeof WebhookIn>

@@ -118,10 +118,10 @@ export class WebhookService {
    * Throws NOT_FOUND, WEBHOOK_URL_NOT_HTTPS, WEBHOOK_URL_FORBIDDEN.
    */
   async change(id: string, request: Partial<WebhookPatch>, by: RequestOrigin): Promise<WebhookChanged> {
-    this.find(id)
-    if (request.url !== undefined) await this.#checkUrl(request.url)
+    const present = this.find(id)
+    if (request.url !== undefined && request.url !== present.url) await this.#checkUrl(request.url)
     const changed = await this.#needs.work.write((tx) => this.#update(tx, getWebhook(tx, id), request, by))
-    if (request.active) this.#needs.pacing.hurry(id)
+    if (request.active && request.status !== present.status) this.#needs.pacing.hurry(id)
     this.#needs.onChange()
     return { success: true, ...asOut(changed), warnings: warningsFor(request.secret) }
   }
@@ -263,10 +263,14 @@ function errorOf(outcome: Outcome): string | null {
   return outcome.kind === 'failed' ? outcome.error : null
 }
 
-/** Returns the fields that really change. `active: true` always counts: it ends a failing or disabled state. */
+/**
+ * Returns the fields that really change. `active: true` ends a failing or disabled state, unless the present `status` is beside it: then
+ * it is what a GET has answered.
+ */
 function changesOf(webhook: Webhook, request: Partial<WebhookPatch>, seal: (secret: string) => Buffer): WebhookChanges {
-  const { url, events, active, secret } = request
-  const resets = active === true && (webhook.health.status !== 'active' || webhook.health.consecutiveFailures > 0)
+  const { url, events, active, secret, status } = request
+  const asks = active === true && status !== asOut(webhook).status
+  const resets = asks && (webhook.health.status !== 'active' || webhook.health.consecutiveFailures > 0)
   return {
     ...(url !== undefined && url !== webhook.url && { url }),
     ...(events && events.join() !== webhook.events.join() && { events }),

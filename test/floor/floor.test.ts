@@ -190,9 +190,13 @@ t.test('a slot is found by its number or its label, and changed only by who read
   t.match(await put('1', { slot_id: 'B-1' }), { status: 400, body: { error: { fields: [{ path: 'slot_id' }] } } })
   t.match(
     await put('A-1', { zone_type: 'cold', zone: null, slot_id: 'A-1' }),
-    { status: 200, body: { zone_type: 'cold', zone: 'S', version: 3 } },
-    'null is the same as absent',
+    { status: 400, body: { error: { fields: [{ path: 'zone' }] } } },
+    'a slot always has a zone',
   )
+  t.match(await put('A-1', { zone_type: 'cold', slot_id: 'A-1' }), {
+    status: 200,
+    body: { zone_type: 'cold', zone: 'S', version: 3 },
+  })
   t.match(await put('99', {}), { status: 404 })
 })
 

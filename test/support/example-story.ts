@@ -159,7 +159,7 @@ class Day {
       })
     const image = '/api/whms/warehouses/1/floor-plan-image'
     const { body: hall } = await this.#ask('PUT', image, { bytes: tinyPng })
-    await this.#put('/api/whms/warehouses/1', { floorPlanImage: { rotation: 90 } })
+    await this.#put('/api/whms/warehouses/1', { floorPlanImage: { place: { rotation: 90 } } })
     await this.#get(`${image}/${hall.floorPlanImage.sha256}`)
     await this.#ask('DELETE', image)
     await this.#put('/api/whms/slots/A-01-03', { constraints: { max_weight: 1500 } })

@@ -43,7 +43,7 @@ export async function livelyHall(t: Test, picture?: Uint8Array): Promise<Place> 
     ...{ name: 'Dock', zone_type: 'shipping', warehouseId: 1, color: '#b83280', floor_plan_polygon: dock },
   })
   await gateway.ask('PUT', '/api/whms/warehouses/1/floor-plan-image', { by: people.ada, bytes: drawing })
-  const floorPlanImage = { x: -2, y: -2, width: 16, opacity: 0.8 }
+  const floorPlanImage = { place: { x: -2, y: -2, width: 16, opacity: 0.8 } }
   await gateway.ask('PUT', '/api/whms/warehouses/1', { by: people.ada, body: { floorPlanImage } })
   for (const column of [2, 4, 5, 7]) {
     const label = labelAt(column, 2)

@@ -1,5 +1,7 @@
 import t from 'tap'
-import { furnish, people, testGateway } from '../support/gateway.ts'
+import type { Caller } from '../../src/http/index.ts'
+import { NewSlot } from '../../src/warehouse/index.ts'
+import { furnish, people, siteUrl, testGateway } from '../support/gateway.ts'
 
 const by = people.ada
 const triangle = [
@@ -20,7 +22,7 @@ t.test('a warehouse is changed in what is named, by who read it last', async (t)
     status: 200,
     body: { name: 'Hall', timezone: 'Europe/Berlin', location, version: 2, updatedAt: '2026-03-02T08:01:00.000Z' },
   })
-  t.match(await put({ location, name: 'Hall', timezone: null }), { body: { version: 2 } }, 'nothing is new in that')
+  t.match(await put({ location, name: 'Hall' }), { body: { version: 2 } }, 'nothing is new in that')
   t.match(await put({ name: 'Hall 2' }, { 'If-Match': '"1"' }), {
     status: 412,
     body: { error: { code: 'VERSION_MISMATCH' } },
@@ -31,6 +33,7 @@ t.test('a warehouse is changed in what is named, by who read it last', async (t)
     [{ location: { lat: 0, lng: -181 } }, 'location.lng'],
     [{ location: { lat: 0 } }, 'location.lng'],
     [{ name: '' }, 'name'],
+    [{ timezone: null }, 'timezone'],
     [{ name: 'a\u0007b' }, 'name'],
   ] as const) {
     t.match(await put(body), { status: 400, body: { error: { fields: [{ path }] } } }, JSON.stringify(body))
@@ -143,4 +146,72 @@ t.test('a limit with a typo is refused and names the key that was meant, for it 
   t.match((await gateway.ask('GET', '/api/whms/slots/A', { by: people.vera })).body, {
     constraints: { max_weight: 500 },
   })
+})
+
+t.test('of zone and zoneId the one that differs from the slot counts, and both must not disagree', async (t) => {
+  const gateway = await testGateway()
+  t.teardown(() => gateway.end())
+  await furnish(gateway, ['A'])
+  await gateway.ask('POST', '/api/whms/zones', { by, body: { name: 'Cold', zone_type: 'cold', warehouseId: 1 } })
+  await gateway.ask('POST', '/api/whms/zones', { by, body: { name: 'Dock', zone_type: 'shipping', warehouseId: 1 } })
+  const read = async () => (await gateway.ask('GET', '/api/whms/slots/A', { by })).body
+  const put = async (change: object) =>
+    gateway.ask('PUT', '/api/whms/slots/A', { by, body: { ...(await read()), ...change } })
+  t.match(await put({ zone: 'cold' }), { status: 200, body: { zone: 'cold', zoneId: 2, zone_type: 'cold', version: 2 } })
+  t.match(await put({ zoneId: 3 }), { status: 200, body: { zone: 'Dock', zoneId: 3, zone_type: 'shipping', version: 3 } })
+  t.match(await put({ zone: 'S', zoneId: 1 }), { status: 200, body: { zone: 'S', zoneId: 1, version: 4 } })
+  t.match(await put({ zone: 'Cold', zoneId: 3 }), {
+    status: 400,
+    body: {
+      error: {
+        fields: [{ path: 'zone', message: 'zone says Cold, but zoneId 3 is the zone Dock. Send one of them.' }],
+      },
+    },
+  })
+  t.match(await put({ zone: 'Later', zoneId: null }), { status: 200, body: { zone: 'Later', zoneId: null, version: 5 } })
+  t.match(await put({ zone: 'S' }), { status: 200, body: { zone: 'S', zoneId: 1, zone_type: 'storage', version: 6 } })
+  const type = (zone_type: string) => gateway.ask('PUT', '/api/whms/zones/1', { by, body: { zone_type } })
+  await put({})
+  await type('hazmat')
+  t.match(await read(), { zone_type: 'hazmat', version: 6 }, 'the type of its zone was not pinned')
+  t.match(await put({ zone_type: 'cold' }), { body: { zone_type: 'cold', version: 7 } })
+  t.match(await put({ zone_type: null }), { body: { zone_type: 'hazmat', version: 8 } })
+})
+
+t.test('a slot goes to the one warehouse that has its zone, else to that of the site', async (t) => {
+  const gateway = await testGateway()
+  t.teardown(() => gateway.end())
+  await furnish(gateway, [])
+  for (const name of ['Second', 'Third'])
+    await gateway.ask('POST', '/api/whms/warehouses', { by, body: { name, timezone: 'UTC' } })
+  // Zone 1 is S of the first warehouse.
+  for (const [name, warehouseId] of [
+    ['Cold', 2],
+    ['S', 2],
+    ['Dock', 2],
+    ['Dock', 3],
+  ] as const)
+    await gateway.ask('POST', '/api/whms/zones', { by, body: { name, zone_type: 'cold', warehouseId } })
+  const slot = async (slot_id: string, zone: string, more: object = {}) => {
+    const body = { slot_id, zone, floor_plan_polygon: triangle, ...more }
+    return (await gateway.ask('POST', '/api/whms/slots', { by, body })).body
+  }
+  t.match(await slot('a', ' cold'), { warehouseId: 2, zoneId: 2, zone_type: 'cold' }, 'only the second one has it')
+  t.match(await slot('b', 'S'), { warehouseId: 1, zoneId: 1 }, 'two have it, one of them is that of the site')
+  t.match(await slot('c', 'Dock'), { warehouseId: 1, zoneId: null }, 'two others have it')
+  t.match(await slot('d', 'Nowhere'), { warehouseId: 1, zoneId: null })
+  t.match(await slot('e', 'Cold', { warehouseId: 1 }), { warehouseId: 1, zoneId: null }, 'the warehouse is named')
+  t.match(await slot('f', 'Dock', { zoneId: 5 }), { warehouseId: 3, zoneId: 5 })
+  // Today only admins may create a slot, and they see every warehouse.
+  const caller: Caller = {
+    ...{ username: 'ada', instance: siteUrl, role: 'operator', groups: [], authMode: 'local' },
+    ...{ permissions: new Set(['whms:write'] as const), warehouseIds: [1, 3] },
+  }
+  const blind = { caller, requestId: 'r-1', address: '127.0.0.1' }
+  const hidden = (slot_id: string, zone: string) =>
+    gateway.work.write((tx) =>
+      gateway.warehouse.createSlot(tx, NewSlot.parse({ slot_id, zone, floor_plan_polygon: triangle }), blind),
+    )
+  t.match(await hidden('g', 'Cold'), { warehouseId: 1, zoneId: null }, 'a hidden warehouse is not used')
+  t.match(await hidden('h', 'Dock'), { warehouseId: 3, zoneId: 5 }, 'nor does it count')
 })

@@ -24,9 +24,8 @@ t.test('a picture of a plan is placed around its slots, and those who see the ha
   const gateway = await twoSlots(t)
   const hall = async () => (await gateway.ask('GET', '/api/whms/warehouses/1', { by: people.vera })).body
   t.equal((await hall()).floorPlanImage, null)
-  t.match(await gateway.ask('PUT', '/api/whms/warehouses/1', { by, body: { floorPlanImage: { x: 1 } } }), {
-    status: 400,
-  })
+  const body = { floorPlanImage: { place: { x: 1 } } }
+  t.match(await gateway.ask('PUT', '/api/whms/warehouses/1', { by, body }), { status: 400 })
   t.match(await gateway.ask('DELETE', path, { by }), { status: 404 })
   // Half as high as wide: 20 m across the slots, which are 10 m deep.
   const made = await gateway.ask('PUT', path, { by, bytes: svg(), headers: { 'Content-Type': 'text/plain' } })
@@ -52,12 +51,14 @@ t.test('a picture of a plan is moved, replaced in its place, removed, each in th
   const { sha256 } = (await gateway.ask('PUT', path, { by, bytes: svg() })).body.floorPlanImage
   const place = { x: -3, rotation: 90, opacity: 0.3 }
   const moved = await gateway.ask('PUT', '/api/whms/warehouses/1', {
-    ...{ by, body: { floorPlanImage: place } },
+    ...{ by, body: { floorPlanImage: { place } } },
     headers: { 'If-Match': '2' },
   })
   t.match(moved, { status: 200, body: { version: 3, floorPlanImage: { place: { ...place, y: 10, width: 20 } } } })
-  const again = await gateway.ask('PUT', '/api/whms/warehouses/1', { by, body: { floorPlanImage: place } })
+  const again = await gateway.ask('PUT', '/api/whms/warehouses/1', { by, body: { floorPlanImage: { place } } })
   t.equal(again.body.version, 3, 'nothing is new in that')
+  for (const wrong of [{ place: { widht: 3 } }, { place: { x: null } }])
+    t.match(await gateway.ask('PUT', '/api/whms/warehouses/1', { by, body: { floorPlanImage: wrong } }), { status: 400 })
   t.match(await gateway.ask('PUT', path, { by, bytes: tinyPng, headers: { 'If-Match': '1' } }), { status: 412 })
   const other = await gateway.ask('PUT', path, { by, bytes: tinyPng })
   t.match(other.body.floorPlanImage, {
@@ -83,7 +84,19 @@ t.test('a picture of a plan is moved, replaced in its place, removed, each in th
       'warehouse.created',
     ],
   )
-  t.match(trail.body.data[2].changes, { floorPlanImage: place })
+  t.match(trail.body.data[2].changes, { floorPlanImage: { place } })
+})
+
+t.test('the answer of a GET with another place moves the picture, and null in its place removes it', async (t) => {
+  const gateway = await twoSlots(t)
+  const hall = (await gateway.ask('PUT', path, { by, bytes: svg() })).body
+  const put = (floorPlanImage: unknown) =>
+    gateway.ask('PUT', '/api/whms/warehouses/1', { by, body: { ...hall, floorPlanImage } })
+  const place = { ...hall.floorPlanImage.place, x: 7 }
+  t.match(await put({ ...hall.floorPlanImage, place }), { status: 200, body: { version: 3, floorPlanImage: { place } } })
+  t.match(await put(null), { status: 200, body: { version: 4, floorPlanImage: null } })
+  t.equal((await gateway.ask('GET', `${path}/${hall.floorPlanImage.sha256}`, { by })).status, 404)
+  t.match(await put(null), { status: 200, body: { version: 4 } }, 'nothing is new in that')
 })
 
 t.test('a picture of a hall shows itself and does nothing else', async (t) => {

@@ -109,7 +109,7 @@ export function shapeChanges(draft: Draft, zones: readonly PlanZone[], warehouse
   const { image } = draft
   const { id, name, version, floorPlanImage } = warehouse
   if (!image || !floorPlanImage || isSame(image, tidyPlace(floorPlanImage.place))) return ofZones
-  const body = { floorPlanImage: image }
+  const body = { floorPlanImage: { place: image } }
   return [...ofZones, { key: 'image', label: name, path: `/api/whms/warehouses/${id}`, version, body }]
 }
 
