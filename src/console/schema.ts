@@ -1,11 +1,11 @@
 import { z } from '@hono/zod-openapi'
 import { permissions } from '../config/index.ts'
-import { optional, resource, text } from '../http/index.ts'
+import { nameText, optional, resource, text } from '../http/index.ts'
 
 /** A sign-in. The secret may be any text, because it is only compared. */
 export const NewSession = z
   .object({
-    username: text(128),
+    username: nameText(128),
     secret: z.string().min(1).max(1024),
     instance: optional(text(2048)).openapi({
       description: "the instance that verifies the name; default: this gateway's own",

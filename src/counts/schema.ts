@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { barcode, label, lines, onceFieldsFit, optional, optionalTime, rowId, text, timeOut } from '../http/index.ts'
+import { barcode, label, lines, nameText, optional, optionalTime, rowId, text, timeOut } from '../http/index.ts'
 import { barcodeWarnings } from '../warehouse/index.ts'
 
 /** Most slots of one count: approving is one commit, which takes half a millisecond for each slot. */
@@ -21,7 +21,7 @@ export const NewCount = z
       description: 'only slots whose stock is known from an opening list alone',
     }),
     sample: optional(z.int().min(1).max(mostSlots)).openapi({ description: 'number of slots to draw at random' }),
-    reference: optional(text(128)).openapi({ description: 'a number or code of your own' }),
+    reference: optional(nameText(128)).openapi({ description: 'a number or code of your own' }),
   })
   .openapi('NewCount')
 export type NewCount = z.output<typeof NewCount>

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { deviceRoles } from '../config/index.ts'
-import { barcode, listOf, optional, resource, rowId, text, timeOut } from '../http/index.ts'
+import { barcode, listOf, nameText, optional, resource, rowId, text, timeOut } from '../http/index.ts'
 
 export const devicesPath = '/api/devices'
 export const operatorsPath = '/api/operators'
@@ -113,7 +113,7 @@ export const DeviceCredential = resource({ ...credentialShape, deviceId: rowId()
 export type DeviceCredential = z.infer<typeof DeviceCredential>
 
 export const NewOperator = z
-  .object({ username: text(128), role: optional(Role), badge: barcode(), pin: pin() })
+  .object({ username: nameText(128), role: optional(Role), badge: barcode(), pin: pin() })
   .openapi('NewOperator', { description: 'badge: as a scanner reads it' })
 export type NewOperator = z.output<typeof NewOperator>
 export const NewPin = z.object({ pin: pin() }).openapi('NewPin')

@@ -5,7 +5,7 @@ import {
   historyQuery,
   lines,
   listOf,
-  onceFieldsFit,
+  nameText,
   optional,
   queryInteger,
   resource,
@@ -72,7 +72,7 @@ export const AuditList = listOf(AuditEntry).openapi('AuditList')
 
 export const severities = ['low', 'medium', 'high', 'critical'] as const
 const label = () =>
-  text(64).openapi({ description: 'a category of your own; is in the log, so use no names', example: 'damage' })
+  nameText(64).openapi({ description: 'a category of your own; is in the log, so use no names', example: 'damage' })
 
 const ReferenceIn = z.union([
   text(2048).openapi({ description: 'event:12, a photo’s SHA-256, an address of this gateway, or any other text' }),
@@ -86,7 +86,7 @@ export const NewIncident = z
     evidenceReferences: optional(z.array(ReferenceIn).max(100)).openapi({
       description: 'a reference that cannot be resolved is kept as external',
     }),
-    title: optional(text(200)),
+    title: optional(nameText(200)),
     description: optional(lines(4000)),
     warehouseId: optional(rowId()).openapi({
       description: 'default: the warehouse of the first reference that has one',

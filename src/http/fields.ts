@@ -8,7 +8,8 @@ const controlCharactersButGs = /[\u0000-\u001c\u001e\u001f\u007f-\u009f]/
 
 const wellFormed = (text: string) => text.isWellFormed()
 
-function line(max: number, min: number) {
+/** One line of text: well-formed Unicode, no control characters, `min` to `max` UTF-16 units. */
+export function text(max: number, min = 1) {
   return z
     .string()
     .min(min)
@@ -17,11 +18,8 @@ function line(max: number, min: number) {
     .refine((value) => !controlCharacters.test(value), 'must not contain control characters')
 }
 
-/**
- * One line of text: well-formed Unicode, no control characters, `min` to `max` UTF-16 units. Blank text is refused as empty text
- * is: nobody can see it in a list.
- */
-export const text = (max: number, min = 1) => line(max, min).refine((value) => !isBlank(value), 'is blank')
+/** What people call a thing: as text, but not blank. An emoji may have invisible parts. */
+export const nameText = (max: number) => text(max).refine((value) => !isBlank(value), 'is blank')
 
 /**
  * Text of one or more lines, for notes, descriptions and reasons: as `text`, but line feeds are allowed; CR LF becomes a
@@ -86,7 +84,7 @@ export const barcodePath = () =>
   })
 
 /** A label or a name that is searched for: as text, but not blank and without invisible characters. */
-export const label = (max: number) => line(max, 1).superRefine(refuseUnmatchable)
+export const label = (max: number) => text(max).superRefine(refuseUnmatchable)
 
 /** Zero-width characters, direction marks, fillers, line separators: two different texts with them look the same. */
 const invisibleSet = String.raw`\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800\ufff9-\ufffb`

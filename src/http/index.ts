@@ -28,6 +28,7 @@ export {
   httpUrl,
   label,
   lines,
+  nameText,
   numericPath,
   onceFieldsFit,
   optional,

@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi'
 import {
   barcode,
   historyQuery,
+  nameText,
   optional,
   optionalTime,
   queryInteger,
@@ -16,7 +17,7 @@ export const readingsPath = '/api/iot/scale-readings'
 
 export const NewScaleReading = z
   .object({
-    scaleId: text(128).openapi({ description: 'name of the scale at the site' }),
+    scaleId: nameText(128).openapi({ description: 'name of the scale at the site' }),
     weightKg: z.number().min(0).max(100_000),
     stable: optional(z.boolean()).openapi({ description: 'whether the scale had settled, if it reports that' }),
     timestamp: optionalTime().openapi({ description: 'time of the reading; default: the time of the gateway' }),

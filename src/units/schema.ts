@@ -4,6 +4,7 @@ import {
   barcode,
   httpUrl,
   lines,
+  nameText,
   optional,
   optionalTime,
   queryInteger,
@@ -54,13 +55,13 @@ const evidence = optional(z.object(evidenceFields).openapi('NewUnitEvidence'))
 
 export const NewTransportUnit = z
   .object({
-    reference: text(128).openapi({ description: 'order, delivery note or shipment; need not be unique' }),
+    reference: nameText(128).openapi({ description: 'order, delivery note or shipment; need not be unique' }),
     // The description of the text alone would hide that null is allowed.
     sscc: optional(sscc()).openapi({ type: ['string', 'null'] }),
     direction: Direction,
     warehouseId: optional(rowId()).openapi({ description: "default: the site's" }),
-    carrier: optional(text(128)),
-    vehicle: optional(text(128)),
+    carrier: optional(nameText(128)),
+    vehicle: optional(nameText(128)),
     evidence,
     ...wordsFields,
   })
