@@ -91,7 +91,8 @@ export class FloorService {
     return this.#needs.work.read((tx) => {
       const { slots, lastId } = this.#needs.warehouse.slotTexts(tx, caller, afterId, sliceSlots, filter)
       const states = slotStates(tx, known, { zoneId, firstId: afterId + 1, lastId: slots.at(-1)?.id ?? afterId })
-      const wanted = occupied === undefined ? slots : slots.filter(({ id }) => stateIn(states, id).isOccupied === occupied)
+      const wanted =
+        occupied === undefined ? slots : slots.filter(({ id }) => stateIn(states, id).isOccupied === occupied)
       return { slots: wanted.map(({ id, members }) => withStateText(members, stateIn(states, id))), lastId }
     })
   }

@@ -93,15 +93,15 @@ function merged(entered: Partial<AssetChange>, known: Goods, code: Barcode, labe
   const labelled = code.gs1?.get('00')
   if (typeof entered.sscc === 'string' && labelled !== undefined && entered.sscc !== labelled)
     throw AppError.field('sscc', `the barcode says ${labelled}`)
-  const valueOf = (name: keyof Goods): string | null => {
+  const merge = (name: keyof Goods): string | null => {
     const value = entered[name]
     return value === undefined || value === known[name] ? known[name] : (value ?? label[name])
   }
   return {
-    sscc: valueOf('sscc'),
-    gtin: valueOf('gtin'),
-    lot: valueOf('lot'),
-    bestBefore: valueOf('bestBefore'),
-    serial: valueOf('serial'),
+    sscc: merge('sscc'),
+    gtin: merge('gtin'),
+    lot: merge('lot'),
+    bestBefore: merge('bestBefore'),
+    serial: merge('serial'),
   }
 }

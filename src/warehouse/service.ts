@@ -33,7 +33,10 @@ const fieldOfColumn: Readonly<Record<string, string>> = { zone_id: 'zoneId', ret
 function auditOf(change: SlotChange, { floor_plan_polygon, ...columns }: slotStore.SlotChanges) {
   const names = Object.keys(columns).map((column) => fieldOfColumn[column] ?? column)
   const moved = { zone: columns.zone, zoneId: columns.zone_id }
-  return { ...namedFields({ ...change, ...moved }, names), ...(floor_plan_polygon !== undefined && { polygon: 'changed' }) }
+  return {
+    ...namedFields({ ...change, ...moved }, names),
+    ...(floor_plan_polygon !== undefined && { polygon: 'changed' }),
+  }
 }
 
 type WarehouseServiceNeeds = {
@@ -178,8 +181,7 @@ export class WarehouseService {
       demandVersion('zone', old, version)
       if (change.warehouseId !== undefined && change.warehouseId !== old.warehouseId)
         throw AppError.field('warehouseId', 'cannot be changed')
-      if (change.name !== undefined && change.name !== old.name)
-        refuseTaken(tx, old.warehouseId, change.name, old.id)
+      if (change.name !== undefined && change.name !== old.name) refuseTaken(tx, old.warehouseId, change.name, old.id)
       const nowMs = this.#needs.clock.now()
       const changed = store.changeZone(tx, old, change, nowMs)
       if (changed.length === 0) return old

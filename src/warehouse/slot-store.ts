@@ -164,7 +164,10 @@ type Conditions = { readonly parts: readonly string[]; readonly values: readonly
 /** `zones`: the texts of `zone` that the filter means, as a list in JSON. */
 function conditionsOf({ zoneId, warehouseId }: SlotFilter, zones?: string, hidden: readonly number[] = []): Conditions {
   const given: [string, string | number | undefined][] = [
-    ['slot.warehouse_id NOT IN (SELECT value FROM json_each(+?))', hidden.length > 0 ? JSON.stringify(hidden) : undefined],
+    [
+      'slot.warehouse_id NOT IN (SELECT value FROM json_each(+?))',
+      hidden.length > 0 ? JSON.stringify(hidden) : undefined,
+    ],
     ['slot.zone_id = +?', zoneId],
     ['slot.zone IN (SELECT value FROM json_each(+?))', zones],
     ['slot.warehouse_id = +?', warehouseId],

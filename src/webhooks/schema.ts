@@ -44,7 +44,8 @@ export const WebhookPatch = z
     secret: secret().optional(),
     active: active().optional(),
     status: z.string().optional().openapi({
-      description: 'cannot be set. Beside its present value, `active: true` is the answer of a GET sent back and ends no state.',
+      description:
+        'cannot be set. Beside its present value, `active: true` is the answer of a GET sent back and ends no state.',
     }),
   })
   .openapi('WebhookPatch')

@@ -241,11 +241,15 @@ const without = (body: Body, names: readonly string[]): Body =>
 /** Fields that the newest audit entry says were changed. */
 async function auditedFields(): Promise<string[]> {
   const [entry] = (await gateway.ask('GET', '/api/governance/audit?limit=1', { by })).body.data
-  return Object.keys(entry.changes ?? {}).map((name) => ({ polygon: 'floor_plan_polygon', origin: 'url' })[name] ?? name)
+  return Object.keys(entry.changes ?? {}).map(
+    (name) => ({ polygon: 'floor_plan_polygon', origin: 'url' })[name] ?? name,
+  )
 }
 
 t.test('every PUT and PATCH of the description has its entry here, with every field', async (t) => {
-  const changing = operations.map(({ method, path }) => `${method} ${path}`).filter((name) => /^(PUT|PATCH) /.test(name))
+  const changing = operations
+    .map(({ method, path }) => `${method} ${path}`)
+    .filter((name) => /^(PUT|PATCH) /.test(name))
   t.strictSame(changing.toSorted(), Object.keys(resources).toSorted())
   for (const [name, { list, least, optional, others, fixed = [] }] of whole) {
     const creation = bodyOf(`POST ${list}`) ?? {}
@@ -367,11 +371,17 @@ t.test('a blank name is refused for everything that has a name, and nothing is s
       .map(([field]) => ({ method, path, field })),
   )
   for (const list of ['warehouses', 'zones', 'slots', 'assets', 'transport-units'])
-    t.ok(found.some(({ path }) => path === `/api/whms/${list}`), list)
+    t.ok(
+      found.some(({ path }) => path === `/api/whms/${list}`),
+      list,
+    )
   const before = stored()
   for (const { method, path, field } of found) {
     for (const blank of ['   ', '\u00a0\u2003', '\u200b\ufeff', ' \u2060 ']) {
-      const { status, body } = await gateway.ask(method, path.replace(/\{\w+\}/g, '1'), { by, body: { [field]: blank } })
+      const { status, body } = await gateway.ask(method, path.replace(/\{\w+\}/g, '1'), {
+        by,
+        body: { [field]: blank },
+      })
       const fields: { path: string }[] = body.error?.fields ?? []
       t.equal(status, 400, `${method} ${path}: ${field}`)
       t.ok(

@@ -157,8 +157,14 @@ t.test('of zone and zoneId the one that differs from the slot counts, and both m
   const read = async () => (await gateway.ask('GET', '/api/whms/slots/A', { by })).body
   const put = async (change: object) =>
     gateway.ask('PUT', '/api/whms/slots/A', { by, body: { ...(await read()), ...change } })
-  t.match(await put({ zone: 'cold' }), { status: 200, body: { zone: 'cold', zoneId: 2, zone_type: 'cold', version: 2 } })
-  t.match(await put({ zoneId: 3 }), { status: 200, body: { zone: 'Dock', zoneId: 3, zone_type: 'shipping', version: 3 } })
+  t.match(await put({ zone: 'cold' }), {
+    status: 200,
+    body: { zone: 'cold', zoneId: 2, zone_type: 'cold', version: 2 },
+  })
+  t.match(await put({ zoneId: 3 }), {
+    status: 200,
+    body: { zone: 'Dock', zoneId: 3, zone_type: 'shipping', version: 3 },
+  })
   t.match(await put({ zone: 'S', zoneId: 1 }), { status: 200, body: { zone: 'S', zoneId: 1, version: 4 } })
   t.match(await put({ zone: 'Cold', zoneId: 3 }), {
     status: 400,
@@ -168,7 +174,10 @@ t.test('of zone and zoneId the one that differs from the slot counts, and both m
       },
     },
   })
-  t.match(await put({ zone: 'Later', zoneId: null }), { status: 200, body: { zone: 'Later', zoneId: null, version: 5 } })
+  t.match(await put({ zone: 'Later', zoneId: null }), {
+    status: 200,
+    body: { zone: 'Later', zoneId: null, version: 5 },
+  })
   t.match(await put({ zone: 'S' }), { status: 200, body: { zone: 'S', zoneId: 1, zone_type: 'storage', version: 6 } })
   const type = (zone_type: string) => gateway.ask('PUT', '/api/whms/zones/1', { by, body: { zone_type } })
   await put({})

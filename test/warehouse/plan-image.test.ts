@@ -58,7 +58,9 @@ t.test('a picture of a plan is moved, replaced in its place, removed, each in th
   const again = await gateway.ask('PUT', '/api/whms/warehouses/1', { by, body: { floorPlanImage: { place } } })
   t.equal(again.body.version, 3, 'nothing is new in that')
   for (const wrong of [{ place: { widht: 3 } }, { place: { x: null } }])
-    t.match(await gateway.ask('PUT', '/api/whms/warehouses/1', { by, body: { floorPlanImage: wrong } }), { status: 400 })
+    t.match(await gateway.ask('PUT', '/api/whms/warehouses/1', { by, body: { floorPlanImage: wrong } }), {
+      status: 400,
+    })
   t.match(await gateway.ask('PUT', path, { by, bytes: tinyPng, headers: { 'If-Match': '1' } }), { status: 412 })
   const other = await gateway.ask('PUT', path, { by, bytes: tinyPng })
   t.match(other.body.floorPlanImage, {
@@ -93,7 +95,10 @@ t.test('the answer of a GET with another place moves the picture, and null in it
   const put = (floorPlanImage: unknown) =>
     gateway.ask('PUT', '/api/whms/warehouses/1', { by, body: { ...hall, floorPlanImage } })
   const place = { ...hall.floorPlanImage.place, x: 7 }
-  t.match(await put({ ...hall.floorPlanImage, place }), { status: 200, body: { version: 3, floorPlanImage: { place } } })
+  t.match(await put({ ...hall.floorPlanImage, place }), {
+    status: 200,
+    body: { version: 3, floorPlanImage: { place } },
+  })
   t.match(await put(null), { status: 200, body: { version: 4, floorPlanImage: null } })
   t.equal((await gateway.ask('GET', `${path}/${hall.floorPlanImage.sha256}`, { by })).status, 404)
   t.match(await put(null), { status: 200, body: { version: 4 } }, 'nothing is new in that')

@@ -5,8 +5,5 @@ export const slotFilters: Migration = {
   version: 18,
   name: 'slot filters',
   oldestReader: 16,
-  statements: [
-    'CREATE INDEX slot_shown_zone ON slot (zone)',
-    'CREATE INDEX slot_warehouse ON slot (warehouse_id)',
-  ],
+  statements: ['CREATE INDEX slot_shown_zone ON slot (zone)', 'CREATE INDEX slot_warehouse ON slot (warehouse_id)'],
 }
