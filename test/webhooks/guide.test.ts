@@ -75,6 +75,46 @@ async function aBadDay(t: Test): Promise<Received[]> {
   return [...all, forged]
 }
 
+/** Scanners that were offline report late: what their events are about was over, or went on below what is known already. */
+async function aLateScanner(t: Test): Promise<{ day: Received[]; floor: Floor }> {
+  const { gateway, receiver, register } = await yard(t)
+  await register(['whms.placement', 'whms.removal', 'whms.verification'])
+  const startMs = gateway.clock.now()
+  const photo_url = 'https://photos.example/1.jpg'
+  const events = [
+    { event_type: 'PLACED', slot_code: 'A-01', asset_barcode: 'P-1', minute: 30 },
+    { event_type: 'REMOVED', slot_code: 'A-01', asset_barcode: 'P-0', minute: 10 },
+    { event_type: 'PLACED', slot_code: 'B-01', asset_barcode: 'P-2', minute: 20 },
+    { event_type: 'VERIFIED', slot_code: 'B-01', asset_barcode: 'P-2', minute: 40 },
+    // Older than the verification, and yet it empties the slot.
+    { event_type: 'REMOVED', slot_code: 'B-01', asset_barcode: 'P-2', minute: 35 },
+    { event_type: 'PLACED', slot_code: 'A-01', asset_barcode: 'P-3', minute: 5 },
+  ]
+  gateway.clock.advance(3_600_000)
+  for (const [n, { minute, ...event }] of events.entries()) {
+    const timestamp = new Date(startMs + minute * 60_000).toISOString()
+    const body = { ...event, timestamp, ...(event.event_type === 'PLACED' && { photo_url }) }
+    const reply = await gateway.ask('POST', '/api/whms/events', { by: people.ada, body })
+    if (reply.status !== 201) throw new Error(reply.text)
+    await until(gateway, receiver.received, n + 1)
+  }
+  const { body } = await gateway.ask('GET', '/api/whms/slots', { by: people.ada })
+  const floor = Object.fromEntries(body.data.map((slot: ShownSlot & { id: number }) => [slot.id, shown(slot)]))
+  return { day: [...receiver.received], floor }
+}
+
+type ShownSlot = { isOccupied: boolean; assetBarcode: string | null; isVerified?: boolean; isDisputed?: boolean }
+type Floor = Record<string, ShownSlot>
+type KeptSlots = Record<string, { state: ShownSlot }>
+
+const shown = ({ isOccupied, assetBarcode, isVerified, isDisputed }: ShownSlot): ShownSlot => ({
+  ...{ isOccupied, assetBarcode },
+  ...(isVerified !== undefined && { isVerified }),
+  ...(isDisputed !== undefined && { isDisputed }),
+})
+const floorOf = (slots: KeptSlots): Floor =>
+  Object.fromEntries(Object.entries(slots).map(([id, { state }]) => [id, shown(state)]))
+
 /** A day on which everything happens that a receiver can hear of, each once; the test comes last. */
 async function aFullDay(t: Test): Promise<Received[]> {
   const { gateway, receiver, register } = await yard(t)
@@ -145,25 +185,33 @@ const kindOf = ({ type, body }: Received): string =>
 const python = needs('python3')
 const shell = needs('openssl')
 
-async function inJavaScript(t: Test, day: readonly Received[]): Promise<string[]> {
+/** The results, and what the receiver then has of each slot. */
+type Played = { readonly results: string[]; readonly slots: KeptSlots }
+
+async function inJavaScript(t: Test, day: readonly Received[]): Promise<Played> {
   const file = join(newFolder(t), 'receiver.mjs')
   writeFileSync(file, snippet('js'))
-  const { receive } = (await import(file)) as {
+  const { receive, slots } = (await import(file)) as {
     receive: (headers: object, body: Buffer, secret: string) => string
+    slots: Map<number, { state: ShownSlot }>
   }
-  return day.map(({ headers, body }) => receive(headers, body, secret))
+  const results = day.map(({ headers, body }) => receive(headers, body, secret))
+  return { results, slots: Object.fromEntries(slots) }
 }
 
-async function inPython(t: Test, day: readonly Received[]): Promise<string[]> {
+async function inPython(t: Test, day: readonly Received[]): Promise<Played> {
   const folder = newFolder(t)
   writeFileSync(join(folder, 'receiver.py'), snippet('python'))
   const play = `import base64, json, receiver, sys
-for one in json.load(sys.stdin):
-    print(receiver.receive(one["headers"], base64.b64decode(one["body"]), ${JSON.stringify(secret)}))`
+results = [
+    receiver.receive(one["headers"], base64.b64decode(one["body"]), ${JSON.stringify(secret)})
+    for one in json.load(sys.stdin)
+]
+print(json.dumps({"results": results, "slots": receiver.slots}))`
   const input = JSON.stringify(day.map(({ headers, body }) => ({ headers, body: body.toString('base64') })))
   const { stdout, stderr } = await runToEnd('python3', ['-c', play], { cwd: folder, input })
   if (stderr !== '') throw new Error(stderr)
-  return stdout.trim().split('\n')
+  return JSON.parse(stdout)
 }
 
 async function inTheShell(t: Test, day: readonly Received[]): Promise<string[]> {
@@ -181,11 +229,34 @@ async function inTheShell(t: Test, day: readonly Received[]): Promise<string[]> 
 t.test('the guide’s code takes what the gateway sends', async (t) => {
   const day = await aBadDay(t)
   const expected = ['applied', 'applied', 'overtaken', 'repeated', 'forged']
-  await t.test('in JavaScript', async (t) => t.strictSame(await inJavaScript(t, day), expected))
-  await t.test('in Python', python, async (t) => t.strictSame(await inPython(t, day), expected))
+  await t.test('in JavaScript', async (t) => t.strictSame((await inJavaScript(t, day)).results, expected))
+  await t.test('in Python', python, async (t) => t.strictSame((await inPython(t, day)).results, expected))
   // The shell's keeps no order: what came late is applied like any other.
   const withoutOrder = ['applied', 'applied', 'applied', 'repeated', 'forged']
   await t.test('in the shell', shell, async (t) => t.strictSame(await inTheShell(t, day), withoutOrder))
+})
+
+t.test('the guide’s code has each slot as the gateway shows it, after late events and in any order', async (t) => {
+  const { day, floor } = await aLateScanner(t)
+  t.match(
+    Object.values(floor),
+    [
+      { isOccupied: true, assetBarcode: 'P-1' },
+      { isOccupied: false, assetBarcode: null },
+    ],
+    'as the documents say',
+  )
+  for (const [order, received] of [
+    ['as they were sent', day],
+    ['the last one first', day.toReversed()],
+  ] as const) {
+    await t.test(`in JavaScript, ${order}`, async (t) =>
+      t.strictSame(floorOf((await inJavaScript(t, received)).slots), floor),
+    )
+    await t.test(`in Python, ${order}`, python, async (t) =>
+      t.strictSame(floorOf((await inPython(t, received)).slots), floor),
+    )
+  }
 })
 
 t.test('the guide’s code takes every type of notification, and a test for a test', async (t) => {
@@ -205,7 +276,7 @@ t.test('the guide’s code takes every type of notification, and a test for a te
   )
   const expected = day.map((one) => `${kindOf(one)}: ${one.type === 'webhook.test' ? 'test' : 'applied'}`)
   const named = (results: readonly string[]) => results.map((result, n) => `${kindOf(day[n] as Received)}: ${result}`)
-  await t.test('in JavaScript', async (t) => t.strictSame(named(await inJavaScript(t, day)), expected))
-  await t.test('in Python', python, async (t) => t.strictSame(named(await inPython(t, day)), expected))
+  await t.test('in JavaScript', async (t) => t.strictSame(named((await inJavaScript(t, day)).results), expected))
+  await t.test('in Python', python, async (t) => t.strictSame(named((await inPython(t, day)).results), expected))
   await t.test('in the shell', shell, async (t) => t.strictSame(named(await inTheShell(t, day)), expected))
 })
