@@ -67,7 +67,8 @@ const listEvents = operation({
       asset_barcode: barcode().optional().openapi({ description: 'the asset, by any form of its barcode' }),
       event_type: z.enum(placementEventTypes).optional(),
       operator: text(512).optional().openapi({
-        description: 'the operator: a name, or name@<instance URL>; an erased person is not found',
+        description:
+          'the operator or the actor, as in the audit trail: a name, or name@<instance URL>; an erased person is not found',
         example: 'olga@https://cloud.example.com',
       }),
       work_order_ref: text(128).optional(),

@@ -222,6 +222,11 @@ t.test('the history answers what an auditor asks: whose, for which order, where 
     ['slot_id=2&slot_code=A', []],
     ['slot_code=nowhere', []],
     ['operator=olga', [3, 1]],
+    ['operator=ada', [3, 2, 4, 1]],
+    ['operator=ada&event_type=REMOVED&limit=2', [3, 2]],
+    ['operator=ada&slot_code=A&from=2026-03-02T07:05:00Z', [4]],
+    ['operator=ada&from=2026-03-02T07:05:00Z&to=2026-03-02T07:20:00Z', [2, 4]],
+    ['operator=ada&after_seq=1', [2, 3, 4]],
     ['operator=nobody', []],
     ['operator=%27%20OR%201%3D1%20--', []],
     ['work_order_ref=WO-1', [2, 1]],
@@ -238,16 +243,31 @@ t.test('the history answers what an auditor asks: whose, for which order, where 
   ] as const) {
     t.same(await ids(query), expected, query || 'all')
     const { pagination } = (await ask(query)).body
-    t.equal(pagination.total, expected.length, `total of ${query}`)
+    t.equal(pagination.total, query.includes('limit') ? 4 : expected.length, `total of ${query}`)
   }
   for (const query of ['from=yesterday', 'to=2026-02-30T00:00:00Z', 'zoneId=x', 'operator=', 'slot_code=%00', 'from='])
     t.equal((await ask(query)).status, 400, query)
+})
+
+t.test('a history whose span ends before it begins is refused, and one of no length is empty', async (t) => {
+  const gateway = await testGateway()
+  t.teardown(() => gateway.end())
+  const ask = (from: string, to: string) =>
+    gateway.ask('GET', `/api/whms/events?from=${from}&to=${to}`, { by: people.vera })
+  const [early, late] = ['2026-03-02T07:05:00Z', '2026-03-02T07:20:00Z']
+  t.match(await ask(late, early), {
+    status: 400,
+    body: { error: { code: 'VALIDATION_ERROR', fields: [{ path: 'to' }] } },
+  })
+  t.match(await ask(early, early), { status: 200, body: { data: { length: 0 } } })
 })
 
 t.test('what one person did and what belongs to a work order are found by an index', async (t) => {
   const asked: [HistoryFilter, string][] = [
     [{ operator: 'olga', fromMs: 1, toMs: 9 }, 'placement_event_operator (operator_commitment=? AND timestamp_ms'],
     [{ operator: 'olga', fromMs: 1, toMs: 9 }, 'placement_person_operator (operator_id=? AND timestamp_ms'],
+    [{ operator: 'olga', fromMs: 1, toMs: 9 }, 'placement_event_actor (actor_commitment=? AND timestamp_ms'],
+    [{ operator: 'olga', fromMs: 1, toMs: 9 }, 'COVERING INDEX placement_person_actor (actor_id=? AND timestamp_ms'],
     [{ operator: 'olga@https://b.example' }, 'placement_person_operator (operator_id=?'],
     [{ workOrderRef: 'WO-1', operator: 'olga' }, 'placement_event_work_order (work_order_ref=?'],
     [{ correctsEventId: 1 }, 'placement_event_corrects (corrects_event_id=?'],

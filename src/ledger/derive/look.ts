@@ -10,7 +10,7 @@ export type HistoryFilter = {
   /** Any of them: hardly any asset has more than one key, see `warehouse/README.md`. */
   readonly assetKeys?: readonly string[] | undefined
   readonly eventType?: string | undefined
-  /** A name, or `name@<instance URL>`. */
+  /** A name, or `name@<instance URL>`: the operator, or the caller who sent the event. */
   readonly operator?: string | undefined
   readonly workOrderRef?: string | undefined
   readonly correctsEventId?: number | undefined
@@ -27,14 +27,15 @@ export type EventPlace = { readonly timestampMs: number; readonly id: number }
 
 const lightRow = {
   ...pick(tables.placement_event, 'id', 'timestamp_ms', 'event_type', 'slot_id', 'asset_key', 'leaf_version'),
-  ...pick(tables.placement_event, 'operator_commitment', 'work_order_ref', 'corrects_event_id'),
+  ...pick(tables.placement_event, 'operator_commitment', 'actor_commitment', 'work_order_ref', 'corrects_event_id'),
 }
-const operatorOfRow = { operator_id: maybe(integer) }
+const peopleOfRow = { operator_id: maybe(integer), actor_id: maybe(integer) }
 
 /** The columns of an event that the conditions need; the rest is read only of events that pass. */
 export type LightRow = RowOf<typeof lightRow> & {
   /** Of rows since version 2, where an operator is asked for. */
   readonly operator_id?: number | null
+  readonly actor_id?: number | null
 }
 
 /** One way to rows by an index that is in the order of time. */
@@ -54,8 +55,9 @@ export type Source = {
 
 /** Besides id and time, which are taken where the index that is read has them: then it is read in their order. */
 const lightColumns =
-  'e.event_type, e.slot_id, e.asset_key, e.leaf_version, e.operator_commitment, e.work_order_ref, e.corrects_event_id'
-const operatorColumn = '(SELECT operator_id FROM main.placement_person WHERE event_id = e.id) AS operator_id'
+  'e.event_type, e.slot_id, e.asset_key, e.leaf_version, e.operator_commitment, e.actor_commitment, e.work_order_ref, e.corrects_event_id'
+const linkOf = (column: string) => `(SELECT ${column} FROM main.placement_person WHERE event_id = e.id) AS ${column}`
+const peopleColumns = `${linkOf('operator_id')}, ${linkOf('actor_id')}`
 
 /** Rows that one slice reads from the table: about 2 ms. */
 export const lightSliceRows = 500
@@ -85,17 +87,29 @@ export function sourceOf(filter: HistoryFilter, meant: Meant | undefined): Sourc
 const inHalves = ({ sql, values }: Arm): Arm[] =>
   [moves, judgements].map((half) => ({ sql: `e.${half} AND ${sql}`, values }))
 
-/** Rows of version 1 have one commitment for a person; later rows are linked. */
+/**
+ * Rows of version 1 have one commitment for a person; later rows are linked. A person who acted for another one is found
+ * by a separate index, without the rows that the index over operators finds.
+ */
 function armsOf({ commitment, ids }: Meant): Arm[] {
-  const start = {
-    from: 'main.placement_person l INDEXED BY placement_person_operator',
+  const start = (index: string) => ({
+    from: `main.placement_person l INDEXED BY ${index}`,
     join: 'CROSS JOIN main.placement_event e ON e.id = l.event_id',
     id: 'l.event_id',
     time: 'l.timestamp_ms',
-  }
+  })
+  const isOther = `l.actor_id IS NOT l.operator_id AND coalesce(l.operator_id NOT IN (${ids.map(() => '?').join(', ')}), 1)`
+  const named = commitment ?? ''
   return [
-    { sql: 'e.leaf_version = 1 AND e.operator_commitment = +?', values: [commitment ?? ''] },
-    ...ids.map((id) => ({ sql: 'l.operator_id = +?', values: [id], start })),
+    { sql: 'e.leaf_version = 1 AND e.operator_commitment = +?', values: [named] },
+    {
+      sql: 'e.leaf_version = 1 AND e.actor_commitment <> e.operator_commitment AND e.actor_commitment = +?',
+      values: [named],
+    },
+    ...ids.flatMap((id) => [
+      { sql: 'l.operator_id = +?', values: [id], start: start('placement_person_operator') },
+      { sql: `l.actor_id = +? AND ${isOther}`, values: [id, ...ids], start: start('placement_person_actor') },
+    ]),
   ]
 }
 
@@ -121,8 +135,10 @@ export function passes(row: LightRow, filter: HistoryFilter, meant: Meant | unde
 }
 
 function isBy(row: LightRow, { commitment, ids }: Meant): boolean {
-  if (row.leaf_version === 1) return row.operator_commitment === commitment
-  return typeof row.operator_id === 'number' && ids.includes(row.operator_id)
+  if (row.leaf_version === 1) {
+    return [row.operator_commitment, row.actor_commitment].some((one) => commitment !== undefined && one === commitment)
+  }
+  return [row.operator_id, row.actor_id].some((id) => typeof id === 'number' && ids.includes(id))
 }
 
 /** Everyone whom the filter's operator may mean; undefined when it names none. */
@@ -144,7 +160,7 @@ export function lookAt(
   const bound = [...values, looked]
   // Where they stand is all that is asked for then, and all that is looked at.
   if (placesOnly) return tx.all(places(sql), bound) as LightRow[]
-  return operator === undefined ? tx.all(lightRows(sql), bound) : tx.all(lightRowsWithOperator(sql), bound)
+  return operator === undefined ? tx.all(lightRows(sql), bound) : tx.all(lightRowsWithPeople(sql), bound)
 }
 
 function lookSql(
@@ -155,7 +171,7 @@ function lookSql(
   placesOnly: boolean,
 ): { sql: string; values: (string | number)[] } {
   const isByTime = order !== 'log'
-  const columns = operator === undefined ? lightColumns : `${lightColumns}, ${operatorColumn}`
+  const columns = operator === undefined ? lightColumns : `${lightColumns}, ${peopleColumns}`
   const values: (string | number)[] = []
   const selects = armsOrAll(source).map(({ sql, values: own, start }) => {
     const { id, time } = start ?? inEvents
@@ -238,8 +254,8 @@ const sampleLooks = (operator: string | undefined, placesOnly = false): [string]
     ]),
   )
 const lightRows = statements({ columns: lightRow, sql: asIs, samples: sampleLooks(undefined) })
-const lightRowsWithOperator = statements({
-  columns: { ...lightRow, ...operatorOfRow },
+const lightRowsWithPeople = statements({
+  columns: { ...lightRow, ...peopleOfRow },
   sql: asIs,
   samples: sampleLooks('somebody'),
 })
