@@ -1,17 +1,10 @@
 import type { ReadTx, Tx } from '../database/index.ts'
 import type { RequestOrigin } from '../http/index.ts'
-import {
-  boundsOf,
-  NewPlacementEvent,
-  newestOfAsset,
-  newestTimestampMs,
-  occupantOf,
-  type Recorder,
-} from '../ledger/index.ts'
+import { assetLocation, NewPlacementEvent, newestTimestampMs, type Recorder } from '../ledger/index.ts'
 import { type Identity, mayBeSame } from '../log/index.ts'
 import { labelOf, type Sight } from '../warehouse/index.ts'
 import { compare, type LineStatus } from './comparison.ts'
-import { type Correction, corrections, type Ledger } from './corrections.ts'
+import { type Correction, corrections, type WhereIs } from './corrections.ts'
 import { type SeenSlot, seenSlots } from './scanned.ts'
 import type { Approval, ApprovalWarning } from './schema.ts'
 import * as store from './store.ts'
@@ -52,7 +45,7 @@ export function approve(tx: Tx, countId: number, { recorder, by, approver, sight
       : []
   })
   const scans = new Map(lines.map(({ slotId, scan }) => [slotId, scan]))
-  const plan = corrections(lines, ledgerNow(tx, sight))
+  const plan = corrections(lines, whereIsNow(tx, sight))
   const atMs = behindAll(tx, plan, sight, recorder.nowMs())
   const eventIds = plan.map((correction) => {
     const scan = scans.get(correction.scanOf)
@@ -78,20 +71,11 @@ function isBy(tx: Tx, scan: store.Scan, person: Identity): boolean {
   return counter !== undefined && mayBeSame(counter, person)
 }
 
-/**
- * Reads the current ledger. No slot of the plan has moved since its scan, so the present equals the time of the scan.
- */
-function ledgerNow(tx: ReadTx, sight: Sight): Ledger {
-  const bounds = boundsOf(tx)
-  return {
-    whereIs: (key) => {
-      const newest = newestOfAsset(tx, key, sight, bounds)
-      return { slotId: newest?.event_type === 'PLACED' ? newest.slot_id : null, sinceMs: newest?.timestamp_ms ?? 0 }
-    },
-    shownIn: (slotId) => {
-      const shown = occupantOf(tx, slotId)
-      return shown && { barcode: shown.assetBarcode, key: shown.assetKey }
-    },
+/** Reads the current ledger. No slot of the plan has moved since its scan, so the present equals the time of the scan. */
+function whereIsNow(tx: ReadTx, sight: Sight): WhereIs {
+  return (key) => {
+    const { slotId, since } = assetLocation(tx, key, sight)
+    return { slotId, sinceMs: since ?? 0 }
   }
 }
 

@@ -6,7 +6,7 @@ export type Seen = {
   readonly slotId: number
   /** Undefined: not scanned yet. */
   readonly found: readonly Pallet[] | undefined
-  /** What the slot shows, and all pallets in it, at the time of the scan. */
+  /** What the slot shows, and all pallets that were put into it and not booked since, at the time of the scan. */
   readonly occupant: Pallet | undefined
   readonly standing: readonly Pallet[]
   /** The ledger knows a move of the slot, or of a pallet of either side, that came after the scan. */
@@ -15,7 +15,7 @@ export type Seen = {
 
 export type LineStatus = 'not_counted' | 'matched' | 'different' | 'moved' | 'conflict'
 
-/** Returns the expected pallets: those in the slot, and the one that it shows. */
+/** Returns the expected pallets: those that were put into the slot, and the one that it shows. */
 export function expectedIn({ occupant, standing }: Pick<Seen, 'occupant' | 'standing'>): readonly Pallet[] {
   return occupant && !has(standing, occupant.key) ? [...standing, occupant] : standing
 }
@@ -39,7 +39,7 @@ function statusOf(line: Seen, slotsOf: ReadonlyMap<string, number>): LineStatus 
   if (found.some(({ key }) => (slotsOf.get(key) ?? 0) > 1)) return 'conflict'
   const expected = expectedIn(line)
   const isSame = found.length === expected.length && expected.every(({ key }) => has(found, key))
-  // A slot that shows nothing while pallets are in it was emptied by a removal of another pallet.
+  // A slot that shows nothing though pallets were put into it was emptied by a removal of another pallet.
   const showsIt = found.length === 0 || line.occupant !== undefined
   const standsThere = found.every(({ key }) => has(line.standing, key))
   return isSame && showsIt && standsThere ? 'matched' : 'different'

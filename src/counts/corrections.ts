@@ -11,14 +11,8 @@ export type Correction = {
   readonly atMs?: number
 }
 
-/** Where the ledger has a pallet now, and since when; slot null: in no slot. */
-export type Whereabouts = { readonly slotId: number | null; readonly sinceMs: number }
-
-export type Ledger = {
-  readonly whereIs: (key: string) => Whereabouts
-  /** Returns the pallet that a slot shows. */
-  readonly shownIn: (slotId: number) => Pallet | undefined
-}
+/** Returns where the ledger has a pallet now, and since when; slot null: in no slot. */
+export type WhereIs = (key: string) => { readonly slotId: number | null; readonly sinceMs: number }
 
 type Line = Seen & { readonly found: readonly Pallet[]; readonly isMatched: boolean }
 
@@ -27,17 +21,17 @@ type Line = Seen & { readonly found: readonly Pallet[]; readonly isMatched: bool
  * removals, placements, confirmations. Every pallet that was found gets exactly one event, so that its history shows
  * the count. Pure.
  *
- * A REMOVED of any barcode empties a slot, and takes its own pallet away wherever it is. So a slot that still shows a
- * pallet which was placed elsewhere later is emptied at the time just before that later move.
+ * A REMOVED of a pallet from a slot in which it is not contradicts its location. So a slot that still shows a pallet which
+ * was placed elsewhere later is emptied at the time just before that later move.
  */
-export function corrections(lines: readonly Line[], ledger: Ledger): Correction[] {
-  const removed = lines.filter((line) => !line.isMatched).flatMap((line) => takenOut(line, lines, ledger))
+export function corrections(lines: readonly Line[], whereIs: WhereIs): Correction[] {
+  const removed = lines.filter((line) => !line.isMatched).flatMap((line) => takenOut(line, lines, whereIs))
   const emptied = new Set(removed.map(({ slotId }) => slotId))
-  const placed = lines.filter((line) => !line.isMatched).flatMap((line) => putIn(line, emptied, ledger))
+  const placed = lines.filter((line) => !line.isMatched).flatMap((line) => putIn(line, emptied))
   return [...once(removed), ...placed, ...lines.flatMap((line) => confirmed(line, placed))]
 }
 
-function takenOut(line: Line, lines: readonly Line[], ledger: Ledger): Correction[] {
+function takenOut(line: Line, lines: readonly Line[], whereIs: WhereIs): Correction[] {
   const { slotId, found, occupant, standing } = line
   const take = (pallet: Pallet, from: number, atMs?: number): Correction => ({
     type: 'REMOVED',
@@ -47,34 +41,31 @@ function takenOut(line: Line, lines: readonly Line[], ledger: Ledger): Correctio
     ...(atMs !== undefined && { atMs }),
   })
   const isFoundElsewhere = ({ key }: Pallet) => lines.some((other) => other.slotId !== slotId && has(other.found, key))
-  // A pallet found elsewhere is removed by the line that found it, if its slot shows it.
+  // A pallet found elsewhere is removed by the line that found it, if it has a location.
   const missing = standing.filter((pallet) => !has(found, pallet.key) && !isFoundElsewhere(pallet))
   const brought = found.flatMap((pallet) => {
-    const { slotId: from } = ledger.whereIs(pallet.key)
-    const shows = from !== null && from !== slotId && ledger.shownIn(from)?.key === pallet.key
-    return shows ? [take(pallet, from)] : []
+    const { slotId: from } = whereIs(pallet.key)
+    return from !== null && from !== slotId ? [take(pallet, from)] : []
   })
   const isGhost = occupant && !has(found, occupant.key) && !has(standing, occupant.key)
-  const ghost = isGhost && found.length === 0 ? [takeGhost(occupant, slotId, ledger, take)] : []
+  const ghost = isGhost && found.length === 0 ? [takeGhost(occupant, slotId, whereIs, take)] : []
   return [...missing.map((pallet) => take(pallet, slotId)), ...brought, ...ghost]
 }
 
 function takeGhost(
   ghost: Pallet,
   slotId: number,
-  ledger: Ledger,
+  whereIs: WhereIs,
   take: (pallet: Pallet, from: number, atMs?: number) => Correction,
 ): Correction {
-  const { slotId: elsewhere, sinceMs } = ledger.whereIs(ghost.key)
-  return elsewhere === null ? take(ghost, slotId) : take(ghost, slotId, sinceMs - 1)
+  const { slotId: elsewhere, sinceMs } = whereIs(ghost.key)
+  return elsewhere === null || elsewhere === slotId ? take(ghost, slotId) : take(ghost, slotId, sinceMs - 1)
 }
 
-/**
- * Returns placements of pallets that the ledger has elsewhere; one more where the slot would show nothing, or another.
- */
-function putIn({ slotId, found, occupant }: Line, emptied: ReadonlySet<number>, ledger: Ledger): Correction[] {
+/** Returns placements of pallets that were not put into this slot; one more where the slot would show nothing, or another. */
+function putIn({ slotId, found, occupant, standing }: Line, emptied: ReadonlySet<number>): Correction[] {
   const place = (pallet: Pallet): Correction => ({ type: 'PLACED', slotId, pallet, scanOf: slotId })
-  const brought = found.filter(({ key }) => ledger.whereIs(key).slotId !== slotId)
+  const brought = found.filter(({ key }) => !has(standing, key))
   if (brought.length > 0 || found.length === 0) return brought.map(place)
   const shown = occupant && found.find(({ key }) => key === occupant.key)
   if (shown && !emptied.has(slotId)) return []

@@ -1,5 +1,5 @@
 import type { ReadTx } from '../database/index.ts'
-import { newestInSlot, newestOfAsset, occupantOf, standingIn } from '../ledger/index.ts'
+import { newestInSlot, newestMoveOfAsset, occupantOf, putInto } from '../ledger/index.ts'
 import type { Sight } from '../warehouse/index.ts'
 import { expectedIn, type Pallet, type Seen } from './comparison.ts'
 import { type RecountMark, recountsOf, type Scan, scansOf, slotIdsOf } from './store.ts'
@@ -43,7 +43,7 @@ function seenSlot(
   const found = foundIn(scan)
   const shown = occupantOf(tx, slotId, { atMs: scan.timestamp_ms })
   const occupant = shown && { barcode: shown.assetBarcode, key: shown.assetKey }
-  const standing = standingIn(tx, slotId, scan.timestamp_ms).map((a) => ({ barcode: a.assetBarcode, key: a.assetKey }))
+  const standing = putInto(tx, slotId, scan.timestamp_ms).map((a) => ({ barcode: a.assetBarcode, key: a.assetKey }))
   const involved = [...found, ...expectedIn({ occupant, standing })]
   return { ...base, found, occupant, standing, movedSince: hasMovedSince(tx, scan, involved, sight) }
 }
@@ -61,6 +61,6 @@ function hasMovedSince(tx: ReadTx, scan: Scan, pallets: readonly Pallet[], sight
       (move.timestamp_ms === scan.timestamp_ms && move.id > scan.known_event_id))
   return (
     isAfter(newestInSlot(tx, scan.slot_id, everywhere)) ||
-    pallets.some(({ key }) => isAfter(newestOfAsset(tx, key, sight, everywhere)))
+    pallets.some(({ key }) => isAfter(newestMoveOfAsset(tx, key, sight, everywhere)))
   )
 }

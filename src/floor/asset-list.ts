@@ -2,10 +2,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ReadTx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Caller } from '../http/index.ts'
-import { assetIsSeen, assetLocation, settle, type When } from '../ledger/index.ts'
-import { isoTime } from '../platform/index.ts'
+import { assetIsSeen, settle, type When } from '../ledger/index.ts'
 import type { Asset, AssetFilter, AssetService, WarehouseService } from '../warehouse/index.ts'
 import type { ListedAsset, StandingPlace } from './asset-schema.ts'
+import { nameOf, placeOf } from './place.ts'
 
 /** Assets in one slice: a few milliseconds with their places, also among a million events. */
 const sliceAssets = 100
@@ -86,13 +86,7 @@ export class AssetList {
   }
 
   #place(tx: ReadTx, key: string, when: When, caller: Caller): StandingPlace {
-    const sight = this.#needs.warehouse.sightOf(caller)
-    const { slotId, since, decidedInSlot } = assetLocation(tx, key, sight, when)
-    if (decidedInSlot === null || since === null) return { slot: null, since: null }
-    const slot = this.#needs.warehouse.visibleSlot(tx, decidedInSlot, caller)
-    if (!slot) return null
-    const { id, slot_id, warehouseId, zone, zoneId } = slot
-    return { slot: slotId === null ? null : { id, slot_id, warehouseId, zone, zoneId }, since: isoTime(since) }
+    return placeOf(tx, this.#needs.warehouse, { key, caller, when }, nameOf)
   }
 }
 

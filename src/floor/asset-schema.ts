@@ -1,7 +1,9 @@
 import { z } from '@hono/zod-openapi'
-import { allQuery, barcode, queryInteger, rowId, text, timeOut } from '../http/index.ts'
-import { assetShape, assetTypes, day, goodsTextLimit, gtin, sscc } from '../warehouse/index.ts'
-import { flag, whenQuery } from './schema.ts'
+import { allQuery, barcode, queryInteger, text } from '../http/index.ts'
+import { assetShape, assetTypes, day, gtin, sscc } from '../warehouse/index.ts'
+import { placeShape, SlotName, whenQuery } from './schema.ts'
+
+const flag = () => z.enum(['true', 'false']).transform((value) => value === 'true')
 
 export const assetsQuery = z.object({
   ...allQuery,
@@ -30,22 +32,7 @@ export const assetsQuery = z.object({
   }),
 })
 
-const StandingPlace = z.union([
-  z.object({
-    slot: z.union([
-      z.object({
-        id: rowId(),
-        slot_id: z.string(),
-        warehouseId: rowId(),
-        zone: z.string(),
-        zoneId: rowId().nullable(),
-      }),
-      z.null(),
-    ]),
-    since: timeOut().nullable().openapi({ description: 'time of the event that decides; null: there is none' }),
-  }),
-  z.null(),
-])
+const StandingPlace = z.union([z.object({ slot: z.union([SlotName, z.null()]), ...placeShape }), z.null()])
 export type StandingPlace = z.infer<typeof StandingPlace>
 
 export const ListedAsset = z

@@ -9,9 +9,10 @@ import {
   judgementsAfter,
   misfits,
   moveBefore,
-  moveOfAssetBefore,
   newestInSlot,
-  newestOfAsset,
+  newestMoveOfAsset,
+  newestPlacementOf,
+  nextInSlot,
   proofOf,
   settle,
   type When,
@@ -36,7 +37,8 @@ import {
   type MoveFact,
   misplacements,
 } from './discrepancy.ts'
-import type { Discrepancy, SlotName } from './discrepancy-schema.ts'
+import type { Discrepancy } from './discrepancy-schema.ts'
+import { nameOf } from './place.ts'
 
 /** Slots or assets in one slice: a few milliseconds, also among a million events. */
 const sliceRows = 30
@@ -232,26 +234,23 @@ export function contradictionsAround(tx: ReadTx, slotId: number, assetKey: strin
 function lookAround(tx: ReadTx, slotId: number, sight: Sight, bounds: Bounds): AroundSlot {
   const newest = newestInSlot(tx, slotId, bounds)
   const isRemoved = newest?.event_type === 'REMOVED'
-  const ofAsset = newest && newestOfAsset(tx, newest.asset_key, sight, bounds)
-  const isGone = newest?.event_type === 'PLACED' && ofAsset?.event_type === 'REMOVED'
+  const placedLast =
+    newest?.event_type === 'PLACED' ? newestPlacementOf(tx, newest.asset_key, sight, bounds) : undefined
   return {
     newest,
     before: isRemoved ? moveBefore(tx, newest, bounds) : undefined,
-    ofAsset,
-    beforeOfAsset: isGone ? moveOfAssetBefore(tx, ofAsset, sight, bounds) : undefined,
+    ofAsset: newest && newestMoveOfAsset(tx, newest.asset_key, sight, bounds),
+    placedLast,
+    endOfStay: placedLast && nextInSlot(tx, placedLast, bounds),
     judged: judgementsAfter(tx, slotId, newest?.timestamp_ms ?? -1, bounds),
   }
 }
 
 function ofAsset(tx: ReadTx, key: string, sight: Sight, bounds: Bounds): Contradiction[] {
-  const newest = newestOfAsset(tx, key, sight, bounds)
+  const newest = newestMoveOfAsset(tx, key, sight, bounds)
   if (newest?.event_type !== 'PLACED') return []
-  const inSlot = newestInSlot(tx, newest.slot_id, bounds)
-  if (inSlot?.id === newest.id) return []
+  const end = nextInSlot(tx, newest, bounds)
+  if (!end) return []
   const asset_barcode = findEvent(tx, newest.id)?.asset_barcode ?? key
-  return contradictionsOfAsset({ ...newest, asset_barcode }, inSlot)
-}
-
-export function nameOf({ id, slot_id, warehouseId, zone, zoneId }: Slot): SlotName {
-  return { id, slot_id, warehouseId, zone, zoneId }
+  return contradictionsOfAsset({ ...newest, asset_barcode }, end)
 }

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { allQuery, queryInteger, rowId, timeOut } from '../http/index.ts'
 import { discrepancyKinds } from './discrepancy.ts'
-import { whenQuery } from './schema.ts'
+import { SlotName, whenQuery } from './schema.ts'
 
 export const discrepanciesQuery = z.object({
   ...allQuery,
@@ -10,16 +10,6 @@ export const discrepanciesQuery = z.object({
   warehouseId: queryInteger({ min: 1 }).optional(),
   zoneId: queryInteger({ min: 1 }).optional(),
 })
-
-export const slotNameShape = {
-  id: rowId(),
-  slot_id: z.string(),
-  warehouseId: rowId(),
-  zone: z.string(),
-  zoneId: rowId().nullable(),
-}
-const SlotName = z.object(slotNameShape).openapi('SlotName')
-export type SlotName = z.infer<typeof SlotName>
 
 export const Discrepancy = z
   .object({
@@ -38,8 +28,8 @@ export const Discrepancy = z
       .nullable()
       .openapi({
         description:
-          'removed_elsewhere: whether the pallet was placed here last before that removal, so that it is here again when the removal ' +
-          'is corrected; null for other kinds',
+          'removed_elsewhere: whether the newest placement of the pallet is here, so that its location is this slot; null for ' +
+          'other kinds',
       }),
     eventIds: z.array(rowId()).openapi({ description: 'the events that prove it, oldest first' }),
   })

@@ -14,12 +14,14 @@ export const discrepancyTexts = {
   removed_elsewhere: {
     what: 'the slot shows a pallet that was taken out of another slot',
     todo:
-      'Look whether it stands there. If not, record its removal here. If it does and was placed here last, correct the ' +
+      'Look whether it is there. If not, record its removal here. If it is and was placed here last, correct the ' +
       'removal there; if it was placed elsewhere since, place it here again.',
   },
   two_in_one_slot: {
-    what: 'a pallet was placed where another one is',
-    todo: 'Look which of the two stands there; move or remove the other, or correct the placement.',
+    what: 'a pallet was placed where another one is, so that the first one is in no slot',
+    todo:
+      'Look which of the two is there. Record where the other one is: its new placement, or its removal at a time ' +
+      'before the newer placement. Or correct that placement.',
   },
   left_behind: {
     what: 'the slot was emptied by taking another pallet than the one that stood there',
@@ -87,6 +89,7 @@ type Fact = {
   readonly asset_key: string
 }
 export type MoveFact = Fact & { readonly event_type: 'PLACED' | 'REMOVED' }
+type AssetMoveFact = Omit<MoveFact, 'asset_barcode'>
 export type JudgementFact = Omit<Fact, 'slot_id'> & { readonly event_type: 'VERIFIED' | 'DISPUTED' }
 
 /** Events around one slot. */
@@ -95,9 +98,10 @@ export type AroundSlot = {
   /** The slot's move before the newest. */
   readonly before: MoveFact | undefined
   /** The newest move of that asset. */
-  readonly ofAsset: Omit<MoveFact, 'asset_barcode'> | undefined
-  /** The id of that asset's move before it, where it took the asset out though the slot shows it. */
-  readonly beforeOfAsset: number | undefined
+  readonly ofAsset: AssetMoveFact | undefined
+  /** The newest placement of that asset, where the slot shows it, and what ended the stay that began with it. */
+  readonly placedLast: AssetMoveFact | undefined
+  readonly endOfStay: AssetMoveFact | undefined
   /** Judgements after the newest move, newest first. */
   readonly judged: readonly JudgementFact[]
 }
@@ -111,7 +115,7 @@ export type Contradiction = {
   readonly assetBarcode: string | null
   readonly otherSlotId: number | null
   readonly otherAssetBarcode: string | null
-  /** Of `removed_elsewhere`: the asset was placed here last before that removal, so it is here again when the removal is corrected. */
+  /** Of `removed_elsewhere`: the newest placement of the asset is here, so its location is this slot. */
   readonly lastPlacedHere: boolean | null
 }
 
@@ -126,14 +130,9 @@ export function contradictionsOfSlot(slotId: number, around: AroundSlot): Contra
   ]
 }
 
-function ofOccupied(slotId: number, placed: MoveFact, { ofAsset, beforeOfAsset, judged }: AroundSlot): Contradiction[] {
-  const found: Contradiction[] = []
-  if (ofAsset && ofAsset.id !== placed.id) {
-    const kind = ofAsset.event_type === 'PLACED' ? 'asset_in_two_slots' : 'removed_elsewhere'
-    const one = contradiction(kind, slotId, { ...ofAsset, asset_barcode: placed.asset_barcode }, [placed, ofAsset])
-    const lastPlacedHere = kind === 'removed_elsewhere' ? beforeOfAsset === placed.id : null
-    found.push({ ...one, otherSlotId: ofAsset.slot_id, lastPlacedHere })
-  }
+function ofOccupied(slotId: number, placed: MoveFact, around: AroundSlot): Contradiction[] {
+  const { judged } = around
+  const found: Contradiction[] = shownThough(slotId, placed, around)
   const own = judged.find((one) => one.asset_key === placed.asset_key)
   if (own?.event_type === 'DISPUTED') found.push(contradiction('disputed', slotId, own, [placed, own]))
   const newest = judged[0]
@@ -144,6 +143,29 @@ function ofOccupied(slotId: number, placed: MoveFact, { ofAsset, beforeOfAsset, 
   return found
 }
 
+/**
+ * Returns what speaks against the asset that a slot shows: its newest placement is in another slot, or a removal was booked
+ * in another slot, which ends nothing here.
+ */
+function shownThough(
+  slotId: number,
+  placed: MoveFact,
+  { ofAsset, placedLast, endOfStay }: AroundSlot,
+): Contradiction[] {
+  const by = (kind: DiscrepancyKind, other: AssetMoveFact, otherSlotId: number) => {
+    const since = { ...other, asset_barcode: placed.asset_barcode }
+    const one = contradiction(kind, slotId, since, [placed, other])
+    const lastPlacedHere = kind === 'removed_elsewhere' ? placedLast?.id === placed.id : null
+    return [{ ...one, otherSlotId, lastPlacedHere }]
+  }
+  if (placedLast && placedLast.id !== placed.id) {
+    return endOfStay?.event_type === 'REMOVED'
+      ? by('removed_elsewhere', endOfStay, placedLast.slot_id)
+      : by('asset_in_two_slots', placedLast, placedLast.slot_id)
+  }
+  return ofAsset?.event_type === 'REMOVED' ? by('removed_elsewhere', ofAsset, ofAsset.slot_id) : []
+}
+
 /** Returns a misplaced removal while it is the last event of slot and asset; the next booking settles it. */
 function ofEmptied(slotId: number, removed: MoveFact, { before, ofAsset }: AroundSlot): Contradiction[] {
   const stoodThere = before?.event_type === 'PLACED' && before.asset_key === removed.asset_key
@@ -151,12 +173,14 @@ function ofEmptied(slotId: number, removed: MoveFact, { before, ofAsset }: Aroun
   return [contradiction('removed_not_there', slotId, removed, before ? [before, removed] : [removed])]
 }
 
-/** Returns the contradictions of one asset: its slot shows something else. Pure. */
-export function contradictionsOfAsset(placed: MoveFact | undefined, inSlot: MoveFact | undefined): Contradiction[] {
-  if (placed?.event_type !== 'PLACED' || !inSlot || inSlot.id === placed.id) return []
-  const kind = inSlot.event_type === 'PLACED' ? 'two_in_one_slot' : 'left_behind'
-  const one = contradiction(kind, placed.slot_id, inSlot, [placed, inSlot])
-  return [{ ...one, assetBarcode: placed.asset_barcode, otherAssetBarcode: inSlot.asset_barcode }]
+/**
+ * Returns the contradiction of an asset whose newest move is a placement that a move of another asset in that slot has ended.
+ * Pure.
+ */
+export function contradictionsOfAsset(placed: MoveFact, end: MoveFact): Contradiction[] {
+  const kind = end.event_type === 'PLACED' ? 'two_in_one_slot' : 'left_behind'
+  const one = contradiction(kind, placed.slot_id, end, [placed, end])
+  return [{ ...one, assetBarcode: placed.asset_barcode, otherAssetBarcode: end.asset_barcode }]
 }
 
 /** Returns how the asset in a slot breaks the master data. Pure. */

@@ -164,7 +164,8 @@ const getLocation = operation({
   tag: 'Assets',
   summary: 'The slot of an asset, derived from the ledger',
   description:
-    'The latest PLACED or REMOVED of the barcode decides. An asset that is in no slot has `slot: null`; an unknown asset is 404.',
+    'The slot of the newest PLACED of the asset, until the next PLACED or REMOVED in that slot, of any barcode. So the slot always ' +
+    'shows the asset. An asset that is in no slot has `slot: null`, with `lastSlot` and `endedBy`; an unknown asset is 404.',
   input: { params: barcodePath(), query: z.object(whenQuery) },
   success: { 200: { description: 'Its slot; null: it is in none', schema: AssetLocationResource } },
 })

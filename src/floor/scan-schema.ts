@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi'
-import { barcode, resource, timeOut } from '../http/index.ts'
+import { barcode, resource } from '../http/index.ts'
 import { Warning } from '../ledger/index.ts'
 import { assetShape } from '../warehouse/index.ts'
-import { FloorSlot } from './schema.ts'
+import { FloorSlot, placeShape } from './schema.ts'
 
 /** Keyboard scanners end a code with Enter or Tab, and some begin it with a space. */
 const ends = /^[ \t\r\n]+|[ \t\r\n]+$/g
@@ -34,7 +34,7 @@ const ScanMatch = z
     slot: FloorSlot.optional(),
     asset: z.object(assetShape).openapi('ScannedAsset').optional(),
     location: z
-      .union([z.object({ slot: z.union([FloorSlot, z.null()]), since: timeOut().nullable() }), z.null()])
+      .union([z.object({ slot: z.union([FloorSlot, z.null()]), ...placeShape }), z.null()])
       .optional()
       .openapi({ description: 'of an asset; null: the caller may not see it' }),
     resource: z.looseObject({}).optional().openapi({ description: 'of other kinds: as answered by their GET' }),

@@ -1,7 +1,6 @@
 import type { ReadTx, UnitOfWork } from '../database/index.ts'
 import type { Caller } from '../http/index.ts'
-import { assetLocation, explain, slotState } from '../ledger/index.ts'
-import { isoTime } from '../platform/index.ts'
+import { explain, slotState } from '../ledger/index.ts'
 import {
   type AssetService,
   type Barcode,
@@ -10,6 +9,7 @@ import {
   symbologyOf,
   type WarehouseService,
 } from '../warehouse/index.ts'
+import { placeOf } from './place.ts'
 import type { ReadCode, ScanMatch } from './scan-schema.ts'
 
 /** A scanned code. */
@@ -59,12 +59,8 @@ export class Scanner {
     const { key } = this.#needs.assets.readBarcode(tx, code)
     const asset = this.#needs.assets.visible(tx, key, caller)
     if (!asset) return undefined
-    const { slotId, since, decidedInSlot } = assetLocation(tx, key, this.#needs.warehouse.sightOf(caller))
-    const slot = decidedInSlot === null ? undefined : this.#needs.warehouse.visibleSlot(tx, decidedInSlot, caller)
+    const location = placeOf(tx, this.#needs.warehouse, { key, caller }, (slot) => this.#inUse(tx, slot))
     const path = `/api/whms/assets/${encodeURIComponent(asset.asset_id)}`
-    const isHidden = decidedInSlot !== null && !slot
-    const stands = slot && slotId !== null ? this.#inUse(tx, slot) : null
-    const location = isHidden ? null : { slot: stands, since: since === null ? null : isoTime(since) }
     return { kind: 'asset', id: asset.id, path, asset, location }
   }
 

@@ -88,9 +88,30 @@ export const WarehouseDetail = resource({
   utilization: Utilization,
 })
 
+const slotNameShape = {
+  id: rowId(),
+  slot_id: z.string(),
+  warehouseId: rowId(),
+  zone: z.string(),
+  zoneId: rowId().nullable(),
+}
+export const SlotName = z.object(slotNameShape).openapi('SlotName')
+export type SlotName = z.infer<typeof SlotName>
+
+/** What is said of the place of an asset besides its slot. */
+export const placeShape = {
+  since: timeOut()
+    .nullable()
+    .openapi({ description: 'time of the event that put it there or ended its last stay; null: it was never placed' }),
+  // Not .nullable(): for a named schema the description would require object and null at once.
+  lastSlot: z.union([SlotName, z.null()]).openapi({
+    description: 'slot of its last stay; null while it is in a slot, or was never placed',
+  }),
+  endedBy: rowId().nullable().openapi({ description: 'id of the event that ended the last stay' }),
+}
+
 export const AssetLocationResource = resource({
   asset_barcode: z.string(),
-  // Not .nullable(): for a named schema the description would require object and null at once.
   slot: z.union([FloorSlot, z.null()]),
-  since: timeOut().nullable().openapi({ description: 'time of the event that decides' }),
+  ...placeShape,
 })

@@ -6,7 +6,6 @@ import type { Ask, Caller, Reply } from '../http/index.ts'
 import type { Idempotency } from '../journal/index.ts'
 import {
   assetIsKnown,
-  assetLocation,
   type SlotUse,
   settle,
   slotState,
@@ -15,9 +14,9 @@ import {
   stateIn,
   type When,
 } from '../ledger/index.ts'
-import { isoTime } from '../platform/index.ts'
-import type { AssetService, NewSlot, Slot, SlotChange, SlotFilter, WarehouseService, Zone } from '../warehouse/index.ts'
+import type { AssetService, NewSlot, Slot, SlotChange, WarehouseService, Zone } from '../warehouse/index.ts'
 import { PackedSlots, withStateText } from './packed-slots.ts'
+import { placeOf } from './place.ts'
 import type { FloorSlot, Utilization } from './schema.ts'
 import { attemptChange, type ChangedSlots, changeResult, changesRefusal, type SlotBatch } from './slot-batch.ts'
 import { addedUp, percent, utilizationOf, zoneUse } from './utilization.ts'
@@ -227,14 +226,12 @@ export class FloorService {
       const sight = this.#needs.warehouse.sightOf(caller)
       const asset = this.#needs.assets.visible(tx, key, caller)
       if (!asset || (asset.provisional && !assetIsKnown(tx, key, sight, when))) throw AppError.notFound('Asset')
-      const { slotId, since, decidedInSlot } = assetLocation(tx, key, sight, when)
-      const slot = decidedInSlot === null ? undefined : this.#needs.warehouse.visibleSlot(tx, decidedInSlot, caller)
-      if (decidedInSlot !== null && !slot) throw AppError.notFound('Asset')
-      return {
-        asset_barcode: asset.asset_id,
-        slot: slot && slotId !== null ? { ...slot, ...slotState(tx, slotId, when) } : null,
-        since: since === null ? null : isoTime(since),
-      }
+      const place = placeOf(tx, this.#needs.warehouse, { key, caller, when }, (slot) => ({
+        ...slot,
+        ...slotState(tx, slot.id, when),
+      }))
+      if (!place) throw AppError.notFound('Asset')
+      return { asset_barcode: asset.asset_id, ...place }
     })
   }
 }

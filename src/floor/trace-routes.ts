@@ -24,7 +24,7 @@ const slotHistory = operation({
   path: '/api/whms/slots/{id}/history',
   tag: 'Slots',
   summary: 'The stays in a slot, newest first, each with the events that began and ended it',
-  description: 'A stay begins with a PLACED and ends with a REMOVED or with the next PLACED.',
+  description: 'A stay begins with a PLACED and ends with the next PLACED or REMOVED in the slot, of any barcode.',
   input: { params: z.object({ id: z.string() }), query: traceQuery.extend(byQuery) },
   success: { 200: { description: 'One page', schema: StayList } },
 })
@@ -35,7 +35,8 @@ const assetHistory = operation({
   path: '/api/whms/assets/{barcode}/history',
   tag: 'Assets',
   summary: 'The stays of an asset, newest first, each with the events that began and ended it',
-  description: 'A stay begins with a PLACED and ends with a REMOVED or with a PLACED elsewhere.',
+  description:
+    'A stay begins with a PLACED. It ends with the next PLACED or REMOVED in that slot, of any barcode, or with a PLACED elsewhere.',
   input: { params: barcodePath(), query: traceQuery },
   success: { 200: { description: 'One page', schema: StayList } },
 })

@@ -2,23 +2,15 @@ import { z } from '@hono/zod-openapi'
 import { CameraGap, DetectionEvent, detectionShape } from '../cameras/index.ts'
 import { historyQuery, listOf, resource, rowId, sha256Hex, timeOut } from '../http/index.ts'
 import { PlacementEvent } from '../ledger/index.ts'
-import { slotNameShape } from './discrepancy-schema.ts'
-import { whenQuery } from './schema.ts'
+import { SlotName, whenQuery } from './schema.ts'
 
 export const traceQuery = z.object({ ...historyQuery, ...whenQuery, cursor: z.string().max(64).optional() })
 
-export const endings = [
-  'removed',
-  'removed_elsewhere',
-  'other_asset_removed',
-  'replaced',
-  'placed_again',
-  'moved',
-] as const
+export const endings = ['removed', 'other_asset_removed', 'replaced', 'placed_again', 'moved'] as const
 
 const Stay = z
   .object({
-    slot: z.object(slotNameShape),
+    slot: SlotName,
     asset_barcode: z.string(),
     from: timeOut(),
     to: timeOut().nullable().openapi({ description: 'null: the asset is still there' }),
@@ -32,8 +24,8 @@ const Stay = z
       .nullable()
       .openapi({
         description:
-          'removed · removed_elsewhere: from another slot · other_asset_removed: another pallet was removed from here · ' +
-          'replaced: another pallet was placed here · placed_again · moved: it was placed in another slot',
+          'removed · other_asset_removed: another pallet was removed from here · replaced: another pallet was placed here · ' +
+          'placed_again · moved: it was placed in another slot',
       }),
     judgements: z.array(PlacementEvent).openapi({ description: 'VERIFIED and DISPUTED of this stay, oldest first' }),
   })
@@ -136,9 +128,11 @@ export const FootageResource = resource(eventFootageShape)
 const StoryStep = z
   .object({
     event: PlacementEvent,
-    slot: z.object(slotNameShape),
+    slot: SlotName,
     timezone: z.string().openapi({ description: 'of the warehouse of the slot', example: 'Europe/Berlin' }),
-    until: timeOut().nullable().openapi({ description: 'time of the next move of this asset' }),
+    until: timeOut()
+      .nullable()
+      .openapi({ description: 'end of the stay; after a removal, time of the next move of this asset' }),
     photo: z.object({
       evidence: z.enum(['held', 'claimed', 'opening_list', 'count']).nullable(),
       url: z.string().nullable(),

@@ -18,8 +18,8 @@ import {
 } from '../ledger/index.ts'
 import { isoTime } from '../platform/index.ts'
 import type { AssetService, WarehouseService } from '../warehouse/index.ts'
-import { nameOf } from './discrepancies.ts'
 import { filmsOfEvent, footageOf, footageWindowSeconds, type Watching } from './footage.ts'
+import { nameOf } from './place.ts'
 import type { endings, Stay, StoryStep } from './trace-schema.ts'
 
 export type TracePage = { readonly limit: number; readonly offset: number; readonly behind: TimePlace | undefined }
@@ -102,9 +102,7 @@ export class Traces {
 
   #stays(tx: ReadTx, of: StepsOf, caller: Caller, when: When, page: TracePage): Page<Stay> {
     const { steps, ...rest } = this.#steps(tx, of, caller, when, page, 'newest first')
-    const data = steps.map((step) =>
-      this.#stay(tx, step, 'slotId' in of ? slotEnding(step) : assetEnding(step), caller),
-    )
+    const data = steps.map((step) => this.#stay(tx, step, caller))
     return { data, ...paged(steps, rest) }
   }
 
@@ -117,7 +115,7 @@ export class Traces {
     })
   }
 
-  #stay(tx: ReadTx, step: Step, endedBy: Stay['endedBy'], caller: Caller): Stay {
+  #stay(tx: ReadTx, step: Step, caller: Caller): Stay {
     const { move, next, judgementIds } = step
     const judgements = judgementIds.map((id) => event(tx, id))
     const last = judgements.at(-1)?.event_type
@@ -132,7 +130,7 @@ export class Traces {
       isDisputed: last === 'DISPUTED',
       placed: event(tx, move.id),
       ended: isSeen ? event(tx, next.id) : null,
-      endedBy,
+      endedBy: endingOf(step),
       judgements,
     }
   }
@@ -181,16 +179,10 @@ function event(tx: ReadTx, id: number): PlacementEvent {
 
 type Ending = (typeof endings)[number] | null
 
-function slotEnding({ move, next }: Step): Ending {
+function endingOf({ move, next }: Step): Ending {
   if (!next) return null
   const isSame = next.asset_key === move.asset_key
   if (next.event_type === 'REMOVED') return isSame ? 'removed' : 'other_asset_removed'
-  return isSame ? 'placed_again' : 'replaced'
-}
-
-function assetEnding({ move, next }: Step): Ending {
-  if (!next) return null
-  const isHere = next.slot_id === move.slot_id
-  if (next.event_type === 'REMOVED') return isHere ? 'removed' : 'removed_elsewhere'
-  return isHere ? 'placed_again' : 'moved'
+  if (!isSame) return 'replaced'
+  return next.slot_id === move.slot_id ? 'placed_again' : 'moved'
 }

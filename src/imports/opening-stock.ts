@@ -1,7 +1,14 @@
 import type { Tx } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { RequestOrigin } from '../http/index.ts'
-import { assetLocation, eventOfOpeningLine, NewPlacementEvent, occupantOf, type Recorder } from '../ledger/index.ts'
+import {
+  boundsOf,
+  eventOfOpeningLine,
+  NewPlacementEvent,
+  newestMoveOfAsset,
+  occupantOf,
+  type Recorder,
+} from '../ledger/index.ts'
 import {
   type AssetService,
   matchedName,
@@ -71,13 +78,14 @@ export function openingForm({ warehouse, assets, recorder, sheet, list }: Option
     return { what: 'created', warnings: event.warnings.map(({ code }) => code), notice: shared(row, slot) }
   }
 
-  /** Whether the ledger already has the pallet in this slot. Throws VALIDATION_ERROR when it has it elsewhere. */
+  /** Whether the pallet was put into this slot and not booked since. Throws VALIDATION_ERROR when it was booked elsewhere. */
   function standsThere(tx: Tx, slot: Slot, key: string, by: RequestOrigin): boolean {
-    const { slotId, decidedInSlot } = assetLocation(tx, key, wholeSight)
-    if (decidedInSlot === null) return false
-    if (slotId === slot.id) return true
-    const where = warehouse.visibleSlot(tx, decidedInSlot, by.caller)?.slot_id ?? 'a slot'
-    const seen = slotId === null ? `saw it leave ${where}` : `has it in ${where}`
+    const newest = newestMoveOfAsset(tx, key, wholeSight, boundsOf(tx))
+    if (!newest) return false
+    const isPlaced = newest.event_type === 'PLACED'
+    if (isPlaced && newest.slot_id === slot.id) return true
+    const where = warehouse.visibleSlot(tx, newest.slot_id, by.caller)?.slot_id ?? 'a slot'
+    const seen = isPlaced ? `has it in ${where}` : `saw it leave ${where}`
     throw AppError.field('asset_barcode', `the ledger ${seen}; opening stock is what no one has scanned yet`)
   }
 

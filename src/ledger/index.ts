@@ -1,21 +1,20 @@
-export { judgementsAfter, moveBefore, moveOfAssetBefore } from './derive/around.ts'
+export { judgementsAfter, moveBefore } from './derive/around.ts'
 export { eventsOfAsset } from './derive/asset-events.ts'
 export { eventsInSlices } from './derive/history.ts'
+export { assetLocation, newestMoveOfAsset, newestPlacementOf, nextInSlot } from './derive/location.ts'
 export type { EventPlace, HistoryFilter } from './derive/look.ts'
-export { occupantOf, standingIn } from './derive/occupants.ts'
+export { occupantOf, putInto } from './derive/occupants.ts'
 export { proofOf } from './derive/photo-reuse.ts'
 export { slotMarks } from './derive/slot-marks.ts'
 export {
   assetIsKnown,
   assetIsSeen,
-  assetLocation,
   type Bounds,
   boundsOf,
   isPending,
   lastIdReceivedBy,
   lastIdUpToSeq,
   newestInSlot,
-  newestOfAsset,
   newestTimestampMs,
   type SlotState,
   type SlotUse,

@@ -17,9 +17,10 @@ export type Surroundings = {
   readonly occupant: { readonly assetKey: string; readonly placedAtMs: number } | undefined
   /** Slot of the asset just before the event; undefined when it was in none. */
   readonly assetSlotId: number | undefined
-  /** Whether a later PLACED or REMOVED of the slot, or of the asset, is known. */
+  /** Whether a later PLACED or REMOVED of the slot is known. */
   readonly slotMovedLater: boolean
-  readonly assetMovedLater: boolean
+  /** Whether a later PLACED of the occupant is known, so that its stay here is not its newest. */
+  readonly occupantPlacedLater: boolean
   /** Whether a later VERIFIED or DISPUTED of slot and asset is known. */
   readonly judgedLater: boolean
 }
@@ -48,21 +49,25 @@ function contradictions(event: Moved, { occupant, assetSlotId }: Surroundings): 
 }
 
 function effectOf(event: Moved, around: Surroundings): Effect {
-  const { occupant, assetSlotId, slotMovedLater, assetMovedLater, judgedLater } = around
+  const { occupant, slotMovedLater, judgedLater } = around
   switch (event.eventType) {
     case 'PLACED':
-      return slotMovedLater && assetMovedLater ? 'superseded' : 'applied'
-    case 'REMOVED': {
-      const emptiesSlot = occupant !== undefined
-      const takesAsset = assetSlotId !== undefined
-      if (!emptiesSlot && !takesAsset) return 'none'
-      return (emptiesSlot && !slotMovedLater) || (takesAsset && !assetMovedLater) ? 'applied' : 'superseded'
-    }
+      return decides(event, around) ? 'applied' : 'superseded'
+    case 'REMOVED':
+      if (!occupant) return 'none'
+      return decides(event, around) ? 'applied' : 'superseded'
     case 'VERIFIED':
     case 'DISPUTED':
       if (occupant?.assetKey !== event.assetKey || event.timestampMs <= occupant.placedAtMs) return 'none'
       return slotMovedLater || judgedLater ? 'superseded' : 'applied'
   }
+}
+
+/** Whether a move decides the slot now, or ends the newest stay of the asset that was in it. */
+function decides(event: Moved, { occupant, slotMovedLater, occupantPlacedLater }: Surroundings): boolean {
+  if (!slotMovedLater) return true
+  const ends = occupant && (event.eventType === 'REMOVED' || occupant.assetKey !== event.assetKey)
+  return ends === true && !occupantPlacedLater
 }
 
 /** What the slot may take, and what is put there. `undefined` means unknown and gives no warning. */

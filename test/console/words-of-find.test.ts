@@ -1,7 +1,7 @@
 import t from 'tap'
 import { gapCauses } from '../../src/cameras/watch.ts'
 import { decodedWords, printable, wantedBy } from '../../src/console/page/scan-place.ts'
-import { causeWords, spanWords, watchedWords, whyNoFilm } from '../../src/console/page/story-words.ts'
+import { causeWords, placeWords, slotNow, spanWords, watchedWords, whyNoFilm } from '../../src/console/page/story-words.ts'
 import { eventFootageReasons } from '../../src/floor/trace-schema.ts'
 
 const own = ['https://gate.example']
@@ -19,6 +19,28 @@ t.test('a scanned address opens a view of this gateway, and never leaves it', (t
     'A-01-02',
   ])
     t.same(wantedBy(text, own), { code: text }, `${text} is looked up as a code`)
+  t.end()
+})
+
+t.test('the place of a pallet is that of its newest placement, until a move in that slot has ended the stay', (t) => {
+  type Steps = Parameters<typeof placeWords>[0]
+  const step = (event_type: string, label: string, minute: number, untilMinute?: number) => {
+    const at = (n: number) => `2026-03-02T08:${String(n).padStart(2, '0')}:00.000Z`
+    const until = untilMinute === undefined ? null : at(untilMinute)
+    return { event: { event_type, timestamp: at(minute) }, slot: { id: label.length, slot_id: label }, until }
+  }
+  const wordsOf = (...steps: readonly unknown[]) => placeWords(steps as Steps, undefined, 'UTC')
+  const slotOf = (...steps: readonly unknown[]) => slotNow(steps as Steps, undefined)?.slot_id
+  const elsewhere = [step('PLACED', 'A', 1), step('REMOVED', 'BB', 2)]
+  t.match(wordsOf(...elsewhere), /^In A since /, 'a removal from another slot ends nothing')
+  t.equal(slotOf(...elsewhere), 'A')
+  const removed = [step('PLACED', 'A', 1, 2), step('REMOVED', 'A', 2)]
+  t.match(wordsOf(...removed), /^Removed from A /)
+  t.equal(slotOf(...removed), undefined)
+  const other = [step('PLACED', 'A', 1, 2), step('REMOVED', 'BB', 3)]
+  t.match(wordsOf(...other), /^No longer in A: another pallet /)
+  t.match(wordsOf(step('REMOVED', 'A', 2)), /^Removed from A /)
+  t.match(wordsOf(), /^Never seen/)
   t.end()
 })
 

@@ -73,7 +73,7 @@ t.test('the history of a slot: who stood there, from when to when, and what ende
   t.equal((await get(gateway, 'slots/nope/history')).status, 404)
 })
 
-t.test('the history of a pallet: where it stood, also when another was booked over it', async (t) => {
+t.test('the history of a pallet: where it stood, and when another was booked over it', async (t) => {
   const gateway = await yard(t)
   await book(gateway, 'PLACED', 'A', 'P-1')
   await book(gateway, 'PLACED', 'A', 'P-2')
@@ -91,9 +91,9 @@ t.test('the history of a pallet: where it stood, also when another was booked ov
   ])
   t.same(stays, [
     ['7', at(6), at(7), 'removed'],
-    ['B', at(4), at(5), 'removed_elsewhere'],
+    ['B', at(4), at(6), 'moved'],
     ['B', at(3), at(4), 'placed_again'],
-    ['A', at(1), at(3), 'moved'],
+    ['A', at(1), at(2), 'replaced'],
   ])
   await gateway.ask('POST', '/api/whms/assets', { by: people.ada, body: { asset_id: 'NEW', type: 'box' } })
   t.match(
@@ -217,8 +217,17 @@ t.test('a removal booked in another hall takes away no pallet that stands elsewh
   await book(gateway, 'REMOVED', 'A', 'P-1')
   t.match((await get(gateway, 'assets/P-1/location')).body, { slot: { slot_id: 'X' } })
   t.match((await get(gateway, 'assets/P-1/history')).body.data, [{ slot: { slot_id: 'X' }, to: null, endedBy: null }])
-  await book(gateway, 'REMOVED', 'X', 'P-1')
-  t.match((await get(gateway, 'assets/P-1/location')).body, { slot: null })
+  await book(gateway, 'REMOVED', 'X', 'P-9')
+  t.match((await get(gateway, 'assets/P-1/location')).body, {
+    slot: null,
+    since: at(3),
+    lastSlot: { slot_id: 'X', warehouseId: 2 },
+    endedBy: 3,
+  })
+  t.match((await get(gateway, 'assets/P-1/history')).body.data, [
+    { slot: { slot_id: 'X' }, to: at(3), ended: { id: 3, asset_barcode: 'P-9' }, endedBy: 'other_asset_removed' },
+  ])
+  t.match((await get(gateway, 'assets/P-1/story')).body.data[0], { event: { id: 1 }, until: at(3) })
 })
 
 const cameras = [

@@ -6,7 +6,8 @@ import t from 'tap'
 import { executor, openWriter, type ReadTx, type Statement, type Tx, UnitOfWork } from '../../src/database/index.ts'
 import { judgementsAfter, moveBefore } from '../../src/ledger/derive/around.ts'
 import { type HistoryPage, pageOfHistory, type SlotsMeant } from '../../src/ledger/derive/history.ts'
-import { judgedAfter, lastIdReceivedBy, newestOfAsset, newestTimestampMs } from '../../src/ledger/derive/state.ts'
+import { assetLocation, endOfStay, newestMoveOfAsset } from '../../src/ledger/derive/location.ts'
+import { judgedAfter, lastIdReceivedBy, newestTimestampMs } from '../../src/ledger/derive/state.ts'
 import { stepsOf } from '../../src/ledger/derive/stays.ts'
 import { assetIsKnown, type HistoryFilter, slotState, slotStates } from '../../src/ledger/index.ts'
 import { placementIdOf, scenesAround } from '../../src/ledger/record/scene.ts'
@@ -115,12 +116,15 @@ t.test('what stands where is read from the covering indexes alone', async (t) =>
   const plans = plansOf(t, (tx) => {
     slotState(tx, 1, { atMs: 1 })
     slotStates(tx)
-    newestOfAsset(tx, 'P', wholeSight, { atMs: undefined, lastId: undefined })
+    newestMoveOfAsset(tx, 'P', wholeSight, { atMs: undefined, lastId: undefined })
+    assetLocation(tx, 'P', wholeSight, { atMs: 1 })
+    const placed = { id: 1, slot_id: 1, timestamp_ms: 1, event_type: 'PLACED', asset_key: 'P' } as const
+    endOfStay(tx, placed, wholeSight, { atMs: 1, lastId: 9 })
     newestTimestampMs(tx, 1, 'P', wholeSight)
     judgedAfter(tx, 1, 'P', 1)
     assetIsKnown(tx, 'P', wholeSight, { atMs: 1 })
   })
-  t.ok(plans.length >= 7)
+  t.ok(plans.length >= 10)
   for (const plan of plans) {
     t.notMatch(plan, /TEMP B-TREE|SCAN (p|j|placement_event)\b|placement_event USING INDEX/, plan)
     t.match(plan, /COVERING INDEX placement_event_(occupancy|judgement|location|asset_judgement) /, plan)

@@ -228,10 +228,25 @@ async function compare(gateway: TestGateway, events: readonly ReplayedEvent[], w
     const { body } = await get(`/api/whms/slots/${slotId}/history`)
     same(body.data.map(stayOf), replayStays(events, { slotId }, when), `history of slot ${slotId} ${query}`)
   }
+  const listed = await locations(gateway, query)
   for (const pallet of pallets) {
     const { status, body } = await get(`/api/whms/assets/${pallet}/location`)
-    const found = status === 404 ? undefined : { slotId: body.slot?.id ?? null }
-    same(found, replayLocation(events, pallet, when), `${pallet} ${query}`)
+    const found = status === 404 ? undefined : locationOf(body)
+    const expected = replayLocation(events, pallet, when)
+    same(found, expected, `${pallet} ${query}`)
+    // The slot of a location always holds that asset.
+    if (body.slot) {
+      const { isOccupied, assetBarcode } = list[body.slot.id - 1]
+      same({ isOccupied, assetBarcode }, { isOccupied: true, assetBarcode: pallet }, `the slot of ${pallet} ${query}`)
+      same(flags(body.slot), replaySlot(events, body.slot.id, when), `the slot with ${pallet} ${query}`)
+    }
+    const known = replayLocation(events, pallet)
+    const now = known && (listed.get(pallet)?.now ?? 'not listed')
+    same(now, known, `${pallet} in the list of assets`)
+    if (expected && query.size > 0) same(listed.get(pallet)?.past, expected, `${pallet} in the list of assets ${query}`)
+    const { matches } = (await gateway.ask('GET', `/api/whms/scan/${pallet}`, { by: people.vera })).body
+    const scanned = matches.find(({ kind }: { kind: string }) => kind === 'asset')
+    same(scanned && locationOf(scanned.location), known, `a scan of ${pallet}`)
     const history = await get(`/api/whms/assets/${pallet}/history`)
     const stays = history.status === 404 ? [] : history.body.data.map(stayOf)
     same(stays, replayStays(events, { assetKey: pallet }, when), `history of ${pallet} ${query}`)
@@ -247,6 +262,26 @@ async function compare(gateway: TestGateway, events: readonly ReplayedEvent[], w
     .map((d: { kind: string; slot: { id: number }; eventIds: number[] }) => `${d.kind} ${d.slot.id}: ${d.eventIds}`)
     .toSorted()
   same(discrepancies, replayDiscrepancies(events, slotIds, when), `discrepancies ${query}`)
+}
+
+type Located = { slot: { id: number } | null; lastSlot: { id: number } | null; endedBy: number | null }
+
+const locationOf = ({ slot, lastSlot, endedBy }: Located) => ({
+  slotId: slot?.id ?? null,
+  lastSlotId: lastSlot?.id ?? null,
+  endedBy,
+})
+
+/** What the list of assets says of each: where it is now, and where it was at the time of the query. */
+async function locations(gateway: TestGateway, query: URLSearchParams) {
+  const { body } = await gateway.ask('GET', `/api/whms/assets?location=true&${query}`, { by: people.vera })
+  type Asset = { asset_id: string; location: Located; locationThen?: Located }
+  return new Map(
+    (body.data as Asset[]).map(({ asset_id, location, locationThen }) => [
+      asset_id,
+      { now: locationOf(location), past: locationThen && locationOf(locationThen) },
+    ]),
+  )
 }
 
 type ListedStay = { placed: { id: number }; ended: { id: number } | null; judgements: { id: number }[] }

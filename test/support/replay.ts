@@ -46,18 +46,30 @@ export function replaySlot(events: readonly ReplayedEvent[], slotId: number, whe
   }
 }
 
-/** Undefined: no event of this asset. A slot of null: seen, but its newest move is a removal, or it has no move. */
+type ReplayedLocation = { slotId: number | null; lastSlotId: number | null; endedBy: number | null }
+
+/** Undefined: no event of this asset. A slot of null: its newest stay has ended, or it was never placed. */
 export function replayLocation(
   events: readonly ReplayedEvent[],
   assetKey: string,
   when: When = {},
-): { slotId: number | null } | undefined {
-  const ofAsset = inOrder(events, when).filter((event) => event.assetKey === assetKey)
-  if (ofAsset.length === 0) return undefined
+): ReplayedLocation | undefined {
+  const all = inOrder(events, when)
+  if (!all.some((event) => event.assetKey === assetKey)) return undefined
 
-  const newestMove = ofAsset.filter(isMove).at(-1)
-  if (newestMove === undefined || newestMove.eventType === 'REMOVED') return { slotId: null }
-  return { slotId: newestMove.slotId }
+  const newestPlaced = all.filter((event) => event.eventType === 'PLACED' && event.assetKey === assetKey).at(-1)
+  if (newestPlaced === undefined) return { slotId: null, lastSlotId: null, endedBy: null }
+  const { slotId } = newestPlaced
+  const end = endInSlot(all, newestPlaced)
+  return end ? { slotId: null, lastSlotId: slotId, endedBy: end.id } : { slotId, lastSlotId: null, endedBy: null }
+}
+
+/** A later REMOVED of any barcode, or a later PLACED of another asset, in the slot of a placement: the first of them. */
+function endInSlot(all: readonly ReplayedEvent[], placed: ReplayedEvent): ReplayedEvent | undefined {
+  return all
+    .slice(all.indexOf(placed) + 1)
+    .filter((event) => event.slotId === placed.slotId)
+    .find((e) => e.eventType === 'REMOVED' || (e.eventType === 'PLACED' && e.assetKey !== placed.assetKey))
 }
 
 /** Over the given slots; pending are those occupied and not verified, disputed ones among them. */
@@ -76,22 +88,31 @@ export function replayUtilization(
 
 export type ReplayedStay = { placedId: number; endedId: number | null; judgedBy: number[] }
 
-/** Stays in a slot, or of an asset, newest first: from each placement to the next move there, or of it. */
+/**
+ * Stays in a slot, or of an asset, newest first. In a slot: from each placement to the next move there. Of an asset: from
+ * each placement to the next move in that slot or to the next placement of the asset, whichever comes first.
+ */
 export function replayStays(
   events: readonly ReplayedEvent[],
   of: { slotId: number } | { assetKey: string },
   when: When = {},
 ): ReplayedStay[] {
   const all = inOrder(events, when)
-  const own = all.filter(isMove).filter((e) => ('slotId' in of ? e.slotId === of.slotId : e.assetKey === of.assetKey))
-  const stays = own.flatMap((placed, i): ReplayedStay[] => {
-    if (placed.eventType !== 'PLACED') return []
-    const ended = own[i + 1]
+  const began = all
+    .filter((e) => e.eventType === 'PLACED')
+    .filter((e) => ('slotId' in of ? e.slotId === of.slotId : e.assetKey === of.assetKey))
+  const stays = began.map((placed): ReplayedStay => {
+    const isPlacedAgain = (e: ReplayedEvent) =>
+      'assetKey' in of && e.eventType === 'PLACED' && e.assetKey === placed.assetKey
+    const ended = all
+      .slice(all.indexOf(placed) + 1)
+      .filter(isMove)
+      .find((e) => e.slotId === placed.slotId || isPlacedAgain(e))
     const judgedBy = all
       .filter((e) => !isMove(e) && e.slotId === placed.slotId && e.assetKey === placed.assetKey)
       .filter((e) => e.timestampMs > placed.timestampMs && (!ended || all.indexOf(e) < all.indexOf(ended)))
       .map((e) => e.id)
-    return [{ placedId: placed.id, endedId: ended?.id ?? null, judgedBy }]
+    return { placedId: placed.id, endedId: ended?.id ?? null, judgedBy }
   })
   return stays.toReversed()
 }
@@ -115,9 +136,15 @@ export function replayDiscrepancies(
       .toReversed()
     const ofAsset = moves.filter((e) => e.assetKey === newest?.assetKey).at(-1)
     if (newest?.eventType === 'PLACED') {
-      if (ofAsset && ofAsset !== newest) {
-        say(ofAsset.eventType === 'PLACED' ? 'asset_in_two_slots' : 'removed_elsewhere', newest, ofAsset)
+      const newestPlaced = moves.filter((e) => e.eventType === 'PLACED' && e.assetKey === newest.assetKey).at(-1)
+      const ended = newestPlaced && endInSlot(all, newestPlaced)
+      // The slot still shows an asset whose newest PLACED is elsewhere.
+      if (newestPlaced && newestPlaced !== newest) {
+        if (ended?.eventType === 'REMOVED') say('removed_elsewhere', newest, ended)
+        else say('asset_in_two_slots', newest, newestPlaced)
       }
+      // A REMOVED that was scanned from another slot ends nothing.
+      if (newestPlaced === newest && ofAsset?.eventType === 'REMOVED') say('removed_elsewhere', newest, ofAsset)
       const own = judged.find((e) => e.assetKey === newest.assetKey)
       if (own?.eventType === 'DISPUTED') say('disputed', newest, own)
       if (judged[0] && judged[0].assetKey !== newest.assetKey) say('verified_mismatch', newest, judged[0])
@@ -130,10 +157,12 @@ export function replayDiscrepancies(
   }
   for (const assetKey of new Set(moves.map((e) => e.assetKey))) {
     const placed = moves.filter((e) => e.assetKey === assetKey).at(-1)
-    const inSlot = moves.filter((e) => e.slotId === placed?.slotId).at(-1)
-    if (placed?.eventType !== 'PLACED' || inSlot === placed || !slotIds.includes(placed.slotId)) continue
-    const kind = inSlot?.eventType === 'PLACED' ? 'two_in_one_slot' : 'left_behind'
-    found.push(`${kind} ${placed.slotId}: ${placed.id},${inSlot?.id}`)
+    if (placed?.eventType !== 'PLACED' || !slotIds.includes(placed.slotId)) continue
+    const end = endInSlot(all, placed)
+    if (!end) continue
+    found.push(
+      `${end.eventType === 'PLACED' ? 'two_in_one_slot' : 'left_behind'} ${placed.slotId}: ${placed.id},${end.id}`,
+    )
   }
   return found.toSorted()
 }

@@ -340,7 +340,7 @@ export type Discrepancy = {
   readonly otherSlot: SlotName | null
   readonly otherAssetBarcode: string | null
   readonly countId: number | null
-  /** Of `removed_elsewhere`: whether the pallet was placed here last, so that it is here again when that removal is corrected. */
+  /** Of `removed_elsewhere`: whether the newest placement of the pallet is here, so that its location is this slot. */
   readonly lastPlacedHere: boolean | null
   /** The events that prove it, oldest first. */
   readonly eventIds: readonly number[]

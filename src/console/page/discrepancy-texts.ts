@@ -28,7 +28,7 @@ const english = {
   },
   two_in_one_slot: {
     what: ({ pallet }) => `${pallet ?? 'another pallet'} was placed in the same slot after it`,
-    todo: 'Look which of the two is there; move or remove the other, or correct the placement.',
+    todo: 'Look which of the two is there. Record where the other one is, or correct the placement.',
   },
   left_behind: {
     what: ({ pallet }) => `the slot was emptied by taking ${pallet ?? 'another pallet'} instead of it`,
@@ -104,7 +104,7 @@ const german: typeof english = {
   },
   two_in_one_slot: {
     what: ({ pallet }) => `${pallet ?? 'eine andere Palette'} wurde danach auf denselben Stellplatz eingelagert`,
-    todo: 'Nachsehen, welche der beiden dort steht; die andere um- oder auslagern oder die Einlagerung berichtigen.',
+    todo: 'Nachsehen, welche der beiden dort steht. Buchen, wo die andere ist, oder die Einlagerung berichtigen.',
   },
   left_behind: {
     what: ({ pallet }) =>

@@ -6,9 +6,8 @@ const english = {
   never: 'Never seen: no move of it is recorded.',
   removedFrom: (slot: string, when: string) => `Removed from ${slot} on ${when}. Not placed since.`,
   replaced: (slot: string, when: string) =>
-    `No longer in ${slot}: another pallet is recorded there. Placed there on ${when}.`,
+    `No longer in ${slot}: another pallet was placed there, or taken out of it. Placed there on ${when}.`,
   since: (slot: string, when: string) => `In ${slot} since ${when}.`,
-  lastSeen: (slot: string, when: string) => `Last seen in ${slot} on ${when}.`,
   underAMinute: 'less than a minute',
   minutes: (n: number) => countOf(n, 'minute'),
   hours: (n: number) => countOf(n, 'hour'),
@@ -59,9 +58,8 @@ const german: typeof english = {
   never: 'Nie gesehen: Keine Bewegung von ihr ist gebucht.',
   removedFrom: (slot, when) => `Ausgelagert von ${slot} am ${when}. Seither nicht eingelagert.`,
   replaced: (slot, when) =>
-    `Nicht mehr auf ${slot}: Dort ist eine andere Palette gebucht. Eingelagert wurde sie dort am ${when}.`,
+    `Nicht mehr auf ${slot}: Dort wurde eine andere Palette ein- oder ausgelagert. Eingelagert wurde sie dort am ${when}.`,
   since: (slot, when) => `Auf ${slot} seit ${when}.`,
-  lastSeen: (slot, when) => `Zuletzt gesehen auf ${slot} am ${when}.`,
   underAMinute: 'weniger als eine Minute',
   minutes: (n) => countOf(n, 'Minute', 'Minuten'),
   hours: (n) => countOf(n, 'Stunde', 'Stunden'),

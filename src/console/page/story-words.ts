@@ -13,22 +13,27 @@ export function placeWords(
   const last = steps.at(-1)
   if (location === null) return texts.hidden
   if (!last) return texts.never
-  const { event, slot, until } = last
-  const at = exactTime(event.timestamp, timeZone)
-  if (event.event_type === 'REMOVED') return texts.removedFrom(slot.slot_id, at)
-  if (location && !location.slot) return texts.replaced(slot.slot_id, at)
-  return until === null ? texts.since(slot.slot_id, at) : texts.lastSeen(slot.slot_id, at)
+  const placed = newestPlacement(steps)
+  const at = ({ event }: StoryStep) => exactTime(event.timestamp, timeZone)
+  if (placed?.until === null) return texts.since(placed.slot.slot_id, at(placed))
+  const removal = placed ? steps.find((step) => hasEnded(placed, step)) : last
+  if (removal) return texts.removedFrom(removal.slot.slot_id, at(removal))
+  return placed ? texts.replaced(placed.slot.slot_id, at(placed)) : texts.never
 }
+
+const newestPlacement = (steps: readonly StoryStep[]) => steps.findLast(({ event }) => event.event_type === 'PLACED')
+
+/** Whether the removal of the pallet itself has ended its stay. One from another slot ends nothing. */
+const hasEnded = (placed: StoryStep, { event, slot }: StoryStep): boolean =>
+  event.event_type === 'REMOVED' && slot.id === placed.slot.id && event.timestamp === placed.until
 
 /** Returns the slot in which the pallet is, or was at the time that the story shows; undefined when it is in none. */
 export function slotNow(
   steps: readonly StoryStep[],
   location: ScanMatch['location'] | undefined,
 ): StoryStep['slot'] | undefined {
-  const last = steps.at(-1)
-  if (!last || last.event.event_type === 'REMOVED' || location === null || (location && !location.slot))
-    return undefined
-  return last.slot
+  const placed = newestPlacement(steps)
+  return location !== null && placed?.until === null ? placed.slot : undefined
 }
 
 /** Returns a length of time in words, by its two largest units. */

@@ -33,10 +33,10 @@ export function occupantOf(tx: ReadTx, slotId: number, when: When = {}): Occupan
 }
 
 /**
- * Returns all assets whose own newest move put them into a slot. There is more than one where a pallet was put in front of
- * another; the one that the slot shows may be none of them.
+ * Returns all assets that were put into a slot and not booked since. There is more than one where a pallet was put in front
+ * of another; at most one of them is located there, the one that the slot shows. A count may find all of them.
  */
-export function standingIn(
+export function putInto(
   tx: ReadTx,
   slotId: number,
   atMs: number,

@@ -10,11 +10,11 @@ import {
   word,
 } from '../../database/index.ts'
 import { newestLogNumber } from '../../log/index.ts'
-import { type Sight, sampleSight, seenOnly, slots, warehouseOfSlot, wholeSight } from '../../warehouse/index.ts'
+import { type Sight, sampleSight, seenOnly, slots, wholeSight } from '../../warehouse/index.ts'
 import { tables } from '../tables.ts'
 
 /**
- * Occupancy, verification and location, computed from the ledger at every read; nothing here is stored anywhere.
+ * Occupancy and verification, computed from the ledger at every read; nothing here is stored anywhere. Locations: `location.ts`.
  * The order is (timestamp, id). Bound values are written as `+?`: a plain `?` against an indexed column makes SQLite prepare
  * the statement again at every call.
  */
@@ -114,11 +114,7 @@ const columns = 'id, timestamp_ms, event_type, slot_id, asset_barcode, asset_key
  */
 export const moves = `event_type IN ('PLACED', 'REMOVED')`
 export const judgements = `event_type IN ('VERIFIED', 'DISPUTED')`
-const newestFirst = 'ORDER BY timestamp_ms DESC, id DESC LIMIT 1'
-
-const isPlaced = ` AND +event_type = 'PLACED'`
-const isLaterInHall = ` AND (timestamp_ms, id) > (+?, +?)
-  AND ${warehouseOfSlot('placement_event.slot_id')} = ${warehouseOfSlot('+?')}`
+export const newestFirst = 'ORDER BY timestamp_ms DESC, id DESC LIMIT 1'
 
 const boundTextsOf = (alias: string) => {
   const [time, id] = [` AND ${alias}timestamp_ms <= +?`, ` AND ${alias}id <= +?`]
@@ -155,41 +151,6 @@ const newestOfSlot = statements({
 export function newestInSlot(tx: ReadTx, slotId: number, bounds: Bounds): Placement | undefined {
   const limit = bounded(bounds)
   return tx.get(newestOfSlot(limit.sql), [slotId, ...limit.parameters])
-}
-
-/** A move without its barcode: that would take a look into the table. */
-export type AssetMove = Omit<Placement, 'asset_barcode'>
-
-const assetMoves = statements({
-  columns: pick(placementColumns, 'id', 'timestamp_ms', 'event_type', 'slot_id', 'asset_key'),
-  sql: (rest: string) =>
-    `SELECT id, timestamp_ms, event_type, slot_id, asset_key FROM main.placement_event
-     WHERE asset_key = +? AND ${moves}${rest} ${newestFirst}`,
-  samples: [[''], [isPlaced], [isLaterInHall], [`${isLaterInHall}${bounded({ atMs: 1, lastId: 1 }).sql}${seenSample}`]],
-})
-
-/**
- * Returns the PLACED or REMOVED that decides where an asset is, among the events in `sight`: the newest one. But a REMOVED
- * decides for its own warehouse alone: taking a pallet out of one hall says nothing about a pallet in another hall, which the
- * caller may not even see.
- */
-export function newestOfAsset(tx: ReadTx, assetKey: string, sight: Sight, bounds: Bounds): AssetMove | undefined {
-  const limit = bounded(bounds)
-  const seen = seenOnly(sight, 'placement_event.slot_id')
-  const end = `${limit.sql}${seen.sql}`
-  const values = [...limit.parameters, ...seen.parameters]
-  const newest = tx.get(assetMoves(end), [assetKey, ...values])
-  if (newest?.event_type !== 'REMOVED') return newest
-  const placed = tx.get(assetMoves(`${isPlaced}${end}`), [assetKey, ...values])
-  if (!placed) return newest
-  const removed = tx.get(assetMoves(`${isLaterInHall}${end}`), [
-    assetKey,
-    placed.timestamp_ms,
-    placed.id,
-    placed.slot_id,
-    ...values,
-  ])
-  return removed ?? placed
 }
 
 const newestJudgement = statements({
@@ -350,21 +311,6 @@ export function slotUse(
 
 export function stateIn(states: ReadonlyMap<number, SlotState>, slotId: number): SlotState {
   return states.get(slotId) ?? empty
-}
-
-export type AssetLocation = {
-  readonly slotId: number | null
-  readonly since: number | null
-  /** Slot of the event that decides, also when that took the asset away; null without one. */
-  readonly decidedInSlot: number | null
-}
-
-/** Returns the slot of an asset; `slotId` is null when it was taken away, never placed, or does not exist. */
-export function assetLocation(tx: ReadTx, assetKey: string, sight: Sight, when: When = {}): AssetLocation {
-  const newest = newestOfAsset(tx, assetKey, sight, boundsOf(tx, when))
-  if (!newest) return { slotId: null, since: null, decidedInSlot: null }
-  const slotId = newest.event_type === 'PLACED' ? newest.slot_id : null
-  return { slotId, since: newest.timestamp_ms, decidedInSlot: newest.slot_id }
 }
 
 const eventNaming = statements({

@@ -1,15 +1,16 @@
 import { integer, type ReadTx, statements } from '../../database/index.ts'
 import { countLimit, type TimePlace } from '../../http/index.ts'
-import { type Sight, seenOnly, warehouseOfSlot, wholeSight } from '../../warehouse/index.ts'
+import { type Sight, seenOnly, wholeSight } from '../../warehouse/index.ts'
+import { type AssetMove, endOfStay, nextInSlot, nextMoveOfAsset } from './location.ts'
 import { type Bounds, bounded, judgements, moves, type Placement, placementColumns, seenSample } from './state.ts'
 
 /**
- * A move, the next move of the same slot or asset, and the judgements in between. The step of a PLACED is a stay. Where the
- * stays of a slot and of an asset disagree, there is a discrepancy.
+ * A move, what comes after it, and the judgements in between. The step of a PLACED is a stay, and what comes after it ends
+ * the stay. A slot goes on showing an asset that was placed elsewhere since: then there is a discrepancy.
  */
 export type Step = {
   readonly move: Placement
-  readonly next: Placement | undefined
+  readonly next: AssetMove | undefined
   /** VERIFIED and DISPUTED of the asset in the slot, behind the move and in front of the next, oldest first. */
   readonly judgementIds: readonly number[]
 }
@@ -61,28 +62,19 @@ function movesOf(of: StepsOf, bounds: Bounds, { onlyStays, sight }: StepPage) {
   }
 }
 
-/**
- * The stay of an asset ends with its next PLACED, or with a REMOVED in the same warehouse: see `newestOfAsset`. The stay in a
- * slot ends with the next move there.
- */
 function stepFrom(tx: ReadTx, of: StepsOf, move: Placement, bounds: Bounds, sight: Sight): Step {
-  const limit = bounded(bounds)
-  const seen = seenOnly(sight, 'placement_event.slot_id')
-  const sameHall = 'slotId' in of ? { sql: '', parameters: [] } : { sql: inSameHall, parameters: [move.slot_id] }
-  const { sql, parameter } = subject(of)
-  const next = tx.get(nextMove(sql, `${sameHall.sql}${limit.sql}${seen.sql}`), [
-    parameter,
-    move.timestamp_ms,
-    move.id,
-    ...sameHall.parameters,
-    ...limit.parameters,
-    ...seen.parameters,
-  ])
+  const next = behindMove(tx, of, move, bounds, sight)
   return { move, next, judgementIds: judgementIds(tx, move, next, bounds) }
 }
 
+function behindMove(tx: ReadTx, of: StepsOf, move: Placement, bounds: Bounds, sight: Sight): AssetMove | undefined {
+  if ('slotId' in of) return nextInSlot(tx, move, bounds)
+  if (move.event_type === 'REMOVED') return nextMoveOfAsset(tx, move, sight, bounds)
+  return endOfStay(tx, move, sight, bounds)
+}
+
 /** Strictly later than the move, as for the flags of a slot. */
-function judgementIds(tx: ReadTx, move: Placement, next: Placement | undefined, bounds: Bounds): number[] {
+function judgementIds(tx: ReadTx, move: Placement, next: AssetMove | undefined, bounds: Bounds): number[] {
   const limit = bounded(bounds)
   const rows = tx.all(judgementsOfStay(next !== undefined, limit.sql), [
     move.slot_id,
@@ -100,8 +92,6 @@ function subject(of: StepsOf): { sql: string; parameter: number | string } {
     : { sql: 'asset_key = +?', parameter: of.assetKey }
 }
 
-const inSameHall = ` AND (event_type = 'PLACED' OR ${warehouseOfSlot('placement_event.slot_id')} = ${warehouseOfSlot('+?')})`
-
 const movesWhere = statements({
   columns: placementColumns,
   sql: (where: string, order: StepPage['order'], isBehind: boolean) => {
@@ -118,16 +108,6 @@ const countedMoves = statements({
   columns: { n: integer },
   sql: (where: string) => `SELECT count(*) AS n FROM (SELECT 1 ${where} LIMIT ?)`,
   samples: [[sampleMoves({ slotId: 1 })], [sampleMoves({ assetKey: '' })]],
-})
-const nextMove = statements({
-  columns: placementColumns,
-  sql: (ofWhat: string, rest: string) =>
-    `SELECT ${columns} FROM main.placement_event WHERE ${ofWhat} AND ${moves} AND (timestamp_ms, id) > (+?, +?)${rest}
-     ORDER BY timestamp_ms, id LIMIT 1`,
-  samples: [
-    [subject({ slotId: 1 }).sql, ''],
-    [subject({ assetKey: '' }).sql, `${inSameHall}${seenSample}`],
-  ],
 })
 const judgementsOfStay = statements({
   columns: { id: integer },

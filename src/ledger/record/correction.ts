@@ -10,7 +10,7 @@ export type Step = {
   readonly assetKey: string
 }
 
-/** Of some slots and assets: what is in which, and where each is. They may contradict each other. */
+/** Of some slots and assets: what is in which, and where each is. A slot may show an asset that is elsewhere or nowhere. */
 export type Scene = {
   /** Null: the slot is empty. */
   readonly occupants: ReadonlyMap<number, string | null>
@@ -27,8 +27,9 @@ export function compensation(booked: Scene, wanted: Scene, right: Step | undefin
   const steps: Step[] = []
   const step = (type: Step['type'], slotId: number, assetKey: string) => {
     steps.push({ type, slotId, assetKey })
+    for (const [key, place] of floor.places) if (place === slotId) floor.places.set(key, null)
     floor.occupants.set(slotId, type === 'PLACED' ? assetKey : null)
-    floor.places.set(assetKey, type === 'PLACED' ? slotId : null)
+    if (type === 'PLACED') floor.places.set(assetKey, slotId)
   }
   for (const [slotId, wants] of wantedOccupants(booked, wanted)) {
     const stands = floor.occupants.get(slotId) ?? null
@@ -36,17 +37,13 @@ export function compensation(booked: Scene, wanted: Scene, right: Step | undefin
   }
   for (const [assetKey, wants] of wanted.places) {
     const stands = floor.places.get(assetKey) ?? null
-    if (stands !== null && wants === null) step('REMOVED', stands, assetKey)
+    if (wants === null && stands !== null) step('REMOVED', stands, assetKey)
   }
   const isDone =
     right && steps.some((s) => s.type === right.type && s.slotId === right.slotId && s.assetKey === right.assetKey)
   if (right && !isDone) step(right.type, right.slotId, right.assetKey)
   for (const [assetKey, wants] of wanted.places) {
     if (wants !== null && floor.places.get(assetKey) !== wants) step('PLACED', wants, assetKey)
-  }
-  for (const [slotId, wants] of wantedOccupants(booked, wanted)) {
-    if (wants !== null && floor.occupants.get(slotId) !== wants && wanted.places.get(wants) === slotId)
-      step('PLACED', slotId, wants)
   }
   return steps
 }

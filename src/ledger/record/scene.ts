@@ -5,12 +5,14 @@ import type { Scene, Step } from './correction.ts'
 
 type Move = Pick<PlacementEventRow, 'id' | 'timestamp_ms' | 'event_type' | 'slot_id' | 'asset_key'>
 
+/** The newest move of a slot, and the newest placement of an asset. */
+const conditions = { slot_id: 'slot_id = +?', asset_key: `asset_key = +? AND +event_type = 'PLACED'` } as const
+type Column = keyof typeof conditions
+
 const newestMoves = statements({
   columns: pick(tables.placement_event, 'id', 'timestamp_ms', 'event_type', 'slot_id', 'asset_key'),
-  sql: (
-    column: 'slot_id' | 'asset_key',
-  ) => `SELECT id, timestamp_ms, event_type, slot_id, asset_key FROM main.placement_event
-    WHERE ${column} = +? AND ${moves} AND timestamp_ms <= +? AND id <> ? ORDER BY timestamp_ms DESC, id DESC LIMIT 1`,
+  sql: (column: Column) => `SELECT id, timestamp_ms, event_type, slot_id, asset_key FROM main.placement_event
+    WHERE ${conditions[column]} AND ${moves} AND timestamp_ms <= +? AND id <> ? ORDER BY timestamp_ms DESC, id DESC LIMIT 1`,
   samples: [['slot_id'], ['asset_key']],
 })
 const newestPlacement = statement({
@@ -45,13 +47,22 @@ export function scenesAround(
   return look()
 }
 
-type Moves = { ofSlot(id: number): Move | undefined; ofAsset(key: string): Move | undefined }
+/** The newest move of a slot, and the newest placement of an asset. */
+type Moves = { ofSlot(id: number): Move | undefined; placementOf(key: string): Move | undefined }
 
+/** An asset is in the slot of its newest placement while nothing has moved there since. */
 function sceneOf(slots: ReadonlySet<number>, assets: ReadonlySet<string>, newest: Moves): Scene {
-  const placed = (move: Move | undefined) => (move?.event_type === 'PLACED' ? move : undefined)
+  const occupantOf = (id: number) => {
+    const move = newest.ofSlot(id)
+    return move?.event_type === 'PLACED' ? move.asset_key : null
+  }
+  const placeOf = (key: string) => {
+    const placed = newest.placementOf(key)
+    return placed && newest.ofSlot(placed.slot_id)?.id === placed.id ? placed.slot_id : null
+  }
   return {
-    occupants: new Map([...slots].map((id) => [id, placed(newest.ofSlot(id))?.asset_key ?? null])),
-    places: new Map([...assets].map((key) => [key, placed(newest.ofAsset(key))?.slot_id ?? null])),
+    occupants: new Map([...slots].map((id) => [id, occupantOf(id)])),
+    places: new Map([...assets].map((key) => [key, placeOf(key)])),
   }
 }
 
@@ -59,7 +70,7 @@ function bookedMoves(tx: ReadTx, timestampMs: number): Moves {
   const moment = { timestampMs, withoutId: 0 }
   return {
     ofSlot: (id) => newestMove(tx, 'slot_id', id, moment),
-    ofAsset: (key) => newestMove(tx, 'asset_key', key, moment),
+    placementOf: (key) => newestMove(tx, 'asset_key', key, moment),
   }
 }
 
@@ -80,13 +91,16 @@ function wantedMoves(tx: ReadTx, event: Pick<Move, 'id' | 'timestamp_ms'>, right
   }
   return {
     ofSlot: (id) => later(newestMove(tx, 'slot_id', id, moment), inPlace?.slot_id === id ? inPlace : undefined),
-    ofAsset: (key) => later(newestMove(tx, 'asset_key', key, moment), inPlace?.asset_key === key ? inPlace : undefined),
+    placementOf: (key) => {
+      const isPlaced = inPlace?.event_type === 'PLACED' && inPlace.asset_key === key
+      return later(newestMove(tx, 'asset_key', key, moment), isPlaced ? inPlace : undefined)
+    },
   }
 }
 
 function newestMove(
   tx: ReadTx,
-  column: 'slot_id' | 'asset_key',
+  column: Column,
   value: number | string,
   { timestampMs, withoutId }: Moment,
 ): Move | undefined {

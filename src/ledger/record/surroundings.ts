@@ -1,13 +1,7 @@
 import type { ReadTx } from '../../database/index.ts'
 import type { Sight } from '../../warehouse/index.ts'
-import {
-  boundsOf,
-  judgedAfter,
-  newestInSlot,
-  newestOfAsset,
-  newestTimestampMs,
-  type Placement,
-} from '../derive/state.ts'
+import { assetLocation, newestPlacementOf } from '../derive/location.ts'
+import { boundsOf, judgedAfter, newestInSlot, newestTimestampMs, type Placement } from '../derive/state.ts'
 import { type Effect, judge, type Surroundings } from '../judge.ts'
 import type { PlacementEventRow } from '../tables.ts'
 
@@ -33,20 +27,24 @@ export function lookAround(
     lastId: ownId === undefined ? undefined : ownId - 1,
   }
   const inSlot = newestInSlot(tx, event.slotId, upTo)
-  const ofAsset = newestOfAsset(tx, event.assetKey, sight, upTo)
+  const { slotId: assetSlotId } = assetLocation(tx, event.assetKey, sight, upTo)
   const everywhere = boundsOf(tx)
   const lastId = ownId ?? Number.MAX_SAFE_INTEGER
   const isLater = (row: Pick<Placement, 'id' | 'timestamp_ms'> | undefined) =>
     row !== undefined &&
     (row.timestamp_ms > event.timestampMs || (row.timestamp_ms === event.timestampMs && row.id > lastId))
   const placement = inSlot?.event_type === 'PLACED' ? inSlot : undefined
+  const slotMovedLater = laterKnown && isLater(newestInSlot(tx, event.slotId, everywhere))
   return {
     placement,
     around: {
       occupant: placement && { assetKey: placement.asset_key, placedAtMs: placement.timestamp_ms },
-      assetSlotId: ofAsset?.event_type === 'PLACED' ? ofAsset.slot_id : undefined,
-      slotMovedLater: laterKnown && isLater(newestInSlot(tx, event.slotId, everywhere)),
-      assetMovedLater: laterKnown && isLater(newestOfAsset(tx, event.assetKey, sight, everywhere)),
+      assetSlotId: assetSlotId ?? undefined,
+      slotMovedLater,
+      occupantPlacedLater:
+        slotMovedLater &&
+        placement !== undefined &&
+        newestPlacementOf(tx, placement.asset_key, sight, everywhere)?.id !== placement.id,
       judgedLater: laterKnown && judgedAfter(tx, event.slotId, event.assetKey, event.timestampMs, lastId),
       laterKnown,
     },
