@@ -100,7 +100,7 @@ export function buildRooms(options: { db: Database; reader: Database; dataDir: s
     audit,
     makeId,
     clockIsTrusted: () => true,
-    settings: () => ({ enforce: [], maxAgeMs: null }),
+    settings: () => ({ enforce: [], assets: 'any', photos: 'any', maxAgeMs: null }),
     names,
     onRecorded: () => {},
   })

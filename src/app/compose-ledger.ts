@@ -38,7 +38,7 @@ export function composeLedger(
     ...{ clock, log: storage.logRoom, openings, people, head: storage.head, warehouse, assets, photos },
     ...{ outbox, audit, makeId },
     clockIsTrusted: (nowMs) => storage.clockSync.isTrusted(nowMs),
-    settings: () => ({ enforce: live.config.ledger.enforce, maxAgeMs: live.config.ledger.maxAge }),
+    settings: () => ({ ...live.config.ledger, maxAgeMs: live.config.ledger.maxAge }),
     names,
     onRecorded: (tx, event) => films.reserve(tx, event),
   })
@@ -81,7 +81,7 @@ export function composeLedger(
       ...{ work, warehouse, assets, recorder, openings, people, audit, idempotency, random, warehouseId },
     }),
     pairings: new Pairings({ clock, random, siteUrl, makeDevice: (device, ask) => devices.create(device, ask) }),
-    ...whatIsWhere(clock, work, siteUrl, base, units),
+    ...whatIsWhere(live, clock, work, siteUrl, base, units),
     labels: new LabelService({
       ...{ work, clock, warehouse, assets, people, audit, idempotency, settings: labelSettings },
       onQueued: () => printWorker.wake(),
@@ -91,6 +91,7 @@ export function composeLedger(
 
 /** The rooms that say what is where. */
 function whatIsWhere(
+  live: { config: Config },
   clock: Outside['clock'],
   work: ComposedStorage['work'],
   siteUrl: ComposedCallers['siteUrl'],
@@ -103,7 +104,7 @@ function whatIsWhere(
   return {
     floor: new FloorService({ work, warehouse, assets, idempotency }),
     scanner: new Scanner({ work, warehouse, assets, resolvers }),
-    discrepancies: new Discrepancies({ work, warehouse, assets }),
+    discrepancies: new Discrepancies({ work, warehouse, assets, requirements: () => live.config.ledger }),
     assetList: new AssetList({ work, warehouse, assets }),
     exchange: new ExchangeService({ work, warehouse, assets, clock, siteUrl }),
   }

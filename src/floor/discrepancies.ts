@@ -3,6 +3,7 @@ import { openDifferences } from '../counts/index.ts'
 import type { ReadTx, UnitOfWork } from '../database/index.ts'
 import type { Caller } from '../http/index.ts'
 import {
+  asksForRegistered,
   type Bounds,
   boundsOf,
   findEvent,
@@ -14,6 +15,7 @@ import {
   newestPlacementOf,
   nextInSlot,
   proofOf,
+  type Requirements,
   settle,
   type When,
 } from '../ledger/index.ts'
@@ -58,7 +60,13 @@ const misfitKinds = {
   OVERHEIGHT: 'overheight',
 } as const
 
-type DiscrepanciesNeeds = { work: UnitOfWork; warehouse: WarehouseService; assets: AssetService }
+type DiscrepanciesNeeds = {
+  work: UnitOfWork
+  warehouse: WarehouseService
+  assets: AssetService
+  /** Read at every look, so that a reload of the config applies. */
+  requirements: () => Requirements
+}
 
 /** Finds contradictions in the ledger, anew after every commit. */
 export class Discrepancies {
@@ -85,7 +93,7 @@ export class Discrepancies {
     const { version } = this.#needs.work
     if (version !== this.#sharedVersion) this.#shared.clear()
     this.#sharedVersion = version
-    const key = JSON.stringify([this.#needs.warehouse.sightOf(caller), query])
+    const key = JSON.stringify([this.#needs.warehouse.sightOf(caller), query, this.#asksForRegistered()])
     const known = this.#shared.get(key)
     if (known) return known
     const forget = () => this.#shared.get(key) === looked && this.#shared.delete(key)
@@ -184,7 +192,12 @@ export class Discrepancies {
     const weightKg = weighed ?? asset?.weight_kg
     const found = misfits({ constraints, type: asset?.type, weightKg, heightCm: asset?.dimensions?.height })
     const kinds = found.flatMap((code) => (code in misfitKinds ? [misfitKinds[code as keyof typeof misfitKinds]] : []))
-    return misplacements(slot, placed, asset !== undefined && !asset.provisional, kinds)
+    const isUnregistered = this.#asksForRegistered() && (!asset || asset.provisional)
+    return misplacements(slot, placed, isUnregistered ? ['unregistered_asset', ...kinds] : kinds)
+  }
+
+  #asksForRegistered(): boolean {
+    return asksForRegistered(this.#needs.requirements())
   }
 
   /** Returns a discrepancy for the API; nothing when the slot is hidden or not asked for. */

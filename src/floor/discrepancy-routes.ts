@@ -9,7 +9,8 @@ const listDiscrepancies = operation({
   access: 'whms:read',
   tag: 'Dashboard',
   summary: 'Contradictions in the ledger, newest first, each with its proof and what to do',
-  description: 'Master data (registered assets, constraints, retired slots) is that of now, also with `at`.',
+  description:
+    'Master data (registered assets, constraints, retired slots) is that of now, also with `at`. `unregistered_asset` needs `ledger.assets: registered` in the config.',
   input: { query: discrepanciesQuery },
   success: { 200: { description: 'The discrepancies', schema: listOf(Discrepancy) } },
 })

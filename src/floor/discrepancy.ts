@@ -44,7 +44,7 @@ export const discrepancyTexts = {
     todo: 'Look what stands there; record its placement, or correct the judgement.',
   },
   unregistered_asset: {
-    what: 'no one has registered the pallet in the slot',
+    what: 'no one has registered the pallet in the slot, and this site registers its assets',
     todo: 'Register it with its type and weight, or correct the barcode.',
   },
   type_not_allowed: {
@@ -183,19 +183,14 @@ export function contradictionsOfAsset(placed: MoveFact, end: MoveFact): Contradi
   return [{ ...one, assetBarcode: placed.asset_barcode, otherAssetBarcode: end.asset_barcode }]
 }
 
-/** Returns how the asset in a slot breaks the master data. Pure. */
+/** Returns how the asset in a slot breaks the master data, beside `faults`. Pure. */
 export function misplacements(
   slot: Pick<Slot, 'id' | 'retiredAt'>,
   placed: MoveFact,
-  registered: boolean,
-  misfits: readonly DiscrepancyKind[],
+  faults: readonly DiscrepancyKind[],
 ): Contradiction[] {
   const retiredMs = slot.retiredAt === null ? undefined : Date.parse(slot.retiredAt)
-  const kinds: DiscrepancyKind[] = [
-    ...(registered ? [] : (['unregistered_asset'] as const)),
-    ...misfits,
-    ...(retiredMs === undefined ? [] : (['retired_slot_occupied'] as const)),
-  ]
+  const kinds: DiscrepancyKind[] = [...faults, ...(retiredMs === undefined ? [] : (['retired_slot_occupied'] as const))]
   return kinds.map((kind) => {
     const one = contradiction(kind, slot.id, placed, [placed])
     const isRetired = kind === 'retired_slot_occupied' && retiredMs !== undefined

@@ -66,4 +66,4 @@ export {
 } from './store.ts'
 export type { PlacementEventRow } from './tables.ts'
 export { linkedEvents, unlinkEvents } from './unlinking.ts'
-export { explain } from './warnings.ts'
+export { asksForRegistered, explain, type Requirements } from './warnings.ts'

@@ -111,7 +111,7 @@ cameras:
 webhooks: { allowNetworks: [10.1.2.3/8, 192.168.0.9, "FD00::1/8"], caFile: receivers-ca.pem, retrySchedule: [0s, 50ms] }
 metrics: { listen: { port: 9100, networks: [10.0.9.0/24] } }
 rateLimit: { requestsPerMinute: 1, users: { scanner-1: 1000000, 007: 3 }, roles: { admin: 5 } }
-ledger: { maxAge: 7d, enforce: [OVERWEIGHT, SLOT_ALREADY_OCCUPIED] }
+ledger: { maxAge: 7d, enforce: [OVERWEIGHT, SLOT_ALREADY_OCCUPIED], assets: registered }
 warehouses: [{ id: 1, viewers: [] }]
 http: { trustedProxies: [127.0.0.1] }
 retention: { clips: { maxAgeDays: 0.5 }, minFreeBytes: 5B, ledgerReserveBytes: 1KiB }
@@ -149,7 +149,10 @@ t.test('the config of the admin guide loads, with its networks, limits, times an
     users: { 'scanner-1': 1_000_000, '007': 3 },
     roles: { admin: 5 },
   })
-  t.strictSame(config.ledger, { maxAge: 604_800_000, enforce: ['OVERWEIGHT', 'SLOT_ALREADY_OCCUPIED'] })
+  t.strictSame(config.ledger, {
+    ...{ maxAge: 604_800_000, enforce: ['OVERWEIGHT', 'SLOT_ALREADY_OCCUPIED'] },
+    ...{ assets: 'registered', photos: 'any' },
+  })
   t.match(config.retention, { clips: { maxAgeDays: 0.5 }, minFreeBytes: 5, ledgerReserveBytes: 1024 })
 })
 

@@ -15,7 +15,7 @@ t.teardown(() => browser?.close())
 
 /** Two slots with pallets that no one has registered: one was weighed, one has a GS1 label. */
 async function unregistered(t: Parameters<typeof place>[0]): Promise<Place> {
-  const made = await place(t)
+  const made = await place(t, { ledger: { assets: 'registered' } })
   await furnish(made.gateway, ['A-1', 'A-2'])
   await record(made.gateway, { event_type: 'PLACED', slot_code: 'A-1', asset_barcode: 'P-9', scale_weight_kg: 412.5 })
   const photo_url = await heldPhoto(made.gateway, 2)

@@ -30,7 +30,7 @@ const post = async (gateway: TestGateway, path: string, body: object) => {
 type Dock = Place & { readonly ids: readonly string[] }
 
 async function dock(t: Parameters<typeof place>[0]): Promise<Dock> {
-  const made = await place(t, { cameras })
+  const made = await place(t, { cameras, ledger: { assets: 'registered' } })
   await furnish(made.gateway, ['A-01-01', 'A-01-02'])
   const ids: string[] = []
   for (const reference of references)

@@ -1,7 +1,14 @@
 import t from 'tap'
 import { gapCauses } from '../../src/cameras/watch.ts'
 import { decodedWords, printable, wantedBy } from '../../src/console/page/scan-place.ts'
-import { causeWords, placeWords, slotNow, spanWords, watchedWords, whyNoFilm } from '../../src/console/page/story-words.ts'
+import {
+  causeWords,
+  placeWords,
+  slotNow,
+  spanWords,
+  watchedWords,
+  whyNoFilm,
+} from '../../src/console/page/story-words.ts'
 import { eventFootageReasons } from '../../src/floor/trace-schema.ts'
 
 const own = ['https://gate.example']

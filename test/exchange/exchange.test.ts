@@ -69,9 +69,10 @@ t.test('a spreadsheet gets every event as a row, and none of its cells runs', as
     work_order_ref: "'@SUM(A1)",
     operator: 'sven',
     photoEvidence: 'held',
-    warnings: 'UNKNOWN_ASSET',
+    warnings: '',
   })
   t.match(row(second), { asset_barcode: "'+49", operator: "'＝1", scan: '{"slot":"=A"}', slot_code: 'A-02' })
+  t.match(row(second), { warnings: /OPERATOR_DIFFERS/ })
   for (const cell of [...first, ...second]) t.notMatch(cell, /^[=+\-@\t\r＝＋－＠]/, 'no formula')
   t.ok(text.endsWith('\r\n'))
   t.notOk(text.startsWith('\ufeff'))

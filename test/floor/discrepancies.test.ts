@@ -8,7 +8,7 @@ type ListPage = { readonly data: readonly object[]; readonly pagination: { reado
 
 /** A site that registers its assets. */
 async function yard(t: { teardown(end: () => void): void }, config = {}): Promise<TestGateway> {
-  const gateway = await testGateway({ config })
+  const gateway = await testGateway({ config: { ledger: { assets: 'registered' }, ...config } })
   t.teardown(() => gateway.end())
   await furnish(gateway, ['A', 'B', 'C'])
   for (const asset_id of ['P-1', 'P-2', 'P-3'])
@@ -385,6 +385,27 @@ t.test('the discrepancies of the past, as known now and as known then, of one pl
   for (const query of ['?kind=nonsense', '?limit=-1', '?at=now']) {
     t.equal((await gateway.ask('GET', `/api/whms/discrepancies${query}`, { by: people.vera })).status, 400, query)
   }
+})
+
+t.test('a site that does not register its assets hears nothing of unregistered ones', async (t) => {
+  const gateway = await yard(t, { ledger: {} })
+  const { warnings } = await book(gateway, 'PLACED', 'A', 'P-9')
+  t.same(warnings, [])
+  t.same(await kinds(gateway), [])
+})
+
+t.test('a reload that asks for registered assets reports those that are not, without another event', async (t) => {
+  const gateway = await yard(t, { ledger: {} })
+  await book(gateway, 'PLACED', 'A', 'P-9')
+  t.same(await kinds(gateway), [])
+  const { live } = gateway as unknown as { live: { config: { ledger: object } } }
+  for (const ledger of [{ assets: 'registered' }, { enforce: ['UNKNOWN_ASSET'] }]) {
+    const before = live.config
+    live.config = { ...before, ledger: { ...before.ledger, ...ledger } }
+    t.same(await kinds(gateway), ['unregistered_asset'], JSON.stringify(ledger))
+    live.config = before
+  }
+  t.same(await kinds(gateway), [])
 })
 
 t.test('who asks while the gateway stops is told so, before its look and in the middle of it', async (t) => {

@@ -173,7 +173,7 @@ t.test('the story of a pallet shows each move with all that proves it', async (t
 t.test(
   'a pallet that went into a hidden warehouse still stands where it was seen last, for those who see no more',
   async (t) => {
-    const gateway = await yard(t, { warehouses: [{ id: 2, viewers: ['sven'] }] })
+    const gateway = await yard(t, { warehouses: [{ id: 2, viewers: ['sven'] }], ledger: { assets: 'registered' } })
     const by = people.ada
     await gateway.ask('POST', '/api/whms/warehouses', { by, body: { name: 'Annex', timezone: 'UTC' } })
     const floor_plan_polygon = [

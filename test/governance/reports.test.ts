@@ -95,7 +95,7 @@ t.test('categories are counted by whatever name they have', async (t) => {
 })
 
 async function reportOfADay(t: { teardown(end: () => void): void }) {
-  const gateway = await testGateway()
+  const gateway = await testGateway({ config: { ledger: { assets: 'registered', photos: 'held' } } })
   t.teardown(() => gateway.end())
   await aDay(gateway)
   return { gateway, made: await generate(gateway) }

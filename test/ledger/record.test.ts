@@ -68,7 +68,7 @@ t.test('an event is answered with all that was recorded, and found again under i
     cctv_clip_url: 'https://cctv.example/9',
     scan: { slot: 'A', asset: 'P-1', symbology: 'QR' },
     client_evidence_hash: 'ab'.repeat(32),
-    warnings: [{ code: 'UNKNOWN_ASSET', message: String }],
+    warnings: { length: 0 },
   }
   t.match(
     { status, body },

@@ -258,7 +258,6 @@ async function compare(gateway: TestGateway, events: readonly ReplayedEvent[], w
     `utilization ${query}`,
   )
   const discrepancies = (await get('/api/whms/discrepancies')).body.data
-    .filter((d: { kind: string }) => d.kind !== 'unregistered_asset')
     .map((d: { kind: string; slot: { id: number }; eventIds: number[] }) => `${d.kind} ${d.slot.id}: ${d.eventIds}`)
     .toSorted()
   same(discrepancies, replayDiscrepancies(events, slotIds, when), `discrepancies ${query}`)

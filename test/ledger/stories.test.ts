@@ -69,7 +69,7 @@ async function open(story: Story): Promise<TestGateway> {
   const gateway = await testGateway({
     clock: new SimulatedClock(Date.parse(story.steps[0]?.received ?? '') - 60_000),
     people: [...everybody.values()],
-    config: { ledger: { enforce: story.given.enforce } },
+    config: { ledger: { enforce: story.given.enforce, ...story.given.ledger } },
   })
   await furnish(gateway, [])
   for (const { slot_id, constraints } of story.given.slots) {

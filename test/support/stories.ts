@@ -85,6 +85,9 @@ const given = z.strictObject({
     )
     .default([]),
   enforce: distinct(z.enum(warningCodes)).default([]),
+  ledger: z
+    .strictObject({ assets: z.enum(['any', 'registered']).optional(), photos: z.enum(['any', 'held']).optional() })
+    .default({}),
 })
 
 const post = z

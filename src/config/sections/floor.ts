@@ -36,8 +36,17 @@ export const ledger = {
   ),
   enforce: key(
     z.array(oneOf(warningCodes)).prefault([]),
-    'Warnings that refuse an event instead of being recorded with it.',
+    'Warnings that refuse an event instead of being recorded with it. UNKNOWN_ASSET implies assets: registered, and ' +
+      'PHOTO_NOT_HELD implies photos: held.',
     { example: ['OVERWEIGHT'] },
+  ),
+  assets: key(
+    oneOf(['any', 'registered']).prefault('any'),
+    'registered: an asset that is not registered is a warning (UNKNOWN_ASSET) and a discrepancy; any: it is neither.',
+  ),
+  photos: key(
+    oneOf(['any', 'held']).prefault('any'),
+    'held: a photo that the gateway does not hold is a warning (PHOTO_NOT_HELD); any: it is not.',
   ),
 }
 

@@ -24,7 +24,7 @@ import { type Effect, type EventType, judge, type Moved, misfits } from '../judg
 import type { NewPlacementEvent, PlacementEvent, RecordedEvent } from '../schema.ts'
 import * as store from '../store.ts'
 import type { PlacementEventRow } from '../tables.ts'
-import { type WarningCode, warningText } from '../warnings.ts'
+import { asksForHeld, asksForRegistered, type Requirements, type WarningCode, warningText } from '../warnings.ts'
 import { type FilmsOf, holdDisputed } from './dispute-hold.ts'
 import { type Grounds, groundColumns } from './grounds.ts'
 import type { LedgerHead } from './head.ts'
@@ -39,11 +39,8 @@ const undoAct = change('ROLLBACK TO act')
 
 const photoToleranceMs = 15 * 60 * 1000
 
-export type LedgerSettings = {
-  /** Warnings that refuse instead. */
-  readonly enforce: readonly WarningCode[]
-  readonly maxAgeMs: number | null
-}
+/** `enforce`: warnings that refuse instead. */
+export type LedgerSettings = Requirements & { readonly maxAgeMs: number | null }
 
 /** Who wants an event recorded, and what the clock of that device shows. */
 export type EventOrigin = {
@@ -167,17 +164,19 @@ export class Recorder {
     const { around, placement } = lookAround(tx, moved, newestMs, sight)
     const judged = judge(moved, around)
     const { grounds } = within
+    const settings = this.#needs.settings()
     const photo = this.#photos.of(tx, request, grounds !== undefined, by.caller)
     const taken = this.#photos.takenAt(tx, request, photo, slot, when.timestampMs)
     const scanEvidence = this.#scanEvidenceOf(tx, request.scan, slot, code)
     const warnings: WarningCode[] = [
       ...judged.warnings,
       ...code.warnings,
-      ...assetWarnings(request, slot, asset),
+      ...(asksForRegistered(settings) && isUnregistered(asset) ? (['UNKNOWN_ASSET'] as const) : []),
+      ...misfitWarnings(request, slot, asset),
       ...(isRetiredBy(request, slot, when.timestampMs) ? (['SLOT_RETIRED'] as const) : []),
       ...(scanEvidence === 'mismatched' ? (['SCAN_MISMATCH'] as const) : []),
       ...timeWarnings(taken, when, around),
-      ...(photo.evidence === 'claimed' ? (['PHOTO_NOT_HELD'] as const) : []),
+      ...(asksForHeld(settings) && photo.evidence === 'claimed' ? (['PHOTO_NOT_HELD'] as const) : []),
       ...((within.isPhotoReused ?? this.#isPhotoReused(tx, request, photo, moved, by.caller))
         ? (['PHOTO_REUSED'] as const)
         : []),
@@ -429,14 +428,13 @@ function slotNow(tx: ReadTx, id: number, code: string): RecordedEvent['slot'] {
   return { id, slot_id: code, ...slotState(tx, id) }
 }
 
-function assetWarnings(request: NewPlacementEvent, slot: Slot, asset: Asset | undefined): WarningCode[] {
-  const unknown: WarningCode[] = !asset || asset.provisional ? ['UNKNOWN_ASSET'] : []
-  if (request.event_type !== 'PLACED') return unknown
+const isUnregistered = (asset: Asset | undefined): boolean => !asset || asset.provisional
+
+function misfitWarnings(request: NewPlacementEvent, slot: Slot, asset: Asset | undefined): WarningCode[] {
+  if (request.event_type !== 'PLACED') return []
+  const { constraints } = slot
   const weightKg = request.scale_weight_kg ?? asset?.weight_kg
-  return [
-    ...unknown,
-    ...misfits({ constraints: slot.constraints, type: asset?.type, weightKg, heightCm: asset?.dimensions?.height }),
-  ]
+  return misfits({ constraints, type: asset?.type, weightKg, heightCm: asset?.dimensions?.height })
 }
 
 /** Whether something is put into a slot that was out of use by then; taking it out again is what should happen. */
