@@ -167,7 +167,7 @@ function ofDiscrepancy(one: Discrepancy, may: May): Task {
 
 /**
  * After each of them the ledger has the pallet where it is, or nowhere when it is not here and was taken out elsewhere. Of two slots it left
- * the older one before it came to the newer one: a removal of now would be its last move, and it would be nowhere. A pallet that was placed
+ * the older one before it came to the newer one: a removal of now would contradict its location. A pallet that was placed
  * elsewhere since and taken out there would be there again without that removal, not here: what is missing is a placement here.
  */
 function removalsOf({ kind, since, slot, otherSlot, assetBarcode, lastPlacedHere, eventIds }: Discrepancy): Remedy[] {
