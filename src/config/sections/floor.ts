@@ -42,11 +42,11 @@ export const ledger = {
   ),
   assets: key(
     oneOf(['any', 'registered']).prefault('any'),
-    'registered: an asset that is not registered is a warning (UNKNOWN_ASSET) and a discrepancy; any: it is neither.',
+    'Assets that the site expects in events; with registered, any other one is a warning (UNKNOWN_ASSET) and a discrepancy.',
   ),
   photos: key(
     oneOf(['any', 'held']).prefault('any'),
-    'held: a photo that the gateway does not hold is a warning (PHOTO_NOT_HELD); any: it is not.',
+    'Photos that the site expects in events; with held, one that the gateway does not hold is a warning (PHOTO_NOT_HELD).',
   ),
 }
 
