@@ -387,6 +387,22 @@ t.test('the discrepancies of the past, as known now and as known then, of one pl
   }
 })
 
+t.test(
+  'a placement that is taken back leaves no contradiction where the pallet was placed at the same time',
+  async (t) => {
+    const gateway = await yard(t)
+    const same = { timestamp: new Date(gateway.clock.now()).toISOString() }
+    const first = await book(gateway, 'PLACED', 'A', 'P-1', same)
+    await book(gateway, 'PLACED', 'B', 'P-1', same)
+    t.same(await kinds(gateway), ['asset_in_two_slots'])
+    const body = { none: true, reason: 'it is not in A' }
+    await gateway.ask('POST', `/api/whms/events/${first.id}/correct`, { by: people.olga, body })
+    t.same(await kinds(gateway), [])
+    const { slot } = (await gateway.ask('GET', '/api/whms/assets/P-1/location', { by: people.vera })).body
+    t.equal(slot.slot_id, 'B')
+  },
+)
+
 t.test('a site that does not register its assets hears nothing of unregistered ones', async (t) => {
   const gateway = await yard(t, { ledger: {} })
   const { warnings } = await book(gateway, 'PLACED', 'A', 'P-9')

@@ -20,30 +20,45 @@ export type Scene = {
 
 /**
  * The steps from the floor as it is booked to the floor as it should be: first what has to go, then `right` (the event
- * as it should have been booked), then what the first two took away without right, each placed anew.
+ * as it should have been booked), then what the first two took away without right, each placed anew. A removal from another
+ * slot would go on contradicting where its asset is, so that asset is placed anew too.
+ * @param contradicted assets of which the wrong event is such a removal
  */
-export function compensation(booked: Scene, wanted: Scene, right: Step | undefined): Step[] {
+export function compensation(
+  booked: Scene,
+  wanted: Scene,
+  right: Step | undefined,
+  contradicted: readonly string[],
+): Step[] {
   const floor = { occupants: new Map(booked.occupants), places: new Map(booked.places) }
+  const open = new Set(contradicted)
   const steps: Step[] = []
   const step = (type: Step['type'], slotId: number, assetKey: string) => {
     steps.push({ type, slotId, assetKey })
+    open.delete(assetKey)
     for (const [key, place] of floor.places) if (place === slotId) floor.places.set(key, null)
     floor.occupants.set(slotId, type === 'PLACED' ? assetKey : null)
     if (type === 'PLACED') floor.places.set(assetKey, slotId)
   }
+  const take = (slotId: number, assetKey: string) => {
+    const stands = floor.places.get(assetKey) ?? null
+    step('REMOVED', slotId, assetKey)
+    if (stands !== null && stands !== slotId) open.add(assetKey)
+  }
   for (const [slotId, wants] of wantedOccupants(booked, wanted)) {
     const stands = floor.occupants.get(slotId) ?? null
-    if (stands !== null && wants === null) step('REMOVED', slotId, stands)
+    if (stands !== null && wants === null) take(slotId, stands)
   }
   for (const [assetKey, wants] of wanted.places) {
     const stands = floor.places.get(assetKey) ?? null
-    if (wants === null && stands !== null) step('REMOVED', stands, assetKey)
+    if (wants === null && stands !== null) take(stands, assetKey)
   }
   const isDone =
     right && steps.some((s) => s.type === right.type && s.slotId === right.slotId && s.assetKey === right.assetKey)
+  // It may contradict the ledger as any event may.
   if (right && !isDone) step(right.type, right.slotId, right.assetKey)
   for (const [assetKey, wants] of wanted.places) {
-    if (wants !== null && floor.places.get(assetKey) !== wants) step('PLACED', wants, assetKey)
+    if (wants !== null && (floor.places.get(assetKey) !== wants || open.has(assetKey))) step('PLACED', wants, assetKey)
   }
   return steps
 }

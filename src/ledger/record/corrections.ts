@@ -9,7 +9,7 @@ import type { NewPlacementEvent, RecordedEvent } from '../schema.ts'
 import * as store from '../store.ts'
 import type { NewCorrection, RecordedCorrection } from './act-schema.ts'
 import { withoutSuccess } from './acts.ts'
-import { compensation, type Scene, type Step } from './correction.ts'
+import { compensation, type Step } from './correction.ts'
 import { demandFor, type Recorder, requestHash } from './recorder.ts'
 import { placementIdOf, scenesAround } from './scene.ts'
 import { judgementAt } from './standing.ts'
@@ -118,9 +118,9 @@ export class Corrections {
     const type = wrong.event_type as Step['type']
     const rightStep = right && { type, slotId: right.slotId, assetKey: right.assetKey }
     const { booked, wanted } = scenesAround(tx, wrong, rightStep)
-    const steps = compensation(booked, wanted, rightStep)
-    const all = [...steps, ...placedStill(wrong, rightStep, wanted, steps)]
-    const seen = all.filter(({ slotId }) => this.#needs.recorder.isVisible(tx, { slot_id: slotId }, by.caller))
+    const isTakenBack = wrong.event_type === 'REMOVED' && rightStep?.assetKey !== wrong.asset_key
+    const steps = compensation(booked, wanted, rightStep, isTakenBack ? [wrong.asset_key] : [])
+    const seen = steps.filter(({ slotId }) => this.#needs.recorder.isVisible(tx, { slot_id: slotId }, by.caller))
     return seen.map((step) => {
       const isRight = right && step.type === type && step.slotId === right.slotId && step.assetKey === right.assetKey
       return isRight ? asItWas(step, wrong, right, request) : putBack(tx, step, wrong)
@@ -185,23 +185,6 @@ function asItWas(step: Step, wrong: store.OpenedRow, right: Right, request: NewC
     asset_barcode: right.assetBarcode,
     scan,
   }
-}
-
-/**
- * Returns the placement to repeat when a REMOVED that is taken back had ended nothing: its asset is still in another slot,
- * and without a newer event of the asset the removal would go on contradicting that.
- */
-function placedStill(
-  wrong: store.OpenedRow,
-  right: Step | undefined,
-  { places }: Scene,
-  steps: readonly Step[],
-): Step[] {
-  const { asset_key: assetKey } = wrong
-  const slotId = places.get(assetKey) ?? null
-  if (wrong.event_type !== 'REMOVED' || right?.assetKey === assetKey || slotId === null) return []
-  const isPlaced = steps.some((step) => step.type === 'PLACED' && step.assetKey === assetKey)
-  return isPlaced ? [] : [{ type: 'PLACED', slotId, assetKey }]
 }
 
 /** Something else that the wrong event displaced or took, with the evidence by which it had come there. */
