@@ -43,6 +43,7 @@ export function setupCommand(): Command {
     .option('--storage <url>', 'file storage server that knows your people and keeps copies; "": none')
     .option('--storage-username <name>', 'account that uploads to it')
     .option('--storage-password-file <file>', 'file with its application password; copied for the gateway')
+    .option('--webhook-network <cidr...>', 'private network that webhooks may be sent into; "": none')
     .option(
       '--take-silent',
       'also take a camera or storage server that does not answer now; the gateway goes on asking it',

@@ -5,7 +5,7 @@ export { siteIdOf } from './derived.ts'
 export { formatDuration, parseDuration } from './duration.ts'
 export { changedFiles, type FileMarks, fileMarks, settingsFiles } from './file-marks.ts'
 export type { HubConfig } from './hub-schema.ts'
-export { type DatabaseAddress, isLoopback, readDatabaseUrl } from './kinds.ts'
+export { type DatabaseAddress, isLoopback, network, readDatabaseUrl } from './kinds.ts'
 export {
   type Checked,
   checkConfig,

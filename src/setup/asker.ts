@@ -13,6 +13,8 @@ export type Question = {
   readonly look?: (answer: string) => Promise<string | undefined>
   /** Does not show what is typed. */
   readonly isSecret?: boolean
+  /** The end of the input means the fallback: a script that pipes the answers before this one goes on working. */
+  readonly isOptional?: boolean
 }
 
 /** Somebody who answers. */
@@ -34,12 +36,14 @@ export function askerOn(input: NodeJS.ReadStream, out: NodeJS.WriteStream): Aske
   })
   const lines = createInterface({ input, output: shown, terminal: input.isTTY === true })
   const next = lineReader(lines)
-  const answerTo = async ({ text, fallback, isSecret = false }: Question): Promise<string> => {
+  const answerTo = async (question: Question): Promise<string> => {
+    const { text, fallback, isSecret = false, isOptional = false } = question
     out.write(fallback === undefined || fallback === '' ? `${text}: ` : `${text} [${fallback}]: `)
     isHidden = isSecret
     const answer = await next()
     isHidden = false
     if (isSecret) out.write('\n')
+    if (answer === undefined && isOptional) return fallback ?? ''
     if (answer === undefined) throw new ExitError(1, `there is no answer to "${text}"; nothing was changed`)
     return answer.trim() === '' ? (fallback ?? '') : answer.trim()
   }

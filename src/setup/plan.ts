@@ -5,6 +5,7 @@ import {
   type Config,
   checkConfig,
   isLoopback,
+  network,
   problemList,
   readSecretFile,
   SecretFileError,
@@ -37,6 +38,8 @@ export type SetupFlags = {
   readonly storage?: string
   readonly storageUsername?: string
   readonly storagePasswordFile?: string
+  /** Private networks that webhooks may be sent into; an empty text is none. */
+  readonly webhookNetwork?: readonly string[]
   readonly dataDir?: string
   /** A camera or storage server that does not answer now is taken untried. */
   readonly takeSilent?: boolean
@@ -83,8 +86,9 @@ export async function planSetup(needs: SetupNeeds): Promise<SetupPlan> {
   const storage = await steps.storage()
   const cameras = await steps.cameras()
   const warehouse = await steps.warehouse()
+  const networks = await steps.webhookNetworks()
   const { tls, siteId, url } = site
-  const patch = { ...site.patch, ...admin.patch, ...storage.patch, ...cameras.patch, ...steps.folders() }
+  const patch = { ...site.patch, ...admin.patch, ...storage.patch, ...cameras.patch, ...networks, ...steps.folders() }
   const secrets = [...admin.secrets, ...storage.secrets, ...cameras.secrets]
   return { siteId, url, tls, admin: admin.name, patch, secrets, warehouse }
 }
@@ -294,6 +298,27 @@ class Questions {
       check: (zone) => warehouseProblem(name, zone),
     })
     return { name, timezone }
+  }
+
+  /** Asks on a first installation. Later only a flag adds networks; those of the config stay. */
+  async webhookNetworks(): Promise<Patch> {
+    const { webhookNetwork } = this.#needs.flags
+    const known = this.#config?.webhooks.allowNetworks ?? []
+    const found = new Set<string>()
+    const ask = async (flag?: string) => {
+      const answer = await this.#answer(flag, {
+        text: `Private network of webhook receivers, such as 10.0.0.0/8 (empty: no ${found.size === 0 ? 'network' : 'further one'})`,
+        fallback: '',
+        check: (text) => (text === '' ? undefined : this.#problem({ webhooks: { allowNetworks: [text] } })),
+        isOptional: true,
+      })
+      if (answer !== '') found.add(network().parse(answer))
+      return answer
+    }
+    for (const flag of webhookNetwork ?? []) await ask(flag)
+    if (webhookNetwork === undefined && this.#isFirst) while ((await ask()) !== '');
+    const allowNetworks = [...new Set([...known, ...found])]
+    return allowNetworks.length === known.length ? {} : { webhooks: { allowNetworks } }
   }
 
   /** Says what is wrong with a part of the config, together with what was answered before. */

@@ -133,16 +133,18 @@ t.test('each question is a flag as well: whoever gives all of them is asked noth
   const hall = ['--warehouse', 'Nordhalle', '--timezone', 'Europe/Berlin']
   const cameras = ['--camera', camera.url('hall'), '--camera-username', 'viewer', '--camera-password-file', 'camera']
   const storage = ['--storage', server.url, '--storage-username', 'gw', '--storage-password-file', 'storage']
-  const all = await setup(cwd, [...site, ...hall, ...cameras, ...storage])
+  const receivers = ['--webhook-network', '10.1.0.0/16', 'fd00::/8']
+  const all = await setup(cwd, [...site, ...hall, ...cameras, ...storage, ...receivers])
   t.match(all, { code: 0, made: { url, admin: 'ada' } }, all.stderr)
   t.notMatch(all.stderr, /: $|\]: /m, 'no question')
   t.match(loadConfig(join(cwd, 'etc/gatehouse.yaml')).config, {
     ...{ site: { id: 'dc-7', url }, auth: { users: [{ username: 'ada', role: 'admin' }] } },
     ...{ cameras: [{ username: 'viewer' }], storage: { upload: { username: 'gw' } } },
+    webhooks: { allowNetworks: ['10.1.0.0/16', 'fd00::/8'] },
   })
   const bare = folderOf(t)
   const none = await setup(bare, [...site, ...hall, '--camera', '', '--storage', ''])
-  t.match(none, { code: 0 }, none.stderr)
+  t.match(none, { code: 0 }, 'the end of the input is no network')
   t.strictSame(loadConfig(join(bare, 'etc/gatehouse.yaml')).config.cameras, [])
 })
 
@@ -356,3 +358,54 @@ t.test('at a terminal a password is not shown, and the address comes as a QR cod
   t.notMatch(screen, auth.password)
   t.equal(readFileSync(join(cwd, 'etc/secrets/camera-1'), 'utf8'), `${auth.password}\n`)
 })
+
+t.test(
+  'a first installation asks for the networks of webhook receivers, and a later one adds what a flag names',
+  async (t) => {
+    const cwd = folderOf(t)
+    const url = `http://127.0.0.1:${await freePort()}`
+    const networks = () => loadConfig(join(cwd, 'etc/gatehouse.yaml')).config.webhooks.allowNetworks
+    const flags = [
+      '--site-id',
+      'dc-7',
+      '--url',
+      url,
+      '--tls',
+      'none',
+      '--admin',
+      'ada',
+      '--data-dir',
+      'data',
+      '--camera',
+      '',
+    ]
+    const others = [...flags, '--storage', '', '--warehouse', 'Nordhalle', '--timezone', 'Europe/Berlin']
+    const bad = await setup(cwd, [...others, '--webhook-network', '10.0.0/8'])
+    t.not(bad.code, 0)
+    t.match(bad.stderr, /webhook receivers.*"10\.0\.0\/8"/)
+    t.strictSame(filesBelow(cwd), {}, 'nothing was written')
+    const first = await setup(cwd, others, ['the office', '10.1.2.3/16', 'fd00::/8', ''])
+    t.equal(first.code, 0, first.stderr)
+    t.match(first.stderr, /Private network of webhook receivers/)
+    t.strictSame(networks(), ['10.1.0.0/16', 'fd00::/8'])
+    const files = filesBelow(cwd)
+    const again = await setup(cwd, [...flags, '--storage', '', '--warehouse', ''])
+    t.equal(again.code, 0, again.stderr)
+    t.notMatch(again.stderr, /webhook receivers/, 'it is not asked again')
+    const same = await setup(cwd, [
+      ...flags,
+      '--storage',
+      '',
+      '--warehouse',
+      '',
+      '--webhook-network',
+      '10.1.2.3/16',
+      '',
+    ])
+    t.equal(same.code, 0, same.stderr)
+    t.strictSame(filesBelow(cwd), files, 'what is there changes no byte')
+    const more = await setup(cwd, [...flags, '--storage', '', '--warehouse', '', '--webhook-network', '192.168.7.0/24'])
+    t.equal(more.code, 0, more.stderr)
+    t.strictSame(networks(), ['10.1.0.0/16', 'fd00::/8', '192.168.7.0/24'])
+  },
+)
