@@ -111,7 +111,9 @@ async function publish(folder: string, events: number): Promise<void> {
 }
 
 async function register(gateway: Served, url: string): Promise<string> {
-  const { id } = await call(gateway, 'POST', '/api/webhooks', { url, events: ['whms.placement'], active: false })
+  const { id } = await call(gateway, 'POST', '/api/webhooks', {
+    ...{ url, events: ['whms.placement'], active: false, hold: true },
+  })
   return String(id)
 }
 

@@ -115,9 +115,9 @@ function webhooksOf(
   { clock, random, log, version }: Outside,
   parts: ComposedStorage & ComposedLedger & { readonly metrics: Metrics },
 ) {
-  const { work, makeId, box, outbox, audit, idempotency, metrics } = parts
+  const { work, makeId, box, outbox, audit, idempotency, metrics, newestCheckpoint } = parts
   return createWebhooks({
-    ...{ work, clock, random, makeId, box, outbox, notifications, audit, idempotency, version, log },
+    ...{ work, clock, random, makeId, box, outbox, notifications, audit, idempotency, version, log, newestCheckpoint },
     settings: () => webhookSettings(live.config),
     site: { siteId: live.config.site.id, warehouseId: live.config.site.warehouseId },
     onAttempt: ({ outcome }) => metrics.attempted(outcome),

@@ -78,7 +78,8 @@ export async function composeStorage(live: { config: Config }, outside: Outside,
     }),
     openings: new Openings({ random }),
     auditDigests: new AuditDigests({ work, log: logRoom, makeId, clock, logger: outside.log }),
-    outbox: outboxOf(config, outside, makeId, newestHead(tx, identity)),
+    outbox: outboxOf(config, outside, makeId),
+    newestCheckpoint: newestHead(tx, identity),
     box: secretBox(boxKey, random),
     derivedKey: (use: string) => new Uint8Array(hkdfSync('sha256', boxKey, '', use, 32)),
     close: () => {
@@ -89,12 +90,7 @@ export async function composeStorage(live: { config: Config }, outside: Outside,
   }
 }
 
-function outboxOf(
-  config: Config,
-  outside: Outside,
-  makeId: () => string,
-  checkpoint: () => CheckpointNote | undefined,
-): Outbox {
+function outboxOf(config: Config, outside: Outside, makeId: () => string): Outbox {
   const { log, isOwed } = outside
   const onMismatch =
     outside.onMismatch ?? ((type, problem) => log.error({ type, problem }, 'a notification is not as documented'))
@@ -103,7 +99,6 @@ function outboxOf(
     warehouseId: config.site.warehouseId,
     makeId,
     inspect: inspector(notifications, onMismatch),
-    checkpoint,
     isOwed: isOwed ?? isAnyoneOwed,
   })
 }

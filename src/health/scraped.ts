@@ -10,7 +10,14 @@ export type MetricSources = {
   /** The newest checkpoint of the log. */
   readonly checkpoint: () => { readonly signed_at_ms: number } | undefined
   readonly storageServers: () => { open: number; down: number }
-  readonly webhooks: () => { total: number; failing: number; disabled: number; offline: number; pending: number }
+  readonly webhooks: () => {
+    total: number
+    failing: number
+    slowed: number
+    disabled: number
+    offline: number
+    pending: number
+  }
   readonly freeBytes: () => number
   /** Files that are not on the storage server yet. */
   readonly uploads: () => {
@@ -287,6 +294,11 @@ function addOutside(figures: Scraped, sources: MetricSources): void {
     () => sources.storageServers().down,
   )
   figures.gauge('gatehouse_webhooks_failing', 'Webhooks marked failing', () => sources.webhooks().failing)
+  figures.gauge(
+    'gatehouse_webhooks_slowed',
+    'Webhooks that get one attempt at a time after six failed attempts in a row',
+    () => sources.webhooks().slowed,
+  )
   figures.gauge('gatehouse_webhooks_disabled', 'Webhooks disabled after failures', () => sources.webhooks().disabled)
   figures.gauge(
     'gatehouse_webhooks_offline',

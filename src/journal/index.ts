@@ -33,6 +33,7 @@ export {
   type PublishedEvent,
   payloadVersion,
   published,
+  withCheckpoint,
 } from './outbox.ts'
 export { endsOfPublished, type Published, publishedBetween, rewritePublished } from './published.ts'
 export { redacted } from './redact.ts'

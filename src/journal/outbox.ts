@@ -24,7 +24,7 @@ export type PublishedEvent = AnnouncedEvent & { readonly type: Exclude<Announced
 /** A fact without an event type: only `event.created` reports it. */
 export type CreatedEvent = Omit<AnnouncedEvent, 'type' | 'eventId'> & { readonly type: CreatedKind }
 
-/** The newest checkpoint in a notification: a receiver that keeps it can compare the log with it later. */
+/** A checkpoint in a notification: a receiver that keeps it can compare the log with it later. */
 export type CheckpointNote = {
   readonly logId: string
   /** Leaves of the log. */
@@ -40,12 +40,7 @@ export type Envelope = {
   readonly type: EventType
   readonly timestamp: string
   readonly data: Record<string, unknown>
-  readonly metadata: {
-    readonly warehouseId: number
-    readonly siteId: string
-    readonly version: string
-    readonly checkpoint?: CheckpointNote | undefined
-  }
+  readonly metadata: { readonly warehouseId: number; readonly siteId: string; readonly version: string }
 }
 
 const newNotification = built(pick(tables.outbox, 'event_id', 'type', 'timestamp_ms', 'body'), (row) =>
@@ -60,7 +55,6 @@ type OutboxNeeds = {
   readonly warehouseId: number
   readonly makeId: () => string
   readonly inspect?: Inspect
-  readonly checkpoint?: () => CheckpointNote | undefined
   /**
    * Returns whether notifications must be written: an endpoint is registered (also one that is switched off), or the outbox
    * still holds rows, so that an endpoint that was deleted and registered again can recover what happened meanwhile.
@@ -75,22 +69,15 @@ type OutboxNeeds = {
 export class Outbox {
   readonly #needs: OutboxNeeds
   readonly #inspect: Inspect
-  readonly #checkpoint: () => CheckpointNote | undefined
   #written = 0
-  #texts: { readonly of: CheckpointNote | undefined; readonly byWarehouse: Map<number, Buffer> } = {
-    of: undefined,
-    byWarehouse: new Map(),
-  }
 
   /**
-   * `inspect` gets the data of everything that is published; see `inspector`. `checkpoint` returns the newest checkpoint, if
-   * any, which is added to each notification: the same object for as long as it is the same checkpoint, or the text of it is
-   * made anew each time. `isOwed` returns whether notifications must be written; tests return true.
+   * `inspect` gets the data of everything that is published; see `inspector`. `isOwed` returns whether notifications must be
+   * written; tests return true.
    */
   constructor(needs: OutboxNeeds) {
     this.#needs = needs
     this.#inspect = needs.inspect ?? (() => true)
-    this.#checkpoint = needs.checkpoint ?? (() => undefined)
   }
 
   /** How many notifications this process has written, those of undone transactions too: where it has not grown, none is new. */
@@ -148,26 +135,15 @@ export class Outbox {
     return {
       timestamp: isoTime(timestampMs),
       data: JSON.stringify(data),
-      metadata: this.#metadataText(warehouseId ?? this.#needs.warehouseId),
+      metadata: JSON.stringify(this.#metadata(warehouseId)),
     }
   }
 
-  /** Written once for each warehouse until the next checkpoint: the note of that is most of a notification. */
-  #metadataText(warehouseId: number): Buffer {
-    const checkpoint = this.#checkpoint()
-    if (this.#texts.of !== checkpoint) this.#texts = { of: checkpoint, byWarehouse: new Map() }
-    const { byWarehouse } = this.#texts
-    const text = byWarehouse.get(warehouseId) ?? Buffer.from(JSON.stringify(this.#metadata(warehouseId, checkpoint)))
-    byWarehouse.set(warehouseId, text)
-    return text
-  }
-
-  #metadata(warehouseId: number | undefined, checkpoint = this.#checkpoint()): Envelope['metadata'] {
+  #metadata(warehouseId: number | undefined): Envelope['metadata'] {
     return {
       warehouseId: warehouseId ?? this.#needs.warehouseId,
       siteId: this.#needs.siteId,
       version: payloadVersion,
-      ...(checkpoint && { checkpoint }),
     }
   }
 
@@ -180,14 +156,24 @@ export class Outbox {
 }
 
 /** The parts of a notification as JSON; two notifications about one event differ in the rest. */
-type Parts = { readonly timestamp: string; readonly data: string; readonly metadata: Buffer }
-
-const end = Buffer.from('}')
+type Parts = { readonly timestamp: string; readonly data: string; readonly metadata: string }
 
 /** Returns the bytes of JSON.stringify over the envelope. */
 function bodyOf(id: string, type: EventType, { timestamp, metadata }: Parts, data: string): Uint8Array {
-  const head = `{"id":${JSON.stringify(id)},"type":"${type}","timestamp":"${timestamp}","data":${data},"metadata":`
-  return Buffer.concat([Buffer.from(head, 'utf8'), metadata, end])
+  const head = `{"id":${JSON.stringify(id)},"type":"${type}","timestamp":"${timestamp}","data":${data}`
+  return Buffer.from(`${head},"metadata":${metadata}}`, 'utf8')
+}
+
+const endOfMetadata = Buffer.from(`,"version":"${payloadVersion}"}}`)
+const twoBraces = 2
+
+/**
+ * Returns a notification with the checkpoint, a JSON text, as the last field of `metadata`. One whose metadata does not end with
+ * the version comes back as it is: it was stored with its checkpoint.
+ */
+export function withCheckpoint(body: Buffer, checkpoint: string): Buffer {
+  if (!body.subarray(-endOfMetadata.length).equals(endOfMetadata)) return body
+  return Buffer.concat([body.subarray(0, -twoBraces), Buffer.from(`,"checkpoint":${checkpoint}}}`, 'utf8')])
 }
 
 const createdOf = ({ type, data }: AnnouncedEvent | CreatedEvent) => ({ kind: type, event: data })

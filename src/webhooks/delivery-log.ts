@@ -57,7 +57,7 @@ export class DeliveryLog {
 
   /**
    * Sends one delivery again, whatever its state: the same bytes under the same id, with a new schedule. It is sent at once
-   * unless its endpoint is held or failing. Throws NOT_FOUND, INVALID_TRANSITION for a test.
+   * unless its endpoint is held or slowed down. Throws NOT_FOUND, INVALID_TRANSITION for a test.
    */
   async redeliver(id: string, deliveryId: string, by: RequestOrigin): Promise<{ success: true } & DeliveryOut> {
     const { work, audit, clock, pacing, onChange } = this.#needs

@@ -15,7 +15,8 @@ import {
   text,
   word,
 } from '../database/index.ts'
-import { published } from '../journal/index.ts'
+import { published, withCheckpoint } from '../journal/index.ts'
+import { checkpointAt } from './carried.ts'
 import type { EndpointHealth } from './endpoint-health.ts'
 import { sealedSecretsOf } from './secrets.ts'
 import { sql, tables } from './tables.ts'
@@ -44,8 +45,11 @@ const nextDue = statement({
     FROM webhook w WHERE w.active = 1 AND w.status <> 'disabled'`,
 })
 const claimable = statement({
-  columns: { id: text, webhookId: text, attempts: integer, url: text, type: text, timestampMs: integer, body: blob },
-  sql: `SELECT d.id, d.webhook_id AS webhookId, d.attempts, w.url, o.type, o.timestamp_ms AS timestampMs, o.body
+  columns: {
+    ...{ id: text, webhookId: text, seq: integer, attempts: integer },
+    ...{ url: text, type: text, timestampMs: integer, body: blob },
+  },
+  sql: `SELECT d.id, d.webhook_id AS webhookId, d.outbox_seq AS seq, d.attempts, w.url, o.type, o.timestamp_ms AS timestampMs, o.body
     FROM delivery d JOIN webhook w ON w.id = d.webhook_id JOIN ${published} o ON o.seq = d.outbox_seq
     WHERE d.id = +? AND d.state = 'pending' AND w.active = 1 AND w.status <> 'disabled'`,
 })
@@ -147,8 +151,20 @@ export function claim(tx: Tx, deliveryId: string, nowMs: number, leaseUntilMs: n
   const row = tx.get(claimable, [deliveryId])
   if (!row) return undefined
   tx.run(leased, { id: deliveryId, lease_until_ms: leaseUntilMs })
-  const { attempts, ...rest } = row
-  return { ...rest, attempt: attempts + 1, sealedSecrets: sealedSecretsOf(tx, row.webhookId, nowMs) }
+  const { attempts, seq, body: stored, ...rest } = row
+  const checkpoint = checkpointAt(tx, row.webhookId, seq)
+  const body = checkpoint === undefined ? stored : withCheckpoint(stored, checkpoint)
+  return { ...rest, body, attempt: attempts + 1, sealedSecrets: sealedSecretsOf(tx, row.webhookId, nowMs) }
+}
+
+const earliest = statement({
+  columns: { at_ms: maybe(integer) },
+  sql: `SELECT min(next_attempt_at_ms) AS at_ms FROM delivery WHERE webhook_id = +? AND state = 'pending'`,
+})
+
+/** Returns when the earliest pending delivery of an endpoint is due; undefined: none is pending. */
+export function earliestDueMs(tx: ReadTx, webhookId: string): number | undefined {
+  return tx.get(earliest, [webhookId])?.at_ms ?? undefined
 }
 
 /** Ends every lease: at the start no other process works on this database. Returns how many there were. */

@@ -19,7 +19,7 @@ const Metadata = z
       .optional()
       .openapi({
         description:
-          'The newest checkpoint when the notification was stored, with the cosignatures that it had by then; absent before the first. Keep it: with it you can prove a later change of the log',
+          'Only for a webhook with checkpoint: true. The newest checkpoint when its delivery was made, with the cosignatures that it had by then; absent before the first. Keep it: with it you can prove a later change of the log',
       }),
   })
   .openapi('NotificationMetadata')

@@ -1,5 +1,8 @@
-/** Failed attempts, of one delivery or in a row over all, after which an endpoint is failing. */
+/** Failed attempts of one delivery after which its endpoint is failing. */
 const failingAfter = 6
+
+/** Failed attempts in a row over all deliveries after which an endpoint gets one attempt at a time. */
+export const slowedAfter = 6
 
 /** Failed attempts in a row over all deliveries after which an endpoint is switched off. */
 export const disabledAfter = 100
@@ -15,18 +18,25 @@ export type EndpointHealth = {
 /** The health of an endpoint without failures. */
 export const healthy: EndpointHealth = { status: 'active', consecutiveFailures: 0 }
 
-/**
- * Returns the health of an endpoint after an attempt. Any 2xx makes it healthy; a failure never makes it better.
- * @param attempt number of the attempt within its delivery, from 1
- */
-export function afterAttempt(health: EndpointHealth, delivered: boolean, attempt: number): EndpointHealth {
-  if (delivered) return healthy
-  const consecutiveFailures = health.consecutiveFailures + 1
-  return { status: worse(health.status, consecutiveFailures, attempt), consecutiveFailures }
+/** The place of an attempt in the retry schedule of its delivery. */
+export type InSchedule = {
+  /** From 1. */
+  readonly attempt: number
+  /** Attempts that the schedule has. */
+  readonly attempts: number
 }
 
-function worse(status: EndpointStatus, consecutiveFailures: number, attempt: number): EndpointStatus {
-  if (status === 'disabled' || consecutiveFailures >= disabledAfter) return 'disabled'
-  if (status === 'failing' || consecutiveFailures >= failingAfter || attempt >= failingAfter) return 'failing'
-  return 'active'
+/**
+ * Returns the health of an endpoint after an attempt. Any 2xx makes it healthy; a failure never makes it better. Under a
+ * schedule of less than six attempts the last one counts as the sixth: no delivery is given up without an alert.
+ */
+export function afterAttempt(health: EndpointHealth, delivered: boolean, place: InSchedule): EndpointHealth {
+  if (delivered) return healthy
+  const consecutiveFailures = health.consecutiveFailures + 1
+  return { status: worse(health.status, consecutiveFailures, place), consecutiveFailures }
+}
+
+function worse(status: EndpointStatus, failures: number, { attempt, attempts }: InSchedule): EndpointStatus {
+  if (status === 'disabled' || failures >= disabledAfter) return 'disabled'
+  return status === 'failing' || attempt >= Math.min(failingAfter, attempts) ? 'failing' : 'active'
 }

@@ -1,6 +1,7 @@
 import { change, integer, type ReadTx, statement, type Tx, type UnitOfWork } from '../database/index.ts'
 import { published } from '../journal/index.ts'
 import type { Clock, Logger } from '../platform/index.ts'
+import { removeUncarried } from './carried.ts'
 import { pullForward } from './delivery-store.ts'
 import { longestDelayMs } from './retry-schedule.ts'
 import { removeRetired } from './secrets.ts'
@@ -103,6 +104,7 @@ export class Housekeeper {
       if (seqs.length > 0) await work.write((tx) => removeExpired(tx, seqs))
       afterSeq = lastSeq
     }
+    await work.write(removeUncarried)
     onDone()
   }
 }

@@ -1,6 +1,6 @@
 import type { Tx, UnitOfWork } from '../database/index.ts'
 import type { Api } from '../http/index.ts'
-import type { AuditTrail, Idempotency, NotificationSchemas, Outbox } from '../journal/index.ts'
+import type { AuditTrail, CheckpointNote, Idempotency, NotificationSchemas, Outbox } from '../journal/index.ts'
 import type { Clock, Logger, RandomBytes, SecretBox } from '../platform/index.ts'
 import { Alerts, type NewAlert, raiseAlert } from './alerts.ts'
 import { Authorities } from './authorities.ts'
@@ -40,6 +40,8 @@ export type WebhooksOptions = {
   /** Read at every use, so that a reload of the config applies. */
   readonly settings: () => WebhookSettings
   readonly site: { readonly siteId: string; readonly warehouseId: number }
+  /** Returns the newest checkpoint of this transaction, with the cosignatures that it has by then; undefined before the first. */
+  readonly newestCheckpoint: () => CheckpointNote | undefined
   /** Of the daemon, for the User-Agent. */
   readonly version: string
   readonly log: Logger
@@ -66,7 +68,7 @@ export type Webhooks = {
   isOnline(): Promise<boolean | null>
   /** Resolves with the number of alerts that are not acknowledged (null: more than are counted), and the newest of them. */
   openAlerts(): Promise<OpenAlerts>
-  /** Whether no endpoint is failing, disabled, or out of reach because the gateway is offline. */
+  /** Whether no endpoint is slowed down, failing, disabled, or out of reach because the gateway is offline. */
   areWell(): boolean
 }
 

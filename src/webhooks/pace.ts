@@ -1,5 +1,5 @@
-/** Everything but a person's switch and the failures counted: what the database says of an endpoint. */
-export type Condition = 'active' | 'failing' | 'disabled' | 'switched-off'
+/** Whether an endpoint is sent to, as the database has it. `slowed`: since its last 2xx six attempts or more have failed. */
+export type Condition = 'open' | 'slowed' | 'disabled' | 'switched-off'
 
 /** Intervals between two attempts at an endpoint in trouble: the first, and where doubling ends. */
 export type ProbeIntervals = { readonly initialMs: number; readonly maxMs: number }
@@ -11,7 +11,7 @@ export type ProbeIntervals = { readonly initialMs: number; readonly maxMs: numbe
 export type Pace =
   /** As many at a time as admission allows. */
   | { readonly kind: 'free' }
-  /** One attempt at a time, none before `notBeforeMs`: it is failing, or the gateway itself is offline towards it. */
+  /** One attempt at a time, none before `notBeforeMs`: it is slowed, or the gateway itself is offline towards it. */
   | { readonly kind: 'probing'; readonly offline: boolean; readonly waitMs: number; readonly notBeforeMs: number }
   /** Back again: so many a second, until all that was published before `untilSeq` is on its way. */
   | { readonly kind: 'draining'; readonly untilSeq: number; readonly startedMs: readonly number[] }
@@ -37,10 +37,10 @@ export function paceNow(before: Pace | undefined, seen: Seen): Pace {
       return before?.kind === 'held'
         ? before
         : { kind: 'held', testedMs: before ? seen.nowMs : Number.NEGATIVE_INFINITY }
-    case 'failing':
-      return whileFailing(before, seen)
-    case 'active':
-      return whileActive(before, seen)
+    case 'slowed':
+      return whileSlowed(before, seen)
+    case 'open':
+      return whileOpen(before, seen)
   }
 }
 
@@ -50,14 +50,14 @@ export function catchUp(pace: Pace, untilSeq: number): Pace {
   return pace.kind === 'free' ? { kind: 'draining', untilSeq, startedMs: [] } : pace
 }
 
-function whileFailing(before: Pace | undefined, { moved, nowMs, probe }: Seen): Pace {
+function whileSlowed(before: Pace | undefined, { moved, nowMs, probe }: Seen): Pace {
   if (before?.kind === 'probing' && !moved) return before
   const atOnce = before === undefined || moved
   const waitMs = atOnce ? 0 : firstWait(probe)
   return { kind: 'probing', offline: false, waitMs, notBeforeMs: nowMs + waitMs }
 }
 
-function whileActive(before: Pace | undefined, { moved, endSeq }: Seen): Pace {
+function whileOpen(before: Pace | undefined, { moved, endSeq }: Seen): Pace {
   // After a start there may be a backlog: of a week without an uplink, or of the time that the gateway was down.
   if (before === undefined) return { kind: 'draining', untilSeq: endSeq, startedMs: [] }
   const inTrouble = before.kind === 'held' || (before.kind === 'probing' && (!before.offline || moved))

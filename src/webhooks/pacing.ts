@@ -14,7 +14,7 @@ import type { Endpoint } from './store.ts'
 
 type Known = { readonly url: string; readonly condition: Condition; readonly pace: Pace }
 
-/** Why an endpoint's deliveries are not sent just now although it is switched on, and for how long at least. */
+/** Why an endpoint that is switched on gets one attempt at a time, and for how long it gets none. */
 export type Wait = { readonly offline: boolean; readonly forMs: number }
 
 type PacingNeeds = { clock: Pick<Clock, 'monotonic'>; settings: () => WebhookSettings }

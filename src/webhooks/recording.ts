@@ -2,10 +2,10 @@ import type { Tx } from '../database/index.ts'
 import type { AuditTrail, Outbox } from '../journal/index.ts'
 import { raiseAlert, raiseAlertOnce } from './alerts.ts'
 import { addAttempt, type Claimed, holdDelivery, settleDelivery, type UnderWay, underWay } from './delivery-store.ts'
-import { afterAttempt, disabledAfter, type EndpointHealth, healthy } from './endpoint-health.ts'
+import { afterAttempt, disabledAfter, type EndpointHealth, healthy, slowedAfter } from './endpoint-health.ts'
 import { nextAttempt } from './retry-schedule.ts'
 import type { Outcome } from './sender.ts'
-import { findWebhook, setHealth } from './store.ts'
+import { findWebhook, setHealth, slowDown } from './store.ts'
 
 /** Where consequences of an attempt are written. */
 type Published = { readonly audit: AuditTrail; readonly outbox: Pick<Outbox, 'created'> }
@@ -79,12 +79,13 @@ function judgeEndpoint(
   tx: Tx,
   { audit, outbox }: Published,
   { webhookId, url, health }: UnderWay,
-  { outcome, nowMs }: FinishedAttempt<Counted>,
+  { outcome, nowMs, scheduleMs }: FinishedAttempt<Counted>,
   attempt: number,
 ): void {
-  const after = afterAttempt(health, outcome.kind === 'delivered', attempt)
+  const after = afterAttempt(health, outcome.kind === 'delivered', { attempt, attempts: scheduleMs.length })
   if (after.status === health.status && after.consecutiveFailures === health.consecutiveFailures) return
   setHealth(tx, webhookId, after)
+  if (after.consecutiveFailures >= slowedAfter) slowDown(tx, webhookId, nowMs)
   if (after.status === health.status) return
   const reason = outcome.kind === 'failed' ? outcome.error : `HTTP ${outcome.status}`
   const changes = { status: { from: health.status, to: after.status }, reason }
@@ -93,7 +94,7 @@ function judgeEndpoint(
     raiseAlert(tx, outbox, {
       kind: `webhook.${after.status}`,
       subject: webhookId,
-      message: messageOf(after, url, reason),
+      message: messageOf(after, { url, reason, attempt }),
       nowMs,
     })
   }
@@ -113,9 +114,11 @@ function actionOf(health: EndpointHealth): string {
   return health.status === 'active' ? 'recovered' : health.status
 }
 
-function messageOf(health: EndpointHealth, url: string, reason: string): string {
+type Failed = { readonly url: string; readonly reason: string; readonly attempt: number }
+
+function messageOf(health: EndpointHealth, { url, reason, attempt }: Failed): string {
   const { host } = new URL(url)
   return health.status === 'disabled'
     ? `The webhook to ${host} is switched off after ${disabledAfter} failed attempts in a row; its deliveries are held. Last: ${reason}`
-    : `The webhook to ${host} is failing, ${health.consecutiveFailures} failed attempts in a row. Last: ${reason}`
+    : `The webhook to ${host} is failing: attempt ${attempt} of one delivery failed. Last: ${reason}`
 }

@@ -88,7 +88,7 @@ const reading = operation({
   access: 'webhooks:manage',
   tag,
   summary: 'Read a webhook',
-  description: 'With its status and its failures. No answer contains the secret.',
+  description: 'With its status, its failures and its pacing. No answer contains the secret.',
   input: { params: byId },
   success: { 200: { description: 'The webhook', schema: WebhookOut } },
 })
@@ -101,7 +101,7 @@ const changing = operation({
   tag,
   summary: 'Change a webhook',
   description:
-    'Changes the fields that are sent. `active: true` also ends the states failing and disabled; held deliveries are sent.',
+    'Changes the fields that are sent. `active: true` also ends the states failing and disabled, and the pacing; held deliveries are sent. After `active: false` new events are skipped; with `hold: true` in the same request they are held.',
   input: { params: byId, body: WebhookPatch },
   success: { 200: { description: 'The webhook after the change', schema: WebhookChanged } },
   errors: urlErrors,
@@ -169,7 +169,7 @@ const redelivering = operation({
   tag,
   summary: 'Send a delivery again',
   description:
-    'The same bytes under the same delivery id, in any state, with a new retry schedule. Sent immediately, unless the webhook is failing or disabled: then in its turn.',
+    'The same bytes under the same delivery id, in any state, with a new retry schedule. Sent immediately, unless the webhook is slowed down or disabled: then in its turn.',
   input: { params: z.object({ id: z.string(), deliveryId: z.string() }) },
   success: { 200: { description: 'The delivery, pending again', schema: DeliveryOut } },
   errors: [...unreadable, 'STORAGE_FULL', 'INVALID_TRANSITION'],

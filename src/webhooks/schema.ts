@@ -31,23 +31,29 @@ const secret = () =>
     description: 'Shared secret for the HMAC signature; never returned. Less than 16 characters: a warning',
   })
 
-const active = () => z.boolean().openapi({ description: 'Whether deliveries are sent; while false they are held' })
+const active = () =>
+  z.boolean().openapi({ description: 'Whether deliveries are sent. What is published while it is false is skipped' })
+
+const hold = () =>
+  z.boolean().openapi({
+    description:
+      'With active: false: what is published meanwhile is held, and sent in order when active is true again. Default: false, it is skipped',
+  })
+
+const checkpoint = () =>
+  z.boolean().openapi({
+    description:
+      'Whether each notification carries the newest checkpoint as metadata.checkpoint, about 4 KiB. Default: false. A change applies to what is published afterwards',
+  })
+
+const choices = { active: optional(active()), hold: optional(hold()), checkpoint: optional(checkpoint()) }
 
 export const WebhookIn = z
-  .object({ url: url(), events: events(), secret: optional(secret()), active: optional(active()) })
+  .object({ url: url(), events: events(), secret: optional(secret()), ...choices })
   .openapi('WebhookIn')
 
 export const WebhookPatch = z
-  .object({
-    url: url().optional(),
-    events: events().optional(),
-    secret: secret().optional(),
-    active: active().optional(),
-    status: z.string().optional().openapi({
-      description:
-        'cannot be set. Beside its present value, `active: true` is the answer of a GET sent back and ends no state.',
-    }),
-  })
+  .object({ url: optional(url()), events: optional(events()), secret: optional(secret()), ...choices })
   .openapi('WebhookPatch')
 
 export type WebhookIn = z.output<typeof WebhookIn>
@@ -58,10 +64,25 @@ const webhookFields = {
   url: z.string(),
   events: z.array(z.enum(eventTypes)),
   active: z.boolean(),
+  hold: z.boolean().openapi({ description: 'true: while active is false, what is published is held and not skipped' }),
+  checkpoint: z.boolean().openapi({ description: 'Whether notifications carry metadata.checkpoint' }),
   status: z.enum(['active', 'failing', 'disabled']).openapi({
-    description: 'disabled: by a person (active false) or after 100 failures in a row (active true)',
+    description:
+      'failing: the sixth attempt of one delivery failed, and no 2xx came since. disabled: by a person (active false) or after 100 failures in a row (active true)',
   }),
-  consecutiveFailures: z.int().openapi({ description: 'Failed attempts since the last 2xx' }),
+  consecutiveFailures: z.int().openapi({ description: 'Failed attempts since the last 2xx, of all deliveries' }),
+  pacing: z
+    .object({
+      slowedSince: timeOut().openapi({ description: 'When the sixth attempt in a row failed' }),
+      nextAttemptAt: timeOut()
+        .nullable()
+        .openapi({ description: 'Earliest time of the next attempt. null: no delivery is pending' }),
+    })
+    .nullable()
+    .openapi({
+      description:
+        'After 6 failed attempts in a row, of any deliveries, the webhook gets one attempt at a time, at the intervals of webhooks.probe, the oldest due delivery first. A 2xx ends it. null: it is not slowed down',
+    }),
   version: z.int().openapi({ description: 'Counts changes' }),
   createdAt: timeOut(),
   updatedAt: timeOut(),

@@ -1,10 +1,10 @@
-import type { Tx, UnitOfWork } from '../database/index.ts'
+import type { ReadTx, Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { IdempotencyClaim, Reply, RequestOrigin } from '../http/index.ts'
 import type { AuditTrail, Idempotency } from '../journal/index.ts'
 import { type Clock, isoTime, type RandomBytes, type SecretBox } from '../platform/index.ts'
 import { parseNetworks } from './address-guard.ts'
-import { addTest, removeDeliveriesOf } from './delivery-store.ts'
+import { addTest, earliestDueMs, removeDeliveriesOf } from './delivery-store.ts'
 import { healthy } from './endpoint-health.ts'
 import { checkEndpointUrl } from './endpoint-url.ts'
 import { fanOutAll } from './fan-out.ts'
@@ -52,7 +52,7 @@ export type WebhookServiceOptions = TestMaker & {
   readonly settings: () => WebhookSettings
   readonly resolve: Resolve
   readonly sender: Sender
-  readonly pacing: Pick<Pacing, 'hurry'>
+  readonly pacing: Pick<Pacing, 'hurry' | 'waitOf'>
   /** Called after a change that may make deliveries due. */
   readonly onChange: () => void
 }
@@ -83,19 +83,20 @@ export class WebhookService {
   #insert(tx: Tx, request: WebhookIn, by: RequestOrigin) {
     const { makeId, box, random, audit, clock } = this.#needs
     const id = makeId()
-    const { url, events, active = true } = request
+    const { url, events, active = true, hold = false, checkpoint = false } = request
+    if (active && hold) throw holdWhileOn()
     const secret = request.secret ?? newSecret(random)
-    insertWebhook(tx, { id, url, events, active, sealedSecret: box.seal(secret, contextOf(id)), nowMs: clock.now() })
+    const chosen = { events, active, hold, checkpoint }
+    insertWebhook(tx, { id, url, ...chosen, sealedSecret: box.seal(secret, contextOf(id)), nowMs: clock.now() })
     const changes = {
       origin: new URL(url).origin,
-      events,
-      active,
+      ...chosen,
       secret: request.secret === undefined ? 'generated' : 'given',
     }
     audit.write(tx, by, { action: 'webhook.registered', entity: 'webhook', entityId: id, changes })
     const body: WebhookCreated = {
       success: true,
-      ...asOut(getWebhook(tx, id)),
+      ...this.#out(tx, getWebhook(tx, id)),
       ...(request.secret === undefined && { secret }),
       warnings: warningsFor(request.secret),
     }
@@ -104,34 +105,38 @@ export class WebhookService {
 
   /** Returns all endpoints, oldest first. */
   list(): WebhookItem[] {
-    return this.#needs.work.read(allWebhooks).map(asOut)
+    return this.#needs.work.read((tx) => allWebhooks(tx).map((webhook) => this.#out(tx, webhook)))
   }
 
   /** Throws NOT_FOUND. */
   find(id: string): { success: true } & WebhookItem {
-    return { success: true, ...asOut(this.#needs.work.read((tx) => getWebhook(tx, id))) }
+    return { success: true, ...this.#needs.work.read((tx) => this.#out(tx, getWebhook(tx, id))) }
   }
 
   /**
-   * Changes the given fields. `active: true` also ends a failing or disabled state, or a wait while the gateway is offline;
-   * held deliveries are sent.
-   * Throws NOT_FOUND, WEBHOOK_URL_NOT_HTTPS, WEBHOOK_URL_FORBIDDEN.
+   * Changes the given fields. `active: true` also ends a failing or disabled state, and a wait for the next attempt; held
+   * deliveries are sent.
+   * Throws NOT_FOUND, VALIDATION_ERROR, WEBHOOK_URL_NOT_HTTPS, WEBHOOK_URL_FORBIDDEN.
    */
   async change(id: string, request: Partial<WebhookPatch>, by: RequestOrigin): Promise<WebhookChanged> {
-    const present = this.find(id)
-    if (request.url !== undefined && request.url !== present.url) await this.#checkUrl(request.url)
-    const changed = await this.#needs.work.write((tx) => this.#update(tx, getWebhook(tx, id), request, by))
-    if (request.active && request.status !== present.status) this.#needs.pacing.hurry(id)
+    this.find(id)
+    if (request.url !== undefined) await this.#checkUrl(request.url)
+    const changed = await this.#needs.work.write((tx) => {
+      this.#update(tx, getWebhook(tx, id), request, by)
+      return this.#out(tx, getWebhook(tx, id))
+    })
+    if (request.active) this.#needs.pacing.hurry(id)
     this.#needs.onChange()
-    return { success: true, ...asOut(changed), warnings: warningsFor(request.secret) }
+    return { success: true, ...changed, warnings: warningsFor(request.secret) }
   }
 
-  #update(tx: Tx, webhook: Webhook, request: Partial<WebhookPatch>, by: RequestOrigin): Webhook {
-    const { box, audit, clock, makeId, settings } = this.#needs
+  #update(tx: Tx, webhook: Webhook, request: Partial<WebhookPatch>, by: RequestOrigin): void {
+    const { box, audit, clock, makeId, settings, newestCheckpoint } = this.#needs
     const changes = changesOf(webhook, request, (secret) => box.seal(secret, contextOf(webhook.id)))
-    if (Object.keys(changes).length === 0) return webhook
+    if (Object.keys(changes).length === 0) return
     const nowMs = clock.now()
-    if (changes.events) fanOutAll(tx, webhook.id, { makeId, nowMs, firstDelayMs: settings().retryScheduleMs[0] ?? 0 })
+    const firstDelayMs = settings().retryScheduleMs[0] ?? 0
+    fanOutAll(tx, webhook.id, { makeId, nowMs, firstDelayMs, newestCheckpoint })
     // A secret set by hand replaces all that were valid: the old one may be known to others.
     if (changes.sealedSecret) dropRetired(tx, webhook.id)
     updateWebhook(tx, webhook.id, changes, nowMs)
@@ -141,7 +146,6 @@ export class WebhookService {
       entityId: webhook.id,
       changes: auditOf(webhook, changes),
     })
-    return getWebhook(tx, webhook.id)
   }
 
   /**
@@ -175,7 +179,7 @@ export class WebhookService {
     audit.write(tx, by, { action: 'webhook.secret_rotated', entity: 'webhook', entityId: id, changes })
     const body: RotatedSecret = {
       success: true,
-      ...asOut(getWebhook(tx, id)),
+      ...this.#out(tx, getWebhook(tx, id)),
       ...(request.secret === undefined && { secret }),
       previousSecretValidUntil,
       warnings: warningsFor(request.secret),
@@ -210,9 +214,12 @@ export class WebhookService {
   async test(id: string): Promise<TestResult> {
     const { work, box, clock, sender } = this.#needs
     const nowMs = clock.now()
-    const { url, sealed } = work.read((tx) => ({ url: getWebhook(tx, id).url, sealed: sealedSecretsOf(tx, id, nowMs) }))
-    const message = testMessage(this.#needs, id, nowMs)
-    const outcome = await sender.send(url, message, openSecrets(box, id, sealed))
+    const { webhook, sealed } = work.read((tx) => ({
+      webhook: getWebhook(tx, id),
+      sealed: sealedSecretsOf(tx, id, nowMs),
+    }))
+    const message = testMessage(this.#needs, webhook, nowMs)
+    const outcome = await sender.send(webhook.url, message, openSecrets(box, id, sealed))
     if (outcome.kind === 'abandoned') {
       throw new AppError('NOT_READY', 'The gateway is stopping', { retryAfterSeconds: 5 })
     }
@@ -247,6 +254,22 @@ export class WebhookService {
     })
   }
 
+  #out(tx: ReadTx, webhook: Webhook): WebhookItem {
+    return { ...asOut(webhook), pacing: this.#pacingOf(tx, webhook) }
+  }
+
+  #pacingOf(tx: ReadTx, webhook: Webhook): WebhookItem['pacing'] {
+    const { id, slowedSinceMs } = webhook
+    if (slowedSinceMs === null || isHeld(webhook)) return null
+    const { pacing, clock } = this.#needs
+    const dueMs = earliestDueMs(tx, id)
+    const probeMs = clock.now() + (pacing.waitOf(id)?.forMs ?? 0)
+    return {
+      slowedSince: isoTime(slowedSinceMs),
+      nextAttemptAt: dueMs === undefined ? null : isoTime(Math.max(dueMs, probeMs)),
+    }
+  }
+
   async #checkUrl(url: string): Promise<void> {
     const { settings, resolve, clock } = this.#needs
     await checkEndpointUrl(url, { named: parseNetworks(settings().allowNetworks), resolve, clock })
@@ -268,25 +291,46 @@ function errorOf(outcome: Outcome): string | null {
  * it is what a GET has answered.
  */
 function changesOf(webhook: Webhook, request: Partial<WebhookPatch>, seal: (secret: string) => Buffer): WebhookChanges {
-  const { url, events, active, secret, status } = request
-  const asks = active === true && status !== asOut(webhook).status
-  const resets = asks && (webhook.health.status !== 'active' || webhook.health.consecutiveFailures > 0)
+  const { url, events, active, checkpoint, secret } = request
+  const hold = holdAfter(webhook, request)
+  const resets = active === true && (webhook.health.status !== 'active' || webhook.health.consecutiveFailures > 0)
   return {
     ...(url !== undefined && url !== webhook.url && { url }),
     ...(events && events.join() !== webhook.events.join() && { events }),
     ...(active !== undefined && active !== webhook.active && { active }),
+    ...(hold !== webhook.hold && { hold }),
+    ...(checkpoint !== undefined && checkpoint !== webhook.checkpoint && { checkpoint }),
     ...(resets && { health: healthy }),
     ...(secret !== undefined && { sealedSecret: seal(secret) }),
   }
 }
 
+/**
+ * Returns whether a webhook holds what is published from now on: it begins when it is switched off, and ends when it is switched
+ * on. Throws VALIDATION_ERROR for a hold of one that stays on.
+ */
+function holdAfter(webhook: Webhook, { active, hold }: Partial<WebhookPatch>): boolean {
+  if (active ?? webhook.active) {
+    if (hold && active === undefined) throw holdWhileOn()
+    return false
+  }
+  return hold ?? (webhook.active ? false : webhook.hold)
+}
+
+function holdWhileOn(): AppError {
+  const message = 'hold applies while active is false. Send active: false with it.'
+  return new AppError('VALIDATION_ERROR', message, { fields: [{ path: 'hold', message: 'needs active: false' }] })
+}
+
 /** Returns the changes for the audit trail, with only the origin of an address: paths and queries may hold tokens. */
 function auditOf(webhook: Webhook, changes: WebhookChanges): Record<string, unknown> {
-  const { url, events, active, health, sealedSecret } = changes
+  const { url, events, active, hold, checkpoint, health, sealedSecret } = changes
   return {
     ...(url !== undefined && { origin: { from: new URL(webhook.url).origin, to: new URL(url).origin } }),
     ...(events && { events: { from: webhook.events, to: events } }),
     ...(active !== undefined && { active: { from: webhook.active, to: active } }),
+    ...(hold !== undefined && { hold: { from: webhook.hold, to: hold } }),
+    ...(checkpoint !== undefined && { checkpoint: { from: webhook.checkpoint, to: checkpoint } }),
     ...(health && { status: { from: webhook.health.status, to: health.status } }),
     ...(sealedSecret && { secret: 'replaced' }),
   }
@@ -304,12 +348,14 @@ function withoutSecret({ secret, warnings, ...rest }: Pick<WebhookCreated, 'secr
   return { ...rest, warnings: [...warnings, { code: 'SECRET_SHOWN_ONCE', message }] }
 }
 
-function asOut(webhook: Webhook): WebhookItem {
+function asOut(webhook: Webhook): Omit<WebhookItem, 'pacing'> {
   return {
     id: webhook.id,
     url: webhook.url,
     events: [...webhook.events],
     active: webhook.active,
+    hold: webhook.hold,
+    checkpoint: webhook.checkpoint,
     status: isHeld(webhook) ? 'disabled' : webhook.health.status,
     consecutiveFailures: webhook.health.consecutiveFailures,
     version: webhook.version,

@@ -10,7 +10,7 @@ export type WebhookSettings = {
   readonly timeoutMs: number
   /** Delay before attempt 1, 2, 3 …, each counted from the attempt before. */
   readonly retryScheduleMs: readonly number[]
-  /** Between two attempts at an endpoint that is failing, or towards which the gateway is offline. Default 10 s to 5 min. */
+  /** Between two attempts at an endpoint that is slowed down, or towards which the gateway is offline. Default 10 s to 5 min. */
   readonly probe?: ProbeIntervals | undefined
   /** Tests of endpoints that were disabled by their failures. Default: every 15 min. */
   readonly autoResume?: AutoResume | undefined

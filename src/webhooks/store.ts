@@ -1,7 +1,18 @@
-import { built, integer, pick, type ReadTx, type RowOf, statement, type Tx, text, word } from '../database/index.ts'
+import {
+  built,
+  integer,
+  maybe,
+  pick,
+  type ReadTx,
+  type RowOf,
+  statement,
+  type Tx,
+  text,
+  word,
+} from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import { type EventType, published } from '../journal/index.ts'
-import type { EndpointHealth } from './endpoint-health.ts'
+import { type EndpointHealth, slowedAfter } from './endpoint-health.ts'
 import type { Condition } from './pace.ts'
 import { sql, tables } from './tables.ts'
 
@@ -11,8 +22,8 @@ const owed = statement({
 })
 
 /**
- * Whether any endpoint is registered, or ever was: one that is switched off is owed what happens meanwhile, and one that
- * is deleted to be registered anew can recover it.
+ * Whether any endpoint is registered, or ever was: one that is switched off, and one that is deleted to be registered anew, can
+ * recover what happens meanwhile.
  */
 export const isAnyoneOwed = (tx: ReadTx): boolean => tx.get(owed) !== undefined
 
@@ -23,13 +34,19 @@ export type Webhook = {
   readonly events: readonly EventType[]
   /** False: switched off by a person. */
   readonly active: boolean
+  /** Whether it gets later what is published while it is switched off. */
+  readonly hold: boolean
+  /** Whether its deliveries carry a checkpoint. */
+  readonly checkpoint: boolean
   readonly health: EndpointHealth
+  /** Since when it gets one attempt at a time; null: it does not. */
+  readonly slowedSinceMs: number | null
   readonly version: number
   readonly createdAtMs: number
   readonly updatedAtMs: number
 }
 
-export type NewWebhook = Pick<Webhook, 'id' | 'url' | 'events' | 'active'> & {
+export type NewWebhook = Pick<Webhook, 'id' | 'url' | 'events' | 'active' | 'hold' | 'checkpoint'> & {
   readonly sealedSecret: Buffer
   readonly nowMs: number
 }
@@ -38,28 +55,26 @@ export type WebhookChanges = {
   readonly url?: string | undefined
   readonly events?: readonly EventType[] | undefined
   readonly active?: boolean | undefined
+  readonly hold?: boolean | undefined
+  readonly checkpoint?: boolean | undefined
   readonly health?: EndpointHealth | undefined
   readonly sealedSecret?: Buffer | undefined
 }
 
-const columns = pick(
-  tables.webhook,
-  'id',
-  'url',
-  'events',
-  'active',
-  'status',
-  'consecutive_failures',
-  'version',
-  'created_at_ms',
-  'updated_at_ms',
-)
+const columns = {
+  ...pick(tables.webhook, 'id', 'url', 'events', 'active', 'status', 'consecutive_failures', 'version'),
+  ...pick(tables.webhook, 'created_at_ms', 'updated_at_ms'),
+  ...{ hold: integer, checkpoint: integer, slowed_since_ms: maybe(integer) },
+}
 type Row = RowOf<typeof columns>
 
-const rows = () => sql.selectFrom('webhook').select(Object.keys(columns) as (keyof Row)[])
+const selected = `SELECT w.id, w.url, w.events, w.active, w.status, w.consecutive_failures, w.version, w.created_at_ms,
+  w.updated_at_ms, coalesce(c.hold, 0) AS hold, coalesce(c.checkpoint, 0) AS checkpoint, s.since_ms AS slowed_since_ms
+  FROM webhook w LEFT JOIN webhook_choice c ON c.webhook_id = w.id
+    LEFT JOIN webhook_slowed s ON s.webhook_id = w.id AND w.consecutive_failures >= ${slowedAfter}`
 const byId = pick(tables.webhook, 'id')
-const webhookById = built(byId, ({ id }) => rows().where('id', '=', id))
-const everyWebhook = built({}, () => rows().orderBy('id'))
+const webhookById = statement({ columns, sql: `${selected} WHERE w.id = +?` })
+const everyWebhook = statement({ columns, sql: `${selected} ORDER BY w.id` })
 const newRow = built(
   pick(tables.webhook, 'id', 'url', 'events', 'secret', 'active', 'fanned_out_seq', 'created_at_ms', 'updated_at_ms'),
   (row) => sql.insertInto('webhook').values({ ...row, status: 'active' }),
@@ -67,24 +82,41 @@ const newRow = built(
 const newHealth = built(pick(tables.webhook, 'id', 'status', 'consecutive_failures'), ({ id, ...health }) =>
   sql.updateTable('webhook').set(health).where('id', '=', id),
 )
+const newChoice = built(tables.webhook_choice, (row) =>
+  sql
+    .insertInto('webhook_choice')
+    .values(row)
+    .onConflict((old) => old.column('webhook_id').doUpdateSet({ checkpoint: row.checkpoint, hold: row.hold })),
+)
+const slowed = built(tables.webhook_slowed, (row) =>
+  sql
+    .insertInto('webhook_slowed')
+    .values(row)
+    .onConflict((old) => old.doNothing()),
+)
+const unslowed = built(pick(tables.webhook_slowed, 'webhook_id'), ({ webhook_id }) =>
+  sql.deleteFrom('webhook_slowed').where('webhook_id', '=', webhook_id),
+)
 const withoutWebhook = built(byId, ({ id }) => sql.deleteFrom('webhook').where('id', '=', id))
 const lastSeq = statement({ columns: { seq: integer }, sql: `SELECT coalesce(max(seq), 0) AS seq FROM ${published}` })
 const endpointColumns = { id: text, url: text, condition: word<Condition>(), fannedOutSeq: integer }
-const endpointSql = `SELECT id, url, iif(active = 1, status, 'switched-off') AS condition, fanned_out_seq AS fannedOutSeq
+const endpointSql = `SELECT id, url, CASE WHEN active = 0 THEN 'switched-off' WHEN status = 'disabled' THEN 'disabled'
+    WHEN consecutive_failures >= ${slowedAfter} THEN 'slowed' ELSE 'open' END AS condition, fanned_out_seq AS fannedOutSeq
   FROM webhook`
 const everyEndpoint = statement({ columns: endpointColumns, sql: `${endpointSql} ORDER BY id` })
 const oneEndpoint = statement({ columns: endpointColumns, sql: `${endpointSql} WHERE id = +?` })
 const counted = statement({
-  columns: { total: integer, failing: integer, disabled: integer, pending: integer },
+  columns: { total: integer, failing: integer, slowed: integer, disabled: integer, pending: integer },
   sql: `SELECT count(*) AS total,
       count(*) FILTER (WHERE active = 1 AND status = 'failing') AS failing,
+      count(*) FILTER (WHERE active = 1 AND status <> 'disabled' AND consecutive_failures >= ${slowedAfter}) AS slowed,
       count(*) FILTER (WHERE active = 0 OR status = 'disabled') AS disabled,
       (SELECT count(*) FROM delivery WHERE state = 'pending') AS pending
     FROM webhook`,
 })
 const inTrouble = statement({
   columns: { n: integer },
-  sql: `SELECT count(*) AS n FROM webhook WHERE active = 0 OR status <> 'active'`,
+  sql: `SELECT count(*) AS n FROM webhook WHERE active = 0 OR status <> 'active' OR consecutive_failures >= ${slowedAfter}`,
 })
 
 /** Adds an endpoint; it gets what is published from now on. */
@@ -99,10 +131,15 @@ export function insertWebhook(tx: Tx, webhook: NewWebhook): void {
     created_at_ms: webhook.nowMs,
     updated_at_ms: webhook.nowMs,
   })
+  choose(tx, webhook)
+}
+
+function choose(tx: Tx, { id, checkpoint, hold }: Pick<Webhook, 'id' | 'checkpoint' | 'hold'>): void {
+  tx.run(newChoice, { webhook_id: id, checkpoint: checkpoint ? 1 : 0, hold: hold ? 1 : 0 })
 }
 
 export function findWebhook(tx: ReadTx, id: string): Webhook | undefined {
-  const row = tx.get(webhookById, { id })
+  const row = tx.get(webhookById, [id])
   return row && asWebhook(row)
 }
 
@@ -125,6 +162,12 @@ export function allWebhooks(tx: ReadTx): Webhook[] {
 
 /** What a person changes; counts as a new version. */
 export function updateWebhook(tx: Tx, id: string, changes: WebhookChanges, nowMs: number): void {
+  const { checkpoint, hold } = changes
+  if (checkpoint !== undefined || hold !== undefined) {
+    const known = getWebhook(tx, id)
+    choose(tx, { id, checkpoint: checkpoint ?? known.checkpoint, hold: hold ?? known.hold })
+  }
+  if (changes.health) tx.run(unslowed, { webhook_id: id })
   tx.run(
     sql
       .updateTable('webhook')
@@ -144,6 +187,12 @@ export function updateWebhook(tx: Tx, id: string, changes: WebhookChanges, nowMs
 /** What the attempts say; no new version. */
 export function setHealth(tx: Tx, id: string, health: EndpointHealth): void {
   tx.run(newHealth, { id, ...healthColumns(health) })
+  if (health.consecutiveFailures < slowedAfter) tx.run(unslowed, { webhook_id: id })
+}
+
+/** Notes since when an endpoint gets one attempt at a time, unless it did already. */
+export function slowDown(tx: Tx, id: string, sinceMs: number): void {
+  tx.run(slowed, { webhook_id: id, since_ms: sinceMs })
 }
 
 /** Removes the endpoint and what is left of its deliveries. */
@@ -178,6 +227,8 @@ export function endpointOf(tx: ReadTx, id: string): Endpoint | undefined {
 export type WebhookCounts = {
   readonly total: number
   readonly failing: number
+  /** Of those that are switched on: they get one attempt at a time. */
+  readonly slowed: number
   /** Switched off, by failures or by a person. */
   readonly disabled: number
   /** Deliveries that wait, held ones too. */
@@ -186,10 +237,10 @@ export type WebhookCounts = {
 
 export function countWebhooks(tx: ReadTx): WebhookCounts {
   const counts = tx.get(counted)
-  return counts ?? { total: 0, failing: 0, disabled: 0, pending: 0 }
+  return counts ?? { total: 0, failing: 0, slowed: 0, disabled: 0, pending: 0 }
 }
 
-/** Endpoints that are failing or disabled, by whomever; counts no deliveries, so it may be asked often. */
+/** Endpoints that are slowed, failing or disabled, by whomever; counts no deliveries, so it may be asked often. */
 export function countInTrouble(tx: ReadTx): number {
   return tx.get(inTrouble)?.n ?? 0
 }
@@ -204,6 +255,9 @@ function asWebhook(row: Row): Webhook {
     url: row.url,
     events: JSON.parse(row.events) as EventType[],
     active: row.active === 1,
+    hold: row.hold === 1,
+    checkpoint: row.checkpoint === 1,
+    slowedSinceMs: row.slowed_since_ms,
     health: { status: row.status, consecutiveFailures: row.consecutive_failures },
     version: row.version,
     createdAtMs: row.created_at_ms,

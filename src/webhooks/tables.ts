@@ -14,6 +14,22 @@ export const tables = {
     created_at_ms: integer,
     updated_at_ms: integer,
   },
+  webhook_choice: {
+    webhook_id: text,
+    checkpoint: integer,
+    hold: integer,
+  },
+  webhook_slowed: {
+    webhook_id: text,
+    since_ms: integer,
+  },
+  webhook_checkpoint: {
+    webhook_id: text,
+    from_seq: integer,
+    log_id: maybe(text),
+    size: maybe(integer),
+    checkpoint: maybe(text),
+  },
   webhook_retired_secret: {
     webhook_id: text,
     valid_until_ms: integer,

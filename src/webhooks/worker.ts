@@ -14,7 +14,7 @@ import { OpenSecrets, sealedSecretsOf } from './secrets.ts'
 import type { Outcome, Sender } from './sender.ts'
 import type { WebhookSettings } from './settings.ts'
 import type { Secrets, SignedMessage } from './signature.ts'
-import { endpointOf, endpoints, findWebhook, outboxEnd } from './store.ts'
+import { endpointOf, endpoints, findWebhook, outboxEnd, type Webhook } from './store.ts'
 import { type TestMaker, testMessage } from './test-message.ts'
 
 /** A lease outlives the longest attempt: the timeout, the reading of the body, and the commit after it. */
@@ -192,8 +192,9 @@ export class DeliveryWorker {
 
   /** One batch for each endpoint that is behind; the next pass does the rest, so that sending goes on meanwhile. */
   async #fanOut(): Promise<void> {
-    const { work, makeId, clock, settings } = this.#needs
-    const options = { makeId, nowMs: clock.now(), firstDelayMs: settings().retryScheduleMs[0] ?? 0 }
+    const { work, makeId, clock, settings, newestCheckpoint } = this.#needs
+    const firstDelayMs = settings().retryScheduleMs[0] ?? 0
+    const options = { makeId, nowMs: clock.now(), firstDelayMs, newestCheckpoint }
     if (options.firstDelayMs > 0) this.#nextDueMs = Number.NEGATIVE_INFINITY
     await Promise.all(this.#behind().map((id) => work.writeRepeatable((tx) => fanOut(tx, id, options))))
   }
@@ -237,7 +238,7 @@ export class DeliveryWorker {
   #claimNext(tx: Tx, webhookId: string, nowMs: number): Claimed[] {
     if (!this.#running || !this.#needs.pacing.isOpen(webhookId) || this.#lanes.underWay.size >= crowdedFrom) return []
     const endpoint = endpointOf(tx, webhookId)
-    return endpoint?.condition === 'active'
+    return endpoint?.condition === 'open'
       ? this.#claimAll(tx, admit([this.#lanes.queueOf(tx, endpoint, nowMs)]), nowMs)
       : []
   }
@@ -295,10 +296,12 @@ export class DeliveryWorker {
     const { work, audit, clock, log } = this.#needs
     const target = work.read((tx) => testTarget(tx, webhookId, clock.now()))
     if (!target) return
-    const outcome = await this.#send({ webhookId, ...target, ...testMessage(this.#needs, webhookId, clock.now()) })
+    const { url, sealedSecrets, webhook } = target
+    const message = testMessage(this.#needs, webhook, clock.now())
+    const outcome = await this.#send({ webhookId, url, sealedSecrets, ...message })
     if (outcome.kind === 'abandoned') return
     const { kind, status } = outcome
-    const resumed = kind === 'delivered' && (await work.write((tx) => resume(tx, audit, webhookId, target.url, status)))
+    const resumed = kind === 'delivered' && (await work.write((tx) => resume(tx, audit, webhookId, url, status)))
     log.info(
       { webhookId, ...loggable(outcome) },
       resumed ? 'a disabled webhook is on again' : 'a disabled webhook was tested',
@@ -407,9 +410,9 @@ function testTarget(
   tx: ReadTx,
   webhookId: string,
   nowMs: number,
-): Pick<Addressed, 'url' | 'sealedSecrets'> | undefined {
+): (Pick<Addressed, 'url' | 'sealedSecrets'> & { readonly webhook: Webhook }) | undefined {
   const webhook = findWebhook(tx, webhookId)
-  return webhook && { url: webhook.url, sealedSecrets: sealedSecretsOf(tx, webhookId, nowMs) }
+  return webhook && { webhook, url: webhook.url, sealedSecrets: sealedSecretsOf(tx, webhookId, nowMs) }
 }
 
 /** Without the receiver's text: the delivery log has it, for those who manage webhooks. */

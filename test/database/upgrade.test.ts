@@ -6,6 +6,7 @@ import { migrations, newestSchemaHash } from '../../src/database/migrations/inde
 import { freshSchema, hashOfSchema } from '../../src/database/schema-check.ts'
 import { verifyLedger } from '../../src/evidence/index.ts'
 import { people, siteUrl, testGateway } from '../support/gateway.ts'
+import { allOf } from '../support/plain-sql.ts'
 import { SimulatedClock } from '../support/simulated-clock.ts'
 
 const fixtures = new URL('../fixtures/db/', import.meta.url)
@@ -176,18 +177,22 @@ t.test('the ledger of schema 16 holds rows of both versions, what scans proved, 
   t.match(await get('/api/governance/reports/1'), { counts: { events: { total: 3 } } })
 })
 
-t.test('the ledger of schema 17 says when copies were compared', async (t) => {
+t.test('the database of schema 17 holds a delivery for a webhook, with the checkpoint that it carries', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-upgrade-'))
   cpSync(new URL('v17/', fixtures), join(folder, 'state'), { recursive: true })
-  const gateway = await testGateway({ folder, config: { site: { id: 'dc-7', url: siteUrl } } })
+  const gateway = await testGateway({
+    folder,
+    clock: new SimulatedClock(Date.UTC(2026, 5, 1)),
+    config: { site: { id: 'dc-7', url: siteUrl } },
+  })
   t.teardown(() => gateway.end())
-  const { ok, mismatches } = verifyLedger(gateway.live.config.dataDir)
-  t.strictSame({ ok, mismatches }, { ok: true, mismatches: [] })
-  const { body } = await gateway.ask('GET', '/api/uploads', { by: people.ada })
-  const rows = body.data.map((one: Record<string, unknown>) => [one['kind'], one['status'], one['comparedAt']])
-  t.strictSame(rows.toSorted(), [
-    ['photo', 'uploaded', '2026-06-01T00:00:00.000Z'],
-    ['photo', 'uploaded', '2026-06-01T00:00:00.000Z'],
-    ['report', 'uploaded', '2026-06-01T00:00:00.000Z'],
-  ])
+  t.match(verifyLedger(gateway.live.config.dataDir), { ok: true, events: 7, mismatches: { length: 0 } })
+  const get = async (path: string) => (await gateway.ask('GET', path, { by: people.ada })).body
+  const webhooks = (await get('/api/webhooks')).data
+  t.match(webhooks, [{ active: false, hold: true, checkpoint: true, status: 'disabled', pacing: null }])
+  t.match((await get(`/api/webhooks/${webhooks[0].id}/deliveries`)).data, [{ held: 'held_disabled', attemptCount: 0 }])
+  const carried = gateway.work.read((tx) =>
+    allOf(tx, `SELECT size, json_extract(checkpoint, '$.size') AS carried FROM webhook_checkpoint`),
+  )
+  t.strictSame(carried, [{ size: 11, carried: 11 }])
 })

@@ -226,9 +226,10 @@ t.test('the head office is well while it acknowledges; else the doctor says whos
 })
 
 t.test('receivers, clock, reload, config and files need somebody only when something is wrong', async (t) => {
-  const webhooks = { total: 2, failing: 0, disabled: 0, pending: 3, offline: 0 }
+  const webhooks = { total: 2, failing: 0, slowed: 0, disabled: 0, pending: 3, offline: 0 }
   t.equal(webhookFinding({ webhooks }).verdict, 'good')
   t.match(webhookFinding({ webhooks: { ...webhooks, failing: 1 } }), { verdict: 'bad', next: /Nothing is lost/ })
+  t.match(webhookFinding({ webhooks: { ...webhooks, slowed: 1 } }), { verdict: 'change', what: /slowed down/ })
   t.equal(webhookFinding({ webhooks: { ...webhooks, disabled: 1 } }).verdict, 'note')
   t.equal(webhookFinding({ webhooks: { ...webhooks, pending: 1001 } }).verdict, 'change')
   t.equal(clockFinding({ state: 'synchronized', source: 'chrony', offsetMs: 3 }).verdict, 'good')

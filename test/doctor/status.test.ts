@@ -137,6 +137,9 @@ t.test('a receiver that fails, and a copy that the server refuses, each need som
   t.match(words(well, gateway.clock.now()), /webhooks {4}1 endpoint: 0 deliveries waiting/)
   const failing = { ...well, webhooks: { ...well.webhooks, failing: 1, pending: 12 } }
   t.notOk(isWell(failing))
+  const slowed = { ...well, webhooks: { ...well.webhooks, slowed: 1, pending: 12 } }
+  t.notOk(isWell(slowed))
+  t.match(words(slowed, 0), /1 endpoint: 1 slowed down, 12 deliveries waiting/)
   t.match(words(failing, 0), /1 endpoint: 1 failing, 12 deliveries waiting/)
   t.notOk(isWell({ ...well, uploads: { ...well.uploads, configured: true, parked: 2, lastError: 'HTTP 507' } }))
   t.notOk(isWell({ ...well, uplink: { probes: 2, online: false } }))

@@ -8,7 +8,7 @@ import { furnish, people, type TestGateway, testGateway } from '../support/gatew
 import { type Received, startReceiver } from '../support/receiver.ts'
 
 /** A gateway whose removals go to a receiver at an address with a secret path. */
-async function warehouse(t: Test, status: (nth: number) => number = () => 200) {
+async function warehouse(t: Test, { status = (_: number): number => 200, checkpoint = true } = {}) {
   const secret = 'a secret that both know'
   const receiver = await startReceiver({ secret, behave: (_, nth) => ({ status: status(nth) }) })
   t.teardown(() => receiver.stop())
@@ -23,7 +23,10 @@ async function warehouse(t: Test, status: (nth: number) => number = () => 200) {
   })
   await furnish(gateway, ['A'])
   const url = `${receiver.url}?token=hush`
-  await gateway.ask('POST', '/api/webhooks', { by: people.ada, body: { url, events: ['whms.removal'], secret } })
+  await gateway.ask('POST', '/api/webhooks', {
+    by: people.ada,
+    body: { url, events: ['whms.removal'], secret, checkpoint },
+  })
   gateway.webhooks.worker.start()
   return { gateway, receiver, host: new URL(url).hostname }
 }
@@ -73,7 +76,15 @@ t.test(
 )
 
 t.test('a receiver that refused has seen nothing', async (t) => {
-  const { gateway, receiver } = await warehouse(t, (nth) => (nth === 1 ? 200 : 500))
+  const { gateway, receiver } = await warehouse(t, { status: (nth) => (nth === 1 ? 200 : 500) })
+  await remove(gateway, receiver.received, 1)
+  await gateway.checkpoints.make()
+  await remove(gateway, receiver.received, 2)
+  t.strictSame((await proofOf(gateway, 1)).body.anchors, [])
+})
+
+t.test('a receiver that gets no checkpoints is no anchor', async (t) => {
+  const { gateway, receiver } = await warehouse(t, { checkpoint: false })
   await remove(gateway, receiver.received, 1)
   await gateway.checkpoints.make()
   await remove(gateway, receiver.received, 2)

@@ -152,21 +152,26 @@ t.test('the confirmation of the head office makes a fact witnessed', async (t) =
 t.test('a notification shows the confirmation of the head office as soon as there is one', async (t) => {
   const hub = await testHub(t, postgres, { listens: true })
   const gateway = await joined(t, hub)
+  const address = { url: 'https://198.41.0.4/hook', events: ['whms.placement'] }
+  const hook = { ...address, active: false, hold: true, checkpoint: true }
+  t.equal((await gateway.ask('POST', '/api/webhooks', { by: people.ada, body: hook })).status, 201)
+  gateway.webhooks.worker.start()
   await place(gateway, 'P-1')
   await gateway.checkpoints.make()
   await place(gateway, 'P-2', 'A-02')
-  t.notMatch(newestNote(gateway), '\u2014 hub.example/w1 ', 'nobody has confirmed this checkpoint yet')
+  t.notMatch(await newestNote(gateway), '\u2014 hub.example/w1 ', 'nobody has confirmed this checkpoint yet')
   await pass(gateway)
   await place(gateway, 'P-3')
-  t.match(newestNote(gateway), '\u2014 hub.example/w1 ')
+  t.match(await newestNote(gateway), '\u2014 hub.example/w1 ')
 })
 
-/** The signed checkpoint in the notification that was written last. */
-function newestNote({ live }: TestGateway): string {
+/** The signed checkpoint that the newest delivery carries. */
+async function newestNote({ live, webhooks }: TestGateway): Promise<string> {
+  await webhooks.worker.settled()
   const db = new Database(join(live.config.dataDir, 'gatehouse.db'), { readonly: true })
-  const body = db.prepare('SELECT body FROM outbox ORDER BY seq DESC LIMIT 1').pluck().get()
+  const newest = db.prepare('SELECT checkpoint FROM webhook_checkpoint ORDER BY from_seq DESC LIMIT 1').pluck().get()
   db.close()
-  return JSON.parse(String(body)).metadata.checkpoint.note
+  return JSON.parse(String(newest)).note
 }
 
 t.test('a head office that is away changes nothing on the floor, and gets what it missed', async (t) => {

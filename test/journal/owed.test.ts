@@ -38,7 +38,7 @@ t.test(
 
     await gateway.ask('PATCH', `/api/webhooks/${body.id}`, { by, body: { active: false } })
     await remove(gateway)
-    t.equal(typesIn(gateway).length, 4, 'held is not skipped: it gets this too once it is on again')
+    t.equal(typesIn(gateway).length, 4, 'it can recover this once it is on again')
 
     await gateway.ask('DELETE', `/api/webhooks/${body.id}`, { by })
     await remove(gateway)

@@ -432,7 +432,7 @@ class Day {
     )
     await this.#get(hooks)
     await this.#get(one)
-    await this.#ask('PATCH', one, { body: { active: false } })
+    await this.#ask('PATCH', one, { body: { active: false, hold: true } })
     await this.#post(`${one}/enable`)
     await this.#post(`${one}/rotate-secret`, { secret: 'another secret of both' })
     await this.#post(`${one}/test`)
@@ -486,7 +486,7 @@ class Day {
     db.prepare('INSERT INTO alert (kind, subject, message, created_at_ms) VALUES (?, ?, ?, ?)').run(
       'webhook.failing',
       webhookId,
-      'Webhook https://erp.invalid/gatehouse is failing: 6 attempts in a row.',
+      'The webhook to erp.invalid is failing: attempt 6 of one delivery failed. Last: HTTP 503',
       this.#gateway.clock.now(),
     )
     db.close()

@@ -25,6 +25,8 @@ export type Sent = {
   readonly beside: number
   /** What the database said of its endpoint then. */
   readonly status: string
+  /** Failed attempts in a row that the database had counted by then. */
+  readonly failures: number
 }
 
 const key = Buffer.alloc(32, 7)
@@ -114,6 +116,7 @@ export class SimulatedDelivery {
       random: systemRandom,
       makeId: uuidv7Maker(clock, systemRandom),
       site: { siteId: 'dc-7', warehouseId: 1 },
+      newestCheckpoint: () => undefined,
       box: secretBox(key, systemRandom),
       outbox,
       audit: new AuditTrail({
@@ -134,7 +137,11 @@ export class SimulatedDelivery {
     const beside = this.#underWay.get(url) ?? 0
     const busyMs = mood === 'busy' ? 90_000 : 0
     const row = this.yard.work.read((tx) =>
-      oneOf<{ status: string }>(tx, 'SELECT status FROM webhook WHERE url = ?', [url]),
+      oneOf<{ status: string; failures: number }>(
+        tx,
+        'SELECT status, consecutive_failures AS failures FROM webhook WHERE url = ?',
+        [url],
+      ),
     )
     const sent: Sent = {
       url,
@@ -144,6 +151,7 @@ export class SimulatedDelivery {
       retryAfterMs: busyMs,
       beside,
       status: row?.status ?? 'gone',
+      failures: row?.failures ?? 0,
     }
     this.sent.push(sent)
     this.#underWay.set(url, beside + 1)

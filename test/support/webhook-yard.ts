@@ -7,7 +7,14 @@ import { type Permission, permissions } from '../../src/config/index.ts'
 import { databaseFile, openReader, openWriter, UnitOfWork } from '../../src/database/index.ts'
 import type { AppError } from '../../src/errors/index.ts'
 import { type Api, type Caller, jsonBodies, newRoot } from '../../src/http/index.ts'
-import { AuditTrail, Idempotency, type Inspect, Outbox, type PublishedEvent } from '../../src/journal/index.ts'
+import {
+  AuditTrail,
+  type CheckpointNote,
+  Idempotency,
+  type Inspect,
+  Outbox,
+  type PublishedEvent,
+} from '../../src/journal/index.ts'
 import { People } from '../../src/log/index.ts'
 import { secretBox, silentLogger, systemRandom, uuidv7Maker } from '../../src/platform/index.ts'
 import {
@@ -51,6 +58,8 @@ export class WebhookYard {
   readonly attempts: AttemptReport[] = []
   /** When set, no write reaches the database. */
   writesFail: AppError | undefined
+  /** The newest one, for webhooks that want it. */
+  checkpoint: CheckpointNote | undefined
   /** How many did not. */
   refusedWrites = 0
   work!: UnitOfWork
@@ -224,6 +233,7 @@ export class WebhookYard {
       idempotency: new Idempotency({ clock, visibleTo: () => [] }),
       settings: () => this.settings,
       site,
+      newestCheckpoint: () => this.checkpoint,
       version: '1.2.3',
       log: silentLogger(),
       onAttempt: (report) => {

@@ -17,6 +17,14 @@ function openYard(t: Test, options: YardOptions = {}): WebhookYard {
   return yard
 }
 
+/** Publishes placements with these numbers, one commit each. */
+async function publishNumbered(yard: WebhookYard, numbers: readonly number[]): Promise<void> {
+  for (const n of numbers) {
+    const event = { eventId: `event ${n}`, timestampMs: yard.clock.now(), data: { n } }
+    await yard.work.write((tx) => yard.outbox.publish(tx, { type: 'whms.placement', ...event }))
+  }
+}
+
 t.test('an event reaches the receiver signed, in the documented headers', async (t) => {
   const yard = openYard(t)
   const receiver = await yard.receiver()
@@ -26,11 +34,8 @@ t.test('an event reaches the receiver signed, in the documented headers', async 
   await yard.attempted(1)
   const [delivery] = await yard.deliveries(id)
   t.match(request, { method: 'POST', path: '/hook', signatureValid: true })
-  t.match(request.event, {
-    type: 'whms.placement',
-    data: { n: 1 },
-    metadata: { warehouseId: 1, siteId: 'dc-7', version: '1.0' },
-  })
+  t.match(request.event, { type: 'whms.placement', data: { n: 1 } })
+  t.strictSame(request.event.metadata, { warehouseId: 1, siteId: 'dc-7', version: '1.0' })
   const { host, connection, ...headers } = request.headers
   t.strictSame(headers, {
     'content-type': 'application/json',
@@ -339,30 +344,84 @@ t.test('a receiver that hangs delays neither another receiver nor a write', asyn
   t.equal((await yard.call('POST', '/api/webhooks', { url: quick.url, events: ['scale.reading'] })).status, 201)
 })
 
-t.test('six failures in a row mark a webhook failing, alert the admin once, and one success ends it', async (t) => {
+t.test('six events that fail once each slow a webhook down; it stays active, and no alert is raised', async (t) => {
   const yard = openYard(t)
   const receiver = await yard.receiver({ behave: () => ({ status: 500 }) })
   const id = await yard.register(receiver)
   await yard.publish(5)
   await yard.attempted(5)
-  t.match(await yard.webhook(id), { status: 'active', consecutiveFailures: 5 })
-  await yard.publish(3)
-  await yard.attempted(8)
-  t.match(await yard.webhook(id), { status: 'failing', consecutiveFailures: 8 })
-  t.strictSame(yard.webhooks.status(), { total: 1, failing: 1, disabled: 0, offline: 0, pending: 8 })
-  const alerts = (await yard.call('GET', '/api/alerts')).body
-  t.match(alerts, {
-    success: true,
-    data: [{ kind: 'webhook.failing', subject: id, acknowledgedAt: null }],
-    pagination: { total: 1 },
-  })
-  t.match(alerts.data[0].message, /127\.0\.0\.1:\d+ is failing.*HTTP 500/)
+  t.match(await yard.webhook(id), { status: 'active', consecutiveFailures: 5, pacing: null })
+  await yard.publish(1)
+  await yard.attempted(6)
+  await yard.webhooks.worker.settled()
+  const slowedSince = new Date(yard.clock.now()).toISOString()
+  const inMs = (ms: number) => new Date(yard.clock.now() + ms).toISOString()
+  const pacing = { slowedSince, nextAttemptAt: inMs(minute) }
+  const after = await yard.webhook(id)
+  t.match(after, { status: 'active', consecutiveFailures: 6 })
+  t.match(after.pacing.slowedSince, slowedSince)
+  t.ok(after.pacing.nextAttemptAt >= pacing.nextAttemptAt, 'no retry is due before a minute has passed')
+  await yard.publish(1)
+  await yard.webhooks.worker.settled()
+  t.same((await yard.webhook(id)).pacing, { slowedSince, nextAttemptAt: inMs(10_000) }, 'a new event is due at once')
+  t.strictSame(yard.webhooks.status(), { total: 1, failing: 0, slowed: 1, disabled: 0, offline: 0, pending: 7 })
+  t.equal(yard.webhooks.areWell(), false)
+  t.strictSame((await yard.call('GET', '/api/alerts')).body.data, [])
+  yard.clock.advance(4000)
+  t.same((await yard.webhook(id)).pacing, { slowedSince, nextAttemptAt: inMs(6000) })
+  yard.crash()
+  yard.webhooks.worker.start()
+  await yard.attempted(7)
+  await yard.webhooks.worker.settled()
+  t.match((await yard.webhook(id)).pacing, { slowedSince }, 'a restart does not forget since when')
   receiver.behave(() => ({ status: 200 }))
   await yard.publish()
   await yard.pass(10_000)
-  t.equal(yard.attempts.length, 9)
-  t.match(await yard.webhook(id), { status: 'active', consecutiveFailures: 0 })
+  t.match(await yard.webhook(id), { status: 'active', consecutiveFailures: 0, pacing: null })
+  t.equal(yard.webhooks.status().slowed, 0)
 })
+
+t.test(
+  'the sixth failed attempt of one delivery marks a webhook failing and alerts the admin once; one success ends it',
+  async (t) => {
+    const yard = openYard(t)
+    let isUp = false
+    // Every other event arrives, so no more than one attempt in a row fails: nothing is slowed down.
+    const receiver = await yard.receiver({
+      behave: ({ event }) => ({ status: isUp || event.data['n'] === 2 ? 204 : 500 }),
+    })
+    const id = await yard.register(receiver)
+    await yard.publish(1)
+    await yard.attempted(1)
+    for (const minutes of [1, 5, 30, 120]) {
+      await yard.pass(minutes * 1.05 * minute + 1)
+      await publishNumbered(yard, [2])
+      await yard.until(() => yard.webhooks.status().pending === 1)
+      await yard.webhooks.worker.settled()
+    }
+    t.match(await yard.webhook(id), { status: 'active', consecutiveFailures: 0, pacing: null })
+    t.match((await yard.deliveries(id, '?state=pending'))[0], { attemptCount: 5 })
+    await yard.pass(720 * 1.05 * minute + 1)
+    t.match(await yard.webhook(id), { status: 'failing', consecutiveFailures: 1, pacing: null })
+    t.match(yard.webhooks.status(), { failing: 1, slowed: 0 })
+    const alerts = (await yard.call('GET', '/api/alerts')).body
+    t.match(alerts, {
+      success: true,
+      data: [{ kind: 'webhook.failing', subject: id, acknowledgedAt: null }],
+      pagination: { total: 1 },
+    })
+    t.match(alerts.data[0].message, /127\.0\.0\.1:\d+ is failing: attempt 6 of one delivery failed.*HTTP 500/)
+    await yard.publish(1)
+    await yard.attempted(11)
+    await yard.webhooks.worker.settled()
+    t.match(await yard.webhook(id), { status: 'failing', consecutiveFailures: 2 })
+    t.equal((await yard.call('GET', '/api/alerts')).body.pagination.total, 1)
+    isUp = true
+    await yard.publish(1)
+    await yard.attempted(12)
+    t.match(await yard.webhook(id), { status: 'active', consecutiveFailures: 0 })
+  },
+)
 
 t.test(
   'a hundred failures in a row switch a webhook off; its deliveries are held until an admin enables it',
@@ -386,7 +445,7 @@ t.test(
     const kinds = (await yard.call('GET', '/api/alerts?acknowledged=false')).body.data.map(
       (a: { kind: string }) => a.kind,
     )
-    t.strictSame(kinds, ['webhook.disabled', 'webhook.failing'])
+    t.strictSame(kinds, ['webhook.disabled'], 'no delivery has failed six times')
     receiver.behave(() => ({ status: 204 }))
     t.match((await yard.call('POST', `/api/webhooks/${id}/enable`)).body, {
       success: true,
@@ -403,25 +462,96 @@ t.test(
   },
 )
 
+t.test('what is published while a person has switched a webhook off is skipped; recover resends it', async (t) => {
+  const yard = openYard(t)
+  const receiver = await yard.receiver()
+  const id = await yard.register(receiver)
+  const numbers = () => receiver.received.map((r) => r.event.data['n']).sort()
+  await publishNumbered(yard, [1])
+  await yard.attempted(1)
+  await yard.webhooks.worker.stop()
+  await publishNumbered(yard, [2])
+  const off = await yard.call('PATCH', `/api/webhooks/${id}`, { active: false })
+  t.match(off.body, { active: false, hold: false, status: 'disabled' })
+  yard.crash()
+  yard.webhooks.worker.start()
+  const sinceMs = yard.clock.now()
+  yard.clock.advance(1000)
+  await publishNumbered(yard, [3, 4])
+  await yard.pass(minute)
+  await publishNumbered(yard, [5])
+  t.strictSame(numbers(), [1], 'nothing is sent')
+  t.match(await yard.deliveries(id), [{ held: 'held_disabled', eventId: 'event 2' }, { eventId: 'event 1' }])
+  await yard.call('PATCH', `/api/webhooks/${id}`, { active: true })
+  await publishNumbered(yard, [6])
+  await yard.attempted(3)
+  await yard.webhooks.worker.settled()
+  t.strictSame(
+    numbers(),
+    [1, 2, 6],
+    'what was published before it was switched off is sent, what came meanwhile is not',
+  )
+  const since = new Date(sinceMs + 500).toISOString()
+  t.match((await yard.call('POST', `/api/webhooks/${id}/recover`, { since, include: 'missing' })).body, { resent: 3 })
+  await yard.attempted(6)
+  t.strictSame(numbers(), [1, 2, 3, 4, 5, 6])
+})
+
 t.test(
-  'what is published while a person has switched a webhook off is held, not skipped, and goes out in order',
+  'with hold: true what is published while a webhook is switched off waits, and goes out in order when it is on again',
   async (t) => {
     const yard = openYard(t)
     const receiver = await yard.receiver()
-    const id = await yard.register(receiver, ['whms.placement'], { active: false })
-    t.match(await yard.webhook(id), { active: false, status: 'disabled' })
+    const id = await yard.register(receiver)
+    const off = await yard.call('PATCH', `/api/webhooks/${id}`, { active: false, hold: true })
+    t.match(off.body, { active: false, hold: true, status: 'disabled', version: 2 })
     await yard.publish(5)
     await yard.pass(minute)
     t.equal(receiver.received.length, 0)
     t.equal(yard.webhooks.status().pending, 5)
-    await yard.call('PATCH', `/api/webhooks/${id}`, { active: true })
+    const again = await yard.call('PATCH', `/api/webhooks/${id}`, { active: false })
+    t.match(again.body, { hold: true, version: 2 }, 'what is not sent stays as it is')
+    const on = await yard.call('PATCH', `/api/webhooks/${id}`, { active: true, hold: true })
+    t.match(on.body, { active: true, hold: false }, 'a hold ends with the pause')
     await yard.attempted(5)
     t.strictSame(
       (await yard.deliveries(id)).map((d) => d.attempts[0].statusCode),
       [204, 204, 204, 204, 204],
     )
+    t.strictSame(
+      new Set(receiver.received.slice(0, 4).map((r) => r.event.data['n'])),
+      new Set([1, 2, 3, 4]),
+      'the oldest first, four at a time',
+    )
   },
 )
+
+t.test('a hold can begin and end while a webhook is off, and needs one that is off', async (t) => {
+  const yard = openYard(t)
+  const receiver = await yard.receiver()
+  const id = await yard.register(receiver, ['whms.placement'], { active: false })
+  await publishNumbered(yard, [1])
+  t.match((await yard.call('PATCH', `/api/webhooks/${id}`, { hold: true })).body, { hold: true })
+  await publishNumbered(yard, [2])
+  t.match((await yard.call('PATCH', `/api/webhooks/${id}`, { hold: false })).body, { hold: false })
+  await publishNumbered(yard, [3])
+  await yard.call('POST', `/api/webhooks/${id}/enable`)
+  await yard.attempted(1)
+  await yard.webhooks.worker.settled()
+  t.strictSame(
+    receiver.received.map((r) => r.event.data['n']),
+    [2],
+  )
+  const { url } = receiver
+  const refusals = [
+    await yard.call('PATCH', `/api/webhooks/${id}`, { hold: true }),
+    await yard.call('POST', '/api/webhooks', { url, events: ['scale.reading'], hold: true }),
+  ]
+  for (const refused of refusals) {
+    t.match(refused, { status: 400, body: { error: { code: 'VALIDATION_ERROR', fields: [{ path: 'hold' }] } } })
+  }
+  t.match(await yard.webhook(id), { active: true, hold: false, version: 4 })
+})
 
 t.test(
   'a delivery under way when the process is killed is sent again under its id, without waiting for its lease',
@@ -557,7 +687,7 @@ t.test(
     const yard = openYard(t)
     const receiver = await yard.receiver()
     await yard.register(receiver)
-    const held = await yard.register(receiver, ['scale.reading'], { active: false })
+    const held = await yard.register(receiver, ['scale.reading'], { active: false, hold: true })
     await yard.publish(120)
     await yard.publish(1, 'scale.reading')
     await yard.attempted(120)

@@ -4,14 +4,7 @@ import t from 'tap'
 import { notifications } from '../../src/app/notifications.ts'
 import { motionDetected } from '../../src/cameras/events.ts'
 import { databaseFile, openReader, type Tx } from '../../src/database/index.ts'
-import {
-  type CheckpointNote,
-  type Envelope,
-  eventTypes,
-  inspector,
-  mismatchOf,
-  Outbox,
-} from '../../src/journal/index.ts'
+import { type Envelope, eventTypes, inspector, mismatchOf, Outbox, withCheckpoint } from '../../src/journal/index.ts'
 import { furnish, heldPhoto, people, type TestGateway, testGateway } from '../support/gateway.ts'
 import { differs, inline, type Schema } from '../support/json-schema.ts'
 import { WebhookYard } from '../support/webhook-yard.ts'
@@ -130,56 +123,48 @@ t.test('it goes out all the same: no fact is refused because it was described wr
   t.match(receiver.received, [{ type: 'whms.placement', event: { data: { n: 1 } } }])
 })
 
-t.test('the newest checkpoint rides along as soon as there is one', async (t) => {
-  let checkpoint: { logId: string; size: number; root: string; note: string } | undefined
-  const outbox = new Outbox({
-    siteId: 'dc-7',
-    warehouseId: 3,
-    makeId: () => 'e',
-    checkpoint: () => checkpoint,
-    isOwed: () => true,
-  })
-  const envelope = () => outbox.envelope('webhook.test', 'e', 0, { webhookId: 'w', message: 'm' })
-  t.strictSame(envelope().metadata, { warehouseId: 3, siteId: 'dc-7', version: '1.0' })
-  checkpoint = { logId: 'l', size: 7, root: 'ab'.repeat(32), note: 'a note' }
-  t.strictSame(envelope().metadata, { warehouseId: 3, siteId: 'dc-7', version: '1.0', checkpoint })
-})
-
-t.test('what is stored of an event and of its repetition is the JSON of their envelopes, byte for byte', async (t) => {
-  const kept: Buffer[] = []
-  const tx = {
-    run: (_: unknown, { body }: { body: Buffer }) => {
-      kept.push(body)
-      return { changes: 1, lastId: kept.length }
-    },
-  } as unknown as Tx
-  let checkpoint: CheckpointNote | undefined
-  const site = { siteId: 'dc-7 "north"', warehouseId: 3 }
-  const outbox = new Outbox({ ...site, makeId: () => 'e', checkpoint: () => checkpoint, isOwed: () => true })
-  const note = fc.record({ logId: fc.uuid(), size: fc.nat(), root: fc.string(), note: fc.string({ unit: 'binary' }) })
-  const sent = fc.record({
-    data: fc.dictionary(fc.string({ unit: 'binary' }), fc.oneof(fc.jsonValue(), fc.constant(undefined))),
-    timestampMs: fc.integer({ min: 0, max: 4_102_444_800_000 }),
-    warehouseId: fc.option(fc.integer({ min: 1, max: 3 }), { nil: undefined }),
-    newest: fc.option(note, { nil: undefined }),
-    isSame: fc.boolean(),
-  })
-  fc.assert(
-    fc.property(fc.array(sent, { maxLength: 5 }), (events) => {
-      for (const { data, timestampMs, warehouseId, newest, isSame } of events) {
-        if (!isSame) checkpoint = newest
-        kept.length = 0
-        outbox.publish(tx, { type: 'whms.placement', eventId: 'p', timestampMs, data, warehouseId })
-        const created = { kind: 'whms.placement', event: data }
-        const envelopes = [
-          outbox.envelope('whms.placement', 'p', timestampMs, data, warehouseId),
-          outbox.envelope('event.created', 'e', timestampMs, created, warehouseId),
-        ]
-        t.same(
-          kept.map((body) => body.toString('utf8')),
-          envelopes.map((envelope) => Buffer.from(JSON.stringify(envelope), 'utf8').toString('utf8')),
-        )
-      }
-    }),
-  )
-})
+t.test(
+  'what is stored of an event and of its repetition is the JSON of their envelopes, and takes a checkpoint',
+  async (t) => {
+    const kept: Buffer[] = []
+    const tx = {
+      run: (_: unknown, { body }: { body: Buffer }) => {
+        kept.push(body)
+        return { changes: 1, lastId: kept.length }
+      },
+    } as unknown as Tx
+    const site = { siteId: 'dc-7 "north"', warehouseId: 3 }
+    const outbox = new Outbox({ ...site, makeId: () => 'e', isOwed: () => true })
+    const note = fc.record({ logId: fc.uuid(), size: fc.nat(), root: fc.string(), note: fc.string({ unit: 'binary' }) })
+    const sent = fc.record({
+      data: fc.dictionary(fc.string({ unit: 'binary' }), fc.oneof(fc.jsonValue(), fc.constant(undefined))),
+      timestampMs: fc.integer({ min: 0, max: 4_102_444_800_000 }),
+      warehouseId: fc.option(fc.integer({ min: 1, max: 3 }), { nil: undefined }),
+      newest: note,
+    })
+    fc.assert(
+      fc.property(fc.array(sent, { maxLength: 5 }), (events) => {
+        for (const { data, timestampMs, warehouseId, newest } of events) {
+          kept.length = 0
+          outbox.publish(tx, { type: 'whms.placement', eventId: 'p', timestampMs, data, warehouseId })
+          const created = { kind: 'whms.placement', event: data }
+          const envelopes = [
+            outbox.envelope('whms.placement', 'p', timestampMs, data, warehouseId),
+            outbox.envelope('event.created', 'e', timestampMs, created, warehouseId),
+          ]
+          t.same(
+            kept.map((body) => body.toString('utf8')),
+            envelopes.map((envelope) => Buffer.from(JSON.stringify(envelope), 'utf8').toString('utf8')),
+          )
+          const [first = Buffer.alloc(0)] = kept
+          const carried = withCheckpoint(first, JSON.stringify(newest))
+          t.same(JSON.parse(carried.toString('utf8')).metadata, {
+            ...{ warehouseId: warehouseId ?? 3, siteId: site.siteId, version: '1.0' },
+            checkpoint: JSON.parse(JSON.stringify(newest)),
+          })
+          t.same(withCheckpoint(carried, JSON.stringify(newest)), carried, 'stored with its checkpoint: as it is')
+        }
+      }),
+    )
+  },
+)

@@ -180,18 +180,19 @@ t.test(
 )
 
 t.test(
-  'a failing endpoint gets one attempt at a time, at growing intervals, the oldest delivery that is due',
+  'after six failures in a row an endpoint gets one attempt at a time, at growing intervals, the oldest delivery that is due',
   async (t) => {
     const yard = openYard(t)
     const receiver = await yard.receiver({ behave: () => ({ status: 500 }) })
     const id = await yard.register(receiver)
     await yard.publish(6)
     await yard.attempted(6)
-    t.match(await yard.webhook(id), { status: 'failing' })
     await yard.publish(40)
     await yard.webhooks.worker.settled()
     t.equal(receiver.received.length, 6)
+    const slowedSince = new Date(yard.clock.now()).toISOString()
     const nextAttemptAt = new Date(yard.clock.now() + 10 * second).toISOString()
+    t.match(await yard.webhook(id), { status: 'active', pacing: { slowedSince, nextAttemptAt } })
     t.match((await yard.deliveries(id))[0], { attemptCount: 0, held: null, nextAttemptAt })
     const inOrder = (await yard.deliveries(id, '?limit=100')).map((d) => d.id).reverse()
     // 7 and 8 are the oldest that are due until the retries of 1 to 6 are, after a minute, and then after five.
@@ -211,7 +212,7 @@ t.test(
     }
     receiver.behave(() => ({ status: 204 }))
     await yard.pass(300 * second)
-    t.match(await yard.webhook(id), { status: 'active', consecutiveFailures: 0 })
+    t.match(await yard.webhook(id), { status: 'active', consecutiveFailures: 0, pacing: null })
     await yard.passUntil(() => yard.webhooks.status().pending < 6)
   },
 )
@@ -222,7 +223,7 @@ t.test('the first probe after a start comes at once, and the intervals are those
   const id = await yard.register(receiver)
   await yard.publish(6)
   await yard.attempted(6)
-  t.match(await yard.webhook(id), { status: 'failing' })
+  t.match(await yard.webhook(id), { status: 'active', consecutiveFailures: 6 })
   await yard.publish(10)
   await yard.webhooks.worker.settled()
   await yard.webhooks.worker.stop()
@@ -240,7 +241,7 @@ t.test('the first probe after a start comes at once, and the intervals are those
 t.test('an endpoint that is back gets so many deliveries a second, in order, until it has caught up', async (t) => {
   const yard = openYard(t, { settings: { drainPerSecond: 20 } })
   const receiver = await yard.receiver()
-  const id = await yard.register(receiver, ['whms.placement'], { active: false })
+  const id = await yard.register(receiver, ['whms.placement'], { active: false, hold: true })
   await yard.publish(50)
   await yard.webhooks.worker.settled()
   await yard.call('PATCH', `/api/webhooks/${id}`, { active: true })

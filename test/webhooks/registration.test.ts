@@ -39,8 +39,11 @@ t.test('a webhook is registered, read, listed, changed and deleted', async (t) =
     url,
     events,
     active: true,
+    hold: false,
+    checkpoint: false,
     status: 'active',
     consecutiveFailures: 0,
+    pacing: null,
     version: 1,
     createdAt: now,
     updatedAt: now,
@@ -58,6 +61,8 @@ t.test('a webhook is registered, read, listed, changed and deleted', async (t) =
     url: 'https://wms.example/',
     events: ['scale.reading', 'motion.detected'],
     active: false,
+    hold: true,
+    checkpoint: true,
     secret: 'another long secret',
   }
   const changed = await yard.call('PATCH', `/api/webhooks/${id}`, changes)
@@ -105,6 +110,13 @@ t.test('a change that changes nothing is no new version', async (t) => {
   })
   t.match(same, { status: 200, body: { version: 1 } })
   t.match(await yard.call('PATCH', `/api/webhooks/${id}`, {}), { status: 200, body: { version: 1 } })
+  for (const settings of [{ active: false, hold: true, checkpoint: true }, { active: true }]) {
+    await yard.call('PATCH', `/api/webhooks/${id}`, settings)
+    const { success, ...webhook } = await yard.webhook(id)
+    const answer = await yard.call('PATCH', `/api/webhooks/${id}`, webhook)
+    t.match(answer.body, webhook, 'what was read is sent back')
+  }
+  t.equal(yard.count("audit_entry WHERE entity = 'webhook'"), 3, 'registered, and changed twice')
 })
 
 /** Names, and where they lead. */
@@ -485,12 +497,12 @@ t.test('the history of deliveries is paged, newest first', async (t) => {
 })
 
 t.test('an alert is acknowledged once, and that is in the audit trail', async (t) => {
-  const yard = new WebhookYard()
+  const yard = new WebhookYard({ settings: { retryScheduleMs: [0, 0, 0, 0, 0, 0] } })
   t.teardown(() => yard.end())
   yard.webhooks.worker.start()
   const receiver = await yard.receiver({ behave: () => ({ status: 500 }) })
   await yard.register(receiver)
-  await yard.publish(6)
+  await yard.publish(1)
   await yard.attempted(6)
   const [alert] = (await yard.call('GET', '/api/alerts')).body.data
   const seenAt = new Date(yard.clock.now()).toISOString()
@@ -517,6 +529,8 @@ t.test('every change is in the audit trail, without secrets and without what an 
   await yard.call('PATCH', `/api/webhooks/${id}`, {
     url: 'https://wms.example/T0KEN',
     active: false,
+    hold: true,
+    checkpoint: true,
     secret: 'another long secret',
   })
   await yard.call('DELETE', `/api/webhooks/${id}`)
@@ -534,6 +548,8 @@ t.test('every change is in the audit trail, without secrets and without what an 
   t.strictSame(JSON.parse(rows[1]?.changes ?? ''), {
     origin: { from: 'https://erp.example', to: 'https://wms.example' },
     active: { from: true, to: false },
+    hold: { from: false, to: true },
+    checkpoint: { from: false, to: true },
     secret: 'replaced',
   })
   t.notMatch(JSON.stringify(rows), /T0KEN|long secret/)

@@ -92,7 +92,7 @@ t.test('Retry-After in every form that HTTP knows', async (t) => {
 })
 
 t.test(
-  'an endpoint is healthy after any 2xx, failing after six failures, disabled after a hundred, and never better by failing',
+  'an endpoint is healthy after any 2xx, failing after the sixth failed attempt of one delivery, disabled after a hundred in a row, and never better by failing',
   async () => {
     const attempt = fc.record({ delivered: fc.boolean(), attempt: fc.integer({ min: 1, max: 6 }) })
     const runs = fc.array(
@@ -112,10 +112,10 @@ t.test(
         let sixth = false
         for (const { delivered, attempt } of attempts) {
           const before = health
-          health = afterAttempt(health, delivered, attempt)
+          health = afterAttempt(health, delivered, { attempt, attempts: 6 })
           inARow = delivered ? 0 : inARow + 1
           sixth = !delivered && (sixth || attempt >= 6)
-          const expected = inARow >= 100 ? 'disabled' : inARow >= 6 || sixth ? 'failing' : 'active'
+          const expected = inARow >= 100 ? 'disabled' : sixth ? 'failing' : 'active'
           if (health.status !== expected || health.consecutiveFailures !== inARow) return false
           if (!delivered && order[health.status] < order[before.status]) return false
         }
@@ -126,10 +126,22 @@ t.test(
 )
 
 t.test('an endpoint that was switched off stays off through failures that were under way', async (t) => {
-  t.strictSame(afterAttempt({ status: 'disabled', consecutiveFailures: 3 }, false, 1), {
+  t.strictSame(afterAttempt({ status: 'disabled', consecutiveFailures: 3 }, false, { attempt: 1, attempts: 6 }), {
     status: 'disabled',
     consecutiveFailures: 4,
   })
+})
+
+t.test('failed attempts of different deliveries are counted, and leave an endpoint active', async (t) => {
+  let health: EndpointHealth = healthy
+  for (let n = 0; n < 99; n += 1) health = afterAttempt(health, false, { attempt: (n % 5) + 1, attempts: 6 })
+  t.strictSame(health, { status: 'active', consecutiveFailures: 99 })
+})
+
+t.test('a schedule of less than six attempts ends in failing, one of more goes on after the sixth', async (t) => {
+  const afterFailed = (attempt: number, attempts: number) => afterAttempt(healthy, false, { attempt, attempts }).status
+  t.strictSame([afterFailed(2, 3), afterFailed(3, 3)], ['active', 'failing'])
+  t.strictSame([afterFailed(5, 8), afterFailed(6, 8)], ['active', 'failing'])
 })
 
 t.test('admission keeps every bound and every order, and gives each endpoint its turn', async () => {

@@ -16,10 +16,13 @@ export const webhooks = {
   ),
   probe: key(
     section({
-      initial: key(duration().prefault('10s'), 'First time between two attempts at a failing receiver; it doubles.'),
-      max: key(duration().prefault('5m'), 'Longest time between two attempts at a failing receiver.'),
+      initial: key(
+        duration().prefault('10s'),
+        'First time between two attempts at a receiver that is slowed down; it doubles.',
+      ),
+      max: key(duration().prefault('5m'), 'Longest time between two attempts at a receiver that is slowed down.'),
     }),
-    'How a failing receiver is tried.',
+    'Pace of a receiver after 6 failed attempts in a row, and while the gateway is offline: one attempt at a time.',
   ),
   autoResume: key(
     section({

@@ -196,7 +196,7 @@ const english = {
       'Mend the line that the message names. “gatehouse config check” says whether it is good, then reload.',
     ],
     'webhook.failing': [
-      'A receiver refuses or does not answer. Its deliveries wait and are tried again.',
+      'Six attempts of one delivery failed: a receiver refuses or does not answer. Other deliveries go on.',
       'Open the webhooks: each delivery says what the receiver answered. Its owner has to mend it.',
     ],
     'webhook.disabled': [
@@ -425,7 +425,7 @@ const german: Omit<typeof english, 'kinds'> & { readonly kinds: Record<keyof typ
       'Die Zeile der Meldung richten. „gatehouse config check“ sagt, ob es stimmt; dann neu laden.',
     ],
     'webhook.failing': [
-      'Ein Empfänger weist ab oder antwortet nicht. Seine Zustellungen warten und werden wieder versucht.',
+      'Sechs Versuche einer Zustellung schlugen fehl: ein Empfänger weist ab oder antwortet nicht. Andere gehen weiter.',
       'Webhooks öffnen: bei jeder Zustellung steht, was der Empfänger geantwortet hat. Sein Betreiber muss es richten.',
     ],
     'webhook.disabled': [

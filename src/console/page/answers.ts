@@ -122,8 +122,11 @@ export type Webhook = {
   readonly url: string
   readonly events: readonly string[]
   readonly active: boolean
+  readonly hold: boolean
+  readonly checkpoint: boolean
   readonly status: 'active' | 'failing' | 'disabled'
   readonly consecutiveFailures: number
+  readonly pacing: { readonly slowedSince: string; readonly nextAttemptAt: string | null } | null
 }
 
 export type Alert = { readonly id: number; readonly message: string; readonly createdAt: string }

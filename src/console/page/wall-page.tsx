@@ -8,6 +8,7 @@ import { Icon } from './icons.tsx'
 import { locale } from './language.ts'
 import { NewestPicture } from './newest-picture.tsx'
 import { Said } from './said.tsx'
+import { useEvery } from './use-every.ts'
 import { useLive } from './use-live.ts'
 import { EnrolScreen, signInScreen } from './wall-enrol.tsx'
 import { shiftAt, shiftEveryMs, turnOf } from './wall-shift.ts'
@@ -126,16 +127,6 @@ function useShift() {
   const { x, y, isTurned } = shiftAt(step)
   useEffect(() => moved.current?.style.setProperty('transform', `translate(${x}px, ${y}px)`))
   return [moved, isTurned] as const
-}
-
-/** Returns a value that is read again every `ms`. */
-function useEvery(ms: number, read: () => number): number {
-  const [value, setValue] = useState(read())
-  useEffect(() => {
-    const timer = setInterval(() => setValue(read()), ms)
-    return () => clearInterval(timer)
-  }, [])
-  return value
 }
 
 const Clock = ({ timeZone }: { timeZone: string | undefined }) => (

@@ -37,6 +37,7 @@ export const WebhookForm = ({ heading, button, done, webhook, types, isBusy, onA
     const body = {
       url: String(typed.get('url') ?? '').trim(),
       events: typed.getAll('events'),
+      checkpoint: typed.has('checkpoint'),
       ...(secret !== '' && { secret }),
     }
     const send = async () => {
@@ -87,6 +88,11 @@ export const WebhookForm = ({ heading, button, done, webhook, types, isBusy, onA
           ))}
         </div>
       </fieldset>
+      <p>
+        <label title={words.checkpointHelp}>
+          <input type="checkbox" name="checkpoint" checked={webhook?.checkpoint ?? false} /> {words.checkpoint}
+        </label>
+      </p>
       {webhook ? null : (
         <Field name="secret" label={words.ownSecret} help={words.ownSecretHelp} problem={fields.get('secret')}>
           {(field) => <input {...field} type="password" autocomplete="new-password" />}

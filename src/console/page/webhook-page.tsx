@@ -8,7 +8,7 @@ import { gatewayWords } from './language.ts'
 import { Deliveries } from './webhook-deliveries.tsx'
 import { type EventType, WebhookForm } from './webhook-form.tsx'
 import type { WithSecret } from './webhook-secret.tsx'
-import { StateChip } from './webhook-state.tsx'
+import { PacingWords, StateChip } from './webhook-state.tsx'
 import { webhooksTexts as words } from './webhooks-texts.ts'
 
 type Tested = {
@@ -41,7 +41,7 @@ export const OneWebhook = ({ webhook, types, timeZone, isBusy, onAct, onSecret, 
     setTests(tests + 1)
   }
   const rotate = async () => onSecret({ ...webhook, ...(await post<WithSecret>('rotate-secret')) })
-  const pause = () => ask(path, { method: 'PATCH', body: { active: false } })
+  const pause = (hold: boolean) => () => ask(path, { method: 'PATCH', body: { active: false, hold } })
   const remove = async () => {
     await ask(path, { method: 'DELETE' })
     goSent('/webhooks')
@@ -55,14 +55,20 @@ export const OneWebhook = ({ webhook, types, timeZone, isBusy, onAct, onSecret, 
         <p>
           <StateChip webhook={webhook} /> <span class="muted">{webhook.url}</span>
         </p>
+        {webhook.pacing ? <PacingWords pacing={webhook.pacing} timeZone={timeZone} /> : null}
         <p class="box-acts">
           <button type="button" onClick={() => onAct(test, '')}>
             {words.test}
           </button>
           {isOn ? (
-            <button type="button" onClick={() => onAct(pause, words.didPause)}>
-              {words.pause}
-            </button>
+            <>
+              <button type="button" onClick={() => onAct(pause(true), words.didPauseHeld)}>
+                {words.pauseHeld}
+              </button>
+              <button type="button" onClick={() => onAct(pause(false), words.didPause)}>
+                {words.pause}
+              </button>
+            </>
           ) : (
             <button type="button" onClick={() => onAct(() => post('enable'), words.didResume)}>
               {words.resume}

@@ -29,9 +29,10 @@ export const Webhooks = ({ webhooks }: { webhooks: readonly Webhook[] | undefine
 )
 
 const State = ({ webhook }: { webhook: Webhook }) => {
-  const { active, status, consecutiveFailures } = webhook
-  if (!active) return <span class="chip off">{words.off}</span>
+  const { active, hold, status, pacing, consecutiveFailures } = webhook
+  if (!active) return <span class="chip off">{hold ? words.holding : words.off}</span>
+  if (status === 'failing') return <span class="chip warn">{words.failing}</span>
+  if (pacing) return <span class="chip warn">{words.slowed(consecutiveFailures)}</span>
   if (status === 'active') return <span class="chip ok">{words.delivering}</span>
-  if (status === 'failing') return <span class="chip warn">{words.failing(consecutiveFailures)}</span>
   return <span class="chip danger">{words.disabled(consecutiveFailures)}</span>
 }

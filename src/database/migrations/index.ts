@@ -14,7 +14,7 @@ import { ledgerReads } from './0013-ledger-reads.ts'
 import { leanIndexes } from './0014-lean-indexes.ts'
 import { devices } from './0015-devices.ts'
 import { release } from './0016-release.ts'
-import { slotFilters } from './0018-slot-filters.ts'
+import { webhookChoices } from './0017-webhooks.ts'
 
 /** All migrations in order. Imported, not scanned, so that the bundle contains them. */
 export const migrations: readonly Migration[] = [
@@ -33,11 +33,11 @@ export const migrations: readonly Migration[] = [
   leanIndexes,
   devices,
   release,
-  slotFilters,
+  webhookChoices,
 ]
 
 /**
  * SHA-256 over the schema that all of them make (`hashOfSchema`): a file that has it is not compared statement by statement at
  * each start. A test says what it must be.
  */
-export const newestSchemaHash = 'bd4f7bd0e23a9477aa740e28ee863d91330a9167874184f83fb815940fe144c4'
+export const newestSchemaHash = 'b142c3defd15700a5185312d94c1e4e9947d681914b44d4dc75761fd4a7bed45'

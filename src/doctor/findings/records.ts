@@ -139,7 +139,7 @@ function stampFindings({ timestamps }: GatewayStatus, nowMs: number): DoctorFind
 
 export function webhookFinding({ webhooks }: Pick<GatewayStatus, 'webhooks'>): DoctorFinding {
   const of = findingsOn({ topic: 'webhooks' })
-  const { total, failing, disabled, pending, offline } = webhooks
+  const { total, failing, slowed, disabled, pending, offline } = webhooks
   if (total === 0) return of.good('No receiver is registered.')
   const waiting = `${counted(pending, 'delivery', 'deliveries')} waiting`
   const look = 'GET /api/webhooks names it, and GET /api/webhooks/ID/deliveries its answers.'
@@ -149,6 +149,11 @@ export function webhookFinding({ webhooks }: Pick<GatewayStatus, 'webhooks'>): D
     return of.bad(
       `${counted(offline, 'receiver')} out of reach while the box is offline, ${waiting}.`,
       'Check the uplink; the deliveries go on by themselves.',
+    )
+  if (slowed > 0)
+    return of.change(
+      `${counted(slowed, 'receiver')} of ${total} slowed down after six failed attempts in a row, ${waiting}.`,
+      `Nothing is lost. ${look}`,
     )
   if (disabled > 0) return of.note(`${counted(disabled, 'receiver')} of ${total} paused, ${waiting}.`, look)
   return pending > backlog
