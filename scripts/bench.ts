@@ -2,8 +2,8 @@
  * `npm run bench`: performance as ratios within one run, with the raw numbers and the machine beside them, as a Markdown
  * table on stdout.
  *   --only PART,…      some of: commit, requests, appends, lists, blocks, verify, signing, postgres (where it is installed), auth,
- *                      backup, segments, wear, wear-video, webhooks, deliveries, hub, cameras, camera-times, history, detection,
- *                      scores, offsite, binary; or console and glass, where Chromium is installed and little else runs; or wall, ten minutes:
+ *                      backup, segments, wear, wear-video, webhooks, deliveries, senders, hub, cameras, camera-times, history,
+ *                      detection, scores, offsite, binary; or console and glass, where Chromium is installed and little else runs; or wall, ten minutes:
  *                      1, 9 and 16 cameras beside Debian's motion, where it is installed; or beside-motion, nine minutes: twenty
  *                      scenes of known truth to both; or idle, ten minutes: what six exports leave in memory (with
  *                      --events 1000000); or hub-large, some minutes and 4 GB: a barcode over six million leaves of 240 logs;
@@ -48,6 +48,7 @@ import { measureOffsite } from './bench/offsite.ts'
 import { measureRequests } from './bench/requests.ts'
 import { measureScores } from './bench/scores.ts'
 import { measureSegments } from './bench/segments.ts'
+import { measureSenders } from './bench/senders.ts'
 import { measureServing } from './bench/serving.ts'
 import { measureSigning } from './bench/signing.ts'
 import { stateOf } from './bench/site.ts'
@@ -83,6 +84,7 @@ const parts = {
   postgres: (workshop, sizes) => measureBesidePostgres(workshop, Math.min(sizes.at(-1) ?? 0, mostBesidePostgres)),
   webhooks: (workshop) => measureWebhooks(workshop),
   deliveries: (workshop, _, backlog) => measureDeliveries(workshop, backlog),
+  senders: (workshop) => measureSenders(workshop),
   hub: (workshop) => measureHub(workshop),
   'hub-large': (workshop) => measureHubLarge(workshop),
   cameras: (workshop) => measureCameras(workshop),
