@@ -10,6 +10,7 @@ import type {
   DetectionFacts,
   FilmCovered,
   MotionFired,
+  SceneChanged,
   StoredFile,
   ToCameras,
 } from '../video/index.ts'
@@ -102,6 +103,12 @@ export class DetectionRecorder {
     await this.#untilWritten(() => this.#fire(message), { detectionId, ...noFile, facts: factsOf(message) })
   }
 
+  /** Marks motion whose clip is open, because the lens was covered, turned or blinded, and announces that; a repeat changes nothing. */
+  async sceneChanged(message: SceneChanged): Promise<void> {
+    const { detectionId } = message
+    await this.#untilWritten(() => this.#change(message), { detectionId, ...noFile, facts: factsOf(message) })
+  }
+
   /**
    * Records motion that fired, when its clip waits and the database does not know it: the gateway was killed in between, or an older
    * backup was restored. So it can be held, and given up.
@@ -179,6 +186,16 @@ export class DetectionRecorder {
     if (!message.clip) this.#needs.link.send({ type: 'recorded', detectionId: message.detectionId })
   }
 
+  async #change(message: SceneChanged): Promise<void> {
+    await this.#needs.work.write((tx) => {
+      const fired = this.#reserve(tx, message, true)
+      if (fired.scene_change === 1 || store.findDetection(tx, fired.id)) return
+      store.noteSceneChange(tx, fired.id)
+      const changed = { event_id: this.#needs.makeId(), fired_at_ms: message.changedAt, score: message.changeScore }
+      this.#announce(tx, { ...fired, ...changed, scene_change: 1 }, true)
+    })
+  }
+
   async #close(message: ClipClosed | ClipLost): Promise<void> {
     await this.#needs.work.write((tx) => {
       const fired = this.#reserve(tx, message, true)
@@ -253,12 +270,14 @@ export class DetectionRecorder {
     store.skipIdsUpTo(tx, fired.id)
     store.reserve(tx, fired)
     if (clip) this.#begin(tx, fired)
-    const url = clip ? `${this.#needs.cameras.site.siteUrl}${store.clipPath(fired.id)}` : null
-    this.#needs.outbox.announce(
-      tx,
-      motionDetected(fired, url, this.#needs.clock.now(), this.#needs.cameras.warehouseOf(fired.cctv_id)),
-    )
+    this.#announce(tx, fired, clip)
     return fired
+  }
+
+  #announce(tx: Tx, fired: store.Reservation, clip: boolean): void {
+    const { cameras, clock, outbox } = this.#needs
+    const url = clip ? `${cameras.site.siteUrl}${store.clipPath(fired.id)}` : null
+    outbox.announce(tx, motionDetected(fired, url, clock.now(), cameras.warehouseOf(fired.cctv_id)))
   }
 
   /** What is held of all clips of the camera, such as by an incident, is held of this one from now on. */

@@ -11,7 +11,10 @@ const MotionDetected = z
     cctvId: rowId(),
     timestamp: timeOut().openapi({ description: 'time of the trigger' }),
     score: z.number().openapi({ description: '0 to 1, of the picture that triggered the detector' }),
-    sceneChange: z.boolean(),
+    sceneChange: z.boolean().openapi({
+      description:
+        'true: the lens was covered, turned or blinded, or the whole picture goes on changing. When that happens while the clip of a motion is open, a second notification with the id of that detection says it',
+    }),
     clip: z.string().nullable().openapi({
       format: 'uri',
       description: 'where the clip will be; 503 CLIP_PENDING until it is there. null: there will be none',

@@ -151,7 +151,9 @@ export const detectionShape = {
   timestamp: timeOut(),
   duration: z.number().nullable().openapi({ description: 'seconds from the first to the last picture of the clip' }),
   score: z.number(),
-  sceneChange: z.boolean(),
+  sceneChange: z.boolean().openapi({
+    description: 'true: the lens was covered, turned or blinded, or the whole picture went on changing',
+  }),
   trigger: z.enum(['motion', 'event']).openapi({
     description:
       'motion: the camera saw motion · event: a film that was made of an event in a slot of the camera; score 0',

@@ -186,6 +186,9 @@ export class CamerasService {
         this.#needs.gaps.cooled(message)
         void this.#needs.recorder.fired(message)
         break
+      case 'sceneChanged':
+        void this.#needs.recorder.sceneChanged(message)
+        break
       case 'clipClosed':
       case 'clipLost':
         this.#waiting.done(message.detectionId)

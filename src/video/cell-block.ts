@@ -6,7 +6,8 @@
  *              entries u16, two bytes 0, first time f64, wall clock minus times f64, payload
  *     payload  zstd of: length of the times u32, flags (one byte an entry), times, cells
  *     flags    bits 0-1: 0 frame, 1 another connection, 2 interruption; bits 2-3: whole (0 no, 1 light, 2 view);
- *              bit 4: the frame has cells over 0; bit 5: the entry has times
+ *              bit 4: the frame has cells over 0; bit 5: the entry has times;
+ *              bits 6-7: view (0 normal, 1 covered, 2 turned, 3 not known)
  *     times    zigzag varints. Frame: time minus (time before + 200), lateness minus lateness before in steps of 500 ms.
  *              Interruption: its time and the end of the clip, both minus the time before; its cause (0 stopped, 1 ended)
  *     cells    bit map of 144 bits of the cells over 0, then these cells, one byte each, 0 to 100
@@ -19,6 +20,7 @@ import type { Interruption } from './detector.ts'
 import { framesPerSecond } from './frames.ts'
 import { cellCount } from './grid.ts'
 import { type FrameTimes, latenessStepMs } from './motion-judge.ts'
+import type { View } from './view-watch.ts'
 
 /** What happened to a camera's motion detection, in order. */
 export type CellEntry =
@@ -40,6 +42,7 @@ const mostPayloadBytes = mostEntries * 256
 const frameMs = 1000 / framesPerSecond
 const mapBytes = cellCount / 8
 const wholes: readonly (WholeChange | null)[] = [null, 'light', 'view']
+const views: readonly View[] = ['normal', 'covered', 'turned', null]
 const causes: readonly Interruption[] = ['stopped', 'stream-ended']
 const hasCells = 16
 const hasTimes = 32
@@ -79,8 +82,8 @@ function writeEntry(entry: CellEntry, before: FrameTimes, times: number[], cells
       times.push(causes.indexOf(entry.why))
       return 2 | hasTimes
     case 'frame': {
-      const { changed, whole } = entry.cells
-      const flag = wholes.indexOf(whole) << 2
+      const { changed, whole, view } = entry.cells
+      const flag = (wholes.indexOf(whole) << 2) | (views.indexOf(view) << 6)
       const [ahead, later] = [
         entry.times.takenMs - before.takenMs - frameMs,
         latenessOf(entry.times) - latenessOf(before),
@@ -171,7 +174,8 @@ class EntryReader {
     }
     this.#before = { takenMs, arrivedMs: takenMs + late * latenessStepMs }
     const changed = flag & hasCells ? this.#cells() : nothing
-    return { kind: 'frame', cells: { changed, whole: wholes[(flag >> 2) & 3] ?? null }, times: this.#before }
+    const [whole, view] = [wholes[(flag >> 2) & 3] ?? null, views[(flag >> 6) & 3] ?? null]
+    return { kind: 'frame', cells: { changed, whole, view }, times: this.#before }
   }
 
   #cells(): Uint8Array {

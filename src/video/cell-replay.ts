@@ -149,6 +149,8 @@ class Replay {
         this.#open = undefined
         continue
       }
+      // It is part of the motion whose clip is open.
+      if (outcome.kind === 'sceneChanged') continue
       const motionMs = outcome.motionMs + wallOffsetMs
       const motion = { motionMs, score: outcome.score, hasClip: outcome.clipFromMs !== null, endMs: motionMs }
       if (motion.hasClip) this.#open = motion

@@ -10,6 +10,7 @@ import { cameraShift, type Shift, unmoved } from './camera-shift.ts'
 import { cellCount, columns, type Picture, rows } from './grid.ts'
 import { brighten, explainLight, medianGain } from './light.ts'
 import { NoiseLevel } from './noise-level.ts'
+import { type View, ViewWatch } from './view-watch.ts'
 
 /** The reference is the frame 0.6 s earlier, at five frames a second. */
 export const framesBack = 3
@@ -23,7 +24,10 @@ export type FrameCells = {
   readonly changed: Uint8Array
   /** Null in nearly every frame. */
   readonly whole: WholeChange | null
+  /** Whether the camera shows what it usually shows; that of the newest look, which is up to a second old. */
+  readonly view: View
 }
+type Changes = Omit<FrameCells, 'view'>
 
 /** A change of the whole picture has more than this share of its cells over half changed. */
 const wholeShare = 0.6
@@ -33,7 +37,7 @@ const movedShare = 0.02
 const lightOctaves = 0.25
 /** Of brighter or darker light, more than this share of the cells would not look different otherwise. */
 const viewShare = 0.4
-const nothing: FrameCells = { changed: new Uint8Array(cellCount), whole: null }
+const nothing: Changes = { changed: new Uint8Array(cellCount), whole: null }
 
 /**
  * Compares the frames of one camera with earlier ones, in order. It has no clock and no chance. Frames are RGBA at offset
@@ -48,11 +52,13 @@ export class Comparer {
   readonly #cellOf: Uint8Array
   readonly #sums = new Uint32Array(cellCount)
   readonly #noise = new NoiseLevel()
+  readonly #view: ViewWatch
   readonly #onDone: (frame: Uint8Array) => void
   #frames: Uint8Array[] = []
 
   /** @param onDone called with a frame that is not looked at any more */
-  constructor(picture: Picture, onDone: (frame: Uint8Array) => void = () => {}) {
+  constructor(picture: Picture, view = new ViewWatch(), onDone: (frame: Uint8Array) => void = () => {}) {
+    this.#view = view
     this.#onDone = onDone
     const pixels = picture.width * picture.height
     this.#picture = picture
@@ -68,6 +74,11 @@ export class Comparer {
   }
 
   push(frame: Uint8Array): FrameCells {
+    this.#view.push(frame)
+    return { ...this.#changes(frame), view: this.#view.seen }
+  }
+
+  #changes(frame: Uint8Array): Changes {
     const reference = this.#frames.length === framesBack ? this.#frames.shift() : undefined
     this.#frames.push(frame)
     if (!reference) return nothing
@@ -79,9 +90,10 @@ export class Comparer {
   /** Forgets earlier frames: the next ones come from another connection, and a comparison would see a jump. */
   reset(): void {
     this.#frames = []
+    this.#view.reconnect()
   }
 
-  #compare(reference: Uint8Array, frame: Uint8Array): FrameCells {
+  #compare(reference: Uint8Array, frame: Uint8Array): Changes {
     const { width, height } = this.#picture
     const gain = medianGain(reference, frame)
     const seen = gain === 1 ? reference : this.#inLightOf(reference, gain)

@@ -2,7 +2,9 @@
  * Decides when a camera's scores are a motion event, and from when to when its clip goes. Pure: every time is an
  * argument, monotonic, in milliseconds.
  */
+import { framesPerSecond } from './frames.ts'
 import type { FrameScore } from './score.ts'
+import { lookEvery } from './view-watch.ts'
 
 export type DetectorSettings = {
   readonly sensitivity: number
@@ -12,7 +14,12 @@ export type DetectorSettings = {
 }
 
 /** A clip is open. It ends after `lastMotionMs` and the post-roll. */
-type Active = { readonly kind: 'active'; readonly motionMs: number; readonly lastMotionMs: number }
+type Active = {
+  readonly kind: 'active'
+  readonly motionMs: number
+  readonly lastMotionMs: number
+  readonly sceneChange: boolean
+}
 /** No clip may begin yet. Holds time and score of the newest motion, at first that of the last clip. */
 type Cooling = { readonly kind: 'cooling'; readonly lastMotionMs: number; readonly lastScore: number }
 /** Frames change, since `sinceMs`; the next ones decide whether that is motion. */
@@ -24,8 +31,17 @@ export type DetectorState =
   /** Nothing moves. */
   { readonly kind: 'quiet' } | Stirring | Settling | Active | Cooling
 
+/** Whether the camera shows what it usually shows. */
+export type LensState =
+  | { readonly kind: 'clear' }
+  /** So many frames show something else. `suppressed` is the count before them: what has changed did not settle. */
+  | { readonly kind: 'doubtful'; readonly sinceMs: number; readonly frames: number; readonly suppressed: number }
+  /** That fired. It fires again only after the usual view was back for a while; it is, since `normalMs`. */
+  | { readonly kind: 'reported'; readonly normalMs: number | undefined }
+
 export type Detector = {
   readonly state: DetectorState
+  readonly lens: LensState
   /** End of the newest clip; -Infinity before the first. */
   readonly lastClipEndMs: number
   /** Steps of the whole scene that settled and were no motion. */
@@ -57,7 +73,13 @@ export type Fired = {
   readonly notBeforeMs: number
 }
 
-export type DetectorOutcome = Fired | { readonly kind: 'closed'; readonly endMs: number; readonly by: ClosedBy }
+/** The lens was covered, turned or blinded while a clip is open: the clip shows it, and is marked from now on. */
+export type SceneChanged = { readonly kind: 'sceneChanged'; readonly motionMs: number; readonly score: number }
+
+export type DetectorOutcome =
+  | Fired
+  | SceneChanged
+  | { readonly kind: 'closed'; readonly endMs: number; readonly by: ClosedBy }
 
 export type DetectorStep = { readonly detector: Detector; readonly outcomes: readonly DetectorOutcome[] }
 
@@ -74,7 +96,22 @@ const longestStirMs = 1600
 /** Motion this recent is still present. */
 const presentMs = 1000
 
-export const newDetector: Detector = { state: { kind: 'quiet' }, lastClipEndMs: -Infinity, suppressed: 0 }
+/** Two looks after the first one that finds another view: the view was another for over `goesOnMs`. */
+const doubtfulFrames = (goesOnMs / 1000) * framesPerSecond
+/** The view changed at most this long before a look found it. */
+const lookMs = (1000 * lookEvery) / framesPerSecond
+/** The usual view must be back for this long before its loss fires again. */
+const clearAfterMs = 5000
+/** A frame that has changed as a whole has no score; it counts as this. */
+const wholeScore = 1
+
+/** A replay may begin while a lens is covered, which was reported before. So a lens counts as reported at first. */
+export const newDetector: Detector = {
+  state: { kind: 'quiet' },
+  lens: { kind: 'reported', normalMs: undefined },
+  lastClipEndMs: -Infinity,
+  suppressed: 0,
+}
 
 /** Returns the detector after an event, and its outcomes. Settings may change between calls. */
 export function detect(
@@ -121,12 +158,18 @@ function passTime(detector: Detector, nowMs: number, settings: DetectorSettings)
 
 function react(detector: Detector, event: DetectorEvent, nowMs: number, settings: DetectorSettings): DetectorStep {
   switch (event.kind) {
-    case 'scored':
-      return scored(detector, event.frame, nowMs, settings)
+    case 'scored': {
+      const first = scored(detector, event.frame, nowMs, settings)
+      const second = watchLens(first.detector, event.frame, nowMs, settings)
+      return { detector: second.detector, outcomes: [...first.outcomes, ...second.outcomes] }
+    }
     case 'tick':
       return stay(detector)
-    case 'interrupted':
-      return interrupted(detector, event.why, event.endMs)
+    case 'interrupted': {
+      const { lens } = detector
+      const kept = lens.kind === 'reported' ? lens : clear
+      return interrupted({ ...detector, lens: kept }, event.why, event.endMs)
+    }
   }
 }
 
@@ -173,8 +216,7 @@ function settle(
 ): DetectorStep {
   const isMotion = whole === 'view' || score > settings.sensitivity
   if (isMotion && nowMs - state.sinceMs > goesOnMs) {
-    // A frame that has changed as a whole has no score; it counts as 1.
-    const motion = { motionMs: state.sinceMs, score: whole ? 1 : score, sceneChange: true }
+    const motion = { motionMs: state.sinceMs, score: whole ? wholeScore : score, sceneChange: true }
     return fire(detector, motion, nowMs, settings)
   }
   if (whole === 'light') return become(detector, { kind: 'settling', sinceMs: nowMs, lastChangeMs: nowMs })
@@ -198,6 +240,58 @@ function duringCooldown(
   return { detector: cooling, outcomes: [fired] }
 }
 
+/** A view that is lost fires once, whatever the score: somebody covers, turns or blinds the lens. */
+function watchLens(detector: Detector, { view }: FrameScore, nowMs: number, settings: DetectorSettings): DetectorStep {
+  const { lens, suppressed } = detector
+  const isLost = view === 'covered' || view === 'turned'
+  switch (lens.kind) {
+    case 'clear':
+      return stay(
+        isLost ? { ...detector, lens: { kind: 'doubtful', sinceMs: nowMs, frames: 0, suppressed } } : detector,
+      )
+    case 'doubtful': {
+      if (!isLost) return stay({ ...detector, lens: clear })
+      const frames = lens.frames + 1
+      if (frames < doubtfulFrames) return stay({ ...detector, lens: { ...lens, frames } })
+      const reported = {
+        ...detector,
+        suppressed: lens.suppressed,
+        lens: { kind: 'reported', normalMs: undefined },
+      } as const
+      return viewLost(reported, lens.sinceMs - lookMs, nowMs, settings)
+    }
+    case 'reported': {
+      const normalMs = view === 'normal' ? (lens.normalMs ?? nowMs) : undefined
+      const isClear = normalMs !== undefined && nowMs - normalMs >= clearAfterMs
+      return stay({ ...detector, lens: isClear ? clear : { kind: 'reported', normalMs } })
+    }
+  }
+}
+
+function viewLost(detector: Detector, sinceMs: number, nowMs: number, settings: DetectorSettings): DetectorStep {
+  const { state } = detector
+  const notBeforeMs = earliestClipMs(detector, settings)
+  switch (state.kind) {
+    case 'quiet':
+    case 'stirring':
+    case 'settling': {
+      const motion = { motionMs: Math.max(sinceMs, notBeforeMs), score: wholeScore, sceneChange: true }
+      return fire(detector, motion, nowMs, settings)
+    }
+    case 'active': {
+      const active = { ...detector, state: { ...state, sceneChange: true, lastMotionMs: nowMs } }
+      if (state.sceneChange) return stay(active)
+      return { detector: active, outcomes: [{ kind: 'sceneChanged', motionMs: sinceMs, score: wholeScore }] }
+    }
+    case 'cooling': {
+      const motion = { motionMs: sinceMs, score: wholeScore, sceneChange: true }
+      return { detector, outcomes: [{ kind: 'fired', ...motion, clipFromMs: null, notBeforeMs }] }
+    }
+  }
+}
+
+const clear = { kind: 'clear' } as const
+
 function interrupted(detector: Detector, why: Interruption, endMs: number): DetectorStep {
   const { state } = detector
   switch (state.kind) {
@@ -218,10 +312,11 @@ function fire(
   nowMs: number,
   settings: DetectorSettings,
 ): DetectorStep {
+  const { motionMs, sceneChange } = motion
   const notBeforeMs = earliestClipMs(detector, settings)
-  const clipFromMs = Math.max(motion.motionMs - settings.preRecordMs, notBeforeMs)
+  const clipFromMs = Math.max(motionMs - settings.preRecordMs, notBeforeMs)
   return {
-    detector: { ...detector, state: { kind: 'active', motionMs: motion.motionMs, lastMotionMs: nowMs } },
+    detector: { ...detector, state: { kind: 'active', motionMs, lastMotionMs: nowMs, sceneChange } },
     outcomes: [{ kind: 'fired', ...motion, clipFromMs, notBeforeMs }],
   }
 }

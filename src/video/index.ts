@@ -27,6 +27,7 @@ export type {
   MotionFired,
   PicturesMissing,
   RedactionJob,
+  SceneChanged,
   SnapshotFailed,
   SnapshotTaken,
   StoredFile,

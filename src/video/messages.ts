@@ -223,6 +223,14 @@ export type MotionFired = {
   readonly cooldownUntil?: number | undefined
 }
 
+/** The lens was covered, turned or blinded while the clip of this detection is open. `sceneChange` is true. */
+export type SceneChanged = DetectionFacts & {
+  readonly type: 'sceneChanged'
+  /** When that began. */
+  readonly changedAt: number
+  readonly changeScore: number
+}
+
 /** What is known of a detection besides its clip; stored as `ID.json` beside an unfinished clip. */
 export type DetectionFacts = {
   readonly detectionId: number
@@ -371,6 +379,7 @@ export type FromCameras =
   | CameraStatus
   | PicturesMissing
   | MotionFired
+  | SceneChanged
   | ClipClosed
   | ClipLost
   | ClipWaits

@@ -1,8 +1,8 @@
 import type { Clock, Logger } from '../platform/index.ts'
 import { Recording } from './clip.ts'
 import type { ClipResult, ClipTools } from './clip-making.ts'
-import type { Fired } from './detector.ts'
-import type { CameraSettings, FromCameras } from './messages.ts'
+import type { Fired, SceneChanged } from './detector.ts'
+import type { CameraSettings, DetectionFacts, FromCameras } from './messages.ts'
 import type { JudgeOutcome } from './motion-judge.ts'
 import type { Ring } from './ring.ts'
 
@@ -19,13 +19,16 @@ export type MotionClipsNeeds = {
   readonly emit: (message: FromCameras) => void
 }
 
+/** A clip that was begun, and what was reported of its motion. */
+type Opened = { readonly recording: Recording; readonly facts: DetectionFacts }
+
 /** Reports the motion of one camera, and records a clip of it. */
 export class MotionClips {
   readonly #needs: MotionClipsNeeds
   readonly #finishing = new Set<Promise<void>>()
   readonly #spooling = new Set<Recording>()
   /** The newest clip; its id may still be on its way. */
-  #recording: Promise<Recording | undefined> = Promise.resolve(undefined)
+  #recording: Promise<Opened | undefined> = Promise.resolve(undefined)
   /** The newest clip until it was reported, or could not be made at once: when it begins, and its result. */
   #clip: (PromiseWithResolvers<ClipResult | undefined> & { readonly fromMs: number }) | undefined
 
@@ -46,7 +49,7 @@ export class MotionClips {
     return this.#clip && this.#clip.fromMs <= fromMs ? this.#clip.promise : undefined
   }
 
-  /** Begins a clip, or ends the newest one, as was judged. The ring has the video of that moment. */
+  /** Begins a clip, marks or ends the newest one, as was judged. The ring has the video of that moment. */
   take(outcome: JudgeOutcome): void {
     if (outcome.kind === 'fired') {
       const recording = this.#fire(outcome)
@@ -56,6 +59,7 @@ export class MotionClips {
       }
       return
     }
+    if (outcome.kind === 'sceneChanged') return void this.#mark(this.#recording, outcome)
     const { endMs, by, peakScore, movedForMs } = outcome
     const clip = this.#clip
     const settle = (result: ClipResult | undefined) => {
@@ -74,7 +78,7 @@ export class MotionClips {
   }
 
   /** Starts a clip as soon as there is an id; until then the ring keeps the pre-roll. */
-  async #fire({ motionMs, score, sceneChange, clipFromMs, notBeforeMs }: Fired): Promise<Recording | undefined> {
+  async #fire({ motionMs, score, sceneChange, clipFromMs, notBeforeMs }: Fired): Promise<Opened | undefined> {
     const { settings, ring, clock, tools, reserveId, emit, log } = this.#needs
     const { cameraId } = settings()
     const wallOffsetMs = clock.now() - clock.monotonic()
@@ -88,20 +92,28 @@ export class MotionClips {
       const from = { fromMs: clipFromMs, notBeforeMs, askedPreRollMs }
       const recording = new Recording(tools, { facts, ring, ...from, wallOffsetMs })
       this.#spooling.add(recording)
-      return recording
+      return { recording, facts }
     } catch (err) {
       log.error({ err, cameraId }, 'motion could not be recorded')
       return undefined
     }
   }
 
+  /** Reports that the motion of an open clip changes the scene. */
+  async #mark(opened: Promise<Opened | undefined>, { motionMs, score }: SceneChanged): Promise<void> {
+    const { clock, emit } = this.#needs
+    const changedAt = Math.round(motionMs + clock.now() - clock.monotonic())
+    const clip = await opened
+    if (clip) emit({ type: 'sceneChanged', ...clip.facts, sceneChange: true, changedAt, changeScore: score })
+  }
+
   async #close(
-    opened: Promise<Recording | undefined>,
+    opened: Promise<Opened | undefined>,
     endMs: number,
     ending: Parameters<Recording['close']>[1],
     onKept: () => void,
   ): Promise<ClipResult | undefined> {
-    const recording = await opened
+    const recording = (await opened)?.recording
     const finish = await recording?.end(endMs)
     if (recording) this.#spooling.delete(recording)
     const result = await finish?.(ending, onKept)

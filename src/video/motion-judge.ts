@@ -13,6 +13,7 @@ import {
   type Fired,
   type Interruption,
   newDetector,
+  type SceneChanged,
 } from './detector.ts'
 import type { MotionArea } from './mask.ts'
 import { type FrameScore, Scorer } from './score.ts'
@@ -22,6 +23,7 @@ export type FrameTimes = { readonly takenMs: number; readonly arrivedMs: number 
 
 export type JudgeOutcome =
   | Fired
+  | SceneChanged
   | {
       readonly kind: 'closed'
       readonly endMs: number
@@ -123,6 +125,10 @@ export class MotionJudge {
       if (outcome.kind === 'closed') {
         const { fromMs, untilMs } = this.#moved
         return { ...outcome, peakScore: this.#peakScore, movedForMs: untilMs - fromMs }
+      }
+      if (outcome.kind === 'sceneChanged') {
+        this.#peakScore = Math.max(this.#peakScore, outcome.score)
+        return outcome
       }
       this.#peakScore = outcome.score
       this.#moved = { fromMs: outcome.motionMs, untilMs: atMs }

@@ -39,9 +39,9 @@ export class MotionWatch {
   readonly #needs: MotionWatchOptions
   readonly #splitter = new FrameSplitter()
   readonly #queue = new FrameQueue()
-  readonly #comparer = new Comparer(frameSize, (pixels) => this.#splitter.giveBack(pixels))
-  readonly #judge: MotionJudge
   readonly #view = new ViewWatch()
+  readonly #comparer = new Comparer(frameSize, this.#view, (pixels) => this.#splitter.giveBack(pixels))
+  readonly #judge: MotionJudge
   #scene: { state: SceneState; sinceMs: number } = { state: 'normal', sinceMs: 0 }
   readonly #judged = new JudgedShare()
   #still = neverBad
@@ -165,7 +165,6 @@ export class MotionWatch {
     const times = coarseTimes(frame)
     const { score, outcomes } = this.#judge.frame(cells, times, this.#needs.settings())
     this.#needs.cells.frame(cells, times)
-    this.#view.push(frame.pixels)
     if (score.whole === 'light') this.#lightAtMs = frame.arrivedMs
     this.#judged.add(frame.takenMs, true)
     this.#counter.add(frame, score, score.score > this.#needs.settings().sensitivity)

@@ -2,23 +2,21 @@
  * The second half of motion detection: from cells to a score. It needs no pixels, no clock and no chance, so cells that
  * were stored give the same scores again.
  */
-import type { FrameCells, WholeChange } from './cells.ts'
+import type { FrameCells } from './cells.ts'
 import { FleetingChanges } from './fleeting-changes.ts'
 import { cellCount, columns, rows } from './grid.ts'
 import { type MotionArea, openCells } from './mask.ts'
 import { RestlessWindows } from './restless-windows.ts'
 
 /** How much a frame has changed. */
-export type FrameScore = {
+export type FrameScore = Pick<FrameCells, 'whole' | 'view'> & {
   /**
    * 0 to 1, compared with the sensitivity: what four of the last five frames reach near one place; where changes that do not
    * last are usual, in three such frames one after the other.
    */
   readonly score: number
-  /** Of this frame alone. */
+  /** Of this frame alone. Both are 0 when the picture has changed as a whole. */
   readonly raw: number
-  /** The picture has changed as a whole. The score is 0 then. */
-  readonly whole: WholeChange | null
 }
 
 /** A window is two by two cells; windows overlap. */
@@ -77,7 +75,7 @@ export class Scorer {
    * Scores a frame. Most of the time goes into the score of frames in which little has changed: a caller to whom all scores
    * up to `least` are the same gets 0 for them.
    */
-  push({ changed, whole }: FrameCells, least = 0): FrameScore {
+  push({ changed, whole, view }: FrameCells, least = 0): FrameScore {
     this.#newest = (this.#newest + 1) % keptFrames
     const changes = this.#ago(0)
     let cells = 0
@@ -96,7 +94,7 @@ export class Scorer {
     const score = raw > least ? scoreOf(mayBeInsects ? this.#grown(lasting) : lasting) : 0
     // What is learned does not depend on `least`, so that a replay learns the same.
     this.#fleeting.add(isMuch, lasting > defaultShare)
-    return { score, raw, whole }
+    return { score, raw, whole, view }
   }
 
   /** Returns as much of what lasts as the frames before allow. */

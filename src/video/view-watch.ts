@@ -7,15 +7,26 @@ import { frameSize, framesPerSecond } from './frames.ts'
 export const sceneStates = ['normal', 'light', 'covered', 'turned', 'still'] as const
 export type SceneState = (typeof sceneStates)[number]
 
+/** What one look at the view finds. Null: it is not known, because the view is being learned, or too dark to be compared. */
+export type View = 'normal' | 'covered' | 'turned' | null
+
 /** Frames between two looks at the view: one second. */
-const lookEvery = framesPerSecond
+export const lookEvery = framesPerSecond
 /** Looks that the view is learned from before it is compared. */
 const learnLooks = 20
 /** A view must look wrong, or right again, for this many looks in a row. */
 const wrongLooks = 10
 const rightLooks = 5
+/** The first looks of a connection say nothing: a camera that starts adjusts its exposure and focus. */
+const settlingLooks = 5
 /** Share of the usual detail below which a picture is covered. */
 const leastDetail = 0.08
+/**
+ * A hall without light keeps the traces of its detail, dimmed as all of it. So much of the trace must be alike, and the detail must
+ * be at least this much of what the brightness lets expect. A cover has other traces or none, and blurs them.
+ */
+const darkAlike = 0.1
+const darkDetail = 0.3
 /** How alike two views are, from -1 to 1: below the first a camera is turned, above the second it looks the same. */
 const turnedBelow = 0.3
 const sameAbove = 0.4
@@ -29,7 +40,7 @@ const height = frameSize.height / 2
 /** Differences of brightness that may be noise, and from which on all count alike. */
 const [noiseTone, mostTone] = [5, 40]
 
-type View = { readonly edges: Float32Array; looks: number }
+type LearnedView = { readonly edges: Float32Array; readonly tones: Float32Array; looks: number }
 
 /**
  * Watches whether a camera still shows what it showed: by edges, which stay where they are when the light changes. Time is
@@ -41,9 +52,11 @@ export class ViewWatch {
   readonly #tones = new Float32Array(width * height)
   readonly #edges = new Float32Array(2 * width * height)
   #frames = 0
-  #learned: View = { edges: new Float32Array(2 * width * height), looks: 0 }
-  #candidate: View | undefined
+  #learned = newView()
+  #candidate: LearnedView | undefined
   #state: 'normal' | 'covered' | 'turned' = 'normal'
+  #seen: View = null
+  #settling = 0
   /** Number of the frame from which on the view has been so. */
   #sinceFrame = 0
   #wrong = 0
@@ -51,6 +64,11 @@ export class ViewWatch {
 
   get state(): 'normal' | 'covered' | 'turned' {
     return this.#state
+  }
+
+  /** What the newest look found, without waiting for others. */
+  get seen(): View {
+    return this.#seen
   }
 
   /**
@@ -62,8 +80,15 @@ export class ViewWatch {
 
   /** Forgets the view: the present one is learned and accepted. */
   accept(): void {
-    this.#learned = { edges: new Float32Array(2 * width * height), looks: 0 }
+    this.#learned = newView()
+    this.#seen = null
     this.#become('normal', 0)
+  }
+
+  /** Another connection begins; its first looks find nothing. */
+  reconnect(): void {
+    this.#seen = null
+    this.#settling = settlingLooks
   }
 
   push(frame: Uint8Array): void {
@@ -96,14 +121,17 @@ export class ViewWatch {
   }
 
   #look(edges: Float32Array): void {
-    if (this.#learned.looks < learnLooks) follow(this.#learned, edges)
+    this.#settling = Math.max(this.#settling - 1, 0)
+    if (this.#learned.looks < learnLooks) this.#follow(this.#learned, edges)
     else this.#compare(edges)
   }
 
   #compare(edges: Float32Array): void {
     const match = matchOf(edges, this.#learned.edges)
     const seen = this.#judge(match)
-    if (seen === 'normal' && match.alike > 0.5) follow(this.#learned, edges)
+    const isDark = seen === 'covered' && isDimmed(this.#tones, this.#learned.tones)
+    this.#seen = this.#settling > 0 || isDark ? null : seen
+    if (seen === 'normal' && match.alike > 0.5) this.#follow(this.#learned, edges)
     this.#right = seen === 'normal' ? this.#right + 1 : 0
     this.#wrong = seen === 'normal' ? 0 : this.#wrong + 1
     if (this.#state !== 'normal' && this.#right >= rightLooks) this.#become('normal', rightLooks - 1)
@@ -120,11 +148,19 @@ export class ViewWatch {
   /** Learns the view of a turned camera beside the old one, as long as it stays the same. */
   #learnNew(edges: Float32Array): void {
     const isSame = this.#candidate && matchOf(edges, this.#candidate.edges).alike > sameAbove
-    if (!this.#candidate || !isSame) this.#candidate = { edges: Float32Array.from(edges), looks: 1 }
-    else follow(this.#candidate, edges)
+    if (!this.#candidate || !isSame) this.#candidate = newView()
+    this.#follow(this.#candidate, edges)
     if (this.#candidate.looks < acceptLooks) return
     this.#learned = this.#candidate
     this.#become('normal', 0)
+  }
+
+  /** Learns the newest look, of which these are the edges. */
+  #follow(view: LearnedView, edges: Float32Array): void {
+    view.looks += 1
+    const weight = Math.max(following, 1 / view.looks)
+    approach(view.edges, edges, weight)
+    approach(view.tones, this.#tones, weight)
   }
 
   #become(state: 'normal' | 'covered' | 'turned', looksAgo: number): void {
@@ -136,12 +172,31 @@ export class ViewWatch {
   }
 }
 
-function follow(view: View, edges: Float32Array): void {
-  view.looks += 1
-  const weight = Math.max(following, 1 / view.looks)
-  for (let i = 0; i < edges.length; i += 1) {
-    view.edges[i] = (view.edges[i] ?? 0) + weight * ((edges[i] ?? 0) - (view.edges[i] ?? 0))
+function newView(): LearnedView {
+  return { edges: new Float32Array(2 * width * height), tones: new Float32Array(width * height), looks: 0 }
+}
+
+function approach(values: Float32Array, seen: Float32Array, weight: number): void {
+  for (let i = 0; i < seen.length; i += 1) values[i] = (values[i] ?? 0) + weight * ((seen[i] ?? 0) - (values[i] ?? 0))
+}
+
+/** Says whether `tones` show the learned ones in little light: the slopes between them are the same, dimmed as all of it. */
+function isDimmed(tones: Float32Array, learned: Float32Array): boolean {
+  let [product, now, before] = [0, 0, 0]
+  let [light, learnedLight] = [0, 0]
+  for (let i = 0; i < tones.length - width; i += 1) {
+    light += tones[i] ?? 0
+    learnedLight += learned[i] ?? 0
+    for (const next of [i + 1, i + width]) {
+      const a = (tones[next] ?? 0) - (tones[i] ?? 0)
+      const b = (learned[next] ?? 0) - (learned[i] ?? 0)
+      product += a * b
+      now += a * a
+      before += b * b
+    }
   }
+  const detail = product / (before || 1)
+  return product > darkAlike * Math.sqrt(now * before) && detail > (darkDetail * light) / (learnedLight || 1)
 }
 
 function slope(difference: number, tone: number): number {

@@ -86,6 +86,33 @@ t.test('motion is told when it fires, and its detection when the clip is closed,
   t.same(one.body.evidence, { state: 'signed', checkpointSize: 1, signedAt, witnesses: [], timestampedAt: null })
 })
 
+t.test('a lens that is covered while a clip is open is told once more, and its detection says it', async (t) => {
+  const gateway = await testGateway({ config: { cameras } })
+  t.teardown(() => gateway.end())
+  const fired: FromCameras = { ...facts, type: 'motionFired', detectionId: 1, clip: true }
+  const covered = { ...facts, sceneChange: true, changedAt: motionAt + 3000, changeScore: 1 }
+  const changed: FromCameras = { ...covered, type: 'sceneChanged', detectionId: 1 }
+  await hear(gateway, fired, changed, changed)
+  const clip = /\/1\/clip$/
+  const timestamp = new Date(motionAt + 3000).toISOString()
+  t.match(sentOf(gateway), [
+    { type: 'motion.detected', data: { id: 1, sceneChange: false, score: 0.42, clip } },
+    { type: 'motion.detected', data: { id: 1, cctvId: 7, sceneChange: true, score: 1, timestamp, clip } },
+  ])
+  t.equal(sentOf(gateway).length, 2)
+  t.not((sentOf(gateway)[0] as { id?: string }).id, (sentOf(gateway)[1] as { id?: string }).id, 'each has its own id')
+  await hear(gateway, closed, changed)
+  t.equal(sentOf(gateway).length, 3)
+  t.match(await detections(gateway), [{ id: 1, sceneChange: true, timestamp: new Date(motionAt).toISOString() }])
+  await hear(gateway, { ...changed, detectionId: 2 })
+  t.match(
+    sentOf(gateway)[3],
+    { type: 'motion.detected', data: { id: 2, sceneChange: true } },
+    'also when the first report is lost',
+  )
+  t.equal(sentOf(gateway).length, 4)
+})
+
 t.test('motion in the cooldown is a detection without a clip', async (t) => {
   const gateway = await testGateway({ config: { cameras } })
   t.teardown(() => gateway.end())

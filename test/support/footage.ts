@@ -10,6 +10,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { assetPath } from '../../src/platform/bundle.ts'
 import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
+import type { LensAct } from './footage/lens.ts'
 import { type Act, type Format, type LightStep, pictures, pictureTimes, type Scene } from './footage/scene.ts'
 import type { Clip } from './rtsp/server.ts'
 
@@ -66,6 +67,23 @@ const lightSwitch: Scene = {
 }
 const passer: Scene = { durationMs: 4000, acts: [{ what: 'person', fromMs: 1000, toMs: 3600 }], lightSteps: [] }
 
+/** The lens is covered, turned or blinded at 1 s, until a round ends. */
+const lens = (what: LensAct['what']): Scene => ({
+  durationMs: 30_000,
+  acts: [],
+  lightSteps: [],
+  lens: { what, atMs: 1000 },
+})
+const exposure: Scene = {
+  durationMs: 12_000,
+  acts: [],
+  lightSteps: [
+    { atMs: 1000, share: 2.2 },
+    { atMs: 5000, share: 0.3 },
+    { atMs: 9000, share: 1 },
+  ],
+}
+
 const late: Scene = { durationMs: 8000, acts: [{ what: 'person', fromMs: 5000, toMs: 7000 }], lightSteps: [] }
 const soon: Scene = { durationMs: 4000, acts: [{ what: 'person', fromMs: 2800, toMs: 3800 }], lightSteps: [] }
 const walker: Scene = { durationMs: 9000, acts: [{ what: 'person', fromMs: 6000, toMs: 8000 }], lightSteps: [] }
@@ -82,6 +100,14 @@ const recipes = {
   light: { ...small, ...lightSwitch },
   /** A grey sheet before the lens, with noise. */
   covered: { ...small, ...nobody, covered: true },
+  /** 30 s in 320x180: from 1 s on a cloth hangs before the lens, the camera is turned, a lamp blinds it. */
+  cloth: { ...tiny, ...lens('cloth') },
+  turned: { ...tiny, ...lens('turn') },
+  blinded: { ...tiny, ...lens('glare') },
+  /** The empty hall in 320x180, and with exposures that jump to 2.2, 0.3 and 1 times the light. */
+  'empty-tiny': { ...tiny, ...nobody },
+  exposure: { ...tiny, ...exposure },
+  'light-tiny': { ...tiny, ...lightSwitch },
   /** `crossing` with a keyframe every 10 s. */
   'crossing-long-gop': { ...small, ...crossing, gopMs: 10_000 },
   'crossing-hevc': { ...small, ...crossing, codec: 'hevc' },

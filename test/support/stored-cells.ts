@@ -5,13 +5,13 @@ import type { FrameCells } from '../../src/video/cells.ts'
 import { cellCount, columns } from '../../src/video/grid.ts'
 import { SimulatedClock } from './simulated-clock.ts'
 
-export const quietCells: FrameCells = { changed: new Uint8Array(cellCount), whole: null }
+export const quietCells: FrameCells = { changed: new Uint8Array(cellCount), whole: null, view: 'normal' }
 
 /** A frame in which four cells have changed wholly; the upper left one is in this column. */
 export function busyCells(column = 3): FrameCells {
   const changed = new Uint8Array(cellCount)
   for (const at of [0, 1, columns, columns + 1]) changed[2 * columns + column + at] = 100
-  return { changed, whole: null }
+  return { changed, whole: null, view: 'normal' }
 }
 
 type Limits = { readonly days: number; readonly mostBytes: number }

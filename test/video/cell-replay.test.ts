@@ -145,7 +145,7 @@ function screenAndPeople(): FrameCells[] {
     const changed = new Uint8Array(cellCount)
     if (i - page < framesBack) for (const at of [0, 1, columns]) changed[2 * columns + 3 + at] = 50
     if (i % 700 < 10) for (const at of [0, 1, columns]) changed[5 * columns + 10 + at] = 70
-    return { changed, whole: null }
+    return { changed, whole: null, view: 'normal' }
   })
 }
 
@@ -166,7 +166,7 @@ function conveyorAndInsects(): FrameCells[] {
     if (chance.happens(0.01)) meetUntil = i + 5
     const corner = i < meetUntil ? 5 * columns + 10 : chance.happens(0.1) ? 7 * columns + 1 : undefined
     if (corner !== undefined) for (const at of [0, 1, columns]) changed[corner + at] = 60
-    return { changed, whole: null }
+    return { changed, whole: null, view: 'normal' }
   })
 }
 
@@ -192,7 +192,7 @@ t.test(
     const place = (percent: number): FrameCells => {
       const changed = new Uint8Array(cellCount)
       for (const at of [0, 1, columns, columns + 1]) changed[3 * columns + 4 + at] = percent
-      return { changed, whole: null }
+      return { changed, whole: null, view: 'normal' }
     }
     const work = Array.from({ length: 500 }, (_, i) => place(20 + ((i * 17) % 50)))
     const evening = [...Array(600).fill(quietCells), ...work]

@@ -51,6 +51,7 @@ const frame = fc.record({
   cells: fc.record({
     changed: fc.uint8Array({ minLength: 144, maxLength: 144, max: 100 }),
     whole: fc.constantFrom(null, 'light' as const, 'view' as const),
+    view: fc.constantFrom(null, 'normal' as const, 'covered' as const, 'turned' as const),
   }),
   ahead: fc.integer({ min: 0, max: 5000 }),
   late: fc.integer({ min: -3, max: 20 }),

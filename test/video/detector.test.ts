@@ -14,10 +14,14 @@ import type { FrameScore } from '../../src/video/score.ts'
 
 const defaults: DetectorSettings = { sensitivity: 0.3, cooldownMs: 5000, preRecordMs: 5000, postRecordMs: 10_000 }
 const frameMs = 200
-const none: FrameScore = { score: 0, raw: 0, whole: null }
-const motion: FrameScore = { score: 0.5, raw: 0.6, whole: null }
-const scene: FrameScore = { score: 0, raw: 0, whole: 'view' }
-const light: FrameScore = { score: 0, raw: 0, whole: 'light' }
+const none: FrameScore = { score: 0, raw: 0, whole: null, view: 'normal' }
+const motion: FrameScore = { ...none, score: 0.5, raw: 0.6 }
+const scene: FrameScore = { ...none, whole: 'view' }
+const light: FrameScore = { ...none, whole: 'light' }
+const covered: FrameScore = { ...none, view: 'covered' }
+const turned: FrameScore = { ...none, view: 'turned' }
+/** For so long the usual view is seen before its loss fires. */
+const clearMs = 6000
 
 /** A detector on a clock that is moved by hand. */
 class Bench {
@@ -197,10 +201,92 @@ t.test('a stream that ends, or a stop, closes the clip with what there is', asyn
   }
 })
 
+for (const [what, lost] of Object.entries({ covered, turned })) {
+  t.test(`a lens that is ${what} fires once, with a clip that shows how it came about`, async (t) => {
+    const bench = new Bench().see(none, clearMs)
+    const lastMs = bench.nowMs
+    // Whoever does it is seen for less than a second; then nothing changes any more.
+    bench.see({ ...scene, view: lost.view }, 600).see(lost, 120_000)
+    t.match(bench.fired, [{ sceneChange: true, score: 1 }])
+    t.equal(bench.fired.length, 1)
+    const [fired] = bench.fired
+    t.ok((fired?.atMs ?? 0) - lastMs > 2000 && (fired?.atMs ?? 0) - lastMs <= 3200, 'after more than 2 s')
+    t.ok((fired?.motionMs ?? Infinity) <= lastMs + frameMs, 'its motion begins no later than the change')
+    t.equal(fired?.clipFromMs, (fired?.motionMs ?? 0) - 5000)
+    t.match(bench.closed, [{ endMs: (fired?.atMs ?? 0) + 10_000 }], 'the clip ends though the lens stays so')
+    t.equal(bench.detector.suppressed, 0, 'it is no step that settled')
+  })
+
+  t.test(`a lens that is ${what} for two seconds or less is no motion`, async (t) => {
+    t.same(new Bench().see(none, clearMs).see(lost, 2000).see(none, 30_000).outcomes, [])
+  })
+}
+
+t.test('a lens that is covered again after it was clear for five seconds fires again, and not before', async (t) => {
+  const bench = new Bench({ cooldownMs: 0 }).see(none, clearMs).see(covered, 60_000)
+  bench.see(none, 4000).see(covered, 60_000).see(none, 4800).see(turned, 60_000)
+  t.equal(bench.fired.length, 1)
+  bench.see(none, clearMs).see(covered, 4000)
+  t.equal(bench.fired.length, 2)
+})
+
+t.test('the view that comes back is no motion by itself', async (t) => {
+  const bench = new Bench({ cooldownMs: 0 }).see(none, clearMs).see(covered, 60_000)
+  bench.see({ ...scene, view: 'covered' }, 600).see(none, 60_000)
+  t.equal(bench.fired.length, 1)
+})
+
+t.test(
+  'a lens that is covered while a clip is open marks that clip, once, and is shown in it to the end',
+  async (t) => {
+    const bench = new Bench().see(none, clearMs).see(motion, 1000).see(covered, 4000)
+    const changes = bench.outcomes.filter(({ kind }) => kind === 'sceneChanged')
+    t.match(changes, [{ score: 1 }])
+    const reportedMs = changes[0]?.atMs ?? 0
+    bench.see(covered, 60_000)
+    t.equal(bench.fired.length, 1)
+    t.match(bench.closed, [{ endMs: reportedMs + 10_000 }])
+    const already = new Bench().see(none, clearMs).see(scene, 3000).see(covered, 60_000)
+    t.match(already.fired, [{ sceneChange: true }])
+    t.equal(
+      already.outcomes.filter(({ kind }) => kind === 'sceneChanged').length,
+      0,
+      'that clip was marked as it fired',
+    )
+  },
+)
+
+t.test('a lens that is covered during the cooldown is an event without a clip', async (t) => {
+  const bench = new Bench({ cooldownMs: 60_000 }).see(none, clearMs).see(motion, 1000).see(none, 12_000)
+  bench.see(covered, 120_000)
+  t.match(bench.fired, [{ sceneChange: false }, { sceneChange: true, clipFromMs: null }])
+  t.equal(bench.fired.length, 2, 'it is reported once, also after the cooldown')
+})
+
+t.test('a lens is watched only after its usual view was seen: a replay may begin while it is covered', async (t) => {
+  t.same(new Bench().see(covered, 60_000).outcomes, [])
+})
+
+t.test(
+  'a view that is not known, and a stream that ends, make what was seen before them doubtful no longer',
+  async (t) => {
+    const unknown = new Bench().see(none, clearMs)
+    for (let i = 0; i < 20; i += 1) unknown.see(covered, 1600).see({ ...none, view: null }, frameMs)
+    t.same(unknown.outcomes, [])
+    const ended = new Bench().see(none, clearMs).see(covered, 1600)
+    ended.give({ kind: 'interrupted', why: 'stream-ended', endMs: ended.nowMs }).see(covered, 1600)
+    t.same(ended.outcomes, [])
+    t.match(ended.see(covered, 2000).fired, [{ sceneChange: true }], 'a lens that stays covered after it does fire')
+    ended.give({ kind: 'interrupted', why: 'stream-ended', endMs: ended.nowMs }).see(covered, 60_000)
+    t.equal(ended.fired.length, 1, 'and fires once, over all connections')
+  },
+)
+
 const frame = fc.oneof(
   { weight: 4, arbitrary: fc.constant(none) },
   { weight: 3, arbitrary: fc.constant(motion) },
   { weight: 1, arbitrary: fc.constantFrom(scene, light) },
+  { weight: 1, arbitrary: fc.constantFrom(covered, turned, { ...motion, view: null }) },
 )
 const seen = fc.array(fc.tuple(frame, fc.integer({ min: 200, max: 30_000 })), { minLength: 1, maxLength: 25 })
 const anySettings = fc.record({
@@ -224,7 +310,7 @@ t.test('whatever moves: clips are the cooldown apart, never open together, never
           if (outcome.endMs - open > Math.max(longestClipMs, settings.postRecordMs) + settings.preRecordMs) return false
           open = undefined
           lastEnd = outcome.endMs
-        } else if (outcome.clipFromMs !== null) {
+        } else if (outcome.kind === 'fired' && outcome.clipFromMs !== null) {
           if (open !== undefined || outcome.clipFromMs - lastEnd < settings.cooldownMs) return false
           if (outcome.motionMs - outcome.clipFromMs > settings.preRecordMs) return false
           open = outcome.clipFromMs

@@ -5,11 +5,12 @@ import { type JudgeOutcome, MotionJudge } from '../../src/video/motion-judge.ts'
 
 const settings = { sensitivity: 0.3, cooldownMs: 0, preRecordMs: 5000, postRecordMs: 4000 }
 const frameMs = 200
-const still: FrameCells = { changed: new Uint8Array(cellCount), whole: null }
+const still: FrameCells = { changed: new Uint8Array(cellCount), whole: null, view: 'normal' }
 const window = [0, 1, columns, columns + 1]
 const moving: FrameCells = {
   changed: Uint8Array.from(still.changed, (_, cell) => (window.includes(cell) ? 100 : 0)),
   whole: null,
+  view: 'normal',
 }
 
 /** Judges still pictures with motion in these spans (milliseconds, both included), until the clip is closed. */

@@ -43,7 +43,7 @@ const upright = (from: number, to: number): Polygon[] => [
 ]
 
 t.test('a picture that stays the same has no score', async (t) => {
-  t.same(run(still(10)).at(-1), { score: 0, raw: 0, whole: null })
+  t.same(run(still(10)).at(-1), { score: 0, raw: 0, whole: null, view: null })
 })
 
 t.test('somebody who walks through is over the default sensitivity in the fourth frame that shows it', async (t) => {
@@ -80,7 +80,7 @@ function cellsOf(share: number, side: 'left' | 'right' = 'left'): FrameCells {
   const changed = new Uint8Array(cellCount)
   const corner = side === 'left' ? 2 * columns + 3 : 5 * columns + 12
   for (const at of [0, 1, columns, columns + 1]) changed[corner + at] = Math.round(100 * share)
-  return { changed, whole: null }
+  return { changed, whole: null, view: 'normal' }
 }
 
 /** Insects: so many times a place at the right has changed in one frame, in two minutes and a half. */
@@ -294,7 +294,7 @@ t.test('another connection is not compared with the one before', async (t) => {
 t.test('stored cells give the same scores again', async (t) => {
   const comparer = new Comparer(frameSize)
   const cells = [...still(5), ...walk(8), ...still(8)].map((frame) => comparer.push(frame))
-  const stored = cells.map(({ changed, whole }) => ({ changed: Uint8Array.from(changed), whole }))
+  const stored = cells.map(({ changed, ...rest }) => ({ changed: Uint8Array.from(changed), ...rest }))
   const [first, again] = [new Scorer(), new Scorer()]
   t.same(
     stored.map((one) => again.push(one)),

@@ -44,6 +44,52 @@ t.test('a covered lens is noticed after ten seconds, and is well when the cover 
   t.equal(watch.sinceFrames, 5 * perSecond, 'since the first picture that shows something again')
 })
 
+t.test('a look says at once what it finds', async (t) => {
+  const watch = new ViewWatch()
+  t.equal(show(watch, here, 15).seen, null, 'nothing while the view is learned')
+  t.equal(show(watch, here, 10).seen, 'normal')
+  t.equal(show(watch, grey, 1).seen, 'covered')
+  t.equal(show(watch, there, 1).seen, 'turned')
+  t.equal(show(watch, here, 1).seen, 'normal')
+  watch.reconnect()
+  t.equal(show(watch, grey, 4).seen, null, 'nothing while a camera that starts adjusts its exposure')
+  t.equal(show(watch, grey, 1).seen, 'covered')
+})
+
+t.test('a hall without light is not covered; a dark cover, and a lens without focus, are', async (t) => {
+  for (const light of [0.25, 0.05, 0.03]) {
+    const night = place(1, { disturbance: { grain: 1.5, light } })
+    const watch = watching()
+    const seen = Array.from({ length: 10 }, () => show(watch, night, 1).seen)
+    t.notOk(seen.includes('covered') || seen.includes('turned'), `${light}: ${seen}`)
+  }
+  const hand = here.map((_, i) =>
+    Uint8Array.from({ length: frameSize.bytes }, (_, at) =>
+      at % 4 === 3 ? 255 : 3 + ((at >> 2) % frameSize.width) / 40 + ((at * 7919 + i * 104_729) % 3),
+    ),
+  )
+  t.equal(show(watching(), hand, 1).seen, 'covered')
+  t.equal(show(watching(), here.map(unfocused), 1).seen, 'covered')
+})
+
+/** The mean of 25 by 25 pixels around each. */
+function unfocused(frame: Uint8Array): Uint8Array {
+  const across = meanOf(frame, 4, frameSize.width)
+  return meanOf(across, 4 * frameSize.width, frameSize.height)
+}
+
+function meanOf(frame: Uint8Array, step: number, length: number): Uint8Array {
+  return frame.map((_, at) => {
+    const place = Math.floor(at / step) % length
+    let [sum, count] = [0, 0]
+    for (let by = Math.max(-12, -place); by <= Math.min(12, length - 1 - place); by += 1) {
+      sum += frame[at + by * step] ?? 0
+      count += 1
+    }
+    return sum / count
+  })
+}
+
 t.test('a turned camera is noticed, and is well when it is turned back', async (t) => {
   const watch = watching()
   t.equal(show(watch, there, 12).state, 'turned')

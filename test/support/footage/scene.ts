@@ -3,6 +3,7 @@ import { paintCounter } from './counter.ts'
 import { type Figure, forklift, person } from './figures.ts'
 import { sensorNoise } from './grain.ts'
 import { paintHall } from './hall.ts'
+import { actOnLens, type LensAct } from './lens.ts'
 
 /** Something moves somewhere in the picture from `fromMs` on and before `toMs`; in all other pictures nothing does. */
 export type Act = { readonly what: 'person' | 'forklift'; readonly fromMs: number; readonly toMs: number }
@@ -15,6 +16,8 @@ export type Scene = {
   readonly durationMs: number
   readonly acts: readonly Act[]
   readonly lightSteps: readonly LightStep[]
+  /** What befalls the lens. */
+  readonly lens?: LensAct
 }
 
 export type Format = {
@@ -51,6 +54,7 @@ export function* pictures(scene: Scene, format: Format): Generator<Uint8Array> {
   for (const [i, ms] of pictureTimes(scene, format).entries()) {
     clean.set(hall)
     paintActs(scene.acts, ms, canvasOn(clean, width, height))
+    if (scene.lens) actOnLens(clean, scene.lens, ms, width, height)
     // Its own bytes: who takes it may still be writing it while the next one is painted.
     const seen = new Uint8ClampedArray(hall.length)
     expose(clean, seen, { luma: width * height, light: lightAt(scene, ms), nth: i })
