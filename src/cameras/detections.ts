@@ -21,6 +21,13 @@ import type { DetectionEvent, ListedDetection } from './schema.ts'
 import * as store from './store.ts'
 import type { DetectionEventRow } from './tables.ts'
 
+type DetectionQuery = {
+  readonly cctvId?: number | undefined
+  readonly from?: number | undefined
+  readonly to?: number | undefined
+  readonly trigger: store.DetectionFilter['trigger']
+}
+
 type DetectionPage = {
   readonly limit: number
   readonly offset: number
@@ -57,15 +64,10 @@ export class Detections {
    * Newest first, with `afterSeq` in the order of the log; only of cameras that the caller may see. Ends early when
    * `signal` says that the client has gone. Throws NOT_FOUND.
    */
-  async list(
-    query: { cctvId?: number | undefined; from?: number | undefined; to?: number | undefined },
-    page: DetectionPage,
-    caller: Caller,
-    signal?: AbortSignal,
-  ) {
+  async list(query: DetectionQuery, page: DetectionPage, caller: Caller, signal?: AbortSignal) {
     if (query.cctvId !== undefined) this.#needs.cameras.visible(query.cctvId, caller)
     const cameras = query.cctvId === undefined ? this.#needs.cameras.visibleIds(caller) : [query.cctvId]
-    const filter = { cameras, fromMs: query.from, toMs: query.to }
+    const filter = { cameras, trigger: query.trigger, fromMs: query.from, toMs: query.to }
     return page.afterSeq === undefined
       ? this.#newest(filter, page, signal)
       : this.#followed(filter, { ...page, afterSeq: page.afterSeq }, signal)

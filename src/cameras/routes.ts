@@ -77,14 +77,17 @@ const listDetections = operation({
   path: '/api/iot/detection-events',
   access: 'cameras:read',
   tag,
-  summary:
-    'Detections of the cameras that the caller may see, newest first; with after_seq oldest first and without gaps',
-  description: 'Each with the addresses of its clip and snapshot, and with the result of the upload.',
+  summary: 'Motion that the cameras of the caller detected, newest first; with after_seq oldest first and without gaps',
+  description:
+    'Each with the addresses of its clip and snapshot, and with the result of the upload. Films of floor events come with trigger=all or trigger=event.',
   input: {
     query: z.object({
       cctvId: queryInteger({ min: 1 }).optional(),
       from: time().optional().openapi({ format: 'date-time' }),
       to: time().optional().openapi({ format: 'date-time' }),
+      trigger: z.enum(['motion', 'event', 'all']).default('motion').openapi({
+        description: 'motion: the camera saw motion · event: films of floor events · all: both',
+      }),
       after_seq: queryInteger({ min: 0 })
         .optional()
         .openapi({ description: 'only what was recorded after this seq, in the order of the log' }),

@@ -240,6 +240,8 @@ export function detectionInRow(tx: ReadTx, row: number): DetectionEventRow | und
 
 export type DetectionFilter = {
   readonly cameras: readonly number[]
+  /** Motion, films of floor events, or both. */
+  readonly trigger: 'motion' | 'event' | 'all'
   readonly fromMs?: number | undefined
   readonly toMs?: number | undefined
 }
@@ -250,7 +252,11 @@ const given = (condition: string, ...values: (number | undefined)[]): Condition[
 const ofCameras = ({ cameras }: DetectionFilter) =>
   given(`cctv_id IN (${cameras.map(() => '+?').join(', ')})`, ...cameras)
 
-const everyCondition: DetectionFilter = { cameras: [1, 2], fromMs: 0, toMs: 1 }
+const ofTrigger = ({ trigger }: DetectionFilter): Condition[] =>
+  trigger === 'all' ? [] : [{ sql: trigger === 'motion' ? 'event_ids IS NULL' : 'event_ids IS NOT NULL', values: [] }]
+
+const everyCondition: DetectionFilter = { cameras: [1, 2], trigger: 'motion', fromMs: 0, toMs: 1 }
+const oneCamera: DetectionFilter = { cameras: [1], trigger: 'all' }
 
 /** Newest first, of the cameras that are named; the key is time and id. An index serves one camera. */
 export const newestDetections = listings(
@@ -261,10 +267,10 @@ export const newestDetections = listings(
       key: ['timestamp_ms', 'id'],
       behind: filter.toMs === undefined ? undefined : [filter.toMs, 0],
       within: [...(isServed ? ofCameras(filter) : []), ...given('timestamp_ms >= +?', filter.fromMs)],
-      passing: isServed ? [] : ofCameras(filter),
+      passing: [...(isServed ? [] : ofCameras(filter)), ...ofTrigger(filter)],
     }
   },
-  [[{ cameras: [1] }], [everyCondition]],
+  [[oneCamera], [{ ...oneCamera, trigger: 'event' }], [everyCondition]],
 )
 
 /** In the order of the log, behind a row; the key is the row. `before` is a place in the other order. */
@@ -277,13 +283,15 @@ export const followedDetections = listings(
     within: filter.cameras.length === 0 ? [{ sql: '0', values: [] }] : [],
     passing: [
       ...ofCameras(filter),
+      ...ofTrigger(filter),
       ...given('timestamp_ms >= +?', filter.fromMs),
       ...given('timestamp_ms < +?', filter.toMs),
       ...(before ? given('(timestamp_ms, id) < (+?, +?)', before.timestampMs, before.id) : []),
     ],
   }),
   [
-    [{ cameras: [] }, 0],
+    [{ cameras: [], trigger: 'all' }, 0],
+    [{ ...oneCamera, trigger: 'event' }, 0],
     [everyCondition, 0, { timestampMs: 1, id: 1 }],
   ],
 )

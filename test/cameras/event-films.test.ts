@@ -307,6 +307,31 @@ t.test('a film that could not be made says why, and its row is in the log', asyn
   t.match(row.body, { trigger: 'event', clipStatus: 'lost', seq: Number })
 })
 
+t.test('the list has motion; films of floor events come when they are asked for', async (t) => {
+  const made = await hall(t)
+  await remove(made, 'A')
+  const [film] = made.orders as [FilmOrder]
+  await hear(made.gateway, closed(film), { ...closed({ ...film, detectionId: 90 }), score: 0.5 })
+  const ask = (query: string) => made.gateway.ask('GET', `/api/iot/detection-events${query}`, { by: people.olga })
+  const expected = { motion: [90], event: [film.detectionId], all: [film.detectionId, 90] }
+  for (const [trigger, ids] of Object.entries({ '': expected.motion, ...expected })) {
+    const asked = trigger === '' ? '' : `trigger=${trigger}`
+    for (const more of ['', 'cctvId=7', 'after_seq=0', 'cctvId=7&after_seq=0', 'from=2020-01-01T00:00:00Z']) {
+      const query = `?${[asked, more].filter((one) => one !== '').join('&')}`
+      const { body } = await ask(query)
+      const found: number[] = body.data.map(({ id }: { id: number }) => id)
+      t.same(
+        found.toSorted((a, b) => a - b),
+        ids.toSorted((a, b) => a - b),
+        query,
+      )
+      t.equal(body.pagination.total, ids.length, `the total of ${query}`)
+      t.equal(body.pagination.hasMore, false, query)
+    }
+  }
+  t.match(await ask('?trigger=films'), { status: 400, body: { error: { fields: [{ path: 'trigger' }] } } })
+})
+
 t.test('an incident on an event holds its film, also while that is to come', async (t) => {
   const made = await hall(t)
   const id = await remove(made, 'A')

@@ -41,7 +41,7 @@ export function useEntries(id: number, day: Day): { entries: readonly Entry[] | 
     const span = `from=${iso(day.fromMs)}&to=${iso(day.toMs)}`
     const read = () => {
       Promise.all([
-        all<DayDetection>(`/api/iot/detection-events?cctvId=${id}&${span}`),
+        all<DayDetection>(`/api/iot/detection-events?cctvId=${id}&trigger=all&${span}`),
         all<Gap>(`/api/iot/cctv/${id}/gaps?${span}`),
       ])
         .then(
