@@ -2,6 +2,7 @@ import t from 'tap'
 import { FeedService } from '../../src/hub/feed/service.ts'
 import { StoredRoots } from '../../src/hub/feed/stored-tree.ts'
 import { connectionOf, HubDatabase, type HubTx, type HubWrite } from '../../src/hub/store/database.ts'
+import type { HubStatement } from '../../src/hub/store/statement.ts'
 import { silentLogger } from '../../src/platform/index.ts'
 import { checkpointText, noteOf, testLog } from '../support/evidence/forge.ts'
 import { sha256, treeOver } from '../support/evidence/merkle.ts'
@@ -25,7 +26,7 @@ class Counted extends HubDatabase {
   }
 
   #counted(rows: HubTx['rows']): HubTx['rows'] {
-    return async (statement, values) => {
+    return async (statement: HubStatement, values: readonly unknown[]) => {
       const found = await rows(statement, values)
       this.read += found.length
       return found as never

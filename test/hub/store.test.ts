@@ -1,6 +1,6 @@
 import t from 'tap'
 import { HubDatabase } from '../../src/hub/store/database.ts'
-import { everyStatement } from '../../src/hub/store/statement.ts'
+import { everyStatement as madeStatements } from '../../src/hub/store/statement.ts'
 import { silentLogger } from '../../src/platform/index.ts'
 import '../../src/hub/compose.ts'
 import pg from 'pg'
@@ -32,12 +32,13 @@ t.test('a migrated database has exactly the declared tables, and migrating again
   t.match(await migrated('plain'), [/up to date/])
   const rows = await postgres.ask(
     'plain',
-    `SELECT c.relname AS table, a.attname AS column, format_type(a.atttypid, a.atttypmod) AS type FROM pg_attribute a
+    `SELECT c.relname AS table, a.attname AS column, format_type(a.atttypid, a.atttypmod) AS type,
+     CASE WHEN a.attnotnull THEN '' ELSE '?' END AS null FROM pg_attribute a
      JOIN pg_class c ON c.oid = a.attrelid WHERE c.relkind = 'r' AND a.attnum > 0 AND c.relnamespace = 'public'::regnamespace
      AND c.relname NOT LIKE 'hub_migration%'`,
   )
   const short = (type: string) => type.replace('timestamp with time zone', 'timestamptz')
-  const found = rows.map((row) => `${row['table']}.${row['column']} ${short(String(row['type']))}`)
+  const found = rows.map((row) => `${row['table']}.${row['column']} ${short(String(row['type']))}${row['null']}`)
   const declared = Object.entries(tables).flatMap(([table, columns]) =>
     Object.entries(columns).map(([column, type]) => `${table}.${column} ${type}`),
   )
@@ -90,6 +91,16 @@ t.test('every statement of the head office can be prepared', async (t) => {
     await t.resolves(client.query(`PREPARE "${name}" AS ${text}`), name)
   }
 })
+
+/** The builder writes names in quotes and words in small letters; these tests look for them as people write them. */
+function everyStatement() {
+  const words =
+    /\b(select|from|where|insert into|values|on conflict|update|set|delete|returning|inner join|left join|order by|limit|for update)\b/g
+  return madeStatements().map(({ name, text }) => {
+    if (!/^(select|insert into|update|delete|with) /.test(text)) return { name, text }
+    return { name, text: text.replaceAll('"', '').replace(words, (word) => word.toUpperCase()) }
+  })
+}
 
 /** What a Citus cluster refuses or answers with a two-phase commit, as it was found by trying. */
 const refused: [string, RegExp][] = [

@@ -4,21 +4,34 @@ import { closeAlert } from '../ask/store.ts'
 import { endAhead } from '../feed/ahead.ts'
 import { formerLogs, raiseAlert } from '../feed/store.ts'
 import type { HubDatabase } from '../store/database.ts'
-import { hubStatement } from '../store/statement.ts'
+import { builtStatement, hubStatement, sql } from '../store/statement.ts'
 
-const logsOfSite = hubStatement('log-ids-of-site', 'SELECT log_id FROM log WHERE site_id = $1 ORDER BY enrolled_at')
-const siteOfLog = hubStatement('site-of-log', 'SELECT site_id FROM log WHERE log_id = $1')
+const logsOfSite = builtStatement('log-ids-of-site', { siteId: 'text' }, ({ siteId }) =>
+  sql.selectFrom('log').select('log_id').where('site_id', '=', siteId).orderBy('enrolled_at'),
+)
+const siteOfLog = builtStatement('site-of-log', { logId: 'uuid' }, ({ logId }) =>
+  sql.selectFrom('log').select('site_id').where('log_id', '=', logId),
+)
 const retired = hubStatement(
   'retire-logs',
   'UPDATE log SET retired_at = $2 WHERE log_id = ANY($1::uuid[]) AND retired_at IS NULL RETURNING log_id',
 )
-const revoked = hubStatement(
-  'revoke-tokens',
-  'UPDATE gateway_token SET revoked_at = $2 WHERE site_id = $1 AND revoked_at IS NULL RETURNING 1 AS one',
+const revoked = builtStatement('revoke-tokens', { siteId: 'text', at: 'timestamptz' }, ({ siteId, at }) =>
+  sql
+    .updateTable('gateway_token')
+    .set({ revoked_at: at })
+    .where('site_id', '=', siteId)
+    .where('revoked_at', 'is', null)
+    .returning('site_id'),
 )
-const endedCodes = hubStatement(
-  'end-codes',
-  'UPDATE enrolment SET expires_at = made_at WHERE site_id = $1 AND used_at IS NULL AND expires_at > made_at RETURNING 1 AS one',
+const endedCodes = builtStatement('end-codes', { siteId: 'text' }, ({ siteId }) =>
+  sql
+    .updateTable('enrolment')
+    .set((row) => ({ expires_at: row.ref('made_at') }))
+    .where('site_id', '=', siteId)
+    .where('used_at', 'is', null)
+    .whereRef('expires_at', '>', 'made_at')
+    .returning('site_id'),
 )
 
 /** Who did it, and why. */
@@ -43,7 +56,7 @@ export class RetirementService {
 
   /** Retires the log of a box that was replaced, and those that it continues. Throws NOT_FOUND for one that is not known. */
   async retireLog(logId: string, why: Explained): Promise<Retired> {
-    const [log] = await this.#needs.db.rows<{ site_id: string }>(siteOfLog, [logId])
+    const [log] = await this.#needs.db.rows(siteOfLog, { logId })
     if (!log) throw AppError.notFound('Log')
     const logs = await this.#retire([logId, ...(await formerLogs(this.#needs.db, logId))], why)
     return { siteId: log.site_id, logs, tokens: 0, codes: 0 }
@@ -61,8 +74,8 @@ export class RetirementService {
    */
   async revoke(siteId: string, { by, reason }: Explained): Promise<Retired> {
     const at = isoTime(this.#needs.clock.now())
-    const tokens = (await this.#needs.db.rows(revoked, [siteId, at])).length
-    const codes = (await this.#needs.db.rows(endedCodes, [siteId])).length
+    const tokens = (await this.#needs.db.rows(revoked, { siteId, at })).length
+    const codes = (await this.#needs.db.rows(endedCodes, { siteId })).length
     const isEnded = tokens + codes > 0
     const newest = (await this.#logsOf(siteId)).at(-1)
     if (newest === undefined && !isEnded) throw AppError.notFound('Site')
@@ -71,7 +84,7 @@ export class RetirementService {
   }
 
   async #logsOf(siteId: string): Promise<string[]> {
-    return (await this.#needs.db.rows<{ log_id: string }>(logsOfSite, [siteId])).map(({ log_id }) => log_id)
+    return (await this.#needs.db.rows(logsOfSite, { siteId })).map(({ log_id }) => log_id)
   }
 
   async #retire(logIds: readonly string[], { by, reason }: Explained): Promise<string[]> {

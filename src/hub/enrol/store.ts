@@ -1,25 +1,50 @@
 import { isoTime } from '../../platform/index.ts'
 import type { HubTx } from '../store/database.ts'
-import { hubStatement } from '../store/statement.ts'
+import { builtStatement, hubStatement, sql } from '../store/statement.ts'
 
-const newEnrolment = hubStatement(
+const newEnrolment = builtStatement(
   'put-enrolment',
-  'INSERT INTO enrolment (code_hash, site_id, name, made_at, expires_at) VALUES ($1, $2, $3, $4, $5)',
+  { codeHash: 'bytea', siteId: 'text', name: 'text', madeAt: 'timestamptz', expiresAt: 'timestamptz' },
+  ({ codeHash, siteId, name, madeAt, expiresAt }) =>
+    sql
+      .insertInto('enrolment')
+      .values({ code_hash: codeHash, site_id: siteId, name, made_at: madeAt, expires_at: expiresAt }),
 )
-const usedEnrolment = hubStatement(
+const usedEnrolment = builtStatement(
   'use-enrolment',
-  `UPDATE enrolment SET used_at = $2 WHERE code_hash = $1 AND site_id = $3 AND used_at IS NULL AND expires_at > $2
-   RETURNING name`,
+  { codeHash: 'bytea', siteId: 'text', at: 'timestamptz' },
+  ({ codeHash, siteId, at }) =>
+    sql
+      .updateTable('enrolment')
+      .set({ used_at: at })
+      .where('code_hash', '=', codeHash)
+      .where('site_id', '=', siteId)
+      .where('used_at', 'is', null)
+      .where('expires_at', '>', at)
+      .returning('name'),
 )
-const newSite = hubStatement(
+const newSite = builtStatement(
   'put-site',
-  `INSERT INTO site (site_id, name, timezone) VALUES ($1, $2, $3)
-   ON CONFLICT (site_id) DO UPDATE SET name = excluded.name, timezone = excluded.timezone`,
+  { siteId: 'text', name: 'text', timezone: 'text' },
+  ({ siteId, name, timezone }) =>
+    sql
+      .insertInto('site')
+      .values({ site_id: siteId, name, timezone })
+      .onConflict((on) =>
+        on.column('site_id').doUpdateSet((row) => ({
+          name: row.ref('excluded.name'),
+          timezone: row.ref('excluded.timezone'),
+        })),
+      ),
 )
-const newLog = hubStatement(
+const newLog = builtStatement(
   'put-log',
-  `INSERT INTO log (log_id, site_id, origin, vkeys, enrolled_at) VALUES ($1, $2, $3, $4, $5)
-   ON CONFLICT (log_id) DO NOTHING`,
+  { logId: 'uuid', siteId: 'text', origin: 'text', vkeys: 'text[]', at: 'timestamptz' },
+  ({ logId, siteId, origin, vkeys, at }) =>
+    sql
+      .insertInto('log')
+      .values({ log_id: logId, site_id: siteId, origin, vkeys, enrolled_at: at })
+      .onConflict((on) => on.column('log_id').doNothing()),
 )
 const knownLog = hubStatement(
   'enrolled-log',
@@ -27,9 +52,11 @@ const knownLog = hubStatement(
    LEFT JOIN log_head h ON h.log_id = l.log_id AND h.log_id = $1 WHERE l.log_id = $1`,
 )
 const revivedLogs = hubStatement('revive-logs', 'UPDATE log SET retired_at = NULL WHERE log_id = ANY($1::uuid[])')
-const newToken = hubStatement(
+const newToken = builtStatement(
   'put-token',
-  'INSERT INTO gateway_token (token_hash, site_id, made_at) VALUES ($1, $2, $3)',
+  { tokenHash: 'bytea', siteId: 'text', at: 'timestamptz' },
+  ({ tokenHash, siteId, at }) =>
+    sql.insertInto('gateway_token').values({ token_hash: tokenHash, site_id: siteId, made_at: at }),
 )
 
 export type NewEnrolment = {
@@ -41,18 +68,18 @@ export type NewEnrolment = {
 }
 
 export async function putEnrolment(tx: HubTx, made: NewEnrolment): Promise<void> {
-  const { codeHash, siteId, name, madeAtMs, expiresAtMs } = made
-  await tx.rows(newEnrolment, [codeHash, siteId, name, isoTime(madeAtMs), isoTime(expiresAtMs)])
+  const { madeAtMs, expiresAtMs, ...facts } = made
+  await tx.rows(newEnrolment, { ...facts, madeAt: isoTime(madeAtMs), expiresAt: isoTime(expiresAtMs) })
 }
 
 /** Uses a code up. Returns the name that the site was given; undefined when the code is wrong, of another site, used or too old. */
 export async function useEnrolment(tx: HubTx, codeHash: Buffer, siteId: string, nowMs: number) {
-  const [row] = await tx.rows<{ name: string }>(usedEnrolment, [codeHash, isoTime(nowMs), siteId])
+  const [row] = await tx.rows(usedEnrolment, { codeHash, siteId, at: isoTime(nowMs) })
   return row?.name
 }
 
 export async function putSite(tx: HubTx, site: { siteId: string; name: string; timezone: string }): Promise<void> {
-  await tx.rows(newSite, [site.siteId, site.name, site.timezone])
+  await tx.rows(newSite, site)
 }
 
 export type EnrolledLog = {
@@ -62,8 +89,8 @@ export type EnrolledLog = {
   readonly vkeys: readonly string[]
 }
 
-export async function putLog(tx: HubTx, { logId, siteId, origin, vkeys }: EnrolledLog, nowMs: number): Promise<void> {
-  await tx.rows(newLog, [logId, siteId, origin, vkeys, isoTime(nowMs)])
+export async function putLog(tx: HubTx, log: EnrolledLog, nowMs: number): Promise<void> {
+  await tx.rows(newLog, { ...log, at: isoTime(nowMs) })
 }
 
 export async function findEnrolledLog(tx: HubTx, logId: string) {
@@ -77,5 +104,5 @@ export async function reviveLogs(tx: HubTx, logIds: readonly string[]): Promise<
 }
 
 export async function putToken(tx: HubTx, tokenHash: Buffer, siteId: string, nowMs: number): Promise<void> {
-  await tx.rows(newToken, [tokenHash, siteId, isoTime(nowMs)])
+  await tx.rows(newToken, { tokenHash, siteId, at: isoTime(nowMs) })
 }

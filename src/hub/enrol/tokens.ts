@@ -3,11 +3,10 @@ import { AppError } from '../../errors/index.ts'
 import { sha256 } from '../../log/index.ts'
 import { type Logger, networkOf } from '../../platform/index.ts'
 import type { HubTx } from '../store/database.ts'
-import { hubStatement } from '../store/statement.ts'
+import { builtStatement, sql } from '../store/statement.ts'
 
-const validTokens = hubStatement(
-  'valid-tokens',
-  `SELECT encode(token_hash, 'base64') AS hash FROM gateway_token WHERE revoked_at IS NULL`,
+const validTokens = builtStatement('valid-tokens', {}, () =>
+  sql.selectFrom('gateway_token').select('token_hash').where('revoked_at', 'is', null),
 )
 
 /** A gateway whose token is refused tries again after a minute, then less often. */
@@ -43,8 +42,8 @@ export class TokenLimit {
 
   /** Reads which tokens are valid now; of each only the hash. */
   static async read(db: HubTx, needs: TokenLimitNeeds): Promise<TokenLimit> {
-    const rows = await db.rows<{ hash: string }>(validTokens, [])
-    return new TokenLimit(needs, new Set(rows.map(({ hash }) => hash)))
+    const rows = await db.rows(validTokens, {})
+    return new TokenLimit(needs, new Set(rows.map(({ token_hash: hash }) => hash.toString('base64'))))
   }
 
   /** Remembers a token that was made now. */

@@ -1,18 +1,33 @@
 import { isoTime } from '../../platform/index.ts'
 import type { HubTx } from '../store/database.ts'
-import { hubStatement } from '../store/statement.ts'
+import { builtStatement, sql } from '../store/statement.ts'
 
-const openStages = hubStatement(
-  'open-offers',
-  `SELECT version, stage, sites, offered_at, offered_by FROM upgrade_offer WHERE ended_at IS NULL ORDER BY stage`,
+const openStages = builtStatement('open-offers', {}, () =>
+  sql
+    .selectFrom('upgrade_offer')
+    .select(['version', 'stage', 'sites', 'offered_at', 'offered_by'])
+    .where('ended_at', 'is', null)
+    .orderBy('stage'),
 )
-const newStage = hubStatement(
+const newStage = builtStatement(
   'put-offer',
-  `INSERT INTO upgrade_offer (version, stage, sites, offered_at, offered_by) VALUES ($1, $2, $3, $4, $5)
-   ON CONFLICT (version, stage) DO UPDATE SET sites = excluded.sites, offered_at = excluded.offered_at,
-     offered_by = excluded.offered_by, ended_at = NULL`,
+  { version: 'text', stage: 'smallint', sites: 'text[]?', at: 'timestamptz', by: 'text' },
+  ({ version, stage, sites, at, by }) =>
+    sql
+      .insertInto('upgrade_offer')
+      .values({ version, stage, sites, offered_at: at, offered_by: by })
+      .onConflict((on) =>
+        on.columns(['version', 'stage']).doUpdateSet((row) => ({
+          sites: row.ref('excluded.sites'),
+          offered_at: row.ref('excluded.offered_at'),
+          offered_by: row.ref('excluded.offered_by'),
+          ended_at: null,
+        })),
+      ),
 )
-const endedStages = hubStatement('end-offers', 'UPDATE upgrade_offer SET ended_at = $1 WHERE ended_at IS NULL')
+const endedStages = builtStatement('end-offers', { at: 'timestamptz' }, ({ at }) =>
+  sql.updateTable('upgrade_offer').set({ ended_at: at }).where('ended_at', 'is', null),
+)
 
 /** A stage of the offer that is open. `sites`: those that it added; null: the rest. */
 export type OfferStage = {
@@ -25,13 +40,14 @@ export type OfferStage = {
 
 /** Returns the stages of the open offer, the first one first. */
 export function stagesOf(db: HubTx): Promise<OfferStage[]> {
-  return db.rows<OfferStage>(openStages, [])
+  return db.rows(openStages, {})
 }
 
 export async function putStage(db: HubTx, stage: Omit<OfferStage, 'offered_at'>, atMs: number): Promise<void> {
-  await db.rows(newStage, [stage.version, stage.stage, stage.sites, isoTime(atMs), stage.offered_by])
+  const { offered_by: by, ...offered } = stage
+  await db.rows(newStage, { ...offered, by, at: isoTime(atMs) })
 }
 
 export async function endStages(db: HubTx, atMs: number): Promise<void> {
-  await db.rows(endedStages, [isoTime(atMs)])
+  await db.rows(endedStages, { at: isoTime(atMs) })
 }

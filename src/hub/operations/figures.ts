@@ -1,6 +1,6 @@
 import { type Clock, isoTime } from '../../platform/index.ts'
 import type { HubDatabase } from '../store/database.ts'
-import { hubStatement } from '../store/statement.ts'
+import { builtStatement, hubStatement, sql } from '../store/statement.ts'
 
 /** A gateway sends a sign of life every 5 minutes; two of them may be lost on the way. */
 const lateMs = 15 * 60_000
@@ -15,8 +15,15 @@ const heads = hubStatement(
      (count(*) FILTER (WHERE l.superseded_by IS NULL AND (h.fed_at IS NULL OR h.fed_at < $1)))::int AS late
    FROM log_head h JOIN log l ON l.log_id = h.log_id GROUP BY 1`,
 )
-const sites = hubStatement('figures-of-sites', 'SELECT count(*)::int AS sites FROM site')
-const alerts = hubStatement('figures-of-alerts', 'SELECT count(*)::int AS open FROM alert WHERE closed_at IS NULL')
+const sites = builtStatement('figures-of-sites', {}, () =>
+  sql.selectFrom('site').select((row) => row.fn.countAll<string>().as('sites')),
+)
+const alerts = builtStatement('figures-of-alerts', {}, () =>
+  sql
+    .selectFrom('alert')
+    .select((row) => row.fn.countAll<string>().as('open'))
+    .where('closed_at', 'is', null),
+)
 
 /** What the head office has, in numbers. `logs` by state; `late`: logs that grow and have not been fed for 15 minutes. */
 export type Figures = {
@@ -66,13 +73,13 @@ export class HubFigures {
     type Head = { state: 'live' | 'forked' | 'retired'; logs: number; leaves: string; late: number }
     const [byState, [site], [alert]] = await Promise.all([
       db.rows<Head>(heads, [isoTime(clock.now() - lateMs)]),
-      db.rows<{ sites: number }>(sites, []),
-      db.rows<{ open: number }>(alerts, []),
+      db.rows(sites, {}),
+      db.rows(alerts, {}),
     ])
     const logs = { live: 0, forked: 0, retired: 0 }
     for (const row of byState) logs[row.state] = row.logs
     return {
-      ...{ sites: site?.sites ?? 0, logs, openAlerts: alert?.open ?? 0 },
+      ...{ sites: Number(site?.sites ?? 0), logs, openAlerts: Number(alert?.open ?? 0) },
       leaves: byState.reduce((sum, row) => sum + Number(row.leaves), 0),
       late: byState.reduce((sum, { state, late }) => sum + (state === 'retired' ? 0 : late), 0),
       tookMs: clock.monotonic() - startedMs,

@@ -1,4 +1,5 @@
 import { createSecretKey, type KeyObject } from 'node:crypto'
+import { sql as raw } from 'kysely'
 import {
   type CallerMemory,
   clockSlackMs,
@@ -13,29 +14,52 @@ import {
 } from '../../auth/index.ts'
 import { type Clock, isoTime, type Logger } from '../../platform/index.ts'
 import type { HubTx } from '../store/database.ts'
-import { hubStatement } from '../store/statement.ts'
+import { builtStatement, sql } from '../store/statement.ts'
 
 /** Callers of whom an earlier process is remembered, the newest. */
 const callersInMemory = 10_000
 /** Secrets of one user: a browser, a script and some tokens. */
 const mostSecrets = 16
 
-const callers = hubStatement(
-  'storage-callers',
-  `SELECT instance, username, groups, credentials FROM storage_caller WHERE updated_at >= $1
-   ORDER BY updated_at DESC LIMIT ${callersInMemory}`,
+const callers = builtStatement('storage-callers', { since: 'timestamptz' }, ({ since }) =>
+  sql
+    .selectFrom('storage_caller')
+    .select(['instance', 'username', 'groups', 'credentials'])
+    .where('updated_at', '>=', since)
+    .orderBy('updated_at', 'desc')
+    .limit(raw.lit(callersInMemory)),
 )
-const keptCaller = hubStatement(
+const keptCaller = builtStatement(
   'keep-storage-caller',
-  `INSERT INTO storage_caller (instance, username, groups, credentials, updated_at) VALUES ($1, $2, $3, $4, $5)
-   ON CONFLICT (instance, username) DO UPDATE SET groups = excluded.groups, credentials = excluded.credentials,
-     updated_at = excluded.updated_at`,
+  { instance: 'text', username: 'text', groups: 'text[]', credentials: 'jsonb', at: 'timestamptz' },
+  ({ at, ...caller }) =>
+    sql
+      .insertInto('storage_caller')
+      .values({ ...caller, updated_at: at })
+      .onConflict((on) =>
+        on.columns(['instance', 'username']).doUpdateSet((row) => ({
+          groups: row.ref('excluded.groups'),
+          credentials: row.ref('excluded.credentials'),
+          updated_at: row.ref('excluded.updated_at'),
+        })),
+      ),
 )
-const everyTry = hubStatement('storage-tries', 'SELECT instance, tries FROM storage_tries')
-const keptTries = hubStatement(
+const everyTry = builtStatement('storage-tries', {}, () =>
+  sql.selectFrom('storage_tries').select(['instance', 'tries']),
+)
+const keptTries = builtStatement(
   'keep-storage-tries',
-  `INSERT INTO storage_tries (instance, tries, updated_at) VALUES ($1, $2, $3)
-   ON CONFLICT (instance) DO UPDATE SET tries = excluded.tries, updated_at = excluded.updated_at`,
+  { instance: 'text', tries: 'jsonb', at: 'timestamptz' },
+  ({ instance, tries, at }) =>
+    sql
+      .insertInto('storage_tries')
+      .values({ instance, tries, updated_at: at })
+      .onConflict((on) =>
+        on.column('instance').doUpdateSet((row) => ({
+          tries: row.ref('excluded.tries'),
+          updated_at: row.ref('excluded.updated_at'),
+        })),
+      ),
 )
 
 type Secret = { readonly id: string; readonly asBearer: boolean; readonly verifiedAtMs: number }
@@ -77,9 +101,11 @@ export class StorageMemory implements CallerMemory, TryMemory {
   /** Reads what an earlier process left. */
   static async read(needs: StorageMemoryNeeds): Promise<StorageMemory> {
     const memory = new StorageMemory(needs)
-    const known = await needs.db.rows<KnownUser>(callers, [isoTime(needs.clock.now() - keptForMs)])
-    for (const user of known.toReversed()) memory.#remember(user)
-    for (const { instance, tries } of await needs.db.rows<{ instance: string; tries: Try[] }>(everyTry, [])) {
+    const known = await needs.db.rows(callers, { since: isoTime(needs.clock.now() - keptForMs) })
+    for (const user of known.toReversed())
+      memory.#remember({ ...user, credentials: user.credentials as readonly Secret[] })
+    for (const { instance, tries: stored } of await needs.db.rows(everyTry, {})) {
+      const tries = stored as Try[]
       memory.#tries.set(instance, tries)
       memory.#lastId = Math.max(memory.#lastId, ...tries.map(({ id }) => id))
     }
@@ -149,9 +175,8 @@ export class StorageMemory implements CallerMemory, TryMemory {
   #keepTries(instance: string, tries: readonly Try[]): void {
     const kept = tries.map(({ id, atMs, network, login }) => ({ id, atMs, network, login }))
     this.#tries.set(instance, kept)
-    this.#store(() =>
-      this.#needs.db.rows(keptTries, [instance, JSON.stringify(kept), isoTime(this.#needs.clock.now())]),
-    )
+    const values = { instance, tries: JSON.stringify(kept), at: isoTime(this.#needs.clock.now()) }
+    this.#store(() => this.#needs.db.rows(keptTries, values))
   }
 
   #remember(user: KnownUser): string {
@@ -164,7 +189,8 @@ export class StorageMemory implements CallerMemory, TryMemory {
   #keep(user: KnownUser): void {
     this.#remember(user)
     const { instance, username, groups, credentials } = user
-    const values = [instance, username, groups, JSON.stringify(credentials), isoTime(this.#needs.clock.now())]
+    const at = isoTime(this.#needs.clock.now())
+    const values = { instance, username, groups, credentials: JSON.stringify(credentials), at }
     this.#store(() => this.#needs.db.rows(keptCaller, values))
   }
 

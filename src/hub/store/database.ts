@@ -3,7 +3,7 @@ import pg from 'pg'
 import { type HubConfig, readDatabaseUrl, readSecretFile } from '../../config/index.ts'
 import { AppError, ExitError } from '../../errors/index.ts'
 import type { Logger } from '../../platform/index.ts'
-import type { HubStatement } from './statement.ts'
+import type { BuiltStatement, HubStatement } from './statement.ts'
 
 const connectMs = 5_000
 /** The roles have the same limit at the server; this one is for a server that does not answer any more. */
@@ -12,6 +12,8 @@ const mostConnections = 10
 
 /** Runs statements. Values are sent beside the text, never in it. */
 export type HubTx = {
+  /** Runs a statement of the builder, which knows its rows. */
+  rows<Row, Given>(statement: BuiltStatement<Row, Given>, given: Given): Promise<Row[]>
   rows<R extends object = Record<string, unknown>>(statement: HubStatement, values: readonly unknown[]): Promise<R[]>
 }
 
@@ -64,8 +66,10 @@ export class HubDatabase implements HubTx {
   }
 
   /** Runs one statement as a separate transaction. Rejects with AppError when the database does not work. */
-  async rows<R extends object>(statement: HubStatement, values: readonly unknown[]): Promise<R[]> {
-    return (await this.#connected(this.#pool.connect(), (client) => ask<R>(client, statement, values))) as R[]
+  rows<Row, Given>(statement: BuiltStatement<Row, Given>, given: Given): Promise<Row[]>
+  rows<R extends object>(statement: HubStatement, values: readonly unknown[]): Promise<R[]>
+  async rows(statement: HubStatement, given: unknown): Promise<object[]> {
+    return this.#connected(this.#pool.connect(), (client) => ask(client, statement, given))
   }
 
   /**
@@ -84,8 +88,8 @@ export class HubDatabase implements HubTx {
       const begun = send(client.query('BEGIN'))
       try {
         const result = await work({
-          rows: async (statement, values) => {
-            const rows = send(ask(client, statement, values))
+          rows: async (statement: HubStatement, given: unknown) => {
+            const rows = send(ask(client, statement, given))
             await begun
             // The statement, not this code, knows the type of its rows.
             return (await rows) as never
@@ -126,11 +130,17 @@ export class HubDatabase implements HubTx {
 }
 
 /** What is sent in one turn of the event loop goes out in one piece. */
-async function ask<R extends object>(client: pg.PoolClient, { name, text }: HubStatement, values: readonly unknown[]) {
+async function ask(
+  client: pg.PoolClient,
+  statement: HubStatement | BuiltStatement<unknown, unknown>,
+  given: unknown,
+): Promise<object[]> {
+  const { name, text } = statement
+  const values = 'valuesOf' in statement ? statement.valuesOf(given) : (given as readonly unknown[])
   const { stream } = client.connection
   stream.cork()
   process.nextTick(() => stream.uncork())
-  return (await client.query<R>({ name, text, values: [...values] })).rows
+  return (await client.query<Record<string, unknown>>({ name, text, values: [...values] })).rows
 }
 
 const firstFailure = (all: readonly PromiseSettledResult<unknown>[]): unknown =>

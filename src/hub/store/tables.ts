@@ -1,6 +1,6 @@
 /**
  * The tables of the head office, which live in PostgreSQL. A test holds them against a migrated database. Every column is named
- * with its type; `bigint` and `timestamptz` come from the driver as text and as Date.
+ * with its type, and a `?` where it may be null; `bigint` and `timestamptz` come from the driver as text and as Date.
  */
 export const tables = {
   site: { site_id: 'text', name: 'text', timezone: 'text' },
@@ -13,10 +13,10 @@ export const tables = {
     site_id: 'text',
     origin: 'text',
     vkeys: 'text[]',
-    superseded_by: 'uuid',
-    ends_at: 'bigint',
+    superseded_by: 'uuid?',
+    ends_at: 'bigint?',
     enrolled_at: 'timestamptz',
-    retired_at: 'timestamptz',
+    retired_at: 'timestamptz?',
   },
   /** Codes that `gatehouse hub enrol` made. Of the secret only the hash is stored. */
   enrolment: {
@@ -25,10 +25,10 @@ export const tables = {
     name: 'text',
     made_at: 'timestamptz',
     expires_at: 'timestamptz',
-    used_at: 'timestamptz',
+    used_at: 'timestamptz?',
   },
   /** What gateways sign in with. Of the token only the hash is stored. */
-  gateway_token: { token_hash: 'bytea', site_id: 'text', made_at: 'timestamptz', revoked_at: 'timestamptz' },
+  gateway_token: { token_hash: 'bytea', site_id: 'text', made_at: 'timestamptz', revoked_at: 'timestamptz?' },
   /**
    * Sign-ins of browsers. Of the cookie's token only the hash is stored. `account_mark`: SHA-256 of the account's secretHash at sign-in,
    * so that a new secret ends the session. `sealed`: the credential of a user of a storage server, under a key from the token, which
@@ -38,11 +38,11 @@ export const tables = {
     token_hash: 'bytea',
     instance: 'text',
     username: 'text',
-    sealed: 'bytea',
+    sealed: 'bytea?',
     account_mark: 'bytea',
     made_at: 'timestamptz',
     expires_at: 'timestamptz',
-    ended_at: 'timestamptz',
+    ended_at: 'timestamptz?',
   },
   /**
    * Users of the storage servers who have signed in, with the groups that their server last named. `credentials`: HMACs of the secrets
@@ -61,10 +61,10 @@ export const tables = {
   upgrade_offer: {
     version: 'text',
     stage: 'smallint',
-    sites: 'text[]',
+    sites: 'text[]?',
     offered_at: 'timestamptz',
     offered_by: 'text',
-    ended_at: 'timestamptz',
+    ended_at: 'timestamptz?',
   },
   /**
    * The row that a feed locks. `frontier`: peaks of the tree over the stored leaves. `witnessed_*`: the checkpoint that was cosigned last, with the cosignature
@@ -77,17 +77,17 @@ export const tables = {
     size: 'bigint',
     frontier: 'bytea',
     witnessed_size: 'bigint',
-    witnessed_root: 'bytea',
-    witnessed_note: 'text',
-    witnessed_cosignature: 'text',
-    witnessed_at: 'timestamptz',
+    witnessed_root: 'bytea?',
+    witnessed_note: 'text?',
+    witnessed_cosignature: 'text?',
+    witnessed_at: 'timestamptz?',
     state: 'text',
-    vkeys: 'text[]',
-    fed_at: 'timestamptz',
+    vkeys: 'text[]?',
+    fed_at: 'timestamptz?',
     named_to: 'bigint',
     status: 'jsonb',
-    config_before: 'jsonb',
-    config_changed_at: 'timestamptz',
+    config_before: 'jsonb?',
+    config_changed_at: 'timestamptz?',
   },
   /** Checkpoints that are kept for ever (`feed/checkpoints.ts`); the newest of a log is in its head. `seen_at`: when it came. */
   checkpoint: {
@@ -95,11 +95,11 @@ export const tables = {
     size: 'bigint',
     root: 'bytea',
     note: 'text',
-    cosignature: 'text',
+    cosignature: 'text?',
     seen_at: 'timestamptz',
   },
   /** Leaves n·256 + 1 to n·256 + `width`: zstd of the entry bundle of c2sp.org/tlog-tiles. */
-  entry_bundle: { log_id: 'uuid', n: 'bigint', width: 'smallint', packed: 'bytea', root: 'bytea' },
+  entry_bundle: { log_id: 'uuid', n: 'bigint', width: 'smallint', packed: 'bytea', root: 'bytea?' },
   placement: {
     log_id: 'uuid',
     seq: 'bigint',
@@ -139,11 +139,11 @@ export const tables = {
   asset: {
     log_id: 'uuid',
     asset_key: 'text',
-    sscc: 'text',
-    gtin: 'text',
-    lot: 'text',
-    best_before: 'date',
-    serial: 'text',
+    sscc: 'text?',
+    gtin: 'text?',
+    lot: 'text?',
+    best_before: 'date?',
+    serial: 'text?',
     version: 'bigint',
   },
   /** From the snapshots of gateways: leaves name only slots where something happened. */
@@ -151,8 +151,8 @@ export const tables = {
     log_id: 'uuid',
     slot_id: 'integer',
     slot_code: 'text',
-    zone: 'text',
-    warehouse: 'text',
+    zone: 'text?',
+    warehouse: 'text?',
     is_retired: 'boolean',
     version: 'bigint',
   },
@@ -164,9 +164,9 @@ export const tables = {
     seq: 'bigint',
     status: 'text',
     stage: 'text',
-    direction: 'text',
-    sscc: 'text',
-    reference: 'text',
+    direction: 'text?',
+    sscc: 'text?',
+    reference: 'text?',
   },
   /**
    * Names behind commitments. `person_id`: the number of the person at the gateway. `erased_at` marks one that was erased; it never
@@ -176,10 +176,10 @@ export const tables = {
     log_id: 'uuid',
     commitment: 'bytea',
     kind: 'text',
-    salt: 'bytea',
-    value: 'text',
-    person_id: 'bigint',
-    erased_at: 'timestamptz',
+    salt: 'bytea?',
+    value: 'text?',
+    person_id: 'bigint?',
+    erased_at: 'timestamptz?',
   },
   /** Numbers of people who were erased at the gateway: names of theirs that come later are not stored. */
   erased_person: { log_id: 'uuid', person_id: 'bigint', erased_at: 'timestamptz' },
@@ -190,9 +190,9 @@ export const tables = {
     type: 'text',
     severity: 'text',
     opened_at: 'timestamptz',
-    closed_at: 'timestamptz',
-    closed_by: 'text',
-    acknowledged_at: 'timestamptz',
+    closed_at: 'timestamptz?',
+    closed_by: 'text?',
+    acknowledged_at: 'timestamptz?',
     detail: 'jsonb',
   },
   /** Both sides of a contradiction: what was stored, and what a gateway sent. */
@@ -201,9 +201,9 @@ export const tables = {
     place: 'bigint',
     sent_hash: 'bytea',
     kind: 'text',
-    known: 'bytea',
-    known_note: 'text',
-    sent: 'bytea',
+    known: 'bytea?',
+    known_note: 'text?',
+    sent: 'bytea?',
     sent_note: 'text',
     seen_at: 'timestamptz',
   },
