@@ -1,3 +1,4 @@
+import { sql as raw } from 'kysely'
 import {
   built,
   change,
@@ -65,23 +66,41 @@ const firstOfQueues = statement({
   sql: `SELECT * FROM print_job WHERE id IN (
     SELECT min(id) FROM print_job WHERE state IN ('queued', 'printing') GROUP BY printer) ORDER BY id`,
 })
-const waitingJobs = statement({
-  columns: pick(tables.print_job, 'entity', 'label', 'warehouse_id', 'last_error'),
-  sql: `SELECT entity, label, warehouse_id, last_error FROM print_job
-    WHERE printer = +? AND state IN ('queued', 'printing') ORDER BY id`,
-})
-const claimed = change(
-  `UPDATE print_job SET state = 'printing', attempts = attempts + 1 WHERE id = +? AND state = 'queued'`,
+// An index of the jobs that wait is found by these words, so they are no values.
+const [queued, printing] = [raw.lit('queued' as const), raw.lit('printing' as const)]
+const waitingJobs = built(pick(tables.print_job, 'printer'), ({ printer }) =>
+  sql
+    .selectFrom('print_job')
+    .select(['entity', 'label', 'warehouse_id', 'last_error'])
+    .where('printer', '=', printer)
+    .where('state', 'in', [queued, printing])
+    .orderBy('id'),
 )
-const outcomeOf = change(`UPDATE print_job SET state = ?, next_attempt_at_ms = ?, last_error = ?, finished_at_ms = ?
-  WHERE id = +? AND state = 'printing'`)
+const claimed = built(pick(tables.print_job, 'id'), ({ id }) =>
+  sql
+    .updateTable('print_job')
+    .set((job) => ({ state: printing, attempts: job('attempts', '+', raw.lit(1)) }))
+    .where('id', '=', id)
+    .where('state', '=', queued),
+)
+const outcomeOf = built(
+  pick(tables.print_job, 'id', 'state', 'next_attempt_at_ms', 'last_error', 'finished_at_ms'),
+  ({ id, ...outcome }) => sql.updateTable('print_job').set(outcome).where('id', '=', id).where('state', '=', printing),
+)
 const withoutOldLinks = change(withoutLinksSql('print_job', 'SELECT id FROM print_job WHERE finished_at_ms < +?'))
 const withoutOldJobs = built({ ms: integer }, ({ ms }) => sql.deleteFrom('print_job').where('finished_at_ms', '<', ms))
-const cancelled = change(
-  `UPDATE print_job SET state = 'cancelled', finished_at_ms = ? WHERE id = +? AND state = 'queued'`,
+const cancelled = built(pick(tables.print_job, 'id', 'finished_at_ms'), ({ id, finished_at_ms }) =>
+  sql
+    .updateTable('print_job')
+    .set({ state: 'cancelled', finished_at_ms })
+    .where('id', '=', id)
+    .where('state', '=', queued),
 )
-const requeued = change(
-  `UPDATE print_job SET state = 'queued', last_error = 'the gateway ended while it was printed' WHERE state = 'printing'`,
+const requeued = built({}, () =>
+  sql
+    .updateTable('print_job')
+    .set({ state: queued, last_error: 'the gateway ended while it was printed' })
+    .where('state', '=', printing),
 )
 const seriesNamed = built(pick(tables.sscc_series, 'series'), ({ series }) =>
   sql.selectFrom('sscc_series').select('next').where('series', '=', series),
@@ -190,24 +209,26 @@ export function queueOf(
   tx: ReadTx,
   printer: string,
 ): Pick<PrintJobRow, 'entity' | 'label' | 'warehouse_id' | 'last_error'>[] {
-  return tx.all(waitingJobs, [printer])
+  return tx.all(waitingJobs, { printer })
 }
 
 /** Marks a job as printing and returns it; undefined when it was cancelled. */
 export function claimJob(tx: Tx, id: number): PrintJobRow | undefined {
-  return tx.run(claimed, [id]).changes === 1 ? tx.get(jobById, { id }) : undefined
+  return tx.run(claimed, { id }).changes === 1 ? tx.get(jobById, { id }) : undefined
 }
 
 export function recordOutcome(tx: Tx, id: number, outcome: PrintOutcome, next: AfterAttempt, nowMs: number): void {
-  const error = outcome.kind === 'printed' ? null : outcome.error
-  tx.run(outcomeOf, [next.state, nowMs + next.delayMs, error, next.state === 'queued' ? null : nowMs, id])
+  const { state, delayMs } = next
+  const last_error = outcome.kind === 'printed' ? null : outcome.error
+  const finished_at_ms = state === 'queued' ? null : nowMs
+  tx.run(outcomeOf, { id, state, next_attempt_at_ms: nowMs + delayMs, last_error, finished_at_ms })
   tx.run(withoutOldLinks, [nowMs - keptMs])
   tx.run(withoutOldJobs, { ms: nowMs - keptMs })
 }
 
 /** @returns whether the job was still queued */
 export function cancelJob(tx: Tx, id: number, nowMs: number): boolean {
-  return tx.run(cancelled, [nowMs, id]).changes === 1
+  return tx.run(cancelled, { id, finished_at_ms: nowMs }).changes === 1
 }
 
 /** Puts jobs marked as printing back into the queue: at the start no other process prints, so they were interrupted. */
