@@ -22,10 +22,14 @@ const lastReport = built({}, () =>
 const fileNamed = built(pick(tables.report, 'sha256'), ({ sha256 }) =>
   sql.selectFrom('report').select('id').where('sha256', '=', sha256).limit(1),
 )
-const nextReports = statement({
-  columns: pick(tables.report, 'id', 'sha256', 'size_bytes', 'created_at_ms'),
-  sql: 'SELECT id, sha256, size_bytes, created_at_ms FROM main.report WHERE id > +? ORDER BY id LIMIT ?',
-})
+const nextReports = built({ id: integer, limit: integer }, ({ id, limit }) =>
+  sql
+    .selectFrom('report')
+    .select(['id', 'sha256', 'size_bytes', 'created_at_ms'])
+    .where('id', '>', id)
+    .orderBy('id')
+    .limit(limit),
+)
 const everyFile = built({}, () => sql.selectFrom('report').select(['id', 'sha256']))
 const newPerson = built(tables.report_person, (row) => sql.insertInto('report_person').values(row))
 const peopleIn = built(pick(tables.report_person, 'report_id'), ({ report_id }) =>
@@ -87,7 +91,7 @@ export function everyReportFile(tx: ReadTx): Pick<ReportRow, 'id' | 'sha256'>[] 
 
 /** The next `limit` reports behind an id, oldest first. */
 export function reportsAfter(tx: ReadTx, id: number, limit: number): ReportFacts[] {
-  return tx.all(nextReports, [id, limit])
+  return tx.all(nextReports, { id, limit })
 }
 
 /** What says where the file of a report is. */
