@@ -1,3 +1,4 @@
+import { sql as raw } from 'kysely'
 import {
   built,
   change,
@@ -10,7 +11,6 @@ import {
   statements,
   type Tx,
   text,
-  word,
 } from '../database/index.ts'
 import {
   type Identity,
@@ -48,7 +48,12 @@ const newSession = built(
   (row) => sql.insertInto('count_session').values({ ...row, state: 'open' }),
 )
 const newSlot = built(tables.count_slot, (row) => sql.insertInto('count_slot').values(row))
-const newState = change('UPDATE count_session SET state = ?, version = version + 1, updated_at_ms = ? WHERE id = ?')
+const newState = built(pick(tables.count_session, 'id', 'state', 'updated_at_ms'), ({ id, ...facts }) =>
+  sql
+    .updateTable('count_session')
+    .set((count) => ({ ...facts, version: count('version', '+', raw.lit(1)) }))
+    .where('id', '=', id),
+)
 const closing = built(
   pick(tables.count_session, 'id', 'closed_by', 'closed_at_ms', 'reason_commitment'),
   ({ id, ...facts }) => sql.updateTable('count_session').set(facts).where('id', '=', id),
@@ -59,10 +64,12 @@ const slotsCounted = built(pick(tables.count_slot, 'count_id'), ({ count_id }) =
 const slotCounted = built(tables.count_slot, ({ count_id, slot_id }) =>
   sql.selectFrom('count_slot').select('slot_id').where('count_id', '=', count_id).where('slot_id', '=', slot_id),
 )
-const slotsInCount = statement({
-  columns: { n: integer },
-  sql: 'SELECT count(*) AS n FROM count_slot WHERE count_id = ?',
-})
+const slotsInCount = built(pick(tables.count_slot, 'count_id'), ({ count_id }) =>
+  sql
+    .selectFrom('count_slot')
+    .select((row) => row.fn.countAll<number>().as('n'))
+    .where('count_id', '=', count_id),
+)
 const placeOfCount = built(pick(tables.count_session, 'id'), ({ id }) =>
   sql.selectFrom('count_session').select('warehouse_id').where('id', '=', id),
 )
@@ -94,7 +101,7 @@ export function listSessions(tx: ReadTx): Session[] {
 
 /** Stores the state and increments the version, also for each scan. */
 export function touch(tx: Tx, id: number, state: CountState, nowMs: number): void {
-  tx.run(newState, [state, nowMs, id])
+  tx.run(newState, { id, state, updated_at_ms: nowMs })
 }
 
 export function close(tx: Tx, id: number, by: string, reasonCommitment: string | null, nowMs: number): void {
@@ -110,7 +117,7 @@ export function isCounted(tx: ReadTx, countId: number, slotId: number): boolean 
 }
 
 export function countSlots(tx: ReadTx, countId: number): number {
-  return tx.get(slotsInCount, [countId])?.n ?? 0
+  return tx.get(slotsInCount, { count_id: countId })?.n ?? 0
 }
 
 const lastScan = statement({ columns: { n: integer }, sql: 'SELECT coalesce(max(id), 0) AS n FROM main.count_scan' })
@@ -167,23 +174,32 @@ const newOutcome = change(
   `INSERT INTO main.count_outcome (id, count_id, slot_id, scan_id, outcome, scanned_at_ms, decided_at_ms)
    VALUES ((SELECT coalesce(max(id), 0) + 1 FROM main.count_outcome), ?, ?, ?, ?, ?, ?)`,
 )
-const outcomes = statement({
-  columns: { outcome: word<OutcomeKind>(), n: integer },
-  sql: 'SELECT outcome, count(*) AS n FROM main.count_outcome WHERE count_id = ? GROUP BY outcome',
-})
-const outcomesBySlot = statement({
-  columns: { slot_id: integer, outcome: word<OutcomeKind>() },
-  sql: 'SELECT slot_id, outcome FROM main.count_outcome WHERE count_id = ?',
-})
-const countedAt = statement({
-  columns: { found: integer },
-  sql: `SELECT 1 AS found FROM main.count_outcome
-    WHERE slot_id = +? AND outcome IN ('matched', 'corrected') AND scanned_at_ms >= +? LIMIT 1`,
-})
-const open = statement({
-  columns: { id: integer },
-  sql: `SELECT id FROM main.count_session WHERE state IN ('counting', 'review') ORDER BY id`,
-})
+const outcomes = built(pick(tables.count_outcome, 'count_id'), ({ count_id }) =>
+  sql
+    .selectFrom('count_outcome')
+    .select((row) => ['outcome', row.fn.countAll<number>().as('n')])
+    .where('count_id', '=', count_id)
+    .groupBy('outcome'),
+)
+const outcomesBySlot = built(pick(tables.count_outcome, 'count_id'), ({ count_id }) =>
+  sql.selectFrom('count_outcome').select(['slot_id', 'outcome']).where('count_id', '=', count_id),
+)
+const countedAt = built({ slot_id: integer, since_ms: integer }, ({ slot_id, since_ms }) =>
+  sql
+    .selectFrom('count_outcome')
+    .select('id')
+    .where('slot_id', '=', slot_id)
+    .where('outcome', 'in', [raw.lit('matched' as const), raw.lit('corrected' as const)])
+    .where('scanned_at_ms', '>=', since_ms)
+    .limit(raw.lit(1)),
+)
+const open = built({}, () =>
+  sql
+    .selectFrom('count_session')
+    .select('id')
+    .where('state', 'in', [raw.lit('counting' as const), raw.lit('review' as const)])
+    .orderBy('id'),
+)
 
 const linked = { id: 'id', column: 'actor_commitment', hasLeaf: false }
 
@@ -273,19 +289,19 @@ export function appendOutcome(tx: Tx, countId: number, { slotId, outcome, scan }
 }
 
 export function outcomesOf(tx: ReadTx, countId: number): Record<OutcomeKind, number> {
-  const rows = tx.all(outcomes, [countId])
+  const rows = tx.all(outcomes, { count_id: countId })
   const none = { matched: 0, corrected: 0, moved: 0, conflict: 0, not_counted: 0 }
   return { ...none, ...Object.fromEntries(rows.map((row) => [row.outcome, row.n])) }
 }
 
 /** Returns what became of each slot of an approved count, by its id; empty before. */
 export function outcomesBySlotOf(tx: ReadTx, countId: number): ReadonlyMap<number, OutcomeKind> {
-  return new Map(tx.all(outcomesBySlot, [countId]).map(({ slot_id, outcome }) => [slot_id, outcome]))
+  return new Map(tx.all(outcomesBySlot, { count_id: countId }).map(({ slot_id, outcome }) => [slot_id, outcome]))
 }
 
 /** Says whether an approved count has seen the slot at this time or later. */
 export function countedSince(tx: ReadTx, slotId: number, sinceMs: number): boolean {
-  return tx.get(countedAt, [slotId, sinceMs]) !== undefined
+  return tx.get(countedAt, { slot_id: slotId, since_ms: sinceMs }) !== undefined
 }
 
 /** Returns the ids of counts that were begun and not closed. */
