@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { sql as raw } from 'kysely'
 import { built, integer, pick, type ReadTx, type RowOf, statement, statements, type Tx } from '../database/index.ts'
 import { type Hold, holdsOn, type Removal, removalsOfDetection } from '../log/index.ts'
 import { findDetection } from './store.ts'
@@ -24,10 +25,9 @@ const oldestOfCamera = statement({
   sql: `SELECT * FROM main.clip_file WHERE cctv_id = +? AND (timestamp_ms, detection_id) > (+?, +?) AND timestamp_ms <= +?
     ORDER BY timestamp_ms, detection_id LIMIT ?`,
 })
-const nextCamera = statement({
-  columns: { cctv_id: integer },
-  sql: 'SELECT cctv_id FROM main.clip_file WHERE cctv_id > +? ORDER BY cctv_id LIMIT 1',
-})
+const nextCamera = built(pick(tables.clip_file, 'cctv_id'), ({ cctv_id }) =>
+  sql.selectFrom('clip_file').select('cctv_id').where('cctv_id', '>', cctv_id).orderBy('cctv_id').limit(raw.lit(1)),
+)
 const inSpan = statements({
   columns: { detection_id: integer },
   sql: (count: number) => `SELECT detection_id FROM main.clip_file
@@ -58,7 +58,7 @@ export function clipsOfCamera(
 /** Returns the numbers of the cameras that have clips on the disk, also of those that the config has no more. */
 export function camerasWithClips(tx: ReadTx): number[] {
   const found: number[] = []
-  for (let next = tx.get(nextCamera, [-1]); next; next = tx.get(nextCamera, [next.cctv_id])) found.push(next.cctv_id)
+  for (let next = tx.get(nextCamera, { cctv_id: -1 }); next; next = tx.get(nextCamera, next)) found.push(next.cctv_id)
   return found
 }
 

@@ -1,3 +1,4 @@
+import { sql as raw } from 'kysely'
 import { wasSetBetween } from '../clock/index.ts'
 import { built, integer, type ReadTx, statement, type Tx } from '../database/index.ts'
 import { isoTime } from '../platform/index.ts'
@@ -12,16 +13,26 @@ const lastId = statement({
   columns: { id: integer },
   sql: 'SELECT coalesce(max(id), 0) AS id FROM main.camera_clock',
 })
-const newestUpTo = statement({
-  columns: tables.camera_clock,
-  sql: `SELECT * FROM main.camera_clock WHERE cctv_id = +? AND measured_at_ms <= +?
-    ORDER BY measured_at_ms DESC, id DESC LIMIT 1`,
-})
-const firstBehind = statement({
-  columns: tables.camera_clock,
-  sql: `SELECT * FROM main.camera_clock WHERE cctv_id = +? AND measured_at_ms > +?
-    ORDER BY measured_at_ms, id LIMIT 1`,
-})
+const newestUpTo = built({ cctv_id: integer, at_ms: integer }, ({ cctv_id, at_ms }) =>
+  sql
+    .selectFrom('camera_clock')
+    .selectAll()
+    .where('cctv_id', '=', cctv_id)
+    .where('measured_at_ms', '<=', at_ms)
+    .orderBy('measured_at_ms', 'desc')
+    .orderBy('id', 'desc')
+    .limit(raw.lit(1)),
+)
+const firstBehind = built({ cctv_id: integer, at_ms: integer }, ({ cctv_id, at_ms }) =>
+  sql
+    .selectFrom('camera_clock')
+    .selectAll()
+    .where('cctv_id', '=', cctv_id)
+    .where('measured_at_ms', '>', at_ms)
+    .orderBy('measured_at_ms')
+    .orderBy('id')
+    .limit(raw.lit(1)),
+)
 
 export function appendOffset(tx: Tx, row: Omit<CameraClockRow, 'id'>): void {
   tx.run(newOffset, { ...row, id: (tx.get(lastId)?.id ?? 0) + 1 })
@@ -29,7 +40,7 @@ export function appendOffset(tx: Tx, row: Omit<CameraClockRow, 'id'>): void {
 
 /** Returns the newest measurement of a camera's clock; null: there is none. */
 export function newestClock(tx: ReadTx, cctvId: number): CameraClock | null {
-  const row = tx.get(newestUpTo, [cctvId, Number.MAX_SAFE_INTEGER])
+  const row = tx.get(newestUpTo, { cctv_id: cctvId, at_ms: Number.MAX_SAFE_INTEGER })
   return row ? toCameraClock(row) : null
 }
 
@@ -42,7 +53,7 @@ export function clockAt(tx: ReadTx, cctvId: number, atMs: number): CameraClock |
     if (!row || Math.abs(row.measured_at_ms - atMs) > validForMs) return false
     return !wasSetBetween(tx, Math.min(row.measured_at_ms, atMs), Math.max(row.measured_at_ms, atMs))
   }
-  const row = [newestUpTo, firstBehind].map((which) => tx.get(which, [cctvId, atMs])).find(isNear)
+  const row = [newestUpTo, firstBehind].map((which) => tx.get(which, { cctv_id: cctvId, at_ms: atMs })).find(isNear)
   return row ? toCameraClock(row) : null
 }
 

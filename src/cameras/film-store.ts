@@ -1,4 +1,5 @@
-import { built, change, integer, pick, type ReadTx, type RowOf, statement, type Tx } from '../database/index.ts'
+import { sql as raw } from 'kysely'
+import { built, integer, pick, type ReadTx, type RowOf, statement, type Tx } from '../database/index.ts'
 import { sql, tables } from './tables.ts'
 
 export type FilmRow = Readonly<RowOf<typeof tables.event_film>>
@@ -16,22 +17,51 @@ const filmsOfEvent = statement({
   sql: `SELECT f.* FROM main.event_film_event e JOIN main.event_film f ON f.id = e.film_id
     WHERE e.event_id = +? ORDER BY f.id`,
 })
-const wantedNear = statement({
-  columns: tables.event_film,
-  sql: `SELECT * FROM main.event_film WHERE state = 'wanted' AND cctv_id = +? AND to_ms >= +? AND from_ms <= +?
-    ORDER BY to_ms DESC LIMIT 4`,
-})
-const wantedLater = statement({
-  columns: tables.event_film,
-  sql: `SELECT * FROM main.event_film WHERE state = 'wanted' AND to_ms > +? ORDER BY to_ms, id LIMIT 500`,
-})
-const wantedEarlier = statement({
-  columns: tables.event_film,
-  sql: `SELECT * FROM main.event_film WHERE state = 'wanted' AND to_ms <= +? ORDER BY to_ms, id LIMIT +?`,
-})
-const oneMoreEvent = change('UPDATE event_film SET from_ms = ?, to_ms = ?, events = events + 1 WHERE id = ?')
-const madeNow = change(`UPDATE event_film SET state = 'made' WHERE id = ?`)
-const coveredNow = change(`UPDATE event_film SET state = 'covered', covered_by = ? WHERE id = ?`)
+// An index of the films that are wanted is found by this word, so it is no value.
+const wanted = raw.lit('wanted' as const)
+const wantedNear = built(pick(tables.event_film, 'cctv_id', 'from_ms', 'to_ms'), ({ cctv_id, from_ms, to_ms }) =>
+  sql
+    .selectFrom('event_film')
+    .selectAll()
+    .where('state', '=', wanted)
+    .where('cctv_id', '=', cctv_id)
+    .where('to_ms', '>=', from_ms)
+    .where('from_ms', '<=', to_ms)
+    .orderBy('to_ms', 'desc')
+    .limit(raw.lit(4)),
+)
+const wantedLater = built({ ms: integer }, ({ ms }) =>
+  sql
+    .selectFrom('event_film')
+    .selectAll()
+    .where('state', '=', wanted)
+    .where('to_ms', '>', ms)
+    .orderBy('to_ms')
+    .orderBy('id')
+    .limit(raw.lit(500)),
+)
+const wantedEarlier = built({ ms: integer, few: integer }, ({ ms, few }) =>
+  sql
+    .selectFrom('event_film')
+    .selectAll()
+    .where('state', '=', wanted)
+    .where('to_ms', '<=', ms)
+    .orderBy('to_ms')
+    .orderBy('id')
+    .limit(few),
+)
+const oneMoreEvent = built(pick(tables.event_film, 'id', 'from_ms', 'to_ms'), ({ id, ...span }) =>
+  sql
+    .updateTable('event_film')
+    .set((film) => ({ ...span, events: film('events', '+', raw.lit(1)) }))
+    .where('id', '=', id),
+)
+const madeNow = built(pick(tables.event_film, 'id'), ({ id }) =>
+  sql.updateTable('event_film').set({ state: 'made' }).where('id', '=', id),
+)
+const coveredNow = built(pick(tables.event_film, 'id', 'covered_by'), ({ id, covered_by }) =>
+  sql.updateTable('event_film').set({ state: 'covered', covered_by }).where('id', '=', id),
+)
 const clipOver = statement({
   columns: { id: integer },
   sql: `SELECT id FROM main.detection_event WHERE cctv_id = +? AND timestamp_ms >= +? AND timestamp_ms <= +?
@@ -49,7 +79,7 @@ export function addFilm(tx: Tx, film: FilmRow, eventId: number): void {
 
 /** Lets a film show one more event. */
 export function joinFilm(tx: Tx, id: number, span: { fromMs: number; toMs: number }, eventId: number): void {
-  tx.run(oneMoreEvent, [span.fromMs, span.toMs, id])
+  tx.run(oneMoreEvent, { id, from_ms: span.fromMs, to_ms: span.toMs })
   tx.run(newLink, { event_id: eventId, film_id: id })
 }
 
@@ -72,22 +102,22 @@ export function wantedAround(
   cctvId: number,
   { fromMs, toMs }: { fromMs: number; toMs: number },
 ): FilmRow[] {
-  return tx.all(wantedNear, [cctvId, fromMs, toMs])
+  return tx.all(wantedNear, { cctv_id: cctvId, from_ms: fromMs, to_ms: toMs })
 }
 
 /** Returns wanted films that end after a time, and the oldest few of those that ended before. */
 export function wantedFilms(tx: ReadTx, ms: number, few: number): { later: FilmRow[]; earlier: FilmRow[] } {
-  return { later: tx.all(wantedLater, [ms]), earlier: tx.all(wantedEarlier, [ms, few]) }
+  return { later: tx.all(wantedLater, { ms }), earlier: tx.all(wantedEarlier, { ms, few }) }
 }
 
 /** Notes that the detection of a film is recorded. */
 export function noteMade(tx: Tx, id: number): void {
-  tx.run(madeNow, [id])
+  tx.run(madeNow, { id })
 }
 
 /** Notes that no film is made, because the clip of a detection shows the same. */
 export function noteCovered(tx: Tx, id: number, by: number): void {
-  tx.run(coveredNow, [by, id])
+  tx.run(coveredNow, { id, covered_by: by })
 }
 
 /** Says whether a recorded clip of the camera shows the whole span. */

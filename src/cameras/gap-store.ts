@@ -1,3 +1,4 @@
+import { sql as raw } from 'kysely'
 import { built, integer, listings, pick, type ReadTx, statement, type Tx } from '../database/index.ts'
 import { statedSql } from '../log/index.ts'
 import type { Span } from './span.ts'
@@ -10,27 +11,42 @@ const newGap = built(tables.camera_gap, (row) => sql.insertInto('camera_gap').va
 const gapById = built(pick(tables.camera_gap, 'id'), ({ id }) =>
   sql.selectFrom('camera_gap').selectAll().where('id', '=', id),
 )
-const lastGap = statement({
-  columns: { id: integer, recorded_at_ms: integer },
-  sql: 'SELECT id, recorded_at_ms FROM main.camera_gap ORDER BY id DESC LIMIT 1',
-})
+const lastGap = built({}, () =>
+  sql.selectFrom('camera_gap').select(['id', 'recorded_at_ms']).orderBy('id', 'desc').limit(raw.lit(1)),
+)
 /** The newest that begins at or before a time: the only one of those that can reach beyond it. */
-const gapBefore = statement({
-  columns: pick(tables.camera_gap, 'from_ms', 'to_ms'),
-  sql: `SELECT from_ms, to_ms FROM main.camera_gap WHERE cctv_id = +? AND from_ms <= +?
-    ORDER BY from_ms DESC, id DESC LIMIT 1`,
-})
+const gapBefore = built(pick(tables.camera_gap, 'cctv_id', 'from_ms'), ({ cctv_id, from_ms }) =>
+  sql
+    .selectFrom('camera_gap')
+    .select(['from_ms', 'to_ms'])
+    .where('cctv_id', '=', cctv_id)
+    .where('from_ms', '<=', from_ms)
+    .orderBy('from_ms', 'desc')
+    .orderBy('id', 'desc')
+    .limit(raw.lit(1)),
+)
 /** The oldest that begins at a time or later. */
-const gapFrom = statement({
-  columns: pick(tables.camera_gap, 'from_ms', 'cause'),
-  sql: `SELECT from_ms, cause FROM main.camera_gap WHERE cctv_id = +? AND from_ms >= +?
-    ORDER BY from_ms, id LIMIT 1`,
-})
-const gapsWithin = statement({
-  columns: tables.camera_gap,
-  sql: `SELECT * FROM main.camera_gap WHERE cctv_id = +? AND from_ms >= +? AND from_ms < +?
-    ORDER BY from_ms DESC, id DESC LIMIT 500`,
-})
+const gapFrom = built(pick(tables.camera_gap, 'cctv_id', 'from_ms'), ({ cctv_id, from_ms }) =>
+  sql
+    .selectFrom('camera_gap')
+    .select(['from_ms', 'cause'])
+    .where('cctv_id', '=', cctv_id)
+    .where('from_ms', '>=', from_ms)
+    .orderBy('from_ms')
+    .orderBy('id')
+    .limit(raw.lit(1)),
+)
+const gapsWithin = built(pick(tables.camera_gap, 'cctv_id', 'from_ms', 'to_ms'), ({ cctv_id, from_ms, to_ms }) =>
+  sql
+    .selectFrom('camera_gap')
+    .selectAll()
+    .where('cctv_id', '=', cctv_id)
+    .where('from_ms', '>=', from_ms)
+    .where('from_ms', '<', to_ms)
+    .orderBy('from_ms', 'desc')
+    .orderBy('id', 'desc')
+    .limit(raw.lit(500)),
+)
 const gapsBehind = statement({
   columns: tables.camera_gap,
   sql: `SELECT * FROM main.camera_gap WHERE cctv_id = +? AND (from_ms, id) < (+?, +?) AND from_ms >= +?
@@ -85,13 +101,13 @@ export function findGap(tx: ReadTx, id: number): CameraGapRow | undefined {
 
 /** The begin of the gap that lasts at a time, else that time: gaps that overlap a span from there on begin behind it. */
 export function beginOfOverlap(tx: ReadTx, cctvId: number, atMs: number): number {
-  const before = tx.get(gapBefore, [cctvId, atMs])
+  const before = tx.get(gapBefore, { cctv_id: cctvId, from_ms: atMs })
   return before && before.to_ms > atMs ? before.from_ms : atMs
 }
 
 /** The first gap that begins at a time or later, whether it has ended or lasts; undefined when there is none. */
 export function nextGap(tx: ReadTx, cctvId: number, atMs: number) {
-  const ended = tx.get(gapFrom, [cctvId, atMs])
+  const ended = tx.get(gapFrom, { cctv_id: cctvId, from_ms: atMs })
   if (ended) return { fromMs: ended.from_ms, cause: ended.cause }
   const { open_from_ms: fromMs = null, open_cause: cause = null } = findWatch(tx, cctvId) ?? {}
   return fromMs === null || cause === null || fromMs < atMs ? undefined : { fromMs, cause }
@@ -99,7 +115,7 @@ export function nextGap(tx: ReadTx, cctvId: number, atMs: number) {
 
 /** The newest 500 gaps of a camera that overlap a span, newest first. */
 export function gapsIn(tx: ReadTx, cctvId: number, { fromMs, toMs }: Span): CameraGapRow[] {
-  return tx.all(gapsWithin, [cctvId, beginOfOverlap(tx, cctvId, fromMs), toMs])
+  return tx.all(gapsWithin, { cctv_id: cctvId, from_ms: beginOfOverlap(tx, cctvId, fromMs), to_ms: toMs })
 }
 
 /** A place in the gaps of a camera, newest first: begin and id. */

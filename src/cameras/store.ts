@@ -1,9 +1,9 @@
+import { sql as raw } from 'kysely'
 import {
   built,
   type Condition,
   integer,
   listings,
-  maybe,
   pick,
   type ReadTx,
   type RowOf,
@@ -58,20 +58,25 @@ const detectionById = built(pick(tables.detection_event, 'id'), ({ id }) =>
 const detectionByRow = built(pick(tables.detection_event, 'row'), ({ row }) =>
   sql.selectFrom('detection_event').selectAll().where('row', '=', row),
 )
-const filmCovered = statement({
-  columns: { by: maybe(integer) },
-  sql: 'SELECT covered_by AS by FROM main.event_film WHERE id = +?',
-})
+const filmCovered = built(pick(tables.event_film, 'id'), ({ id }) =>
+  sql.selectFrom('event_film').select('covered_by').where('id', '=', id),
+)
 const rowUpToLeaf = statement({
   columns: { n: integer },
   sql: `SELECT row AS n FROM main.detection_event WHERE (log_id, leaf_seq) <= (+?, +?)
     ORDER BY log_id DESC, leaf_seq DESC LIMIT 1`,
 })
-const newestInSpan = statement({
-  columns: tables.detection_event,
-  sql: `SELECT * FROM main.detection_event WHERE cctv_id = +? AND timestamp_ms >= +? AND timestamp_ms < +?
-    ORDER BY timestamp_ms DESC, id DESC LIMIT 500`,
-})
+const newestInSpan = built({ cctv_id: integer, from_ms: integer, to_ms: integer }, ({ cctv_id, from_ms, to_ms }) =>
+  sql
+    .selectFrom('detection_event')
+    .selectAll()
+    .where('cctv_id', '=', cctv_id)
+    .where('timestamp_ms', '>=', from_ms)
+    .where('timestamp_ms', '<', to_ms)
+    .orderBy('timestamp_ms', 'desc')
+    .orderBy('id', 'desc')
+    .limit(raw.lit(500)),
+)
 const idsSlice = 1000
 const idsBehind = statement({
   columns: pick(tables.detection_event, 'timestamp_ms', 'id'),
@@ -94,10 +99,9 @@ const pendingMotionRows = statement({
       AND NOT EXISTS (SELECT 1 FROM main.detection_event d WHERE d.id = r.id)
       AND NOT EXISTS (SELECT 1 FROM main.event_film f WHERE f.id = r.id) ORDER BY id DESC`,
 })
-const nextDetections = statement({
-  columns: tables.detection_event,
-  sql: 'SELECT * FROM main.detection_event WHERE row > +? ORDER BY row LIMIT ?',
-})
+const nextDetections = built({ row: integer, limit: integer }, ({ row, limit }) =>
+  sql.selectFrom('detection_event').selectAll().where('row', '>', row).orderBy('row').limit(limit),
+)
 const controlOf = built(pick(tables.motion_control, 'cctv_id'), ({ cctv_id }) =>
   sql
     .selectFrom('motion_control')
@@ -230,8 +234,8 @@ export function findDetection(tx: ReadTx, id: number): DetectionEventRow | undef
 
 /** Returns a detection; for a film that was not made, the one whose clip shows the same. */
 export function findShown(tx: ReadTx, id: number): DetectionEventRow | undefined {
-  const film = tx.get(filmCovered, [id])
-  return findDetection(tx, film?.by ?? id)
+  const film = tx.get(filmCovered, { id })
+  return findDetection(tx, film?.covered_by ?? id)
 }
 
 export function detectionInRow(tx: ReadTx, row: number): DetectionEventRow | undefined {
@@ -303,12 +307,12 @@ export function lastRowUpToSeq(tx: ReadTx, seq: number): number {
 
 /** The newest detections of a camera in a span, `toMs` excluded. */
 export function detectionsIn(tx: ReadTx, cctvId: number, span: { fromMs: number; toMs: number }): DetectionEventRow[] {
-  return tx.all(newestInSpan, [cctvId, span.fromMs, span.toMs])
+  return tx.all(newestInSpan, { cctv_id: cctvId, from_ms: span.fromMs, to_ms: span.toMs })
 }
 
 /** The next `limit` detections behind a row, in the order of the ledger. */
 export function detectionsAfter(tx: ReadTx, row: number, limit: number): DetectionEventRow[] {
-  return tx.all(nextDetections, [row, limit])
+  return tx.all(nextDetections, { row, limit })
 }
 
 export const clipPath = (id: number): string => `/api/iot/detection-events/${id}/clip`
