@@ -195,14 +195,7 @@ export class CamerasService {
         void this.#needs.recorder.closed(message).then((isWritten) => this.#ended(message.detectionId, isWritten))
         break
       case 'clipWaits':
-        // Then a kill came between the row and the removal of what was damaged since.
-        if (message.writtenAt !== undefined && this.#isRecorded(message.detectionId)) {
-          this.#needs.link.send({ type: 'recorded', detectionId: message.detectionId })
-          break
-        }
-        this.#waiting.heard(message, this.#needs.clock.monotonic())
-        this.#needs.films.waits(message.detectionId)
-        void this.#needs.recorder.waits(message).then(() => this.#clipWaits())
+        this.#clipStillWaits(message)
         break
       case 'clipRemoved':
         void this.#removed(message)
@@ -224,6 +217,17 @@ export class CamerasService {
       case 'stopped':
         break
     }
+  }
+
+  #clipStillWaits(message: Extract<FromCameras, { type: 'clipWaits' }>): void {
+    // Then a kill came between the row and the removal of what was damaged since.
+    if (message.writtenAt !== undefined && this.#isRecorded(message.detectionId)) {
+      this.#needs.link.send({ type: 'recorded', detectionId: message.detectionId })
+      return
+    }
+    this.#waiting.heard(message, this.#needs.clock.monotonic())
+    this.#needs.films.waits(message.detectionId)
+    void this.#needs.recorder.waits(message).then(() => this.#clipWaits())
   }
 
   /** A film that is left to the next start takes no turn of the others, and is not ordered again. */

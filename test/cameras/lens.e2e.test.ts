@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { databaseFile } from '../../src/database/index.ts'
 import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
 import { FrameSplitter, frameSize } from '../../src/video/index.ts'
@@ -38,7 +38,8 @@ type Detection = {
 }
 type Sent = { type: string; data: { id: number; cctvId: number; sceneChange: boolean; clip: string | null } }
 
-t.test('a lens that is covered, turned or blinded is motion with a clip of how it came about', async (t) => {
+/** Six cameras that show the hall, and a webhook that is owed what they see. */
+async function yard(t: Test) {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-lens-'))
   const hall = await footage('empty-tiny')
   const rtsp = await startRtspServer({ streams: Object.fromEntries(cameras.map((name) => [name, hall])) })
@@ -83,6 +84,11 @@ t.test('a lens that is covered, turned or blinded is motion with a clip of how i
     ...{ method: 'POST', headers: { ...headers, 'Content-Type': 'application/json' }, body: JSON.stringify(webhook) },
   })
   t.equal(registered.status, 201)
+  return { folder, hall, rtsp, ask, frames, detections, sent, sentOf, changes }
+}
+
+t.test('a lens that is covered, turned or blinded is motion with a clip of how it came about', async (t) => {
+  const { folder, hall, rtsp, ask, frames, detections, sent, sentOf, changes } = await yard(t)
   for (const name of cameras)
     await eventually(
       () => frames(name),

@@ -205,7 +205,7 @@ for (const [what, lost] of Object.entries({ covered, turned })) {
   t.test(`a lens that is ${what} fires once, with a clip that shows how it came about`, async (t) => {
     const bench = new Bench().see(none, clearMs)
     const lastMs = bench.nowMs
-    // Whoever does it is seen for less than a second; then nothing changes any more.
+    // The person who does it is seen for less than a second; then nothing changes any more.
     bench.see({ ...scene, view: lost.view }, 600).see(lost, 120_000)
     t.match(bench.fired, [{ sceneChange: true, score: 1 }])
     t.equal(bench.fired.length, 1)

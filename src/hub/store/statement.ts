@@ -111,6 +111,7 @@ export function builtStatement<const Of extends Types, Result>(
   const { sql: text, parameters } = make(places as Places<Of>).compile()
   const valuesOf = (given: Given<Of>) =>
     parameters.map((value) => (value instanceof Place ? given[value.name as keyof Of] : value))
+  // `gives` exists for the compiler alone.
   return noted({ name, text, valuesOf } as unknown as BuiltStatement<RowsOf<Result>, Given<Of>>)
 }
 
