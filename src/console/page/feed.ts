@@ -66,7 +66,11 @@ const sources: Record<Part, Source> = {
   zones: { path: '/api/whms/zones', everyMs: 12 * beatMs, liveMs: whileLiveMs },
   warehouses: { path: '/api/whms/warehouses', everyMs: 12 * beatMs, liveMs: whileLiveMs },
   cameras: { path: '/api/iot/cctv', everyMs: 2 * beatMs, liveMs: 12 * beatMs, permission: 'cameras:read' },
-  detections: { path: '/api/iot/detection-events?limit=5&trigger=all', everyMs: 2 * beatMs, permission: 'cameras:read' },
+  detections: {
+    path: '/api/iot/detection-events?limit=5&trigger=all',
+    everyMs: 2 * beatMs,
+    permission: 'cameras:read',
+  },
   webhooks: { path: '/api/webhooks', everyMs: 4 * beatMs, permission: 'webhooks:manage' },
   alerts: {
     path: '/api/alerts?acknowledged=false&limit=20',
