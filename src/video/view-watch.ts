@@ -27,6 +27,8 @@ const leastDetail = 0.08
  */
 const darkAlike = 0.1
 const darkDetail = 0.3
+/** Where so much of the learned edges is still there, what is new stands before it, such as cars on a plain road. */
+const mostKept = 0.5
 /** How alike two views are, from -1 to 1: below the first a camera is turned, above the second it looks the same. */
 const turnedBelow = 0.3
 const sameAbove = 0.4
@@ -130,7 +132,8 @@ export class ViewWatch {
     const match = matchOf(edges, this.#learned.edges)
     const seen = this.#judge(match)
     const isDark = seen === 'covered' && isDimmed(this.#tones, this.#learned.tones)
-    this.#seen = this.#settling > 0 || isDark ? null : seen
+    const isCrowded = seen === 'turned' && match.kept > mostKept
+    this.#seen = this.#settling > 0 || isDark || isCrowded ? null : seen
     if (seen === 'normal' && match.alike > 0.5) this.#follow(this.#learned, edges)
     this.#right = seen === 'normal' ? this.#right + 1 : 0
     this.#wrong = seen === 'normal' ? 0 : this.#wrong + 1
@@ -205,8 +208,8 @@ function slope(difference: number, tone: number): number {
   return Math.max(-mostTone, Math.min(mostTone, relative))
 }
 
-/** How alike two views are, and how much detail each has. */
-type Match = { readonly alike: number; readonly detail: number; readonly learnedDetail: number }
+/** How alike two views are, how much of the learned edges is still there, and how much detail each has. */
+type Match = { readonly alike: number; readonly kept: number; readonly detail: number; readonly learnedDetail: number }
 
 /** Compares in one pass: each second, for each camera, it is a good part of what this thread does while nothing moves. */
 function matchOf(edges: Float32Array, learned: Float32Array): Match {
@@ -218,5 +221,6 @@ function matchOf(edges: Float32Array, learned: Float32Array): Match {
     detail += a * a
     learnedDetail += b * b
   }
-  return { alike: product / (Math.sqrt(detail * learnedDetail) || 1), detail, learnedDetail }
+  const alike = product / (Math.sqrt(detail * learnedDetail) || 1)
+  return { alike, kept: product / (learnedDetail || 1), detail, learnedDetail }
 }
