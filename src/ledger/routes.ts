@@ -49,7 +49,13 @@ const recordEvent = operation({
     200: { description: 'Recorded earlier under the same client_event_id', schema: RecordedReply, location: true },
     201: { description: 'Recorded', schema: RecordedReply, location: true },
   },
-  errors: ['EVIDENCE_REQUIRED', 'TIMESTAMP_IN_FUTURE', 'REFERENCE_NOT_FOUND', 'CONSTRAINT_VIOLATED'],
+  errors: [
+    'EVIDENCE_REQUIRED',
+    'TIMESTAMP_IN_FUTURE',
+    'REFERENCE_NOT_FOUND',
+    'CONSTRAINT_VIOLATED',
+    'VERSION_MISMATCH',
+  ],
 })
 
 const listEvents = operation({

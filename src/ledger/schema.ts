@@ -49,10 +49,18 @@ export const NewPlacementEvent = z
       description: 'unique per caller for ever: a repeat gets the same answer and is not recorded again',
     }),
     corrects_event_id: optional(rowId()),
+    placement_event_id: optional(rowId()).openapi({
+      description:
+        'id of the PLACED event that the caller looked at; not for PLACED. If the slot shows another placement, the answer is 412 and nothing is recorded',
+    }),
   })
   .refine((event) => event.slot_id !== undefined || event.slot_code !== undefined, {
     path: ['slot_id'],
     message: 'required (or slot_code)',
+  })
+  .refine((event) => event.event_type !== 'PLACED' || event.placement_event_id === undefined, {
+    path: ['placement_event_id'],
+    message: 'not for PLACED: it names the placement that is verified, disputed or ended',
   })
   .openapi('NewPlacementEvent')
 

@@ -32,6 +32,38 @@ function inFile<Row>(gateway: TestGateway, sql: string): Row[] {
   }
 }
 
+t.test('a verdict or a removal that names its placement lands on no other one', async (t) => {
+  const gateway = await yard(t)
+  const put = async (asset_barcode: string) => (await post(gateway, { ...placed, asset_barcode })).body.id
+  const first = await put('P-1')
+  const about = { slot_code: 'A', asset_barcode: 'P-1', placement_event_id: first }
+  const second = await put('P-2')
+  const refused = {
+    status: 412,
+    body: { error: { code: 'VERSION_MISMATCH', fields: [{ path: 'placement_event_id' }] } },
+  }
+  for (const event_type of ['VERIFIED', 'DISPUTED', 'REMOVED']) {
+    const answer = await post(gateway, { ...about, event_type }, {}, people.sven)
+    t.match(answer, refused, event_type)
+    t.match(answer.body.error.message, `The slot shows placement ${second}, not placement ${first}`, event_type)
+  }
+  const anew = await put('P-1')
+  t.match(await post(gateway, { ...about, event_type: 'VERIFIED' }, {}, people.sven), refused, 'the same pallet, anew')
+  const state = async () => (await gateway.ask('GET', '/api/whms/slots/A', { by })).body
+  t.match(await state(), { assetBarcode: 'P-1', isVerified: false, isDisputed: false }, 'nothing is recorded')
+  const now = { ...about, placement_event_id: anew }
+  t.match(await post(gateway, { ...now, event_type: 'VERIFIED' }, {}, people.sven), { status: 201 })
+  t.match(await state(), { isVerified: true })
+  t.match(await post(gateway, { ...now, event_type: 'REMOVED' }), { status: 201 })
+  const empty = await post(gateway, { ...now, event_type: 'REMOVED' })
+  t.match(empty, refused)
+  t.match(empty.body.error.message, `The slot is empty, not placement ${anew}`)
+  t.match(await post(gateway, { ...placed, placement_event_id: first }), {
+    ...{ status: 400, body: { error: { code: 'VALIDATION_ERROR', fields: [{ path: 'placement_event_id' }] } } },
+  })
+  t.equal((await gateway.ask('GET', '/api/whms/events', { by })).body.data.length, 5)
+})
+
 t.test('an event is answered with all that was recorded, and found again under its address', async (t) => {
   const gateway = await yard(t)
   const photo_url = await heldPhoto(gateway)

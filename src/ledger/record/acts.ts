@@ -124,6 +124,7 @@ const nothing = {
   verification_notes: undefined,
   scan: undefined,
   corrects_event_id: undefined,
+  placement_event_id: undefined,
 } as const
 
 const pathOf = (id: number) => `/api/whms/events/${id}`

@@ -140,6 +140,7 @@ const silent = {
   cctv_clip_url: undefined,
   work_order_ref: undefined,
   scan: undefined,
+  placement_event_id: undefined,
 } as const
 
 const isJudgement = ({ event_type }: store.OpenedRow) => event_type === 'VERIFIED' || event_type === 'DISPUTED'

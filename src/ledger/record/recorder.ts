@@ -135,7 +135,7 @@ export class Recorder {
   /**
    * One event as a client asks for it: permission, repeats by client_event_id, then the append. Throws
    * PERMISSION_DENIED, EVIDENCE_REQUIRED, REFERENCE_NOT_FOUND, TIMESTAMP_IN_FUTURE, CONSTRAINT_VIOLATED,
-   * VALIDATION_ERROR; what the transaction holds by then must be rolled back (see `attempt`).
+   * VERSION_MISMATCH, VALIDATION_ERROR; what the transaction holds by then must be rolled back (see `attempt`).
    */
   appendIn(tx: Tx, request: NewPlacementEvent, asking: EventOrigin, within: Within = {}): Appended {
     demandFor(request.event_type, asking.by.caller)
@@ -162,6 +162,7 @@ export class Recorder {
     const isOther = people.operator !== actor
     const moved = { eventType: request.event_type, slotId: slot.id, assetKey: code.key, timestampMs: when.timestampMs }
     const { around, placement } = lookAround(tx, moved, newestMs, sight)
+    refuseOtherPlacement(request, slot, placement)
     const judged = judge(moved, around)
     const { grounds } = within
     const settings = this.#needs.settings()
@@ -428,11 +429,23 @@ function slotNow(tx: ReadTx, id: number, code: string): RecordedEvent['slot'] {
   return { id, slot_id: code, ...slotState(tx, id) }
 }
 
-const isUnregistered = (asset: Asset | undefined): boolean => !asset || asset.provisional
+/** A verdict is about the placement that its caller looked at: another pallet may be in the slot by now, or the same one anew. */
+function refuseOtherPlacement(
+  { placement_event_id: seen }: NewPlacementEvent,
+  { slot_id }: Slot,
+  placement: Placement | undefined,
+): void {
+  if (seen === undefined || placement?.id === seen) return
+  const now = placement ? `shows placement ${placement.id}` : 'is empty'
+  throw new AppError('VERSION_MISMATCH', `The slot ${now}, not placement ${seen}`, {
+    details: `slot ${slot_id}; read it again`,
+    fields: [{ path: 'placement_event_id', message: `the slot ${now}` }],
+  })
+}
 
-function misfitWarnings(request: NewPlacementEvent, slot: Slot, asset: Asset | undefined): WarningCode[] {
-  if (request.event_type !== 'PLACED') return []
-  const { constraints } = slot
+function assetWarnings(request: NewPlacementEvent, slot: Slot, asset: Asset | undefined): WarningCode[] {
+  const unknown: WarningCode[] = !asset || asset.provisional ? ['UNKNOWN_ASSET'] : []
+  if (request.event_type !== 'PLACED') return unknown
   const weightKg = request.scale_weight_kg ?? asset?.weight_kg
   return misfits({ constraints, type: asset?.type, weightKg, heightCm: asset?.dimensions?.height })
 }
