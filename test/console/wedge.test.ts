@@ -177,7 +177,7 @@ t.test('a scanner without a suffix is read after a short silence, and a key that
   desk.silence(40)
   t.same(desk.scans, [])
   desk.silence(20)
-  desk.silence(100)
+  desk.silence(300)
   t.same(desk.scans, ['P-4711-A'])
   desk.type('abcde', 5)
   desk.silence(60)
@@ -188,5 +188,44 @@ t.test('a scanner without a suffix is read after a short silence, and a key that
   }
   desk.press('Enter', 5)
   t.same(desk.scans, ['P-4711-A', 'P-66'])
+  t.end()
+})
+
+t.test('a scan names the runs just before it that nothing ended', (t) => {
+  const desk = new Desk()
+  const cut = (parts: readonly string[], pauseMs: number) => {
+    for (const [i, part] of parts.entries()) {
+      desk.press(part[0] ?? '', i === 0 ? 5000 : pauseMs)
+      desk.type(part.slice(1), 4)
+    }
+    return desk.press('Enter', 4)
+  }
+  t.same(cut(['0034', '0123450000000154'], 90), { kind: 'scan', code: '0123450000000154', parts: ['0034'] })
+  t.same(cut(['00', '34', '0123'], 90), { kind: 'scan', code: '0123', parts: ['00', '34'] })
+  t.same(cut(['0034', '0123'], 900), { kind: 'scan', code: '0123', parts: ['0034'] })
+  t.same(cut(['0034', '0123'], 1100), { kind: 'scan', code: '0123' }, 'too long ago')
+  t.same(cut(['00', '0123'], 400), { kind: 'scan', code: '0123' }, 'two fast keys may be typed')
+  desk.press('n', 5000)
+  desk.type('ote', 140)
+  t.same(cut(['A-01'], 400), { kind: 'scan', code: 'A-01' }, 'what a person types is no part')
+  desk.press('0', 5000)
+  desk.type('034', 4)
+  desk.press('Backspace', 40)
+  desk.press('0', 60)
+  desk.type('123', 4)
+  t.same(desk.press('Enter', 4), { kind: 'scan', code: '0123' }, 'nor what a key ended')
+  t.end()
+})
+
+t.test('of a scanner without a suffix no part is lost, however short its last one is', (t) => {
+  const desk = new Desk()
+  desk.type('00340123450000', 4)
+  desk.press('0', 90)
+  desk.type('0154', 4)
+  desk.silence(60)
+  t.same(desk.readings.at(-1), { kind: 'scan', code: '00154', parts: ['00340123450000'] })
+  desk.type('00340123', 4)
+  desk.silence(60)
+  t.same(desk.readings.at(-1), { kind: 'scan', code: '00340123', parts: ['00340123450000', '00154'] })
   t.end()
 })

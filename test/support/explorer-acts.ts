@@ -87,11 +87,13 @@ async function scan(page: Page, { chance, scanner }: Hands): Promise<Outcome> {
   if (!isTaken) return { act: 'had no scanner here' }
   const code = `P-${String(2 + chance.below(8)).padStart(3, '0')}-02`
   const act = `scanned ${code}`
+  // A field that takes codes has the scan in place of what was typed there, or below it.
+  const isHarmless = !(await page.locator('[data-scan]:focus').count())
   await scanner.scan(code)
   const shown = `document.body.innerText.includes('${code}') ||
     [...document.querySelectorAll('input, textarea')].some(({ value }) => value.includes('${code}'))`
   const isShown = await isSoon(page, shown, seenWithinMs)
-  return isShown ? { act, isHarmless: true } : { act, lost: 'the scan is not to be seen' }
+  return isShown ? { act, isHarmless } : { act, lost: 'the scan is not to be seen' }
 }
 
 /** Says whether an expression becomes true on the page, also over a change of pages. The page's own policy forbids it to ask itself. */

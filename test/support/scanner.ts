@@ -13,17 +13,34 @@ export class Scanner {
     this.#keys = keys
   }
 
-  /** `shifts`: it presses Shift for capital letters. `lateAfter`: so many keys come in time, and the rest only when the page has waited. */
+  /**
+   * `shifts`: it presses Shift for capital letters. `lateAfter`: so many keys come in time, and the rest only when the page has waited.
+   * `pauseAfter`: behind so many keys the scanner itself pauses for `pauseMs`.
+   */
   async scan(
     code: string,
-    { gapMs = 4, ends = ['Enter'] as readonly string[], altKey = false, shifts = false, lateAfter = 0 } = {},
+    {
+      gapMs = 4,
+      ends = ['Enter'] as readonly string[],
+      altKey = false,
+      shifts = false,
+      lateAfter = 0,
+      pauseAfter = 0,
+      pauseMs = 90,
+    } = {},
   ): Promise<void> {
     this.#nowS = Math.max(this.#nowS + 0.3, Date.now() / 1000)
     // The page tells by its own clock that no key follows: keys of a time to come would be none of a scan.
     const aheadMs = this.#nowS * 1000 - Date.now()
     if (ends.length === 0 && aheadMs > 0) await this.#pageWaits(aheadMs)
     const keys = [...code, ...ends]
-    for (const part of [keys.slice(0, lateAfter), keys.slice(lateAfter)]) {
+    if (pauseAfter > 0) {
+      for (const key of keys.slice(0, pauseAfter)) await Promise.all(this.#press({ key, altKey }, gapMs))
+      await this.#pageWaits(pauseMs)
+      this.#nowS += pauseMs / 1000
+    }
+    const rest = keys.slice(pauseAfter)
+    for (const part of [rest.slice(0, lateAfter), rest.slice(lateAfter)]) {
       // All at once, as a keyboard queues them: waiting for each would make pauses that the scanner did not make.
       await Promise.all(
         part.flatMap((key) => [
@@ -31,7 +48,7 @@ export class Scanner {
           ...this.#press({ key, altKey }, gapMs),
         ]),
       )
-      if (part.length < keys.length && part.length === lateAfter) await this.#pageWaits(ends.length === 0 ? 80 : 150)
+      if (part.length < rest.length && part.length === lateAfter) await this.#pageWaits(ends.length === 0 ? 80 : 150)
     }
   }
 

@@ -5,6 +5,7 @@ import { follow } from './address.ts'
 import { Refused } from './ask.ts'
 import { isOutdated } from './asking.ts'
 import { Bar } from './bar.tsx'
+import type { ScanUse } from './code-field.ts'
 import { useEffect } from './effect.ts'
 import { focusFirst } from './first-focus.ts'
 import { texts } from './texts.ts'
@@ -103,6 +104,13 @@ export const Frame = ({ here, siteId, caller, onLeft, name, back, status, troubl
   )
 }
 
+/** Whether somebody was asked this question. Another question, such as about one thing more, was not asked yet. */
+export function useAsked(question: readonly unknown[]): readonly [boolean, (isAsked: boolean) => void] {
+  const words = JSON.stringify(question)
+  const [asked, setAsked] = useState<string | undefined>(undefined)
+  return [asked === words, (isAsked) => setAsked(isAsked ? words : undefined)]
+}
+
 type TwiceProps = {
   readonly words: string
   /** What the second press does. */
@@ -111,12 +119,14 @@ type TwiceProps = {
   readonly isBusy: boolean
   /** More of the name for a screen reader, where several such buttons are on a page. */
   readonly of?: string
+  /** What it is done to, where the words do not say all: when that changes under the person, the button asks again. */
+  readonly about?: string | number
   readonly onSure: () => void
 }
 
 /** A button that asks once more: what is recorded stays for ever, so a slip of the thumb must not do it. */
-export const Twice = ({ words: first, sure, strong, isBusy, of, onSure }: TwiceProps) => {
-  const [isAsked, setAsked] = useState(false)
+export const Twice = ({ words: first, sure, strong, isBusy, of, about, onSure }: TwiceProps) => {
+  const [isAsked, setAsked] = useAsked([sure, of, about])
   const whose = of === undefined ? null : <span class="unseen"> {of}</span>
   if (!isAsked)
     return (
@@ -168,6 +178,8 @@ type FieldProps = {
   readonly required?: boolean
   readonly most?: number
   readonly list?: string
+  /** What it does with a scan, if it takes codes. */
+  readonly scan?: ScanUse
 }
 
 /** A field with its label. */
@@ -182,12 +194,14 @@ export const Field = ({
   required,
   most,
   list,
+  scan,
 }: FieldProps) => {
   const common = {
     id,
     value,
     required,
     maxlength: most,
+    'data-scan': scan,
     'aria-describedby': hint === undefined ? undefined : `${id}-hint`,
     onInput: (event: Event) => onText((event.target as HTMLInputElement).value),
   }

@@ -142,6 +142,7 @@ const Narrow = ({ filter, isNarrowed }: { filter: AuditFilter; isNarrowed: boole
           hint={words.personHint}
           value={form.operator}
           most={512}
+          scan="code"
           onText={keep('operator')}
         />
         <Choice
@@ -164,6 +165,7 @@ const Narrow = ({ filter, isNarrowed }: { filter: AuditFilter; isNarrowed: boole
           words={words.id}
           value={form.entity_id}
           most={128}
+          scan="code"
           onText={keep('entity_id')}
         />
         <Field id="audit-from" words={words.from} type="date" value={form.from} onText={keep('from')} />

@@ -143,6 +143,7 @@ const Scan = ({ count, acts }: { count: Count; acts: Acts }) => {
           value={form.slot}
           required
           most={64}
+          scan="code"
           onText={(slot) => setForm((before) => ({ ...before, slot }))}
         />
         <Field
@@ -150,6 +151,7 @@ const Scan = ({ count, acts }: { count: Count; acts: Acts }) => {
           words={words.scanFound}
           value={form.found}
           rows={2}
+          scan="codes"
           onText={(found) => setForm((before) => ({ ...before, found }))}
         />
         <label class="goods-tick">
@@ -185,6 +187,7 @@ const Close = ({ count, acts, may }: CloseProps) => {
         <Twice
           words={words.submit}
           sure={words.submitSure}
+          about={count.version}
           strong
           isBusy={acts.isBusy}
           onSure={() => void acts.act(change(count, 'submit'), words.submitted)}
@@ -195,6 +198,7 @@ const Close = ({ count, acts, may }: CloseProps) => {
         <Twice
           words={words.approve}
           sure={words.approveSure}
+          about={count.version}
           strong
           isBusy={acts.isBusy}
           onSure={() => void acts.act(change(count, 'approve'), words.approved)}
@@ -208,6 +212,7 @@ const Close = ({ count, acts, may }: CloseProps) => {
             <Twice
               words={words.cancel}
               sure={words.cancelSure}
+              about={count.version}
               isBusy={acts.isBusy}
               onSure={() => {
                 const body = reason.trim() === '' ? {} : { reason: reason.trim() }

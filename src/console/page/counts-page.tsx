@@ -120,7 +120,7 @@ const Open = ({ zones, act, isBusy, isOpen }: OpenProps) => {
       >
         <Choice id="count-what" words={words.what} value={form.what} of={choices} onChoice={keep('what')} />
         {form.what === 'slots' ? (
-          <Field id="count-slots" words={words.slots} value={form.slots} rows={4} onText={keep('slots')} />
+          <Field id="count-slots" words={words.slots} value={form.slots} rows={4} scan="codes" onText={keep('slots')} />
         ) : null}
         <Field
           id="count-sample"
@@ -135,6 +135,7 @@ const Open = ({ zones, act, isBusy, isOpen }: OpenProps) => {
           words={words.reference}
           value={form.reference}
           most={128}
+          scan="code"
           onText={keep('reference')}
         />
         <p class="problem wide" role="alert">

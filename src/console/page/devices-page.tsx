@@ -9,7 +9,6 @@ import { devicesTexts as words } from './devices-texts.ts'
 import { useEffect } from './effect.ts'
 import { Icon } from './icons.tsx'
 import { Qr } from './qr-code.tsx'
-import { takeScans } from './scan-field.tsx'
 import { texts } from './texts.ts'
 import { useLive } from './use-live.ts'
 import type { ViewProps } from './views.ts'
@@ -325,15 +324,6 @@ const NewBadge = ({ isBusy, onAct }: { isBusy: boolean; onAct: Act }) => {
   const [cards, setCards] = useState<readonly Card[]>([])
   const form = useRef<HTMLFormElement>(null)
   const badge = useRef<HTMLInputElement>(null)
-  useEffect(
-    () =>
-      takeScans((code) => {
-        if (!badge.current || document.activeElement !== badge.current) return false
-        badge.current.value = code
-        return true
-      }),
-    [],
-  )
   const submit = async (event: Event) => {
     event.preventDefault()
     if (!form.current) return
@@ -366,7 +356,15 @@ const NewBadge = ({ isBusy, onAct }: { isBusy: boolean; onAct: Act }) => {
         </Field>
         <Field name="badge" label={words.badge} help={words.badgeHelp} problem={fields.get('badge')}>
           {(field) => (
-            <input {...field} ref={badge} type="text" autocomplete="off" autocapitalize="off" spellcheck={false} />
+            <input
+              {...field}
+              ref={badge}
+              type="text"
+              autocomplete="off"
+              autocapitalize="off"
+              spellcheck={false}
+              data-scan="code"
+            />
           )}
         </Field>
         <p class="box-acts">

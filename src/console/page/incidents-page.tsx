@@ -197,6 +197,7 @@ const Report = ({ act, isBusy, isOpen, about }: ReportProps) => {
           hint={words.referencesHint}
           value={form.references}
           rows={3}
+          scan="references"
           onText={keep('references')}
         />
         <button type="submit" class="strong" aria-disabled={isBusy ? 'true' : 'false'}>

@@ -171,6 +171,7 @@ const Order = ({ answer: { printers, zones, slots }, acts, mayPrint, onLeft }: O
               words={form.kind === 'slots' ? words.slots : words.pallets}
               value={form.codes}
               rows={4}
+              scan="codes"
               onText={keep('codes')}
             />
           ) : null}

@@ -11,7 +11,7 @@ import { language } from './language.ts'
 import { forgetOldPlans } from './plan-forget.ts'
 import { personOf, useRights } from './rights.tsx'
 import { Said } from './said.tsx'
-import { startScanning } from './scan-field.tsx'
+import { checkFile, startScanning } from './scan-field.tsx'
 import { SignIn, SignInAgain } from './sign-in.tsx'
 import { texts } from './texts.ts'
 import {
@@ -29,6 +29,7 @@ import { mayUse, viewAt } from './views.ts'
 
 const retryMs = 2000
 const fetchAheadMs = 3000
+const fetchAhead = () => Promise.all([keepFile(findFile), checkFile()]).catch(() => {})
 
 const App = () => {
   const [session, setSession] = useState<Session | undefined>(undefined)
@@ -93,7 +94,7 @@ const App = () => {
   // The first scan opens at once what it found.
   useEffect(() => {
     if (!session?.caller) return
-    const timer = setTimeout(() => keepFile(findFile).catch(() => {}), fetchAheadMs)
+    const timer = setTimeout(fetchAhead, fetchAheadMs)
     return () => clearTimeout(timer)
   }, [session?.caller === undefined])
   if (!session) return <Waiting trouble={trouble} />

@@ -117,12 +117,16 @@ const Form = ({ known: { code, asset, weightKg }, act, isBusy, onDone, onCancel 
       </Field>
       {asset?.gtin ? null : (
         <Field name={`gtin-${number}`} label={words.gtin} problem={fields.get('gtin')}>
-          {(field) => <input {...field} type="text" inputmode="numeric" autocomplete="off" maxlength={14} />}
+          {(field) => (
+            <input {...field} type="text" inputmode="numeric" autocomplete="off" maxlength={14} data-scan="code" />
+          )}
         </Field>
       )}
       {asset?.lot ? null : (
         <Field name={`lot-${number}`} label={words.lot} problem={fields.get('lot')}>
-          {(field) => <input {...field} type="text" autocomplete="off" spellcheck={false} maxlength={90} />}
+          {(field) => (
+            <input {...field} type="text" autocomplete="off" spellcheck={false} maxlength={90} data-scan="code" />
+          )}
         </Field>
       )}
       {asset?.bestBefore ? null : (

@@ -1,5 +1,6 @@
 import { useMemo, useRef, useState } from 'hono/jsx/dom'
 import { CameraButton, useCamera } from './camera-button.tsx'
+import { ScanCheck } from './code-check.ts'
 import { useEffect } from './effect.ts'
 import { LanguageChoice } from './language-choice.tsx'
 import { Said } from './said.tsx'
@@ -9,8 +10,9 @@ import type { Credential } from './scan-gateway.ts'
 import type { Handheld } from './scan-handheld.ts'
 import type { ItemStore, Photo } from './scan-items.ts'
 import { QueueChips, QueueList, QueueRemarks } from './scan-kept.tsx'
-import { listenForScans } from './scan-keys.ts'
+import { listenForScans, type ScannedCode } from './scan-keys.ts'
 import { Entry, Tiles } from './scan-menu.tsx'
+import { notTakenWords, partsOf } from './scan-place.ts'
 import { type QueueState, ScanQueue } from './scan-queue.ts'
 import { sendersOf } from './scan-senders.ts'
 import { Arrival, type Taker } from './scan-sign-in.tsx'
@@ -57,7 +59,18 @@ export const Desk = (opened: Opened) => {
     } else if (actsOf(who.role).length === 0) remarks.problem(texts.mayOnlyLook)
     else tasks.take(who.username, code)
   }
-  useEffect(() => listenForScans((text) => take({ text, isScanned: true })), [])
+  const checks = useMemo(() => new ScanCheck(), [])
+  /** A scan counts when it is whole: until then nothing of it is in a task. */
+  const takeScan = ({ code, parts }: Pick<ScannedCode, 'code' | 'parts'>) => {
+    const who = whoScans()
+    // A badge and a code to enrol say nothing of themselves.
+    if (!who) return take({ text: code, isScanned: true })
+    const scan = checks.check(code, parts, performance.now())
+    tasks.drop(who.username, partsOf(scan, parts))
+    if (scan.kind === 'code') return take({ text: scan.code, isScanned: true })
+    remarks.problem(notTakenWords(scan))
+  }
+  useEffect(() => listenForScans(takeScan), [])
   const person = whoScans()
   const act = person && tasks.of(person.username).act
   const watched = useWatch(isTraining ? undefined : person, store, slots)
@@ -99,7 +112,7 @@ export const Desk = (opened: Opened) => {
       <CameraButton camera={camera} words />
       {camera.View ? (
         <camera.View
-          onCode={(text) => take({ text, isScanned: true })}
+          onCode={(code) => takeScan({ code, parts: [] })}
           onEnd={(words) => {
             camera.close()
             if (words !== '') remarks.problem(words)

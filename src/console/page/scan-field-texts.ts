@@ -16,6 +16,9 @@ const english = {
   noPlace: 'no known place',
   unit: (reference: string) => `Transport unit ${reference}`,
   unknown: (code: string) => `${code} is unknown here`,
+  torn: (parts: string) => `The scan came in parts: ${parts}. It was not taken. Scan again.`,
+  faulty: (code: string) =>
+    `The check digit or the length of ${code} is wrong. It was not taken. Scan again: the same code again is taken as it is.`,
   unknownButRead: (code: string, read: string) => `${code} is unknown here, but it was read: ${read}`,
   identifiers: {
     '00': 'SSCC',
@@ -46,6 +49,9 @@ const german: typeof english = {
   noPlace: 'kein bekannter Ort',
   unit: (reference) => `Transporteinheit ${reference}`,
   unknown: (code) => `${code} ist hier unbekannt`,
+  torn: (parts) => `Der Scan kam in Teilen: ${parts}. Er wurde nicht übernommen. Scannen Sie noch einmal.`,
+  faulty: (code) =>
+    `Prüfziffer oder Länge von ${code} ist falsch. Der Code wurde nicht übernommen. Scannen Sie noch einmal: Kommt er wieder, gilt er, wie er ist.`,
   unknownButRead: (code, read) => `${code} ist hier unbekannt, gelesen wurde: ${read}`,
   identifiers: {
     '00': 'SSCC',

@@ -1,29 +1,45 @@
 import { useRef, useState } from 'hono/jsx/dom'
 import { follow, go, losesUnsaved } from './address.ts'
 import { CameraButton, useCamera } from './camera-button.tsx'
+import type { ScanCheck } from './code-check.ts'
+import { dropParts, writeCode } from './code-field.ts'
 import { useEffect } from './effect.ts'
 import { focusFirst } from './first-focus.ts'
 import { Icon } from './icons.tsx'
 import { Said } from './said.tsx'
 import { scanFieldTexts as texts } from './scan-field-texts.ts'
-import { listenForScans } from './scan-keys.ts'
-import { printable } from './scan-place.ts'
+import { listenForScans, type ScannedCode } from './scan-keys.ts'
+import { notTakenWords, partsOf, printable } from './scan-place.ts'
 import { ScanDesk, type Scans } from './scans.ts'
 
 let scans: Scans = { recent: [], isBusy: false }
 const listeners = new Set<(scans: Scans) => void>()
 let desk: ScanDesk | undefined
 
-/** Takes a scan from anywhere on the page. */
+/** Takes a code from anywhere on the page. */
 const take = (code: string) => desk?.take(code)
 
-let taker: ((code: string) => boolean) | undefined
+/** The reader of codes is a separate file: the first view does without it. */
+export const checkFile = () => import('./code-check.ts')
 
-/** Lets a view have scans, such as a badge for its field. `next` says whether it took one. Returns a function that ends it. */
-export function takeScans(next: (code: string) => boolean): () => void {
-  taker = next
-  return () => {
-    if (taker === next) taker = undefined
+let checking: Promise<ScanCheck> | undefined
+const check = () => {
+  checking ??= checkFile().then(({ ScanCheck }) => new ScanCheck())
+  return checking
+}
+
+/** Takes a scan: into the field that has the focus, if that takes codes, else to be looked up. */
+async function takeScan({ code, parts, field }: ScannedCode): Promise<void> {
+  const atMs = performance.now()
+  try {
+    const scan = (await check()).check(code, parts, atMs)
+    if (field) dropParts(field, partsOf(scan, parts))
+    if (scan.kind !== 'code') desk?.say(code, notTakenWords(scan))
+    else if (field?.isConnected) await writeCode(field, scan.code)
+    else take(scan.code)
+  } catch {
+    checking = undefined
+    desk?.say(code, texts.notLookedUp(printable(code), texts.notReached))
   }
 }
 
@@ -38,9 +54,7 @@ export function startScanning(instance: string): () => void {
     },
     origins: [location.origin, instance],
   })
-  return listenForScans((code) => {
-    if (!taker?.(code)) take(code)
-  })
+  return listenForScans((scan) => void takeScan(scan))
 }
 
 /** Handhelds that write by an input method need a focused field; `none` keeps the keyboard away until it is touched. */
@@ -125,7 +139,7 @@ export const ScanField = () => {
         <camera.View
           onCode={(code) => {
             camera.close()
-            take(code)
+            void takeScan({ code, parts: [], field: undefined })
             field.current?.focus()
           }}
           onEnd={(problem) => {

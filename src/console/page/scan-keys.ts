@@ -1,4 +1,5 @@
-import { afterSilence, atRest, fewestWithoutSuffix, longestGapMs, pressed, type Reading, released } from './wedge.ts'
+import { type CodeField, codeFieldOf } from './code-field.ts'
+import { afterSilence, atRest, latestKeyMs, longestGapMs, pressed, type Reading, released } from './wedge.ts'
 
 type Field = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
 type Before = {
@@ -8,8 +9,12 @@ type Before = {
   readonly end: number | null
 }
 
-/** Keys of a scanner that a busy device brings late are waited for, where the code would be cut. */
-const latestKeyMs = 300
+/** A scan. `parts`: what the scanner wrote just before, with pauses between. `field`: the field with the focus, where it takes codes. */
+export type ScannedCode = {
+  readonly code: string
+  readonly parts: readonly string[]
+  readonly field: CodeField | undefined
+}
 
 /** Keys that this page sends again itself. */
 const resent = new WeakSet<Event>()
@@ -40,21 +45,27 @@ class HeldKeys {
   }
 }
 
-/** The fields that the keys of a run are written into, as they were: more than one when the focus moves in the middle of a scan. */
+/** The fields that the keys of a scan are written into, as they were: more than one when the focus moves in the middle of it. */
 class WrittenFields {
   #before: Before[] = []
-  #hasFirst = false
+  #first: Field | undefined
 
-  /** Whether the run began in a field. */
-  get hasFirst(): boolean {
-    return this.#hasFirst
+  /** The field that the scan began in. */
+  get first(): Field | undefined {
+    return this.#first
   }
 
   /** Notes where the first key goes to; undefined: to no field. */
   begin(field: Field | undefined): void {
     this.#before = []
-    this.#hasFirst = field !== undefined
+    this.#first = field
     this.goOn(field)
+  }
+
+  /** Notes where a key behind a pause goes to; what was before the pause may be taken already. */
+  again(field: Field | undefined): void {
+    if (this.#before.length === 0) this.begin(field)
+    else this.goOn(field)
   }
 
   /** Notes where a further key goes to. */
@@ -80,28 +91,28 @@ function holdBack(event: KeyboardEvent): void {
  * wrote is taken out again. Elsewhere its keys are held back, so that a digit in a code is no shortcut; when they turn
  * out to be typed, they are sent on. Returns a function that ends it.
  */
-export function listenForScans(onScan: (code: string) => void): () => void {
+export function listenForScans(onScan: (scan: ScannedCode) => void): () => void {
   let state = atRest
   const written = new WrittenFields()
   let timer = 0
   const held = new HeldKeys()
 
-  /** Takes the code of a scanner without a suffix; in a field a suffix is needed. Returns whether there was one. */
+  /** Takes the code of a scanner without a suffix. Returns whether there was one. */
   const takeSilent = (atMs: number): boolean => {
-    if (written.hasFirst) return false
     const [next, reading] = afterSilence(state, atMs)
-    if (reading.kind !== 'scan') return false
+    if (reading.kind !== 'scan' || isProgram(written.first, reading.code)) return false
     state = next
-    scanned(reading.code)
+    scanned(reading)
     return true
   }
   const silent = () => {
     if (!takeSilent(performance.now())) held.sendOn()
   }
-  const scanned = (code: string) => {
+  const scanned = ({ code, parts = [] }: Extract<Reading, { kind: 'scan' }>) => {
+    const field = codeFieldOf(written.first)
     held.drop()
     written.putBack()
-    onScan(code)
+    onScan({ code, parts, field })
   }
   const take = (event: KeyboardEvent, reading: Reading) => {
     clearTimeout(timer)
@@ -111,21 +122,23 @@ export function listenForScans(onScan: (code: string) => void): () => void {
       held.sendOn()
       written.begin(field)
     }
+    if (reading.kind === 'again') written.again(field)
     if (reading.kind === 'more') written.goOn(field)
     if (reading.kind === 'scan' || reading.kind === 'echo') holdBack(event)
     else if (!field && event.type === 'keydown' && (reading.kind === 'more' || isPlain(event))) {
       held.hold(event)
     }
-    if (reading.kind === 'scan') scanned(reading.code)
+    if (reading.kind === 'scan') scanned(reading)
     else if (reading.kind !== 'echo') {
-      const mayBeCode = !written.hasFirst && state.run.length >= fewestWithoutSuffix
+      // One key is a shortcut; two that fast may be the beginning of a code that pauses.
+      const mayBeCode = state.run.length > 1 || state.parts.some((part) => part.length > 1)
       timer = window.setTimeout(silent, mayBeCode ? latestKeyMs : longestGapMs + 10)
     }
   }
   const down = (event: KeyboardEvent) => {
     if (resent.has(event) || event.isComposing) return
     const { key, code, altKey, ctrlKey, metaKey, repeat, timeStamp: atMs } = event
-    takeSilent(atMs)
+    if (atMs - state.lastMs > latestKeyMs) takeSilent(atMs)
     const [next, reading] = pressed(state, { key, code, altKey, ctrlKey, metaKey, repeat, atMs })
     state = next
     take(event, reading)
@@ -154,6 +167,10 @@ function fieldOf(target: EventTarget | null): Field | undefined {
   if (!isText || target.readOnly || target.disabled) return undefined
   return /^(button|checkbox|radio|submit|reset|file|range|color)$/.test(target.type) ? undefined : target
 }
+
+/** Whether a program may have written this, such as one that fills in passwords or whole sentences: that stays in its field. */
+const isProgram = (field: Field | undefined, code: string): boolean =>
+  field !== undefined && (field.type === 'password' || /\s/.test(code))
 
 function selectionOf(field: Field): Omit<Before, 'field'> {
   if (field instanceof HTMLSelectElement) return { value: field.value, start: null, end: null }

@@ -1,4 +1,5 @@
 import type { ScanAnswer } from './answers.ts'
+import type { CheckedScan } from './code-check.ts'
 import { scanFieldTexts as texts } from './scan-field-texts.ts'
 
 /** What a scanned text asks for: a code to look up, or a view of this console. */
@@ -42,6 +43,14 @@ export function foundWords({ code, matches, barcode }: ScanAnswer): string {
     ? texts.unknown(printable(code))
     : texts.unknownButRead(printable(code), decodedWords(barcode.gs1))
 }
+
+/** Returns what may have been taken for a code before this scan showed that it is a part of one. */
+export const partsOf = (scan: CheckedScan, parts: readonly string[]): readonly string[] =>
+  scan.kind === 'torn' ? scan.parts.slice(0, -1) : parts
+
+/** Says why a scan was not taken. */
+export const notTakenWords = (scan: Exclude<CheckedScan, { kind: 'code' }>): string =>
+  scan.kind === 'torn' ? texts.torn(scan.parts.map(printable).join(' · ')) : texts.faulty(printable(scan.code))
 
 /** Lists the element strings of a GS1 code with the names that people know. */
 export const decodedWords = (gs1: Readonly<Record<string, string>>): string =>

@@ -108,6 +108,14 @@ export class ScanTasks {
     this.#needs.say('')
   }
 
+  /** Takes codes out that turned out to be parts of one. */
+  drop(by: string, parts: readonly string[]): void {
+    const { filled } = this.of(by)
+    const { pallet, slot, found } = filled
+    const torn = [pallet, slot, ...found].filter((code) => code !== undefined && parts.includes(code.text))
+    if (torn.length > 0) this.#put(by, { filled: torn.reduce((rest, code) => withoutCode(rest, code as Code), filled) })
+  }
+
   note(by: string, note: string): void {
     this.#put(by, { note })
   }

@@ -51,6 +51,12 @@ export class ScanDesk {
     if (!this.#isBusy) void this.#work()
   }
 
+  /** Shows a scan that was not taken. */
+  say(code: string, words: string): void {
+    this.#recent = [{ n: ++this.#n, code, words, to: undefined }, ...this.#recent].slice(0, kept)
+    this.#tell({ recent: this.#recent, isBusy: this.#isBusy })
+  }
+
   async #work(): Promise<void> {
     this.#isBusy = true
     for (let code = this.#waiting.shift(); code !== undefined; code = this.#waiting.shift()) {

@@ -68,7 +68,14 @@ const Board = ({ siteId, caller, asked, onLeft }: ViewProps) => {
       {answer && answer.units.length === 0 ? <Empty mayAct={mayAct} /> : null}
       {answer && answer.units.length > 0 ? (
         <div class="goods-filter">
-          <Field id="unit-find" words={words.find} value={text} type="search" onText={(find) => look({ find })} />
+          <Field
+            id="unit-find"
+            words={words.find}
+            value={text}
+            type="search"
+            scan="code"
+            onText={(find) => look({ find })}
+          />
           <Choice
             id="unit-direction"
             words={words.direction}
@@ -208,6 +215,7 @@ const Register = ({ act, isBusy, isOpen }: { act: Act; isBusy: boolean; isOpen: 
           value={form.reference}
           required
           most={128}
+          scan="code"
           onText={keep('reference')}
         />
         <Choice
@@ -218,8 +226,15 @@ const Register = ({ act, isBusy, isOpen }: { act: Act; isBusy: boolean; isOpen: 
           onChoice={keep('direction')}
         />
         <Field id="unit-carrier" words={words.carrier} value={form.carrier} most={128} onText={keep('carrier')} />
-        <Field id="unit-vehicle" words={words.vehicle} value={form.vehicle} most={128} onText={keep('vehicle')} />
-        <Field id="unit-sscc" words={words.sscc} value={form.sscc} most={64} onText={keep('sscc')} />
+        <Field
+          id="unit-vehicle"
+          words={words.vehicle}
+          value={form.vehicle}
+          most={128}
+          scan="code"
+          onText={keep('vehicle')}
+        />
+        <Field id="unit-sscc" words={words.sscc} value={form.sscc} most={64} scan="code" onText={keep('sscc')} />
         <Field id="unit-note" words={words.note} value={form.note} rows={2} most={4000} onText={keep('note')} />
         <button type="submit" class="strong" aria-disabled={isBusy ? 'true' : 'false'}>
           {words.registerButton}

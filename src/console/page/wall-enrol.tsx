@@ -86,7 +86,7 @@ export const EnrolScreen = ({ problem: before, onDone }: { problem: string; onDo
   }
   useEffect(
     () =>
-      listenForScans((code) => {
+      listenForScans(({ code }) => {
         if (field.current) field.current.value = code
         take(code)
       }),

@@ -4,6 +4,9 @@
  *
  * A scan is a run of at least three characters, each at most 50 ms after the one before, 35 ms on average, that Enter or
  * Tab ends. No one types like that: three letters and Enter in a tenth of a second.
+ *
+ * Bluetooth, a slow hub and a busy device cut codes in two. A run that broke off shortly before is a part of the next scan, or may be:
+ * the scan names it, and the page decides by what the codes say (`code-check.ts`).
  */
 
 /** One key as the page gets it. */
@@ -24,6 +27,10 @@ export type WedgeState = {
   readonly run: readonly string[]
   readonly firstMs: number
   readonly lastMs: number
+  /** Runs just before this one that nothing ended. */
+  readonly parts: readonly string[]
+  /** What the last scan was made of, if only silence ended it: its scanner may go on. */
+  readonly silent: readonly string[]
   /** The end of the last scan; a second suffix comes right behind it. */
   readonly scannedMs: number
   /** Digits of an Alt code while the Alt key is down; undefined: it is not. */
@@ -32,14 +39,17 @@ export type WedgeState = {
 
 /**
  * What a key is. `other`: not of a scanner, as far as is known. `first`: may begin a scan. `more`: continues one, with a
- * scanner's speed. `scan`: ends one. `echo`: a second suffix behind a scan.
+ * scanner's speed. `again`: may continue one behind a pause. `scan`: ends one; `parts` are the runs just before it that nothing ended.
+ * `echo`: a second suffix behind a scan.
  */
 export type Reading =
-  | { readonly kind: 'other' | 'first' | 'more' | 'echo' }
-  | { readonly kind: 'scan'; readonly code: string }
+  | { readonly kind: 'other' | 'first' | 'more' | 'again' | 'echo' }
+  | { readonly kind: 'scan'; readonly code: string; readonly parts?: readonly string[] }
 
 export const atRest: WedgeState = {
   run: [],
+  parts: [],
+  silent: [],
   firstMs: 0,
   lastMs: Number.NEGATIVE_INFINITY,
   scannedMs: Number.NEGATIVE_INFINITY,
@@ -52,6 +62,12 @@ const fewestCharacters = 3
 /** A run without Enter or Tab is a scan when it is longer and the keys then stay away. */
 export const fewestWithoutSuffix = 6
 const echoMs = 150
+/** Keys of a scanner that a busy device brings late are waited for, where the code would be cut. */
+export const latestKeyMs = 300
+/** As long as a scanner pauses within a code. Two fast keys may be typed, so they count for `latestKeyMs`. */
+const longestPauseMs = 1000
+/** Earlier parts are forgotten. */
+const mostParts = 4
 const GS = '\x1d'
 /** What scanners send by Ctrl in place of a control character. */
 const byCtrl: Readonly<Record<string, string>> = { ']': GS, j: 'Enter', m: 'Enter', i: 'Tab' }
@@ -88,13 +104,31 @@ export function released(state: WedgeState, key: string, atMs: number): readonly
 export function afterSilence(state: WedgeState, atMs: number): readonly [WedgeState, Reading] {
   if (atMs - state.lastMs <= longestGapMs) return [state, { kind: 'other' }]
   const isScan = state.run.length >= fewestWithoutSuffix && isFast(state)
-  return isScan ? scanned(state, state.lastMs) : [state, { kind: 'other' }]
+  // The part before was long enough to be a scan by itself, so its end must not be lost.
+  const hasScan = state.parts.some((part) => part.length >= fewestWithoutSuffix)
+  if (!isScan && !hasScan) return [state, { kind: 'other' }]
+  const [next, reading] = scanned(state, state.lastMs)
+  return [{ ...next, silent: [...state.parts, state.run.join('')] }, reading]
 }
 
 function taken(state: WedgeState, character: string, atMs: number): readonly [WedgeState, Reading] {
   const isRun = state.run.length > 0 && atMs - state.lastMs <= longestGapMs
-  if (!isRun) return [{ ...state, run: [character], firstMs: atMs, lastMs: atMs }, { kind: 'first' }]
+  if (!isRun) {
+    const parts = partsBefore(state, atMs)
+    const isAgain = (parts.at(-1)?.length ?? 0) > 1
+    const begun = { ...state, parts, silent: [], run: [character], firstMs: atMs, lastMs: atMs }
+    return [begun, { kind: isAgain ? 'again' : 'first' }]
+  }
   return [{ ...state, run: [...state.run, character], lastMs: atMs }, { kind: 'more' }]
+}
+
+/** Returns the parts of a run that begins now: the one that broke off, and those before it. */
+function partsBefore(state: WedgeState, atMs: number): readonly string[] {
+  const { run, parts, lastMs, silent, scannedMs } = state
+  if (run.length === 0) return atMs - scannedMs <= latestKeyMs ? silent : []
+  const longestMs = run.length >= fewestCharacters ? longestPauseMs : latestKeyMs
+  if (!isFast(state) || atMs - lastMs > longestMs) return []
+  return [...parts, run.join('')].slice(-mostParts)
 }
 
 function ended(state: WedgeState, press: KeyPress): readonly [WedgeState, Reading] {
@@ -111,11 +145,11 @@ const isFast = ({ run, firstMs, lastMs }: WedgeState) => lastMs - firstMs <= lon
 
 const scanned = (state: WedgeState, atMs: number): readonly [WedgeState, Reading] => [
   { ...atRest, altDigits: state.altDigits, scannedMs: atMs },
-  { kind: 'scan', code: state.run.join('') },
+  { kind: 'scan', code: state.run.join(''), ...(state.parts.length > 0 && { parts: state.parts }) },
 ]
 
 const rest = (state: WedgeState): readonly [WedgeState, Reading] => [
-  { ...state, run: [], lastMs: Number.NEGATIVE_INFINITY },
+  { ...state, run: [], parts: [], silent: [], lastMs: Number.NEGATIVE_INFINITY },
   { kind: 'other' },
 ]
 

@@ -1,0 +1,61 @@
+import type { ScanAnswer } from './answers.ts'
+import { ask } from './ask.ts'
+
+/**
+ * What a field does with a scan while it has the focus, as its attribute `data-scan` says. `code`: it holds one code. `codes`: it is a
+ * list of codes. `references`: a list of references such as `asset:CODE`. A field without the attribute takes no codes: its text stays, and
+ * the page looks the code up.
+ */
+export type ScanUse = 'code' | 'codes' | 'references'
+
+export type CodeField = HTMLInputElement | HTMLTextAreaElement
+
+/** Returns the field if it takes codes. */
+export const codeFieldOf = (field: Element | undefined): CodeField | undefined =>
+  (field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement) && field.dataset['scan'] !== undefined
+    ? field
+    : undefined
+
+/** Writes a scanned code into a field that takes codes, as if somebody had typed it. */
+export async function writeCode(field: CodeField, code: string): Promise<void> {
+  const use = field.dataset['scan'] as ScanUse
+  const entry = use === 'references' ? await referenceOf(code) : code
+  field.value =
+    use === 'code' ? entry : withEntry(field.value, entry, field instanceof HTMLTextAreaElement ? '\n' : ', ')
+  field.dispatchEvent(new Event('input', { bubbles: true }))
+  if (use === 'code') nextOf(field)?.focus()
+}
+
+/** Takes codes out of the fields of a form that turned out to be parts of one. */
+export function dropParts({ form }: CodeField, parts: readonly string[]): void {
+  for (const one of form?.elements ?? []) {
+    const field = codeFieldOf(one)
+    const entries = field?.value.split(/[\n,;]/).map((entry) => entry.trim()) ?? []
+    if (!field || !entries.some((entry) => parts.includes(entry))) continue
+    field.value = entries.filter((entry) => !parts.includes(entry)).join('\n')
+    field.dispatchEvent(new Event('input', { bubbles: true }))
+  }
+}
+
+/** A code that is scanned twice is listed once. */
+function withEntry(text: string, entry: string, between: string): string {
+  const entries = text.split(/[\n,;]/).map((one) => one.trim())
+  if (entries.includes(entry)) return text
+  return text.trim() === '' ? entry : `${text.trimEnd()}${between}${entry}`
+}
+
+/** Returns the next field of the form, where that takes codes as well and is empty. */
+function nextOf(field: CodeField): CodeField | undefined {
+  const fields = [...(field.form?.elements ?? [])]
+  const next = codeFieldOf(fields[fields.indexOf(field) + 1])
+  return next?.value === '' ? next : undefined
+}
+
+/** What the gateway does not know, or cannot say now, is a reference in its own words. */
+async function referenceOf(code: string): Promise<string> {
+  const answer = await ask<ScanAnswer>(`/api/whms/scan/${encodeURIComponent(code)}`).catch(() => undefined)
+  const [first] = answer?.matches ?? []
+  if (first?.kind === 'slot') return `slot:${first.slot?.slot_id ?? code}`
+  if (first?.kind === 'asset') return `asset:${first.asset?.asset_id ?? code}`
+  return first?.kind === 'transport_unit' ? `transport_unit:${first.id}` : code
+}
