@@ -95,6 +95,28 @@ t.test(
   },
 )
 
+t.test('a press counts for the alerts that somebody has seen, whatever comes into the list', inBrowser, async (t) => {
+  const { gateway, url } = await box(t)
+  const { page } = await open(t, browser, `${url}alerts`)
+  await signIn(page, 'ada')
+  const rows = page.getByRole('region', { name: 'Open' }).getByRole('listitem')
+  const acknowledge = rows.filter({ hasText: 'erp.example.com fails' }).getByRole('button', { name: 'Acknowledge' })
+  await acknowledge.focus()
+  await page.getByRole('button', { name: 'Acknowledge all 2' }).click()
+  await acknowledge.focus()
+  const db = new BetterSqlite3(databaseFile(gateway.live.config.dataDir))
+  db.prepare('INSERT INTO alert (kind, subject, message, created_at_ms) VALUES (?, ?, ?, ?)').run(
+    ...['disk.low', 'disk', 'The disk has 1.5 GB free, less than 2 GB.', gateway.clock.now()],
+  )
+  db.close()
+  await rows.filter({ hasText: '1.5 GB free' }).waitFor()
+  await page.getByRole('button', { name: 'Acknowledge all 3' }).waitFor()
+  t.equal(await page.getByRole('button', { name: /^Yes/ }).count(), 0, 'nobody agreed to the third one')
+  await page.keyboard.press('Enter')
+  await page.getByRole('region', { name: 'Acknowledged' }).getByText('erp.example.com fails').waitFor()
+  t.equal(await rows.count(), 2)
+})
+
 t.test('the system says of each part how it is, and draws the last day', inBrowser, async (t) => {
   const { url } = await box(t)
   const { page } = await open(t, browser, `${url}system`)

@@ -66,6 +66,7 @@ export const View = ({ siteId, caller, onLeft }: ViewProps) => {
               <SureButton
                 words={words.all(stored.length)}
                 sure={words.allSure(stored.length)}
+                about={stored.map(({ id }) => id).join()}
                 isBusy={acts.isBusy}
                 onSure={() => acts.act(acknowledgeAll, words.acknowledged)}
               />

@@ -1,6 +1,5 @@
 import type { Child } from 'hono/jsx/dom'
-import { useState } from 'hono/jsx/dom'
-import { type Acts, useActs } from './acts.tsx'
+import { type Acts, useActs, useAsked } from './acts.tsx'
 import { Bar } from './bar.tsx'
 import { boxTexts } from './box-texts.ts'
 import { Said } from './said.tsx'
@@ -88,13 +87,15 @@ type SureProps = {
   /** What it is about, for those who hear only the button. */
   of?: string
   sure: string
+  /** What it is done to, where the words do not say all: when that changes under the person, the button asks again. */
+  about?: string
   isBusy: boolean
   onSure: () => void
 }
 
 /** A button for what cannot be taken back: the first press asks, the second does it. */
-export const SureButton = ({ words, of, sure, isBusy, onSure }: SureProps) => {
-  const [isAsked, setAsked] = useState(false)
+export const SureButton = ({ words, of, sure, about, isBusy, onSure }: SureProps) => {
+  const [isAsked, setAsked] = useAsked([of, sure, about])
   return isAsked ? (
     <>
       <button

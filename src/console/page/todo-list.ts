@@ -16,12 +16,12 @@ type Place = { readonly id: number; readonly label: string }
 
 /**
  * What can be done at once; `open` opens a view, the others change something. `remove`: the pallet is taken out now. `removeBefore`: it
- * was taken out before a time; `placedBy` is the event that had placed it there. `takeBack`: the event that placed it there did not happen.
+ * was taken out before a time. `placedBy` is the event that had placed it there. `takeBack`: the event that placed it there did not happen.
  * `keep`: it is there, and was placed there last, so the event that took it out of another slot did not happen. `register`: a form opens.
  */
 export type Remedy =
   | { readonly act: 'open'; readonly words: string; readonly to: string }
-  | { readonly act: 'remove'; readonly slot: Place; readonly barcode: string }
+  | { readonly act: 'remove'; readonly slot: Place; readonly barcode: string; readonly placedBy: number | undefined }
   | RemovalBefore
   | { readonly act: 'takeBack'; readonly slot: Place; readonly eventId: number }
   | Keeping
@@ -176,7 +176,7 @@ function removalsOf({ kind, since, slot, otherSlot, assetBarcode, lastPlacedHere
   const [placedBy, newer] = eventIds
   if (kind === 'removed_elsewhere')
     return [
-      { act: 'remove', ...here },
+      { act: 'remove', ...here, placedBy },
       ...(lastPlacedHere === true && otherSlot && newer !== undefined
         ? [{ act: 'keep', ...here, other: placeOf(otherSlot), eventId: newer } as const]
         : []),

@@ -15,7 +15,8 @@ export async function settle(remedy: Settling, once: OnceKey): Promise<string> {
     return todoTexts.takenBack(slot.label)
   }
   if (remedy.act === 'keep') return keepIn(remedy, once)
-  await post('/api/whms/events', removalOf(remedy), once)
+  // A removal of any pallet empties the slot, and another one may be there by now.
+  await post('/api/whms/events', { ...removalOf(remedy), placement_event_id: remedy.placedBy }, once)
   return todoTexts.recorded(slot.label)
 }
 

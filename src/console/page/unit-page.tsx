@@ -285,8 +285,9 @@ const WithReason = ({ id, title, why, button, sure, acts, before, onReason }: Re
 type SkipProps = { stages: readonly string[]; acts: Acts; onSkip: (stage: string, reason: string) => Promise<boolean> }
 
 const Skip = ({ stages, acts, onSkip }: SkipProps) => {
-  const [chosen, setChosen] = useState('')
-  const stage = stages.includes(chosen) ? chosen : (stages[0] ?? '')
+  // When the unit goes on meanwhile, the gateway refuses this stage; another one would be skipped to unasked.
+  const [stage, setStage] = useState(stages[0] ?? '')
+  const choices = stages.includes(stage) ? stages : [stage, ...stages]
   return (
     <WithReason
       id="skip"
@@ -300,8 +301,8 @@ const Skip = ({ stages, acts, onSkip }: SkipProps) => {
           id="unit-skip-to"
           words={words.skipTo}
           value={stage}
-          of={Object.fromEntries(stages.map((one) => [one, stageName(one)]))}
-          onChoice={setChosen}
+          of={Object.fromEntries(choices.map((one) => [one, stageName(one)]))}
+          onChoice={setStage}
         />
       }
     />

@@ -17,7 +17,17 @@ import { usePhoto } from './photo-gone.ts'
 import { Said } from './said.tsx'
 import { whyNoFilm } from './story-words.ts'
 import { texts } from './texts.ts'
-import { afterHearing, type FloorNow, type Waiting, waitingIn } from './verify-queue.ts'
+import {
+  afterHearing,
+  type Fate,
+  type FloorNow,
+  fateOf,
+  neighborsOf,
+  type SlotState,
+  type Waiting,
+  waitingIn,
+  withStates,
+} from './verify-queue.ts'
 import { verifyTexts as words } from './verify-texts.ts'
 import type { ViewProps } from './views.ts'
 import { Warnings } from './warnings.tsx'
@@ -38,45 +48,110 @@ export const View = ({ siteId, caller, asked, onLeft }: ViewProps) => (
 
 type VerifyingProps = { asked: number | undefined; onLeft: (why: string) => void }
 
+/** The placement that somebody looks at. It stays until that person leaves it, whatever comes and goes in the list. */
+type Pinned = Waiting & { readonly n: number }
+
+const keyOf = ({ slot }: Waiting): string => `${slot.id} ${slot.assetBarcode}`
+
+/** Keeps the placement that is on the screen; without one it takes the first that waits. */
+function usePinned(waiting: readonly Waiting[]) {
+  const [pinned, setPinned] = useState<Pinned | undefined>(undefined)
+  const n = useRef(0)
+  /** `from`: nothing changes when the person has gone on from there meanwhile. */
+  const pin = (next: Waiting | undefined, from: Pinned | undefined = undefined) => {
+    n.current = (n.current ?? 0) + 1
+    const made = next && { ...next, n: n.current }
+    setPinned((shown) => (from && shown?.n !== from.n ? shown : made))
+  }
+  const found = (one: Pinned, placed: PlacementEvent) =>
+    setPinned((shown) => (shown?.n === one.n ? { ...shown, placed } : shown))
+  const [first] = waiting
+  useEffect(() => {
+    if (!pinned && first) pin(first)
+  }, [pinned, first])
+  return { pinned, pin, found }
+}
+
+/** Keeps what was typed about each placement while others are looked at. */
+function useNotes(waiting: readonly Waiting[], pinned: Pinned | undefined) {
+  const [notes, setNotes] = useState<Readonly<Record<string, string>>>({})
+  const of = (one: Waiting) => notes[keyOf(one)] ?? ''
+  const set = (one: Waiting, text: string) => setNotes((before) => ({ ...before, [keyOf(one)]: text }))
+  const hasNote = [...waiting, ...(pinned ? [pinned] : [])].some((one) => of(one).trim() !== '')
+  useEffect(() => (hasNote ? keepsUnsaved(() => confirm(texts.leave)) : undefined), [hasNote])
+  /** Drops the note of a placement that is left for good; false: the person keeps it. */
+  const mayLeave = (one: Waiting): boolean => {
+    if (waiting.some((other) => keyOf(other) === keyOf(one)) || of(one).trim() === '') return true
+    if (!confirm(texts.leave)) return false
+    set(one, '')
+    return true
+  }
+  return { of, set, mayLeave }
+}
+
+/** Says what others did with the placement on the screen. */
+function fateWords(fate: Fate): string {
+  switch (fate.kind) {
+    case 'waits':
+      return ''
+    case 'verified':
+      return words.verifiedBy(fate.event?.operator ?? words.somebody)
+    case 'disputed':
+      return words.disputedBy(fate.event?.operator ?? words.somebody, fate.event?.verification_notes ?? '')
+    case 'replaced':
+      return words.replaced(fate.by)
+    default:
+      return words[fate.kind]
+  }
+}
+
+const waits: Fate = { kind: 'waits' }
+/** Another one's verdict is about the same placement, so it can be disputed behind it. */
+const takes = {
+  VERIFIED: new Set<Fate['kind']>(['waits']),
+  DISPUTED: new Set<Fate['kind']>(['waits', 'verified', 'disputed']),
+}
+
 const Verifying = ({ asked, onLeft }: VerifyingProps) => {
-  const { floor, timeZone, trouble } = useFloor(onLeft)
-  const [chosen, setChosen] = useState<number | undefined>(asked)
+  const { floor, timeZone, trouble, reload, learn } = useFloor(onLeft)
   // A slot that was asked for is shown until it is judged, also a disputed one.
   const [first, setFirst] = useState<number | undefined>(asked)
   const [outcome, setOutcome] = useState('')
   const [problem, setProblem] = useState('')
   const [isBusy, setBusy] = useState(false)
-  // What was typed about a placement stays while others are looked at.
-  const [notes, setNotes] = useState<Readonly<Record<string, string>>>({})
-  // What a verdict is about: it counts when its photo was on the screen, or there is none.
-  const [seen, setSeen] = useState('')
+  // A verdict counts when the photo of this look was on the screen, or there is none.
+  const [seen, setSeen] = useState(0)
   const once = useOnceKey()
   const field = useRef<HTMLTextAreaElement>(null)
   const title = useRef<HTMLHeadingElement>(null)
-  const queue = useMemo(() => (floor ? waitingIn(floor, first) : []), [floor, first])
-  const at = Math.max(
-    0,
-    queue.findIndex(({ slot }) => slot.id === chosen),
-  )
-  const current = queue[at]
-  const key = current ? `${current.slot.id} ${current.slot.assetBarcode}` : ''
-  const note = notes[key] ?? ''
-  // The same pallet may be placed there again meanwhile: then its photo is another one.
-  const shown = current ? `${key} ${current.placed?.id ?? ''}` : ''
-  const isSeen = seen === shown
+  const waiting = useMemo(() => (floor ? waitingIn(floor, first) : []), [floor, first])
+  const { pinned, pin, found } = usePinned(waiting)
+  const notes = useNotes(waiting, pinned)
+  const note = pinned ? notes.of(pinned) : ''
+  const fate = pinned && floor ? fateOf(pinned, floor) : waits
+  const { before, after } = pinned ? neighborsOf(waiting, pinned) : { before: undefined, after: undefined }
+  const now = waiting.find(({ slot }) => slot.id === pinned?.slot.id)
+  const isSeen = seen === pinned?.n
+  const newest = useRef(waiting)
+  newest.current = waiting
 
-  const hasNote = queue.some(({ slot }) => (notes[`${slot.id} ${slot.assetBarcode}`] ?? '').trim() !== '')
-  useEffect(() => (hasNote ? keepsUnsaved(() => confirm(texts.leave)) : undefined), [hasNote])
-
-  const go = (by: number) => {
+  const go = (next: Waiting | undefined) => {
     setProblem('')
-    const next = queue[Math.min(Math.max(at + by, 0), queue.length - 1)]
-    if (next) setChosen(next.slot.id)
+    if (next && pinned && notes.mayLeave(pinned)) pin(next)
+  }
+  const goOnFrom = (judged: Pinned) => {
+    const others = (newest.current ?? []).filter(({ slot }) => slot.id !== judged.slot.id)
+    const next = neighborsOf(others, judged)
+    pin(next.after ?? next.before, judged)
   }
   const judge = (event_type: Verdict) => {
-    if (!current || isBusy) return
-    const { slot } = current
+    if (!pinned || isBusy) return
+    const { slot, placed } = pinned
     const text = note.trim()
+    if (!takes[event_type].has(fate.kind)) {
+      setProblem(words.settled)
+      return
+    }
     if (!isSeen) {
       setProblem(words.notSeen)
       return
@@ -92,29 +167,31 @@ const Verifying = ({ asked, onLeft }: VerifyingProps) => {
       event_type,
       slot_id: slot.id,
       asset_barcode: slot.assetBarcode,
+      // The gateway records nothing when the slot shows another placement by then.
+      placement_event_id: placed?.id,
       ...(text && { verification_notes: text }),
     }
-    // The same pallet may be placed there again: its verdict is another one.
-    const request = { ...body, placement: current.placed?.id }
-    ask('/api/whms/events', { method: 'POST', body, onceKey: once.of(request) })
+    ask<{ slot: SlotState }>('/api/whms/events', { method: 'POST', body, onceKey: once.of(body) })
       .then(
-        () => {
-          once.done(request)
+        (answer) => {
+          once.done(body)
           setOutcome(words[event_type === 'VERIFIED' ? 'verified' : 'disputed'](slot.assetBarcode ?? '', slot.slot_id))
-          setNotes((before) => ({ ...before, [key]: '' }))
+          notes.set(pinned, '')
           if (slot.id === first) setFirst(undefined)
-          const next = queue[at + 1] ?? queue[at - 1]
-          setChosen(next?.slot.id)
+          learn(answer.slot)
+          goOnFrom(pinned)
           title.current?.focus({ preventScroll: true })
         },
         (error: Error) => {
-          if (error instanceof Refused && error.isSignedOut) onLeft(texts.signedOut)
-          else setProblem(words.failed(error.message))
+          if (error instanceof Refused && error.isSignedOut) return onLeft(texts.signedOut)
+          const isOther = error instanceof Refused && error.code === 'VERSION_MISMATCH'
+          setProblem(isOther ? words.otherNow : words.failed(error.message))
+          if (isOther) reload()
         },
       )
       .finally(() => setBusy(false))
   }
-  useKeys({ j: () => go(1), k: () => go(-1), v: () => judge('VERIFIED'), d: () => judge('DISPUTED') })
+  useKeys({ j: () => go(after), k: () => go(before), v: () => judge('VERIFIED'), d: () => judge('DISPUTED') })
 
   return (
     <main class="verify">
@@ -123,22 +200,30 @@ const Verifying = ({ asked, onLeft }: VerifyingProps) => {
           {words.title}
         </h1>
         <p role="status">
-          {outcome} {floor ? words.left(queue.length) : words.loading}
+          {outcome} {floor ? words.left(waiting.length) : words.loading}
         </p>
         <p class="muted keys">{words.keys}</p>
       </div>
       <p class="problem" role="alert">
-        <Said words={problem || trouble} />
+        {fateWords(fate)} <Said words={problem || trouble} />
       </p>
-      {floor && !current ? <Done /> : null}
-      {current ? (
+      {fate.kind !== 'waits' && now && pinned ? (
+        <p>
+          <button type="button" onClick={() => go(now)}>
+            {words.showNow}
+          </button>
+        </p>
+      ) : null}
+      {floor && waiting.length === 0 && !pinned ? <Done /> : null}
+      {pinned ? (
         <>
           <Evidence
-            key={shown}
-            waiting={current}
+            key={pinned.n}
+            waiting={pinned}
             timeZone={timeZone}
+            onFound={(placed) => found(pinned, placed)}
             onSeen={() => {
-              setSeen(shown)
+              setSeen(pinned.n)
               setProblem((before) => (before === words.notSeen ? '' : before))
             }}
           />
@@ -151,20 +236,17 @@ const Verifying = ({ asked, onLeft }: VerifyingProps) => {
               maxlength={4000}
               placeholder={words.noteHint}
               value={note}
-              onInput={(event: Event) => {
-                const { value } = event.target as HTMLTextAreaElement
-                setNotes((before) => ({ ...before, [key]: value }))
-              }}
+              onInput={(event: Event) => notes.set(pinned, (event.target as HTMLTextAreaElement).value)}
               onKeyDown={(event: KeyboardEvent) => event.key === 'Escape' && field.current?.blur()}
             />
             <div class="verify-buttons">
-              <button type="button" aria-disabled={at === 0 ? 'true' : 'false'} onClick={() => go(-1)}>
+              <button type="button" aria-disabled={before ? 'false' : 'true'} onClick={() => go(before)}>
                 {words.previous}
               </button>
               <button
                 type="button"
                 class="dispute"
-                aria-disabled={isSeen ? 'false' : 'true'}
+                aria-disabled={isSeen && takes.DISPUTED.has(fate.kind) ? 'false' : 'true'}
                 onClick={() => judge('DISPUTED')}
               >
                 <Icon name="disputed" /> {words.dispute}
@@ -172,12 +254,12 @@ const Verifying = ({ asked, onLeft }: VerifyingProps) => {
               <button
                 type="button"
                 class="strong"
-                aria-disabled={isSeen ? 'false' : 'true'}
+                aria-disabled={isSeen && takes.VERIFIED.has(fate.kind) ? 'false' : 'true'}
                 onClick={() => judge('VERIFIED')}
               >
                 <Icon name="verified" /> {words.verify}
               </button>
-              <button type="button" aria-disabled={at >= queue.length - 1 ? 'true' : 'false'} onClick={() => go(1)}>
+              <button type="button" aria-disabled={after ? 'false' : 'true'} onClick={() => go(after)}>
                 {words.next}
               </button>
             </div>
@@ -188,11 +270,21 @@ const Verifying = ({ asked, onLeft }: VerifyingProps) => {
   )
 }
 
+async function readFloor(): Promise<{ readonly floor: FloorNow; readonly timeZone: string | undefined }> {
+  const [slots, events, warehouses] = await Promise.all([
+    ask<List<Slot>>('/api/whms/slots'),
+    ask<List<PlacementEvent>>('/api/whms/events?event_type=PLACED&limit=500'),
+    ask<List<Warehouse>>('/api/whms/warehouses'),
+  ])
+  return { floor: { slots: slots.data, events: events.data }, timeZone: warehouses.data[0]?.timezone }
+}
+
 /** Reads the floor once, and keeps it up to date by the stream; without the stream it is read again. */
 function useFloor(onLeft: (why: string) => void) {
   const [floor, setFloor] = useState<FloorNow | undefined>(undefined)
   const [timeZone, setTimeZone] = useState<string | undefined>(undefined)
   const [trouble, setTrouble] = useState('')
+  const again = useRef<() => void>(() => {})
   useEffect(() => {
     let timer = 0
     let isOver = false
@@ -203,16 +295,12 @@ function useFloor(onLeft: (why: string) => void) {
       const mine: { heard: Heard[] } = { heard: [] }
       reading = mine
       try {
-        const [slots, events, warehouses] = await Promise.all([
-          ask<List<Slot>>('/api/whms/slots'),
-          ask<List<PlacementEvent>>('/api/whms/events?event_type=PLACED&limit=500'),
-          ask<List<Warehouse>>('/api/whms/warehouses'),
-        ])
+        const next = await readFloor()
         if (isOver || reading !== mine) return
         setTrouble('')
         // What was heard meanwhile may be newer than the answers.
-        setFloor(mine.heard.reduce(afterHearing, { slots: slots.data, events: events.data }))
-        setTimeZone(warehouses.data[0]?.timezone)
+        setFloor(mine.heard.reduce(afterHearing, next.floor))
+        setTimeZone(next.timeZone)
       } catch (error) {
         if (isOver || reading !== mine) return
         if (error instanceof Refused && error.isSignedOut) onLeft(texts.signedOut)
@@ -235,6 +323,7 @@ function useFloor(onLeft: (why: string) => void) {
     })
     const unwatch = onSignedInAgain(() => void read())
     timer = window.setTimeout(read, firstMs)
+    again.current = () => void read()
     return () => {
       isOver = true
       clearTimeout(timer)
@@ -243,7 +332,13 @@ function useFloor(onLeft: (why: string) => void) {
       unlisten()
     }
   }, [])
-  return { floor, timeZone, trouble }
+  return {
+    ...{ floor, timeZone, trouble },
+    reload: () => again.current?.(),
+    /** Takes the state of a slot from an answer, which is here before the stream tells it. */
+    learn: (state: SlotState) =>
+      setFloor((before) => before && { ...before, slots: withStates(before.slots, [state]) }),
+  }
 }
 
 /** Calls the function of a key that is pressed outside of fields; once, however long it is held. */
@@ -279,20 +374,25 @@ const Done = () => (
 type EvidenceProps = {
   waiting: Waiting
   timeZone: string | undefined
+  /** Called with the placement when the page did not know it. */
+  onFound: (placed: PlacementEvent) => void
   /** Called when the photo is on the screen, or it is said that there is none to see (any more). */
   onSeen: () => void
 }
 
 const againMs = 5000
 
-/** The photo, as large as the screen allows, beside the film of the moment and what was booked. */
-const Evidence = ({ waiting: { slot, placed: known }, timeZone, onSeen }: EvidenceProps) => {
+/** Looks up the placement if the list does not have it, its film and its pallet, as long as it is on the screen. */
+function useFacts(
+  { slot, placed: known }: Waiting,
+  root: { current: HTMLElement | null },
+  onFound: (placed: PlacementEvent) => void,
+) {
   const [placed, setPlaced] = useState<PlacementEvent | undefined>(known)
   const [lookup, setLookup] = useState<'looking' | 'failed' | 'done'>(known ? 'done' : 'looking')
   const [footage, setFootage] = useState<EventFootage | undefined>(undefined)
   const [asset, setAsset] = useState<Asset | undefined>(undefined)
   const code = slot.assetBarcode ?? ''
-  const root = useRef<HTMLElement>(null)
   useEffect(() => {
     // Effects also run for what was replaced before the next frame; what it then learned would draw it again, beside its successor.
     if (!root.current?.isConnected) return
@@ -307,16 +407,19 @@ const Evidence = ({ waiting: { slot, placed: known }, timeZone, onSeen }: Eviden
       placementIn(slot).then(
         (event) => {
           if (!isHere()) return
+          // Another pallet was placed there since the list was read; the stream says so.
+          if (event?.asset_barcode !== code) return lookLater()
           setPlaced(event)
           setLookup('done')
-          if (event) void film(event)
+          onFound(event)
+          void film(event)
         },
-        () => {
-          if (!isHere()) return
-          setLookup('failed')
-          timer = window.setTimeout(find, againMs)
-        },
+        () => isHere() && lookLater(),
       )
+    }
+    const lookLater = () => {
+      setLookup('failed')
+      timer = window.setTimeout(find, againMs)
     }
     if (known) void film(known)
     else find()
@@ -326,6 +429,15 @@ const Evidence = ({ waiting: { slot, placed: known }, timeZone, onSeen }: Eviden
       clearTimeout(timer)
     }
   }, [])
+  return { placed, lookup, footage, asset }
+}
+
+/** The photo, as large as the screen allows, beside the film of the moment and what was booked. */
+const Evidence = ({ waiting, timeZone, onFound, onSeen }: EvidenceProps) => {
+  const { slot } = waiting
+  const code = slot.assetBarcode ?? ''
+  const root = useRef<HTMLElement>(null)
+  const { placed, lookup, footage, asset } = useFacts(waiting, root, onFound)
   const full = useRef<HTMLDialogElement>(null)
   const photo = `/api/whms/evidence/photos/${placed?.photo_sha256}`
   const shown = usePhoto(photo, timeZone)

@@ -28,11 +28,55 @@ export function waitingIn({ slots, events }: FloorNow, first: number | undefined
     })
   return waiting.toSorted((a, b) => {
     if (a.slot.id === first || b.slot.id === first) return a.slot.id === first ? -1 : 1
-    if (a.placed && b.placed) return a.placed.timestamp < b.placed.timestamp ? -1 : 1
-    if (a.placed || b.placed) return a.placed ? -1 : 1
-    return a.slot.slot_id < b.slot.slot_id ? -1 : 1
+    return comesBefore(a, b) ? -1 : 1
   })
 }
+
+function comesBefore(a: Waiting, b: Waiting): boolean {
+  if (a.placed && b.placed) return a.placed.timestamp < b.placed.timestamp
+  if (a.placed || b.placed) return a.placed !== undefined
+  return a.slot.slot_id < b.slot.slot_id
+}
+
+/** Says whether both are one placement, as far as their events are known. */
+const isSame = (a: Waiting, b: Waiting): boolean =>
+  a.slot.id === b.slot.id &&
+  a.slot.assetBarcode === b.slot.assetBarcode &&
+  (a.placed === undefined || b.placed === undefined || a.placed.id === b.placed.id)
+
+export type Neighbors = { readonly before: Waiting | undefined; readonly after: Waiting | undefined }
+
+/** Returns the placements before and after one that may have left the list. Pure. */
+export function neighborsOf(waiting: readonly Waiting[], one: Waiting): Neighbors {
+  const at = waiting.findIndex((other) => isSame(other, one))
+  if (at >= 0) return { before: waiting[at - 1], after: waiting[at + 1] }
+  const next = waiting.findIndex((other) => comesBefore(one, other))
+  const after = next < 0 ? waiting.length : next
+  return { before: waiting[after - 1], after: waiting[after] }
+}
+
+/** What others did with a placement while somebody looked at it; `waits`: nothing. `event`: their verdict, if the page has read it. */
+export type Fate =
+  | { readonly kind: 'waits' | 'removed' | 'placedAgain' }
+  | { readonly kind: 'replaced'; readonly by: string }
+  | { readonly kind: 'verified' | 'disputed'; readonly event: PlacementEvent | undefined }
+
+/** Returns what became of a placement since somebody began to look at it. Pure. */
+export function fateOf(pinned: Waiting, { slots, events }: FloorNow): Fate {
+  const slot = slots.find(({ id }) => id === pinned.slot.id)
+  if (!slot?.isOccupied) return { kind: 'removed' }
+  if (slot.assetBarcode !== pinned.slot.assetBarcode) return { kind: 'replaced', by: slot.assetBarcode ?? '' }
+  const newest = (type: PlacementEvent['event_type']) =>
+    events.find(({ slot_id, event_type }) => slot_id === slot.id && event_type === type)
+  const placed = newest('PLACED')
+  if (placed && pinned.placed && isLater(placed, pinned.placed)) return { kind: 'placedAgain' }
+  if (slot.isVerified === true) return { kind: 'verified', event: newest('VERIFIED') }
+  const isNew = slot.isDisputed === true && pinned.slot.isDisputed !== true
+  return isNew ? { kind: 'disputed', event: newest('DISPUTED') } : { kind: 'waits' }
+}
+
+const isLater = (a: PlacementEvent, b: PlacementEvent): boolean =>
+  a.timestamp === b.timestamp ? a.id > b.id : a.timestamp > b.timestamp
 
 /** Returns the floor after a message of the stream; the same when it says nothing about it. Pure. */
 export function afterHearing(floor: FloorNow, heard: Heard): FloorNow {
@@ -49,10 +93,10 @@ function withEvent(events: readonly PlacementEvent[], event: PlacementEvent): re
   )
 }
 
-type State = Pick<Slot, 'id' | 'isOccupied' | 'assetBarcode' | 'isVerified' | 'isDisputed'>
+export type SlotState = Pick<Slot, 'id' | 'isOccupied' | 'assetBarcode' | 'isVerified' | 'isDisputed'>
 
 /** Returns the slots with these states; unchanged slots as the same objects. */
-export function withStates(slots: readonly Slot[], states: readonly State[]): readonly Slot[] {
+export function withStates(slots: readonly Slot[], states: readonly SlotState[]): readonly Slot[] {
   const byId = new Map(states.map((state) => [state.id, state]))
   return slots.map((slot) => {
     const state = byId.get(slot.id)

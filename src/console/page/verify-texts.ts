@@ -35,6 +35,15 @@ const english = {
   verified: (pallet: string, slot: string) => `Verified: ${pallet} in ${slot}.`,
   disputed: (pallet: string, slot: string) => `Disputed: ${pallet} in ${slot}.`,
   failed: (why: string) => `Not recorded: ${why}. What you typed is still here.`,
+  otherNow: 'Not recorded: something else is in the slot by now. What you typed is still here.',
+  settled: 'Not recorded: this placement is settled.',
+  somebody: 'Somebody else',
+  verifiedBy: (who: string) => `${who} verified this placement. You can still dispute it.`,
+  disputedBy: (who: string, why: string) => `${who} disputed this placement${why === '' ? '' : `: ${why}`}.`,
+  removed: 'This pallet was removed from the slot.',
+  replaced: (pallet: string) => `Pallet ${pallet} is in this slot now.`,
+  placedAgain: 'This pallet was placed in this slot again.',
+  showNow: 'Show this slot now',
 }
 
 const german: typeof english = {
@@ -73,6 +82,15 @@ const german: typeof english = {
   verified: (pallet, slot) => `Geprüft: ${pallet} auf ${slot}.`,
   disputed: (pallet, slot) => `Beanstandet: ${pallet} auf ${slot}.`,
   failed: (why) => `Nicht gebucht: ${why}. Ihre Eingaben sind noch da.`,
+  otherNow: 'Nicht gebucht: Auf dem Stellplatz steht jetzt etwas anderes. Ihre Eingaben sind noch da.',
+  settled: 'Nicht gebucht: Diese Einlagerung ist erledigt.',
+  somebody: 'Jemand anders',
+  verifiedBy: (who) => `${who} hat diese Einlagerung geprüft. Sie können sie noch beanstanden.`,
+  disputedBy: (who, why) => `${who} hat diese Einlagerung beanstandet${why === '' ? '' : `: ${why}`}.`,
+  removed: 'Diese Palette wurde von dem Stellplatz ausgelagert.',
+  replaced: (pallet) => `Auf diesem Stellplatz steht jetzt Palette ${pallet}.`,
+  placedAgain: 'Diese Palette wurde auf diesem Stellplatz noch einmal eingelagert.',
+  showNow: 'Stellplatz jetzt zeigen',
 }
 
 /** The texts of the page on which supervisors verify placements. */
