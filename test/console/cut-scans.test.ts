@@ -54,7 +54,7 @@ t.test('the beginning of a scan that pauses is no shortcut', inBrowser, async (t
   const { page } = await open(t, browser, `${url}verify`)
   await signIn(page, 'sven')
   await page.locator('.verify-buttons .strong[aria-disabled=false]').waitFor()
-  await (await scannerAt(page)).scan('VDV-1', { pauseAfter: 3 })
+  await (await scannerAt(page)).scan('VDV-1', { pauseAfter: 3, pauseMs: 60 })
   await scanned(page).getByText('The scan came in parts: VDV · -1.').waitFor()
   t.match(await gateway.ask('GET', '/api/whms/slots/A-1', { by: people.vera }), { body: { isVerified: false } })
   t.equal(await page.getByRole('alert').getByText('Write what is wrong').count(), 0)

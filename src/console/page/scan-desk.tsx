@@ -61,16 +61,16 @@ export const Desk = (opened: Opened) => {
   }
   const checks = useMemo(() => new ScanCheck(), [])
   /** A scan counts when it is whole: until then nothing of it is in a task. */
-  const takeScan = ({ code, parts }: Pick<ScannedCode, 'code' | 'parts'>) => {
+  const takeScan = ({ code, parts }: Pick<ScannedCode, 'code' | 'parts'>, isScanned = true) => {
     const who = whoScans()
     // A badge and a code to enrol say nothing of themselves.
-    if (!who) return take({ text: code, isScanned: true })
+    if (!who) return take({ text: code, isScanned })
     const scan = checks.check(code, parts, performance.now())
     tasks.drop(who.username, partsOf(scan, parts))
-    if (scan.kind === 'code') return take({ text: scan.code, isScanned: true })
+    if (scan.kind === 'code') return take({ text: scan.code, isScanned })
     remarks.problem(notTakenWords(scan))
   }
-  useEffect(() => listenForScans(takeScan), [])
+  useEffect(() => listenForScans((scan) => takeScan(scan)), [])
   const person = whoScans()
   const act = person && tasks.of(person.username).act
   const watched = useWatch(isTraining ? undefined : person, store, slots)
@@ -120,7 +120,7 @@ export const Desk = (opened: Opened) => {
         />
       ) : null}
       {/* A new one for each view, so that it takes the focus from the button that opened the view. */}
-      {person ? <Entry key={act ?? 'menu'} typed={typed} onCode={(text) => take({ text, isScanned: false })} /> : null}
+      {person ? <Entry key={act ?? 'menu'} typed={typed} onCode={(code) => takeScan({ code, parts: [] }, false)} /> : null}
       {act && person ? (
         <Task
           key={act}

@@ -78,7 +78,8 @@ export const ScanField = () => {
   }, [])
   const submit = (event: Event) => {
     event.preventDefault()
-    take(field.current?.value ?? '')
+    // A handheld that writes by an input method scans into this field.
+    void takeScan({ code: field.current?.value.trim() ?? '', parts: [], field: undefined })
     if (field.current) field.current.value = ''
   }
   const [last] = recent

@@ -205,7 +205,8 @@ const Verifying = ({ asked, onLeft }: VerifyingProps) => {
         <p class="muted keys">{words.keys}</p>
       </div>
       <p class="problem" role="alert">
-        {fateWords(fate)} <Said words={problem || trouble} />
+        {/* The stream may tell this person's own verdict before its answer is here. */}
+        {isBusy ? '' : fateWords(fate)} <Said words={problem || trouble} />
       </p>
       {fate.kind !== 'waits' && now && pinned ? (
         <p>
