@@ -65,6 +65,9 @@ t.test('a wrong check digit or length has to come twice', (t) => {
     t.same(device.scan(faulty), { kind: 'faulty', code: faulty })
     t.same(device.scan(faulty), code(faulty), 'the label says so')
   }
+  t.same(device.scan('00340123450000000155').kind, 'faulty')
+  t.same(device.scan('P-2'), code('P-2'))
+  t.same(device.scan('00340123450000000155').kind, 'faulty', 'another scan came in between')
   for (const sound of ['P-1', 'A-01-02', '340123450000000154', '00012345678905', ']E04006381333931', '12345'])
     t.same(device.scan(sound), code(sound))
   t.end()

@@ -33,6 +33,7 @@ export class ScanCheck {
       this.#faulty = whole
       return { kind: 'faulty', code: whole }
     }
+    this.#faulty = ''
     const recent = this.#earlier.filter((one) => atMs - one.atMs < earlierMs)
     this.#earlier = [...recent, { code: whole, atMs }].slice(-mostEarlier)
     return { kind: 'code', code: whole }

@@ -103,10 +103,7 @@ export function released(state: WedgeState, key: string, atMs: number): readonly
  */
 export function afterSilence(state: WedgeState, atMs: number): readonly [WedgeState, Reading] {
   if (atMs - state.lastMs <= longestGapMs) return [state, { kind: 'other' }]
-  const isScan = state.run.length >= fewestWithoutSuffix && isFast(state)
-  // The part before was long enough to be a scan by itself, so its end must not be lost.
-  const hasScan = state.parts.some((part) => part.length >= fewestWithoutSuffix)
-  if (!isScan && !hasScan) return [state, { kind: 'other' }]
+  if (state.run.length === 0 || lengthOf(state) < fewestWithoutSuffix || !isFast(state)) return [state, { kind: 'other' }]
   const [next, reading] = scanned(state, state.lastMs)
   return [{ ...next, silent: [...state.parts, state.run.join('')] }, reading]
 }
@@ -132,14 +129,19 @@ function partsBefore(state: WedgeState, atMs: number): readonly string[] {
 }
 
 function ended(state: WedgeState, press: KeyPress): readonly [WedgeState, Reading] {
-  const isAtOnce = press.atMs - state.lastMs <= longestGapMs
+  const waitedMs = press.atMs - state.lastMs
   if (state.run.length === 0)
     return press.atMs - state.scannedMs <= echoMs
       ? [{ ...state, scannedMs: press.atMs }, { kind: 'echo' }]
       : [state, { kind: 'other' }]
-  if (!isAtOnce || state.run.length < fewestCharacters || !isFast(state)) return rest(state)
+  // Behind a long run a suffix may pause like any other key.
+  const isInTime = waitedMs <= (lengthOf(state) < fewestWithoutSuffix ? longestGapMs : latestKeyMs)
+  if (!isInTime || lengthOf(state) < fewestCharacters || !isFast(state)) return rest(state)
   return scanned(state, press.atMs)
 }
+
+/** Characters of a run and of its parts; a single key before it is typed. */
+const lengthOf = ({ run, parts }: WedgeState) => parts.filter((part) => part.length > 1).join('').length + run.length
 
 const isFast = ({ run, firstMs, lastMs }: WedgeState) => lastMs - firstMs <= longestMeanMs * (run.length - 1)
 
