@@ -177,7 +177,8 @@ t.test('a placement whose photo is gone for good is judged by the sentence that 
   t.match(await stateOf(floor, 'A-3'), { isVerified: false })
   await page.unroute(photos)
   await page.getByRole('button', { name: 'Load the photo again' }).click()
-  const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' }).format(Date.now())
+  const date = { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'Europe/Berlin' } as const
+  const day = new Intl.DateTimeFormat('en-GB', date).format(Date.now())
   await page.getByText(`removed it on ${day}, `).waitFor()
   await page.getByText('because photos stay here for 90 days after their upload.').waitFor()
   await page.getByText('You can decide without it').waitFor()

@@ -16,14 +16,16 @@ export const codeFieldOf = (field: Element | undefined): CodeField | undefined =
     ? field
     : undefined
 
-/** Writes a scanned code into a field that takes codes, as if somebody had typed it. */
-export async function writeCode(field: CodeField, code: string): Promise<void> {
-  const use = field.dataset['scan'] as ScanUse
-  const entry = use === 'references' ? await referenceOf(code) : code
-  field.value =
-    use === 'code' ? entry : withEntry(field.value, entry, field instanceof HTMLTextAreaElement ? '\n' : ', ')
+/** Returns a scanned code as a field lists it. */
+export const entryOf = async (field: CodeField, code: string): Promise<string> =>
+  field.dataset['scan'] === 'references' ? await referenceOf(code) : code
+
+/** Writes an entry into a field that takes codes, as if somebody had typed it. */
+export function writeEntry(field: CodeField, entry: string): void {
+  const isOne = field.dataset['scan'] === 'code'
+  field.value = isOne ? entry : withEntry(field.value, entry, field instanceof HTMLTextAreaElement ? '\n' : ', ')
   field.dispatchEvent(new Event('input', { bubbles: true }))
-  if (use === 'code') nextOf(field)?.focus()
+  if (isOne) nextOf(field)?.focus()
 }
 
 /** Takes codes out of the fields of a form that turned out to be parts of one. */

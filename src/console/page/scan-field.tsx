@@ -2,13 +2,13 @@ import { useRef, useState } from 'hono/jsx/dom'
 import { follow, go, losesUnsaved } from './address.ts'
 import { CameraButton, useCamera } from './camera-button.tsx'
 import type { ScanCheck } from './code-check.ts'
-import { dropParts, writeCode } from './code-field.ts'
+import { dropParts, entryOf, writeEntry } from './code-field.ts'
 import { useEffect } from './effect.ts'
 import { focusFirst } from './first-focus.ts'
 import { Icon } from './icons.tsx'
 import { Said } from './said.tsx'
 import { scanFieldTexts as texts } from './scan-field-texts.ts'
-import { listenForScans, type ScannedCode } from './scan-keys.ts'
+import { fieldsAtRest, listenForScans, type ScannedCode } from './scan-keys.ts'
 import { notTakenWords, partsOf, printable } from './scan-place.ts'
 import { ScanDesk, type Scans } from './scans.ts'
 
@@ -33,9 +33,13 @@ async function takeScan({ code, parts, field }: ScannedCode): Promise<void> {
   const atMs = performance.now()
   try {
     const scan = (await check()).check(code, parts, atMs)
-    if (field) dropParts(field, partsOf(scan, parts))
+    const entry = field && scan.kind === 'code' ? await entryOf(field, scan.code) : ''
+    if (field) {
+      await fieldsAtRest()
+      dropParts(field, partsOf(scan, parts))
+    }
     if (scan.kind !== 'code') desk?.say(code, notTakenWords(scan))
-    else if (field?.isConnected) await writeCode(field, scan.code)
+    else if (field?.isConnected) writeEntry(field, entry)
     else take(scan.code)
   } catch {
     checking = undefined
@@ -54,7 +58,10 @@ export function startScanning(instance: string): () => void {
     },
     origins: [location.origin, instance],
   })
-  return listenForScans((scan) => void takeScan(scan))
+  let turn = Promise.resolve()
+  return listenForScans((scan) => {
+    turn = turn.then(() => takeScan(scan))
+  })
 }
 
 /** Handhelds that write by an input method need a focused field; `none` keeps the keyboard away until it is touched. */
@@ -125,11 +132,15 @@ export const ScanField = () => {
           <details>
             <summary>{texts.last(recent.length)}</summary>
             <ol>
-              {recent.map(({ n, code, words, to }) => (
+              {recent.map(({ n, code, words, to, isRefused }) => (
                 <li key={n}>
-                  <a href={to ?? `/find/${encodeURIComponent(code)}`} onClick={follow}>
-                    <span class="code">{printable(code)}</span> <Said words={words} />
-                  </a>
+                  {isRefused ? (
+                    <Said words={words} />
+                  ) : (
+                    <a href={to ?? `/find/${encodeURIComponent(code)}`} onClick={follow}>
+                      <span class="code">{printable(code)}</span> <Said words={words} />
+                    </a>
+                  )}
                 </li>
               ))}
             </ol>

@@ -81,6 +81,21 @@ class WrittenFields {
   }
 }
 
+let isWriting = false
+const resting = new Set<() => void>()
+
+function rest(): void {
+  isWriting = false
+  for (const then of resting) then()
+  resting.clear()
+}
+
+/** Resolves once no keys of a run are being written into a field: what the page writes meanwhile would be taken out with them. */
+export async function fieldsAtRest(): Promise<void> {
+  // The key that ends a run may begin the next one.
+  while (isWriting) await new Promise<void>((then) => resting.add(then))
+}
+
 function holdBack(event: KeyboardEvent): void {
   event.preventDefault()
   event.stopImmediatePropagation()
@@ -107,17 +122,23 @@ export function listenForScans(onScan: (scan: ScannedCode) => void): () => void 
   }
   const silent = () => {
     if (!takeSilent(performance.now())) held.sendOn()
+    rest()
   }
   const scanned = ({ code, parts = [] }: Extract<Reading, { kind: 'scan' }>) => {
     const field = codeFieldOf(written.first)
     held.drop()
     written.putBack()
+    rest()
     onScan({ code, parts, field })
   }
   const take = (event: KeyboardEvent, reading: Reading) => {
     clearTimeout(timer)
     const field = fieldOf(event.target)
-    if (reading.kind === 'other') return held.sendOn()
+    if (reading.kind === 'other') {
+      rest()
+      return held.sendOn()
+    }
+    isWriting ||= field !== undefined
     if (reading.kind === 'first') {
       held.sendOn()
       written.begin(field)
@@ -129,7 +150,8 @@ export function listenForScans(onScan: (scan: ScannedCode) => void): () => void 
       held.hold(event)
     }
     if (reading.kind === 'scan') scanned(reading)
-    else if (reading.kind !== 'echo') {
+    else if (reading.kind === 'echo') rest()
+    else {
       // One key is a shortcut; two that fast may be the beginning of a code that pauses.
       const mayBeCode = state.run.length > 1 || state.parts.some((part) => part.length > 1)
       timer = window.setTimeout(silent, mayBeCode ? latestKeyMs : longestGapMs + 10)
@@ -152,6 +174,7 @@ export function listenForScans(onScan: (scan: ScannedCode) => void): () => void 
   window.addEventListener('keyup', up, true)
   return () => {
     clearTimeout(timer)
+    rest()
     window.removeEventListener('keydown', down, true)
     window.removeEventListener('keyup', up, true)
   }

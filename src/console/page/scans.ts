@@ -3,13 +3,17 @@ import { ask, Refused, Unreachable } from './ask.ts'
 import { scanFieldTexts as texts } from './scan-field-texts.ts'
 import { foundWords, placeOf, printable, wantedBy } from './scan-place.ts'
 
-/** A scan as the page shows it. `to`: the view that it opens. `isHeld`: not opened, as something typed would be lost. */
+/**
+ * A scan as the page shows it. `to`: the view that it opens. `isHeld`: not opened, as something typed would be lost. `isRefused`: it is no
+ * code, so it opens nothing.
+ */
 export type Scan = {
   readonly n: number
   readonly code: string
   readonly words: string
   readonly to: string | undefined
   readonly isHeld?: boolean
+  readonly isRefused?: boolean
 }
 
 export type Scans = { readonly recent: readonly Scan[]; readonly isBusy: boolean }
@@ -53,7 +57,7 @@ export class ScanDesk {
 
   /** Shows a scan that was not taken. */
   say(code: string, words: string): void {
-    this.#recent = [{ n: ++this.#n, code, words, to: undefined }, ...this.#recent].slice(0, kept)
+    this.#recent = [{ n: ++this.#n, code, words, to: undefined, isRefused: true }, ...this.#recent].slice(0, kept)
     this.#tell({ recent: this.#recent, isBusy: this.#isBusy })
   }
 

@@ -103,7 +103,8 @@ export function released(state: WedgeState, key: string, atMs: number): readonly
  */
 export function afterSilence(state: WedgeState, atMs: number): readonly [WedgeState, Reading] {
   if (atMs - state.lastMs <= longestGapMs) return [state, { kind: 'other' }]
-  if (state.run.length === 0 || lengthOf(state) < fewestWithoutSuffix || !isFast(state)) return [state, { kind: 'other' }]
+  if (state.run.length === 0 || lengthOf(state) < fewestWithoutSuffix || !isFast(state))
+    return [state, { kind: 'other' }]
   const [next, reading] = scanned(state, state.lastMs)
   return [{ ...next, silent: [...state.parts, state.run.join('')] }, reading]
 }
