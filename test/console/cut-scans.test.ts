@@ -36,7 +36,7 @@ t.test(
         await page.getByRole('heading', { level: 1, name: 'To do' }).waitFor()
       }
     }
-      await scanner.scan('PAL-4711', { pauseAfter: 4 })
+    await scanner.scan('PAL-4711', { pauseAfter: 4 })
     await scanned(page).getByText('The scan came in parts: PAL- · 4711. It was not taken. Scan again.').waitFor()
     t.match(page.url(), /\/todo$/)
     await scanner.scan('00340123450000000155')

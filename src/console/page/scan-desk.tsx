@@ -120,7 +120,9 @@ export const Desk = (opened: Opened) => {
         />
       ) : null}
       {/* A new one for each view, so that it takes the focus from the button that opened the view. */}
-      {person ? <Entry key={act ?? 'menu'} typed={typed} onCode={(code) => takeScan({ code, parts: [] }, false)} /> : null}
+      {person ? (
+        <Entry key={act ?? 'menu'} typed={typed} onCode={(code) => takeScan({ code, parts: [] }, false)} />
+      ) : null}
       {act && person ? (
         <Task
           key={act}
