@@ -45,42 +45,6 @@ class HeldKeys {
   }
 }
 
-/** The fields that the keys of a scan are written into, as they were: more than one when the focus moves in the middle of it. */
-class WrittenFields {
-  #before: Before[] = []
-  #first: Field | undefined
-
-  /** The field that the scan began in. */
-  get first(): Field | undefined {
-    return this.#first
-  }
-
-  /** Notes where the first key goes to; undefined: to no field. */
-  begin(field: Field | undefined): void {
-    this.#before = []
-    this.#first = field
-    this.goOn(field)
-  }
-
-  /** Notes where a key behind a pause goes to; what was before the pause may be taken already. */
-  again(field: Field | undefined): void {
-    if (this.#before.length === 0) this.begin(field)
-    else this.goOn(field)
-  }
-
-  /** Notes where a further key goes to. */
-  goOn(field: Field | undefined): void {
-    if (field && this.#before.every((one) => one.field !== field)) this.#before.push({ field, ...selectionOf(field) })
-  }
-
-  /** Takes out what was written, and forgets the fields. */
-  putBack(): void {
-    const before = this.#before
-    this.begin(undefined)
-    for (const one of before) putBack(one)
-  }
-}
-
 let isWriting = false
 const resting = new Set<() => void>()
 
@@ -94,6 +58,43 @@ function rest(): void {
 export async function fieldsAtRest(): Promise<void> {
   // The key that ends a run may begin the next one.
   while (isWriting) await new Promise<void>((then) => resting.add(then))
+}
+
+/** The fields that the keys of a scan are written into, as they were: more than one when the focus moves in the middle of it. */
+class WrittenFields {
+  #before: Before[] = []
+  #first: Field | undefined
+
+  /** The field that the scan began in. */
+  get first(): Field | undefined {
+    return this.#first
+  }
+
+  /** Notes where a key of a run goes to; undefined: to no field. */
+  note(kind: Reading['kind'], field: Field | undefined): void {
+    if (kind === 'scan' || kind === 'echo') return
+    isWriting ||= field !== undefined
+    // What was before a pause may be taken already.
+    if (kind === 'first' || (kind === 'again' && this.#before.length === 0)) this.#begin(field)
+    else this.#goOn(field)
+  }
+
+  #begin(field: Field | undefined): void {
+    this.#before = []
+    this.#first = field
+    this.#goOn(field)
+  }
+
+  #goOn(field: Field | undefined): void {
+    if (field && this.#before.every((one) => one.field !== field)) this.#before.push({ field, ...selectionOf(field) })
+  }
+
+  /** Takes out what was written, and forgets the fields. */
+  putBack(): void {
+    const before = this.#before
+    this.#begin(undefined)
+    for (const one of before) putBack(one)
+  }
 }
 
 function holdBack(event: KeyboardEvent): void {
@@ -121,7 +122,10 @@ export function listenForScans(onScan: (scan: ScannedCode) => void): () => void 
     return true
   }
   const silent = () => {
-    if (!takeSilent(performance.now())) held.sendOn()
+    if (!takeSilent(performance.now())) typed()
+  }
+  const typed = () => {
+    held.sendOn()
     rest()
   }
   const scanned = ({ code, parts = [] }: Extract<Reading, { kind: 'scan' }>) => {
@@ -134,24 +138,15 @@ export function listenForScans(onScan: (scan: ScannedCode) => void): () => void 
   const take = (event: KeyboardEvent, reading: Reading) => {
     clearTimeout(timer)
     const field = fieldOf(event.target)
-    if (reading.kind === 'other') {
-      rest()
-      return held.sendOn()
-    }
-    isWriting ||= field !== undefined
-    if (reading.kind === 'first') {
-      held.sendOn()
-      written.begin(field)
-    }
-    if (reading.kind === 'again') written.again(field)
-    if (reading.kind === 'more') written.goOn(field)
+    if (reading.kind === 'other') return typed()
+    if (reading.kind === 'first') held.sendOn()
+    written.note(reading.kind, field)
     if (reading.kind === 'scan' || reading.kind === 'echo') holdBack(event)
     else if (!field && event.type === 'keydown' && (reading.kind === 'more' || isPlain(event))) {
       held.hold(event)
     }
     if (reading.kind === 'scan') scanned(reading)
-    else if (reading.kind === 'echo') rest()
-    else {
+    else if (reading.kind !== 'echo') {
       // One key is a shortcut; two that fast may be the beginning of a code that pauses.
       const mayBeCode = state.run.length > 1 || state.parts.some((part) => part.length > 1)
       timer = window.setTimeout(silent, mayBeCode ? latestKeyMs : longestGapMs + 10)
