@@ -1,26 +1,26 @@
-import { execFileSync } from 'node:child_process'
-import { mutants } from '../mutants/read.ts'
-import { nameOf, readResults } from '../mutants/results.ts'
+import { existsSync } from 'node:fs'
+import { changed, type Guard, rooms } from '../mutants/guards.ts'
 
-/**
- * A mutant that no longer applies guards nothing, and one that the table of results does not know as caught was not tried; throws
- * with their names.
- */
+/** A mutant that no longer applies guards nothing. Throws with each one, and with each file that is not there. */
 export async function mutantsApply(): Promise<void> {
-  const all = mutants()
-  if (all.length === 0) throw new Error('there are no mutants under test/mutants')
-  const stale = all.filter((mutant) => !applies(mutant.file))
-  if (stale.length > 0) throw new Error(`these do not apply any more: ${stale.map((m) => m.file).join(', ')}`)
-  const { caught } = readResults()
-  const open = all.map(nameOf).filter((name) => !caught.get(name))
-  if (open.length > 0) throw new Error(`not known to be caught; run npm run mutants -- ${open.join(' ')}`)
+  const all = rooms()
+  const guards = all.flatMap((room) => room.guards)
+  if (guards.length === 0) throw new Error('there are no mutants under test/mutants')
+  const named = all.flatMap(({ pure }) => [...(pure?.files ?? []), ...(pure?.tests ?? [])])
+  const missing = named.filter((file) => !existsSync(file)).map((file) => `${file} does not exist`)
+  const problems = [...missing, ...guards.flatMap(problemsOf)]
+  if (problems.length > 0) throw new Error(problems.join('\n'))
 }
 
-function applies(file: string): boolean {
+function problemsOf(guard: Guard): string[] {
+  const { test, title } = guard
+  const isCheck = test.startsWith('check ')
+  if (!isCheck && !existsSync(test)) return [`${test} does not exist`]
+  if (!isCheck && title === undefined) return [`"${guard.breaks}" names no title of ${test}`]
   try {
-    execFileSync('git', ['apply', '--check', file], { stdio: 'pipe' })
-    return true
-  } catch {
-    return false
+    changed(guard)
+    return []
+  } catch (error) {
+    return [(error as Error).message]
   }
 }

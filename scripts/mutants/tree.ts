@@ -1,90 +1,81 @@
-import { execFileSync } from 'node:child_process'
-import {
-  cpSync,
-  existsSync,
-  globSync,
-  lstatSync,
-  mkdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, dirname, join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
+import { changed, type Guard, literal } from './guards.ts'
 
-export type Tree = {
-  readonly folder: string
-  /**
-   * Makes these files again as they are. A patch taken back could land in another place that has the same lines around it.
-   */
-  restore(files: readonly string[]): void
-  /** Leaves it to the next run. */
-  release(): void
-}
+/** A test that waits for what a mutant prevents ends after this time. */
+const longestSeconds = 120
 
-/**
- * A copy of the tree at a place that stays the same from run to run, so that compiled modules are found again; one
- * that no other run uses. Only what changed is copied anew.
- */
-export function takeTree(): Tree {
-  for (let number = 1; ; number += 1) {
-    // Outside of the tree itself: tools that look upward for their settings must find those of the copy alone.
-    const place = join(tmpdir(), `gatehouse-mutants-${process.getuid?.() ?? 0}-${basename(resolve('.'))}`, `${number}`)
-    mkdirSync(place, { recursive: true })
-    const lock = join(place, 'pid')
-    if (isTaken(lock)) continue
-    writeFileSync(lock, `${process.pid} ${number}`)
-    const folder = join(place, 'tree')
-    bringUpToDate(folder)
-    const restore = (files: readonly string[]) => {
-      for (const file of files)
-        if (existsSync(file)) cpSync(file, join(folder, file), { preserveTimestamps: true })
-        else rmSync(join(folder, file), { force: true })
+/** A copy of the source tree in which one mutant after the other is tried. */
+export class Tree {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'gatehouse-mutants-'))
+
+  constructor() {
+    const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { encoding: 'utf8' })
+    // With their times: a lockfile newer than the packages would install them through the link.
+    for (const file of listed.split('\n').filter((name) => name && existsSync(name))) {
+      cpSync(file, join(this.#folder, file), { preserveTimestamps: true })
     }
-    return { folder, restore, release: () => rmSync(lock) }
+    // The packages, the drawn footage and the made PostgreSQL are shared with the tree itself.
+    for (const made of ['node_modules', '.cache/footage', '.cache/postgres']) this.#link(made)
+    // Checks list files by git.
+    execFileSync('git', ['init', '-q'], { cwd: this.#folder })
+  }
+
+  /** Makes the change, runs its test, takes the change back. */
+  async try(guard: Guard): Promise<{ isCaught: boolean; output: string }> {
+    const file = join(this.#folder, guard.file)
+    writeFileSync(file, changed(guard))
+    try {
+      const { status, output } = await this.#run(guard)
+      const hasRun = guard.title === undefined || /^# Subtest: /m.test(output)
+      return { isCaught: status !== 0 && hasRun, output }
+    } finally {
+      writeFileSync(file, readFileSync(guard.file))
+    }
+  }
+
+  remove(): void {
+    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 })
+  }
+
+  async #run({ test, title }: Guard): Promise<{ status: number; output: string }> {
+    const check = test.match(/^check (.+)$/)?.[1]
+    const child = spawn(process.execPath, check === undefined ? [test] : ['scripts/check.ts', check], {
+      cwd: this.#folder,
+      // The leader of a group, so that the daemons and browsers of an ended test end with it.
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        ...process.env,
+        TEST_PATIENCE_MS: '20000',
+        TAP_TIMEOUT: String(longestSeconds),
+        // Quietly: else tap skips every test that shares the options of a skipped one.
+        ...(title !== undefined && { TAP_GREP: `/^${literal(title)}$/`, TAP_FILTER_QUIETLY: '1' }),
+      },
+    })
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text))
+    const tooLong = setTimeout(() => endGroup(child.pid), longestSeconds * 1000)
+    const status = await new Promise<number>((ended) => child.once('close', (code) => ended(code ?? 1)))
+    clearTimeout(tooLong)
+    endGroup(child.pid)
+    return { status, output }
+  }
+
+  #link(name: string): void {
+    const link = join(this.#folder, name)
+    mkdirSync(resolve(name), { recursive: true })
+    mkdirSync(dirname(link), { recursive: true })
+    symlinkSync(resolve(name), link)
   }
 }
 
-/** Taken by a process that lives, be it this one. */
-function isTaken(lock: string): boolean {
-  if (!existsSync(lock)) return false
-  const [pid = ''] = readFileSync(lock, 'utf8').split(' ')
-  return existsSync(`/proc/${pid}`)
-}
-
-function bringUpToDate(folder: string): void {
-  const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {
-    encoding: 'utf8',
-    maxBuffer: 64 << 20,
-  })
-  const files = new Set(listed.split('\n').filter((file) => file && existsSync(file)))
-  for (const file of files) {
-    const copy = join(folder, file)
-    // With their times: a lockfile that looks newer than the packages would have them installed anew, through the link.
-    if (!isSame(file, copy)) cpSync(file, copy, { preserveTimestamps: true })
+function endGroup(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
   }
-  const left = globSync('**/*', { cwd: folder, exclude: (name) => name === '.git' || name === 'node_modules' })
-  for (const file of left)
-    if (!files.has(file) && !lstatSync(join(folder, file)).isDirectory()) rmSync(join(folder, file))
-  linkIn(folder, 'node_modules')
-  // Drawing footage takes longer than the tests that watch it, and making a PostgreSQL as long as starting it.
-  for (const made of ['.cache/footage', '.cache/postgres']) linkIn(folder, made)
-  if (!existsSync(join(folder, '.git'))) execFileSync('git', ['init', '-q'], { cwd: folder })
 }
-
-/** Gives the copy what the tree itself has. */
-function linkIn(folder: string, name: string): void {
-  const [own, link] = [resolve(name), join(folder, name)]
-  mkdirSync(own, { recursive: true })
-  mkdirSync(dirname(link), { recursive: true })
-  const isLinked = lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink() && readlinkSync(link) === own
-  if (isLinked) return
-  rmSync(link, { recursive: true, force: true })
-  symlinkSync(own, link)
-}
-
-/** By content: a patch that an ended run left behind may have the same size and time. */
-const isSame = (file: string, copy: string): boolean =>
-  existsSync(copy) && lstatSync(file).mode === lstatSync(copy).mode && readFileSync(file).equals(readFileSync(copy))
