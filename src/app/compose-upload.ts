@@ -44,6 +44,7 @@ export function composeUploads(
     target: () => uploadTarget(live.config),
     sources: [clipSource(site.id, (id) => wanted.uploadsClips(id)), photoSource(site.id), reportSource(site.id)],
     raise: (tx, alert) => webhooks.raise(tx, alert),
+    raiseOnce: (tx, alert) => webhooks.raiseOnce(tx, alert),
     onUploaded: (kind, bytes) => metrics.uploaded(kind, bytes),
   })
   const uploads = new UploadService({

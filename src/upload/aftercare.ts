@@ -1,7 +1,7 @@
-import type { ReadTx, UnitOfWork } from '../database/index.ts'
+import type { ReadTx, Tx, UnitOfWork } from '../database/index.ts'
 import { removalOf } from '../log/index.ts'
 import type { Clock } from '../platform/index.ts'
-import { endCheck, nextCheck } from './check-store.ts'
+import { endCheck, nextCheck, skipCheck } from './check-store.ts'
 import type { UploadEnding } from './ending.ts'
 import type { Server } from './remote.ts'
 import * as store from './store.ts'
@@ -83,14 +83,20 @@ export class Aftercare {
     const id = work.read(nextCheck)?.id ?? 0
     const row = work.read((tx) => store.findUpload(tx, id))
     const isOver = row?.kind === 'clip' && work.read((tx) => removalOf(tx, row.sha256))?.cause === 'age'
-    if (row?.status !== 'uploaded' || isOver) {
-      await work.write((tx) => endCheck(tx, id))
-      return undefined
-    }
-    const compared = await server.compareAgain({ ...row, path: `${row.root}/${row.path}`, sizeBytes: row.size_bytes })
+    if (row?.status !== 'uploaded' || isOver) return this.#withoutAsking((tx) => endCheck(tx, id))
+    const path = `${row.root}/${row.path}`
+    // Another server, or another account of it, knows nothing of this copy.
+    if (server.urlOf(path) !== row.url) return this.#withoutAsking((tx) => skipCheck(tx, id, clock.now()))
+    const compared = await server.compareAgain({ ...row, path, sizeBytes: row.size_bytes })
     await ending.recordCompared(row, compared)
     this.#checkFromMs = clock.monotonic() + betweenChecksMs
     return isFailure(compared) ? compared : undefined
+  }
+
+  /** The next comparison need not wait: no server was kept busy. */
+  async #withoutAsking(write: (tx: Tx) => void): Promise<undefined> {
+    await this.#needs.work.write(write)
+    this.#checkFromMs = 0
   }
 }
 

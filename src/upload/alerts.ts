@@ -60,6 +60,13 @@ export function alertOfParked(
   }
 }
 
+/** One alert for all copies that a comparison finds so: a removed folder may have held thousands. */
+export const forMany = (alert: UploadAlert): UploadAlert => ({
+  ...alert,
+  subject: 'uploads',
+  message: `${alert.message} Look at GET /api/uploads?status=parked for further files.`,
+})
+
 /** Returns the alert of a copy that is missing on the server and is uploaded again. */
 export function alertOfMissing(
   { kind, ref, path }: Pick<UploadRow, 'kind' | 'ref' | 'path'>,
@@ -68,7 +75,7 @@ export function alertOfMissing(
   return {
     kind: 'upload.copy_missing',
     subject: 'uploads',
-    message: `The copy of the ${kind} ${ref} is no longer on the storage server at ${path}. It is uploaded again. Find out who removed it.`,
+    message: `The copy of the ${kind} ${ref} is no longer on the storage server at ${path}. It is uploaded again. Find out who removed it. Further missing copies raise no alert until this one is acknowledged.`,
     nowMs,
   }
 }

@@ -7,6 +7,9 @@ const dayMs = 86_400_000
 const everyMs = 25 * dayMs
 /** Delay after a comparison that had no result. */
 const againMs = 3_600_000
+/** The due time of a copy that is never compared again. Its row stays: a copy without one is put in at each start. */
+const neverMs = Number.MAX_SAFE_INTEGER
+const rowsAtOnce = 200
 /** Evidence. Copies of the ledger are removed when newer ones have followed. */
 const kindsSql = `('clip', 'photo', 'report')`
 
@@ -19,17 +22,22 @@ const scheduled = built(tables.upload_check, (row) =>
     ),
 )
 const postponed = change('UPDATE upload_check SET due_at_ms = ? WHERE upload_id = ?')
-const ended = change('DELETE FROM upload_check WHERE upload_id = ?')
 const unscheduled = change(
   `INSERT INTO upload_check SELECT id, uploaded_at_ms + ?, uploaded_at_ms FROM upload
-    WHERE status = 'uploaded' AND kind IN ${kindsSql} AND id NOT IN (SELECT upload_id FROM upload_check)`,
+    WHERE id > ? AND status = 'uploaded' AND kind IN ${kindsSql} AND id NOT IN (SELECT upload_id FROM upload_check)
+    ORDER BY id LIMIT ${rowsAtOnce}`,
 )
 const firstDue = statement({
   columns: { id: integer, dueMs: integer },
-  sql: 'SELECT upload_id AS id, due_at_ms AS dueMs FROM main.upload_check ORDER BY due_at_ms, upload_id LIMIT 1',
+  sql: `SELECT upload_id AS id, due_at_ms AS dueMs FROM main.upload_check WHERE due_at_ms < ${neverMs}
+    ORDER BY due_at_ms, upload_id LIMIT 1`,
 })
 const comparedAt = built(pick(tables.upload_check, 'upload_id'), ({ upload_id }) =>
-  sql.selectFrom('upload_check').select('compared_at_ms').where('upload_id', '=', upload_id),
+  sql
+    .selectFrom('upload_check')
+    .select('compared_at_ms')
+    .where('upload_id', '=', upload_id)
+    .where('due_at_ms', '<', neverMs),
 )
 const folderOf = built(pick(tables.upload_folder, 'instance', 'username', 'root'), ({ instance, username, root }) =>
   sql
@@ -55,9 +63,10 @@ export function scheduleCheck(tx: Tx, row: Pick<UploadRow, 'id' | 'kind'>, nowMs
   if (isChecked(row)) tx.run(scheduled, { upload_id: row.id, due_at_ms: nowMs + everyMs, compared_at_ms: nowMs })
 }
 
-/** Puts copies in that an older program has made. */
-export function scheduleUnknown(tx: Tx): void {
-  tx.run(unscheduled, [everyMs])
+/** Puts the next copies behind an id in that an older program has made. Returns the last id; undefined at the end. */
+export function scheduleUnknown(tx: Tx, behind: number): number | undefined {
+  const { changes, lastId } = tx.run(unscheduled, [everyMs, behind])
+  return changes < rowsAtOnce ? undefined : lastId
 }
 
 /** A comparison without a result is made again in an hour. */
@@ -65,13 +74,19 @@ export function postponeCheck(tx: Tx, uploadId: number, nowMs: number): void {
   tx.run(postponed, [nowMs + againMs, uploadId])
 }
 
+/** The copy is on another server than the present one: whether it still is, is asked again before a month has passed. */
+export function skipCheck(tx: Tx, uploadId: number, nowMs: number): void {
+  tx.run(postponed, [nowMs + everyMs, uploadId])
+}
+
 /** Has a copy compared at once. */
 export function hurryCheck(tx: Tx, uploadId: number): void {
   tx.run(postponed, [0, uploadId])
 }
 
+/** The copy is not compared again until it is uploaded anew. */
 export function endCheck(tx: Tx, uploadId: number): void {
-  tx.run(ended, [uploadId])
+  tx.run(postponed, [neverMs, uploadId])
 }
 
 /** The copy that is compared next, and when; undefined without one. */

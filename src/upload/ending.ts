@@ -2,7 +2,7 @@ import type { Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import { removalOf } from '../log/index.ts'
 import type { Clock, Logger } from '../platform/index.ts'
-import { alertOfMissing, alertOfParked, type UploadAlert } from './alerts.ts'
+import { alertOfMissing, alertOfParked, forMany, type UploadAlert } from './alerts.ts'
 import { endCheck, postponeCheck, scheduleCheck } from './check-store.ts'
 import { holdUntilUploaded, releaseUploaded } from './queue.ts'
 import * as store from './store.ts'
@@ -15,6 +15,8 @@ export type UploadEndingNeeds = {
   readonly clock: Clock
   readonly log: Logger
   readonly raise: (tx: Tx, alert: UploadAlert) => void
+  /** As `raise`, unless an alert with the same kind and subject is not acknowledged yet. */
+  readonly raiseOnce: (tx: Tx, alert: UploadAlert) => void
   readonly onUploaded: (kind: UploadKind, bytes: number) => void
 }
 
@@ -116,7 +118,7 @@ export class UploadEnding {
     if (!store.copyIsLost(tx, row.id, { parkedFor: null, error, nowMs })) return
     endCheck(tx, row.id)
     holdUntilUploaded(tx, row, nowMs)
-    this.#needs.raise(tx, alertOfMissing(row, nowMs))
+    this.#needs.raiseOnce(tx, alertOfMissing(row, nowMs))
   }
 
   #parkCopy(tx: Tx, row: UploadRow, outcome: Outcome & { kind: 'park' }, nowMs: number): void {
@@ -125,7 +127,7 @@ export class UploadEnding {
     endCheck(tx, row.id)
     if (!removalOf(tx, row.sha256)) holdUntilUploaded(tx, row, nowMs)
     const alert = alertOfParked(row, outcome, true, nowMs)
-    if (alert) this.#needs.raise(tx, alert)
+    if (alert) this.#needs.raiseOnce(tx, forMany(alert))
   }
 
   #tell(row: UploadRow, outcome: Outcome): void {

@@ -6,7 +6,10 @@ import { Throttle } from './throttle.ts'
 import { type Connection, Transfer } from './transfer.ts'
 
 /** A server that takes files. `send` and `clear`: the parts of clips that are being recorded. */
-export type Server = Pick<Transfer, 'run' | 'send' | 'clear' | 'compareAgain' | 'refusalOfFolder' | 'freeBytes'>
+export type Server = Pick<
+  Transfer,
+  'run' | 'send' | 'clear' | 'urlOf' | 'compareAgain' | 'refusalOfFolder' | 'freeBytes'
+>
 
 /** The way to the storage server. */
 export type Remote = {
@@ -43,6 +46,7 @@ export function remoteByHttp(needs: {
         run: (job) => (job.urgent ? hurried(() => transfer.run(job)) : transfer.run(job)),
         send: (part) => hurried(() => transfer.send(part)),
         clear: (folder, names) => transfer.clear(folder, names),
+        urlOf: (path) => transfer.urlOf(path),
         compareAgain: (copy) => transfer.compareAgain(copy),
         refusalOfFolder: () => transfer.refusalOfFolder(),
         freeBytes: () => transfer.freeBytes(),

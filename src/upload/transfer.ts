@@ -92,6 +92,11 @@ export class Transfer {
     this.#base = filesUrl(connection.flavor, connection.account)
   }
 
+  /** Where a file of this path is. */
+  urlOf(path: string): string {
+    return `${this.#base}${inUrl(path)}`
+  }
+
   /** Makes one attempt for a file and the JSON beside it. Never rejects. */
   async run(job: Job): Promise<Outcome> {
     const refusal = await this.refusalOfFolder()
@@ -121,7 +126,7 @@ export class Transfer {
         if ((await this.#remove(`${folder}/${name}`)) === 'cannot') return 'cannot'
       }
       const { verdict, reply } = await this.#step('list', {
-        ...{ method: 'PROPFIND', url: `${this.#url(folder)}/`, headers: { depth: '1' } },
+        ...{ method: 'PROPFIND', url: `${this.urlOf(folder)}/`, headers: { depth: '1' } },
       })
       const entries = verdict === 'done' ? this.#entries(reply.body, folder) : []
       for (const name of entries.filter(isCutOff)) {
@@ -145,7 +150,7 @@ export class Transfer {
       const { root, book } = this.#connection.folder ?? {}
       const first = book?.first()
       if (root === undefined || !first || this.#connection.flavor === 'webdav') return undefined
-      const { verdict, reply } = await this.#step('folder facts', folderFactsRequest(this.#url(root)))
+      const { verdict, reply } = await this.#step('folder facts', folderFactsRequest(this.urlOf(root)))
       const now = verdict === 'done' ? folderIdIn(reply.body) : undefined
       const isUnsaid = verdict !== 'gone' && !now
       const isSame = now?.fileId === first.fileId && now.owner === first.owner
@@ -160,7 +165,7 @@ export class Transfer {
 
   async #freeBytes(): Promise<number | null> {
     for (const path of [this.#connection.folder?.root ?? '', '/']) {
-      const { verdict, reply } = await this.#step('folder facts', folderFactsRequest(this.#url(path)))
+      const { verdict, reply } = await this.#step('folder facts', folderFactsRequest(this.urlOf(path)))
       if (verdict === 'done') return freeBytesIn(reply.body)
     }
     return null
@@ -202,14 +207,14 @@ export class Transfer {
 
   #entries(listing: string, folder: string): string[] {
     try {
-      return entriesIn(listing, new URL(this.#url(folder)).pathname)
+      return entriesIn(listing, new URL(this.urlOf(folder)).pathname)
     } catch {
       throw wait(`the server's list of the folder ${folder} cannot be read`)
     }
   }
 
   async #remove(path: string): Promise<Stepped['verdict']> {
-    return (await this.#step('remove', { method: 'DELETE', url: this.#url(path) })).verdict
+    return (await this.#step('remove', { method: 'DELETE', url: this.urlOf(path) })).verdict
   }
 
   async #attempt(file: Sendable, about: string | null): Promise<Outcome> {
@@ -217,7 +222,7 @@ export class Transfer {
       const verified = await this.#store(file)
       if (about !== null) await this.#store(inMemory(asidePath(file.path), Buffer.from(about), file.urgent))
       await this.#rememberFolder()
-      return { kind: 'uploaded', verified, url: this.#url(file.path) }
+      return { kind: 'uploaded', verified, url: this.urlOf(file.path) }
     } catch (error) {
       if (error instanceof Ended) return this.#unlessFull(file, error.outcome)
       if (error instanceof FileError) return this.#withoutFile(file, error)
@@ -237,14 +242,14 @@ export class Transfer {
   async #withoutFile(file: Sendable, { message }: FileError): Promise<Outcome> {
     const found = await this.compareAgain(file)
     if (found.kind !== 'same') return { kind: 'park', why: 'file', error: message }
-    return { kind: 'uploaded', verified: found.verified, url: this.#url(file.path) }
+    return { kind: 'uploaded', verified: found.verified, url: this.urlOf(file.path) }
   }
 
   /** After the first upload: from then on files go into this folder alone. */
   async #rememberFolder(): Promise<void> {
     const { flavor, folder } = this.#connection
     if (!folder || flavor === 'webdav' || folder.book.first()) return
-    const { verdict, reply } = await this.#step('folder facts', folderFactsRequest(this.#url(folder.root)))
+    const { verdict, reply } = await this.#step('folder facts', folderFactsRequest(this.urlOf(folder.root)))
     const id = verdict === 'done' ? folderIdIn(reply.body) : undefined
     if (id) await folder.book.remember(id)
   }
@@ -258,7 +263,7 @@ export class Transfer {
   async #whole(file: Sendable): Promise<Verified> {
     const ask = {
       method: 'PUT',
-      url: this.#url(file.path),
+      url: this.urlOf(file.path),
       headers: {
         ...{ 'if-none-match': '*', 'x-hash': 'sha256' },
         // Later on, the folder of the first upload must not be made anew.
@@ -278,7 +283,7 @@ export class Transfer {
   /** Nextcloud, a large file: parts in a separate folder, from the first one that is missing. */
   async #chunked(file: Sendable): Promise<Verified> {
     const folder = `${this.#connection.account.instance.url}/remote.php/dav/uploads/${inUrl(this.#connection.account.username)}/${partsName(file)}`
-    const destination = { destination: this.#url(file.path), 'oc-total-length': String(file.sizeBytes) }
+    const destination = { destination: this.urlOf(file.path), 'oc-total-length': String(file.sizeBytes) }
     const arrived = await this.#arrived(folder, file, destination)
     if (!arrived) return this.#conclude(file)
     // The server takes no part for a folder that is not there.
@@ -317,12 +322,12 @@ export class Transfer {
     const part = partPath(file)
     // Made before: a server that refuses in the middle of a file cuts the connection, and its answer is lost.
     await this.#makeFolder(folderOf(file.path))
-    const put = { method: 'PUT', url: this.#url(part), body: file.body(), urgent: file.urgent } as const
+    const put = { method: 'PUT', url: this.urlOf(part), body: file.body(), urgent: file.urgent } as const
     await this.#withFolders(file.path, () => this.#step('put', put))
     const sizeBytes = await this.#look(part)
     if (sizeBytes !== file.sizeBytes) throw wait(`the server has ${sizeBytes ?? 0} of ${file.sizeBytes} bytes`)
-    const headers = { destination: this.#url(file.path), overwrite: 'F' }
-    await this.#withFolders(file.path, () => this.#step('move', { method: 'MOVE', url: this.#url(part), headers }))
+    const headers = { destination: this.urlOf(file.path), overwrite: 'F' }
+    await this.#withFolders(file.path, () => this.#step('move', { method: 'MOVE', url: this.urlOf(part), headers }))
     return this.#compareSize(file)
   }
 
@@ -335,7 +340,7 @@ export class Transfer {
 
   #askHash(path: string): Promise<Stepped> {
     const headers = { 'x-recalculate-hash': 'sha256' }
-    return this.#step('hash', { method: 'PATCH', url: this.#url(path), headers })
+    return this.#step('hash', { method: 'PATCH', url: this.urlOf(path), headers })
   }
 
   #compare(file: Sendable, { hash }: { hash: string | null }): Promise<Verified> {
@@ -358,7 +363,7 @@ export class Transfer {
 
   /** Returns the size of a file on the server; undefined when it is not there. */
   async #look(path: string): Promise<number | undefined> {
-    const { verdict, reply } = await this.#step('look', { method: 'HEAD', url: this.#url(path) })
+    const { verdict, reply } = await this.#step('look', { method: 'HEAD', url: this.urlOf(path) })
     return verdict === 'gone' ? undefined : (reply.sizeBytes ?? -1)
   }
 
@@ -379,7 +384,7 @@ export class Transfer {
     if (this.#isFolderKnown && path === this.#connection.folder?.root) {
       throw new Ended((await this.refusalOfFolder()) ?? wait(`the folder ${path} takes no folders`).outcome)
     }
-    const make = () => this.#step('folder', { method: 'MKCOL', url: this.#url(path) })
+    const make = () => this.#step('folder', { method: 'MKCOL', url: this.urlOf(path) })
     if ((await make()).verdict === 'folders') {
       await this.#makeFolder(folderOf(path))
       if ((await make()).verdict === 'folders') throw wait(`the folder ${path} cannot be made`)
@@ -406,10 +411,6 @@ export class Transfer {
       case 'cannot':
         return { verdict: verdict.kind, reply: reply as Reply & { kind: 'answer' } }
     }
-  }
-
-  #url(path: string): string {
-    return `${this.#base}${inUrl(path)}`
   }
 }
 

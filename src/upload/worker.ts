@@ -75,7 +75,11 @@ export class UploadWorker {
       if (queue.takeChange()) this.wake()
     })
     try {
-      await work.write(scheduleUnknown)
+      let scheduled: number | undefined = 0
+      while (scheduled !== undefined && this.#running) {
+        const behind: number = scheduled
+        scheduled = await work.write((tx) => scheduleUnknown(tx, behind))
+      }
       const cut = await work.write(store.requeueCut)
       if (cut > 0) log.info({ files: cut }, 'uploads under way when the gateway ended go on')
     } catch (err) {

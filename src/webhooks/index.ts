@@ -2,7 +2,7 @@ import type { Tx, UnitOfWork } from '../database/index.ts'
 import type { Api } from '../http/index.ts'
 import type { AuditTrail, CheckpointNote, Idempotency, NotificationSchemas, Outbox } from '../journal/index.ts'
 import type { Clock, Logger, RandomBytes, SecretBox } from '../platform/index.ts'
-import { Alerts, type NewAlert, raiseAlert } from './alerts.ts'
+import { Alerts, type NewAlert, raiseAlert, raiseAlertOnce } from './alerts.ts'
 import { Authorities } from './authorities.ts'
 import { DeliveryLog } from './delivery-log.ts'
 import { type Resolve, systemResolve } from './guarded-agent.ts'
@@ -58,6 +58,8 @@ export type Webhooks = {
   readonly worker: Pick<DeliveryWorker, 'start' | 'stop' | 'settled' | 'isSending'>
   /** Raises an alert in the transaction of its cause. */
   raise(tx: Tx, alert: NewAlert): void
+  /** As `raise`, unless an alert with the same kind and subject is not acknowledged yet. */
+  raiseOnce(tx: Tx, alert: NewAlert): void
   /** Adds alerts that are not stored yet to the list of alerts; `unwritten` returns them, newest last. */
   alsoList(unwritten: () => readonly NewAlert[]): void
   /** Alerts for a room that shows them live. */
@@ -95,6 +97,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     routes: (api) => webhookRoutes(api, { service, deliveries, alerts, notifications: options.notifications }),
     worker,
     raise: (tx, alert) => raiseAlert(tx, options.outbox, alert),
+    raiseOnce: (tx, alert) => raiseAlertOnce(tx, options.outbox, alert),
     alsoList: (unwritten) => alerts.alsoList(unwritten),
     alerts,
     status: () => ({ ...work.read(countWebhooks), offline: pacing.offline() }),

@@ -8,7 +8,7 @@ import type { Remote } from '../../src/upload/remote.ts'
 import type { UploadRow } from '../../src/upload/tables.ts'
 import type { Compared, Outcome } from '../../src/upload/transfer.ts'
 import { UploadWorker } from '../../src/upload/worker.ts'
-import { allOf } from './plain-sql.ts'
+import { allOf, runOf } from './plain-sql.ts'
 import { SimulatedClock } from './simulated-clock.ts'
 
 /** One attempt as the server sees it; times are monotonic. `beside`: attempts under way when it began. */
@@ -60,7 +60,7 @@ export class SimulatedUploads {
         passwordFile: join(this.#folder, 'password'),
         root: '/gatehouse',
       }),
-      ...{ sources: [], raise: () => {}, onUploaded: () => {} },
+      ...{ sources: [], raise: () => {}, raiseOnce: () => {}, onUploaded: () => {} },
     })
     await this.worker.start()
     await this.quiet()
@@ -70,6 +70,37 @@ export class SimulatedUploads {
     const file = { kind: 'clip', ref, path: ref, file: ref, sha256: ref, sizeBytes: 1000, urgent } as const
     await this.#work.write((tx) => this.queue.enqueue(tx, file))
     await this.quiet()
+  }
+
+  /** Retention removes the file of a clip from the box because of its age. */
+  async ageOut(ref: string): Promise<void> {
+    await this.#work.write((tx) => {
+      const id = Number(ref.split('-')[1])
+      runOf(
+        tx,
+        `INSERT INTO log_identity (id, log_id, site_id, created_at_ms)
+          SELECT 1, 'log', 'test-site', 0 WHERE NOT EXISTS (SELECT 1 FROM log_identity)`,
+      )
+      runOf(
+        tx,
+        `INSERT INTO log_leaf (row, log_id, seq, kind, ref, bytes, hash)
+          VALUES (${id}, 1, ${id}, 'media-removed', '${id}', x'00', zeroblob(32))`,
+      )
+      runOf(
+        tx,
+        `INSERT INTO media_removed (id, log_id, leaf_seq, leaf_version, evidence_hash, event_id, sha256, media_kind,
+            detection_id, cause, policy, removed_at_ms)
+          VALUES (${id}, 1, ${id}, 2, 'hash-${id}', 'event-${id}', ?, 'clip',
+            ${id}, 'age', 'retention.videos.keepLocalDays: 7', ${this.clock.now()})`,
+        [ref],
+      )
+    })
+  }
+
+  /** Copies whose comparison is due by now. */
+  get due(): number {
+    const sql = `SELECT upload_id FROM upload_check WHERE due_at_ms <= ${this.clock.now()}`
+    return this.#work.read((tx) => allOf(tx, sql)).length
   }
 
   rows(): UploadRow[] {
@@ -120,6 +151,7 @@ export class SimulatedUploads {
         clear: async () => 'done',
         refusalOfFolder: async () => undefined,
         freeBytes: async () => null,
+        urlOf: (path) => `https://cloud${path}`,
         compareAgain: ({ path }) => {
           this.compared.push({ path, atMs: clock.monotonic() })
           return after(100, () => this.findsCopy(path))

@@ -1,9 +1,24 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
+import { parse, stringify } from 'yaml'
+import { loadConfig } from '../../src/config/index.ts'
 import { databaseFile } from '../../src/database/index.ts'
 import { people, type TestGateway } from '../support/gateway.ts'
 import { SimulatedUploads } from '../support/simulated-uploads.ts'
-import { allAre, bytesOf, queue, record, settled, uploading } from '../support/uploads.ts'
+import { StorageServer } from '../support/storage-server.ts'
+import {
+  allAre,
+  bytesOf,
+  queue,
+  type Row,
+  record,
+  settled,
+  uploadConfig,
+  uploader,
+  uploading,
+} from '../support/uploads.ts'
 import { waitUntil } from '../support/waiting.ts'
 
 const by = people.ada
@@ -25,7 +40,7 @@ function daysLater(gateway: TestGateway, days: number): void {
   gateway.uploadWorker.wake()
 }
 
-const retry = (gateway: TestGateway) => gateway.ask('POST', '/api/uploads/1/retry', { by })
+const retry = (gateway: TestGateway, id = 1) => gateway.ask('POST', `/api/uploads/${id}/retry`, { by })
 const alerts = async (gateway: TestGateway) => (await gateway.ask('GET', '/api/alerts', { by })).body.data
 
 const holdsOf = (gateway: TestGateway) => {
@@ -77,6 +92,56 @@ t.test('a copy with other bytes is parked with an alert, and nothing is overwrit
   t.strictSame(server.dav.files.get(remote), clip)
 })
 
+t.test('many copies that are gone or changed raise one alert of each kind', async (t) => {
+  const { server, gateway } = await uploaded(t)
+  await record(gateway, 2, bytesOf(20_000, 2))
+  const rows = await settled(gateway, (all) => all.length === 2 && allAre('uploaded')(all))
+  const copies = rows.map(({ path }) => `gatehouse-dc7${path}`)
+  for (const copy of copies) server.dav.forget(copy)
+  daysLater(gateway, 30)
+  await settled(gateway, ([one]) => one?.attempts === 2 && one.status === 'uploaded')
+  gateway.clock.advance(5000)
+  gateway.uploadWorker.wake()
+  await settled(gateway, ([, two]) => two?.attempts === 2 && two.status === 'uploaded')
+  const kinds = async () => (await alerts(gateway)).map(({ kind, subject }: Row) => [kind, subject])
+  t.strictSame(await kinds(), [['upload.copy_missing', 'uploads']])
+  for (const copy of copies) server.dav.files.set(copy, Buffer.from('of somebody else'))
+  await retry(gateway, 1)
+  await settled(gateway, ([one]) => one?.status === 'parked')
+  await retry(gateway, 2)
+  gateway.clock.advance(5000)
+  gateway.uploadWorker.wake()
+  await settled(gateway, allAre('parked'))
+  t.strictSame(await kinds(), [
+    ['upload.mismatch', 'uploads'],
+    ['upload.copy_missing', 'uploads'],
+  ])
+})
+
+t.test('a copy on another server than the present one is not missed there', async (t) => {
+  const { server, gateway } = await uploaded(t)
+  const second = await StorageServer.start({ users: [{ ...uploader }] })
+  t.teardown(() => second.stop())
+  const { storage } = uploadConfig(gateway.folder, second.url) as { storage: object }
+  const file = join(gateway.folder, 'gatehouse.yaml')
+  writeFileSync(file, stringify({ ...parse(readFileSync(file, 'utf8')), storage }))
+  gateway.live.config = loadConfig(file).config
+  gateway.uploadWorker.onReload()
+  await record(gateway, 2, clip)
+  await settled(gateway, allAre('uploaded'))
+  const asked = server.requests.length
+  daysLater(gateway, 30)
+  const now = new Date(gateway.clock.now()).toISOString()
+  const rows = await settled(gateway, ([, newer]) => newer?.comparedAt === now)
+  t.match(rows, [
+    { status: 'uploaded', attempts: 1, url: `${server.url}/remote.php/dav/files/${remote}` },
+    { status: 'uploaded', attempts: 1 },
+  ])
+  t.strictSame(await alerts(gateway), [])
+  t.equal(server.requests.length, asked)
+  t.notOk(second.dav.files.has(remote))
+})
+
 t.test('a server that is away, or a folder that is withdrawn, is no missing copy', async (t) => {
   const { server, gateway } = await uploaded(t)
   server.misbehave('maintenance')
@@ -102,6 +167,27 @@ t.test('each copy is compared once a month, one at a time, and never in a hurry'
   t.equal(uploads.compared.length, 50)
   const gaps = uploads.compared.slice(1).map(({ atMs }, i) => atMs - (uploads.compared[i]?.atMs ?? 0))
   t.ok(Math.min(...gaps) >= 5000, `${Math.min(...gaps)} ms apart`)
+})
+
+t.test('a clip that retention removed by age costs no wait, and stays ended after a restart', async (t) => {
+  const uploads = new SimulatedUploads()
+  t.teardown(() => uploads.end())
+  await uploads.start()
+  for (let n = 1; n <= 20; n += 1) {
+    await uploads.add(`clip-${n}`)
+    await uploads.ageOut(`clip-${n}`)
+  }
+  await uploads.pass(minuteMs)
+  await uploads.add('clip-21')
+  await uploads.pass(minuteMs)
+  const uploadedMs = uploads.clock.monotonic()
+  await uploads.pass(25 * dayMs)
+  t.match(uploads.compared, [{ path: '/gatehouse/clip-21' }])
+  t.ok((uploads.compared[0]?.atMs ?? Number.POSITIVE_INFINITY) <= uploadedMs + 25 * dayMs)
+  t.equal(uploads.due, 0)
+  await uploads.start()
+  t.equal(uploads.due, 0)
+  t.equal(uploads.compared.length, 1)
 })
 
 t.test('a comparison that fails is made again in an hour, and files go before it', async (t) => {
