@@ -73,7 +73,10 @@ const webhookFields = {
   consecutiveFailures: z.int().openapi({ description: 'Failed attempts since the last 2xx, of all deliveries' }),
   pacing: z
     .object({
-      slowedSince: timeOut().openapi({ description: 'When the sixth attempt in a row failed' }),
+      slowedSince: timeOut().openapi({
+        description:
+          'When the sixth attempt in a row failed. If that was before the upgrade to this version: updatedAt of the webhook at the upgrade',
+      }),
       nextAttemptAt: timeOut()
         .nullable()
         .openapi({ description: 'Earliest time of the next attempt. null: no delivery is pending' }),

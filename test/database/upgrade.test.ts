@@ -1,6 +1,7 @@
 import { cpSync, mkdtempSync, readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import t from 'tap'
 import { migrations, newestSchemaHash } from '../../src/database/migrations/index.ts'
 import { freshSchema, hashOfSchema } from '../../src/database/schema-check.ts'
@@ -177,7 +178,38 @@ t.test('the ledger of schema 16 holds rows of both versions, what scans proved, 
   t.match(await get('/api/governance/reports/1'), { counts: { events: { total: 3 } } })
 })
 
-t.test('the database of schema 17 holds a delivery for a webhook, with the checkpoint that it carries', async (t) => {
+t.test(
+  'a webhook of schema 16 with six failed attempts in a row is shown as slowed since its last change',
+  async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'gatehouse-upgrade-'))
+    cpSync(new URL('v16/', fixtures), join(folder, 'state'), { recursive: true })
+    const old = new Database(join(folder, 'state', 'gatehouse.db'))
+    const changedAt = Date.UTC(2026, 4, 1)
+    for (const [id, failures] of [
+      ['0197-slow', 6],
+      ['0197-well', 5],
+    ])
+      old
+        .prepare(
+          `INSERT INTO webhook (id, url, events, secret, active, status, consecutive_failures, fanned_out_seq, created_at_ms, updated_at_ms)
+        VALUES (?, 'https://erp.example/', '["whms.removal"]', x'00', 1, 'active', ?, 22, ?, ?)`,
+        )
+        .run(id, failures, changedAt, changedAt)
+    old.close()
+    const gateway = await testGateway({
+      folder,
+      clock: new SimulatedClock(Date.UTC(2026, 5, 1)),
+      config: { site: { id: 'dc-7', url: siteUrl } },
+    })
+    t.teardown(() => gateway.end())
+    const pacingOf = async (id: string) =>
+      (await gateway.ask('GET', `/api/webhooks/${id}`, { by: people.ada })).body.pacing
+    t.match(await pacingOf('0197-slow'), { slowedSince: '2026-05-01T00:00:00.000Z' })
+    t.equal(await pacingOf('0197-well'), null)
+  },
+)
+
+t.test('the database of schema 17 holds a delivery with its checkpoint, and when copies were compared', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-upgrade-'))
   cpSync(new URL('v17/', fixtures), join(folder, 'state'), { recursive: true })
   const gateway = await testGateway({

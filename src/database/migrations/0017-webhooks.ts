@@ -16,7 +16,10 @@ export const webhookChoices: Migration = {
   webhook_id TEXT PRIMARY KEY REFERENCES webhook (id) ON DELETE CASCADE,
   since_ms INTEGER NOT NULL              -- when the sixth attempt in a row failed; the row goes with the next 2xx
 ) STRICT, WITHOUT ROWID`,
-    `CREATE TABLE webhook_checkpoint (
+  // Schema 16 does not say when the sixth attempt failed.
+  `INSERT INTO webhook_slowed (webhook_id, since_ms)
+  SELECT id, updated_at_ms FROM webhook WHERE consecutive_failures >= 6`,
+  `CREATE TABLE webhook_checkpoint (
   webhook_id TEXT NOT NULL REFERENCES webhook (id) ON DELETE CASCADE,
   from_seq INTEGER NOT NULL,             -- deliveries of outbox.seq from here to the next row carry it
   log_id TEXT,                           -- UUID of its log; null as checkpoint
