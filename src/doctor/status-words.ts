@@ -127,16 +127,21 @@ function cameraLines({ cameras }: GatewayStatus, nowMs: number): Line[] {
 }
 
 function webhookLine({ webhooks }: GatewayStatus): Line {
-  const { total, failing, slowed, disabled, pending, offline } = webhooks
+  const { total, failing, slowed, disabled, paused, pending, offline } = webhooks
   if (total === 0) return line('webhooks', 'none registered')
   const parts = [
     ...(failing > 0 ? [`${failing} failing`] : []),
     ...(slowed > 0 ? [`${slowed} slowed down`] : []),
-    ...(disabled > 0 ? [`${disabled} paused`] : []),
+    ...(disabled > 0 ? [`${disabled} disabled after failures`] : []),
+    ...(paused > 0 ? [`${paused} paused`] : []),
     ...(offline > 0 ? [`${offline} waiting for the uplink`] : []),
     `${counted(pending, 'delivery', 'deliveries')} waiting`,
   ]
-  return line('webhooks', `${counted(total, 'endpoint')}: ${parts.join(', ')}`, failing + slowed + offline === 0)
+  return line(
+    'webhooks',
+    `${counted(total, 'endpoint')}: ${parts.join(', ')}`,
+    failing + slowed + disabled + offline === 0,
+  )
 }
 
 function uploadLine({ uploads }: GatewayStatus, nowMs: number): Line {

@@ -106,11 +106,12 @@ const endpointSql = `SELECT id, url, CASE WHEN active = 0 THEN 'switched-off' WH
 const everyEndpoint = statement({ columns: endpointColumns, sql: `${endpointSql} ORDER BY id` })
 const oneEndpoint = statement({ columns: endpointColumns, sql: `${endpointSql} WHERE id = +?` })
 const counted = statement({
-  columns: { total: integer, failing: integer, slowed: integer, disabled: integer, pending: integer },
+  columns: { total: integer, failing: integer, slowed: integer, disabled: integer, paused: integer, pending: integer },
   sql: `SELECT count(*) AS total,
       count(*) FILTER (WHERE active = 1 AND status = 'failing') AS failing,
       count(*) FILTER (WHERE active = 1 AND status <> 'disabled' AND consecutive_failures >= ${slowedAfter}) AS slowed,
-      count(*) FILTER (WHERE active = 0 OR status = 'disabled') AS disabled,
+      count(*) FILTER (WHERE active = 1 AND status = 'disabled') AS disabled,
+      count(*) FILTER (WHERE active = 0) AS paused,
       (SELECT count(*) FROM delivery WHERE state = 'pending') AS pending
     FROM webhook`,
 })
@@ -229,15 +230,17 @@ export type WebhookCounts = {
   readonly failing: number
   /** Of those that are switched on: they get one attempt at a time. */
   readonly slowed: number
-  /** Switched off, by failures or by a person. */
+  /** Switched off by their failures. */
   readonly disabled: number
+  /** Switched off by a person. */
+  readonly paused: number
   /** Deliveries that wait, held ones too. */
   readonly pending: number
 }
 
 export function countWebhooks(tx: ReadTx): WebhookCounts {
   const counts = tx.get(counted)
-  return counts ?? { total: 0, failing: 0, slowed: 0, disabled: 0, pending: 0 }
+  return counts ?? { total: 0, failing: 0, slowed: 0, disabled: 0, paused: 0, pending: 0 }
 }
 
 /** Endpoints that are slowed, failing or disabled, by whomever; counts no deliveries, so it may be asked often. */

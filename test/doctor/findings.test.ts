@@ -226,11 +226,16 @@ t.test('the head office is well while it acknowledges; else the doctor says whos
 })
 
 t.test('receivers, clock, reload, config and files need somebody only when something is wrong', async (t) => {
-  const webhooks = { total: 2, failing: 0, slowed: 0, disabled: 0, pending: 3, offline: 0 }
+  const webhooks = { total: 2, failing: 0, slowed: 0, disabled: 0, paused: 0, pending: 3, offline: 0 }
   t.equal(webhookFinding({ webhooks }).verdict, 'good')
-  t.match(webhookFinding({ webhooks: { ...webhooks, failing: 1 } }), { verdict: 'bad', next: /Nothing is lost/ })
-  t.match(webhookFinding({ webhooks: { ...webhooks, slowed: 1 } }), { verdict: 'change', what: /slowed down/ })
-  t.equal(webhookFinding({ webhooks: { ...webhooks, disabled: 1 } }).verdict, 'note')
+  t.match(webhookFinding({ webhooks: { ...webhooks, failing: 1 } }), { verdict: 'bad', next: /given up.*recover/ })
+  t.match(webhookFinding({ webhooks: { ...webhooks, slowed: 1 } }), {
+    verdict: 'change',
+    what: /slowed down/,
+    next: /given up.*recover/,
+  })
+  t.match(webhookFinding({ webhooks: { ...webhooks, disabled: 1 } }), { verdict: 'bad', what: /100 failed attempts/ })
+  t.match(webhookFinding({ webhooks: { ...webhooks, paused: 1 } }), { verdict: 'note', what: /1 receiver of 2 paused/ })
   t.equal(webhookFinding({ webhooks: { ...webhooks, pending: 1001 } }).verdict, 'change')
   t.equal(clockFinding({ state: 'synchronized', source: 'chrony', offsetMs: 3 }).verdict, 'good')
   t.equal(clockFinding({ state: 'unknown', source: null, offsetMs: null }).verdict, 'change')

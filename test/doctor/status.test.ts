@@ -140,6 +140,12 @@ t.test('a receiver that fails, and a copy that the server refuses, each need som
   const slowed = { ...well, webhooks: { ...well.webhooks, slowed: 1, pending: 12 } }
   t.notOk(isWell(slowed))
   t.match(words(slowed, 0), /1 endpoint: 1 slowed down, 12 deliveries waiting/)
+  const disabled = { ...well, webhooks: { ...well.webhooks, disabled: 1, pending: 12 } }
+  t.notOk(isWell(disabled))
+  t.match(words(disabled, 0), /1 endpoint: 1 disabled after failures, 12 deliveries waiting/)
+  const paused = { ...well, webhooks: { ...well.webhooks, paused: 1, pending: 12 } }
+  t.ok(isWell(paused))
+  t.match(words(paused, 0), /1 endpoint: 1 paused, 12 deliveries waiting/)
   t.match(words(failing, 0), /1 endpoint: 1 failing, 12 deliveries waiting/)
   t.notOk(isWell({ ...well, uploads: { ...well.uploads, configured: true, parked: 2, lastError: 'HTTP 507' } }))
   t.notOk(isWell({ ...well, uplink: { probes: 2, online: false } }))

@@ -364,7 +364,15 @@ t.test('six events that fail once each slow a webhook down; it stays active, and
   await yard.publish(1)
   await yard.webhooks.worker.settled()
   t.same((await yard.webhook(id)).pacing, { slowedSince, nextAttemptAt: inMs(10_000) }, 'a new event is due at once')
-  t.strictSame(yard.webhooks.status(), { total: 1, failing: 0, slowed: 1, disabled: 0, offline: 0, pending: 7 })
+  t.strictSame(yard.webhooks.status(), {
+    total: 1,
+    failing: 0,
+    slowed: 1,
+    disabled: 0,
+    paused: 0,
+    offline: 0,
+    pending: 7,
+  })
   t.equal(yard.webhooks.areWell(), false)
   t.strictSame((await yard.call('GET', '/api/alerts')).body.data, [])
   yard.clock.advance(4000)
@@ -473,6 +481,7 @@ t.test('what is published while a person has switched a webhook off is skipped; 
   await publishNumbered(yard, [2])
   const off = await yard.call('PATCH', `/api/webhooks/${id}`, { active: false })
   t.match(off.body, { active: false, hold: false, status: 'disabled' })
+  t.match(yard.webhooks.status(), { disabled: 0, paused: 1 }, 'a pause is no failure')
   yard.crash()
   yard.webhooks.worker.start()
   const sinceMs = yard.clock.now()

@@ -189,7 +189,15 @@ t.test(
     t.ok(yard.webhooks.status().pending <= 15, 'only what was probed with waits for its next attempt')
     await yard.pass(25 * minute)
     t.match(await yard.webhook(id), { status: 'active', consecutiveFailures: 0 })
-    t.strictSame(yard.webhooks.status(), { total: 2, failing: 0, slowed: 0, disabled: 0, offline: 0, pending: 0 })
+    t.strictSame(yard.webhooks.status(), {
+      total: 2,
+      failing: 0,
+      slowed: 0,
+      disabled: 0,
+      paused: 0,
+      offline: 0,
+      pending: 0,
+    })
     const arrived = new Set(receiver.received.filter((_, i) => i < 10 || i >= down).map((r) => r.event.id))
     t.equal(arrived.size, 430, 'every event has arrived')
     t.equal(yard.count("alert WHERE kind = 'webhook.failing'"), 0, 'no delivery has failed six times in half an hour')

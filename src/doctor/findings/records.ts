@@ -139,12 +139,18 @@ function stampFindings({ timestamps }: GatewayStatus, nowMs: number): DoctorFind
 
 export function webhookFinding({ webhooks }: Pick<GatewayStatus, 'webhooks'>): DoctorFinding {
   const of = findingsOn({ topic: 'webhooks' })
-  const { total, failing, slowed, disabled, pending, offline } = webhooks
+  const { total, failing, slowed, disabled, paused, pending, offline } = webhooks
   if (total === 0) return of.good('No receiver is registered.')
   const waiting = `${counted(pending, 'delivery', 'deliveries')} waiting`
   const look = 'GET /api/webhooks names it, and GET /api/webhooks/ID/deliveries its answers.'
+  const givenUp = 'After six attempts a delivery is given up; POST /api/webhooks/ID/recover sends it again.'
+  if (disabled > 0)
+    return of.bad(
+      `${counted(disabled, 'receiver')} of ${total} disabled after 100 failed attempts in a row, ${waiting}.`,
+      `A test every 15 minutes enables it when it answers 2xx. ${look}`,
+    )
   if (failing > 0)
-    return of.bad(`${counted(failing, 'receiver')} of ${total} failing, ${waiting}.`, `Nothing is lost. ${look}`)
+    return of.bad(`${counted(failing, 'receiver')} of ${total} failing, ${waiting}.`, `${givenUp} ${look}`)
   if (offline > 0)
     return of.bad(
       `${counted(offline, 'receiver')} out of reach while the box is offline, ${waiting}.`,
@@ -153,9 +159,9 @@ export function webhookFinding({ webhooks }: Pick<GatewayStatus, 'webhooks'>): D
   if (slowed > 0)
     return of.change(
       `${counted(slowed, 'receiver')} of ${total} slowed down after six failed attempts in a row, ${waiting}.`,
-      `Nothing is lost. ${look}`,
+      `${givenUp} ${look}`,
     )
-  if (disabled > 0) return of.note(`${counted(disabled, 'receiver')} of ${total} paused, ${waiting}.`, look)
+  if (paused > 0) return of.note(`${counted(paused, 'receiver')} of ${total} paused, ${waiting}.`, look)
   return pending > backlog
     ? of.change(`A backlog: ${waiting}.`, `Watch whether it shrinks. ${look}`)
     : of.good(`${counted(total, 'receiver')}, ${waiting}.`)
