@@ -106,9 +106,10 @@ t.test('a change that changes nothing is no new version', async (t) => {
     url: 'https://erp.example/',
     events,
     active: true,
-    secret: null,
   })
   t.match(same, { status: 200, body: { version: 1 } })
+  const cleared = await yard.call('PATCH', `/api/webhooks/${id}`, { secret: null })
+  t.match(cleared, { status: 400, body: { error: { fields: [{ path: 'secret' }] } } }, 'a webhook always has a secret')
   t.match(await yard.call('PATCH', `/api/webhooks/${id}`, {}), { status: 200, body: { version: 1 } })
   for (const settings of [{ active: false, hold: true, checkpoint: true }, { active: true }]) {
     await yard.call('PATCH', `/api/webhooks/${id}`, settings)

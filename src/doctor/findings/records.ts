@@ -147,7 +147,7 @@ export function webhookFinding({ webhooks }: Pick<GatewayStatus, 'webhooks'>): D
   if (disabled > 0)
     return of.bad(
       `${counted(disabled, 'receiver')} of ${total} disabled after 100 failed attempts in a row, ${waiting}.`,
-      `A test every 15 minutes enables it when it answers 2xx. ${look}`,
+      `A test (webhooks.autoResume) enables it when it answers 2xx. ${look}`,
     )
   if (failing > 0)
     return of.bad(`${counted(failing, 'receiver')} of ${total} failing, ${waiting}.`, `${givenUp} ${look}`)
