@@ -351,6 +351,7 @@ t.test('at a terminal a password is not shown, and the address comes as a QR cod
     ['user name (empty: none): ', auth.username],
     ['its password: ', auth.password],
     ['no further one): ', ''],
+    ['no network): ', ''],
   ])
   t.equal(code, 0, screen)
   t.match(screen, /sign in as {3}ada at http/)
@@ -388,10 +389,11 @@ t.test(
     t.equal(first.code, 0, first.stderr)
     t.match(first.stderr, /Private network of webhook receivers/)
     t.strictSame(networks(), ['10.1.0.0/16', 'fd00::/8'])
-    const files = filesBelow(cwd)
     const again = await setup(cwd, [...flags, '--storage', '', '--warehouse', ''])
     t.equal(again.code, 0, again.stderr)
     t.notMatch(again.stderr, /webhook receivers/, 'it is not asked again')
+    t.strictSame(networks(), ['10.1.0.0/16', 'fd00::/8'])
+    const files = filesBelow(cwd)
     const same = await setup(cwd, [
       ...flags,
       '--storage',
@@ -403,7 +405,7 @@ t.test(
       '',
     ])
     t.equal(same.code, 0, same.stderr)
-    t.strictSame(filesBelow(cwd), files, 'what is there changes no byte')
+    t.strictSame(filesBelow(cwd), files, 'a network that is there changes no byte')
     const more = await setup(cwd, [...flags, '--storage', '', '--warehouse', '', '--webhook-network', '192.168.7.0/24'])
     t.equal(more.code, 0, more.stderr)
     t.strictSame(networks(), ['10.1.0.0/16', 'fd00::/8', '192.168.7.0/24'])
