@@ -1,4 +1,4 @@
-import type { StateLine } from './states.ts'
+import { renamedParts, type StateLine } from './states.ts'
 
 /** One answer that two versions give differently. */
 export type Difference = {
@@ -9,6 +9,14 @@ export type Difference = {
   readonly next: unknown
 }
 
+type Found = {
+  readonly compared: number
+  readonly different: number
+  readonly shown: readonly Difference[]
+  readonly kinds: readonly string[]
+  readonly passedOver: readonly string[]
+}
+
 const mostShown = 20
 
 /** Compares answer by answer what the previous version said with what the next one says, and keeps the first differences. */
@@ -16,6 +24,7 @@ export class Comparison {
   readonly #previous: Map<string, StateLine['answer']>
   readonly #shown: Difference[] = []
   readonly #kinds = new Set<string>()
+  readonly #passedOver = new Set<string>()
   #different = 0
   #compared = 0
 
@@ -23,7 +32,10 @@ export class Comparison {
     this.#previous = new Map(previous)
   }
 
-  /** Looks at one answer of the next version. A part that the previous version does not know is no difference. */
+  /**
+   * Looks at one answer of the next version. A part that the previous version does not know is no difference, and neither is
+   * one that the next version answers by another rule and name. Every other part that the next version lacks is one.
+   */
   next({ question, answer }: StateLine): void {
     const before = this.#previous.get(question)
     if (!before) {
@@ -33,6 +45,10 @@ export class Comparison {
     this.#previous.delete(question)
     this.#compared += 1
     for (const [part, previous] of Object.entries(before)) {
+      if (renamedParts.has(part) && !Object.hasOwn(answer, part)) {
+        this.#passedOver.add(part)
+        continue
+      }
       const next = answer[part]
       if (JSON.stringify(previous) !== JSON.stringify(next)) {
         this.#add({ question, part, previous, next: next ?? null })
@@ -40,11 +56,14 @@ export class Comparison {
     }
   }
 
-  /** Ends it: what the next version did not answer is a difference too. */
-  end(): { compared: number; different: number; shown: readonly Difference[]; kinds: readonly string[] } {
+  /** Ends it: what the next version did not answer is a difference too. `passedOver`: parts that were not compared. */
+  end(): Found {
     for (const [question, previous] of this.#previous) this.#add({ question, part: null, previous, next: null })
     this.#previous.clear()
-    return { compared: this.#compared, different: this.#different, shown: this.#shown, kinds: [...this.#kinds].sort() }
+    return {
+      ...{ compared: this.#compared, different: this.#different, shown: this.#shown },
+      ...{ kinds: [...this.#kinds].sort(), passedOver: [...this.#passedOver].sort() },
+    }
   }
 
   #add(difference: Difference): void {

@@ -154,7 +154,7 @@ function compareStates(before: Answers | undefined, asked: StatesAsked, leftMs: 
   if (!before) return { ...found, reasons: [], notes: [`there is no previous version to compare with; ${computed}`] }
   if ('answers' in before) {
     const reasons = found.different > 0 ? [`${found.different} answers differ from those of the previous version`] : []
-    return { ...found, reasons, notes: [] }
+    return { ...found, reasons, notes: found.passedOver.map(notCompared) }
   }
   if (before.isUnknown) {
     const notes = [`the previous version has no command that says its states, so nothing was compared; ${computed}`]
@@ -162,6 +162,9 @@ function compareStates(before: Answers | undefined, asked: StatesAsked, leftMs: 
   }
   return { ...found, reasons: [`the previous version could not say its states: ${before.problem}`], notes: [] }
 }
+
+const notCompared = (part: string): string =>
+  `the previous version answers "${part}" by another rule than this one, so that part was not compared`
 
 type WayBack = { readonly isThere: boolean; readonly reasons: string[]; readonly notes: string[] }
 const noPrevious: WayBack = { isThere: false, reasons: [], notes: ['no previous version is kept to go back to'] }

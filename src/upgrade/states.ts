@@ -30,6 +30,15 @@ export type StateLine = { readonly question: string; readonly answer: Readonly<R
 /** The question of the first line, which the version itself answers. A version that does not know this form is not compared. */
 export const statesForm = 'gatehouse states 1'
 
+/**
+ * Parts that earlier versions answer by another rule, and the name under which this version answers by its own. A part whose
+ * rule changes gets a new name here: the same name would stop every upgrade on which the two rules differ.
+ */
+export const renamedParts: ReadonlyMap<string, string> = new Map([
+  ['location', 'locationByStay'],
+  ['discrepancies', 'contradictions'],
+])
+
 /** Moments at which the whole floor is asked, besides now. */
 const floorMoments = 24
 
@@ -78,8 +87,8 @@ function* aroundEvent(tx: ReadTx, id: number): Generator<StateLine> {
   const about = `event ${id} (${slot_code}, ${asset_barcode}, ${isoTime(atMs)})`
   const answerAt = (when: When) => ({
     ...slotState(tx, slot_id, when),
-    location: assetLocation(tx, asset_key, wholeSight, when).slotId,
-    discrepancies: contradictionsAround(tx, slot_id, asset_key, when).map(
+    locationByStay: assetLocation(tx, asset_key, wholeSight, when).slotId,
+    contradictions: contradictionsAround(tx, slot_id, asset_key, when).map(
       ({ kind, slotId, eventIds }) => `${kind} in slot ${slotId} by ${eventIds.join(' and ')}`,
     ),
   })

@@ -1,8 +1,9 @@
 /**
  * Stands for the binary of the previous version: the code of this tree, with the steps of the schema that it knew, and with what
- * the first word says. `same`: as it is; `unlike`: a disputed placement was verified too; `early`: from before the command.
+ * the first word says. `same`: as it is; `unlike`: a disputed placement was verified too; `early`: from before the command;
+ * `recorded:FILE`: it prints what the file holds.
  */
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { newestSchema } from '../../src/database/index.ts'
 import { ExitError } from '../../src/errors/index.ts'
@@ -14,6 +15,10 @@ const [folder = '', since = '', most = ''] = [words[2], words[4], words[6]]
 function answer(): void {
   if (kind === 'early') throw new ExitError(2, 'there is no command "gatehouse upgrade"')
   if (!existsSync(join(folder, 'gatehouse.db'))) throw new ExitError(1, `${folder} has no ledger`)
+  if (kind?.startsWith('recorded:')) {
+    process.stdout.write(readFileSync(kind.slice('recorded:'.length)))
+    return
+  }
   process.stdout.write(`${lineOf({ question: statesForm, answer: { version: '0.9.0', schema: newestSchema } })}\n`)
   for (const line of derivedStates({ folder, sinceMs: Date.parse(since), most: Number(most) })) {
     const { isDisputed } = line.answer

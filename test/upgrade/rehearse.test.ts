@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { migrations } from '../../src/database/migrations/index.ts'
@@ -44,7 +44,7 @@ async function hall(t: Test): Promise<TestGateway> {
 
 function rehearsed(
   gateway: TestGateway,
-  kind: 'same' | 'unlike' | 'early' | undefined,
+  kind: 'same' | 'unlike' | 'early' | `recorded:${string}` | undefined,
   next: typeof migrations = migrations,
 ): Promise<RehearsedUpgrade> {
   const { dataDir } = gateway.live.config
@@ -90,6 +90,59 @@ t.test('a new version that judges a placement otherwise is stopped, and the plac
   const named = found.differences.map(({ question, part, previous, next }) => [question, part, previous, next])
   t.strictSame(named[0], ['slot 3 (A-03) now', 'isVerified', true, false])
   t.ok(named.some(([question]) => /^event 5 \(A-03, P-3, 2026-.*\), as known then$/.test(String(question))))
+  gateway.close()
+})
+
+/** As a binary from before the location by stay printed it, of a ledger with the events of `disorder`. */
+const olderStates = join(import.meta.dirname, '../fixtures/upgrade/states-before-location-by-stay.txt')
+
+/** P-1 is overwritten by P-2 and judged then; P-3 is taken out of a slot in which it is not, and overwritten by P-4. */
+const disorder: readonly Act[] = [
+  ['PLACED', 'A-01', 'P-1'],
+  ['PLACED', 'A-01', 'P-2'],
+  ['VERIFIED', 'A-01', 'P-1'],
+  ['PLACED', 'A-02', 'P-3'],
+  ['REMOVED', 'A-03', 'P-3'],
+  ['PLACED', 'A-02', 'P-4'],
+  ['VERIFIED', 'A-02', 'P-4'],
+]
+
+async function disorderlyHall(t: Test): Promise<TestGateway> {
+  const gateway = await testGateway()
+  t.teardown(() => rmSync(gateway.folder, { recursive: true, force: true }))
+  await furnish(gateway, ['A-01', 'A-02', 'A-03'])
+  await record(gateway, ...disorder)
+  return gateway
+}
+
+t.test('a version with another rule for locations takes over where pallets were overwritten', async (t) => {
+  const gateway = await disorderlyHall(t)
+  const found = await rehearsed(gateway, `recorded:${olderStates}`)
+  t.same(found.differences, [])
+  t.match(found, { ok: true, reasons: { length: 0 }, different: 0, compared: 2 + 7 + 14, acceptBy: null })
+  t.match(found.notes, [/"discrepancies" by another rule.*not compared/, /"location" by another rule.*not compared/])
+  gateway.close()
+})
+
+t.test('a difference in the state of a slot stops the upgrade from such a version all the same', async (t) => {
+  const gateway = await disorderlyHall(t)
+  const recorded = readFileSync(olderStates, 'utf8')
+  const file = join(gateway.folder, 'said.txt')
+  /** The parts that differ when the previous version had said this of P-4, verified in A-02. */
+  const partsWhenSaid = async (words: string, other: string) => {
+    writeFileSync(file, recorded.replaceAll(words, other))
+    const { ok, differences } = await rehearsed(gateway, `recorded:${file}`)
+    return [ok, ...new Set(differences.map(({ question, part }) => `${question.replace(/ at .*| \(.*/, '')}: ${part}`))]
+  }
+  const now = (parts: string) => `slot 2 (A-02) now\t{"isOccupied":true,"assetBarcode":"P-4",${parts}`
+  const verified = now('"isVerified":true')
+  t.same(await partsWhenSaid(verified, now('"isVerified":false')), [false, 'slot 2: isVerified'])
+  t.same(await partsWhenSaid('{"isOccupied":true', '{"isOccupied":false'), [
+    false,
+    ...['slot 1: isOccupied', 'slot 2: isOccupied'],
+    ...[7, 6, 4, 3, 2, 1].map((event) => `event ${event}: isOccupied`),
+  ])
+  t.same(await partsWhenSaid(verified, now('"isVerified":true,"isBlocked":false')), [false, 'slot 2: isBlocked'])
   gateway.close()
 })
 
