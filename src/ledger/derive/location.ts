@@ -14,7 +14,7 @@ import {
 } from './state.ts'
 
 /**
- * The stay that is an asset's: every reader of a location asks here. It begins with the newest PLACED of the asset and
+ * The stay that is an asset's: every reader of a location on the gateway asks here. It begins with the newest PLACED of the asset and
  * ends with the next PLACED or REMOVED in that slot, of any barcode. So the slot of a location always shows that asset,
  * and a REMOVED from another slot ends nothing.
  */
