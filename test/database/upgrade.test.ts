@@ -227,4 +227,11 @@ t.test('the database of schema 17 holds a delivery with its checkpoint, and when
     allOf(tx, `SELECT size, json_extract(checkpoint, '$.size') AS carried FROM webhook_checkpoint`),
   )
   t.strictSame(carried, [{ size: 11, carried: 11 }])
+  const { body } = await gateway.ask('GET', '/api/uploads', { by: people.ada })
+  const rows = body.data.map((one: Record<string, unknown>) => [one['kind'], one['status'], one['comparedAt']])
+  t.strictSame(rows.toSorted(), [
+    ['photo', 'uploaded', '2026-06-01T00:00:00.000Z'],
+    ['photo', 'uploaded', '2026-06-01T00:00:00.000Z'],
+    ['report', 'uploaded', '2026-06-01T00:00:00.000Z'],
+  ])
 })

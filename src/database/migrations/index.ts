@@ -14,7 +14,7 @@ import { ledgerReads } from './0013-ledger-reads.ts'
 import { leanIndexes } from './0014-lean-indexes.ts'
 import { devices } from './0015-devices.ts'
 import { release } from './0016-release.ts'
-import { webhookChoices } from './0017-webhooks.ts'
+import { choices } from './0017-choices.ts'
 
 /** All migrations in order. Imported, not scanned, so that the bundle contains them. */
 export const migrations: readonly Migration[] = [
@@ -33,11 +33,11 @@ export const migrations: readonly Migration[] = [
   leanIndexes,
   devices,
   release,
-  webhookChoices,
+  choices,
 ]
 
 /**
  * SHA-256 over the schema that all of them make (`hashOfSchema`): a file that has it is not compared statement by statement at
  * each start. A test says what it must be.
  */
-export const newestSchemaHash = 'b142c3defd15700a5185312d94c1e4e9947d681914b44d4dc75761fd4a7bed45'
+export const newestSchemaHash = 'd3813b5f5ee12088942a04b8438779e631bd18ec43f8952d3abad6a3e8331870'

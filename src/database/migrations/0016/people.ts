@@ -141,8 +141,6 @@ BEGIN SELECT RAISE(ABORT, 'placement_event is append-only: leaf_seq must be high
   // In later rows a commitment tells nothing of who it is: those are found by placement_person.
   `CREATE INDEX placement_event_operator ON placement_event (operator_commitment, timestamp_ms, id)
   WHERE leaf_version = 1`,
-  `CREATE INDEX placement_event_actor ON placement_event (actor_commitment, timestamp_ms, id)
-  WHERE leaf_version = 1 AND actor_commitment <> operator_commitment`,
 ]
 
 const detections = [
@@ -334,9 +332,6 @@ const people = [
   actor_id INTEGER
 ) STRICT`,
   'CREATE INDEX placement_person_operator ON placement_person (operator_id, timestamp_ms, event_id)',
-  // Who acted for another person: most events have one person, and then a commit writes no page more.
-  `CREATE INDEX placement_person_actor ON placement_person (actor_id, timestamp_ms, event_id, operator_id)
-  WHERE actor_id IS NOT operator_id`,
   `CREATE TABLE audit_person (
   entry_id INTEGER PRIMARY KEY,          -- audit_entry.id
   timestamp_ms INTEGER NOT NULL,         -- of the entry

@@ -1,18 +1,11 @@
-import type { Migration } from '../migrate.ts'
-
 /** What a receiver chooses, since when it is slowed down, and the checkpoints that its deliveries carry. */
-export const webhookChoices: Migration = {
-  version: 17,
-  name: 'webhook-choices',
-  // New tables only: a gateway of schema 16 can go on with the file.
-  oldestReader: 16,
-  statements: [
-    `CREATE TABLE webhook_choice (
+export const webhooksStatements = [
+  `CREATE TABLE webhook_choice (
   webhook_id TEXT PRIMARY KEY REFERENCES webhook (id) ON DELETE CASCADE, -- without a row: neither
   checkpoint INTEGER NOT NULL,           -- 1: its deliveries carry a checkpoint
   hold INTEGER NOT NULL                  -- 1: switched off by a person, and gets later what is published meanwhile
 ) STRICT, WITHOUT ROWID`,
-    `CREATE TABLE webhook_slowed (
+  `CREATE TABLE webhook_slowed (
   webhook_id TEXT PRIMARY KEY REFERENCES webhook (id) ON DELETE CASCADE,
   since_ms INTEGER NOT NULL              -- when the sixth attempt in a row failed; the row goes with the next 2xx
 ) STRICT, WITHOUT ROWID`,
@@ -27,6 +20,5 @@ export const webhookChoices: Migration = {
   checkpoint TEXT,                       -- metadata.checkpoint as JSON, as signed and sent; null: they carry none
   PRIMARY KEY (webhook_id, from_seq)
 ) STRICT`,
-    'CREATE INDEX webhook_checkpoint_covering ON webhook_checkpoint (webhook_id, log_id, size, from_seq)',
-  ],
-}
+  'CREATE INDEX webhook_checkpoint_covering ON webhook_checkpoint (webhook_id, log_id, size, from_seq)',
+]
