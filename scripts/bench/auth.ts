@@ -138,6 +138,7 @@ async function realDoor({ work, audit }: Rooms, server: StorageServer): Promise<
     sessions: { callerOf: async () => undefined },
     signedUrls: { callerOf: () => undefined },
     admission: new Admission({ window: new SlidingWindow({ clock }), rates, names }),
+    clock,
     firstUses: new FirstUses({ work, audit, clock }),
     refusals: new Refusals({ tally: new Tally({ work, audit, clock }) }),
     isPublic: () => false,

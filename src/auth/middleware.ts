@@ -1,6 +1,7 @@
 import type { Context, MiddlewareHandler, Next } from 'hono'
 import { AppError } from '../errors/index.ts'
 import { type AppEnv, type Caller, connectionOf, isOpening, noteKnown } from '../http/index.ts'
+import type { Clock } from '../platform/index.ts'
 import type { Admission, TellRate, Way } from './admission.ts'
 import type { Authenticator } from './authenticator.ts'
 import { readCredentials } from './credentials.ts'
@@ -20,6 +21,9 @@ type Keys = {
   readonly site: () => { /** `site.url`. */ readonly instance: string }
 }
 
+/** A public path waits so long for who asks: a probe's patience ends soon. */
+const publicPatienceMs = 500
+
 type Recognised = { readonly caller: Caller; readonly by: Way }
 
 /**
@@ -29,6 +33,7 @@ type Recognised = { readonly caller: Caller; readonly by: Way }
 export function door(
   options: Keys & {
     admission: Admission
+    clock: Pick<Clock, 'after'>
     isPublic: (path: string, method: string) => boolean
     /** Says whether a public path answers more to a caller. */
     isFullerForCallers: (path: string) => boolean
@@ -65,22 +70,38 @@ export function door(
 }
 
 /**
- * Sets `caller` where the request has a valid credential. A wrong one counts as on any other path, so no one can guess here, and
- * the request goes on without a caller. So does one whose credential cannot be verified now.
+ * Sets `caller` where the request has a valid credential. The request goes on without a caller where the credential is wrong,
+ * cannot be verified now, or takes too long: a probe with a stale credential must not read "down".
  */
 async function knownIfPossible(
   c: Context<AppEnv>,
   next: Next,
-  options: Keys & { admission: Admission },
+  options: Keys & { admission: Admission; clock: Pick<Clock, 'after'> },
 ): Promise<void> {
   if (c.req.header('authorization') === undefined && sessionToken(c) === undefined) return next()
-  try {
-    c.set('caller', (await whoAsks(c, options)).caller)
+  const late = Promise.withResolvers<undefined>()
+  const found = callerOrNone(c, options)
+  const cancel = options.clock.after(publicPatienceMs, () => late.resolve(undefined))
+  const caller = await Promise.race([found, late.promise])
+  cancel()
+  if (caller) {
+    c.set('caller', caller)
     noteKnown(c)
-  } catch (error) {
-    if (error instanceof AppError && error.status === 401) countRefusal(c, error, options)
   }
   return next()
+}
+
+/** A wrong credential counts as on any other path, also when the answer no longer waits for it, so no one can guess here. */
+async function callerOrNone(c: Context<AppEnv>, options: Keys & { admission: Admission }): Promise<Caller | undefined> {
+  try {
+    return (await whoAsks(c, options)).caller
+  } catch (error) {
+    try {
+      return refuse(c, error, options)
+    } catch {
+      return undefined
+    }
+  }
 }
 
 /** What a signed address shows must not outlive it in a browser. */

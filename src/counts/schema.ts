@@ -1,5 +1,16 @@
 import { z } from '@hono/zod-openapi'
-import { barcode, label, lines, nameText, optional, optionalTime, rowId, text, timeOut } from '../http/index.ts'
+import {
+  barcode,
+  label,
+  lines,
+  nameText,
+  onceFieldsFit,
+  optional,
+  optionalTime,
+  rowId,
+  text,
+  timeOut,
+} from '../http/index.ts'
 import { barcodeWarnings } from '../warehouse/index.ts'
 
 /** Most slots of one count: approving is one commit, which takes half a millisecond for each slot. */

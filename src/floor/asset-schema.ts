@@ -1,9 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { allQuery, barcode, queryInteger, text } from '../http/index.ts'
-import { assetShape, assetTypes, day, gtin, sscc } from '../warehouse/index.ts'
-import { placeShape, SlotName, whenQuery } from './schema.ts'
-
-const flag = () => z.enum(['true', 'false']).transform((value) => value === 'true')
+import { assetShape, assetTypes, day, goodsTextLimit, gtin, sscc } from '../warehouse/index.ts'
+import { flag, placeShape, SlotName, whenQuery } from './schema.ts'
 
 export const assetsQuery = z.object({
   ...allQuery,

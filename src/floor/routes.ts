@@ -34,6 +34,7 @@ import {
   UtilizationResource,
   WarehouseDetail,
   whenQuery,
+  zoneSlotsQuery,
 } from './schema.ts'
 import { type FloorFilter, type FloorService, pageSlots } from './service.ts'
 import { ChangedSlots, SlotBatch } from './slot-batch.ts'
@@ -52,6 +53,7 @@ const listSlots = operation({
   description:
     'Occupancy, verification and dispute are derived from the ledger, now or at `at`. Without `limit` the whole list is streamed.',
   input: { query: z.object({ ...allQuery, ...slotFilterQuery, ...whenQuery }) },
+  errors: ['NOT_FOUND'],
   success: { 200: { description: 'The slots', schema: listOf(FloorSlot) } },
 })
 
@@ -142,7 +144,7 @@ const listZoneSlots = operation({
   tag: 'Zones',
   summary: 'All slots of a zone with their contents',
   description: 'Like the list of all slots, for one zone.',
-  input: { params: idParam, query: z.object({ ...allQuery, ...whenQuery }) },
+  input: { params: idParam, query: z.object({ ...allQuery, ...zoneSlotsQuery, ...whenQuery }) },
   success: { 200: { description: 'The slots', schema: listOf(FloorSlot) } },
 })
 

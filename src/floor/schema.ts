@@ -19,20 +19,28 @@ export const inWarehouseQuery = {
     .openapi({ description: 'Only of the warehouse with this id.', example: 1 }),
 }
 
-export const slotFilterQuery = {
-  ...inWarehouseQuery,
-  zone: label(200).optional().openapi({
-    description: 'Only slots that show this `zone`: the name of a zone or another label, in any case.',
-    example: 'A',
-  }),
-  occupied: flag()
+const occupied = () =>
+  flag()
     .optional()
     .openapi({
       type: 'string',
       enum: ['true', 'false'],
       description: '`true`: only slots with something in them. `false`: only empty ones. With `at`: at that time.',
       example: 'true',
-    }),
+    })
+
+export const zoneSlotsQuery = { occupied: occupied() }
+
+export const slotFilterQuery = {
+  ...inWarehouseQuery,
+  zoneId: queryInteger({ min: 1 })
+    .optional()
+    .openapi({ description: 'Only slots of the zone with this id; 404 without one.', example: 1 }),
+  zone: label(200).optional().openapi({
+    description: 'Only slots that show this `zone`: the name of a zone or another label, in any case.',
+    example: 'A',
+  }),
+  occupied: occupied(),
 }
 
 export const byQuery = {

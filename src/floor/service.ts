@@ -14,7 +14,7 @@ import {
   stateIn,
   type When,
 } from '../ledger/index.ts'
-import type { AssetService, NewSlot, Slot, SlotChange, WarehouseService, Zone } from '../warehouse/index.ts'
+import type { AssetService, NewSlot, Slot, SlotChange, SlotFilter, WarehouseService, Zone } from '../warehouse/index.ts'
 import { PackedSlots, withStateText } from './packed-slots.ts'
 import { placeOf } from './place.ts'
 import type { FloorSlot, Utilization } from './schema.ts'
@@ -79,21 +79,28 @@ export class FloorService {
     return this.#needs.work.read((tx) => {
       if (zoneId !== undefined) this.#needs.warehouse.zone(tx, zoneId, caller)
       const { slots, total } = this.#needs.warehouse.pageOfSlotTexts(tx, caller, page)
-      const range = { zoneId, firstId: slots[0]?.id ?? 1, lastId: slots.at(-1)?.id ?? 0 }
-      const states = slotStates(tx, when, range)
+      const states = this.#statesOf(tx, slots, when, page)
       return { rows: slots.map(({ id, members }) => withStateText(members, stateIn(states, id))), total }
     })
   }
 
   #slice(caller: Caller, known: When, afterId: number, { occupied, ...filter }: FloorFilter) {
-    const { zoneId } = filter
     return this.#needs.work.read((tx) => {
       const { slots, lastId } = this.#needs.warehouse.slotTexts(tx, caller, afterId, sliceSlots, filter)
-      const states = slotStates(tx, known, { zoneId, firstId: afterId + 1, lastId: slots.at(-1)?.id ?? afterId })
+      const states = this.#statesOf(tx, slots, known, filter)
       const wanted =
         occupied === undefined ? slots : slots.filter(({ id }) => stateIn(states, id).isOccupied === occupied)
       return { slots: wanted.map(({ id, members }) => withStateText(members, stateIn(states, id))), lastId }
     })
+  }
+
+  /** Slots of one label or warehouse may lie far apart, so each is looked up; all others are read as a range. */
+  #statesOf(tx: ReadTx, slots: readonly { readonly id: number }[], when: When, filter: SlotFilter) {
+    const { zoneId, zone, warehouseId } = filter
+    if (zone === undefined && warehouseId === undefined) {
+      return slotStates(tx, when, { zoneId, firstId: slots[0]?.id ?? 1, lastId: slots.at(-1)?.id ?? 0 })
+    }
+    return new Map(slots.map(({ id }) => [id, slotState(tx, id, when)]))
   }
 
   /** Returns a slot with its status. Throws NOT_FOUND. */

@@ -6,6 +6,7 @@ import {
   lines,
   listOf,
   nameText,
+  onceFieldsFit,
   optional,
   queryInteger,
   resource,

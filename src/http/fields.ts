@@ -165,7 +165,7 @@ export function httpUrl() {
     .openapi({ format: 'uri' })
 }
 
-/** Of a rule about several fields: it is not asked while one of them is wrong, which would be told twice. */
+/** For a rule about several fields: it waits until each field is valid, so that one fault has one message. */
 export const onceFieldsFit = { when: ({ issues }: z.core.ParsePayload) => issues.length === 0 }
 
 /** An optional field: null means the same as absent. */

@@ -27,6 +27,11 @@ export class UnknownNames {
   readonly #misspelt: UnknownName[] = []
   readonly #others: UnknownName[] = []
 
+  /** Whether the request is refused and no further name will be listed. */
+  get isFull(): boolean {
+    return this.#misspelt.length >= mostListed
+  }
+
   get isEmpty(): boolean {
     return this.#misspelt.length + this.#others.length === 0
   }
@@ -136,6 +141,7 @@ function visitObject(value: object, schema: z.core.$ZodObject, at: Visit): void 
   let answered: ReadonlySet<string> | undefined
   // Not `Object.entries`: a body can have twenty thousand keys.
   for (const key in value) {
+    if (at.found.isFull) return
     if (Object.hasOwn(shape, key)) {
       const inner = shape[key]
       const field = (value as Record<string, unknown>)[key]
@@ -144,7 +150,9 @@ function visitObject(value: object, schema: z.core.$ZodObject, at: Visit): void 
     } else if (!catchall) {
       const known = namesOf(schema)
       answered ??= new Set(at.answers.flatMap(objectsOf).flatMap(({ _zod: { def } }) => Object.keys(def.shape)))
-      const near = at.isLater || answered.has(key) ? [] : known.misspeltBy(key)
+      const near = answered.has(key) ? [] : known.misspeltBy(key)
+      // The reader of the item refuses it.
+      if (at.isLater && near.length > 0) continue
       at.found.note(at.path, { key, near, known })
     }
   }

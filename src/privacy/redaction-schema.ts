@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { optional, rowId, timeOut } from '../http/index.ts'
+import { onceFieldsFit, optional, rowId, timeOut } from '../http/index.ts'
 
 const Point = z.object({ x: z.number().min(0).max(1), y: z.number().min(0).max(1) })
 /** A copy in which a region covers nothing would pass for a redacted one. */
@@ -15,7 +15,7 @@ const Polygon = z
   .array(Point)
   .min(3)
   .max(256)
-  .refine(hasArea, 'encloses nothing: its points are one point, or lie on one line')
+  .refine(hasArea, { message: 'encloses nothing: its points are one point, or lie on one line', ...onceFieldsFit })
   .openapi({
     description: 'points from 0 to 1 of width and height, from the upper left; what they go around is covered',
   })

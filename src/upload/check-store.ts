@@ -101,9 +101,9 @@ type FolderKey = { readonly instance: string; readonly username: string; readonl
 /** The folder as the first upload found it. */
 export function firstFolder(tx: ReadTx, key: FolderKey): FolderId | undefined {
   const row = tx.get(folderOf, key)
-  return row && { fileId: row.file_id, owner: row.owner }
+  return row && { fileId: row.file_id, ownerId: row.owner }
 }
 
-export function rememberFolder(tx: Tx, key: FolderKey, { fileId, owner }: FolderId): void {
-  tx.run(newFolder, { ...key, file_id: fileId, owner })
+export function rememberFolder(tx: Tx, key: FolderKey, { fileId, ownerId }: FolderId): void {
+  tx.run(newFolder, { ...key, file_id: fileId, owner: ownerId })
 }

@@ -3,7 +3,7 @@ import { bodyOfBytes } from './local-file.ts'
 import { propertyIn } from './multistatus.ts'
 
 /** Which folder it is on the server: renamed, it keeps its number; withdrawn from the account, another one has its name. */
-export type FolderId = { readonly fileId: string; readonly owner: string }
+export type FolderId = { readonly fileId: string; readonly ownerId: string }
 
 /** The folder in which everything is stored, as the first upload found it. */
 export type FolderBook = {
@@ -24,8 +24,8 @@ export const folderFactsRequest = (url: string): DavRequest => ({
 
 /** Returns which folder it is; undefined where the server does not say. */
 export function folderIdIn(body: string): FolderId | undefined {
-  const [fileId, owner] = [propertyIn(body, 'fileid'), propertyIn(body, 'owner-id')]
-  return fileId === undefined || owner === undefined ? undefined : { fileId, owner }
+  const [fileId, ownerId] = [propertyIn(body, 'fileid'), propertyIn(body, 'owner-id')]
+  return fileId === undefined || ownerId === undefined ? undefined : { fileId, ownerId }
 }
 
 /** Returns the bytes that are free; null where the server does not say. A Nextcloud without a limit says -3. */

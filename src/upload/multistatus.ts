@@ -33,12 +33,20 @@ export function entriesIn(xml: string, path: string): string[] {
   })
 }
 
-/** Returns the text of a property, of the first one that the answer to a PROPFIND names; undefined without one. */
+/** An answer about one folder has some hundred bytes; a hostile one of 1 MiB would take the thread for seconds. */
+const longestFacts = 16 * 1024
+const longestProperty = 128
+
+/**
+ * Returns the text of a property, of the first one that the answer to a PROPFIND of depth 0 names. Undefined without one, and when
+ * the answer or the text is too long to be one.
+ */
 export function propertyIn(xml: string, name: string): string | undefined {
+  if (xml.length > longestFacts) return undefined
   try {
     const root = parseXml(xml).root
     const text = root ? inside(root, name)[0]?.text.trim() : undefined
-    return text === '' ? undefined : text
+    return text === '' || (text?.length ?? 0) > longestProperty ? undefined : text
   } catch {
     return undefined
   }

@@ -153,8 +153,8 @@ export class Transfer {
       const { verdict, reply } = await this.#step('folder facts', folderFactsRequest(this.urlOf(root)))
       const now = verdict === 'done' ? folderIdIn(reply.body) : undefined
       const isUnsaid = verdict !== 'gone' && !now
-      const isSame = now?.fileId === first.fileId && now.owner === first.owner
-      return isUnsaid || isSame ? undefined : otherFolder(root, first.owner, now?.owner)
+      const isSame = now?.fileId === first.fileId && now.ownerId === first.ownerId
+      return isUnsaid || isSame ? undefined : otherFolder(root, first.ownerId, now?.ownerId)
     })
   }
 
@@ -417,9 +417,9 @@ export class Transfer {
 const otherBytes = (hash: string) => `the server has other bytes under this name: their SHA-256 is ${hash}`
 const otherSize = (size: number, wanted: number) => `the server has ${size} bytes under this name and not ${wanted}`
 
-const otherFolder = (root: string, owner: string, ownerNow: string | undefined): Refusal => ({
+const otherFolder = (root: string, ownerId: string, ownerNow: string | undefined): Refusal => ({
   ...{ kind: 'refused', isPassword: false },
-  error: `the folder ${root} of the first upload, which belongs to "${owner}", ${
+  error: `the folder ${root} of the first upload, which belongs to "${ownerId}", ${
     ownerNow === undefined ? 'is not there' : `is another one now, which belongs to "${ownerNow}"`
   }`,
   remedy: `Share the folder with the account again, or restore it. For a new folder, set storage.upload.root to another name, and reload.`,

@@ -46,6 +46,13 @@ const checkpoint = () =>
       'Whether each notification carries the newest checkpoint as metadata.checkpoint, about 4 KiB. Default: false. A change applies to what is published afterwards',
   })
 
+/** In a change, null is the default. */
+const falseWhenNull = (flag: z.ZodBoolean) =>
+  flag
+    .nullable()
+    .transform((value) => value ?? false)
+    .optional()
+
 const choices = { active: optional(active()), hold: optional(hold()), checkpoint: optional(checkpoint()) }
 
 export const WebhookIn = z
@@ -53,7 +60,18 @@ export const WebhookIn = z
   .openapi('WebhookIn')
 
 export const WebhookPatch = z
-  .object({ url: optional(url()), events: optional(events()), secret: optional(secret()), ...choices })
+  .object({
+    url: url().optional(),
+    events: events().optional(),
+    secret: secret().optional(),
+    active: active().optional(),
+    hold: falseWhenNull(hold()),
+    checkpoint: falseWhenNull(checkpoint()),
+    status: z.string().optional().openapi({
+      description:
+        'cannot be set. Beside its present value, `active: true` is the answer of a GET sent back and ends no state.',
+    }),
+  })
   .openapi('WebhookPatch')
 
 export type WebhookIn = z.output<typeof WebhookIn>

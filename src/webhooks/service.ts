@@ -119,13 +119,13 @@ export class WebhookService {
    * Throws NOT_FOUND, VALIDATION_ERROR, WEBHOOK_URL_NOT_HTTPS, WEBHOOK_URL_FORBIDDEN.
    */
   async change(id: string, request: Partial<WebhookPatch>, by: RequestOrigin): Promise<WebhookChanged> {
-    this.find(id)
-    if (request.url !== undefined) await this.#checkUrl(request.url)
+    const present = this.find(id)
+    if (request.url !== undefined && request.url !== present.url) await this.#checkUrl(request.url)
     const changed = await this.#needs.work.write((tx) => {
       this.#update(tx, getWebhook(tx, id), request, by)
       return this.#out(tx, getWebhook(tx, id))
     })
-    if (request.active) this.#needs.pacing.hurry(id)
+    if (request.active && request.status !== present.status) this.#needs.pacing.hurry(id)
     this.#needs.onChange()
     return { success: true, ...changed, warnings: warningsFor(request.secret) }
   }
@@ -291,9 +291,10 @@ function errorOf(outcome: Outcome): string | null {
  * it is what a GET has answered.
  */
 function changesOf(webhook: Webhook, request: Partial<WebhookPatch>, seal: (secret: string) => Buffer): WebhookChanges {
-  const { url, events, active, checkpoint, secret } = request
+  const { url, events, active, checkpoint, secret, status } = request
   const hold = holdAfter(webhook, request)
-  const resets = active === true && (webhook.health.status !== 'active' || webhook.health.consecutiveFailures > 0)
+  const asks = active === true && status !== asOut(webhook).status
+  const resets = asks && (webhook.health.status !== 'active' || webhook.health.consecutiveFailures > 0)
   return {
     ...(url !== undefined && url !== webhook.url && { url }),
     ...(events && events.join() !== webhook.events.join() && { events }),

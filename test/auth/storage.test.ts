@@ -199,6 +199,17 @@ for (const how of ['hang', 'hang-body'] as const) {
   })
 }
 
+t.test('health waits half a second for who asks, and then answers as to a stranger', async (t) => {
+  const { server, gateway } = await cloudFor(t)
+  t.teardown(() => gateway.end())
+  server.misbehave('hang')
+  const asked = gateway.ask('GET', '/api/health', byCloud(server, 'otto'))
+  await until(() => server.requests.length === 1)
+  gateway.clock.advance(500)
+  const { status, body } = await asked
+  t.strictSame([status, 'logKey' in body], [200, false])
+})
+
 t.test('an outage: who was verified goes on for twelve hours, told as such, and never as an admin', async (t) => {
   const { server, gateway } = await cloudFor(t)
   t.teardown(() => gateway.end())

@@ -348,7 +348,7 @@ http: { trustedProxies: ["https://u:hunter2@a/"] }
     /secretHash: .*, not a number$/,
     /secretHash/,
     /url/,
-    /passwordFile: .*, not a number$/,
+    /passwordFile: .*, not a number; write it in quotes$/,
     /url: .*, not a number$/,
   ])
 })

@@ -39,11 +39,14 @@ function withValue(body: Json, way: readonly (string | number)[], value: Json): 
   return { ...object, [key]: withValue(object[key] ?? null, rest, value) }
 }
 
-/** A body with every field that its schema declares: those of the example, and null for the rest. */
+const propertiesOf = (schema: Schema) =>
+  Object.entries((schema as { properties?: Record<string, Schema> }).properties ?? {})
+
+/** A body with the fields of the example, and null for every other field that takes it. */
 function fullBody(example: Json, schema: Schema): Json {
   if (typeof example !== 'object' || example === null || Array.isArray(example)) return example
-  const names = Object.keys((schema as { properties?: object }).properties ?? {})
-  return { ...Object.fromEntries(names.map((name) => [name, null])), ...example }
+  const nullable = propertiesOf(schema).filter(([, one]) => JSON.stringify(one).includes('"null"'))
+  return { ...Object.fromEntries(nullable.map(([name]) => [name, null])), ...example }
 }
 
 t.setTimeout(300_000)
@@ -58,9 +61,11 @@ t.test('one wrong value in a body gets one message, which names it', async (t) =
   for (const { method, path, operation } of operationsOf(description)) {
     const json = operation.requestBody?.content['application/json']
     if (!json?.example) continue
-    const body = fullBody(json.example as Json, inline(json.schema, components))
+    const schema = inline(json.schema, components)
+    const body = fullBody(json.example as Json, schema)
+    const ways = [...propertiesOf(schema).map(([name]) => [name]), ...waysIn(body)]
     const address = path.replace(/\{\w+\}/g, '1')
-    for (const way of waysIn(body)) {
+    for (const way of ways) {
       for (const value of wrong) {
         const asked = { by: people.ada, body: withValue(body, way, value) }
         const answer = await gateway.ask(method, address, asked)

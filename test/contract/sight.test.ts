@@ -87,7 +87,7 @@ const byName: Readonly<Record<string, readonly HiddenKind[] | null>> = {
   entity_id: ['event', 'photo', 'unit'],
   category: ['word'],
   ...Object.fromEntries(
-    'follow after limit offset at known_at cursor cells after_seq from to by seconds format language codecs bom event_type type status stage direction gtin lot serial bestBefore bestBeforeFrom bestBeforeTo provisional location occupied kind size dpi symbology copies printer state acknowledged severity entity action version'
+    'follow after limit offset at known_at cursor cells after_seq from to by seconds format language codecs bom event_type type status stage direction gtin lot serial bestBefore bestBeforeFrom bestBeforeTo provisional location occupied kind trigger size dpi symbology copies printer state acknowledged severity entity action version'
       .split(' ')
       .map((name) => [name, null]),
   ),

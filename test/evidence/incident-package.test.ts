@@ -105,27 +105,47 @@ async function unpacked(t: Test, gateway: TestGateway, by: (typeof people)['sven
   return { answer, zip, out, names, read, manifest: JSON.parse(read('manifest.json').toString()) }
 }
 
-t.test('an incident is one zip in which a stranger checks every proof and every file', async (t) => {
-  const { gateway, unit, lone } = await fallenPallet(t)
-  const { answer, zip, out, names, read, manifest } = await unpacked(t, gateway)
-  t.equal(answer.headers.get('content-type'), 'application/zip')
-  t.match(answer.headers.get('content-disposition'), /filename="incident-1\.zip"/)
-  const { logKey } = (await gateway.ask('GET', '/api/health', { by: people.ada })).body
-  const proofs = names.filter((name) => name.endsWith('.proof.json'))
-  t.strictSame(proofs, [
-    'detections/1/detection-1.proof.json',
-    'events/1/event-1.proof.json',
-    'incident/change-1.proof.json',
-    `units/${unit}/step-1/step-1.proof.json`,
-    `units/${unit}/step-2/step-2.proof.json`,
-  ])
-  for (const name of proofs) {
-    const folder = join(out, name, '..')
-    const media = Object.fromEntries(readdirSync(folder).map((file) => [file, readFileSync(join(folder, file))]))
-    const verdict = verifyBundle(read(name), { keys: [logKey], media })
-    t.ok(
-      verdict.ok && verdict.steps.every(({ state }) => state !== 'not checked'),
-      `${name} ${JSON.stringify(verdict.steps)}`,
+t.test(
+  'an incident is one zip in which a stranger checks every proof and every file',
+  { ...withRecipe, ...python },
+  async (t) => {
+    const { gateway, unit, lone } = await fallenPallet(t)
+    const { answer, zip, out, names, read, manifest } = await unpacked(t, gateway)
+    t.equal(answer.headers.get('content-type'), 'application/zip')
+    t.match(answer.headers.get('content-disposition'), /filename="incident-1\.zip"/)
+    const { logKey } = (await gateway.ask('GET', '/api/health', { by: people.ada })).body
+    const proofs = names.filter((name) => name.endsWith('.proof.json'))
+    t.strictSame(proofs, [
+      'detections/1/detection-1.proof.json',
+      'events/1/event-1.proof.json',
+      'incident/change-1.proof.json',
+      `units/${unit}/step-1/step-1.proof.json`,
+      `units/${unit}/step-2/step-2.proof.json`,
+    ])
+    for (const name of proofs) {
+      const folder = join(out, name, '..')
+      const media = Object.fromEntries(readdirSync(folder).map((file) => [file, readFileSync(join(folder, file))]))
+      const verdict = verifyBundle(read(name), { keys: [logKey], media })
+      t.ok(
+        verdict.ok && verdict.steps.every(({ state }) => state !== 'not checked'),
+        `${name} ${JSON.stringify(verdict.steps)}`,
+      )
+    }
+    t.equal(read('detections/1/clip.mp4').toString(), 'a clip')
+    t.ok(names.includes(`photos/${lone}.png`))
+    const listed = manifest.files.map(({ path, sha256: hash, sizeBytes }: Record<string, unknown>) => [
+      path,
+      hash,
+      sizeBytes,
+    ])
+    const there = names
+      .filter((name) => name !== 'manifest.json')
+      .map((name) => [name, sha256(read(name)), read(name).length])
+    t.strictSame(listed.toSorted(), there, 'the manifest has every file with its hash')
+    t.strictSame(manifest.missing, [])
+    t.match(
+      manifest.references.filter(({ included }: { included: boolean }) => !included),
+      [{ type: 'asset' }, { type: 'external' }],
     )
     t.equal(await run(['ledger', 'verify', zip, '--key', logKey]), 0)
     t.match(execFileSync('sh', ['recipe.sh', 'events/1/event-1.proof.json'], { cwd: out }).toString(), /holds/)

@@ -24,7 +24,7 @@ import { openCheckpoint } from '../support/evidence/checkpoint.ts'
 import { newSigner, noteOf } from '../support/evidence/forge.ts'
 import { leafHash, sha256 } from '../support/evidence/merkle.ts'
 import { openNote, parseVkey } from '../support/evidence/note.ts'
-import { runRecipe } from '../support/evidence/recipe.ts'
+import { runRecipe, withRecipe } from '../support/evidence/recipe.ts'
 import { cheapHash, people, signedIn, siteUrl, type TestGateway } from '../support/gateway.ts'
 import { place, signedLedger, withoutGuards } from '../support/tamper.ts'
 

@@ -147,33 +147,37 @@ t.test('a receipt outlives the account of whoever handed it over, and ends with 
   t.equal((await gateway.ask('GET', address)).status, 404)
 })
 
-t.test('what the driver keeps is one file that anybody checks without the gateway', async (t) => {
-  const { gateway, id } = await dock(t)
-  const { address } = await handOut(gateway, id)
-  const zip = (await gateway.ask('GET', (await gateway.ask('GET', address)).body.links.zip)).bytes
-  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-receipt-'))
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
-  const file = join(folder, 'receipt.zip')
-  writeFileSync(file, zip)
-  mkdirSync(join(folder, 'out'))
-  execFileSync('python3', ['-m', 'zipfile', '-e', file, join(folder, 'out')])
-  const read = (name: string) => readFileSync(join(folder, 'out', name))
-  const { logKey, logKeyPostQuantum } = (await gateway.ask('GET', '/api/health', { by: people.ada })).body
-  const checked = await runRecipe({
-    file: read('step-2/step-2.proof.json'),
-    media: { 'photo-1.png': read('step-2/photo-1.png') },
-    env: { KEY: logKey },
-  })
-  t.match(checked, { status: 0, output: /media/ }, checked.output)
-  t.match(read('checkpoint.txt').toString(), `\n5\n`)
-  t.match(JSON.parse(read('receipt.json').toString()), { unit: { id, weightKg: 1840.5 }, placements: [{ id: 1 }] })
-  t.equal(await run(['ledger', 'verify', file, '--key', logKey, '--key', logKeyPostQuantum]), 0)
-  const forged = read('step-1/step-1.proof.json').toString()
-  const bundle = JSON.parse(forged)
-  const leaf = Buffer.from(bundle.leaf, 'base64').toString().replace('created', 'erased!')
-  const other = { ...bundle, leaf: Buffer.from(leaf).toString('base64') }
-  t.equal((await runRecipe({ file: JSON.stringify(other), env: { KEY: logKey } })).status, 1)
-})
+t.test(
+  'what the driver keeps is one file that anybody checks without the gateway',
+  { ...withRecipe, ...needs('python3') },
+  async (t) => {
+    const { gateway, id } = await dock(t)
+    const { address } = await handOut(gateway, id)
+    const zip = (await gateway.ask('GET', (await gateway.ask('GET', address)).body.links.zip)).bytes
+    const folder = mkdtempSync(join(tmpdir(), 'gatehouse-receipt-'))
+    t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+    const file = join(folder, 'receipt.zip')
+    writeFileSync(file, zip)
+    mkdirSync(join(folder, 'out'))
+    execFileSync('python3', ['-m', 'zipfile', '-e', file, join(folder, 'out')])
+    const read = (name: string) => readFileSync(join(folder, 'out', name))
+    const { logKey, logKeyPostQuantum } = (await gateway.ask('GET', '/api/health', { by: people.ada })).body
+    const checked = await runRecipe({
+      file: read('step-2/step-2.proof.json'),
+      media: { 'photo-1.png': read('step-2/photo-1.png') },
+      env: { KEY: logKey },
+    })
+    t.match(checked, { status: 0, output: /media/ }, checked.output)
+    t.match(read('checkpoint.txt').toString(), `\n5\n`)
+    t.match(JSON.parse(read('receipt.json').toString()), { unit: { id, weightKg: 1840.5 }, placements: [{ id: 1 }] })
+    t.equal(await run(['ledger', 'verify', file, '--key', logKey, '--key', logKeyPostQuantum]), 0)
+    const forged = read('step-1/step-1.proof.json').toString()
+    const bundle = JSON.parse(forged)
+    const leaf = Buffer.from(bundle.leaf, 'base64').toString().replace('created', 'erased!')
+    const other = { ...bundle, leaf: Buffer.from(leaf).toString('base64') }
+    t.equal((await runRecipe({ file: JSON.stringify(other), env: { KEY: logKey } })).status, 1)
+  },
+)
 
 t.test(
   'the sheet for the dock shows the link as a QR code and says until when, and the trail says who made it',

@@ -48,6 +48,7 @@ const slotLists: readonly (readonly [query: string, slots: readonly string[], fo
   ['zone=bulk', ['1-bulk']],
   ['zone=top', ['1-top']],
   ['zone=nowhere', []],
+  ['zoneId=2', ['2-A-1', '2-A-2']],
   ['occupied=true', ['1-A-1', '2-A-1', '3-A-1'], ['1-A-1', '2-A-1']],
   ['occupied=false', ['1-A-2', '2-A-2', '3-A-2', '1-top', '1-bulk'], ['1-A-2', '2-A-2', '1-top', '1-bulk']],
   ['warehouseId=1&zone=A&occupied=false', ['1-A-2']],
@@ -75,6 +76,19 @@ t.test('slots are listed by warehouse, by the zone that they show, and by whethe
   }
 })
 
+t.test('the slots of a zone are listed by whether something is in them', async (t) => {
+  t.strictSame((await list('zones/1/slots?occupied=true')).rows, ['1-A-1'])
+  t.strictSame((await list('zones/1/slots?occupied=false')).rows, ['1-A-2', '1-top'])
+  t.strictSame((await list('slots?zoneId=3&occupied=true')).rows, ['3-A-1'])
+  for (const [zoneId, person] of [
+    [77, by],
+    [3, people.olga],
+  ] as const) {
+    const { status } = await gateway.ask('GET', `/api/whms/slots?zoneId=${zoneId}`, { by: person })
+    t.equal(status, 404, `${person.username}: a zone that is missing or hidden`)
+  }
+})
+
 t.test('zones are listed by warehouse, with their counts', async (t) => {
   const { body } = await gateway.ask('GET', '/api/whms/zones?warehouseId=1', { by })
   t.match(body, {
@@ -86,7 +100,7 @@ t.test('zones are listed by warehouse, with their counts', async (t) => {
   t.strictSame((await list('zones?warehouseId=3', people.olga)).rows, [])
   t.strictSame((await list('zones?warehouseId=77', people.olga)).rows, [])
   const page = await list('zones?warehouseId=2&limit=1&offset=1')
-  t.match(page, { rows: [], pagination: { total: 1, hasMore: false } })
+  t.match(page, { rows: { length: 0 }, pagination: { total: 1, hasMore: false } })
 })
 
 t.test('assets are listed by type and by how their barcode begins', async (t) => {

@@ -308,7 +308,7 @@ t.test(
       'localhost',
       'a.proxy.example',
     ])
-      t.equal(await zones(host), 200, host)
+      t.equal(await zones(host), 401, `${host} is taken, and a caller is asked for`)
     for (const host of [
       'evil.example',
       'gatehouse.dc7.example.evil.example',

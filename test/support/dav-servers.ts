@@ -59,9 +59,8 @@ export async function startRclone(t: Test, files: string = newFolder(t)): Promis
 
 const sabre = '/usr/share/php/Sabre/autoload.php'
 
-/** SabreDAV, from which Nextcloud's WebDAV descends, in PHP's own server; undefined where it is not installed. */
-export async function startSabre(t: Test): Promise<DavServer | undefined> {
-  if (!existsSync(sabre) || !isInstalled('php', '--version')) return undefined
+/** SabreDAV, from which Nextcloud's WebDAV descends, in PHP's own server. */
+export async function startSabre(t: Test): Promise<DavServer> {
   const folder = newFolder(t)
   const port = await freePort()
   writeFileSync(
@@ -86,11 +85,8 @@ $server->exec();
   return { url, files: join(folder, 'files') }
 }
 
-const modules = '/usr/lib/apache2/modules'
-
-/** apache2 with mod_dav below `/dav`; undefined where it is not installed. */
-export async function startApache(t: Test): Promise<DavServer | undefined> {
-  if (!existsSync(join(modules, 'mod_dav_fs.so'))) return undefined
+/** apache2 with mod_dav below `/dav`. */
+export async function startApache(t: Test): Promise<DavServer> {
   const folder = newFolder(t)
   const port = await freePort()
   const load = [

@@ -50,7 +50,7 @@ const allowed = 'OPTIONS, GET, HEAD, DELETE, PROPFIND, PUT, PROPPATCH, COPY, MOV
 const xmlType = 'application/xml; charset=utf-8'
 const instance = 'oc3pa1f7'
 const longestName = 250
-/** Types that are told of a file, by its name. */
+/** The Content-Type of a file, by the ending of its name. */
 const types: Readonly<Record<string, string>> = {
   mp4: 'video/mp4',
   json: 'text/plain;charset=UTF-8',

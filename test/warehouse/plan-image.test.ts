@@ -180,13 +180,17 @@ t.test('a zone has an outline when one is drawn, and none when it is removed', a
     gateway.ask('PUT', '/api/whms/zones/1', { by, body: { floor_plan_polygon } })
   t.match(await put([...square, square[0]]), { status: 200, body: { version: 2, floor_plan_polygon: square } })
   t.match(await put(square), { body: { version: 2 } }, 'nothing is new in that')
-  t.match(await put(null), { body: { version: 2, floor_plan_polygon: square } }, 'null is as absent')
+  t.match(await put(null), { body: { version: 3, floor_plan_polygon: null } }, 'null clears it')
+  t.match(await put(square), { body: { version: 4, floor_plan_polygon: square } })
   for (const bad of [square.slice(0, 1), square.slice(0, 2), [square[0], square[2], square[1], square[3]], [{ x: 1 }]])
     t.match(await put(bad), { status: 400, body: { error: { code: 'VALIDATION_ERROR' } } }, JSON.stringify(bad))
   t.strictSame((await zone()).floor_plan_polygon, square)
-  t.match(await put([]), { status: 200, body: { version: 3, floor_plan_polygon: null } })
+  t.match(await put([]), { status: 200, body: { version: 5, floor_plan_polygon: null } })
   const made = { name: 'Drawn', zone_type: 'staging', warehouseId: 1, floor_plan_polygon: square }
   t.match(await gateway.ask('POST', '/api/whms/zones', { by, body: made }), { status: 201, body: made })
   const trail = await gateway.ask('GET', '/api/governance/audit?entity=zone&entity_id=1', { by })
-  t.match(trail.body.data, [{ changes: { polygon: 'removed' } }, { changes: { polygon: 'changed' } }, {}])
+  t.strictSame(
+    trail.body.data.map(({ changes }: { changes?: { polygon?: string } }) => changes?.polygon),
+    ['removed', 'changed', 'removed', 'changed', undefined],
+  )
 })

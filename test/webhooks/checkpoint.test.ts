@@ -52,7 +52,7 @@ t.test('a receiver that wants to be a witness gets the newest checkpoint, the sa
   const { checkpoint = {} } = (received[1]?.event.metadata ?? {}) as { checkpoint?: Record<string, string> }
   const { logId } = gateway.logIdentity
   t.match(checkpoint, { logId, size: 1, root: made.root.toString('hex') })
-  const { logKey, logKeyPostQuantum } = (await gateway.ask('GET', '/api/health')).body
+  const { logKey, logKeyPostQuantum } = (await gateway.ask('GET', '/api/health', { by: people.ada })).body
   const note = openCheckpoint(checkpoint.note ?? '', [parseVkey(logKey), parseVkey(logKeyPostQuantum)])
   t.match(note, { origin: `gatehouse/test-site/${logId}`, size: 1 })
   t.equal(note.root.toString('hex'), checkpoint.root)

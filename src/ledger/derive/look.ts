@@ -62,7 +62,7 @@ const peopleColumns = `${linkOf('operator_id')}, ${linkOf('actor_id')}`
 /** Rows that one slice reads from the table: about 2 ms. */
 export const lightSliceRows = 500
 /** Entries that one slice reads from an index: about 1 ms. */
-export const indexSliceRows = 4000
+export const indexSliceRows = 3500
 
 /**
  * The strongest condition that an index serves: the one that leaves the fewest rows in a ledger of years.

@@ -443,9 +443,11 @@ function refuseOtherPlacement(
   })
 }
 
-function assetWarnings(request: NewPlacementEvent, slot: Slot, asset: Asset | undefined): WarningCode[] {
-  const unknown: WarningCode[] = !asset || asset.provisional ? ['UNKNOWN_ASSET'] : []
-  if (request.event_type !== 'PLACED') return unknown
+const isUnregistered = (asset: Asset | undefined): boolean => !asset || asset.provisional
+
+function misfitWarnings(request: NewPlacementEvent, slot: Slot, asset: Asset | undefined): WarningCode[] {
+  if (request.event_type !== 'PLACED') return []
+  const { constraints } = slot
   const weightKg = request.scale_weight_kg ?? asset?.weight_kg
   return misfits({ constraints, type: asset?.type, weightKg, heightCm: asset?.dimensions?.height })
 }

@@ -168,6 +168,20 @@ export const errors: readonly Row[] = [
     },
   },
   {
+    says: '500: server error',
+    holds: async (t, at) => {
+      const { paths } = await at.get('/api/openapi')
+      for (const operation of operations) {
+        const [method = '', path = ''] = operation.split(' ')
+        const pattern = new RegExp(`^${path.replace('/1', '/\\{\\w+\\}')}$`)
+        const described = Object.entries<Record<string, { responses: object }>>(paths).find(([name]) =>
+          pattern.test(name),
+        )
+        t.ok('500' in (described?.[1][method.toLowerCase()]?.responses ?? {}), operation)
+      }
+    },
+  },
+  {
     says: 'GET /api/health returns a `version` string for the running service.',
     request: 'GET /api/health',
     by: null,

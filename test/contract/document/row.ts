@@ -10,7 +10,7 @@ export type Row = {
   | {
       readonly request: `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} ${string}`
       readonly body?: unknown
-      /** Default: ada, an admin. `null`: nobody signed in. */
+      /** Default: ada, an admin. `null`: no credentials. */
       readonly by?: Person | null
       readonly headers?: Record<string, string>
       readonly status: number

@@ -111,6 +111,17 @@ export const notifications: readonly Row[] = [
     }),
   ),
   {
+    says: 'There is also a ledger event stream inside the service; that is not delivered as a notification.',
+    holds: async (t, at) => {
+      const { data } = await at.get('/api/webhooks/event-types')
+      const documented = [...triggers.map(([type]) => type), 'webhook.test']
+      t.same(data.map(({ type }: { type: string }) => type).toSorted(), documented.toSorted())
+      const stream = await fetch(`${at.url}/api/stream`, { headers: at.signedIn() })
+      t.match(stream.headers.get('content-type'), 'event-stream')
+      await stream.body?.cancel()
+    },
+  },
+  {
     says: 'A detected motion corresponds to `motion.detected`, and also produces a detection event in the ledger.',
     holds: async (t, at) => {
       const { event } = await delivered(at, 'motion.detected', async () => {})
