@@ -112,11 +112,17 @@ t.test(
     const gateway = await signedLedger(t)
     const { dataDir } = gateway
     const { keys } = await outside(gateway)
+    const webhook = { url: 'https://erp.example/', events: ['whms.placement'], checkpoint: true }
+    const paused = { ...webhook, active: false, hold: true }
+    t.equal((await gateway.ask('POST', '/api/webhooks', { by: people.ada, body: paused })).status, 201)
     await place(gateway, 8)
+    gateway.webhooks.worker.start()
+    await gateway.webhooks.worker.settled()
+    await gateway.webhooks.worker.stop()
     const db = new BetterSqlite3(databaseFile(dataDir), { readonly: true })
-    const sent = db.prepare('SELECT body FROM outbox ORDER BY seq DESC LIMIT 1').pluck().get() as Buffer
+    const carried = db.prepare('SELECT checkpoint FROM webhook_checkpoint ORDER BY from_seq DESC LIMIT 1').pluck().get()
     db.close()
-    const { checkpoint } = JSON.parse(sent.toString('utf8')).metadata
+    const checkpoint = JSON.parse(carried as string)
     t.match(checkpoint, { logId: gateway.logIdentity.logId, size: 7 })
     t.match(compare(dataDir, checkpoint.note, keys), { holds: true })
     withoutGuards(dataDir, (file) => {
