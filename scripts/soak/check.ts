@@ -51,8 +51,9 @@ export function check(dataDir: string, plan: Plan, answers: Acknowledged, said: 
   let events = 0
   for (const row of rowsOf(dataDir)) {
     events += 1
-    put(bySlot, row.slot_id, replayed(row))
-    put(byPallet, row.asset_barcode, replayed(row))
+    const event = replayed(row)
+    put(bySlot, row.slot_id, event)
+    put(byPallet, row.asset_barcode, event)
     const n = numberIn(row.client_event_id)
     if (n === undefined || n >= plan.events) {
       found.strange += 1
@@ -70,7 +71,10 @@ export function check(dataDir: string, plan: Plan, answers: Acknowledged, said: 
   }
   for (const [pallet, slotId] of said.pallets) {
     const ofIt = byPallet.get(pallet) ?? []
-    if ((replayLocation(ofIt, ofIt[0]?.assetKey ?? pallet)?.slotId ?? null) !== slotId) found.misread += 1
+    // Another pallet ends a stay too.
+    const around = new Set(ofIt.flatMap((event) => bySlot.get(event.slotId) ?? []))
+    const events = [...new Set([...ofIt, ...around])]
+    if ((replayLocation(events, ofIt[0]?.assetKey ?? pallet)?.slotId ?? null) !== slotId) found.misread += 1
   }
   return { ...found, verified: verifyLedger(dataDir).ok, events }
 }
