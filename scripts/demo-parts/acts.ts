@@ -52,6 +52,7 @@ export async function arrives(inbox: Inbox, type: string, event: { eventId: stri
   return rightlySigned(came, type, secret)
 }
 
+type ZoneUse = { zone: string; occupied: number; total: number }
 type Standing = { floor: Floor; slot: DemoSlot; pallet: string }
 
 /** Slot, location and utilization, while that one pallet is verified and all else is empty. */
@@ -66,20 +67,24 @@ export async function floorShows(by: Client, { floor, slot, pallet }: Standing):
   }
   const location = await by.get(`/api/whms/assets/${pallet}/location`)
   same('location of the pallet', location.slot?.slot_id, slot.label)
-  const { success: _, ...utilization } = await by.get('/api/whms/dashboard/utilization')
-  same('utilization', utilization, {
+  const { success: _, byZone, ...sums } = await by.get('/api/whms/dashboard/utilization')
+  same('utilization', sums, {
     totalSlots: floor.slots.length,
     occupiedSlots: 1,
     utilizationPercent: Math.round((100 / floor.slots.length) * 100) / 100,
     pendingVerifications: 0,
-    byZone: floor.zones.map((zone) => ({
+  })
+  same(
+    'utilization of the zones',
+    byZone.map(({ zone, occupied, total }: ZoneUse) => ({ zone, occupied, total })),
+    floor.zones.map((zone) => ({
       zone,
       occupied: zone === slot.zone ? 1 : 0,
       total: floor.slots.filter((one) => one.zone === zone).length,
     })),
-  })
+  )
   return {
-    detail: `${slot.label} occupied and verified, 1 of ${floor.slots.length} slots (${utilization.utilizationPercent} %)`,
+    detail: `${slot.label} occupied and verified, 1 of ${floor.slots.length} slots (${sums.utilizationPercent} %)`,
   }
 }
 
