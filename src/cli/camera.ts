@@ -23,6 +23,7 @@ import {
 } from '../video/index.ts'
 import { deviceWords, findingWords } from './camera-words.ts'
 import { untilInterrupted } from './interrupt.ts'
+import { usualConfig, usualConfigText } from './usual-config.ts'
 
 /** Builds `gatehouse camera probe|discover`. */
 export function cameraCommand(): Command {
@@ -33,7 +34,10 @@ export function cameraCommand(): Command {
     .argument('<url>', 'rtsp://HOST[:PORT]/PATH, without user name and password')
     .option('--username <name>', 'user name at the camera')
     .option('--password-file <file>', 'file with the password at the camera')
-    .option('--config <file>', 'config that the entry is for: the next free id, preRecordSeconds, ffmpeg.path')
+    .option(
+      '--config <file>',
+      `config that the entry is for: the next free id, preRecordSeconds, ffmpeg.path; ${usualConfigText}`,
+    )
     .option('--seconds <n>', 'measure for at least so long, 2 to 60', '10')
     .option('--json', 'for programs: {ok, problem, findings, answersWith, facts, clock, entry}')
     .action(probeCamera)
@@ -41,7 +45,7 @@ export function cameraCommand(): Command {
     .description('look for ONVIF cameras on the networks of this box, and print a config entry for each')
     .option('--username <name>', 'user name at the cameras; sent as a digest to every device that answers')
     .option('--password-file <file>', 'file with the password at the cameras')
-    .option('--config <file>', 'config that the entries are for: the next free ids')
+    .option('--config <file>', `config that the entries are for: the next free ids; ${usualConfigText}`)
     .option('--interface <name...>', 'look only on these network interfaces')
     .option(
       '--target <host...>',
@@ -231,7 +235,8 @@ function credentialsOf({ username, passwordFile }: Credentials): Pick<Entry, 'us
 type Settings = { firstId: number; preRecordSeconds: number; ffmpegPath: string | null }
 
 /** Returns what the config says. A camera that it has already keeps its id. */
-function settingsOf(file: string | undefined, url?: string): Settings {
+function settingsOf(given: string | undefined, url?: string): Settings {
+  const file = usualConfig(given)
   const { config } = loadConfig(file)
   const known = config.cameras.find((camera) => camera.url === url)
   const nextId = file === undefined ? 1 : Math.max(0, ...config.cameras.map(({ id }) => id)) + 1

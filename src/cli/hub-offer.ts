@@ -4,6 +4,7 @@ import { AppError, ExitError } from '../errors/index.ts'
 import { releaseVersion } from '../feed/index.ts'
 import { connectionOf, demandSchema, HubDatabase, type Offer, OfferService } from '../hub/index.ts'
 import { createLogger, systemClock } from '../platform/index.ts'
+import { installedHubConfig } from './usual-config.ts'
 import { whoRunsThis } from './who.ts'
 
 type OfferOptions = {
@@ -24,7 +25,7 @@ export function hubOfferCommand(): Command {
     .option('--next', 'begin the next stage; refused until each gateway that has the offer runs the version well')
     .option('--anyway', 'with --next: although some do not')
     .option('--end', 'take the offer back; what is installed stays')
-    .requiredOption('--config <file>', 'config file of the head office')
+    .option('--config <file>', 'config file of the head office', installedHubConfig)
     .option('--json', 'for programs')
     .action(offer)
 }

@@ -3,6 +3,7 @@ import { loadHubConfig } from '../config/index.ts'
 import { AppError, ExitError } from '../errors/index.ts'
 import { connectionOf, demandSchema, HubDatabase, type Retired, RetirementService } from '../hub/index.ts'
 import { createLogger, systemClock } from '../platform/index.ts'
+import { installedHubConfig } from './usual-config.ts'
 import { whoRunsThis } from './who.ts'
 
 type Options = { site?: string; log?: string; reason?: string; config: string; json?: boolean }
@@ -14,7 +15,7 @@ export function hubRetireCommand(): Command {
     .option('--site <id>', 'site.id: all its logs, its tokens and unused codes')
     .option('--log <id>', 'one log, with those that it continues; the tokens of the site stay valid')
     .option('--reason <text>', 'why, for the list of alerts')
-    .requiredOption('--config <file>', 'config file of the head office')
+    .option('--config <file>', 'config file of the head office', installedHubConfig)
     .option('--json', 'for programs')
     .action(async ({ site, log, ...options }: Options) => {
       if ((site === undefined) === (log === undefined)) throw new ExitError(2, 'give --site or --log, one of them')
@@ -30,7 +31,7 @@ export function hubRevokeCommand(): Command {
     .description('revoke the tokens and unused codes of a site: its gateway has to join anew, as after a theft')
     .requiredOption('--site <id>', 'site.id of the gateway')
     .option('--reason <text>', 'why, for the list of alerts')
-    .requiredOption('--config <file>', 'config file of the head office')
+    .option('--config <file>', 'config file of the head office', installedHubConfig)
     .option('--json', 'for programs')
     .action(({ site = '', ...options }: Options) => run(options, (service, why) => service.revoke(site, why)))
 }

@@ -23,18 +23,19 @@ import { type CredentialOptions, printCredential } from './credential.ts'
 import { joinHub } from './hub-join.ts'
 import { hubOfferCommand } from './hub-offer.ts'
 import { hubRetireCommand, hubRevokeCommand } from './hub-retire.ts'
+import { installedConfig, installedHubConfig } from './usual-config.ts'
 
 export function hubCommand(): Command {
   const hub = new Command('hub').description('the head office: gathers the logs of many gateways in PostgreSQL')
   hub
     .command('serve')
     .description('run the head office in the foreground; SIGTERM stops it')
-    .requiredOption('--config <file>', 'config file of the head office')
+    .option('--config <file>', 'config file of the head office', installedHubConfig)
     .action(serve)
   hub
     .command('migrate')
     .description('bring the database to this version, and the roles hub_app and hub_read to their rights')
-    .requiredOption('--config <file>', 'config file of the head office')
+    .option('--config <file>', 'config file of the head office', installedHubConfig)
     .option(
       '--check',
       'change nothing: exit 0 when the database is ready for this version, 78 when it has to be migrated first',
@@ -46,7 +47,7 @@ export function hubCommand(): Command {
     .description('print a code with which one gateway joins; it is good for one use within 24 hours')
     .requiredOption('--site <id>', 'site.id of the gateway')
     .option('--name <name>', 'name of the site for people (default: its id)')
-    .requiredOption('--config <file>', 'config file of the head office')
+    .option('--config <file>', 'config file of the head office', installedHubConfig)
     .option('--json', 'for programs')
     .action(enrol)
   hub
@@ -54,7 +55,7 @@ export function hubCommand(): Command {
     .description('make a secret for an account of the head office: shown once, with the entry for its auth.users')
     .requiredOption('--username <name>', 'user name')
     .addOption(new Option('--role <role>', 'what the account may do').choices(roleNames).makeOptionMandatory())
-    .requiredOption('--config <file>', 'config file of the head office')
+    .option('--config <file>', 'config file of the head office', installedHubConfig)
     .option('--json', 'for programs')
     .action((options: CredentialOptions & { config: string }) =>
       printCredential(options, () => loadHubConfig(options.config).config.site.url),
@@ -67,7 +68,7 @@ export function hubCommand(): Command {
     .argument('<url>', 'address of the head office')
     .option('--code <code>', 'what "gatehouse hub enrol" printed there, whole; other users of the box can see it')
     .option('--code-file <file>', 'the file that has the code, instead of --code; - reads it from standard input')
-    .requiredOption('--config <file>', 'config file of this gateway')
+    .option('--config <file>', 'config file of this gateway', installedConfig)
     .option('--json', 'for programs')
     .action(join)
   hub.addCommand(hubOfferCommand())

@@ -12,11 +12,12 @@ import {
   systemClock,
   systemRandom,
 } from '../platform/index.ts'
+import { usualConfig, usualConfigText } from './usual-config.ts'
 
 export function serveCommand(): Command {
   return new Command('serve')
     .description('run the gateway in the foreground; logs go to stderr, SIGTERM stops it, SIGHUP reloads the config')
-    .option('--config <file>', 'config file; without one: embedded defaults, state under ./var')
+    .option('--config <file>', `config file; ${usualConfigText}, with its state under ./var`)
     .addOption(
       new Option(
         '--log-format <format>',
@@ -29,7 +30,8 @@ export function serveCommand(): Command {
 async function serve(options: { config?: string; logFormat?: LogFormat }): Promise<void> {
   // Other users of this box must not read names, photos and keys.
   process.umask(0o027)
-  const { config, warnings } = loadConfig(options.config)
+  const configFile = usualConfig(options.config)
+  const { config, warnings } = loadConfig(configFile)
   const logFormat = options.logFormat ?? usualFormat()
   const log = createLogger({ level: process.env['GATEHOUSE_LOG'] ?? 'info', format: logFormat })
   for (const warning of warnings) log.warn(warning)
@@ -41,8 +43,8 @@ async function serve(options: { config?: string; logFormat?: LogFormat }): Promi
   process.once('SIGINT', ended.resolve)
   const running = await startGateway(
     config,
-    { clock: systemClock, random: systemRandom, log, logFormat, version, configFile: options.config, manager },
-    options.config,
+    { clock: systemClock, random: systemRandom, log, logFormat, version, configFile, manager },
+    configFile,
   )
   const addresses = config.listen.map((l, i) => `${l.tls ? 'https' : 'http'}://${l.host}:${running.ports[i]}`)
   const status = `Serving ${config.site.id} on ${addresses.join(' and ')}`

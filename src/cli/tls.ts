@@ -5,11 +5,12 @@ import { EXIT_USAGE, ExitError } from '../errors/index.ts'
 import { initTls, type TlsMade, takeTls } from '../http/index.ts'
 import { systemClock } from '../platform/index.ts'
 import { namesOf } from '../setup/index.ts'
+import { usualConfig, usualConfigText } from './usual-config.ts'
 
 export function tlsCommand(): Command {
   const init = new Command('init')
     .description('make a box CA, once, and a certificate for the names and addresses of this box; or take your own')
-    .option('--config <file>', 'config whose site.url and listeners name the box')
+    .option('--config <file>', `config whose site.url and listeners name the box; ${usualConfigText}`)
     .option('--dir <folder>', 'where the files go; default: tls beside the config file')
     .option('--name <name...>', 'further names or addresses by which clients reach the box')
     .option('--days <n>', 'how long the certificate is good', '825')
@@ -33,8 +34,9 @@ type Options = {
 }
 
 async function tlsInit(options: Options): Promise<void> {
-  const { config } = loadConfig(options.config)
-  const dir = resolve(options.dir ?? (options.config ? `${dirname(options.config)}/tls` : 'tls'))
+  const configFile = usualConfig(options.config)
+  const { config } = loadConfig(configFile)
+  const dir = resolve(options.dir ?? (configFile ? `${dirname(configFile)}/tls` : 'tls'))
   const nowMs = systemClock.now()
   if ((options.cert === undefined) !== (options.key === undefined)) {
     throw new ExitError(EXIT_USAGE, '--cert and --key belong together')

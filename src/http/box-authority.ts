@@ -1,10 +1,10 @@
 import { createPrivateKey, generateKeyPairSync, webcrypto, X509Certificate } from 'node:crypto'
-import { chmodSync, mkdirSync, statSync } from 'node:fs'
+import { chmodSync, statSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
 import type * as X509 from '@peculiar/x509'
 import { ExitError } from '../errors/index.ts'
-import { readFileIfThere, writeFileDurably } from '../platform/index.ts'
+import { giveToGroup, makeGroupFolder, readFileIfThere, writeFileDurably } from '../platform/index.ts'
 import { readCertificate } from './certificate.ts'
 
 export type TlsMade = {
@@ -98,12 +98,14 @@ const filesIn = (dir: string) => ({ certFile: join(dir, 'cert.pem'), keyFile: jo
 
 /** The key first: between the two renames a listener that reads them finds a pair that does not fit, and keeps its own. */
 function writePair(dir: string, cert: string | Buffer, key: string | Buffer): void {
-  mkdirSync(dir, { recursive: true, mode: 0o750 })
+  makeGroupFolder(dir)
   const { certFile, keyFile } = filesIn(dir)
   writeFileDurably(keyFile, key, 0o600)
-  // The daemon reads it as the folder's group, when root has called this.
+  // The daemon reads the key through the folder's group when root has called this.
+  giveToGroup(keyFile)
   chmodSync(keyFile, statSync(dir).mode & 0o040 ? 0o640 : 0o600)
   writeFileDurably(certFile, cert, 0o644)
+  giveToGroup(certFile)
 }
 
 async function authorityIn(dir: string, x509: Library, name: string, nowMs: number) {
@@ -130,7 +132,7 @@ async function authorityIn(dir: string, x509: Library, name: string, nowMs: numb
       await x509.SubjectKeyIdentifierExtension.create(publicKey),
     ],
   })
-  mkdirSync(dir, { recursive: true, mode: 0o750 })
+  makeGroupFolder(dir)
   writeFileDurably(keyFile, keys.pem, 0o600)
   writeFileDurably(certFile, `${certificate.toString('pem')}\n`, 0o644)
   return { certificate, key }

@@ -1,7 +1,9 @@
 import {
+  chownSync,
   closeSync,
   constants,
   type Dirent,
+  existsSync,
   fsync,
   fsyncSync,
   mkdirSync,
@@ -12,6 +14,7 @@ import {
   readlinkSync,
   renameSync,
   rmSync,
+  statSync,
   write,
   writeSync,
 } from 'node:fs'
@@ -198,4 +201,22 @@ function entriesOf(folder: string): Dirent[] {
     if ((error as NodeJS.ErrnoException).code === 'EACCES') return []
     throw error
   }
+}
+
+/** Makes a folder that the group of the folder around it may read. The gateway is in the group of the config's folder. */
+export function makeGroupFolder(folder: string): void {
+  if (existsSync(folder)) return
+  mkdirSync(folder, { recursive: true, mode: 0o750 })
+  giveToGroup(folder)
+}
+
+/** Writes a file that only its owner and the group of its folder may read. */
+export function writeForGroup(file: string, content: string | Uint8Array): void {
+  writeFileDurably(file, content, 0o640)
+  giveToGroup(file)
+}
+
+/** Gives a file or folder to the group of the folder around it. Does nothing unless root calls it. */
+export function giveToGroup(path: string): void {
+  if (process.getuid?.() === 0) chownSync(path, 0, statSync(dirname(path)).gid)
 }

@@ -4,13 +4,16 @@ export { type ClockReport, ClockSync, type ClockSyncNeeds, clockStates } from '.
 export { type FreeSpace, freeSpace } from './disk.ts'
 export { bytesWrittenHere, bytesWrittenTo, diskDevice } from './disk-device.ts'
 export {
+  giveToGroup,
   linkBelow,
+  makeGroupFolder,
   ownFile,
   PartFile,
   readFileIfThere,
   syncFolder,
   writeFileDurably,
   writeFileDurablyAside,
+  writeForGroup,
 } from './files.ts'
 export { giveBackFreeMemory } from './free-memory.ts'
 export { KeyedHash } from './keyed-hash.ts'

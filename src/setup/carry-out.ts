@@ -6,10 +6,18 @@ import { databaseFile, executor, openReader, openWriter } from '../database/inde
 import { ExitError } from '../errors/index.ts'
 import { initTls, servedAuthority, takeTls } from '../http/index.ts'
 import { beginLogOf, knownLogs } from '../log/index.ts'
-import { type Clock, readFileIfThere, systemRandom, uuidv7Maker, writeFileDurably } from '../platform/index.ts'
+import {
+  type Clock,
+  makeGroupFolder,
+  readFileIfThere,
+  systemRandom,
+  uuidv7Maker,
+  writeFileDurably,
+  writeForGroup,
+} from '../platform/index.ts'
 import { namesOf } from './names.ts'
 import { type SetupPlan, secretFileOf } from './plan.ts'
-import { applyPatch, giveToGroup, makeFolder, writeForGroup } from './settings-file.ts'
+import { applyPatch } from './settings-file.ts'
 
 /** What `gatehouse setup --json` prints, and what it changed. */
 export type SetupResult = {
@@ -33,8 +41,8 @@ export async function carryOut(
   const before = existsSync(configFile) ? loadConfig(configFile).config : undefined
   if (before && before.site.id !== plan.siteId) demandEmptyLedger(before.dataDir, plan.siteId, isServed)
   const folder = dirname(configFile)
-  makeFolder(folder)
-  if (plan.secrets.length > 0) makeFolder(join(folder, 'secrets'))
+  makeGroupFolder(folder)
+  if (plan.secrets.length > 0) makeGroupFolder(join(folder, 'secrets'))
   for (const { path, secret, forGateway } of plan.secrets) {
     if (forGateway) writeForGroup(path, `${secret}\n`)
     else writeFileDurably(path, `${secret}\n`, 0o600)
@@ -56,16 +64,14 @@ export async function carryOut(
 async function makeCertificates({ tls, url, patch }: SetupPlan, folder: string, nowMs: number): Promise<void> {
   if (tls.mode === 'none' || tls.mode === 'as it is') return
   const dir = join(folder, 'tls')
-  makeFolder(dir)
   if (tls.mode === 'files') {
     takeTls({ dir, certFile: tls.certFile, keyFile: tls.keyFile, nowMs })
-  } else {
-    const listen = (patch['listen'] ?? []) as Config['listen']
-    const names = namesOf({ site: { url } as Config['site'], listen }, [])
-    if (isGoodFor(new URL(url).hostname, dir, nowMs)) return
-    await initTls({ dir, names, days: certificateDays, nowMs, force: false })
+    return
   }
-  for (const name of ['cert.pem', 'key.pem']) giveToGroup(join(dir, name))
+  const listen = (patch['listen'] ?? []) as Config['listen']
+  const names = namesOf({ site: { url } as Config['site'], listen }, [])
+  if (isGoodFor(new URL(url).hostname, dir, nowMs)) return
+  await initTls({ dir, names, days: certificateDays, nowMs, force: false })
 }
 
 /** Whether the authority of this box has made a certificate already that is good for this name. */

@@ -1,10 +1,16 @@
-import { chownSync, copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { type Document, isMap, isSeq, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml'
 import { type Config, checkConfig, problemList } from '../config/index.ts'
 import { EXIT_CONFIG, ExitError } from '../errors/index.ts'
-import { readFileIfThere, temporaryFolder, writeFileDurably } from '../platform/index.ts'
+import {
+  makeGroupFolder,
+  readFileIfThere,
+  temporaryFolder,
+  writeFileDurably,
+  writeForGroup,
+} from '../platform/index.ts'
 
 /** Changes of the config: maps as they nest, lists of entries with their whole entries. */
 export type Patch = { readonly [key: string]: unknown }
@@ -56,8 +62,8 @@ export function applyPatch(configFile: string, patch: Patch): string | undefined
   const before = readFileIfThere(own)
   const text = textWith(before, patch)
   if (before?.toString('utf8') === text || Object.keys(patch).length === 0) return undefined
-  makeFolder(dirname(configFile))
-  makeFolder(dirname(own))
+  makeGroupFolder(dirname(configFile))
+  makeGroupFolder(dirname(own))
   writeForGroup(own, text)
   const { config, problems } = checkConfig(configFile)
   const other = config && overridden(config, patch)
@@ -108,21 +114,3 @@ function mergeEntries(document: Document, list: YAMLSeq, entries: readonly Patch
 }
 
 const isPlain = (value: unknown): value is Patch => typeof value === 'object' && value !== null && !Array.isArray(value)
-
-/** Makes a folder that the group of the config's folder may read: the gateway is in that group. */
-export function makeFolder(folder: string): void {
-  if (existsSync(folder)) return
-  mkdirSync(folder, { recursive: true, mode: 0o750 })
-  giveToGroup(folder)
-}
-
-/** Writes a file that the gateway reads through its group, and no one else. */
-export function writeForGroup(file: string, content: string | Uint8Array): void {
-  writeFileDurably(file, content, 0o640)
-  giveToGroup(file)
-}
-
-/** Gives a file or folder that root has made to the group of the folder around it. */
-export function giveToGroup(path: string): void {
-  if (process.getuid?.() === 0) chownSync(path, 0, statSync(dirname(path)).gid)
-}

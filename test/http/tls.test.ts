@@ -6,7 +6,7 @@ import { connect, type TLSSocket } from 'node:tls'
 import t from 'tap'
 import { cheapHash } from '../support/gateway.ts'
 import { needs } from '../support/needs.ts'
-import { gatehouse, runToEnd, startDaemon } from '../support/process.ts'
+import { gatehouse, isInstalled, runToEnd, startDaemon } from '../support/process.ts'
 
 const folder = () => mkdtempSync(join(tmpdir(), 'gatehouse-tls-'))
 
@@ -49,6 +49,25 @@ t.test('the box makes an authority and a certificate that a strict client takes'
   t.equal(statSync(join(cwd, 'tls/ca.key')).mode & 0o777, 0o600, 'nobody else reads the key of the authority')
   t.equal(statSync(made.keyFile).mode & 0o007, 0, 'and not everybody that of the box')
 })
+
+const ownMounts = !isInstalled('unshare', '--mount', 'true') && 'needs a mount namespace of its own, so root'
+t.test(
+  'on an installed box the key lies beside the config, and the gateway reads it by its group',
+  { skip: ownMounts },
+  async (t) => {
+    const script = `mount -t tmpfs none /etc
+    mkdir --mode=750 /etc/gatehouse && chgrp 54321 /etc/gatehouse
+    printf 'site: { id: dock, url: "https://dock.example:8443" }\\n' > /etc/gatehouse/gatehouse.yaml
+    "$0" tls init --json && cd /etc/gatehouse/tls && stat --format '%n %g %a' . key.pem cert.pem ca.key`
+    const { code, stdout, stderr } = await runToEnd('unshare', ['--mount', 'sh', '-e', '-c', script, gatehouse], {
+      cwd: folder(),
+    })
+    t.match({ code, stderr }, { code: 0 })
+    const [made = '', ...files] = stdout.trim().split('\n')
+    t.match(JSON.parse(made), { keyFile: '/etc/gatehouse/tls/key.pem', names: ['dock.example'] })
+    t.strictSame(files, ['. 54321 750', 'key.pem 54321 640', 'cert.pem 54321 644', 'ca.key 0 600'])
+  },
+)
 
 t.test(
   'a second call makes a new certificate by the same authority, so that handhelds go on trusting the box',
