@@ -20,6 +20,11 @@ export const catalogue = {
   REFERENCE_NOT_FOUND: { status: 400, retry: false, hint: 'Create the thing the body refers to first.' },
   INVALID_TRANSITION: { status: 400, retry: false, hint: 'details says what is possible now.' },
   CONSTRAINT_VIOLATED: { status: 400, retry: false, hint: 'ledger.enforce turns this warning into a refusal.' },
+  PLACEMENT_MISMATCH: {
+    status: 400,
+    retry: false,
+    hint: 'The slot holds another placement than placement_event_id names, or none; read the slot again.',
+  },
   NOT_CONFIGURED: { status: 400, retry: false, hint: 'The config lacks what this needs, such as printers.' },
   WEBHOOK_URL_NOT_HTTPS: { status: 400, retry: false, hint: 'Register an https:// address.' },
   WEBHOOK_URL_FORBIDDEN: { status: 400, retry: false, hint: 'webhooks.allowNetworks names private receivers.' },

@@ -54,7 +54,7 @@ const recordEvent = operation({
     'TIMESTAMP_IN_FUTURE',
     'REFERENCE_NOT_FOUND',
     'CONSTRAINT_VIOLATED',
-    'VERSION_MISMATCH',
+    'PLACEMENT_MISMATCH',
   ],
 })
 

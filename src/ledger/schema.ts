@@ -51,7 +51,7 @@ export const NewPlacementEvent = z
     corrects_event_id: optional(rowId()),
     placement_event_id: optional(rowId()).openapi({
       description:
-        'id of the PLACED event that the caller looked at; not for PLACED. If the slot shows another placement, the answer is 412 and nothing is recorded',
+        'id of the PLACED event that the caller looked at; not for PLACED. If the slot holds another placement at the time of the event, the answer is 400 PLACEMENT_MISMATCH and nothing is recorded',
     }),
   })
   .refine((event) => event.slot_id !== undefined || event.slot_code !== undefined, {

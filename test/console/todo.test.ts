@@ -270,6 +270,36 @@ t.test('of a pallet that was placed elsewhere meanwhile no removal is taken back
   t.equal((await get('events')).data.length, 4)
 })
 
+t.test(
+  'a removal of a pallet whose slot holds another one by now is refused, and the list is read anew',
+  inBrowser,
+  async (t) => {
+    const { gateway, url } = await takenOutElsewhere(t, waysElsewhere[0][1])
+    const { page } = await open(t, browser, `${url}todo`)
+    await signIn(page, 'olga')
+    const line = page.getByRole('listitem').filter({ hasText: 'Slot A-1, Pallet P-1' })
+    await line.waitFor()
+    // The list is not read anew before the refusal.
+    let isRefused = false
+    await page.route('**/api/whms/discrepancies', (route) => (isRefused ? route.continue() : route.abort()))
+    await page.route('**/api/whms/events', async (route) => {
+      const response = await route.fetch()
+      isRefused = response.status() === 400
+      await route.fulfill({ response })
+    })
+    const other = { event_type: 'PLACED', slot_code: 'A-1', asset_barcode: 'P-99' }
+    await record(gateway, { ...other, photo_url: await heldPhoto(gateway, 9) })
+    await line.getByRole('button', { name: 'It is not in A-1' }).click()
+    await line.getByRole('button', { name: 'Record it as taken out of A-1' }).click()
+    await page
+      .getByRole('alert')
+      .getByText(/The slot holds placement \d+, not placement \d+/)
+      .waitFor()
+    await line.waitFor({ state: 'detached' })
+    t.match((await gateway.ask('GET', '/api/whms/slots/A-1', { by: people.ada })).body, { assetBarcode: 'P-99' })
+  },
+)
+
 /** A pallet that was placed in A-1, then in A-2, both with this time if there is one. */
 async function inTwoSlots(t: Parameters<typeof place>[0], ledger: object, timestamp?: string): Promise<Place> {
   const made = await place(t, { ledger })

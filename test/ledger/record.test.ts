@@ -39,13 +39,14 @@ t.test('a verdict or a removal that names its placement lands on no other one', 
   const about = { slot_code: 'A', asset_barcode: 'P-1', placement_event_id: first }
   const second = await put('P-2')
   const refused = {
-    status: 412,
-    body: { error: { code: 'VERSION_MISMATCH', fields: [{ path: 'placement_event_id' }] } },
+    status: 400,
+    body: { error: { code: 'PLACEMENT_MISMATCH', fields: [{ path: 'placement_event_id' }] } },
   }
   for (const event_type of ['VERIFIED', 'DISPUTED', 'REMOVED']) {
     const answer = await post(gateway, { ...about, event_type }, {}, people.sven)
     t.match(answer, refused, event_type)
-    t.match(answer.body.error.message, `The slot shows placement ${second}, not placement ${first}`, event_type)
+    t.equal(answer.body.error.message, `The slot holds placement ${second}, not placement ${first}`, event_type)
+    t.match(answer.body.error.details, 'slot A holds P-2 since 2026-03-02T08:00:00.001Z', event_type)
   }
   const anew = await put('P-1')
   t.match(await post(gateway, { ...about, event_type: 'VERIFIED' }, {}, people.sven), refused, 'the same pallet, anew')
@@ -57,11 +58,44 @@ t.test('a verdict or a removal that names its placement lands on no other one', 
   t.match(await post(gateway, { ...now, event_type: 'REMOVED' }), { status: 201 })
   const empty = await post(gateway, { ...now, event_type: 'REMOVED' })
   t.match(empty, refused)
-  t.match(empty.body.error.message, `The slot is empty, not placement ${anew}`)
+  t.equal(empty.body.error.message, `The slot is empty and does not hold placement ${anew}`)
   t.match(await post(gateway, { ...placed, placement_event_id: first }), {
     ...{ status: 400, body: { error: { code: 'VALIDATION_ERROR', fields: [{ path: 'placement_event_id' }] } } },
   })
   t.equal((await gateway.ask('GET', '/api/whms/events', { by })).body.data.length, 5)
+})
+
+t.test('a verdict that is older than the placement in the slot is refused and says so', async (t) => {
+  const gateway = await yard(t)
+  const put = async (asset_barcode: string) => {
+    gateway.clock.advance(60_000)
+    return (await post(gateway, { ...placed, asset_barcode })).body
+  }
+  const first = await put('P-1')
+  const second = await put('P-2')
+  const judge = (placement_event_id: number, timestamp: string, asset_barcode = 'P-2') => {
+    const body = { event_type: 'VERIFIED', slot_code: 'A', asset_barcode, placement_event_id, timestamp }
+    return post(gateway, body, {}, people.sven)
+  }
+  const refused = { status: 400, body: { error: { code: 'PLACEMENT_MISMATCH' } } }
+  const early = await judge(second.id, first.timestamp)
+  t.match(early, refused)
+  t.equal(early.body.error.message, `The slot holds placement ${second.id}, but the timestamp of the event is older`)
+  t.match(early.body.error.details, second.timestamp)
+  t.match(early.body.error.details, first.timestamp)
+  const third = await put('P-3')
+  const both = await judge(second.id, first.timestamp)
+  t.match(both, refused)
+  t.equal(
+    both.body.error.message,
+    `The slot holds placement ${third.id}, not placement ${second.id}, and the timestamp of the event is older`,
+  )
+  t.match(await judge(first.id, first.timestamp, 'P-1'), { status: 201 }, 'it was in the slot at that time')
+  const offset = { 'X-Device-Time': new Date(gateway.clock.now() - 3_600_000).toISOString() }
+  const body = { event_type: 'VERIFIED', slot_code: 'A', asset_barcode: 'P-3', placement_event_id: third.id }
+  const slow = { ...body, timestamp: offset['X-Device-Time'] }
+  t.match(await post(gateway, slow, offset, people.sven), { status: 201 }, 'the clock of the device is corrected first')
+  t.equal((await gateway.ask('GET', '/api/whms/events?event_type=VERIFIED', { by })).body.data.length, 2)
 })
 
 t.test('an event is answered with all that was recorded, and found again under its address', async (t) => {

@@ -39,6 +39,7 @@ export async function askPatiently<T>(
   }
 }
 
-/** Tells whether a request was refused because the thing is no longer as it was read. */
-export const isOutdated = (error: unknown): boolean =>
-  error instanceof Refused && (error.status === 409 || error.status === 412)
+const outdatedCodes: ReadonlySet<string> = new Set(['VERSION_MISMATCH', 'PLACEMENT_MISMATCH'])
+
+/** Tells whether a request was refused because the thing differs from what the page shows. */
+export const isOutdated = (error: unknown): boolean => error instanceof Refused && outdatedCodes.has(error.code)

@@ -3,6 +3,7 @@ import { follow, keepsUnsaved, numberOf, pageOfCode } from './address.ts'
 import { onSignedInAgain } from './again.ts'
 import type { Asset, EventFootage, List, PlacementEvent, Slot, Warehouse } from './answers.ts'
 import { ask, Refused } from './ask.ts'
+import { isOutdated } from './asking.ts'
 import { Bar } from './bar.tsx'
 import { Calm, layoutPace } from './calm.ts'
 import { kilograms } from './counting.ts'
@@ -184,7 +185,7 @@ const Verifying = ({ asked, onLeft }: VerifyingProps) => {
         },
         (error: Error) => {
           if (error instanceof Refused && error.isSignedOut) return onLeft(texts.signedOut)
-          const isOther = error instanceof Refused && error.code === 'VERSION_MISMATCH'
+          const isOther = isOutdated(error)
           setProblem(isOther ? words.otherNow : words.failed(error.message))
           if (isOther) reload()
         },

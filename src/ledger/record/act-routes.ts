@@ -26,7 +26,7 @@ const recordBatch = operation({
     200: { description: 'proceed: what became of each', schema: RecordedBatch },
     201: { description: 'rollback: all are recorded', schema: RecordedBatch },
   },
-  errors: [...refusals, 'VERSION_MISMATCH'],
+  errors: [...refusals, 'PLACEMENT_MISMATCH'],
 })
 
 const recordMove = operation({

@@ -16,9 +16,17 @@ import {
   version1Of,
 } from '../../log/index.ts'
 import type { Photos } from '../../photos/index.ts'
-import type { Clock } from '../../platform/index.ts'
+import { type Clock, isoTime } from '../../platform/index.ts'
 import type { Asset, AssetService, Barcode, Slot, WarehouseService } from '../../warehouse/index.ts'
-import { assetIsSeen, newestTimestampMs, type Placement, slotState, stateAfterNewest } from '../derive/state.ts'
+import {
+  assetIsSeen,
+  boundsOf,
+  newestInSlot,
+  newestTimestampMs,
+  type Placement,
+  slotState,
+  stateAfterNewest,
+} from '../derive/state.ts'
 import { placementRecorded } from '../events.ts'
 import { type Effect, type EventType, judge, type Moved, misfits } from '../judge.ts'
 import type { NewPlacementEvent, PlacementEvent, RecordedEvent } from '../schema.ts'
@@ -135,7 +143,7 @@ export class Recorder {
   /**
    * One event as a client asks for it: permission, repeats by client_event_id, then the append. Throws
    * PERMISSION_DENIED, EVIDENCE_REQUIRED, REFERENCE_NOT_FOUND, TIMESTAMP_IN_FUTURE, CONSTRAINT_VIOLATED,
-   * VERSION_MISMATCH, VALIDATION_ERROR; what the transaction holds by then must be rolled back (see `attempt`).
+   * PLACEMENT_MISMATCH, VALIDATION_ERROR; what the transaction holds by then must be rolled back (see `attempt`).
    */
   appendIn(tx: Tx, request: NewPlacementEvent, asking: EventOrigin, within: Within = {}): Appended {
     demandFor(request.event_type, asking.by.caller)
@@ -162,7 +170,7 @@ export class Recorder {
     const isOther = people.operator !== actor
     const moved = { eventType: request.event_type, slotId: slot.id, assetKey: code.key, timestampMs: when.timestampMs }
     const { around, placement } = lookAround(tx, moved, newestMs, sight)
-    refuseOtherPlacement(request, slot, placement)
+    refuseOtherPlacement(tx, request, slot, { placement, timestampMs: when.timestampMs })
     const judged = judge(moved, around)
     const { grounds } = within
     const settings = this.#needs.settings()
@@ -429,19 +437,49 @@ function slotNow(tx: ReadTx, id: number, code: string): RecordedEvent['slot'] {
   return { id, slot_id: code, ...slotState(tx, id) }
 }
 
-/** A verdict is about the placement that its caller looked at: another pallet may be in the slot by now, or the same one anew. */
+/**
+ * A verdict is about the placement that its caller looked at: another pallet may be in the slot by now, or the same one anew.
+ * @param at the placement that the slot held at the time of the event
+ */
 function refuseOtherPlacement(
-  { placement_event_id: seen }: NewPlacementEvent,
-  { slot_id }: Slot,
-  placement: Placement | undefined,
+  tx: ReadTx,
+  { placement_event_id: named }: NewPlacementEvent,
+  slot: Slot,
+  at: { placement: Placement | undefined; timestampMs: number },
 ): void {
-  if (seen === undefined || placement?.id === seen) return
-  const now = placement ? `shows placement ${placement.id}` : 'is empty'
-  throw new AppError('VERSION_MISMATCH', `The slot ${now}, not placement ${seen}`, {
-    details: `slot ${slot_id}; read it again`,
-    fields: [{ path: 'placement_event_id', message: `the slot ${now}` }],
-  })
+  if (named === undefined || at.placement?.id === named) return
+  const newest = newestInSlot(tx, slot.id, boundsOf(tx))
+  const held = newest?.event_type === 'PLACED' ? newest : undefined
+  throw held ? otherPlacement(named, slot, held, at.timestampMs) : noPlacement(named, slot)
 }
+
+const noPlacement = (named: number, { slot_id }: Slot) =>
+  mismatch(
+    `The slot is empty and does not hold placement ${named}`,
+    'the slot is empty',
+    `slot ${slot_id}; read it again`,
+  )
+
+function otherPlacement(named: number, { slot_id }: Slot, held: Placement, timestampMs: number): AppError {
+  const isNamed = held.id === named
+  const isOlder = timestampMs < held.timestamp_ms
+  const holds = `holds placement ${held.id}${isNamed ? '' : `, not placement ${named}`}`
+  const older = `${isNamed ? ', but' : ', and'} the timestamp of the event is older`
+  const since = `slot ${slot_id} holds ${held.asset_barcode} since ${isoTime(held.timestamp_ms)}`
+  const times = isOlder ? `; the event is of ${isoTime(timestampMs)}` : ''
+  const advice = isNamed ? 'send a later timestamp, or none' : 'read it again'
+  return mismatch(
+    `The slot ${holds}${isOlder ? older : ''}`,
+    `the slot holds placement ${held.id}`,
+    `${since}${times}; ${advice}`,
+  )
+}
+
+const mismatch = (message: string, problem: string, details: string) =>
+  new AppError('PLACEMENT_MISMATCH', message, {
+    details,
+    fields: [{ path: 'placement_event_id', message: problem }],
+  })
 
 const isUnregistered = (asset: Asset | undefined): boolean => !asset || asset.provisional
 
