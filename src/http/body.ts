@@ -159,9 +159,12 @@ export function jsonBodies(
   }
 }
 
-/** application/json or a type that ends in +json, whatever parameters stand behind it. Without a type it is taken as JSON. */
+/**
+ * Accepts application/json or a type that ends in +json, with any parameters. An absent or empty type counts as JSON: a page of another
+ * site can send a body without a type anyway, so the type guards nothing. Its cookie needs the CSRF token.
+ */
 function insistOnJson(header: string | undefined): void {
-  if (header === undefined) return
+  if (!header) return
   const type = header.split(';')[0]?.trim().toLowerCase() ?? ''
   if (type === 'application/json' || /^application\/[\w!#$&^.+-]+\+json$/.test(type)) return
   throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'Send application/json', {

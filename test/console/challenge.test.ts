@@ -1,3 +1,5 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import type { Browser, Page } from 'playwright-core'
 import t from 'tap'
 import { inBrowser, launchBrowser, open, place, signIn } from '../support/browser.ts'
@@ -108,3 +110,58 @@ t.test('a program is offered both schemes', async (t) => {
   const ended = await gateway.ask('GET', '/api/whms/slots', { headers: cookie })
   t.equal(ended.headers.get('www-authenticate'), 'Bearer', 'only a page has the cookie')
 })
+
+/** Sends one body in every way in which a page of another origin can send it with the cookie. */
+const sendInEveryWay = (url: string) => `
+  const body = JSON.stringify({ name: 'Hall', timezone: 'UTC' })
+  const ask = (body, headers) =>
+    void fetch(${JSON.stringify(url)}, { method: 'POST', mode: 'no-cors', credentials: 'include', body, headers }).catch(() => undefined)
+  ask(new Blob([body]))
+  ask(new Blob([body]), { 'Content-Type': '' })
+  ask(body)
+  const form = document.createElement('form')
+  form.method = 'post'
+  form.enctype = 'text/plain'
+  form.action = ${JSON.stringify(url)}
+  form.target = 'frame'
+  const field = document.createElement('input')
+  field.name = '{"name":"Hall","timezone":"UTC","x":"'
+  field.value = '"}'
+  form.append(field)
+  document.body.append(form)
+  form.submit()
+`
+
+t.test(
+  'a page of another origin changes nothing with the session, whatever type its body has',
+  inBrowser,
+  async (t) => {
+    const { gateway, url } = await place(t)
+    const stranger = createServer((_, answer) => {
+      answer.setHeader('Content-Type', 'text/html').end('<!doctype html><iframe name="frame"></iframe>')
+    })
+    await new Promise<void>((listening) => stranger.listen(0, '127.0.0.1', listening))
+    t.teardown(() => stranger.close())
+    const { page } = await open(t, browser, url)
+    await signIn(page, 'ada')
+    await page.getByRole('button', { name: 'Sign out' }).waitFor()
+    const warehouses = `${url}api/whms/warehouses`
+    const types: (string | undefined)[] = []
+    page.on('request', (request) => {
+      if (request.method() === 'POST' && request.url() === warehouses) types.push(request.headers()['content-type'])
+    })
+    // Another port of the same host is the same site: the browser sends the cookie along.
+    await page.goto(`http://127.0.0.1:${(stranger.address() as AddressInfo).port}/`)
+    await page.evaluate(sendInEveryWay(warehouses))
+    // 403: the cookie came along and was recognized, and the token was missing. Without the cookie it would be 401.
+    const counted = (status: number) =>
+      new RegExp(
+        `^gatehouse_http_request_duration_seconds_count\\{method="POST",route="/api/whms/warehouses",status="${status}"\\} (\\d+)$`,
+        'm',
+      )
+    const answersOf = async (status: number) => Number(counted(status).exec(await gateway.metricsText())?.[1] ?? 0)
+    await waitUntil('all four are refused', async () => (await answersOf(403)) === 4)
+    t.strictSame([types.length, types.includes(undefined)], [4, true], 'a Blob without a type sends no Content-Type')
+    t.strictSame((await gateway.ask('GET', '/api/whms/warehouses', { by: people.ada })).body.data, [])
+  },
+)

@@ -154,6 +154,18 @@ t.test('what changes something needs the token that only the page can read', asy
   t.match(await post({ Cookie: ada.cookie, 'X-CSRF-Token': `${ada.csrfToken}x` }), refused, 'another token')
   t.match(await post({ Cookie: ada.cookie, 'X-CSRF-Token': other.csrfToken }), refused, 'the token of another session')
   t.match(await gateway.ask('DELETE', '/api/session', withCookie(ada)), refused, 'not even signing out')
+  // A form and a fetch without CORS can send each of these: a Blob without a type has no Content-Type.
+  for (const type of [
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    '',
+    undefined,
+  ]) {
+    const bytes = Buffer.from(JSON.stringify({ name: 'Hall', timezone: 'UTC' }))
+    const headers = { Cookie: ada.cookie, ...(type !== undefined && { 'Content-Type': type }) }
+    t.match(await gateway.ask('POST', '/api/whms/warehouses', { bytes, headers }), refused, type ?? 'no type')
+  }
   t.match(await post(fromThePage(ada).headers), { status: 201 })
   t.match(
     await gateway.ask('POST', '/api/whms/warehouses', {
