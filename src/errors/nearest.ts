@@ -27,7 +27,7 @@ type Folded = { readonly name: string; readonly folded: string; readonly letters
 
 /**
  * The names that an object or an address may have. It finds misspelt ones: they differ from a name by case, `_` or `-` alone, or
- * by at most two letters and a third of the length. This is narrower than `nearestNames`, because it decides whether a
+ * by at most two letters and a third of the sent name's length. This is narrower than `nearestNames`, because it decides whether a
  * request is refused. Length and letters are compared first, so a name that is not near costs next to nothing.
  */
 export class KnownNames {
@@ -57,13 +57,12 @@ export class KnownNames {
     if (candidates.length === 0) return none
     const letters = lettersOf(text)
     let nearest: string[] | undefined
-    let fewest = mostSlips
+    let fewest = Math.min(mostSlips, Math.floor(written.length / 3))
     for (const known of candidates) {
-      const allowed = Math.min(fewest, Math.floor(Math.max(written.length, known.name.length) / 3))
       // A letter more or less changes at most one bit, a wrong letter two.
       let slips = Math.ceil(bitsOf(letters ^ known.letters) / 2)
-      while (slips <= allowed && !areWithin(text, known.folded, slips)) slips += 1
-      if (slips > allowed) continue
+      while (slips <= fewest && !areWithin(text, known.folded, slips)) slips += 1
+      if (slips > fewest) continue
       if (slips < fewest || !nearest) nearest = []
       nearest.push(known.name)
       fewest = slips
