@@ -88,11 +88,12 @@ export const NewCountScan = z
   .refine((scan) => scan.slot_id !== undefined || scan.slot_code !== undefined, {
     path: ['slot_id'],
     message: 'required (or slot_code)',
+    ...onceFieldsFit('slot_id', 'slot_code'),
   })
   .refine((scan) => (scan.barcodes ?? []).length > 0 !== (scan.empty === true), {
     path: ['barcodes'],
     message: 'expected what stands in the slot, or empty: true',
-    ...onceFieldsFit,
+    ...onceFieldsFit('barcodes', 'empty'),
   })
   .openapi('NewCountScan')
 export type NewCountScan = z.output<typeof NewCountScan>
@@ -157,6 +158,7 @@ export const Recount = z
   .refine((asked) => [...(asked.slot_ids ?? []), ...(asked.slot_codes ?? [])].length > 0, {
     path: ['slot_ids'],
     message: 'required (or slot_codes)',
+    ...onceFieldsFit('slot_ids', 'slot_codes'),
   })
   .openapi('Recount')
 export type Recount = z.output<typeof Recount>

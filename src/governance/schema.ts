@@ -156,7 +156,11 @@ export const NewReport = z
     to: time().openapi({ description: 'exclusive', format: 'date-time' }),
     type: optional(z.enum(['compliance'])).openapi({ description: 'default: compliance' }),
   })
-  .refine(({ from, to }) => from < to, { path: ['to'], message: 'must be later than from', ...onceFieldsFit })
+  .refine(({ from, to }) => from < to, {
+    path: ['to'],
+    message: 'must be later than from',
+    ...onceFieldsFit('from', 'to'),
+  })
   .openapi('NewReport')
 export type NewReport = z.output<typeof NewReport>
 

@@ -1,7 +1,8 @@
 import { z } from '@hono/zod-openapi'
 import type { Context, TypedResponse } from 'hono'
-import { AppError, catalogue, type ErrorCode, type FieldProblem } from '../errors/index.ts'
+import { AppError, catalogue, type ErrorCode, type FieldProblem, nearestNames } from '../errors/index.ts'
 import type { AppEnv } from './context.ts'
+import { mostUnknownKeys } from './fields.ts'
 
 const codes = Object.keys(catalogue) as [ErrorCode, ...ErrorCode[]]
 
@@ -70,11 +71,13 @@ export function resource<Shape extends z.ZodRawShape>(shape: Shape) {
 
 /**
  * Returns the complaints of zod as one message for each field: the first, because a text that is too long is often wrong in other
- * ways too.
+ * ways too. An unknown key that misspells an absent one is one fault: it is reported at the unknown key.
  */
 function refusedFields(issues: readonly z.core.$ZodIssue[], input: unknown): FieldProblem[] {
+  const unknown = issues.filter((issue) => issue.code === 'unrecognized_keys')
   const fields = new Map<string, string>()
   for (const issue of issues) {
+    if (isAbsent(input, issue.path) && unknown.some((other) => isMisspeltIn(other, issue.path))) continue
     const path = issue.path.map(String).join('.') || '(body)'
     if (!fields.has(path)) fields.set(path, describe(issue, input))
   }
@@ -103,6 +106,12 @@ function isAbsent(input: unknown, path: readonly PropertyKey[]): boolean {
   const parent = path.slice(0, -1).reduce((at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key], input)
   const key = path.at(-1)
   return key !== undefined && typeof parent === 'object' && parent !== null && !Object.hasOwn(parent, key)
+}
+
+/** Whether one of the unknown keys of an object misspells this key of it. */
+function isMisspeltIn({ path, keys }: z.core.$ZodIssueUnrecognizedKeys, absent: readonly PropertyKey[]): boolean {
+  const isBeside = absent.length === path.length + 1 && path.every((key, i) => key === absent[i])
+  return isBeside && keys.slice(0, mostUnknownKeys).some((key) => nearestNames(key, [String(absent.at(-1))]).length > 0)
 }
 
 /** zod omits the received value; its message says whether it was absent. A message of the field itself is kept. */

@@ -53,7 +53,7 @@ export function closedObject<Shape extends z.ZodRawShape>(shape: Shape) {
 }
 
 /** Most unknown keys that a refusal names. */
-const mostUnknownKeys = 20
+export const mostUnknownKeys = 20
 const longestKey = 100
 
 function unknownKey(key: string, known: readonly string[]): string {
@@ -165,8 +165,15 @@ export function httpUrl() {
     .openapi({ format: 'uri' })
 }
 
-/** For a rule about several fields: it waits until each field is valid, so that one fault has one message. */
-export const onceFieldsFit = { when: ({ issues }: z.core.ParsePayload) => issues.length === 0 }
+/**
+ * For a rule about some fields: it waits until each of them is valid, so that one fault has one message. It does not wait for other
+ * fields, so that one answer names all faults. Without names it waits for the whole value.
+ */
+export function onceFieldsFit(...names: readonly string[]) {
+  const concerns = ({ path = [] }: z.core.$ZodRawIssue) =>
+    path.length === 0 || names.length === 0 || names.includes(String(path[0]))
+  return { when: ({ issues }: z.core.ParsePayload) => !issues.some(concerns) }
+}
 
 /** An optional field: null means the same as absent. */
 export function optional<T extends z.ZodType>(schema: T) {

@@ -47,7 +47,7 @@ export const PrintOrder = z
     {
       path: ['slot_id'],
       message: 'expected either a slot (slot_id or slot_code) or an asset_barcode',
-      ...onceFieldsFit,
+      ...onceFieldsFit('slot_id', 'slot_code', 'asset_barcode'),
     },
   )
   .openapi('PrintOrder')

@@ -5,6 +5,7 @@ import {
   httpUrl,
   label,
   lines,
+  onceFieldsFit,
   optional,
   optionalTime,
   rowId,
@@ -57,10 +58,12 @@ export const NewPlacementEvent = z
   .refine((event) => event.slot_id !== undefined || event.slot_code !== undefined, {
     path: ['slot_id'],
     message: 'required (or slot_code)',
+    ...onceFieldsFit('slot_id', 'slot_code'),
   })
   .refine((event) => event.event_type !== 'PLACED' || event.placement_event_id === undefined, {
     path: ['placement_event_id'],
     message: 'not for PLACED: it names the placement that is verified, disputed or ended',
+    ...onceFieldsFit('event_type', 'placement_event_id'),
   })
   .openapi('NewPlacementEvent')
 

@@ -15,7 +15,7 @@ const Polygon = z
   .array(Point)
   .min(3)
   .max(256)
-  .refine(hasArea, { message: 'encloses nothing: its points are one point, or lie on one line', ...onceFieldsFit })
+  .refine(hasArea, { message: 'encloses nothing: its points are one point, or lie on one line', ...onceFieldsFit() })
   .openapi({
     description: 'points from 0 to 1 of width and height, from the upper left; what they go around is covered',
   })

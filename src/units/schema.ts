@@ -5,6 +5,7 @@ import {
   httpUrl,
   lines,
   nameText,
+  onceFieldsFit,
   optional,
   optionalTime,
   queryInteger,
@@ -90,6 +91,7 @@ export const UnitEvidence = z
   .refine((sent) => isEvidence(sent.evidence) || isEvidence(sent), {
     path: ['evidence'],
     message: 'required: photo_urls or scale_weight_kg',
+    ...onceFieldsFit('evidence', 'photo_urls', 'scale_weight_kg'),
   })
   .openapi('UnitEvidence', { description: 'photo_urls and scale_weight_kg may be sent inside evidence or beside it' })
 export type UnitEvidence = z.output<typeof UnitEvidence>

@@ -81,6 +81,31 @@ t.test('one wrong value in a body gets one message, which names it', async (t) =
   t.ok(faults > 2000, `${faults} faults were refused with one message each`)
 })
 
+t.test('one answer names every field that is missing', async (t) => {
+  const gateway = await testGateway()
+  t.teardown(() => gateway.end())
+  await furnish(gateway, ['A-01-01'])
+  const count = await gateway.ask('POST', '/api/whms/counts', { by: people.ada, body: {} })
+  for (const [path, body, missing] of [
+    ['events', {}, ['event_type', 'asset_barcode', 'slot_id']],
+    ['events', { event_type: 'PLACED', placement_event_id: 1 }, ['asset_barcode', 'slot_id', 'placement_event_id']],
+    ['events', { slot_id: 'x' }, ['event_type', 'slot_id', 'asset_barcode']],
+    ['events/batch', { events: [{}] }, ['events.0.event_type', 'events.0.asset_barcode', 'events.0.slot_id']],
+    ['moves', {}, ['asset_barcode', 'to_slot_id']],
+    ['events/1/correct', {}, ['reason', 'none']],
+    [`counts/${count.body.id}/scans`, {}, ['slot_id', 'barcodes']],
+    ['transport-units/1/evidence', { operator: 7 }, ['operator', 'evidence']],
+  ] as const) {
+    const { status, body: answer } = await gateway.ask('POST', `/api/whms/${path}`, { by: people.ada, body })
+    t.match([status, answer.error.code], [400, 'VALIDATION_ERROR'], path)
+    t.strictSame(
+      answer.error.fields.map((one: { path: string }) => one.path),
+      missing,
+      path,
+    )
+  }
+})
+
 t.test('one wrong query parameter gets one message, which names it', async (t) => {
   const gateway = await testGateway()
   t.teardown(() => gateway.end())

@@ -27,6 +27,12 @@ t.test(
       t.strictSame(fields, [{ path: sent, message: `unknown query parameter; did you mean ${meant}?` }], sent)
     }
     await refused('/api/governance/audit?entitty=slot')
+    const actor = await gateway.ask('GET', '/api/governance/audit?actor=olga', { by })
+    t.match(
+      actor,
+      { status: 200, body: { ignoredParameters: ['actor'] } },
+      'two of its five letters differ from action',
+    )
     await refused('/api/iot/detection-events?cctv_id=1')
     t.equal((await refused('/api/whms/events?slotid=1&foo=1&ofset=2')).length, 2, 'each is told')
     const audit = await gateway.ask('GET', '/api/governance/audit?entitty=1', { by: people.vera })
@@ -232,6 +238,25 @@ t.test('unknown keys of limits, sizes and scan proofs are always refused', async
     t.match(answer.error.fields, [{ message: says }])
     t.equal(answer.error.fields.length, 1)
   }
+  const put = async (dimensions: object) => {
+    const body = { asset_id: 'P-1', type: 'box', dimensions }
+    return (await gateway.ask('POST', '/api/whms/assets', { by, body })).body.error.fields
+  }
+  const meant = { path: 'dimensions', message: 'unknown key "Length"; did you mean length?' }
+  t.strictSame(
+    await put({ Length: 5, width: 1, height: 1 }),
+    [meant],
+    'a misspelt key is told once, and not as missing',
+  )
+  t.strictSame(await put({ Length: 5 }), [
+    { path: 'dimensions.width', message: 'required' },
+    { path: 'dimensions.height', message: 'required' },
+    meant,
+  ])
+  t.strictSame(await put({ depth: 5, width: 1, height: 1 }), [
+    { path: 'dimensions.length', message: 'required' },
+    { path: 'dimensions', message: 'unknown key "depth"; known are length, width, height' },
+  ])
   const scan = Object.fromEntries(Array.from({ length: 15_000 }, (_, i) => [`key${i}`, 1]))
   const answer = await gateway.ask('POST', '/api/whms/events', { by, body: { ...placed, scan } })
   t.equal(answer.status, 400)

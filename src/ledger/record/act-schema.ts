@@ -4,6 +4,7 @@ import {
   ErrorFacts,
   label,
   lines,
+  onceFieldsFit,
   optional,
   optionalTime,
   readLater,
@@ -84,6 +85,7 @@ export const NewMove = z
   .refine((move) => move.to_slot_id !== undefined || move.to_slot_code !== undefined, {
     path: ['to_slot_id'],
     message: 'required (or to_slot_code)',
+    ...onceFieldsFit('to_slot_id', 'to_slot_code'),
   })
   .openapi('NewMove')
 export type NewMove = z.output<typeof NewMove>
@@ -111,15 +113,18 @@ export const NewCorrection = z
     scan,
     client_event_id,
   })
-  .superRefine((body, context) => {
-    const says = body.slot_id !== undefined || body.slot_code !== undefined || body.asset_barcode !== undefined
-    if (says === (body.none === true)) {
-      const message = says
-        ? 'says that it did not happen, and the body what happened instead'
-        : 'required (or slot_id, slot_code, asset_barcode)'
-      context.addIssue({ code: 'custom', path: ['none'], message })
-    }
-  })
+  .superRefine(
+    (body, context) => {
+      const says = body.slot_id !== undefined || body.slot_code !== undefined || body.asset_barcode !== undefined
+      if (says === (body.none === true)) {
+        const message = says
+          ? 'says that it did not happen, and the body what happened instead'
+          : 'required (or slot_id, slot_code, asset_barcode)'
+        context.addIssue({ code: 'custom', path: ['none'], message })
+      }
+    },
+    onceFieldsFit('slot_id', 'slot_code', 'asset_barcode', 'none'),
+  )
   .openapi('NewCorrection')
 export type NewCorrection = z.output<typeof NewCorrection>
 
