@@ -100,6 +100,10 @@ t.test(
       status: 'degraded',
       reason: /slowed down/,
     })
+    t.match((await gateway.ask('GET', '/api/health', { by: people.vera })).body, { status: 'degraded' })
+    const { status, body } = await gateway.ask('GET', '/api/health')
+    t.strictSame([status, body.status], [200, 'healthy'], 'a stranger sees no check of the box, so it counts for none')
+    for (const [part, check] of Object.entries(body.checks)) t.match(check, { status: 'healthy' }, part)
     now = { ...coolBox, underVoltage: true }
     await pass(gateway, 2 * minute)
     t.same(await kinds(), ['box.voltage', 'box.cool', 'box.throttled', 'box.hot'])
