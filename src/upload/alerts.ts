@@ -34,13 +34,6 @@ export function alertOfParked(
         message: `${what} does not match its copy on the storage server: ${error}. Both are kept. Find out who changed ${row.path}, move it away, and retry upload ${row.id}.`,
         nowMs,
       }
-    case 'lost':
-      return {
-        kind: 'upload.lost',
-        subject: String(row.id),
-        message: `${what} is lost on the storage server: ${error}. Restore ${row.path} there, from the trash or a backup of the server; then retry upload ${row.id}.`,
-        nowMs,
-      }
     case 'file':
       return {
         kind: 'upload.file',
@@ -60,12 +53,21 @@ export function alertOfParked(
   }
 }
 
-/** One alert for all copies that a comparison finds so: a removed folder may have held thousands. */
-export const forMany = (alert: UploadAlert): UploadAlert => ({
-  ...alert,
-  subject: 'uploads',
-  message: `${alert.message} Look at GET /api/uploads?status=parked for further files.`,
-})
+/** Returns the alert of a copy that is lost on both sides; `parked`: how many files are parked for that, with this one. */
+export function alertOfLost(
+  { id, kind, ref, path }: Pick<UploadRow, 'id' | 'kind' | 'ref' | 'path'>,
+  error: string,
+  parked: number,
+  nowMs: number,
+): UploadAlert {
+  const files = parked === 1 ? '1 file is' : `${parked} files are`
+  return {
+    kind: 'upload.lost',
+    subject: 'uploads',
+    message: `The ${kind} ${ref} is lost on the storage server: ${error}. Restore ${path} there, from the trash or a backup of the server; then retry upload ${id}. ${files} parked for this; see GET /api/uploads?status=parked. Further lost copies raise no alert until this one is acknowledged.`,
+    nowMs,
+  }
+}
 
 /** Returns the alert of a copy that is missing on the server and is uploaded again. */
 export function alertOfMissing(
@@ -76,6 +78,20 @@ export function alertOfMissing(
     kind: 'upload.copy_missing',
     subject: 'uploads',
     message: `The copy of the ${kind} ${ref} is no longer on the storage server at ${path}. It is uploaded again. Find out who removed it. Further missing copies raise no alert until this one is acknowledged.`,
+    nowMs,
+  }
+}
+
+/** Returns the alert of a copy with other bytes, beside which the file is uploaded again. */
+export function alertOfChanged(
+  { kind, ref, path }: Pick<UploadRow, 'kind' | 'ref' | 'path'>,
+  beside: string,
+  nowMs: number,
+): UploadAlert {
+  return {
+    kind: 'upload.copy_changed',
+    subject: 'uploads',
+    message: `The copy of the ${kind} ${ref} on the storage server at ${path} has other bytes. Nothing there is overwritten: the file is uploaded again to ${beside}. Find out who changed the copy. Further changed copies raise no alert until this one is acknowledged.`,
     nowMs,
   }
 }

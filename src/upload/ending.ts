@@ -2,9 +2,10 @@ import type { Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import { removalOf } from '../log/index.ts'
 import type { Clock, Logger } from '../platform/index.ts'
-import { alertOfMissing, alertOfParked, forMany, type UploadAlert } from './alerts.ts'
+import { alertOfChanged, alertOfLost, alertOfMissing, alertOfParked, type UploadAlert } from './alerts.ts'
 import { endCheck, postponeCheck, scheduleCheck } from './check-store.ts'
-import { holdUntilUploaded, releaseUploaded } from './queue.ts'
+import { besidePath } from './paths.ts'
+import { releaseUploaded, uploadAgain } from './queue.ts'
 import * as store from './store.ts'
 import type { UploadKind, UploadRow } from './tables.ts'
 import type { Compared, Outcome } from './transfer.ts'
@@ -86,7 +87,10 @@ export class UploadEnding {
     }
   }
 
-  /** Stores how the copy of an uploaded file is now. One that is missing is uploaded again while the file is on this box. */
+  /**
+   * Stores how the copy of an uploaded file is now. One that is missing is uploaded again while the file is on this box; beside one with
+   * other bytes, because nothing there is overwritten.
+   */
   async recordCompared(row: UploadRow, compared: Compared): Promise<void> {
     const { work, clock, log } = this.#needs
     const nowMs = clock.now()
@@ -95,9 +99,19 @@ export class UploadEnding {
         case 'same':
           return scheduleCheck(tx, row, nowMs)
         case 'missing':
-          return this.#noteMissing(tx, row, nowMs)
-        case 'different':
-          return this.#parkCopy(tx, row, { kind: 'park', why: 'hash', error: compared.error }, nowMs)
+          return this.#noteLost(tx, row, nowMs, {
+            error: 'the copy is no longer on the storage server',
+            path: row.path,
+            alert: alertOfMissing(row, nowMs),
+          })
+        case 'different': {
+          const path = besidePath(row.path)
+          return this.#noteLost(tx, row, nowMs, {
+            error: compared.error,
+            path,
+            alert: alertOfChanged(row, path, nowMs),
+          })
+        }
         default:
           return postponeCheck(tx, row.id, nowMs)
       }
@@ -108,26 +122,21 @@ export class UploadEnding {
     }
   }
 
-  #noteMissing(tx: Tx, row: UploadRow, nowMs: number): void {
-    const error = 'the copy is no longer on the storage server'
-    if (removalOf(tx, row.sha256)) {
-      const gone = `${error}, and the file is no longer on this box`
-      this.#parkCopy(tx, row, { kind: 'park', why: 'lost', error: gone }, nowMs)
+  /** `path`: where the file is uploaded again; `alert` says so. */
+  #noteLost(
+    tx: Tx,
+    row: UploadRow,
+    nowMs: number,
+    { error, path, alert }: { error: string; path: string; alert: UploadAlert },
+  ): void {
+    if (!removalOf(tx, row.sha256)) {
+      if (uploadAgain(tx, { ...row, path }, error, nowMs)) this.#needs.raiseOnce(tx, alert)
       return
     }
-    if (!store.copyIsLost(tx, row.id, { parkedFor: null, error, nowMs })) return
+    const gone = `${error}, and the file is no longer on this box`
+    if (!store.copyIsLost(tx, row, { parkedFor: 'lost', error: gone, nowMs })) return
     endCheck(tx, row.id)
-    holdUntilUploaded(tx, row, nowMs)
-    this.#needs.raiseOnce(tx, alertOfMissing(row, nowMs))
-  }
-
-  #parkCopy(tx: Tx, row: UploadRow, outcome: Outcome & { kind: 'park' }, nowMs: number): void {
-    const { why: parkedFor, error } = outcome
-    if (!store.copyIsLost(tx, row.id, { parkedFor, error, nowMs })) return
-    endCheck(tx, row.id)
-    if (!removalOf(tx, row.sha256)) holdUntilUploaded(tx, row, nowMs)
-    const alert = alertOfParked(row, outcome, true, nowMs)
-    if (alert) this.#needs.raiseOnce(tx, forMany(alert))
+    this.#needs.raiseOnce(tx, alertOfLost(row, gone, store.countParkedFor(tx, 'lost'), nowMs))
   }
 
   #tell(row: UploadRow, outcome: Outcome): void {

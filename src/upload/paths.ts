@@ -30,5 +30,11 @@ export function reportPath(siteId: string, report: { id: number; atMs: number })
 /** Where the JSON beside a file is stored. */
 export const asidePath = (path: string): string => path.replace(/\.[^./]+$/, '.json')
 
+/** Returns the next name beside a path: `1.mp4`, `1-copy2.mp4`, `1-copy3.mp4`. */
+export function besidePath(path: string): string {
+  const [, before = path, number = '1', extension = ''] = /^(.*?)(?:-copy(\d+))?(\.[^./]+)?$/.exec(path) ?? []
+  return `${before}-copy${Number(number) + 1}${extension}`
+}
+
 /** A path as part of a URL. */
 export const inUrl = (path: string): string => path.split('/').map(encodeURIComponent).join('/')

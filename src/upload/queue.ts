@@ -1,6 +1,7 @@
 import type { ReadTx, Tx } from '../database/index.ts'
 import { holdMedia, releaseEvery, releaseMedia } from '../log/index.ts'
 import type { Clock } from '../platform/index.ts'
+import { endCheck } from './check-store.ts'
 import * as store from './store.ts'
 import type { UploadKind, UploadRow, UploadStatus } from './tables.ts'
 
@@ -122,6 +123,17 @@ export function releaseQueue(tx: Tx): void {
 /** Holds a file on this box until it is uploaded. */
 export function holdUntilUploaded(tx: Tx, row: Pick<UploadRow, 'kind' | 'ref' | 'sha256'>, nowMs: number): void {
   if (!unheld.has(row.kind)) holdMedia(tx, { sha256: row.sha256, reason: holdReason, ref: holdRef(row) }, nowMs)
+}
+
+/**
+ * The copy of an uploaded file does not count any more: the file is uploaded again, to the path of the row. Returns whether it was
+ * uploaded.
+ */
+export function uploadAgain(tx: Tx, row: UploadRow, error: string, nowMs: number): boolean {
+  if (!store.copyIsLost(tx, row, { parkedFor: null, error, nowMs })) return false
+  endCheck(tx, row.id)
+  holdUntilUploaded(tx, row, nowMs)
+  return true
 }
 
 /** Ends the hold of an uploaded file. */

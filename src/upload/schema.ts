@@ -21,7 +21,7 @@ const uploadShape = {
   }),
   parkedFor: z.enum(parkedReasons).nullable().openapi({
     description:
-      'quota: no room on the server. hash: other bytes are there under this name. file: it is missing or damaged on this box. refused: the server refuses it. lost: it is missing on the server and on this box. null: not parked',
+      'quota: no room on the server. hash: other bytes are there under this name. file: it is missing or damaged on this box. refused: the server refuses it. lost: it is missing or changed on the server, and missing on this box. null: not parked',
   }),
   attempts: z.int().openapi({ description: 'attempts that began; an outage of the server or of the line counts none' }),
   nextAttemptAt: timeOut().nullable().openapi({ description: 'null: at once, or never again' }),

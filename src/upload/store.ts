@@ -99,7 +99,7 @@ const parkedSizes = statement({
   sql: `SELECT min(size_bytes) AS smallest FROM upload WHERE status = 'parked' AND parked_for = 'quota'`,
 })
 const copyLost = change(
-  `UPDATE upload SET status = ?, parked_for = ?, last_error = ?, next_attempt_at_ms = 0, queued_at_ms = ?,
+  `UPDATE upload SET status = ?, parked_for = ?, last_error = ?, path = ?, next_attempt_at_ms = 0, queued_at_ms = ?,
     verified = NULL, url = NULL, uploaded_at_ms = NULL WHERE id = ? AND status = 'uploaded'`,
 )
 const hurried = change(`UPDATE upload SET urgent = 1 WHERE sha256 = ? AND status <> 'uploaded'`)
@@ -236,14 +236,17 @@ export function retryWhatFits(tx: Tx, sizeBytes: number): void {
 /** Returns the size of the smallest file that found no room; undefined without one. */
 export const smallestWithoutRoom = (tx: ReadTx): number | undefined => tx.get(parkedSizes)?.smallest ?? undefined
 
-/** The copy of an uploaded file is not what it was. `parkedFor` null: the file is uploaded again. Returns whether it was uploaded. */
+/**
+ * The copy of an uploaded file does not count any more. `parkedFor` null: the file is uploaded again, to `path`. Returns whether it was
+ * uploaded.
+ */
 export function copyIsLost(
   tx: Tx,
-  id: number,
+  { id, path }: Pick<UploadRow, 'id' | 'path'>,
   { parkedFor, error, nowMs }: { parkedFor: ParkedFor | null; error: string; nowMs: number },
 ): boolean {
   const status: UploadStatus = parkedFor === null ? 'pending' : 'parked'
-  return tx.run(copyLost, [status, parkedFor, error, nowMs, id]).changes > 0
+  return tx.run(copyLost, [status, parkedFor, error, path, nowMs, id]).changes > 0
 }
 
 /** A file that had failed so was taken: puts back the ones that were refused in the same words. */

@@ -12,7 +12,7 @@ export type Verified = 'hash' | 'size'
 
 /**
  * Why a file is parked: no room on the server, other bytes there, a file that is missing here, a refusal, or a copy that is missing
- * there while the file is missing here.
+ * or changed there while the file is missing here.
  */
 export const parkedReasons = ['quota', 'hash', 'file', 'refused', 'lost'] as const
 export type ParkedFor = (typeof parkedReasons)[number]

@@ -45,7 +45,12 @@ export type UploadVerdict =
   /** The server takes nothing of the account. */
   | Refusal
   /** Trying again changes nothing: a person has to look at it. `isForbidden`: 403, which a full account may answer too. */
-  | { readonly kind: 'park'; readonly why: ParkedFor; readonly error: string; readonly isForbidden?: boolean }
+  | {
+      readonly kind: 'park'
+      readonly why: Exclude<ParkedFor, 'lost'>
+      readonly error: string
+      readonly isForbidden?: boolean
+    }
 
 /** Says what follows from a reply. Pure: the whole knowledge of statuses is here. */
 export function judge(step: Step, reply: Reply): UploadVerdict {

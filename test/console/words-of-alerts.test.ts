@@ -9,6 +9,7 @@ import { components, kinds } from '../../src/health/troubles.ts'
 /** Those that rooms raise besides the health watch: src/upload/alerts.ts, src/webhooks/recording.ts. */
 const others = [
   ...['upload.no_room', 'upload.mismatch', 'upload.file', 'upload.refused', 'upload.lost', 'upload.copy_missing'],
+  'upload.copy_changed',
   ...['webhook.failing', 'webhook.disabled', 'webhook.offline'],
 ]
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { databaseFile, openReader, openWriter, UnitOfWork } from '../../src/database/index.ts'
 import { silentLogger } from '../../src/platform/index.ts'
+import type { UploadAlert } from '../../src/upload/alerts.ts'
 import { UploadQueue } from '../../src/upload/queue.ts'
 import type { Remote } from '../../src/upload/remote.ts'
 import type { UploadRow } from '../../src/upload/tables.ts'
@@ -26,6 +27,8 @@ export class SimulatedUploads {
   readonly sent: Sent[] = []
   /** Copies that were compared again. */
   readonly compared: { readonly path: string; readonly atMs: number }[] = []
+  /** What was raised, also while an alert of the same kind is not acknowledged. */
+  readonly raised: UploadAlert[] = []
   findsCopy: (path: string) => Compared = () => ({ kind: 'same', verified: 'hash' })
   probes = 0
   isUp = true
@@ -60,7 +63,7 @@ export class SimulatedUploads {
         passwordFile: join(this.#folder, 'password'),
         root: '/gatehouse',
       }),
-      ...{ sources: [], raise: () => {}, raiseOnce: () => {}, onUploaded: () => {} },
+      ...{ sources: [], raise: () => {}, raiseOnce: (_, alert) => void this.raised.push(alert), onUploaded: () => {} },
     })
     await this.worker.start()
     await this.quiet()
@@ -72,8 +75,8 @@ export class SimulatedUploads {
     await this.quiet()
   }
 
-  /** Retention removes the file of a clip from the box because of its age. */
-  async ageOut(ref: string): Promise<void> {
+  /** Retention removes the file of a clip from the box, because of its age or for room. */
+  async ageOut(ref: string, cause: 'age' | 'free-space' = 'age'): Promise<void> {
     await this.#work.write((tx) => {
       const id = Number(ref.split('-')[1])
       runOf(
@@ -91,7 +94,7 @@ export class SimulatedUploads {
         `INSERT INTO media_removed (id, log_id, leaf_seq, leaf_version, evidence_hash, event_id, sha256, media_kind,
             detection_id, cause, policy, removed_at_ms)
           VALUES (${id}, 1, ${id}, 2, 'hash-${id}', 'event-${id}', ?, 'clip',
-            ${id}, 'age', 'retention.videos.keepLocalDays: 7', ${this.clock.now()})`,
+            ${id}, '${cause}', 'retention.videos.keepLocalDays: 7', ${this.clock.now()})`,
         [ref],
       )
     })

@@ -76,21 +76,64 @@ t.test('a retry of an uploaded file compares its copy at once', async (t) => {
   t.equal(body.data.length, 2)
 })
 
-t.test('a copy with other bytes is parked with an alert, and nothing is overwritten', async (t) => {
+t.test('a copy with other bytes is left as it is and reported, and the file is uploaded again beside it', async (t) => {
   const { server, gateway } = await uploaded(t)
   t.strictSame(holdsOf(gateway), [])
   server.dav.files.set(remote, Buffer.from('of somebody else'))
   await retry(gateway)
-  const [row] = await settled(gateway, allAre('parked'))
-  t.match(row, { parkedFor: 'hash', url: null, verified: null, lastError: /other bytes under this name/ })
-  t.equal(String(server.dav.files.get(remote)), 'of somebody else')
-  t.strictSame(holdsOf(gateway), [{ reason: 'upload', ref: 'clip:1' }], 'the file stays on this box')
-  t.match(await alerts(gateway), [{ kind: 'upload.mismatch' }])
-  server.dav.forget(remote)
+  const [row] = await settled(gateway, ([one]) => one?.attempts === 2 && one.status === 'uploaded')
+  const second = remote.replace('.mp4', '-copy2.mp4')
+  t.match(row, { parkedFor: null, verified: 'hash', lastError: null, path: second.replace('gatehouse-dc7', '') })
+  t.ok(row.url.endsWith(second), row.url)
+  t.equal(String(server.dav.files.get(remote)), 'of somebody else', 'nothing is overwritten')
+  t.strictSame(server.dav.files.get(second), clip)
+  t.match(JSON.parse(String(server.dav.files.get(second.replace('.mp4', '.json')))), { detectionId: 1 })
+  t.strictSame(holdsOf(gateway), [], 'the file was held until it was there')
+  t.match(await alerts(gateway), [
+    {
+      kind: 'upload.copy_changed',
+      subject: 'uploads',
+      message: /clip 1 .*_1\.mp4 has other bytes.*_1-copy2\.mp4\. Find out/,
+    },
+  ])
+  const detection = await gateway.ask('GET', '/api/iot/detection-events/1', { by: people.vera })
+  t.match(detection.body, { uploadStatus: 'uploaded', clipUrls: { storage: row.url } })
+  server.dav.files.set(second, Buffer.from('of somebody else, again'))
+  gateway.clock.advance(minuteMs)
   await retry(gateway)
-  await settled(gateway, allAre('uploaded'))
-  t.strictSame(server.dav.files.get(remote), clip)
+  await settled(gateway, ([one]) => one?.attempts === 3 && one.status === 'uploaded')
+  t.strictSame(server.dav.files.get(remote.replace('.mp4', '-copy3.mp4')), clip)
 })
+
+t.test(
+  'a copy that is missing or changed while the file is gone from the box is parked, and the alert counts',
+  async (t) => {
+    const uploads = new SimulatedUploads()
+    t.teardown(() => uploads.end())
+    await uploads.start()
+    for (const n of [1, 2]) {
+      await uploads.add(`clip-${n}`)
+      await uploads.ageOut(`clip-${n}`, 'free-space')
+    }
+    await uploads.pass(minuteMs)
+    uploads.findsCopy = (path) =>
+      path.endsWith('1') ? { kind: 'missing' } : { kind: 'different', error: 'the server has other bytes' }
+    await uploads.pass(26 * dayMs)
+    t.match(uploads.rows(), [
+      {
+        status: 'parked',
+        parked_for: 'lost',
+        path: 'clip-1',
+        last_error: /no longer on the storage server, and .* no longer on this box/,
+      },
+      { status: 'parked', parked_for: 'lost', path: 'clip-2', last_error: /other bytes, and .* no longer on this box/ },
+    ])
+    t.match(uploads.raised, [
+      { kind: 'upload.lost', message: /clip-1 .* 1 file is parked for this/ },
+      { kind: 'upload.lost', message: /clip-2 .* 2 files are parked for this/ },
+    ])
+  },
+)
 
 t.test('many copies that are gone or changed raise one alert of each kind', async (t) => {
   const { server, gateway } = await uploaded(t)
@@ -107,19 +150,19 @@ t.test('many copies that are gone or changed raise one alert of each kind', asyn
   t.strictSame(await kinds(), [['upload.copy_missing', 'uploads']])
   for (const copy of copies) server.dav.files.set(copy, Buffer.from('of somebody else'))
   await retry(gateway, 1)
-  await settled(gateway, ([one]) => one?.status === 'parked')
+  await settled(gateway, ([one]) => one?.attempts === 3 && one.status === 'uploaded')
   await retry(gateway, 2)
   gateway.clock.advance(5000)
   gateway.uploadWorker.wake()
-  await settled(gateway, allAre('parked'))
+  await settled(gateway, ([, two]) => two?.attempts === 3 && two.status === 'uploaded')
   t.strictSame(await kinds(), [
-    ['upload.mismatch', 'uploads'],
+    ['upload.copy_changed', 'uploads'],
     ['upload.copy_missing', 'uploads'],
   ])
 })
 
-t.test('a copy on another server than the present one is not missed there', async (t) => {
-  const { server, gateway } = await uploaded(t)
+/** Has a gateway upload to a second server from now on. */
+async function moveToSecond(t: Test, gateway: TestGateway): Promise<StorageServer> {
   const second = await StorageServer.start({ users: [{ ...uploader }] })
   t.teardown(() => second.stop())
   const { storage } = uploadConfig(gateway.folder, second.url) as { storage: object }
@@ -127,6 +170,12 @@ t.test('a copy on another server than the present one is not missed there', asyn
   writeFileSync(file, stringify({ ...parse(readFileSync(file, 'utf8')), storage }))
   gateway.live.config = loadConfig(file).config
   gateway.uploadWorker.onReload()
+  return second
+}
+
+t.test('a copy on another server than the present one is not missed there', async (t) => {
+  const { server, gateway } = await uploaded(t)
+  const second = await moveToSecond(t, gateway)
   await record(gateway, 2, clip)
   await settled(gateway, allAre('uploaded'))
   const asked = server.requests.length

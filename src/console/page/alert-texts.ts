@@ -76,12 +76,16 @@ const english = {
       'Look at the permissions of the account, then retry one upload; the others follow.',
     ],
     'upload.lost': [
-      'A copy is no longer on the storage server, and the file is no longer on this box.',
+      'A copy on the storage server is gone or changed, and the file is no longer on this box.',
       'Restore the file on the storage server, from its trash or a backup. Then press Retry.',
     ],
     'upload.copy_missing': [
       'A copy is no longer on the storage server. The gateway uploads the file again.',
       'Find out who removed it there.',
+    ],
+    'upload.copy_changed': [
+      'A copy on the storage server has other bytes. The gateway uploads the file again beside it.',
+      'Find out who changed it there. Keep both copies until then.',
     ],
     'backup.late': [
       'The newest backup is older than it should be. After a broken disk what came since would be gone.',
@@ -305,12 +309,16 @@ const german: Omit<typeof english, 'kinds'> & { readonly kinds: Record<keyof typ
       'Die Rechte des Kontos prüfen, dann einen Upload wiederholen; die anderen folgen.',
     ],
     'upload.lost': [
-      'Eine Kopie ist nicht mehr auf dem Speicherserver, und die Datei ist nicht mehr auf diesem Gerät.',
+      'Eine Kopie auf dem Speicherserver fehlt oder ist verändert, und die Datei ist nicht mehr auf diesem Gerät.',
       'Die Datei auf dem Speicherserver aus Papierkorb oder Sicherung zurückholen. Dann „Noch einmal“ drücken.',
     ],
     'upload.copy_missing': [
       'Eine Kopie ist nicht mehr auf dem Speicherserver. Das Gateway lädt die Datei wieder hoch.',
       'Herausfinden, wer sie dort entfernt hat.',
+    ],
+    'upload.copy_changed': [
+      'Eine Kopie auf dem Speicherserver hat andere Bytes. Das Gateway lädt die Datei daneben wieder hoch.',
+      'Herausfinden, wer sie dort geändert hat. Bis dahin beide Kopien behalten.',
     ],
     'backup.late': [
       'Die neueste Sicherung ist älter als sie sein soll. Nach einem Plattenschaden fehlte alles seither.',
