@@ -48,8 +48,8 @@ export function composeUploads(
     onUploaded: (kind, bytes) => metrics.uploaded(kind, bytes),
   })
   const uploads = new UploadService({
-    work,
-    audit,
+    ...{ work, audit, clock },
+    target: () => uploadTarget(live.config),
     onRetry: () => uploadWorker.tryNow(),
     line: () => uploadWorker.line,
   })

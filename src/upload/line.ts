@@ -1,5 +1,6 @@
 /** How the server stores: Nextcloud has chunks and hashes; any other WebDAV server has neither. */
-export type Flavor = 'nextcloud' | 'webdav'
+export const flavors = ['nextcloud', 'webdav'] as const
+export type Flavor = (typeof flavors)[number]
 export type Scheme = 'bearer' | 'basic'
 
 /** What is known of the server and the way to it. Times are monotonic. */

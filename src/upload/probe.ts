@@ -1,8 +1,9 @@
 import { StorageClient, type StorageInstance } from '../auth/index.ts'
 import type { Clock } from '../platform/index.ts'
 import type { Dav } from './dav.ts'
-import type { Probed, Refusal, Scheme } from './line.ts'
+import { type Flavor, flavors, type Probed, type Refusal, type Scheme } from './line.ts'
 import { inUrl } from './paths.ts'
+import type { UploadRow } from './tables.ts'
 import { disabled, isOfDisabled, type Reply } from './verdict.ts'
 
 /** The account that uploads. */
@@ -20,8 +21,14 @@ export function authorizationOf(
 }
 
 /** The folder of the account's files: at a Nextcloud by its name, elsewhere the address of the server as it is. */
-export const filesUrl = (flavor: 'nextcloud' | 'webdav', { instance, username }: Account): string =>
+export const filesUrl = (flavor: Flavor, { instance, username }: Omit<Account, 'password'>): string =>
   flavor === 'nextcloud' ? `${instance.url}/remote.php/dav/files/${inUrl(username)}` : instance.url
+
+/** Whether a copy is in the files of this account, whatever kind of server it is. */
+export const isOfAccount = (
+  { url, root, path }: Pick<UploadRow, 'url' | 'root' | 'path'>,
+  account: Omit<Account, 'password'>,
+): boolean => flavors.some((flavor) => url === `${filesUrl(flavor, account)}${inUrl(`${root}/${path}`)}`)
 
 /**
  * Asks the server who it is: a Nextcloud or another WebDAV server, and whether it takes the password as bearer token or by
@@ -44,7 +51,7 @@ export const newPassword =
 async function ask(needs: ProbeNeeds, account: Account, scheme: Scheme): Promise<Probed | 'unauthorized'> {
   const { dav } = needs
   const authorization = authorizationOf(scheme, account)
-  for (const flavor of ['nextcloud', 'webdav'] as const) {
+  for (const flavor of flavors) {
     const url = `${filesUrl(flavor, account)}/`
     const reply = await dav.send(account.instance, authorization, { method: 'PROPFIND', url, headers: { depth: '0' } })
     if (reply.kind === 'answer' && reply.status === 207) {

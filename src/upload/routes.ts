@@ -25,7 +25,7 @@ const retryUpload = operation({
   tag,
   summary: 'Upload a parked or waiting file now',
   description:
-    'Also ends the wait for a storage server that did not answer or refused the password. The copy of an uploaded file is compared now; when it is missing on the server, the file is uploaded again, and when it has other bytes, under another name beside it.',
+    'Also ends the wait for a storage server that did not answer or refused the password. The copy of an uploaded file is compared now; when it is missing on the server, the file is uploaded again, and when it has other bytes, under another name beside it. A file whose copy is on a former server is uploaded to the present one.',
   input: { params: z.object({ id: z.string() }) },
   success: {
     200: { description: 'The file: pending again, or uploaded while its copy is compared', schema: UploadOut },

@@ -1,14 +1,18 @@
-import { keysOfPage, type ReadTx, type UnitOfWork } from '../database/index.ts'
+import { keysOfPage, type ReadTx, type Tx, type UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import { countLimit, historyLimit, type RequestOrigin } from '../http/index.ts'
 import type { AuditTrail } from '../journal/index.ts'
-import { isoTime } from '../platform/index.ts'
+import { removalOf } from '../log/index.ts'
+import { type Clock, isoTime } from '../platform/index.ts'
 import { comparedAtMs, hurryCheck } from './check-store.ts'
 import { errorOf, type Line } from './line.ts'
 import { openClips as openClipsOf } from './open-clip-store.ts'
+import { isOfAccount } from './probe.ts'
+import { uploadAgain } from './queue.ts'
 import type { OpenClip, Upload, UploadQuery } from './schema.ts'
 import * as store from './store.ts'
 import type { OpenClipRow, UploadRow } from './tables.ts'
+import type { UploadTarget } from './worker.ts'
 
 type UploadServiceNeeds = {
   readonly work: UnitOfWork
@@ -17,6 +21,9 @@ type UploadServiceNeeds = {
   readonly onRetry: () => void
   /** What is known of the server, and why files wait for it. */
   readonly line: () => Line
+  readonly clock: Pick<Clock, 'now'>
+  /** Null while `storage.upload` is not set. */
+  readonly target: () => UploadTarget | null
 }
 
 /** Shows the queue to admins and auditors, and puts parked files back into it. */
@@ -45,7 +52,8 @@ export class UploadService {
 
   /**
    * Tries a parked or waiting file again at once. Of one that is uploaded the copy is compared at once, and uploaded again when it is
-   * missing. Throws NOT_FOUND, and INVALID_TRANSITION for an uploaded copy of the ledger, which newer ones may have replaced.
+   * missing or changed; a copy on another server than the present one is uploaded to the present one. Throws NOT_FOUND, and
+   * INVALID_TRANSITION for an uploaded copy of the ledger, which newer ones may have replaced, and for a file that is only on a former server.
    */
   async retry(id: number | undefined, by: RequestOrigin): Promise<{ success: true } & Upload> {
     const row = await this.#needs.work.write((tx) => {
@@ -55,15 +63,29 @@ export class UploadService {
       if (isUploaded && comparedAtMs(tx, found.id) === undefined) {
         throw new AppError('INVALID_TRANSITION', 'The file is uploaded', { details: `it is at ${found.url}` })
       }
-      if (isUploaded) hurryCheck(tx, found.id)
-      else store.retry(tx, found.id)
-      const to = isUploaded ? 'uploaded' : 'pending'
+      const to = isUploaded ? this.#lookAtCopy(tx, found) : 'pending'
+      if (!isUploaded) store.retry(tx, found.id)
       const changes = { status: { from: found.status, to }, kind: found.kind, ref: found.ref }
       this.#needs.audit.write(tx, by, { action: 'upload.retried', entity: 'upload', entityId: found.id, changes })
       return this.#shown(tx, store.findUpload(tx, found.id) ?? found)
     })
     this.#needs.onRetry()
     return { success: true, ...row }
+  }
+
+  /** Returns the status that an uploaded file then has. Throws INVALID_TRANSITION. */
+  #lookAtCopy(tx: Tx, row: UploadRow): 'uploaded' | 'pending' {
+    const target = this.#needs.target()
+    if (!target || isOfAccount(row, target)) {
+      hurryCheck(tx, row.id)
+      return 'uploaded'
+    }
+    const elsewhere = `the copy is at ${row.url}, and uploads go to another server or account by now`
+    if (removalOf(tx, row.sha256)) {
+      throw new AppError('INVALID_TRANSITION', 'The file is no longer on this box', { details: elsewhere })
+    }
+    uploadAgain(tx, row, elsewhere, this.#needs.clock.now())
+    return 'pending'
   }
 
   #shown(tx: ReadTx, row: UploadRow): Upload {

@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { parse, stringify } from 'yaml'
 import { loadConfig } from '../../src/config/index.ts'
 import { databaseFile } from '../../src/database/index.ts'
-import { people, type TestGateway } from '../support/gateway.ts'
+import { heldPhoto, people, type TestGateway } from '../support/gateway.ts'
 import { SimulatedUploads } from '../support/simulated-uploads.ts'
 import { StorageServer } from '../support/storage-server.ts'
 import {
@@ -189,6 +189,34 @@ t.test('a copy on another server than the present one is not missed there', asyn
   t.strictSame(await alerts(gateway), [])
   t.equal(server.requests.length, asked)
   t.notOk(second.dav.files.has(remote))
+})
+
+t.test('a retry of a file whose copy is on a former server uploads it to the present one', async (t) => {
+  const { server, gateway } = await uploaded(t)
+  const second = await moveToSecond(t, gateway)
+  const answer = await retry(gateway)
+  t.match(answer, { status: 200, body: { status: 'pending', url: null } })
+  t.match(answer.body.lastError, `${server.url}/remote.php/dav/files/${remote}`, 'it says where the copy is')
+  const [row] = await settled(gateway, allAre('uploaded'))
+  t.match(row, { attempts: 2, verified: 'hash', url: `${second.url}/remote.php/dav/files/${remote}` })
+  t.strictSame(second.dav.files.get(remote), clip)
+  t.strictSame(server.dav.files.get(remote), clip, 'the copy on the former server stays')
+  t.strictSame([holdsOf(gateway), await alerts(gateway)], [[], []])
+  const { body } = await gateway.ask('GET', '/api/governance/audit?entity=upload', { by })
+  t.match(body.data, [{ action: 'upload.retried', changes: { status: { from: 'uploaded', to: 'pending' } } }])
+})
+
+t.test('a retry of a file that is only on a former server says where its copy is', async (t) => {
+  const { server, gateway } = await uploading(t)
+  await heldPhoto(gateway)
+  const [photo] = await settled(gateway, allAre('uploaded'))
+  await moveToSecond(t, gateway)
+  gateway.clock.setWall(gateway.clock.now() + 91 * dayMs)
+  await gateway.retention.look()
+  const refused = { status: 400, body: { error: { code: 'INVALID_TRANSITION', details: photo.url } } }
+  t.match(await retry(gateway), refused)
+  t.match(photo.url, server.url)
+  t.match(await queue(gateway), [{ status: 'uploaded', url: photo.url }], 'the address of the copy stays')
 })
 
 t.test('a server that is away, or a folder that is withdrawn, is no missing copy', async (t) => {
