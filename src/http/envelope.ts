@@ -39,7 +39,7 @@ export const ignoredFields = z.array(z.string()).max(20).optional().openapi({
   description: 'Paths of the fields of the body that the gateway ignored, the first 20; absent when there are none',
 })
 
-/** Unknown query parameters; part of any answer with `success` to an address that has some. */
+/** Unknown query parameters; part of any answer with `success`, and of any refusal, to an address that has some. */
 export const ignoredParameters = z.array(z.string()).max(20).optional().openapi({
   description: 'Names of the query parameters that the gateway ignored, the first 20; absent when there are none',
 })
@@ -50,6 +50,7 @@ export const ErrorBody = z
     success: z.literal(false),
     error: z.object({ ...factsShape, requestId: z.string() }),
     ignoredFields,
+    ignoredParameters,
   })
   .openapi('Error')
 

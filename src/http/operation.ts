@@ -225,7 +225,8 @@ function admission(spec: Admitted): MiddlewareHandler<AppEnv> {
     c.set('listsIgnored', listsParameters && ofQuery !== undefined)
     await next()
     const ignoredFields = ofBody?.ignored ?? []
-    const ignoredParameters = listsParameters && c.res.ok ? (ofQuery?.ignored ?? []) : []
+    const isEnvelopeNow = c.res.ok ? listsParameters : c.res.status >= 400
+    const ignoredParameters = isEnvelopeNow ? (ofQuery?.ignored ?? []) : []
     if (ignoredFields.length + ignoredParameters.length === 0) return
     await listIgnored(c, {
       ...(ignoredFields.length > 0 && { ignoredFields }),

@@ -74,7 +74,11 @@ t.test('any other unknown query parameter is ignored and listed in the answer', 
     ignoredParameters,
     Array.from({ length: 20 }, (_, i) => `zz${i}`),
   )
-  t.equal((await gateway.ask('GET', '/api/whms/slots/none?x=1', { by })).body.ignoredParameters, undefined)
+  const refused = await gateway.ask('GET', '/api/iot/detection/motion-stream?cctv=7', { by })
+  const missing = [{ path: 'cctvId', message: 'required' }]
+  t.match(refused, { status: 400, body: { success: false, error: { fields: missing }, ignoredParameters: ['cctv'] } })
+  const absent = await gateway.ask('GET', '/api/whms/slots/none?x=1', { by })
+  t.match(absent, { status: 404, body: { success: false, ignoredParameters: ['x'] } })
 })
 
 t.test('health and ping ignore every query', async (t) => {
