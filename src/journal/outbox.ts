@@ -164,15 +164,15 @@ function bodyOf(id: string, type: EventType, { timestamp, metadata }: Parts, dat
   return Buffer.from(`${head},"metadata":${metadata}}`, 'utf8')
 }
 
-const endOfMetadata = Buffer.from(`,"version":"${payloadVersion}"}}`)
+const endOfCheckpoint = Buffer.from('}}}')
 const twoBraces = 2
 
 /**
- * Returns a notification with the checkpoint, a JSON text, as the last field of `metadata`. One whose metadata does not end with
- * the version comes back as it is: it was stored with its checkpoint.
+ * Returns a notification with the checkpoint, a JSON text, as the last field of `metadata`. A notification of schema 16 comes back
+ * as it is: its stored bytes end with its checkpoint, the only object in `metadata`.
  */
 export function withCheckpoint(body: Buffer, checkpoint: string): Buffer {
-  if (!body.subarray(-endOfMetadata.length).equals(endOfMetadata)) return body
+  if (body.subarray(-endOfCheckpoint.length).equals(endOfCheckpoint)) return body
   return Buffer.concat([body.subarray(0, -twoBraces), Buffer.from(`,"checkpoint":${checkpoint}}}`, 'utf8')])
 }
 

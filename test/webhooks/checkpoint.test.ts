@@ -168,3 +168,26 @@ t.test('checkpoints that no notification carries any more are removed', async (t
   t.equal(yard.count('webhook_checkpoint'), 1)
   t.match(metadataOf(receiver.received[5] as Received), { checkpoint: { size: 5 } })
 })
+
+t.test('a notification that an earlier version stored carries the checkpoint of its delivery', async (t) => {
+  const yard = new WebhookYard()
+  t.teardown(() => yard.end())
+  yard.webhooks.worker.start()
+  const receiver = await yard.receiver()
+  await yard.register(receiver, ['whms.removal'], { checkpoint: true })
+  const checkpoint = { logId: 'a-log', size: 1, root: 'ab'.repeat(32), note: 'note over 1' }
+  yard.checkpoint = checkpoint
+  const before = { warehouseId: 1, siteId: 'dc-7', version: '0.9' }
+  const stored = [before, { ...before, version: '1.0', checkpoint: { ...checkpoint, size: 7 } }]
+  await yard.work.write((tx) => {
+    for (const [n, metadata] of stored.entries()) {
+      const sent = { eventId: `e-${n}`, type: 'whms.removal', timestampMs: yard.clock.now() } as const
+      const envelope = { id: sent.eventId, type: sent.type, timestamp: '2026-05-01T08:00:00.000Z', data: {}, metadata }
+      yard.outbox.keep(tx, { ...sent, body: Buffer.from(JSON.stringify(envelope)) })
+    }
+  })
+  await yard.attempted(2)
+  const sentOf = (id: string) => receiver.received.find(({ event }) => event.id === id)?.event.metadata
+  t.strictSame(sentOf('e-0'), { ...before, checkpoint }, 'whatever its version')
+  t.strictSame(sentOf('e-1'), stored[1], 'one that was stored with its checkpoint keeps that one')
+})
