@@ -6,6 +6,7 @@ import t from 'tap'
 import { migrations, newestSchemaHash } from '../../src/database/migrations/index.ts'
 import { freshSchema, hashOfSchema } from '../../src/database/schema-check.ts'
 import { verifyLedger } from '../../src/evidence/index.ts'
+import { receivedCheckpoints } from '../../src/webhooks/index.ts'
 import { people, siteUrl, testGateway } from '../support/gateway.ts'
 import { allOf } from '../support/plain-sql.ts'
 import { SimulatedClock } from '../support/simulated-clock.ts'
@@ -208,6 +209,75 @@ t.test(
     t.equal(await pacingOf('0197-well'), null)
   },
 )
+
+/** Adds what schema 16 wrote: notifications with a checkpoint in most bodies, and their deliveries to two receivers. */
+function addWitnesses(file: string): void {
+  const old = new Database(file)
+  const logId = old.prepare('SELECT log_id FROM log_identity').pluck().get()
+  const at = Date.UTC(2026, 4, 20)
+  const hook =
+    old.prepare(`INSERT INTO webhook (id, url, events, secret, active, status, consecutive_failures, fanned_out_seq,
+    created_at_ms, updated_at_ms) VALUES (?, 'https://erp.example/', '["whms.removal"]', x'00', 0, 'active', 0, 400, ?, ?)`)
+  for (const id of ['0197-erp', '0197-rare']) hook.run(id, at, at)
+  const publish = old.prepare('INSERT INTO outbox (seq, event_id, type, timestamp_ms, body) VALUES (?, ?, ?, ?, ?)')
+  const deliver =
+    old.prepare(`INSERT INTO delivery (id, webhook_id, outbox_seq, state, next_attempt_at_ms, last_status, created_at_ms,
+    delivered_at_ms) VALUES (?, ?, ?, ?, 0, ?, ?, ?)`)
+  const sizes = [undefined, ...Array.from({ length: 300 }, (_, n) => 1 + Math.floor(n / 60))]
+  for (const [n, size] of sizes.entries()) {
+    const seq = 100 + n
+    const metadata = {
+      ...{ warehouseId: 1, siteId: 'dc-7', version: '1.0' },
+      ...(size && { checkpoint: { logId, size, root: 'ab'.repeat(32), note: 'a note' } }),
+    }
+    const type = n === 290 ? 'webhook.test' : 'whms.removal'
+    const envelope = { id: `e-${n}`, type, timestamp: '2026-05-20T00:00:00.000Z', data: {}, metadata }
+    publish.run(seq, envelope.id, type, at + n, Buffer.from(JSON.stringify(envelope)))
+    // The first delivery with each size was refused.
+    const isRefused = n % 60 === 1 || (n > 240 && n < 290)
+    const [state, status, ended] = isRefused ? ['exhausted', 500, null] : ['delivered', 204, at + n]
+    deliver.run(`d-${n}`, '0197-erp', seq, state, status, at, ended)
+  }
+  deliver.run('d-rare', '0197-rare', 100 + 270, 'delivered', 200, at, at + 270)
+  old.close()
+}
+
+t.test('receivers of schema 16 stay witnesses of what the bodies of their deliveries cover', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-upgrade-'))
+  cpSync(new URL('v16/', fixtures), join(folder, 'state'), { recursive: true })
+  addWitnesses(join(folder, 'state', 'gatehouse.db'))
+  const gateway = await testGateway({
+    folder,
+    clock: new SimulatedClock(Date.UTC(2026, 5, 1)),
+    config: { site: { id: 'dc-7', url: siteUrl } },
+  })
+  t.teardown(() => gateway.end())
+  const witnesses = (seq: number) =>
+    gateway.work
+      .read((tx) => receivedCheckpoints(tx, gateway.logIdentity.number, seq))
+      .map(({ deliveryId }) => deliveryId)
+  // The first delivery that arrived with a checkpoint of at least so many leaves.
+  t.strictSame([1, 2, 3, 4, 5, 6].map(witnesses), [
+    ['d-2', 'd-rare'],
+    ['d-62', 'd-rare'],
+    ['d-122', 'd-rare'],
+    ['d-182', 'd-rare'],
+    ['d-rare', 'd-290'],
+    [],
+  ])
+  const { anchors } = (await gateway.ask('GET', '/api/whms/events/1/proof', { by: people.vera })).body
+  t.match(anchors, [{ kind: 'webhook', host: 'erp.example', deliveryId: /d-/, statusCode: 204 }, {}])
+
+  const choice = { hold: true, checkpoint: true }
+  t.match(await gateway.ask('PATCH', '/api/webhooks/0197-erp', { by: people.ada, body: choice }), { status: 200 })
+  const body = { event_type: 'REMOVED', slot_code: 'A-01', asset_barcode: 'P-1' }
+  t.match(await gateway.ask('POST', '/api/whms/events', { by: people.olga, body }), { status: 201 })
+  gateway.webhooks.worker.start()
+  await gateway.webhooks.worker.settled()
+  await gateway.webhooks.worker.stop()
+  const { data } = (await gateway.ask('GET', '/api/webhooks/0197-erp/deliveries?limit=1', { by: people.ada })).body
+  t.match(data, [{ type: 'whms.removal', state: 'pending', held: 'held_disabled' }], 'the next notification follows')
+})
 
 t.test('the database of schema 17 holds a delivery with its checkpoint, and when copies were compared', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-upgrade-'))

@@ -23,17 +23,23 @@ async function warehouse(t: Test, { status = (_: number): number => 200, checkpo
   })
   await furnish(gateway, ['A'])
   const url = `${receiver.url}?token=hush`
-  await gateway.ask('POST', '/api/webhooks', {
-    by: people.ada,
-    body: { url, events: ['whms.removal'], secret, checkpoint },
-  })
+  const { id } = (
+    await gateway.ask('POST', '/api/webhooks', {
+      by: people.ada,
+      body: { url, events: ['whms.removal'], secret, checkpoint },
+    })
+  ).body
   gateway.webhooks.worker.start()
-  return { gateway, receiver, host: new URL(url).hostname }
+  const choose = (wanted: boolean) =>
+    gateway.ask('PATCH', `/api/webhooks/${id}`, { by: people.ada, body: { checkpoint: wanted } })
+  const test = () => gateway.ask('POST', `/api/webhooks/${id}/test`, { by: people.ada })
+  return { gateway, receiver, host: new URL(url).hostname, choose, test }
 }
 
+const removal = (n: number) => ({ event_type: 'REMOVED', slot_code: 'A', asset_barcode: `P-${n}` })
+
 async function remove(gateway: TestGateway, received: readonly Received[], n: number): Promise<void> {
-  const body = { event_type: 'REMOVED', slot_code: 'A', asset_barcode: `P-${n}` }
-  await gateway.ask('POST', '/api/whms/events', { by: people.ada, body })
+  await gateway.ask('POST', '/api/whms/events', { by: people.ada, body: removal(n) })
   while (received.length < n) await new Promise((resolve) => setImmediate(resolve))
   await gateway.webhooks.worker.settled()
   gateway.clock.advance(1100)
@@ -89,4 +95,48 @@ t.test('a receiver that gets no checkpoints is no anchor', async (t) => {
   await gateway.checkpoints.make()
   await remove(gateway, receiver.received, 2)
   t.strictSame((await proofOf(gateway, 1)).body.anchors, [])
+})
+
+t.test('a receiver that switches checkpoints on later is a witness of all earlier events', async (t) => {
+  const { gateway, receiver, choose } = await warehouse(t, { checkpoint: false })
+  const { received } = receiver
+  for (const n of [1, 2]) await remove(gateway, received, n)
+  await gateway.checkpoints.make()
+  await choose(true)
+  await remove(gateway, received, 3)
+  const witness = [{ kind: 'webhook', deliveryId: received[2]?.deliveryId }]
+  t.match((await proofOf(gateway, 1)).body.anchors, witness)
+  t.match((await proofOf(gateway, 2)).body.anchors, witness)
+  t.match(received[2]?.event.metadata, { checkpoint: { size: 2 } })
+})
+
+t.test(
+  'a receiver that missed its first checkpoints and switched them off for a time is a witness again',
+  async (t) => {
+    const { gateway, receiver, choose, test } = await warehouse(t, { status: (nth) => (nth === 2 ? 500 : 200) })
+    const { received } = receiver
+    await remove(gateway, received, 1)
+    await gateway.checkpoints.make()
+    await remove(gateway, received, 2)
+    await choose(false)
+    t.match((await test()).body, { delivered: true })
+    t.strictSame((await proofOf(gateway, 1)).body.anchors, [], 'a test without a checkpoint is no witness')
+    for (let n = 4; n < 220; n += 1) await gateway.ask('POST', '/api/whms/events', { by: people.ada, body: removal(n) })
+    await remove(gateway, received, 220)
+    t.strictSame((await proofOf(gateway, 1)).body.anchors, [], 'nor are deliveries without one')
+    await choose(true)
+    t.match((await test()).body, { delivered: true })
+    await remove(gateway, received, 222)
+    t.match((await proofOf(gateway, 1)).body.anchors, [{ deliveryId: received[221]?.deliveryId }])
+  },
+)
+
+t.test('a test that carries a checkpoint is a witness of the events that it covers', async (t) => {
+  const { gateway, receiver, test } = await warehouse(t, { status: (nth) => (nth === 2 ? 500 : 200) })
+  const { received } = receiver
+  await remove(gateway, received, 1)
+  await gateway.checkpoints.make()
+  await remove(gateway, received, 2)
+  const { deliveryId } = (await test()).body
+  t.match((await proofOf(gateway, 1)).body.anchors, [{ deliveryId }])
 })

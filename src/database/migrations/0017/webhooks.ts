@@ -1,3 +1,30 @@
+/** The log and the size of the checkpoint in the body of a notification, as a JSON array; two nulls: it has none. */
+const carriedIn = `json_extract(CAST(body AS TEXT), '$.metadata.checkpoint.logId', '$.metadata.checkpoint.size')`
+const none = `'[null,null]'`
+const middle = '(low + high) / 2'
+const atMiddle = `(SELECT ${carriedIn} FROM outbox WHERE seq >= ${middle} ORDER BY seq LIMIT 1)`
+
+/**
+ * Notes which checkpoint the deliveries of schema 16 carried, inside their bodies. Neighbours carry the same one, so halving finds
+ * where it changes without reading a month of bodies. Behind the last notification a row says that no more is carried.
+ */
+const carriedInBodies = `INSERT INTO webhook_checkpoint (webhook_id, from_seq, log_id, size)
+WITH RECURSIVE
+  ends (low, high) AS (SELECT (SELECT min(seq) FROM outbox) - 1, (SELECT max(seq) FROM outbox)),
+  span (low, high, at_low, at_high) AS (
+    SELECT low, high, ${none}, (SELECT ${carriedIn} FROM outbox WHERE seq = high) FROM ends
+    UNION ALL
+    SELECT iif(upper, ${middle}, low), iif(upper, high, ${middle}), iif(upper, ${atMiddle}, at_low), iif(upper, at_high, ${atMiddle})
+    FROM span CROSS JOIN (SELECT 0 AS upper UNION ALL SELECT 1) WHERE at_low <> at_high AND high > low + 1
+  ),
+  run (seq, next_seq, carried) AS MATERIALIZED (
+    SELECT high, lead(high) OVER (ORDER BY high), at_high FROM span WHERE at_low <> at_high AND high = low + 1
+  )
+SELECT w.id, r.seq, json_extract(r.carried, '$[0]'), json_extract(r.carried, '$[1]') FROM webhook w CROSS JOIN run r
+  WHERE r.next_seq IS NULL OR EXISTS (
+    SELECT 1 FROM delivery d WHERE d.webhook_id = w.id AND d.outbox_seq >= r.seq AND d.outbox_seq < r.next_seq)
+UNION ALL SELECT w.id, e.high + 1, NULL, NULL FROM webhook w CROSS JOIN ends e WHERE EXISTS (SELECT 1 FROM run)`
+
 /** What a receiver chooses, since when it is slowed down, and the checkpoints that its deliveries carry. */
 export const webhooksStatements = [
   `CREATE TABLE webhook_choice (
@@ -21,4 +48,5 @@ export const webhooksStatements = [
   PRIMARY KEY (webhook_id, from_seq)
 ) STRICT`,
   'CREATE INDEX webhook_checkpoint_covering ON webhook_checkpoint (webhook_id, log_id, size, from_seq)',
+  carriedInBodies,
 ]
