@@ -8,9 +8,14 @@ const carriedAt = `FROM webhook_checkpoint WHERE webhook_id = +? AND from_seq <=
 const textAt = statement({ columns: { checkpoint: maybe(text) }, sql: `SELECT checkpoint ${carriedAt}` })
 /** A new row takes the place of the one that schema 17 puts behind the last notification of schema 16. */
 const newRow = built(tables.webhook_checkpoint, (row) => sql.replaceInto('webhook_checkpoint').values(row))
-const withoutOld =
-  change(`DELETE FROM webhook_checkpoint WHERE from_seq < (SELECT max(n.from_seq) FROM webhook_checkpoint n
-  WHERE n.webhook_id = webhook_checkpoint.webhook_id AND n.from_seq <= (SELECT min(seq) FROM ${published}))`)
+/** Of each endpoint the rows before the one that counts for the oldest notification. */
+const uncarried = `SELECT c.rowid FROM webhook w CROSS JOIN webhook_checkpoint c ON c.webhook_id = w.id
+  AND c.from_seq < (SELECT max(n.from_seq) FROM webhook_checkpoint n
+    WHERE n.webhook_id = w.id AND n.from_seq <= (SELECT min(seq) FROM ${published}))`
+const withoutSomeUncarried = change(`DELETE FROM webhook_checkpoint WHERE rowid IN (${uncarried} LIMIT ?)`)
+const withoutSome = change(
+  'DELETE FROM webhook_checkpoint WHERE rowid IN (SELECT rowid FROM webhook_checkpoint WHERE webhook_id = +? LIMIT ?)',
+)
 
 /**
  * Decides which checkpoint the deliveries of an endpoint carry from a notification on; undefined: none. It never changes for
@@ -28,7 +33,12 @@ export function checkpointAt(tx: ReadTx, webhookId: string, seq: number): string
   return tx.get(textAt, [webhookId, seq])?.checkpoint ?? undefined
 }
 
-/** Removes the checkpoints that no notification carries any more. */
-export function removeUncarried(tx: Tx): void {
-  tx.run(withoutOld, [])
+/** Removes checkpoints that no notification carries any more, `limit` at most. Returns how many. */
+export function removeUncarried(tx: Tx, limit: number): number {
+  return tx.run(withoutSomeUncarried, [limit]).changes
+}
+
+/** Removes checkpoints of one endpoint, `limit` at most. Returns how many. */
+export function removeCheckpointsOf(tx: Tx, webhookId: string, limit: number): number {
+  return tx.run(withoutSome, [webhookId, limit]).changes
 }

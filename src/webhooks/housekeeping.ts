@@ -24,6 +24,9 @@ const keptMs = 30 * 24 * 60 * 60 * 1000
 /** Notifications that one write removes; each may have a delivery, with attempts, for every endpoint. */
 const batchRows = 50
 
+/** Checkpoints that one write removes, some 4 KiB each. */
+const checkpointRows = 500
+
 /**
  * Returns the next notifications after `afterSeq` that may be removed: older than 30 days, fanned out for every endpoint, and
  * without a pending delivery. `lastSeq` is where to continue; undefined when nothing older is left. Rows are in the order of
@@ -104,7 +107,7 @@ export class Housekeeper {
       if (seqs.length > 0) await work.write((tx) => removeExpired(tx, seqs))
       afterSeq = lastSeq
     }
-    await work.write(removeUncarried)
+    while (this.#running && (await work.write((tx) => removeUncarried(tx, checkpointRows))) === checkpointRows);
     onDone()
   }
 }

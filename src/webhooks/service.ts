@@ -4,6 +4,7 @@ import type { IdempotencyClaim, Reply, RequestOrigin } from '../http/index.ts'
 import type { AuditTrail, Idempotency } from '../journal/index.ts'
 import { type Clock, isoTime, type RandomBytes, type SecretBox } from '../platform/index.ts'
 import { parseNetworks } from './address-guard.ts'
+import { removeCheckpointsOf } from './carried.ts'
 import { addTest, earliestDueMs, removeDeliveriesOf } from './delivery-store.ts'
 import { healthy } from './endpoint-health.ts'
 import { checkEndpointUrl } from './endpoint-url.ts'
@@ -39,7 +40,7 @@ import { type TestMaker, type TestMessage, testMessage } from './test-message.ts
 
 const shortSecret = 16
 
-/** Deliveries removed by one write when their webhook is deleted; a month of them would block other writes. */
+/** Deliveries, or checkpoints, removed by one write when their webhook is deleted; a month of them would block other writes. */
 const removedAtOnce = 500
 
 export type WebhookServiceOptions = TestMaker & {
@@ -197,7 +198,7 @@ export class WebhookService {
 
   #removeSome(tx: Tx, id: string, by: RequestOrigin): boolean {
     const webhook = getWebhook(tx, id)
-    if (removeDeliveriesOf(tx, id, removedAtOnce) === removedAtOnce) {
+    if ([removeDeliveriesOf, removeCheckpointsOf].some((remove) => remove(tx, id, removedAtOnce) === removedAtOnce)) {
       this.#update(tx, webhook, { active: false }, by)
       return false
     }

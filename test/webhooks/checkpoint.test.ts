@@ -6,6 +6,7 @@ import { addCosignature } from '../../src/log/index.ts'
 import { openCheckpoint } from '../support/evidence/checkpoint.ts'
 import { parseVkey } from '../support/evidence/note.ts'
 import { furnish, people, type TestGateway, testGateway } from '../support/gateway.ts'
+import { runOf } from '../support/plain-sql.ts'
 import { type Received, startReceiver } from '../support/receiver.ts'
 import { WebhookYard } from '../support/webhook-yard.ts'
 
@@ -190,4 +191,40 @@ t.test('a notification that an earlier version stored carries the checkpoint of 
   const sentOf = (id: string) => receiver.received.find(({ event }) => event.id === id)?.event.metadata
   t.strictSame(sentOf('e-0'), { ...before, checkpoint }, 'whatever its version')
   t.strictSame(sentOf('e-1'), stored[1], 'one that was stored with its checkpoint keeps that one')
+})
+
+t.test('many checkpoints are removed in several commits, hourly and with their webhook', async (t) => {
+  const yard = new WebhookYard()
+  t.teardown(() => yard.end())
+  yard.webhooks.worker.start()
+  const receiver = await yard.receiver()
+  const id = await yard.register(receiver, ['whms.placement'], { checkpoint: true })
+  await yard.publish()
+  await yard.attempted(1)
+  await yard.passMonth()
+  await yard.publish()
+  await yard.attempted(2)
+  const add = (from: number) =>
+    yard.work.write((tx) =>
+      runOf(
+        tx,
+        `INSERT INTO webhook_checkpoint (webhook_id, from_seq, log_id, size, checkpoint)
+          WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
+          SELECT '${id}', ${from} + i, 'a-log', i, '{}' FROM n`,
+      ),
+    )
+  const removed: number[] = []
+  let left = 0
+  yard.work.onCommit(() => {
+    const now = yard.count('webhook_checkpoint')
+    if (now < left) removed.push(left - now)
+    left = now
+  })
+  await add(-2000)
+  await yard.pass(60 * 60_000)
+  t.strictSame(removed, [500, 500, 199], 'the newest one still counts')
+  removed.length = 0
+  await add(1000)
+  t.equal((await yard.call('DELETE', `/api/webhooks/${id}`)).status, 204)
+  t.strictSame(removed, [500, 500, 201])
 })
