@@ -19,9 +19,9 @@ export function manOfCommand(edition: Edition): string {
     section('DESCRIPTION', commandText),
     '.SH COMMANDS',
     ...leavesOf(program, []).map(({ command, path }) => commandEntry(command, path)),
-    section('EXIT STATUS', exitTable),
-    section('ENVIRONMENT', environmentTable),
-    section('FILES', filesTable),
+    section('EXIT STATUS', terms(exitStatuses)),
+    section('ENVIRONMENT', terms(environment)),
+    section('FILES', terms(filesOfBox)),
     section('SEE ALSO', '.BR gatehouse.yaml (5),\n.BR journalctl (1),\n.BR systemctl (1)'),
   ])
 }
@@ -45,25 +45,30 @@ type Leaf = { readonly command: Command; readonly path: readonly string[] }
 /** Returns the commands that do something, in the order of the help. */
 export function leavesOf(command: Command, above: readonly string[]): Leaf[] {
   const path = [...above, command.name()]
-  if (command.commands.length === 0) return [{ command, path }]
-  return command.commands.flatMap((below) => leavesOf(below, path))
+  // `gatehouse backup FILE` does something, and so does `gatehouse backup key`.
+  const isOwn = command.commands.length === 0 || command.registeredArguments.length > 0
+  return [...(isOwn ? [{ command, path }] : []), ...command.commands.flatMap((below) => leavesOf(below, path))]
+}
+
+/** Returns the arguments and options of a command, each with its sentence. */
+export function termsOf(command: Command): (readonly [term: string, words: string])[] {
+  const help = command.createHelp()
+  return [
+    ...help.visibleArguments(command).map((one) => [one.name(), help.argumentDescription(one)] as const),
+    ...help.visibleOptions(command).map((one) => [one.flags, help.optionDescription(one)] as const),
+  ]
 }
 
 function commandEntry(command: Command, path: readonly string[]): string {
-  const help = command.createHelp()
   const args = command.registeredArguments.map((argument) => {
     const name = `\\fI${roff(argument.name())}\\fR${argument.variadic ? '...' : ''}`
     return argument.required ? name : `[${name}]`
   })
-  const terms = [
-    ...help.visibleArguments(command).map((one) => [one.name(), help.argumentDescription(one)]),
-    ...help.visibleOptions(command).map((one) => [one.flags, help.optionDescription(one)]),
-  ]
   return [
     '.SS',
     [`\\fB${path.map(roff).join(' ')}\\fR`, ...args].join(' '),
     `${roff(upperFirst(command.description()))}.`,
-    ...terms.map(([term, words]) => `.TP\n.B ${roff(term ?? '')}\n${roff(words ?? '')}`),
+    terms(termsOf(command)),
   ].join('\n')
 }
 
@@ -91,24 +96,24 @@ const configText = roff(
     'for a key of your choice.',
 )
 
-const exitTable = terms([
+export const exitStatuses: readonly (readonly [string, string])[] = [
   ['0', 'success'],
   ['1', 'the work failed, or found something wrong'],
   ['2', 'the command line is wrong'],
   ['78', 'the config is bad, or the database is not the one of this box; systemd does not start it again'],
-])
+]
 
-const environmentTable = terms([
+export const environment: readonly (readonly [string, string])[] = [
   ['GATEHOUSE_LOG', 'level of the log: trace, debug, info (default), warn, error, fatal'],
   ['PKG_NATIVE_CACHE_PATH', 'folder that native parts are unpacked to; default: .cache in the home folder'],
-])
+]
 
-const filesTable = terms([
+export const filesOfBox: readonly (readonly [string, string])[] = [
   ['/etc/gatehouse/gatehouse.yaml', 'the config; drop-ins in /etc/gatehouse/conf.d/'],
   ['/var/lib/gatehouse', 'ledger, clips, photos and keys'],
   ['/usr/lib/gatehouse/versions', 'the version before, for "gatehouse rollback"'],
   ['/run/gatehouse/control.sock', 'through which commands reach the running daemon'],
-])
+]
 
 function terms(list: readonly (readonly [string, string])[]): string {
   return list.map(([term, words]) => `.TP\n.B ${roff(term)}\n${roff(words)}`).join('\n')
