@@ -7,6 +7,7 @@ import { type Arch, type AssetName, assets, sourceBuildInfo, workers } from '../
 import { buildConsole } from './console.ts'
 import { refuseForeignPackages } from './foreign-packages.ts'
 import { required, root, say } from './inputs.ts'
+import { buildManual } from './manual.ts'
 import { writeSbom } from './sbom.ts'
 
 export type BundleOrder = {
@@ -23,6 +24,7 @@ export async function bundleSources({ arch, packages, work }: BundleOrder): Prom
   const stage = join(work, 'gatehouse')
   mkdirSync(stage)
   await buildConsole()
+  await buildManual()
   writeSbom(arch)
   const sha256 = stageAssets(arch, packages, stage)
   const entryPoints = Object.fromEntries([

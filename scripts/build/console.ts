@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { type BuildOptions, build, formatMessages, type Metafile, type Plugin } from 'esbuild'
+import { type BuildOptions, build, formatMessages, type Metafile, type OutputFile, type Plugin } from 'esbuild'
 import { type AssetName, assets } from '../../src/platform/bundle.ts'
 import { writeFileDurably } from '../../src/platform/files.ts'
 import { refuseForeignPackages } from './foreign-packages.ts'
@@ -65,9 +65,10 @@ const withDrawingErrors: Plugin = {
 
 const settings: BuildOptions = {
   absWorkingDir: root,
-  entryPoints: ['main.tsx', 'scan.tsx', 'hub.tsx', 'style.css', 'scan.css', 'hub.css', 'trust.css'].map((name) =>
-    join(page, name),
-  ),
+  entryPoints: [
+    ...['main.tsx', 'scan.tsx', 'hub.tsx'],
+    ...['style.css', 'scan.css', 'hub.css', 'trust.css', 'help.css'],
+  ].map((name) => join(page, name)),
   bundle: true,
   plugins: [withoutInlineStyles, withDrawingErrors],
   minify: true,
@@ -154,7 +155,8 @@ async function bundle(): Promise<Record<string, File>> {
   }
   refuseForeignPackages(Object.keys(metafile?.inputs ?? {}))
   const files: Record<string, File> = { ...ownWorkers }
-  for (const { path, text } of outputFiles) add(files, path.slice(path.lastIndexOf('/') + 1), text)
+  for (const { path, text } of [...outputFiles, ...(await bundleHelp())])
+    add(files, path.slice(path.lastIndexOf('/') + 1), text)
   const icon = readFileSync(join(page, 'icon.svg'), 'utf8').trim()
   add(files, `icon-${hashOf(icon)}.svg`, icon)
   const names = Object.keys(files)
@@ -172,6 +174,16 @@ async function bundle(): Promise<Record<string, File>> {
     ...reader.map((one) => one.slice(1)),
   ])
   return { ...pages, 'scan-worker.js': { type: types.js, immutable: false, text }, ...files }
+}
+
+/** Bundles the search of the manual into one script, which shares nothing with the console: a reader of the manual loads little. */
+async function bundleHelp(): Promise<readonly OutputFile[]> {
+  const { metafile, outputFiles = [] } = await build({
+    ...settings,
+    ...{ entryPoints: [join(page, 'help.ts')], splitting: false },
+  })
+  refuseForeignPackages(Object.keys(metafile?.inputs ?? {}))
+  return outputFiles
 }
 
 type Bundled = {

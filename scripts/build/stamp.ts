@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { type Arch, assets, sourceBuildInfo } from '../../src/platform/bundle.ts'
 import { buildFolder, root } from './inputs.ts'
+import { monitoringFiles } from './manual/sources.ts'
 
 /**
  * One hash over everything that the binary is made from: sources, this build, the lockfile (which stands for all that
@@ -26,6 +27,7 @@ function inputFiles(arch: Arch): string[] {
   const single = ['package-lock.json', 'scripts/build.ts', ...own.filter((file) => !file.startsWith('node_modules/'))]
   return [
     ...single.filter((file) => existsSync(join(root, file))),
+    ...monitoringFiles,
     ...filesUnder('src'),
     ...filesUnder('scripts/build'),
   ]

@@ -24,6 +24,7 @@ import { type ClockBook, clockRoutes } from '../clock/index.ts'
 import {
   consoleRoutes,
   type DetectionModels,
+  helpRoutes,
   type Layouts,
   missingPage,
   sessionPath,
@@ -257,6 +258,7 @@ export function buildApi(parts: ApiParts): Api {
   receiptRoutes(root, parts)
   consoleRoutes(root, parts)
   trustRoutes(root, parts)
+  helpRoutes(root, parts)
   descriptionRoutes(root, parts.version)
   return root
 }

@@ -8,6 +8,7 @@ import { doctorCommand } from './doctor.ts'
 import { hubCommand } from './hub.ts'
 import { importCommand } from './import.ts'
 import { ledgerCommand } from './ledger.ts'
+import { manualCommand } from './manual.ts'
 import { openapiCommand } from './openapi.ts'
 import { personCommand } from './person.ts'
 import { restoreCommand } from './restore.ts'
@@ -40,6 +41,7 @@ export function gatehouseCommand(): Command {
     hubCommand(),
     importCommand(),
     ledgerCommand(),
+    manualCommand(),
     personCommand(),
     openapiCommand(),
     restoreCommand(),

@@ -1,4 +1,7 @@
 export { consoleFiles } from './files.ts'
+export { helpRoutes } from './help/help-routes.ts'
+export { manual } from './help/manual.ts'
+export { type HelpTopic, helpTopics } from './help/topics.ts'
 export { Layouts, layoutFaults } from './layouts.ts'
 export { DetectionModels, modelFaults } from './object-detection.ts'
 export { consoleRoutes, missingPage, sessionPath, wantsPage } from './routes.ts'

@@ -36,8 +36,11 @@ export const assets = {
   'THIRD-PARTY-NOTICES': () => 'THIRD-PARTY-NOTICES',
   LICENSE: () => 'LICENSE',
   'recipe.sh': () => 'src/evidence/recipe.sh',
+  'statement.sh': () => 'src/evidence/statement.sh',
   // Made from src/console/page by scripts/build/console.ts.
   'console.json': () => '.cache/console.json',
+  // Made from src/console/help and from the program by scripts/build/manual.ts.
+  'manual.json': () => '.cache/manual.json',
   'onnxruntime.wasm.gz': () => '.cache/onnxruntime.wasm.gz',
   'zxing.wasm.gz': () => '.cache/zxing.wasm.gz',
   // Made from the lockfile by scripts/build/sbom.ts.
@@ -66,7 +69,7 @@ export function assetPath(name: AssetName): string {
 }
 
 /** In the source tree: makes an asset that is made from sources, unless it is newer than they are. */
-export async function makeAsset(name: 'console.json' | 'sbom.json'): Promise<void> {
+export async function makeAsset(name: 'console.json' | 'manual.json' | 'sbom.json'): Promise<void> {
   if (isBundled) return
   const program = join(root, 'scripts', 'build', name.replace('.json', '.ts'))
   await promisify(execFile)(process.execPath, ['--disable-warning=ExperimentalWarning', program])
