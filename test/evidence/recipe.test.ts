@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { type Step, verifyBundle } from '../support/evidence/bundle.ts'
 import {
@@ -10,7 +9,7 @@ import {
   makeBundle,
   testLog,
 } from '../support/evidence/forge.ts'
-import { recipeFile, runRecipe, statementFile, withRecipe } from '../support/evidence/recipe.ts'
+import { runRecipe, withRecipe } from '../support/evidence/recipe.ts'
 import { stampAuthority } from '../support/evidence/stamps.ts'
 
 const json = (value: unknown) => JSON.stringify(value, null, 2)
@@ -182,11 +181,4 @@ t.test('time stamps hold under the certificate of their authority, and under no 
     verifyBundle(stamped, { stampAuthority }).steps.find(({ step }) => step === 'anchors')?.state
   t.equal(stampsOf(authority.certificate), 'holds')
   t.equal(stampsOf(other.certificate), 'fails')
-})
-
-t.test('the README has both recipes word for word', (t) => {
-  const readme = readFileSync('README.md', 'utf8')
-  const blocks = [...readme.matchAll(/^```sh\n(#!\/bin\/sh\n.*?)^```$/gms)].map(([, block]) => block)
-  t.strictSame(blocks, [readFileSync(recipeFile, 'utf8'), readFileSync(statementFile, 'utf8')])
-  t.end()
 })

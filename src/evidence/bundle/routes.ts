@@ -7,7 +7,7 @@ import { Bundle } from './schema.ts'
 const tlogProofType = 'text/x.tlog.proof'
 
 const description =
-  'For callers who may see the row. `Accept: text/x.tlog.proof` or `format=tlog-proof` answers the c2sp.org/tlog-proof alone. The README has a recipe that checks a bundle with openssl and jq. Answers 503 with Retry-After while no checkpoint covers the row; asking makes one, at most one a second.'
+  'For callers who may see the row. `Accept: text/x.tlog.proof` or `format=tlog-proof` answers the c2sp.org/tlog-proof alone. `/help/recipe.sh` is a script that checks a bundle with openssl and jq. Answers 503 with Retry-After while no checkpoint covers the row; asking makes one, at most one a second.'
 
 const query = z.object({ format: z.enum(['bundle', 'tlog-proof']).optional() })
 const params = z.object({ id: z.string() })
