@@ -41,7 +41,7 @@ function stepsOf(command: Command, path: readonly string[]): string[] {
 function casesOf(command: Command, path: readonly string[]): string[] {
   const options = optionsOf(command).flatMap(({ short, long }) => [short, long].filter((flag) => flag !== undefined))
   const names = command.commands.map((below) => below.name())
-  const takesFile = command.registeredArguments.length > 0
+  const takesFile = command.registeredArguments.some(({ argChoices }) => argChoices === undefined)
   const choices = command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? [])
   const words = [...names, ...choices, ...options].join(' ')
   const files = takesFile ? '\n      [[ $cur == -* ]] || _filedir' : ''

@@ -16,8 +16,9 @@ import {
 import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { configExample } from '../../src/config/index.ts'
-import type { Arch } from '../../src/platform/bundle.ts'
+import { type Arch, assets } from '../../src/platform/bundle.ts'
 import { root } from '../build/inputs.ts'
+import { manualPages } from '../build/manual/pages.ts'
 import { sbom } from '../build/sbom.ts'
 import { bashCompletion } from './completion.ts'
 import { type Edition, manOfCommand, manOfConfig } from './man.ts'
@@ -84,7 +85,7 @@ export function makeDeb({ arch, binary, to, work, isQuick = false }: DebOrder): 
 type Packed = { readonly mode: number; readonly content: string | Uint8Array }
 
 /** Everything of the package but the binary and what dpkg itself reads, by its path on the box. */
-function filesOf(edition: Edition, arch: Arch): Record<string, Packed> {
+export function filesOf(edition: Edition, arch: Arch): Record<string, Packed> {
   const text = (content: string): Packed => ({ mode: 0o644, content })
   const source = (path: string): Packed => text(readFileSync(join(root, path), 'utf8'))
   const packed = (content: string): Packed => ({ mode: 0o644, content: gzip(content) })
@@ -107,6 +108,7 @@ function filesOf(edition: Edition, arch: Arch): Record<string, Packed> {
     [`${doc}/sbom.cdx.json.gz`]: packed(sbom(arch)),
     [`${doc}/SECURITY.md`]: source('SECURITY.md'),
     [`${doc}/examples/credentials.conf`]: source('systemd/credentials.conf'),
+    ...manual(doc),
     ...examples(doc),
     ...Object.fromEntries(
       readdirSync(join(root, 'systemd/monitoring')).map((name) => [
@@ -115,6 +117,19 @@ function filesOf(edition: Edition, arch: Arch): Record<string, Packed> {
       ]),
     ),
   }
+}
+
+/** The manual as it is written, and the scripts that it names: German pages lie in a folder of their language. */
+function manual(doc: string): Record<string, Packed> {
+  const pages = manualPages().map(({ topic, language, markdown }): [string, Packed] => {
+    const folder = language === 'en' ? 'manual' : `manual/${language}`
+    return [`${doc}/${folder}/${topic}.md`, { mode: 0o644, content: markdown }]
+  })
+  const scripts = (['recipe.sh', 'statement.sh'] as const).map((name): [string, Packed] => [
+    `${doc}/${name}`,
+    { mode: 0o755, content: readFileSync(join(root, assets[name]())) },
+  ])
+  return Object.fromEntries([...pages, ...scripts])
 }
 
 /** The config of many boxes from one repository, as it lies in the source; its programs can be run from there. */

@@ -1,10 +1,12 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Argument, Command } from 'commander'
 import t from 'tap'
+import { manualPages } from '../../scripts/build/manual/pages.ts'
 import { bashCompletion } from '../../scripts/package/completion.ts'
+import { filesOf } from '../../scripts/package/deb.ts'
 import { manOfCommand, manOfConfig } from '../../scripts/package/man.ts'
 import { control, copyright, debianChangelog } from '../../scripts/package/texts.ts'
 import { gatehouseCommand } from '../../src/cli/run.ts'
@@ -86,6 +88,8 @@ t.test('bash completes commands, options, choices and files', bash, async (t) =>
   t.same(offered('gatehouse', 'serve', '--log-format', 'j'), ['json', 'journal'])
   t.same(offered('gatehouse', 'serve', '--config', ''), ['A-FILE'])
   t.same(offered('gatehouse', 'credential', '--username', ''), [''], 'only the person knows a name')
+  t.same(offered('gatehouse', 'manual', 'err'), ['errors'])
+  t.notOk(offered('gatehouse', 'manual', '').includes('A-FILE'), 'a topic is no file')
   for (const { path, command } of everyCommand(gatehouseCommand())) {
     const names = command.commands.map((below) => below.name())
     const words = offered(...path.split(' '), '')
@@ -95,6 +99,20 @@ t.test('bash completes commands, options, choices and files', bash, async (t) =>
       path,
     )
   }
+})
+
+t.test('the package has the manual as it is written, and the scripts of the auditor', async (t) => {
+  const doc = 'usr/share/doc/gatehouse'
+  const files = filesOf(edition, 'x64')
+  const inManual = Object.keys(files).filter((path) => path.startsWith(`${doc}/manual/`))
+  const pages = manualPages()
+  t.equal(inManual.length, pages.length)
+  for (const { topic, language, markdown } of pages) {
+    const path = language === 'en' ? `${topic}.md` : `${language}/${topic}.md`
+    t.same(files[`${doc}/manual/${path}`], { mode: 0o644, content: markdown }, path)
+  }
+  for (const name of ['recipe.sh', 'statement.sh'])
+    t.same(files[`${doc}/${name}`], { mode: 0o755, content: readFileSync(`src/evidence/${name}`) }, name)
 })
 
 t.test('dpkg is told what the binary and the scripts need', async (t) => {
