@@ -1,3 +1,4 @@
+import type { HelpTopic } from '../console/index.ts'
 import { counted } from './amounts.ts'
 import type { DoctorReport } from './examine.ts'
 import type { DoctorFinding, DoctorVerdict } from './findings/finding.ts'
@@ -12,13 +13,29 @@ const marks: Record<DoctorVerdict, string> = {
 }
 const width = 9
 
+/** Pages of the manual about what was looked at; everything else is in `operate`. */
+const pages: Readonly<Record<string, HelpTopic>> = {
+  camera: 'cameras',
+  ffmpeg: 'cameras',
+  backup: 'backup',
+  checkpoint: 'evidence',
+  'ledger check': 'evidence',
+  'time stamps': 'evidence',
+  witness: 'evidence',
+  'head office': 'head-office',
+  image: 'appliance',
+  webhooks: 'integrate',
+}
+
 /**
- * Returns the report for people: one line when nothing has to be done, else what has to be, each with the next step.
+ * Returns the report for people: one line when nothing has to be done, else what has to be, each with the next step, and where the
+ * manual says more.
  * @param all also what is good, and notes
  */
 export function reportWords({ ok, findings }: DoctorReport, all: boolean, paint: Paint): string {
-  const shown = findings.filter(({ verdict }) => all || verdict === 'change' || verdict === 'bad')
-  return `${shown.map((finding) => findingText(finding, paint)).join('')}${lastLine(ok, findings, all, paint)}`
+  const shown = findings.filter((finding) => all || isForPerson(finding))
+  const lines = shown.map((finding) => findingText(finding, paint)).join('')
+  return `${lines}${lastLine(ok, findings, all, paint)}${moreLine(findings)}`
 }
 
 function findingText({ topic, subject, verdict, what, next }: DoctorFinding, paint: Paint): string {
@@ -26,6 +43,14 @@ function findingText({ topic, subject, verdict, what, next }: DoctorFinding, pai
   const head = `${color(marks[verdict].padEnd(width))}${paint.strong(subject === null ? topic : `${topic} ${subject}`)}: ${what}\n`
   return next === null ? head : `${head}${' '.repeat(width)}→ ${next}\n`
 }
+
+/** Names the pages of the manual about what needs a person. */
+function moreLine(findings: readonly DoctorFinding[]): string {
+  const topics = new Set(findings.filter(isForPerson).map(({ topic }) => pages[topic] ?? 'operate'))
+  return topics.size === 0 ? '' : `More: ${[...topics].map((topic) => `gatehouse manual ${topic}`).join(', ')}\n`
+}
+
+const isForPerson = ({ verdict }: DoctorFinding): boolean => verdict === 'change' || verdict === 'bad'
 
 function lastLine(ok: boolean, findings: readonly DoctorFinding[], all: boolean, paint: Paint): string {
   const count = (...verdicts: DoctorVerdict[]) => findings.filter(({ verdict }) => verdicts.includes(verdict)).length

@@ -8,7 +8,9 @@ import { ask } from './ask.ts'
 import { askNewest, askPatiently } from './asking.ts'
 import { BoxFrame, SureButton, useBoxActs } from './box-frame.tsx'
 import { boxTexts } from './box-texts.ts'
+import { anchorOf } from './help-anchor.ts'
 import { Icon } from './icons.tsx'
+import { language } from './language.ts'
 import { texts } from './texts.ts'
 import { useLive } from './use-live.ts'
 import type { ViewProps } from './views.ts'
@@ -153,6 +155,11 @@ const Open = ({ alert, timeZone, onAct }: OpenProps) => {
       <p>
         <strong>{words.todo}</strong> {todo}
       </p>
+      {tone === 'ok' ? null : (
+        <p>
+          <a href={`/help/alerts?language=${language}#${anchorOf(alert.kind)}`}>{words.more}</a>
+        </p>
+      )}
       {alert.id > 0 && onAct ? (
         <p class="box-acts">
           <button type="button" onClick={() => onAct(() => acknowledge(alert.id), words.acknowledged)}>

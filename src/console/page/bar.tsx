@@ -2,6 +2,7 @@ import { useRef } from 'hono/jsx/dom'
 import { follow } from './address.ts'
 import type { SignedIn } from './answers.ts'
 import { Icon } from './icons.tsx'
+import { language } from './language.ts'
 import { LanguageChoice } from './language-choice.tsx'
 import { ScanField } from './scan-field.tsx'
 import { SignOut } from './sign-out.tsx'
@@ -25,7 +26,7 @@ export const Views = ({ here, caller }: { here: ViewName | undefined; caller: Si
 
 const groups: readonly Exclude<ViewGroup, 'work'>[] = ['goods', 'proof', 'box']
 
-/** The other views by group, and the language. It closes with Escape, with a tap beside it, and when something in it is opened. */
+/** The other views by group, the manual, and the language. It closes with Escape, with a tap beside it, and when something in it is opened. */
 const Menu = ({
   here,
   shown,
@@ -69,6 +70,7 @@ const Menu = ({
             </section>
           )
         })}
+        <a href={`/help?language=${language}`}>{texts.views.help}</a>
         <LanguageChoice />
       </div>
     </details>

@@ -4,6 +4,7 @@ const english = {
   views: {
     nav: 'Views',
     more: 'More',
+    help: 'Help',
     groups: { goods: 'Goods', proof: 'Proof', box: 'Gateway' },
     floor: 'Floor',
     todo: 'To do',
@@ -50,6 +51,7 @@ const german: typeof english = {
   views: {
     nav: 'Ansichten',
     more: 'Mehr',
+    help: 'Hilfe',
     groups: { goods: 'Ware', proof: 'Nachweis', box: 'Gateway' },
     floor: 'Halle',
     todo: 'Zu tun',
