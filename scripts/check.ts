@@ -6,6 +6,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { houseRules } from './checks/house-rules.ts'
 import { importDirection } from './checks/import-direction.ts'
+import { manualPagesAreRight } from './checks/manual-pages.ts'
 import { mutantsApply } from './checks/mutants-apply.ts'
 import { ownTables } from './checks/own-tables.ts'
 import { pageTexts } from './checks/page-texts.ts'
@@ -34,6 +35,7 @@ export const checks: readonly Check[] = [
   { name: 'house rules', run: houseRules },
   { name: 'texts of the console', run: pageTexts },
   { name: 'room pages', run: roomPages },
+  { name: 'pages of the manual', run: manualPagesAreRight },
   { name: 'words', run: words },
   { name: 'third-party notices', run: tool('scripts/notices.ts', '--check') },
   { name: 'mutants still apply', run: mutantsApply },

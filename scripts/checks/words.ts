@@ -34,7 +34,7 @@ const wordsOfTests = /^(yard|strangers?)$/i
  * looked at.
  */
 export async function words(): Promise<void> {
-  const pages = ['README.md', ...globSync('src/{*.md,*/README.md}')].flatMap(proseOf)
+  const pages = ['README.md', ...globSync('src/{*.md,*/README.md,console/help/en/*.md}')].flatMap(proseOf)
   const program = globSync('src/**/*.{ts,tsx}').map(wordsOf)
   const others = globSync('{scripts,test}/**/*.{ts,tsx}').map(wordsOf)
   const texts = program.filter(({ file }) => !schemaTexts.test(file)).flatMap((one) => [...one.texts, ...one.comments])

@@ -26,7 +26,7 @@ t.test('the manual is readable on every screen, in light and dark', inBrowser, a
   for (const viewport of sizes)
     for (const colorScheme of ['light', 'dark'] as const) {
       const { page, faults } = await open(t, browser, `${url}help`, { viewport, colorScheme })
-      for (const path of ['help', 'help/commands', 'help/config', 'help/alerts']) {
+      for (const path of ['help', 'help/commands', 'help/config', 'help/integrate']) {
         await page.goto(`${url}${path}`)
         const where = `${path}, ${viewport.width}, ${colorScheme}`
         t.equal(await page.evaluate('document.documentElement.scrollWidth'), viewport.width, `${where}: not sideways`)
