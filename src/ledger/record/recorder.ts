@@ -16,17 +16,9 @@ import {
   version1Of,
 } from '../../log/index.ts'
 import type { Photos } from '../../photos/index.ts'
-import { type Clock, isoTime } from '../../platform/index.ts'
+import type { Clock } from '../../platform/index.ts'
 import type { Asset, AssetService, Barcode, Slot, WarehouseService } from '../../warehouse/index.ts'
-import {
-  assetIsSeen,
-  boundsOf,
-  newestInSlot,
-  newestTimestampMs,
-  type Placement,
-  slotState,
-  stateAfterNewest,
-} from '../derive/state.ts'
+import { assetIsSeen, newestTimestampMs, type Placement, slotState, stateAfterNewest } from '../derive/state.ts'
 import { placementRecorded } from '../events.ts'
 import { type Effect, type EventType, judge, type Moved, misfits } from '../judge.ts'
 import type { NewPlacementEvent, PlacementEvent, RecordedEvent } from '../schema.ts'
@@ -36,6 +28,7 @@ import { asksForHeld, asksForRegistered, type Requirements, type WarningCode, wa
 import { type FilmsOf, holdDisputed } from './dispute-hold.ts'
 import { type Grounds, groundColumns } from './grounds.ts'
 import type { LedgerHead } from './head.ts'
+import { refuseOtherPlacement } from './other-placement.ts'
 import { isPhotoReused, type PhotoClaim, PhotoClaims } from './photo-claims.ts'
 import { placementFacts, type UnsealedRow } from './placement-leaf.ts'
 import { effectNow, lookAround } from './surroundings.ts'
@@ -436,50 +429,6 @@ function answer(event: PlacementEvent, effect: Effect, slot: RecordedEvent['slot
 function slotNow(tx: ReadTx, id: number, code: string): RecordedEvent['slot'] {
   return { id, slot_id: code, ...slotState(tx, id) }
 }
-
-/**
- * A verdict is about the placement that its caller looked at: another pallet may be in the slot by now, or the same one anew.
- * @param at the placement that the slot held at the time of the event
- */
-function refuseOtherPlacement(
-  tx: ReadTx,
-  { placement_event_id: named }: NewPlacementEvent,
-  slot: Slot,
-  at: { placement: Placement | undefined; timestampMs: number },
-): void {
-  if (named === undefined || at.placement?.id === named) return
-  const newest = newestInSlot(tx, slot.id, boundsOf(tx))
-  const held = newest?.event_type === 'PLACED' ? newest : undefined
-  throw held ? otherPlacement(named, slot, held, at.timestampMs) : noPlacement(named, slot)
-}
-
-const noPlacement = (named: number, { slot_id }: Slot) =>
-  mismatch(
-    `The slot is empty and does not hold placement ${named}`,
-    'the slot is empty',
-    `slot ${slot_id}; read it again`,
-  )
-
-function otherPlacement(named: number, { slot_id }: Slot, held: Placement, timestampMs: number): AppError {
-  const isNamed = held.id === named
-  const isOlder = timestampMs < held.timestamp_ms
-  const holds = `holds placement ${held.id}${isNamed ? '' : `, not placement ${named}`}`
-  const older = `${isNamed ? ', but' : ', and'} the timestamp of the event is older`
-  const since = `slot ${slot_id} holds ${held.asset_barcode} since ${isoTime(held.timestamp_ms)}`
-  const times = isOlder ? `; the event is of ${isoTime(timestampMs)}` : ''
-  const advice = isNamed ? 'send a later timestamp, or none' : 'read it again'
-  return mismatch(
-    `The slot ${holds}${isOlder ? older : ''}`,
-    `the slot holds placement ${held.id}`,
-    `${since}${times}; ${advice}`,
-  )
-}
-
-const mismatch = (message: string, problem: string, details: string) =>
-  new AppError('PLACEMENT_MISMATCH', message, {
-    details,
-    fields: [{ path: 'placement_event_id', message: problem }],
-  })
 
 const isUnregistered = (asset: Asset | undefined): boolean => !asset || asset.provisional
 
