@@ -5,7 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { frameSize } from '../../src/video/frames.ts'
 import { waitUntil } from '../support/waiting.ts'
-import { rounds, ScriptedHall } from './scripted-hall.ts'
+import { hallFolder, rounds, ScriptedHall } from './scripted-hall.ts'
 
 const detecting = { detecting: true, history: { isOn: false, hours: 0, stream: 'main' } } as const
 
@@ -30,7 +30,7 @@ const small = Array.from({ length: 12 }, (_, i) => picture(i < 4 ? undefined : 8
 async function waiting(t: Test) {
   const video = Object.fromEntries([3, 4, 5, 6].map((to, i) => [`${i}.ts`, rounds(i && to - 1, to)]))
   const frames = Object.fromEntries(small.map((pixels, i) => [`small-${i}`, pixels]))
-  const folder = t.testdir({ ...video, ...frames, two: Buffer.concat([small[0] as Buffer, small[0] as Buffer]) })
+  const folder = hallFolder(t, { ...video, ...frames, two: Buffer.concat([small[0] as Buffer, small[0] as Buffer]) })
   // What is named in `do` is passed on. Only the ffmpeg of the camera does that: clips get no picture.
   const lines = [
     'case "$*" in *pipe:3*) ;; *) exit 1 ;; esac',

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { retimed } from '../../src/video/transport-stream.ts'
 import { waitUntil } from '../support/waiting.ts'
-import { passer, rounds, ScriptedHall, units } from './scripted-hall.ts'
+import { hallFolder, passer, rounds, ScriptedHall, units } from './scripted-hall.ts'
 
 t.test('a camera that is only recorded does not say every second that nothing has changed', async (t) => {
-  const folder = t.testdir({ 'video.ts': rounds(0, 1) })
+  const folder = hallFolder(t, { 'video.ts': rounds(0, 1) })
   // Some seconds of video at once, and then nothing.
   const hall = new ScriptedHall(t, folder, 'cat video.ts')
   await waitUntil('it is live', () => hall.states.includes('live'))
@@ -21,7 +21,7 @@ t.test('a camera that is only recorded does not say every second that nothing ha
 
 /** A camera of which twelve seconds were read, so that what follows may wait, and four more have come. */
 async function waiting(t: Test): Promise<ScriptedHall> {
-  const folder = t.testdir({ 'first.ts': rounds(0, 3), 'second.ts': rounds(3, 4) })
+  const folder = hallFolder(t, { 'first.ts': rounds(0, 3), 'second.ts': rounds(3, 4) })
   const lines = 'cat first.ts; until test -e go; do sleep 0.02; done; cat second.ts; touch written'
   const hall = new ScriptedHall(t, folder, lines)
   await waitUntil('what came first is read', () => {
@@ -74,7 +74,7 @@ t.test('a camera that somebody watches and that sends a picture in three seconds
     .slice(0, 8)
     .map((unit, i) => retimed(unit, (units[0]?.ptsMs ?? 0) + passer.durationMs + i * 3000).bytes)
   const files = Object.fromEntries(rare.map((bytes, i) => [`${i}.ts`, bytes]))
-  const folder = t.testdir({ 'first.ts': rounds(0, 1), ...files })
+  const folder = hallFolder(t, { 'first.ts': rounds(0, 1), ...files })
   const each = 'until test -e $i.go; do sleep 0.02; done; cat $i.ts; i=$((i+1))'
   const hall = new ScriptedHall(t, folder, `cat first.ts; i=0; while test -e $i.ts; do ${each}; done`)
   hall.set({ streaming: true })

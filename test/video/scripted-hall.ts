@@ -32,6 +32,12 @@ export const recorded: CameraSettings = {
   history: { isOn: true, hours: 1, stream: 'main' },
 }
 
+/** The folder of a hall. tap removes a folder before it calls the first teardown that is registered later, so one comes first. */
+export function hallFolder(t: Test, files: Parameters<Test['testdir']>[0]): string {
+  t.teardown(() => {})
+  return t.testdir(files)
+}
+
 export class ScriptedHall {
   readonly clock = new SimulatedClock()
   readonly messages: FromCameras[] = []
