@@ -1,20 +1,22 @@
 /**
- * `npm run bench`: performance as ratios within one run, with the raw numbers and the machine beside them, as a Markdown
+ * `npm run bench`: measures performance as ratios within one run. Prints them with the raw numbers and the machine as a Markdown
  * table on stdout.
- *   --only PART,…      some of: commit, requests, appends, lists, blocks, verify, signing, postgres (where it is installed), auth,
- *                      backup, segments, wear, wear-video, webhooks, deliveries, senders, hub, cameras, camera-times, history,
- *                      detection, scores, offsite, binary; or console and glass, where Chromium is installed and little else runs; or wall, ten minutes:
- *                      1, 9 and 16 cameras beside Debian's motion, where it is installed; or beside-motion, nine minutes: twenty
- *                      scenes of known truth to both; or idle, ten minutes: what six exports leave in memory (with
- *                      --events 1000000); or hub-large, some minutes and 4 GB: a barcode over six million leaves of 240 logs;
- *                      or proofs: a log of ten million leaves, made once under .cache/bench (2.5 GB, some minutes)
- *   --events N,…       sizes of the ledger at which lists are measured, up to 20,000,000 (default: 10000,100000);
- *                      10,000,000 need 25 GB of disk and about ten minutes
- *   --hours N          hours of scenes of each kind in which nothing happens, when detection is measured (default: 0.5)
- *   --backlog N        deliveries that wait when the drain is measured (default: 20000)
- *   --no-binary        leaves out the single binary, which may have to be built first
- *   --folder PATH      the disk to measure (default: var)
- *   --save NAME        writes the figures to test/bench/baseline/NAME.json as well
+ *
+ * - `--only PART,…`: some of `commit, requests, appends, lists, blocks, verify, signing, postgres, auth, backup, segments, wear,
+ *   wear-video, webhooks, deliveries, senders, hub, cameras, camera-times, history, detection, scores, offsite, binary`, or one of:
+ * - `--only console` or `glass`: where Chromium is installed and little else runs
+ * - `--only wall`: ten minutes; 1, 9 and 16 cameras beside Debian's motion, where it is installed
+ * - `--only beside-motion`: nine minutes; twenty scenes of known truth to both
+ * - `--only idle`: ten minutes; the memory after six exports (with --events 1000000)
+ * - `--only hub-large`: some minutes and 4 GB; a barcode over six million leaves of 240 logs
+ * - `--only proofs`: a log of ten million leaves, made once under .cache/bench (2.5 GB, some minutes)
+ * - `--events N,…`: sizes of the ledger for lists, up to 20,000,000 (default 10000,100000). Ten million need 25 GB of disk and
+ *   about ten minutes.
+ * - `--hours N`: hours of scenes without an event, of each kind, for detection (default 0.5)
+ * - `--backlog N`: waiting deliveries for the drain (default 20000)
+ * - `--no-binary`: leaves out the single binary, which may have to be built first
+ * - `--folder PATH`: the disk to measure (default var)
+ * - `--save NAME`: also writes the figures to test/bench/baseline/NAME.json
  */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -106,7 +108,7 @@ const parts = {
 
 type Part = keyof typeof parts
 
-/** Without what takes ten minutes, or gigabytes, or a machine to itself. */
+/** The parts that take neither ten minutes, nor gigabytes, nor a machine to themselves. */
 const usual = Object.keys(parts).filter(
   (name) => !['wall', 'beside-motion', 'proofs', 'console', 'glass', 'idle', 'hub-large'].includes(name),
 )

@@ -1,9 +1,10 @@
 /**
  * `npm run build`: the single binaries and the Debian packages under dist/.
- *   --arch x64|arm64   for which processor; may be given twice; this machine's by default
- *   --quick            pack the Debian package in seconds, into a larger file
- *   --no-deb           only the binary
- *   --force            build even when nothing has changed since the last time
+ *
+ * - `--arch x64|arm64`: the processor; may be given twice (default: that of this machine)
+ * - `--quick`: packs the Debian package in seconds, into a larger file
+ * - `--no-deb`: builds only the binary
+ * - `--force`: builds even when nothing has changed since the last build
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -25,9 +26,9 @@ export type Built = {
 }
 
 /**
- * Makes `dist/gatehouse-linux-ARCH` unless it is there already and made from the same sources, packages and commit.
- * The new file replaces the old one in one step; one that is running stays whole. Two calls at once wait for each other.
- * Rejects with a sentence naming what is missing. Needs no network for the processor of this machine.
+ * Makes `dist/gatehouse-linux-ARCH`, unless it is already made from the same sources, packages and commit. The new file
+ * replaces the old one in one step; a running one stays whole. Two calls at once wait for each other. Rejects with a
+ * sentence that names the missing part. Needs no network for the processor of this machine.
  */
 export function buildBinary({ arch, force = false }: { arch: Arch; force?: boolean }): Promise<Built> {
   const path = join(distFolder, `gatehouse-linux-${arch}`)

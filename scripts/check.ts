@@ -1,6 +1,6 @@
 /**
- * The checks that need no test: types, format and lint, dead code, direction of imports, a few rules of the house,
- * and what the room pages name. Run alone by `npm run check`.
+ * The checks that need no test: types, format and lint, dead code, direction of imports, house rules, and the names on
+ * the room pages. Run alone by `npm run check`.
  */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'

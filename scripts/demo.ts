@@ -1,17 +1,18 @@
 /**
  * A gateway to look at, or a story played from start to end:
  *
- *   scripts/demo                 a gateway with a busy small warehouse on http://127.0.0.1:8480, until Ctrl-C
- *   scripts/demo --once          one story on free ports, step by step; exit code 0 when every step went as it must
- *   scripts/demo --disaster      a box burns under load, and a new one comes back from its segments; the same exit codes
+ * - `scripts/demo`: a gateway with a busy small warehouse on http://127.0.0.1:8480, until Ctrl-C
+ * - `scripts/demo --once`: one story on free ports, step by step; exit code 0 when every step succeeded
+ * - `scripts/demo --disaster`: a box burns under load, and a new one is restored from its segments; the same exit codes
+ * - `scripts/demo --hub`: plays a head office with three sites on free ports, then keeps it running until Ctrl-C
+ * - `scripts/demo --hub --once`: the story alone
  *
- *   scripts/demo --hub           a head office with three sites on free ports: the story is played, then it stays until Ctrl-C
- *   scripts/demo --hub --once    the story alone
+ * Options:
  *
- *   --port N         another port than 8480
- *   --postgres DIR   with --hub: the folder of initdb and postgres, when they are not where Debian puts them
- *   --command PATH   another gatehouse command than scripts/gatehouse, such as the single binary
- *   --bare           run it with an empty environment
+ * - `--port N`: another port than 8480
+ * - `--postgres DIR`: with --hub, the folder of initdb and postgres, when they are not where Debian puts them
+ * - `--command PATH`: another gatehouse command than scripts/gatehouse, such as the single binary
+ * - `--bare`: runs it with an empty environment
  */
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -29,7 +30,7 @@ class Misused extends Error {}
 
 const stories = { once: playStory, disaster: playDisaster } as const
 
-/** `story`: null for a gateway to look at. `stays`: the head office goes on after its story. */
+/** `story`: null for a gateway to look at. `stays`: the head office runs on after its story. */
 type Chosen = {
   readonly story: keyof typeof stories | 'hub' | null
   readonly stays: boolean
@@ -39,7 +40,7 @@ type Chosen = {
   readonly bare: boolean
 }
 
-/** Fires at Ctrl-C, SIGTERM, a closed terminal, and when no one reads what is printed. */
+/** Fires at Ctrl-C, SIGTERM, a closed terminal, and when no one reads the output. */
 function stopSignal(): AbortSignal {
   const stopping = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stopping.abort())

@@ -1,9 +1,10 @@
 /**
- * `npm run explore`: taps, types, presses and scans at random through every view of the console, as every role, in a real Chromium
- * on three screens, while pallets move. Exit code 1 when the browser logs an error, the gateway answers 500 or above, nothing
- * leads away from a view, something typed or scanned is lost, or a page is wider than its screen.
- *   --minutes N   10
- *   --seed N      of all that looks like chance; 1
+ * `npm run explore`: taps, types, presses and scans at random through every view of the console. It plays every role in a real
+ * Chromium on three screens, while pallets move. Exits with 1 when the browser logs an error or the gateway answers 500 or above.
+ * A view without a way out, a lost text, or a page wider than its screen is a failure too.
+ *
+ * - `--minutes N`: default 10
+ * - `--seed N`: seed of all random choices, default 1
  */
 import { parseArgs } from 'node:util'
 import { launchBrowser } from '../test/support/browser.ts'

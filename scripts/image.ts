@@ -1,10 +1,11 @@
 /**
- * `npm run image`: the appliance image, its update and the list of its Debian packages,
- * `dist/gatehouse-appliance_VERSION_BOX.img`, `.raucb` and `.cdx.json`. Needs root,
- * Debian, and mmdebstrap squashfs-tools grub-efi-amd64-bin grub-common mtools dosfstools fdisk rauc openssl.
- *   --box B         amd64 (a PC with UEFI; the default) or pi (Raspberry Pi 4; on a PC it needs qemu-user-static and binfmt-support)
- *   --version V   what the image calls itself; default: version of gatehouse and date of the commit
- *   --cert FILE --key FILE   who signs updates; default: a pair that is made once under dist/appliance-keys
+ * `npm run image`: the appliance image, its update and the list of its Debian packages. They are
+ * `dist/gatehouse-appliance_VERSION_BOX.img`, `.raucb` and `.cdx.json`. Needs root, Debian, and mmdebstrap squashfs-tools
+ * grub-efi-amd64-bin grub-common mtools dosfstools fdisk rauc openssl.
+ *
+ * - `--box B`: amd64 (a PC with UEFI; the default) or pi (Raspberry Pi 4; on a PC it needs qemu-user-static and binfmt-support)
+ * - `--version V`: version of the image; default: version of gatehouse and date of the commit
+ * - `--cert FILE --key FILE`: signer of updates; default: a pair that is made once under dist/appliance-keys
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,9 +1,9 @@
 /**
  * Shows that the tests can fail.
  *
- *   npm run mutants                       makes each change of test/mutants, one after the other; its test must fail
- *   npm run mutants -- --guards WORD…     those whose file, test or sentence contains one of these words
- *   npm run mutants -- ROOM               StrykerJS changes the pure files of a room; the score goes to test/mutants/scores.md
+ * - `npm run mutants`: makes each change of test/mutants, one after the other; its test must fail
+ * - `npm run mutants -- --guards WORD…`: the changes whose file, test or sentence contains one of these words
+ * - `npm run mutants -- ROOM`: StrykerJS changes the pure files of a room; the score goes to test/mutants/scores.md
  *
  * Exits with 1 when a change was not noticed, and when a word or a room chose none.
  */

@@ -1,6 +1,8 @@
 /**
- * Writes THIRD-PARTY-NOTICES: what the single binary carries that others wrote, with every licence text.
- *   --check   writes nothing; exits with 1 when the file is not what would be written
+ * Writes THIRD-PARTY-NOTICES: the work of others in the single binary, with every license text.
+ *
+ * - `--check`: writes nothing; exits with 1 when the file is out of date
+ *
  * The result depends on the lockfile and the installed packages only, not on the processor. Needs no network.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'

@@ -1,10 +1,10 @@
 /**
- * Runs test files side by side, each in a separate process, and prints what they say as one TAP stream:
+ * Runs test files side by side, each in a separate process, and prints their output as one TAP stream:
  *
  *   node scripts/run-tests.ts JOBS FILE…
  *
- * `tap run` would do the same, and have every process of a test (each daemon, each command) note which sources it loads. That
- * is for coverage, costs a tenth of the whole run, and changes how the program under test starts; so it is left out here.
+ * `tap run` would do the same, but every process of a test (each daemon, each command) would note which sources it loads. The
+ * note serves coverage. It costs a tenth of the whole run, and changes how the program under test starts.
  */
 import tap from 'tap'
 

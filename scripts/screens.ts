@@ -1,8 +1,10 @@
 /**
  * `npm run screens`: takes a picture of every view in both themes, for the README: src/console/screens/NAME-THEME.webp.
- *   --folder PATH   somewhere else
- *   --screen NAME   desktop (default), tablet or handheld; the pages for handhelds and the wall have their own size with desktop
- *   --only NAME,…   some of the views, by the names of their files
+ *
+ * - `--folder PATH`: another folder
+ * - `--screen NAME`: desktop (default), tablet or handheld; the pages for handhelds and the wall have their own size with
+ *   desktop
+ * - `--only NAME,…`: some of the views, by the names of their files
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -119,7 +121,7 @@ async function takeSignInAgain(page: Page, view: string): Promise<void> {
   await page.getByLabel('Note').fill('')
 }
 
-/** What a driver sees who scans the code of a receipt, on a phone of somebody who is not signed in. */
+/** Takes the view of a driver who scans the code of a receipt, on a phone that is not signed in. */
 async function takeReceipt(browser: Browser, gateway: TestGateway, url: string, unit: string): Promise<void> {
   const path = `/api/whms/transport-units/${unit}/receipt-link`
   const { body } = await gateway.ask('GET', path, { by: people.olga })
@@ -160,7 +162,7 @@ async function takeCameras(t: { teardown(end: () => unknown): void }, browser: B
   await page.context().close()
 }
 
-/** Waits until the page shows what it has. */
+/** Waits until the page shows its data. */
 async function isReady(page: Page): Promise<void> {
   await page.locator('main').waitFor()
   await page.waitForLoadState('networkidle', { timeout: 5000 }).catch(() => {})

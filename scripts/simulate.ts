@@ -1,18 +1,20 @@
 /**
- * `npm run simulate`: many simulated gateways feed a real head office on a real PostgreSQL. Both are killed in the midst of it, and some
- * gateways go on with another history. Exit code 1 when a leaf that was acknowledged is lost or twice there, a fork is not named, the
- * lag is too long, or the memory of the head office grows.
- *   --sites N          1,000
- *   --seconds N        600
- *   --speed N          how much faster than in life; 100
- *   --events N         of a gateway in a day of life; 5,000
- *   --forks N          gateways that fork; one in a hundred
- *   --seed N           of all that looks like chance; 1
- *   --interval MS      least time between two feeds of a gateway; 1,000, as in life
- *   --lag SECONDS      within which 95 of 100 leaves have to be acknowledged while nothing is being killed; 5
- *   --processes N      in which the gateways run; 2
- *   --folder PATH      where its temporary folder is made (default: var)
- * In life a gateway feeds for each event, so a speed of 100 takes 100 times the feeds, up to one a second and gateway.
+ * `npm run simulate`: many simulated gateways feed a real head office on a real PostgreSQL. Both are killed during the run, and
+ * some gateways continue with another history. Exits with 1 when an acknowledged leaf is lost or stored twice, or a fork is not
+ * named. Exits with 1 also when the lag is too long, or the memory of the head office grows.
+ *
+ * - `--sites N`: default 1,000
+ * - `--seconds N`: default 600
+ * - `--speed N`: factor over real time; default 100
+ * - `--events N`: events of a gateway in a day of real time; default 5,000
+ * - `--forks N`: gateways that fork; default one in a hundred
+ * - `--seed N`: seed of all random choices; default 1
+ * - `--interval MS`: least time between two feeds of a gateway; default 1,000, as in production
+ * - `--lag SECONDS`: limit for 95 of 100 leaves to be acknowledged while nothing is being killed; default 5
+ * - `--processes N`: processes in which the gateways run; default 2
+ * - `--folder PATH`: parent of its temporary folder; default var
+ *
+ * In production a gateway feeds for each event. So a speed of 100 takes 100 times the feeds, up to one a second and gateway.
  */
 import { mkdirSync, mkdtempSync } from 'node:fs'
 import { join, resolve } from 'node:path'

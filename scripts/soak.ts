@@ -1,19 +1,25 @@
 /**
- * `npm run soak -- floor`: a yard of simulated scanners against the real daemon, which is killed with kill -9 while they
- * post. Ends by itself; exit code 1 when anything that was acknowledged is lost, doubled or changed.
- *   --events N         1,000,000
- *   --kills N          how often it is killed; 12
- *   --scanners N       64
- *   --seed N           of all that looks like chance; 1
- *   --minutes N        gives up after so long; 30
- * `npm run soak -- cameras`: a wall of simulated cameras against the real daemon; one freezes, one drops its connections, all
- * lose the network twice. Ends by itself; exit code 1 when an event is missed, a detection is false, a picture is late
- * more often than once in a thousand, a camera has two connections, or comes back later than 3 s after its port answers.
- *   --cameras N        16
- *   --minutes N        10
+ * `npm run soak -- floor`: simulated scanners against the real daemon, which is killed with kill -9 while they post. It ends
+ * when all events are answered. Exits with 1 when an acknowledged event is lost, doubled or changed.
+ *
+ * - `--events N`: default 1,000,000
+ * - `--kills N`: number of kills; default 12
+ * - `--scanners N`: default 64
+ * - `--seed N`: seed of all random choices; default 1
+ * - `--minutes N`: time limit; default 30
+ *
+ * `npm run soak -- cameras`: a wall of simulated cameras against the real daemon. One freezes, one drops its connections, all
+ * lose the network twice. Exits with 1 when an event is missed, a detection is false, or more than one picture in a thousand
+ * is late. Exits with 1 also when a camera has two connections, or reconnects later than 3 s after its port answers.
+ *
+ * - `--cameras N`: default 16
+ * - `--minutes N`: default 10
+ *
  * `npm run soak -- simulate …`: the same as `npm run simulate -- …`, which has its own page.
- * All:
- *   --folder PATH      where its temporary folder is made (default: var)
+ *
+ * All take:
+ *
+ * - `--folder PATH`: parent of the temporary folder; default var
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'

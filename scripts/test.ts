@@ -1,10 +1,10 @@
 /**
- * Everything that must be true before a change may land: the checks, then the tests.
+ * Runs everything that must hold before a change may land: the checks, then the tests.
  *
  *   scripts/test                 all but test/long, whose stories take minutes each
  *   scripts/test test/ledger     checks left out, only the tests of these files or folders
  *
- * A skipped test is named with what it needs. The last line is `N passed, N failed, N skipped`.
+ * Names each skipped test with its missing program. The last line is `N passed, N failed, N skipped`.
  */
 import { spawn } from 'node:child_process'
 import { existsSync, globSync, statSync } from 'node:fs'
@@ -19,7 +19,7 @@ import { install, missingPackages, namedBy, programs } from './machine.ts'
 const SECOND_RUNS = 3
 
 let insideFailure = false
-/** The file whose lines tap prints now. */
+/** The file whose lines tap prints. */
 let currentFile = ''
 
 const paths = process.argv.slice(2)
@@ -45,8 +45,8 @@ process.exitCode = failed === 0 ? 0 : 1
 type Count = { passed: number; failed: number; skipped: string[]; files: string[] }
 
 /**
- * Runs all tests: those with pictures first, two at once, because a stream of a real camera needs its share of the machine at
- * its time; then the others, three at once on two cores, because a third of their time is waiting.
+ * Runs all tests. Those with pictures run first, two at once, because a stream of a real camera needs its share of the machine
+ * in time. Then the others run, three at once on two cores, because a third of their time is waiting.
  */
 async function runAll(): Promise<Count> {
   const files = globSync('test/**/*.test.ts', { exclude: ['test/fixtures/**', 'test/long/**'] }).toSorted()

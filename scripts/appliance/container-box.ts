@@ -29,9 +29,9 @@ type Needs = {
 }
 
 /**
- * The system of the image in a container, on a disk whose power can be cut: its own systemd and units, state partition, RAUC and both slots,
- * at the speed of this machine. Of this machine are the kernel, the initramfs (its script is played) and the boot loader (grub.cfg is played),
- * and the boot partition is a folder. The kernel may know no dm-verity, so RAUC takes plain bundles.
+ * Runs the system of the image in a container, on a disk whose power can be cut. It has its own systemd and units, state partition,
+ * RAUC and both slots, and runs at the speed of this machine. The kernel is the one of this machine. The script of the initramfs
+ * and grub.cfg are played, and the boot partition is a folder. The kernel may lack dm-verity, so RAUC takes plain bundles.
  */
 export class ContainerBox {
   readonly #needs: Needs
@@ -73,7 +73,7 @@ export class ContainerBox {
     return this.#at('https.sock')
   }
 
-  /** What GRUB and the container said, in all starts. */
+  /** Path of the output of GRUB and of the container, over all starts. */
   get console(): string {
     return this.#at('console.log')
   }
@@ -186,7 +186,7 @@ export class ContainerBox {
     await this.#disk.detach()
   }
 
-  /** Runs a line of shell as root inside; what it printed. Rejects when it fails. */
+  /** Runs a shell line as root inside. Returns its stdout. Rejects when it fails. */
   async must(script: string, limitMs = 120_000): Promise<string> {
     const args = ['-t', String(this.#leader), '-a', 'sh', '-euc', script]
     return (await promisify(execFile)('nsenter', args, { timeout: limitMs, env: plainEnvironment })).stdout

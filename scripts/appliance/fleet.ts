@@ -105,7 +105,7 @@ const limitOf = async (name: string): Promise<string> =>
     await at(name).run('grep -ho "requestsPerMinute: [0-9]*" /etc/gatehouse/conf.d/fleet-*.yaml 2>/dev/null')
   ).output.trim()
 
-/** That the gateway itself says it runs with what is on disk. */
+/** Checks that the gateway uses the limit that is on disk. */
 async function inUse(name: string, limit: string): Promise<void> {
   holds((await limitOf(name)) === `requestsPerMinute: ${limit}`, `${name} has ${await limitOf(name)}, not ${limit}`)
   const status = (await at(name).run('gatehouse status --json --config /etc/gatehouse/gatehouse.yaml')).output
@@ -132,7 +132,7 @@ async function stopsAtTheFirst(bench: Bench): Promise<void> {
   for (const name of names) await inUse(name, '300')
 }
 
-/** A config that is good, and a gateway that does not answer: what is on disk goes back. */
+/** The config is good, but the gateway does not answer: the config on disk is rolled back. */
 async function putsBack(bench: Bench): Promise<void> {
   await change('rateLimit: { requestsPerMinute: 400 }\n')
   await at('dc-7').must(

@@ -9,7 +9,7 @@ const handhelds = 4
 
 type Recorded = { readonly id: number; readonly evidenceHash: string }
 
-/** What a floor knows, to go on with in another run. */
+/** State of a floor that the next run continues from. */
 export type FloorState = {
   readonly account: Account
   readonly slots: readonly { readonly id: number }[]
@@ -44,7 +44,7 @@ export class Floor {
     return { account: this.#account, slots: this.#slots, sent: this.#sent, acknowledged: [...this.acknowledged] }
   }
 
-  /** Scans until `stop`; what gets no answer is sent again under its key. */
+  /** Scans until `stop`. Resends a scan without an answer under its key. */
   start(): void {
     this.#isOver = false
     this.#scanning = Promise.all(Array.from({ length: handhelds }, () => this.#handheld())).then(() => undefined)

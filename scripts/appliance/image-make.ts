@@ -12,8 +12,8 @@ import { run } from './trial.ts'
 import { renumber } from './versions.ts'
 
 /**
- * What the trials need: the image, and its updates. `third` is as good as `second`, `broken` never becomes healthy, `unreadable` holds
- * nothing that can be started, and `stranger` is signed by another key.
+ * The image and its updates for the trials. Update `third` is as good as `second`, and `broken` never becomes healthy. Update
+ * `unreadable` holds nothing that can be started. Another key signs `stranger`.
  */
 export const versions = { first: '1.0', second: '2.0', broken: '3.0', unreadable: '3.5', third: '4.0' } as const
 export type Update = Exclude<keyof typeof versions, 'first'> | 'stranger'

@@ -20,7 +20,7 @@ import {
 } from './the-box.ts'
 import { type Bench, holds, run, Skipped, type Trial } from './trial.ts'
 
-/** Once for a folder: one that is kept has it already. */
+/** Runs once for a folder; a folder from an earlier run has the image. */
 async function make({ folder }: Bench): Promise<void> {
   const why = whyNoMachine()
   if (why !== undefined) throw new Skipped(why)
@@ -62,7 +62,7 @@ async function firstBoot({ folder, say }: Bench): Promise<void> {
   say(times.split('\n')[0] ?? '')
 }
 
-/** What first-boot.txt asked for, and what the recipe promises. */
+/** Checks the settings that first-boot.txt asked for, and the promises of the recipe. */
 async function asPromised({ say }: Bench): Promise<void> {
   await box().must('test ! -e /efi/first-boot.txt && grep -q "is set up" /efi/first-boot.result.txt')
   holds(
@@ -109,8 +109,8 @@ async function watchdog({ say }: Bench): Promise<void> {
 }
 
 /**
- * The appliance image on an emulated PC. With GATEHOUSE_APPLIANCE_FOLDER each of them can be played alone, once the first four have been:
- * the box is kept as it is at the end.
+ * Trials of the appliance image on an emulated PC. With GATEHOUSE_APPLIANCE_FOLDER, one trial can be played alone once the first
+ * four have been. At the end, the box is saved as it is.
  */
 export const imageTrials: readonly Trial[] = [
   { name: 'image: it is made, with its updates', play: make },

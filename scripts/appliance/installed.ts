@@ -22,7 +22,7 @@ let container: Container | undefined
 let deb = ''
 let place = ''
 
-/** Of a Debian with these packages. */
+/** Path of the Debian with these packages. */
 const debianTar = () =>
   join(buildFolder, `debian-${createHash('sha256').update(`${suite} ${system}`).digest('hex').slice(0, 8)}.tar`)
 
@@ -133,7 +133,7 @@ async function end(): Promise<void> {
   await box().stop()
 }
 
-/** What can be tried with the package installed, in this order. */
+/** Trials with the package installed, in this order. */
 export const installedTrials: readonly Trial[] = [
   { name: 'installed: a Debian boots', play: boot },
   { name: 'installed: apt installs the package, and the service serves once the site has an id', play: install },

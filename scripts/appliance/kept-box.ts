@@ -17,7 +17,7 @@ import {
 } from './the-box.ts'
 import { type Bench, Skipped, type Trial } from './trial.ts'
 
-/** What the next run needs to go on from here; it is in box.json of the folder. */
+/** State in `box.json` of the folder, from which the next run continues. */
 type Kept = { readonly place: Place; readonly floor?: FloorState; readonly cuts: number }
 
 const kept = (folder: string) => join(folder, 'box.json')

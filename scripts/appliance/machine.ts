@@ -19,14 +19,14 @@ type MachineNeeds = {
 
 type Ports = { readonly ssh: number; readonly https: number }
 
-/** Where a machine is kept between two runs: its newest disk, and how often it was started. */
+/** State of a machine between two runs: its newest disk, and the number of its starts. */
 export type Place = { readonly disk: string; readonly starts: number }
 
 /**
- * A PC with UEFI, a hardware watchdog and one disk, which reaches nothing: two ports of it are forwarded to loopback. Emulated without
- * KVM, so that it runs on every machine and is slow; behind everything else that this machine does. It ends with this process. What it
- * writes and does not flush is lost when its power is cut: the disk is a separate overlay for each start, whose tables qemu keeps in
- * memory until the guest flushes.
+ * A PC with UEFI, a hardware watchdog and one disk. It has no network, but two of its ports are forwarded to loopback. It is
+ * emulated without KVM, so it is slow and runs on every machine, at the lowest priority. It ends with this process. A power cut
+ * loses each write that is not flushed. Each start has a separate overlay of the disk, and qemu keeps its tables in memory until
+ * the guest flushes.
  */
 export class Machine {
   readonly #needs: MachineNeeds
@@ -42,7 +42,7 @@ export class Machine {
     this.ports = ports
   }
 
-  /** @param kept what `place` was when it was used last; a new machine without it */
+  /** @param kept state from the last use of the machine; left out for a new machine */
   static async of(needs: MachineNeeds, kept: Place = { disk: needs.disk, starts: 0 }): Promise<Machine> {
     if (kept.starts === 0) copyFileSync(join(firmware, 'OVMF_VARS_4M.fd'), join(needs.folder, 'uefi-vars.fd'))
     const [ssh, https] = [await freePort(), await freePort()]
@@ -79,7 +79,7 @@ export class Machine {
     this.#qemu.unref()
   }
 
-  /** What it prints on its serial port since the last start. */
+  /** Path of its serial output since the last start. */
   get console(): string {
     return join(this.#needs.folder, `console-${this.#starts}.log`)
   }
@@ -98,7 +98,7 @@ export class Machine {
     await ended
   }
 
-  /** Runs a line of shell as root inside, over ssh; what it printed. Rejects when it fails. */
+  /** Runs a shell line as root inside, over ssh. Returns its stdout. Rejects when it fails. */
   async must(script: string, limitMs = 900_000): Promise<string> {
     const options = [
       'StrictHostKeyChecking=no',

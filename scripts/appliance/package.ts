@@ -98,7 +98,7 @@ async function repository({ folder, say }: Bench): Promise<void> {
   rmSync(repo, { recursive: true })
 }
 
-/** What can be tried with the package without installing it. */
+/** Trials that need no installed package. */
 export const packageTrials: readonly Trial[] = [
   { name: 'two builds of one commit are the same bytes', play: sameBytes },
   { name: 'lintian finds no error and gives no warning', play: lintian },

@@ -40,7 +40,7 @@ function whyNoPi(): string | undefined {
   return 'this machine runs no programs of arm64 (qemu-user-static and binfmt-support)'
 }
 
-/** What a Pi reads before Linux runs, and what Linux looks for by name. */
+/** Checks the files that a Pi reads before Linux runs, and the files that Linux finds by name. */
 async function looks({ folder }: Bench): Promise<void> {
   if (!existsSync(diskOf(folder))) throw new Skipped('there is no image')
   const table = JSON.parse(await run('sfdisk', ['--json', diskOf(folder)])) as {
@@ -81,7 +81,7 @@ async function looks({ folder }: Bench): Promise<void> {
   holds((statSync(join(inside, files[1] ?? '')).mode & 0o111) === 0o111, 'tryboot cannot be run')
 }
 
-/** The image of a Raspberry Pi 4, as far as it can be looked at without one. */
+/** Trials of the image of a Raspberry Pi 4, as far as they need no Pi. */
 export const piTrials: readonly Trial[] = [
   { name: 'pi: the image and its update are made', play: make },
   { name: 'pi: a Raspberry Pi finds on it what it starts from, and Linux its partitions', play: looks },

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Plays GRUB: runs boot/grub.cfg, whose language is nearly that of sh. play-grub.sh GRUBENV GRUB.CFG SLOT-A SLOT-B: the last two are what
-# GRUB sees as the second and third partition, devices or folders. Prints what GRUB prints, and as the last line `boot ` and the kernel's
-# command line. A box that starts nothing for twenty times ends with 1.
+# Plays GRUB: runs boot/grub.cfg, whose language is nearly that of sh. Usage: play-grub.sh GRUBENV GRUB.CFG SLOT-A SLOT-B. The slots
+# are devices or folders. GRUB sees them as the second and third partition. Prints the output of GRUB, and as the last line `boot `
+# and the kernel's command line. Exits with 1 after 20 starts without a kernel.
 set -eu
 environment=$1
 config=$2

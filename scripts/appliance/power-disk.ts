@@ -12,8 +12,8 @@ const appearsWithinMs = 30_000
 export type Partitions = { readonly A: string; readonly B: string; readonly state: string }
 
 /**
- * A disk whose power can be cut, without a machine around it: what was written and not flushed is lost, because qemu keeps the tables of the
- * overlay in memory until a flush, and it is killed. Each start lays a new overlay over the disk before it.
+ * A disk whose power can be cut, without a machine around it. Each start lays a new overlay over the disk of the start before. A
+ * cut kills qemu, which keeps the tables of the overlay in memory until a flush. So each write that was not flushed is lost.
  */
 export class PowerDisk {
   readonly #folder: string

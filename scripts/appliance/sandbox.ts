@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs'
 
-/** What says how the service starts and ends, not what it may do. */
+/** Settings for the start and the end of the service; they grant and deny nothing. */
 const lifecycle = /^(Type|NotifyAccess|Exec(Start|Reload)|Restart\w*|Timeout\w+|WatchdogSec|WorkingDirectory)$/
 
 /**
- * Returns the arguments for systemd-run that shut a command off as the unit does, so that a program under test can be
- * started in its place. @param programs folders besides those of the unit from which programs may be run
+ * Returns the arguments for systemd-run that isolate a command as the unit does. A program under test can then be
+ * started in its place.
+ *
+ * @param programs folders besides those of the unit from which programs may be run
  */
 export function sandboxOf(unit: string, programs: readonly string[]): string[] {
   const service = readFileSync(unit, 'utf8').split('[Service]')[1]?.split('[Install]')[0] ?? ''

@@ -9,15 +9,15 @@ export const startLimitMs = 1_800_000
 /** The box that the trials are about, whatever it runs in. */
 export type Box = {
   readonly isOn: boolean
-  /** What GRUB said. */
+  /** Path of the output of GRUB. */
   readonly console: string
   /** Switches it on; resolves at once. */
   start(): Promise<void>
   /** Cuts its power. */
   cut(): Promise<void>
-  /** Runs a line of shell as root inside; what it printed. Rejects when it fails. */
+  /** Runs a shell line as root inside. Returns its stdout. Rejects when it fails. */
   must(script: string, limitMs?: number): Promise<string>
-  /** What /api/health answered. Rejects when it did not, or not with 200. */
+  /** Returns the answer of /api/health. Rejects unless its status is 200. */
   health(): Promise<string>
   /** How its kernel calls the partition of a slot. */
   partition(slot: 'A' | 'B'): string
@@ -85,13 +85,16 @@ export async function healthy(): Promise<void> {
 
 export const secondsSince = (ms: number): number => Math.round((performance.now() - ms) / 1000)
 
-/** Installs an update from the stick; the box starts from it when that succeeds. What it said. */
+/**
+ * Installs an update from the stick. After success the box starts from it. Returns the output of
+ * the updater.
+ */
 export async function install(update: Update): Promise<string> {
   const command = `/usr/lib/gatehouse-appliance/update ${onStick(update)} 2>&1 || echo refused`
   return (await box().must(`${withStick}; ${command}`, startLimitMs).catch(lastWords)).trim()
 }
 
-/** The box may start again before it has ended the connection that asked for it. */
+/** The box may restart before it closes the ssh connection. */
 function lastWords(error: { readonly stdout?: string }): string {
   if (error.stdout && /starts from it$/m.test(error.stdout)) return error.stdout
   throw error

@@ -42,7 +42,7 @@ async function allThere({ box }: Installed): Promise<void> {
 const serving = async ({ box }: Installed, wanted: string) =>
   holds((await box.must(serves)).includes(`"version":"${wanted}"`), `version ${wanted} does not serve`)
 
-/** Makes a package of another version, and puts it beside the one that is installed. */
+/** Makes a package of another version, and puts it beside the installed one. */
 export async function bring(
   { place, deb }: Installed,
   to: string,
@@ -57,7 +57,7 @@ export async function bring(
 // As examples/bin/take-offer does, without a person to answer.
 const keeps = '-o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold'
 
-/** Puts the version of this tree back, as a person would. What apt said. */
+/** Reinstalls the version of this tree, as a person would. Returns the output of apt. */
 export const putBack = ({ box, deb }: Installed): Promise<string> =>
   box.must(`cd /root && ${apt} ${keeps} install --reinstall --allow-downgrades ./${basename(deb)} 2>&1`)
 
@@ -82,7 +82,9 @@ async function rehearsed(at: Installed, { folder, say }: Bench): Promise<void> {
   holds(again.code === 1 && /nothing to go back from/.test(again.output), again.output)
 }
 
-/** A version whose `serve` does what the line of shell says: apt fails, and the one before serves on. */
+/**
+ * `serve` of the new version runs only the shell line: apt fails, and the previous version serves again.
+ */
 async function neverHealthy(at: Installed, { folder, say }: Bench, name: string, serve: string): Promise<void> {
   const { box } = at
   const startedMs = performance.now()
@@ -106,7 +108,7 @@ async function hangsAtStart(at: Installed, bench: Bench): Promise<void> {
   }
 }
 
-/** A version that was healthy and then stands still: the watchdog ends it, and its trial is not over. */
+/** The new version is healthy and then hangs. The watchdog ends it, and its trial is not over. */
 async function hangsLater(at: Installed, { folder, say }: Bench): Promise<void> {
   const { box } = at
   await box.must(await bring(at, folder, 'stuck', (binary) => renumber(binary, version, next)))
@@ -143,7 +145,7 @@ async function sick(at: Installed, { folder, say }: Bench): Promise<void> {
   await restore(at)
 }
 
-/** A version that brings another example of the config than the one that an admin has changed. */
+/** The new version brings a changed example config, and an admin has edited the old one. */
 async function otherExample(at: Installed, { folder }: Bench): Promise<void> {
   const { box } = at
   const conf = '/etc/gatehouse/gatehouse.yaml'
@@ -159,7 +161,7 @@ async function otherExample(at: Installed, { folder }: Bench): Promise<void> {
   await restore(at)
 }
 
-/** What becomes of a new version on an installed box; one after the other. */
+/** Trials of upgrades on an installed box, one after the other. */
 export function upgradeTrials(installed: () => Installed): Trial[] {
   const trial = (name: string, play: (at: Installed, bench: Bench) => Promise<void>): Trial => ({
     name: `installed: ${name}`,

@@ -4,8 +4,8 @@ import { root } from '../build/inputs.ts'
 import { holds, run } from './trial.ts'
 
 /**
- * Makes a package of another version from one that is there.
- * @param change what becomes of the binary
+ * Makes a package of another version from an existing one.
+ * @param change changes the binary
  */
 export async function otherVersion(
   deb: string,
@@ -36,7 +36,7 @@ export function renumber(binary: string, from: string, to: string): void {
   writeFileSync(binary, bytes, { mode: 0o755 })
 }
 
-/** Makes a binary that does what the one before does, but serve: then it runs the line of shell. */
+/** Makes a binary that runs the previous one, except for `serve`, which runs the shell line. */
 export function scriptFor(binary: string, serve: string): void {
   const lines = ['#!/bin/sh', `if [ "$1" = serve ]; then ${serve}; fi`]
   lines.push('exec /usr/lib/gatehouse/versions/previous "$@"', '')
@@ -44,13 +44,13 @@ export function scriptFor(binary: string, serve: string): void {
 }
 
 /**
- * Builds a version from a copy of the source that adds a table to the schema, and says of itself from 45 s after its start on that it is
- * unhealthy. Returns its binary.
+ * Builds a version from a copy of the source. It adds a table to the schema, and reports itself unhealthy from 45 s after its
+ * start. Returns the path of its binary.
  */
 export async function buildSickVersion(to: string, version: string): Promise<string> {
   const left = new Set(['node_modules', 'dist', '.git', '.cache', 'test'])
   cpSync(root, to, { recursive: true, filter: (path) => !left.has(relative(root, path)) })
-  // Not by a symbolic link: the build takes what lies outside of its tree for foreign. Hard links need the same file system.
+  // No symbolic link: the build refuses files outside of its tree. Hard links need the same file system.
   const packages = [join(root, 'node_modules'), join(to, 'node_modules')]
   await run('cp', ['-al', ...packages]).catch(() => run('cp', ['-a', ...packages]))
   change(join(to, 'package.json'), /"version": "[^"]+"/, `"version": "${version}"`)

@@ -11,7 +11,7 @@ answering(async ({ configFile }: PeerStart): Promise<{ url: string }> => {
   const { config } = loadConfig(configFile)
   const outside = { clock: systemClock, random: systemRandom, log: createLogger({ level: 'warn' }), version: 'bench' }
   const { ports, gateway } = await startGateway(config, outside, configFile)
-  // What a start does once must be over.
+  // The work that each start does once must be over.
   await gateway.webhooks.worker.settled()
   leaveSqlOut(config.dataDir)
   return { url: `http://127.0.0.1:${ports[0]}` }

@@ -12,7 +12,7 @@ import { cpuMs, type Helper, type Workshop } from './workshop.ts'
 const slots = 1000
 const rounds = 3
 const secondsEach = 2
-/** Of the simplest kind; the first half, in which the WAL grows, is left out. */
+/** Commits of the simplest kind. The first half is left out, because the WAL grows then. */
 const commits = 2000
 
 type Side = { readonly url: string; readonly pid: number }
@@ -20,8 +20,8 @@ type Sample = LoadResult & { readonly cpuPerEventMs: number }
 type Samples = { readonly daemon: Sample[]; readonly peer: Sample[] }
 
 /**
- * Placements and removals over HTTP against a daemon, and against a peer that does the same with its SQL left out; one
- * and 64 clients, the two sides in turns.
+ * Measures placements and removals over HTTP against a daemon, and against a peer that does the same without SQL. One and
+ * then 64 clients send, to both sides in turns.
  */
 export async function measureAppends(workshop: Workshop): Promise<Figure[]> {
   const folder = workshop.newFolder('appends')
@@ -61,8 +61,8 @@ async function sameAnswers(daemon: Side, peer: Side, bodies: readonly string[]):
 }
 
 /**
- * What is the same on both sides: status and answer, without what is made anew for each event, and without its place in the
- * log: the peer furnishes no hall, so its log is shorter.
+ * Returns the status and the answer, without the fields that are new in each event. Leaves out `seq` too: the peer
+ * furnishes no hall, so its log is shorter.
  */
 async function answerTo(url: string, body: string): Promise<string> {
   const response = await fetch(`${url}/api/whms/events`, { method: 'POST', headers: jsonHeaders, body })

@@ -31,7 +31,7 @@ const slots = 100
 const rounds = 7
 const secondsOfRound = 1.5
 
-/** What a request of a known caller costs beside the same route behind no door, over real connections, in turns. */
+/** Measures a request of a known caller beside the same route without a guard, over real connections, in turns. */
 export async function measureAuth(workshop: Workshop): Promise<Figure[]> {
   const rooms = openRooms(stateOf(workshop.newFolder('auth')), systemClock)
   const server = await StorageServer.start({ users: [{ id: 'otto', groups: [], tokens: ['otto-token'] }] })

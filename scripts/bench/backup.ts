@@ -20,7 +20,9 @@ const clients = 64
 const seconds = 5
 const rounds = 3
 
-/** What scanners notice of a backup: 64 clients post without a pause, with and without one beside them, in turns. */
+/**
+ * Measures how a backup slows scanners down: 64 clients post without a pause, with and without a backup, in turns.
+ */
 export async function measureBackup(workshop: Workshop): Promise<Figure[]> {
   const folder = workshop.newFolder('backup')
   const photoUrl = await makeLedger(stateOf(folder))

@@ -10,7 +10,7 @@ import { encodeFrames } from './scene-film.ts'
 import { byGatehouse, byMotion, isMotionInstalled, type Program, type Seen } from './wall-programs.ts'
 import type { Workshop } from './workshop.ts'
 
-/** One camera each. What moves all the time is left out: it would have to be learned for two minutes first. */
+/** One camera each. Kinds with motion all the time are left out: detection would have to learn them for two minutes first. */
 const shownKinds: readonly KindName[] = [
   ...(['person 1-5 %', 'person 1 %', 'person 0.5 %', 'person who runs', 'person, low contrast'] as const),
   ...(['person at night', 'forklift', 'busy aisle', 'person in rain', 'person before foliage'] as const),
@@ -22,15 +22,15 @@ const sceneSeconds = 200
 const seed = 4
 /** A scene begins with a cut in the stream. */
 const afterCutMs = 10_000
-/** An event may begin this much before the motion that it belongs to, and this much after its end: motion reads a stream 2 to 3 s late. */
+/** An event belongs to a motion if it begins this much before it or this much after its end. Debian's motion is 2 to 3 s late. */
 const [earlyMs, lateMs] = [1500, 4000]
 
 type Judged = { readonly events: number; readonly found: number; readonly false: number; readonly cores: number }
 type Yard = { readonly rtsp: RtspServer; readonly scenes: readonly Scene[] }
 
 /**
- * What gatehouse and Debian's `motion` find in the same scenes of known truth, and what it costs. Each scene is a camera, and
- * all run at the same time, as a small stream of H.264; first one program watches them, then the other.
+ * Measures the events that gatehouse and Debian's `motion` find in the same scenes of known truth, and their cost. Each scene is a
+ * camera with a small H.264 stream. All cameras run at the same time; first one program watches them, then the other.
  */
 export async function measureBesideMotion(
   workshop: Workshop,
@@ -73,8 +73,8 @@ async function watched(workshop: Workshop, { rtsp, scenes }: Yard, run: Program)
 }
 
 /**
- * An act is found by an event that goes on during it, whenever it began: its pictures are kept. An event is false when it begins
- * while nothing moves.
+ * An act is found when an event overlaps it, because the event has its pictures. An event is false when it begins while nothing
+ * moves.
  */
 function judge(
   acts: readonly Act[],

@@ -21,11 +21,11 @@ const shownBlocks = 5
 /** An export of everything is left after this time; a client that goes away ends it. */
 const longestMs = 500
 
-/** Who asks: an admin, and somebody from whom half of the hall is hidden. */
+/** The callers: an admin, and a person from whom half of the hall is hidden. */
 const secret = 'the-secret-of-the-bench'
 const names = ['ada', 'sven'] as const
 
-/** The longest time that one GET, with any one filter, by any caller, keeps the others waiting. */
+/** Measures the longest time that one GET blocks the others, with any one filter, by any caller. */
 export async function measureBlocks(workshop: Workshop, events: number): Promise<Figure[]> {
   const folder = workshop.newFolder('blocks')
   const span = await makeHall(stateOf(folder), events)

@@ -18,8 +18,8 @@ const moreCameras = 3
 const motion = { preRecordSeconds: 5, postRecordSeconds: 1, cooldownSeconds: 0 }
 
 /**
- * Cores, over the same seconds. `ours`: of the gateway, and `ffmpeg`: of the processes that it started, both over a gateway without
- * a camera, which starts some too; `decode`: of an ffmpeg that only decodes.
+ * Cores, over the same seconds. `ours` is of the gateway, and `ffmpeg` of the processes that it started. Both are taken over a
+ * gateway without a camera, which starts some too. `decode` is of an ffmpeg that only decodes.
  */
 type Cost = { readonly ours: number; readonly ffmpeg: number; readonly decode: number }
 
@@ -27,8 +27,8 @@ type Cost = { readonly ours: number; readonly ffmpeg: number; readonly decode: n
 type Held = { readonly gateway: number; readonly ffmpeg: number }
 
 /**
- * What a 1080p25 camera of 4 Mb/s costs beside ffmpeg that only decodes the same seconds, with detection on its main stream
- * and on a smaller one; and what cameras hold in memory.
+ * Measures a 1080p25 camera of 4 Mb/s beside an ffmpeg that only decodes the same seconds. Detection runs on its main stream, and
+ * on a smaller one. Also measures the memory of a gateway with cameras.
  */
 export async function measureCameras(workshop: Workshop): Promise<Figure[]> {
   const [door, small, empty] = [
@@ -55,7 +55,7 @@ export async function measureCameras(workshop: Workshop): Promise<Figure[]> {
   }
 }
 
-/** What a gateway with one camera takes, once it has watched for a while, over one without a camera. */
+/** Returns the cost of a gateway with one camera, after it has settled, over one without a camera. */
 async function watched(
   workshop: Workshop,
   account: LocalAccount,
@@ -174,7 +174,7 @@ function decodingAlone(workshop: Workshop, url: string): { readonly pid: number;
   return { pid: child.pid ?? 0, end: () => void child.kill('SIGKILL') }
 }
 
-/** Processor seconds so far: of the process, and of its children, those that have ended too. */
+/** Processor seconds since the start: of the process, and of its children, ended ones included. */
 function cpuOf(pid: number): { ours: number; children: number } {
   return { ours: cpuMs(pid) / 1000, children: (cpuMsOfChildren(pid) + cpuMsOfEnded(pid)) / 1000 }
 }

@@ -18,9 +18,9 @@ const warmUp = 500
 const measured = 1200
 
 /**
- * A separate commit for each event, against the simplest durable commit that SQLite has (one row in one table, WAL,
- * synchronous=FULL) in the same folder, all in turns: once the rows alone, once with everything that is decided before
- * them. The first ones are left out: a WAL that still grows is slower than one that is used again.
+ * Measures a separate commit for each event against the simplest durable commit of SQLite: one row in one table, WAL,
+ * synchronous=FULL. Both are in the same folder and run in turns: once the rows alone, once with every decision before
+ * them. The first commits are left out: a WAL that still grows is slower than one that is reused.
  */
 export async function measureCommit(workshop: Workshop): Promise<Figure[]> {
   const dataDir = stateOf(workshop.newFolder('commit'))

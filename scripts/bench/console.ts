@@ -22,7 +22,7 @@ const screens = 30
 const eventsASecond = 5
 const watchedMs = 20_000
 
-/** The floor page in a real Chromium: until it can be used, while it is moved, and what its screens cost the gateway. */
+/** Measures the floor page in a real Chromium: its start, its movement, and the load of its screens on the gateway. */
 export async function measureConsole(workshop: Workshop): Promise<Figure[]> {
   const browser = await launchBrowser([], wholeBrowser)
   if (!browser) return [absent]
@@ -185,7 +185,7 @@ async function measureEvents(browser: Browser, { gateway, slots, photoUrl }: Hal
   }
 }
 
-/** What open floor pages cost the gateway besides the events themselves. */
+/** Measures the load of open floor pages on the gateway, without the events themselves. */
 async function measureScreens(browser: Browser, hall: Hall): Promise<Figure> {
   const alone = await underEvents(hall, eventsSeen)
   // Each is a separate device: pages of one browser share six connections to a gateway, and each keeps one for the stream.

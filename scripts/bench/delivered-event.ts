@@ -1,4 +1,4 @@
-/** What an event of the delivery bench carries: as much as a placement does. */
+/** Data of an event in the delivery bench, as large as that of a placement. */
 export const dataOf = (n: number) => ({
   n,
   event_type: 'PLACED',

@@ -31,7 +31,7 @@ export async function measureDeliveries(workshop: Workshop, backlog: number): Pr
 
 type Drained = {
   readonly perSecond: number
-  /** Of undici alone, to the same receivers. */
+  /** Rate of undici alone, to the same receivers. */
   readonly peerPerSecond: number
   /** From the start of the process to its first answer, without anything that waits. */
   readonly emptyStartMs: number
@@ -95,7 +95,7 @@ async function drain(workshop: Workshop, { name, endpoints, events, account }: T
   return { perSecond, peerPerSecond, emptyStartMs, fullStartMs, memoryBefore, memoryEarly, memoryMost, counts }
 }
 
-/** A day's events and more, by the outbox itself: what wrote them is not what is measured. */
+/** Publishes more than a day's events through the outbox itself: this part is not measured. */
 async function publish(folder: string, events: number): Promise<void> {
   const rooms = openRooms(stateOf(folder), systemClock)
   const outbox = new Outbox({ siteId, warehouseId: 1, makeId: rooms.makeId, isOwed: isAnyoneOwed })

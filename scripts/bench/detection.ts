@@ -22,8 +22,8 @@ const targets: Partial<Record<(typeof kinds)[KindName]['group'], Figure['target'
 }
 
 /**
- * What motion detection finds at the default settings in drawn scenes of known truth, of even seeds: those of odd seeds
- * are for development. The last figures go through H.264 and back.
+ * Measures motion detection at the default settings in drawn scenes of known truth. It uses even seeds: odd seeds are
+ * for development. The last figures go through H.264 and back.
  */
 export async function measureDetection(workshop: Workshop, hours: number): Promise<Figure[]> {
   const drawn = kindNames.map((kind) => figureOf(kind, verdictsOf(kind, hours)))

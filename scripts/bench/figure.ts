@@ -1,7 +1,7 @@
-/** What a figure is held to. */
+/** The limit of a figure. */
 export type Target = { readonly limit: number; readonly sense: 'at most' | 'at least' }
 
-/** '×' stands for a ratio within the run. */
+/** '×' is a ratio within the run. */
 type Unit = '×' | 'events' | 'pages' | 's' | 'ms' | 'µs' | 'kB' | 'MiB' | '%' | 'a day' | 'a second' | 'bytes'
 
 /** One line of the table: a ratio (or a difference) within this run, with the raw numbers that it was made from. */

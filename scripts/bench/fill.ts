@@ -15,9 +15,9 @@ export type FilledEvent = Pick<
 const rowsAtOnce = 20_000
 
 /**
- * Appends `count` events as `next` says them, without deciding anything: leaf, row and audit entry, made by the same
- * functions as any others, from `sample`, a row that was recorded. The indexes and the guards that need them are taken
- * away and made anew at the end, word for word: ten million events take minutes, not half an hour.
+ * Appends `count` events from `next` without deciding anything. Each has a leaf, a row and an audit entry, made by the
+ * usual functions from `sample`, a recorded row. The indexes and the guards that need them are dropped first, and made
+ * again at the end with the same SQL. So ten million events take minutes, not half an hour.
  */
 export function fill(
   rooms: ReturnType<typeof openRooms>,

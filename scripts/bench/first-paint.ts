@@ -8,7 +8,7 @@ import { median } from './statistics.ts'
 
 const rounds = 7
 
-/** Notes when the plan with its slots is on the screen: the first frame after the one that drew it. */
+/** Notes when the plan with its slots is on the screen: the first frame after the drawing one. */
 const probe = `new MutationObserver((_, observer) => {
   if (!document.getElementById('plan-cursor')?.getAttribute('aria-label')) return
   observer.disconnect()
@@ -90,8 +90,8 @@ export async function frozen(context: BrowserContext, url: string): Promise<stri
 }
 
 /**
- * Serves a page gzipped, with as much that cannot be compressed in its head as makes `bytes` on the wire: the peer of a page that
- * fetches so much. Returns its address, and how to end it.
+ * Serves a gzipped page as the peer of a page that fetches `bytes` in all. A comment in its head that cannot be compressed fills it
+ * up to that size. Returns its address, and a function that ends it.
  */
 export async function serveStatic(page: string, bytes: number): Promise<{ url: string; end: () => Promise<void> }> {
   const padding = Math.max(0, bytes - gzipSync(page).length)

@@ -26,7 +26,7 @@ type Size = keyof typeof streams
 type Seen = { readonly number: number; readonly shownAt: number }
 
 /**
- * Notes each picture of the player when the browser puts it on the screen, and reads its number: 16 blocks at the top edge,
+ * Notes each picture of the player when the browser puts it on the screen. Reads its number from 16 blocks at the top edge,
  * white for 1.
  */
 const eye = `(() => {

@@ -15,8 +15,8 @@ const settleMs = 20_000
 const watchedSeconds = 40
 
 /**
- * What it costs to keep one 1080p25 camera continuously, without detection: the gateway with its ffmpeg, less a gateway
- * without a camera, against `ffmpeg -c copy` of the same stream in the same seconds.
+ * Measures one 1080p25 camera with continuous history and without detection. The gateway with its ffmpeg, less a
+ * gateway without a camera, is compared with `ffmpeg -c copy` of the same stream in the same seconds.
  */
 export async function measureHistory(workshop: Workshop): Promise<Figure[]> {
   const scene = await footage('crossing-1080p')

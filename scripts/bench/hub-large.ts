@@ -34,7 +34,7 @@ export function measureHubLarge(workshop: Workshop): Promise<Figure[]> {
     const codes = Array.from({ length: questions }, (_, k) =>
       assetOf((k * 37) % logs, 4 + ((k * 7919) % (leavesEach - 8))),
     )
-    // What was asked for long ago comes from the disk; then it is asked again.
+    // The first round reads old codes from the disk. The second round asks for them again.
     const firstP95Ms = quantile(await timesOf(codes, (code) => serviceOf(hub, db).search(code, null, null)), 0.95)
     const again = await askAll(hub, db, codes, { logs, leaves })
     const filled = `by SQL in ${Math.round(ms / 1000)} s, without their bytes, which the question does not read`
@@ -65,7 +65,7 @@ async function fill({ client }: Postgres): Promise<void> {
   await client.query('VACUUM ANALYZE')
 }
 
-/** What is newest of each slot, asset and judgement, and what is printed on the assets. */
+/** Fills the registers: the newest event of each slot, asset and judgement, and the labels of the assets. */
 async function registers(client: Postgres['client']): Promise<void> {
   const newest = (key: string, letters: string) =>
     `DISTINCT ON (log_id, ${key}) * FROM placement WHERE event_type IN (${letters}) ORDER BY log_id, ${key}, at DESC, seq DESC`

@@ -19,14 +19,14 @@ import { Postgres, postgresBin } from './postgres.ts'
 import { median, quantile, timedUntilDone } from './statistics.ts'
 import type { Workshop } from './workshop.ts'
 
-/** Gateways that feed at once, and what each has to send. */
+/** Gateways that feed at once, and the feeds of each. */
 const gateways = 40
 const feedsEach = 6
 const leavesOfFeed = 1024
-/** More logs, smaller ones, so that a barcode is looked for over 240. */
+/** More logs, smaller ones, so that a barcode is searched in 240 logs. */
 const quietLogs = 200
 const leavesOfQuiet = 256
-/** What is printed on pallets: so many feeds of each gateway that feeds, each with so many pallets, as they come in over a day. */
+/** Labels of pallets: each feeding gateway sends so many feeds with so many pallets each, as they arrive over a day. */
 const labelFeedsEach = 40
 const palletsOfFeed = 20
 const palletsOfLot = 50
@@ -125,7 +125,7 @@ async function feedAll(hub: Hub, postgres: Postgres): Promise<AllFed> {
   }
 }
 
-/** What a machine that does other work meanwhile still tells. */
+/** A figure that is valid even while the machine does other work. */
 function cpuFigure(leaves: number, officeMs: number, databaseMs: number): Figure {
   const each = (ms: number) => (ms * 1000) / leaves
   return {
@@ -238,7 +238,7 @@ function figureOf(id: string, how: string, times: readonly number[], limit: numb
   }
 }
 
-/** Sends what is printed on pallets, some of each gateway at a time, and measures what their table takes. */
+/** Sends the labels of pallets, some of each gateway at a time, and measures the size of their table. */
 async function labelledDiskOf(hub: Hub, { client }: Postgres, senders: readonly Sender[]): Promise<Figure> {
   await Promise.all(senders.map((sender, i) => sendAll(hub, { ...sender, bodies: labelsOf(sender, i) })))
   await client.query('VACUUM ANALYZE asset')
@@ -255,7 +255,7 @@ async function labelledDiskOf(hub: Hub, { client }: Postgres, senders: readonly 
   }
 }
 
-/** Feeds without leaves that bring what is printed on the pallets of a gateway. */
+/** Feeds without leaves that bring the labels of the pallets of a gateway. */
 function labelsOf({ last }: Sender, i: number): Buffer[] {
   return Array.from({ length: labelFeedsEach }, (_, feed) => {
     const assets = Array.from({ length: palletsOfFeed }, (_, n) => {
@@ -272,7 +272,7 @@ function labelsOf({ last }: Sender, i: number): Buffer[] {
   })
 }
 
-/** A GTIN of 14 digits whose check digit is right. */
+/** A GTIN of 14 digits with the right check digit. */
 function gtinOf(item: number): string {
   const digits = `095210000${String(item).padStart(4, '0')}`
   const sum = [...digits].reduce((all, digit, at) => all + Number(digit) * (at % 2 === 0 ? 3 : 1), 0)

@@ -18,7 +18,9 @@ const exports = ['export?format=csv', 'export?format=ndjson'] as const
 const timesEach = 3
 const idleMs = 10 * 60_000
 
-/** What the single binary holds ten minutes after it has exported the whole ledger six times, beside a bare server. */
+/**
+ * Measures the memory of the single binary ten minutes after six exports of the whole ledger, beside a bare server.
+ */
 export async function measureIdle(workshop: Workshop, events: number): Promise<Figure[]> {
   const folder = workshop.newFolder('idle')
   await makeLedger(stateOf(folder), events)
@@ -71,7 +73,7 @@ async function makeLedger(dataDir: string, events: number): Promise<void> {
   rooms.close()
 }
 
-/** Reads an export to its end, piece by piece: what is measured keeps nothing, and neither does this. */
+/** Reads an export to its end, piece by piece, and stores nothing. */
 async function take(url: string): Promise<void> {
   const response = await fetch(url, { headers: signedIn })
   if (response.status !== 200) throw new Error(`${url} answered ${response.status}: ${await response.text()}`)

@@ -34,8 +34,8 @@ type Taken = {
 type FileSize = { readonly fileBytes: number; readonly filledMs: number }
 
 /**
- * A hall of 10,000 slots whose ledger grows through `sizes` events in `dataDir`, where it is left for others; at each
- * size the lists are measured against the least that any list must do.
+ * Measures the lists in a hall of 10,000 slots against the least work that any list must do. Its ledger in `dataDir`
+ * grows through `sizes` events, and stays there for other parts.
  */
 export async function measureLists(
   dataDir: string,
@@ -84,8 +84,8 @@ export async function measureLists(
 }
 
 /**
- * Two index seeks a slot in one prepared statement: who moved last in it, and what was last said of it. The limit for
- * everything that says how all slots are.
+ * Two index seeks a slot in one prepared statement: the newest move, and the newest judgement. This is the lower
+ * bound for every list of all slots.
  */
 const boundSql = `SELECT s.id,
   (SELECT asset_barcode FROM main.placement_event WHERE slot_id = s.id AND event_type IN ('PLACED', 'REMOVED')
@@ -129,7 +129,7 @@ function figuresOf({ events, boundMs, statesMs, utilizationMs }: Taken): Figure[
   ]
 }
 
-/** The same list, answered: what the way out adds to the seeks; and one page of it. */
+/** The same list over HTTP: the cost of the answer besides the seeks, and one page of it. */
 function overHttp({ events, boundMs, serving: { listCpuMs, sameListCpuMs, pageMs } }: Taken): Figure[] {
   const hall = `10,000 slots, ${thousands(events)} events`
   return [
@@ -181,7 +181,7 @@ function servingFigure({ events, serving }: Taken): Figure {
   }
 }
 
-/** What ten times as many events do to the states; the bound grows too, for its tree gets deeper. */
+/** Compares the states at ten times as many events. The bound grows too, because its tree is deeper. */
 function growth(taken: readonly Taken[]): Figure[] {
   return taken.slice(1).flatMap((larger, i) => {
     const smaller = taken[i]
@@ -198,7 +198,7 @@ function growth(taken: readonly Taken[]): Figure[] {
   })
 }
 
-/** The ledger that was measured is a true one; and what it takes to find that out. */
+/** Verifies the measured ledger and takes the time. Throws when it does not verify. */
 function verification(dataDir: string): Figure {
   let found: ReturnType<typeof verifyLedger> | undefined
   const verifiedMs = timed(() => {

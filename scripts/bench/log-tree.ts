@@ -10,7 +10,7 @@ const bigTree = 10_000_000
 const proofs = 300
 const tilesAtOnce = 512
 const pageBytes = 4096
-/** Of a leaf: shorter than the real ones, with as many levels in the B-tree of leaves. */
+/** Bytes of a leaf: shorter than a real one, with as many levels in the B-tree of leaves. */
 const leafBytes = 100
 
 /** A file that later runs use again: about 2.5 GB, made in some minutes. Removed by hand, with the folder `.cache`. */
@@ -48,12 +48,12 @@ function grow(db: Database, leaves: number): void {
   for (let isMore = true; isMore; ) isMore = db.transaction(() => storeTiles(tx, 1, leaves, tilesAtOnce))()
 }
 
-/** What this process has read so far, in bytes: SQLite has no memory map here, so each of its page reads counts. */
+/** Bytes that this process has read since its start. SQLite has no memory map here, so each of its page reads counts. */
 const readBytes = () => Number(/^rchar: (\d+)$/m.exec(readFileSync('/proc/self/io', 'utf8'))?.[1])
 
 /**
- * Inclusion proofs of single leaves all over a log of ten million: their time, and the pages that one reads when SQLite holds
- * none in its cache.
+ * Measures inclusion proofs of single leaves all over a log of ten million. Takes their time, and the pages that one proof
+ * reads from an empty SQLite cache.
  */
 export function measureProofs(): Figure[] {
   const db = new BetterSqlite3(join(databaseFile(cachedTree(bigTree))), { readonly: true })

@@ -26,8 +26,8 @@ const lookEveryMs = 25
 type Sent = { readonly seconds: number; readonly waitingBytes: number }
 
 /**
- * How soon the beginning of an incident's clip can be played from the storage server, over a line of 2 Mb/s on which the gateway
- * sends 100 MB of photos. The gateway does not know the speed of the line.
+ * Measures how soon the beginning of an incident's clip can be played from the storage server. The line has 2 Mb/s, and the
+ * gateway sends 100 MB of photos over it. The gateway does not know the speed of the line.
  */
 export async function measureOffsite(workshop: Workshop, count = incidents): Promise<Figure[]> {
   const rtsp = await startRtspServer({ streams: { door: await footage('crossing') } })

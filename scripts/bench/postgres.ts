@@ -56,7 +56,7 @@ export class Postgres {
     }
   }
 
-  /** CPU time of its processes until now, in milliseconds, to 10 ms. */
+  /** CPU time of its processes since their start, in milliseconds, to 10 ms. */
   cpuMs(): number {
     const own = String(this.#child.pid)
     return readdirSync('/proc')

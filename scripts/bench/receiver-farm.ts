@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { certificate } from '../../test/support/receiver.ts'
 import { answering } from './workshop.ts'
 
-/** What the farm is asked: to open so many receivers, or to tell what has come. */
+/** A request to the farm: open so many receivers, or report the received posts. */
 export type FarmRequest = { readonly open: number } | { readonly tell: true }
 
 export type Opened = { readonly urls: readonly string[]; readonly caPem: string }

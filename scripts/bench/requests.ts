@@ -19,9 +19,9 @@ const secondsEach = 2
 type Sample = LoadResult & { readonly cpuMicros: number }
 
 /**
- * Processor time of one request as the floor sends them, in a separate daemon: the state of one slot, and an event with
- * an Idempotency-Key while a webhook is registered. The webhook waits for other events, so that what is measured is the
- * event and its notifications, and no delivery.
+ * Measures the processor time of one request as the floor sends them, in a separate daemon. The requests are the state
+ * of one slot, and an event with an Idempotency-Key while a webhook is registered. The webhook subscribes to other
+ * events, so the figure holds the event and its notifications, and no delivery.
  */
 export async function measureRequests(workshop: Workshop): Promise<Figure[]> {
   const folder = workshop.newFolder('requests')

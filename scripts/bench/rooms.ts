@@ -17,7 +17,7 @@ import { isAnyoneOwed } from '../../src/webhooks/index.ts'
 export const siteId = 'bench'
 export const siteUrl = 'http://127.0.0.1:8480'
 
-/** Who does everything here. */
+/** The caller of every request here. */
 export const origin: RequestOrigin = {
   caller: {
     username: 'ada',
@@ -31,7 +31,7 @@ export const origin: RequestOrigin = {
   address: '127.0.0.1',
 }
 
-/** The rooms that record and list, without the HTTP kit and without webhooks; and what an event's rows are made with. */
+/** The rooms that record and list, without the HTTP kit and webhooks, and the parts that make the rows of an event. */
 export type Rooms = {
   readonly work: UnitOfWork
   readonly warehouse: WarehouseService

@@ -11,7 +11,7 @@ import { SimulatedClock } from '../../test/support/simulated-clock.ts'
 import { type Figure, millis, rounded } from './figure.ts'
 import type { Workshop } from './workshop.ts'
 
-/** What a camera looks at all day. The scenes of each are played again and again. */
+/** The scenes of a day of each camera, played again and again. */
 const days = { quiet: ['noise'], aisle: ['busy aisle', 'forklift'], yard: ['foliage', 'rain', 'shake'] } as const
 const sceneMs = 150_000
 const dayMs = 24 * 3_600_000
@@ -21,7 +21,9 @@ const mostMebibytes = 9.1
 const settings = { sensitivity: 0.3, cooldownMs: 5000, preRecordMs: 5000, postRecordMs: 10_000 }
 const area = { masks: [], zones: [] }
 
-/** What it costs to keep the cells of motion detection for a day, and how soon a question about that day is answered. */
+/**
+ * Measures the storage of the cells of motion detection for a day, and the time of a what-if question about that day.
+ */
 export async function measureScores(workshop: Workshop): Promise<Figure[]> {
   const figures: Figure[] = []
   for (const [name, scenes] of Object.entries(days)) {

@@ -130,9 +130,9 @@ function chance(seed: number): (below: number) => number {
 const shiftMs = 10 * 60_000
 
 /**
- * A history as a busy hall writes it, through the service itself: pallets come, are verified or disputed, and go; one
- * event in twenty was kept by a scanner for up to ten minutes, so that times are out of order. One event a second of
- * the clock's time. The ledger that comes out verifies like any other.
+ * Writes a history as a busy hall does, through the service itself: pallets come, are verified or disputed, and go. One
+ * event happens each second of the clock. A scanner delays one event in twenty by up to ten minutes, so that times are
+ * out of order. The resulting ledger verifies like any other.
  */
 export class History {
   #rooms: Rooms
@@ -152,7 +152,7 @@ export class History {
     this.#free = Array.from({ length: options.pallets }, (_, n) => n)
   }
 
-  /** Goes on until the ledger holds so many events. */
+  /** Appends until the ledger holds so many events. */
   async growTo(events: number): Promise<void> {
     const asked = { by: origin, claim: undefined, deviceTimeMs: undefined }
     while (this.events < events) {

@@ -8,7 +8,10 @@ import type { Workshop } from './workshop.ts'
 const leaves = 256
 const rounds = 15
 
-/** What a segment of 256 leaves costs the main thread: its CPU from the order to the noted state. */
+/**
+ * Measures the CPU of the main thread for a segment of 256 leaves, from the order to the noted
+ * state.
+ */
 export async function measureSegments(workshop: Workshop): Promise<Figure[]> {
   const folder = workshop.newFolder('segments')
   const nas = join(folder, 'nas')

@@ -48,13 +48,13 @@ export async function measureSenders(workshop: Workshop): Promise<Figure[]> {
   return [figureOf(taken)]
 }
 
-/** Of one delivery, in microseconds. */
+/** Time of one delivery, in microseconds. */
 type Taken = { readonly wallUs: number; readonly processorUs: number }
 
 async function drain(folder: string, kind: Kind, url: string, caFile: string): Promise<Taken> {
   const rooms = openRooms(stateOf(folder), systemClock)
   const { work, makeId, people } = rooms
-  // What wrote the notifications is not what is measured: nothing inspects them.
+  // The writer of the notifications is not measured: nothing inspects them.
   const outbox = new Outbox({ siteId, warehouseId: 1, makeId, isOwed: isAnyoneOwed })
   const clock = systemClock
   const box = secretBox(Buffer.alloc(32, 7), systemRandom)

@@ -9,7 +9,7 @@ export type Serving = {
   /** After the requests. Own: not pages of the database, which the kernel takes back when it needs them. */
   readonly ownBytes: number
   readonly residentBytes: number
-  /** Processor time of the daemon for the list of all slots after one of them has changed, and while nothing has been committed since the last list. */
+  /** Processor time of the daemon for the list of all slots: after one slot has changed, and with no commit since the last list. */
   readonly listCpuMs: number
   readonly sameListCpuMs: number
   /** Until a page of a hundred slots is answered. */

@@ -14,9 +14,9 @@ const leavesOfOne = 256
 const rounds = 12
 
 /**
- * What signing costs the main thread: a checkpoint with both signatures, and the share that an append has of tiles, checkpoints,
- * the hash of its audit entry and its digest, against an append without them. CPU of this thread, so waiting for the disk
- * does not count.
+ * Measures the cost of signing on the main thread: a checkpoint with both signatures. Also measures the share of an append for
+ * tiles, checkpoints, the hash of its audit entry and its digest, against an append without them. Takes CPU of this thread, so
+ * waiting for the disk does not count.
  */
 export async function measureSigning(workshop: Workshop): Promise<Figure[]> {
   const dataDir = stateOf(workshop.newFolder('signing'))
@@ -77,7 +77,7 @@ function hashEntries({ db }: ReturnType<typeof openRooms>): void {
   for (const entry of entries) write.run(entry.id, entryHash(entry))
 }
 
-/** CPU of this thread alone, in milliseconds: what requests have to wait for. */
+/** CPU of this thread alone, in milliseconds: requests wait for it. */
 async function cpuOf(work: () => unknown): Promise<number> {
   const before = threadMs()
   await work()

@@ -5,7 +5,7 @@ import { hashSecret, type LocalAccount } from '../../src/auth/index.ts'
 import { systemRandom } from '../../src/platform/index.ts'
 import { siteId, siteUrl } from './rooms.ts'
 
-/** Of the one account, in the plain. */
+/** Plain secret of the one account. */
 export const secret = 'the-secret-of-ada'
 
 /** The one account of the bench, with the hash that the command line would have made. */
@@ -21,7 +21,7 @@ export const signedIn = {
 
 export const jsonHeaders = { ...signedIn, 'Content-Type': 'application/json' } as const
 
-/** Writes the config of a gateway whose state is `FOLDER/state`. @returns its path */
+/** Writes the config of a gateway whose state is `FOLDER/state`. Returns its path. */
 export function writeConfig(folder: string, account: LocalAccount, known: Record<string, unknown> = {}): string {
   const file = join(folder, 'gatehouse.yaml')
   const config = {

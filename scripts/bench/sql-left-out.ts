@@ -12,9 +12,9 @@ const done = { changes: 1, lastInsertRowid: 1 }
 const nothing: Answers = { get: () => undefined, all: () => [], run: () => done }
 
 /**
- * From now on no statement of this process reaches SQLite. Each is answered at once with what an append asks for, out
- * of maps filled from the database in `dataDir`; kept is nothing but the newest move of each slot and pallet, so that
- * placements and removals are judged, hashed and answered exactly as they would be.
+ * Keeps every later statement of this process away from SQLite. Each is answered at once from maps, which are filled from the
+ * database in `dataDir`. The maps store only the newest move of each slot and pallet. So placements and removals are judged,
+ * hashed and answered exactly as usual.
  */
 export function leaveSqlOut(dataDir: string): void {
   const db = new BetterSqlite3(databaseFile(dataDir), { readonly: true })
@@ -57,7 +57,8 @@ function memoryOf(rowsBy: (key: string, sql: string) => Map<unknown, Row>): (sql
     [/^SELECT coalesce\(\(SELECT timestamp_ms FROM main\.placement_event /, { ...nothing, get: newest }],
     [/FROM slot LEFT JOIN zone .* WHERE slot\.id = /, lookUp(rowsBy('id', slot))],
     [/FROM slot LEFT JOIN zone .* WHERE slot\.slot_id = /, lookUp(rowsBy('slot_id', slot))],
-    // No tile is missing: the hashes of leaves are not kept, and a checkpoint that lacks them would end the commit of others.
+    // No tile may be missing: a checkpoint that lacks the hashes of leaves, which are not stored here, would fail the commit
+    // of others.
     [
       /AS n FROM main\.log_tile WHERE log_id = \+\? AND level = /,
       { ...nothing, get: () => ({ n: Number.MAX_SAFE_INTEGER }) },

@@ -11,7 +11,7 @@ export type PostsRequest = {
   readonly atOnce: number
 }
 
-/** What undici alone reaches: the same posts to the same receivers, kept connections, nothing signed and nothing written down. */
+/** Posts with undici alone to the same receivers, over persistent connections, with nothing signed and nothing stored. */
 answering<PostsRequest>(async ({ urls, caPem, count, atOnce }) => {
   const startedMs = performance.now()
   await Promise.all(urls.flatMap((url) => lanes(new URL(url), count, atOnce, caPem)))

@@ -19,13 +19,14 @@ const pallets = 800
 /** Recorded one by one; the rest is filled in, which is ten times as fast. */
 const recordedOnes = 2000
 const rounds = 3
-/** What verification reads row by row. */
+/** Tables that verification reads row by row. */
 const scanned = ['placement_event', 'audit_entry', 'audit_hash']
 
 /**
- * The verification of a ledger by the running binary, in threads beside its work, against the least that it can be: hashing the
- * bytes of each leaf twice (its place in the tree, and the hash of its row), and one scan of each table that is compared row by
- * row. In turns, after one that is not counted: a gateway verifies a ledger that it has not signed yet by itself.
+ * Measures the verification of a ledger by the running binary, in threads beside its work, against its lower bound. The bound
+ * hashes the bytes of each leaf twice, for its place in the tree and for the hash of its row. It also scans once each table
+ * that is compared row by row. They run in turns after one verification that is not counted: a gateway first verifies an
+ * unsigned ledger by itself.
  */
 export async function measureVerify(workshop: Workshop, events: number): Promise<Figure[]> {
   const folder = workshop.newFolder('verify')

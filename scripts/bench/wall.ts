@@ -12,7 +12,10 @@ const watchedMs = 60_000
 type Scene = { readonly rtsp: RtspServer; readonly names: readonly string[]; readonly scene: Footage }
 type Judged = { readonly cores: number; readonly events: number; readonly found: number; readonly false: number }
 
-/** What a wall of cameras costs and finds, with all clips that are cut, beside Debian's `motion` on the same streams. */
+/**
+ * Measures the cost and the detections of a wall of cameras with all clips cut, beside Debian's `motion` on the same
+ * streams.
+ */
 export async function measureWall(workshop: Workshop): Promise<Figure[]> {
   const scene = await footage('crossing')
   const figures: Figure[] = []

@@ -22,9 +22,9 @@ const giga = 1e9
 const mebi = 1024 * 1024
 
 /**
- * What eight cameras write in a day of 5,000 events, each with its own film: some films are made, and what they cost beyond the
- * seconds without any is taken times as many. The kernel counts (`write_bytes` less what was taken back before it reached the disk), over
- * the daemon and its ffmpeg.
+ * Measures the bytes that eight cameras write in a day of 5,000 events, each with a film. Some films are made, and their cost over
+ * the seconds without any is multiplied. The kernel counts, over the daemon and its ffmpeg: `write_bytes` less the writes that were
+ * canceled before they reached the disk.
  */
 export async function measureVideoWear(workshop: Workshop): Promise<Figure[]> {
   const scene = await footage('empty')
@@ -37,7 +37,7 @@ export async function measureVideoWear(workshop: Workshop): Promise<Figure[]> {
     }))
     const served = await serveGateway(workshop, folder, await makeAccount(), { cameras: known })
     await allOnline(served)
-    // The first frames fill what is held in memory, and the first minute has its own work.
+    // The first frames fill the buffers in memory, and the first minute has its own work.
     await pause(roundSeconds * 1000)
     const idle = await writtenWhile(served.pid, () => pause(idleSeconds * 1000))
     const startedMs = performance.now()

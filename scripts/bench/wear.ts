@@ -14,8 +14,8 @@ const idleSeconds = 60
 const mebi = 1024 * 1024
 
 /**
- * What the daemon writes for the events of a day: one after the other, each on disk before the next, with as many signed
- * checkpoints as a day has; and what it writes while nothing happens. The kernel counts it (`write_bytes`).
+ * Measures the bytes that the daemon writes for the events of a day. Each event is on disk before the next one, with as
+ * many signed checkpoints as a day has. Also measures an idle daemon. The kernel counts them (`write_bytes`).
  */
 export async function measureWear(workshop: Workshop): Promise<Figure[]> {
   const folder = workshop.newFolder('wear')

@@ -14,7 +14,7 @@ const helpers = {
 
 const clockTicksPerSecond = 100
 
-/** Folders and processes of one run. `close` ends what still runs, by its id, and removes the folders. */
+/** Folders and processes of one run. `close` ends each process that still runs, by its id, and removes the folders. */
 export class Workshop {
   readonly folder: string
   readonly #children = new Set<ChildProcess>()
@@ -95,9 +95,9 @@ export class Helper {
   }
 }
 
-/** The other side of `ask`: answers every message with what `work` makes of it. */
+/** The other side of `ask`: answers every message with the result of `work`. */
 export function answering<Message>(work: (message: Message) => Promise<object> | object): void {
-  // The process that asked is gone, in whatever way: no one needs the answers any more.
+  // The parent has ended, in whatever way: it needs no more answers.
   process.once('disconnect', () => process.exit())
   process.on('message', (message: Message) => {
     Promise.resolve()
@@ -109,19 +109,22 @@ export function answering<Message>(work: (message: Message) => Promise<object> |
   })
 }
 
-/** Processor time that a process has used so far, all threads, milliseconds. */
+/** Processor time of a process since its start, all threads, milliseconds. */
 export const cpuMs = (pid: number): number => ticks(pid, 11)
 
 /** The processor time that the children of a process have used which have ended. */
 export const cpuMsOfEnded = (pid: number): number => ticks(pid, 13)
 
-/** Of the fields after the name, which may hold spaces: utime and stime are the 14th and 15th of all, then come the children's. */
+/**
+ * utime and stime are the 14th and 15th of all fields, then the children's come. The fields here are those after the name, because
+ * a name may hold spaces.
+ */
 function ticks(pid: number, first: 11 | 13): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
   return ((Number(fields[first]) + Number(fields[first + 1])) * 1000) / clockTicksPerSecond
 }
 
-/** Resident memory of a process, bytes: all of it, and what is its own rather than pages of its files. */
+/** Resident memory of a process in bytes: all of it, and the part that is not pages of its files. */
 export function memoryOf(pid: number): { residentBytes: number; ownBytes: number } {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   const bytes = (name: string) => Number(status.match(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm'))?.[1]) * 1024

@@ -12,7 +12,7 @@ import { writeSbom } from './sbom.ts'
 
 export type BundleOrder = {
   readonly arch: Arch
-  /** The folder whose node_modules holds what depends on the processor. */
+  /** The folder whose node_modules holds the packages that depend on the processor. */
   readonly packages: string
   /** Where to work; empty. */
   readonly work: string
@@ -34,7 +34,7 @@ export async function bundleSources({ arch, packages, work }: BundleOrder): Prom
   say(`bundling ${Object.keys(entryPoints).join(', ')}`)
   const shared = settings(arch, sha256)
   await bundle({ ...shared, entryPoints, outdir: stage })
-  // The program mends what pkg does to Node; in front of it nothing is started or loaded that needs it.
+  // The program repairs the changes of pkg to Node, so it must run before anything that needs them.
   await bundle({ ...shared, inject: [], entryPoints: { main: entry('src/binary.ts') }, outdir: stage })
   return stage
 }
@@ -78,8 +78,8 @@ function settings(arch: Arch, sha256: Partial<Record<AssetName, string>>): Build
       'import.meta.filename': '__filename',
     },
     banner: { js: `const bundleUrl = require('node:url').pathToFileURL(__filename).href` },
-    // Names stay readable in the stack traces of a support bundle. Without white space, and in ASCII alone, V8 keeps the
-    // text in a third of the memory: one character beyond Latin-1 makes it two bytes for each.
+    // Names stay readable in the stack traces of a support bundle. Without white space and in ASCII, V8 keeps the text in a
+    // third of the memory. One character beyond Latin-1 makes it two bytes for each.
     minifyWhitespace: true,
     charset: 'ascii',
     logLevel: 'silent',

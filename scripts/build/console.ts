@@ -25,8 +25,8 @@ const output = join(root, assets['console.json']())
 const stampFile = `${output}.stamp`
 
 /**
- * Leaves out the style sheets that jsmpeg's package adds for its own controls, which the page does not use: the content
- * security policy would block them, with an error in the browser's log.
+ * Leaves out the style sheets of jsmpeg's own controls, which the page does not use. The content security policy would block them,
+ * with an error in the browser's log.
  */
 const withoutInlineStyles: Plugin = {
   name: 'without inline styles',
@@ -41,8 +41,8 @@ const withoutInlineStyles: Plugin = {
 }
 
 /**
- * Lets hono tell the page of an error while it draws a change, as an event `undrawn`: by itself it keeps silent, and the page stays as it was
- * (`src/console/page/drawing.ts`).
+ * Lets hono report an error while it draws a change, as an event `undrawn`. Without the plugin hono hides the error, and the page
+ * stays as it was (`src/console/page/drawing.ts`).
  */
 const withDrawingErrors: Plugin = {
   name: 'with drawing errors',
@@ -73,10 +73,10 @@ const settings: BuildOptions = {
   plugins: [withoutInlineStyles, withDrawingErrors],
   minify: true,
   format: 'esm',
-  // The players of live pictures are large, and loaded when one is looked at.
+  // The players of live pictures are large, so the page loads one when it is needed.
   splitting: true,
   chunkNames: '[name]-[hash]',
-  // What runs on tablets that have not been updated for some years.
+  // Browsers of tablets that have not been updated for some years.
   target: ['chrome111', 'firefox115', 'safari16.4'],
   jsx: 'automatic',
   jsxImportSource: 'hono/jsx/dom',
@@ -199,7 +199,7 @@ async function bundleWorkers(): Promise<Bundled> {
     const { metafile, outputFiles } = await build({
       ...settings,
       ...{ entryPoints: [join(page, script)], splitting: false, format: 'iife', plugins: [] },
-      // A module with its own address is what the runtime loads itself from; in the bundle it is whole.
+      // The runtime loads itself from the address of its module. The bundle holds it whole.
       define: { 'import.meta.url': 'self.location.href' },
     })
     refuseForeignPackages(Object.keys(metafile?.inputs ?? {}))
@@ -243,7 +243,7 @@ function importedBy(page: string, outputs: Metafile['outputs']): string[] {
   return [...found]
 }
 
-/** Makes the service worker of the scan page: the names of what it keeps, with a version that changes with any of them. */
+/** Makes the service worker of the scan page: the names of its cached files, and a version that changes with any of them. */
 async function worker(scan: string, names: readonly string[], later: readonly string[]): Promise<string> {
   const path = (name: string) => `/${name}`
   const files = { page: '/scan', assets: names.map(path), later: later.map(path) }

@@ -22,8 +22,9 @@ export function required(path: string, why: string): string {
 }
 
 /**
- * The folder above the node_modules that holds Node, ffmpeg and koffi for this processor: the source tree itself, or, for a
- * processor that is not this machine's, a separate folder with the same lockfile, installed from the registry.
+ * Returns the folder whose node_modules holds Node, ffmpeg and koffi for this processor. It is the source tree for the
+ * processor of this machine. For another processor it is a separate folder with the same lockfile, installed from the
+ * registry.
  */
 export async function packagesFor(arch: Arch): Promise<string> {
   if (arch === process.arch || hasAll(root, arch)) return withAll(root, arch)

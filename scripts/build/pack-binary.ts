@@ -11,7 +11,7 @@ export type PackOrder = {
   readonly arch: Arch
   /** The folder whose node_modules holds Node for this processor. */
   readonly packages: string
-  /** What goes inside; `main.cjs` is started. */
+  /** Folder with the content of the binary; `main.cjs` is started. */
   readonly stage: string
   readonly work: string
 }
@@ -35,8 +35,8 @@ export async function packBinary({ arch, packages, stage, work }: PackOrder): Pr
 }
 
 /**
- * pkg would fetch Node from its home page. It does not when its cache has the archive and the unpacked program, each with
- * an empty file `….ok` beside it; the archive itself is then never opened.
+ * Keeps pkg from fetching Node from its home page. Its cache must have the archive and the unpacked program, each with an empty
+ * file `….ok` beside it. pkg then never opens the archive.
  */
 function offerNode(home: string, node: string, name: string): void {
   const cache = join(home, '.pkg-cache', 'sea')
@@ -86,8 +86,8 @@ function nameTempFolder(bytes: Buffer): void {
 }
 
 /**
- * Before anything of ours runs, pkg asks for the home folder, in the main thread and in each other, and dies where the user has
- * none (a number in a container). It would unpack the addon there; src/platform/process-shim.ts decides where that goes.
+ * pkg asks for the home folder before any of our code runs, in every thread. It dies where the user has none (a number in a
+ * container). It would unpack the addon there; src/platform/process-shim.ts chooses another place.
  */
 function forgetHome(bytes: Buffer): void {
   const asked = Buffer.from('path.join(homedir(), ".cache")')

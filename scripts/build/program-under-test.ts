@@ -8,9 +8,9 @@ import { root } from './inputs.ts'
 const leftWhereTheyAre = ['better-sqlite3', '@koromix/*', '@ffmpeg-installer/*', 'pg-native']
 
 /**
- * Bundles the program and its threads once for the tests, which start them again and again: most of a start from the sources goes
- * into finding and linking modules. Assets and version are as from the sources. Returns the path of the program, which
- * `scripts/gatehouse` takes from GATEHOUSE_PROGRAM; the threads lie beside it.
+ * Bundles the program and its threads once for the tests, which start them again and again. From the sources, most of a start
+ * goes into finding and linking modules. Assets and version are as from the sources. Returns the path of the program, which
+ * `scripts/gatehouse` takes from GATEHOUSE_PROGRAM. The threads are beside it.
  */
 export async function bundleProgramUnderTest(): Promise<string> {
   const outdir = join(root, '.cache', 'tests')

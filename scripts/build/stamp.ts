@@ -6,8 +6,8 @@ import { buildFolder, root } from './inputs.ts'
 import { monitoringFiles } from './manual/sources.ts'
 
 /**
- * One hash over everything that the binary is made from: sources, this build, the lockfile (which stands for all that
- * npm installs), the texts it carries, the version and the commit it will name.
+ * Returns one hash over all inputs of the binary: sources, this build, the lockfile, the texts, its version and its
+ * commit. The lockfile covers all that npm installs.
  */
 export function stampOf(arch: Arch): string {
   const hash = createHash('sha256')
@@ -20,7 +20,7 @@ export function stampOf(arch: Arch): string {
 }
 
 function inputFiles(arch: Arch): string[] {
-  // The sources say what is made from them.
+  // Assets under .cache are made from the sources.
   const own = Object.values(assets)
     .map((place) => place(arch))
     .filter((file) => !file.startsWith('.cache/'))

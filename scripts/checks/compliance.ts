@@ -18,8 +18,9 @@ const sections: Readonly<Record<string, number>> = {
   ...{ 'V17.1': 1, 'V17.2': 4, 'V17.3': 2 },
 }
 /**
- * The requirements of IEC 62443-4-2 for a software application (SAR 2.4 and 3.2 stand for CR of that number), by foundational requirement.
- * Left out: those for other kinds of component alone (1.6, 1.13, 2.13 and from 3.10, 5.2 and 7.9 on), and 2.3, which has none.
+ * The requirements of IEC 62443-4-2 for a software application, by foundational requirement. SAR 2.4 and 3.2 have the numbers of
+ * their CR. Left out: those for other kinds of component alone (1.6, 1.13, 2.13 and from 3.10, 5.2 and 7.9 on), and 2.3, which has
+ * none.
  */
 const componentRequirements: Readonly<Record<number, readonly number[]>> = {
   1: [1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 12, 14],
@@ -33,8 +34,8 @@ const componentRequirements: Readonly<Record<number, readonly number[]>> = {
 const verdicts = ['met', 'partly', 'not met', 'not applicable']
 
 /**
- * Returns what is wrong with the tables of requirements: one of ASVS level 2 or of IEC 62443-4-2 that is in no row or in
- * several, one that does not exist, a row without a verdict or without a reason. The files that it names are looked at as those of every page.
+ * Returns the problems in the tables of requirements of ASVS level 2 and IEC 62443-4-2. A requirement is in exactly one row, and
+ * exists. A row has a verdict and a reason. The check of all pages finds files that do not exist.
  */
 export function complianceProblems(text: string = readFileSync(path, 'utf8')): string[] {
   const rows = [...text.matchAll(/^\| ((?:V\d|CR|SAR).*?) \| (.*?) \| (.*?) \|$/gm)]

@@ -2,8 +2,8 @@ import { globSync, readFileSync } from 'node:fs'
 import ts from 'typescript'
 
 /**
- * Returns every empty list in what a test expects by `t.match`. There a list matches when it begins like the expected one, so any
- * list matches an empty one, and the test guards nothing. `{ length: 0 }` matches the empty list alone.
+ * Returns every empty list in the expected value of a `t.match`. A list matches when it begins like the expected one, so any list
+ * matches an empty one, and the test guards nothing. Write `{ length: 0 }`, which matches the empty list alone.
  */
 export function emptyPatterns(): string[] {
   const files = globSync('test/**/*.ts')
@@ -30,7 +30,7 @@ function emptyListsOf(tree: ts.SourceFile): ts.Node[] {
   }
   const lookInside = (node: ts.Node): void => {
     if (ts.isArrayLiteralExpression(node) && node.elements.length === 0) found.push(node)
-    // What a call or a function returns, and what it is given, is no part of the pattern as it is written.
+    // The arguments and the result of a call or a function are no part of the pattern.
     else if (!ts.isCallExpression(node) && !ts.isFunctionLike(node)) ts.forEachChild(node, lookInside)
   }
   look(tree)

@@ -10,7 +10,7 @@ type Rule = {
   forbidden: RegExp
   /** Lines that it does not hold for. */
   allowed?: RegExp
-  /** Excuses a line when one of so many above it has these words. */
+  /** Excuses a line when one of so many lines above it matches. */
   excuse?: { readonly words: RegExp; readonly above: number }
   why: string
 }
@@ -71,11 +71,11 @@ const rules: readonly Rule[] = [
   {
     name: 'people are compared by identity',
     files: 'src/**/*.{ts,tsx}',
-    // auth/config-names.ts is the place; devices knows the names of this site alone; the others look for what is kept by name.
+    // auth/config-names.ts owns the comparison. devices knows the names of this site alone; the others search for rows by name.
     except: /^src\/(auth|config|devices|log\/people\.ts$|governance\/erasure\.ts$)/,
     forbidden:
       /\.(username|owner)\s*[!=]==(?!\s*(null\b|''))|[!=]==\s*[\w$.?]*\.(username|owner)\b|\b(groups|viewers)\)?\??\.(includes|some|find|indexOf|has)\(|\b(includes|has|indexOf)\([^)]*\.(username|owner)\b/,
-    // What a client sent as `operator` may be the caller's own name; a local account is found by name.
+    // A client may send the caller's own name as `operator`. A local account is found by name.
     allowed: /\boperator [!=]== by\??\.caller|auth\.users\.find\(\(u\) => u\.username === username\)/,
     why: 'names are one person only together with their instance: ask ConfigNames, or compare identityOf',
   },
@@ -103,8 +103,8 @@ const rules: readonly Rule[] = [
 ]
 
 /**
- * Throws with every line that breaks a rule, every function that is too long and every expectation that anything meets, or when a
- * rule finds no file to look at.
+ * Throws with every line that breaks a rule, every function that is too long, and every expectation that always holds. Also
+ * throws when a rule finds no file.
  */
 export async function houseRules(): Promise<void> {
   const problems = [...lengthProblems(), ...emptyPatterns()]

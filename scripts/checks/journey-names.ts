@@ -3,8 +3,8 @@ import { globSync, readFileSync } from 'node:fs'
 const page = 'src/README.md'
 
 /**
- * Returns what the map of the source names and the source does not have: a name in front of its file in brackets must be in that
- * file, and any other name written as code must be somewhere in the source. Throws when the page names nothing.
+ * Returns the names on the map of the source that the source lacks. A name in front of a file in brackets must be in that file.
+ * Any other name in code type must be somewhere in the source. Throws when the page names nothing.
  */
 export function journeyProblems(): string[] {
   const text = readFileSync(page, 'utf8').replace(/\s+/g, ' ')
@@ -22,5 +22,5 @@ export function journeyProblems(): string[] {
 
 const wordsOf = (file: string): string[] => readFileSync(file, 'utf8').match(/[\w$]+/g) ?? []
 
-/** Of `Class.method` both have to be there. */
+/** Both parts of `Class.method` must be there. */
 const isIn = (name: string, words: ReadonlySet<string>): boolean => name.split('.').every((part) => words.has(part))

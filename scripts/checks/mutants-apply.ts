@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs'
 import { changed, type Guard, rooms } from '../mutants/guards.ts'
 
-/** A mutant that no longer applies guards nothing. Throws with each one, and with each file that is not there. */
+/**
+ * Throws with each mutant that does not apply, because it guards nothing, and with each file that does not exist.
+ */
 export async function mutantsApply(): Promise<void> {
   const all = rooms()
   const guards = all.flatMap((room) => room.guards)

@@ -15,7 +15,7 @@ const naming = /^(selectFrom|insertInto|replaceInto|updateTable|deleteFrom|merge
 /** Calls that make a statement. Only at the top of a file are they made before anybody asks for the statements. */
 const making = new Set(['statement', 'statements', 'change', 'changes', 'built'])
 
-/** What a room's file says of tables. */
+/** Findings in a file of a room. */
 type Found = {
   readonly problems: string[]
   /** Names of tables that its SQL mentions. */
@@ -92,7 +92,9 @@ function look(file: string, ownerOf: ReadonlyMap<string, string>): Found {
   return { problems, mentions, statements }
 }
 
-/** Those of `making` that the file has from the database's room; others may use the words for something else. */
+/**
+ * Names of `making` that the file imports from the database's room. Other files may use the words for something else.
+ */
 function importedMakers(source: ts.SourceFile): Set<string> {
   const imports = source.statements.filter(ts.isImportDeclaration)
   const ofDatabase = imports.filter(({ moduleSpecifier: from }) => /database\/index\.ts/.test(from.getText()))
@@ -138,7 +140,7 @@ function place(source: ts.SourceFile, node: ts.Node): string {
 }
 
 /**
- * A table belongs to the room that declares it. Throws with tables that no one declares or two rooms do, with SQL that
+ * A table belongs to the room that declares it. Throws with tables that no room or two rooms declare, with SQL that
  * names another room's table, and with statements that no test can find.
  */
 export async function ownTables(): Promise<void> {

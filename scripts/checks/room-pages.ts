@@ -22,8 +22,9 @@ type Page = { path: string; text: string; room: string | undefined }
 type Name = { name: string; exists: boolean }
 
 /**
- * Every room has a page with the five headings and with invariants that are numbered from 1 on, and whatever a page names in code type exists: files, npm scripts and
- * subcommands of gatehouse; the names of the journeys too. Throws with everything that is wrong, or when there was no page or no name to look at.
+ * Checks that every room has a page with the five headings, and invariants numbered from 1. Each file, npm script and subcommand
+ * that a page names in code type must exist; the names of the journeys too. Throws with all problems, or when there is no page or
+ * no name to check.
  */
 export async function roomPages(): Promise<void> {
   const rooms = readdirSync('src', { withFileTypes: true }).filter((entry) => entry.isDirectory())
@@ -115,7 +116,7 @@ const npmScripts: Record<string, string> = JSON.parse(readFileSync('package.json
 
 const program = gatehouseCommand()
 
-/** Whether the words lead to a command; what follows one without subcommands is its arguments. */
+/** Whether the path leads to a command. Words after a command without subcommands are its arguments. */
 function isCommand(words: readonly string[], at: Command = program): boolean {
   const [word, ...rest] = words
   if (word === undefined || at.commands.length === 0) return true

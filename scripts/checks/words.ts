@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import ts from 'typescript'
 
-/** Words that cost a tired reader time, and what to write in their place. `src/GLOSSARY.md` lists them for people. */
+/** Words that cost a tired reader time, with better ones. `src/GLOSSARY.md` lists them for people. */
 const hardWords: readonly { readonly hard: RegExp; readonly plain: string }[] = [
   { hard: /\btold\b/i, plain: 'reported, sent, known: name who does it' },
   // A pallet may stand in a slot, and a machine may stand still.
@@ -20,7 +20,7 @@ const hardWords: readonly { readonly hard: RegExp; readonly plain: string }[] = 
 /** Texts that are stored in every ledger as part of its schema: another word would be another schema. */
 const schemaTexts = /^src\/database\/(migrations\/|append-only\.ts$)/
 
-/** What is called so holds something that has a name: the rows, the counts, the note that is shown. */
+/** A variable with this name holds something that has a name: the rows, the counts, the shown note. */
 const hardName = /^#?told([A-Z]|$)|Told([A-Z]|$)/
 
 type Line = { readonly file: string; readonly line: number; readonly text: string }
@@ -29,9 +29,8 @@ type Line = { readonly file: string; readonly line: number; readonly text: strin
 const wordsOfTests = /^(yard|strangers?)$/i
 
 /**
- * Throws with every hard word in the pages, in the texts of the program (messages, log lines, descriptions, the console), in its
- * comments and in those of scripts and tests; and with every hard name of the code. Titles of tests and the figures of a run are not
- * looked at.
+ * Throws with every hard word in the pages, in the texts of the program (messages, log lines, descriptions, the console), and in
+ * all comments. Also throws with every hard name of the code. Titles of tests and the figures of a run are not checked.
  */
 export async function words(): Promise<void> {
   const pages = ['README.md', ...globSync('src/{*.md,*/README.md,console/help/en/*.md}')].flatMap(proseOf)
@@ -61,7 +60,7 @@ function hardWordsIn({ file, line, text }: Line, allowed?: RegExp): string[] {
   })
 }
 
-/** The lines of a page; what is not prose is emptied, so that the numbers of the lines stay. */
+/** Returns the lines of a page, with everything but prose emptied, so that the line numbers stay. */
 function proseOf(file: string): Line[] {
   const emptied = (part: string) => part.replace(/[^\n]+/g, '')
   const prose = readFileSync(file, 'utf8')

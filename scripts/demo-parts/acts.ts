@@ -12,7 +12,7 @@ import { countEvents, eventsPath, record, type Scan, send, uploadPhoto } from '.
 import type { Tampering } from './tampering.ts'
 import type { DemoSlot, Floor } from './warehouse.ts'
 
-/** The acts of the story, each with all that it claims checked. What they return tells what happened. */
+/** The acts of the story, each with all its claims checked. The text that they return is printed. */
 
 const webhookEvents = ['whms.placement', 'whms.removal', 'whms.verification', 'whms.dispute']
 const arrivalLimitMs = 30_000
@@ -45,7 +45,7 @@ export async function holdPhoto(by: Client): Promise<{ url: string; sha256: stri
   return { ...held, sizeBytes: photo.length }
 }
 
-/** Waits for the notification of an event, and checks it. @returns who checked */
+/** Waits for the notification of an event, and checks it. Returns the name of the checker. */
 export async function arrives(inbox: Inbox, type: string, event: { eventId: string }): Promise<string> {
   const { receiver, secret } = inbox
   const came = await receiver.waitFor((request) => request.event.id === event.eventId, arrivalLimitMs)
@@ -152,12 +152,12 @@ async function tamper(gateway: Gateway): Promise<Tampering> {
 
 type Head = { readonly size: number; readonly root: string }
 
-/** What the ledger must hold. */
+/** Expected content of the ledger. */
 export type Held = {
   readonly events: number
   /** Their own leaves beside those of the events. */
   readonly detections: number
-  /** What it was before; it may only have grown since. */
+  /** The head before; it may only have grown since. */
   readonly before?: Head
 }
 
@@ -181,7 +181,7 @@ export async function verifies(
   return { head: found, detail: `${found.size} leaves, ${found.events} events, root ${found.root.slice(0, 16)}…` }
 }
 
-/** A webhook whose receiver holds another secret: all is right but the signature, and the receiver must say so. */
+/** A webhook whose receiver holds another secret. Everything but the signature is right, and the receiver must report that. */
 export async function refusesWrongSecret(
   admin: Client,
   stranger: Inbox,
@@ -208,7 +208,10 @@ export async function stopsCleanly(gateway: Gateway): Promise<{ detail: string }
   return { detail: 'exit code 0' }
 }
 
-/** A copy of the ledger verifies; with one bit of one leaf changed in the file, that leaf is named, and nothing but it and the checkpoints over it. */
+/**
+ * Verifies a copy of the ledger, and again after one bit of one leaf was flipped. Only that leaf and the checkpoints over it may be
+ * named.
+ */
 export async function findsFlippedByte(gateway: Gateway, seq: number): Promise<{ detail: string }> {
   const copy = join(gateway.folder, 'copy')
   const configFile = join(gateway.folder, 'copy.yaml')

@@ -22,7 +22,7 @@ export type CameraScene = {
   readonly cameras: Cameras
 }
 
-/** What one camera has counted since it was started. */
+/** Counters of one camera since it was started. */
 type Counts = { readonly frames: number; readonly motion: number }
 type BothCounts = { readonly dock: Counts; readonly aisle: Counts }
 
@@ -93,7 +93,7 @@ function personOf(crossing: Cameras['crossing']) {
   return person
 }
 
-/** Once the person has left, the hall stays empty: no more detections come while the ledger is looked at. */
+/** Once the person has left, the hall stays empty: no more detections come while the acts read the ledger. */
 async function leavesHall({ rtsp, crossing, empty }: Cameras): Promise<void> {
   await pause(Math.max(personOf(crossing).toMs - rtsp.positionMs('dock'), 0))
   rtsp.switchTo('dock', empty)
@@ -145,7 +145,7 @@ function detectionIn({ data }: Received['event']): { id?: number; clipSha256?: s
   return (data['event'] ?? {}) as { id?: number; clipSha256?: string }
 }
 
-/** The command lines of all that the gateway has started, looked at until `work` is over. */
+/** Returns the command lines of all processes that the gateway starts until `work` is over. */
 async function processesUntil(gateway: Gateway, work: Promise<unknown>): Promise<ReadonlySet<string>> {
   const lines = new Set<string>()
   const look = () => {
@@ -163,7 +163,7 @@ async function processesUntil(gateway: Gateway, work: Promise<unknown>): Promise
 
 type Claimed = { readonly seq: number; readonly evidenceHash: string; readonly id: number; readonly clipSha256: string }
 
-/** What the API says of the detection is what the file on disk holds. */
+/** The detection in the API equals the leaf on disk. */
 function isInLeaf(gateway: Gateway, { seq, evidenceHash, id, clipSha256 }: Claimed): void {
   const bytes = leafBytes(join(gateway.dataDir, 'gatehouse.db'), seq)
   same(`SHA-256 of leaf ${seq}`, createHash('sha256').update(bytes).digest('hex'), evidenceHash)
@@ -179,7 +179,7 @@ async function downloaded(owner: Client, path: string, sha256: string): Promise<
   return body
 }
 
-/** @param lines command lines among which those of both streams must be, or nothing was looked at */
+/** @param lines command lines; those of both streams must be among them, or nothing was checked */
 function keepsPassword({ gateway, cameras }: CameraScene, lines: ReadonlySet<string>): void {
   const running = [...lines].filter((line) => line.includes('ffmpeg'))
   holds(running.length > 0, 'no ffmpeg was seen among the processes of the gateway')
@@ -190,7 +190,7 @@ function keepsPassword({ gateway, cameras }: CameraScene, lines: ReadonlySet<str
   holds(!log.includes(cameras.secret), `the password of the cameras stands in ${gateway.logFile}`)
 }
 
-/** The other camera has looked on for as long, and nothing came of it. */
+/** The other camera has watched for as long without a detection. */
 export async function emptyHallIsSilent(
   { owner, inbox }: CameraScene,
   { before }: Seen,
@@ -229,7 +229,7 @@ export async function clipIsStillThere(owner: Client, { id, path, sha256 }: Reco
   await downloaded(owner, path, sha256)
 }
 
-/** The gateway is gone, and so is everybody who looked at the cameras for it. */
+/** The gateway has ended, and so has every connection to the cameras. */
 export async function nobodyWatches({ rtsp }: Cameras): Promise<void> {
   const connected = () => rtsp.clients('dock').connected + rtsp.clients('aisle').connected
   await rtsp

@@ -33,7 +33,7 @@ export type Cameras = {
 export type CamerasOrder = {
   /** Gets the file with the password. */
   readonly folder: string
-  /** What is to be seen at the dock door at first; the aisle is always empty. */
+  /** The first scene at the dock door; the aisle is always empty. */
   readonly atDock: 'crossing' | 'empty'
   readonly owner: string
   readonly viewers: readonly string[]

@@ -5,14 +5,16 @@ import { type Account, Client } from './client.ts'
 import type { Gateway } from './gateway.ts'
 import type { Inbox } from './inbox.ts'
 
-/** Requests a minute of those who work with a scanner; the default is made for people. */
+/** Requests a minute of a person with a scanner; the default is for people at a screen. */
 const scannerPerMinute = 600
 
 export type Role = Account['role']
 
 /**
- * Everything that must be there before the gateway may start: accounts, made by its own command as an admin makes them,
- * and the config that holds their hashes. @param more of the config. @returns the account of each user name
+ * Makes everything that the gateway needs before its start. Its own command makes the accounts, as for an admin, and the
+ * config holds their hashes. Returns the account of each user name.
+ *
+ * @param more additions to the config
  */
 export async function prepare<Name extends string>(
   gateway: Gateway,

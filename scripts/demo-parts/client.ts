@@ -1,10 +1,10 @@
-/** What `gatehouse credential --json` prints: an account, its secret, and the hash that the config gets. */
+/** Output of `gatehouse credential --json`: an account, its secret, and the hash for the config. */
 export type Account = {
   readonly username: string
   readonly role: 'viewer' | 'operator' | 'supervisor' | 'admin'
   readonly secret: string
   readonly secretHash: string
-  /** What X-Storage-Instance must say. */
+  /** Value of X-Storage-Instance. */
   readonly instance: string
 }
 

@@ -25,11 +25,11 @@ type Output = { readonly code: number | null; readonly stdout: string; readonly 
 type DaemonOptions = GatewayCommand & {
   readonly folder: string
   readonly url: string
-  /** What it is called in messages. */
+  /** Its name in messages. */
   readonly name: string
   readonly configFile: string
   readonly logFile: string
-  /** What it is started with. */
+  /** Arguments that start the daemon. */
   readonly args: readonly string[]
   /** Makes a secret. */
   readonly credential: readonly string[]
@@ -45,7 +45,7 @@ export class Daemon {
   readonly folder: string
   readonly url: string
   readonly configFile: string
-  /** What the daemon says. */
+  /** File with the output of the daemon. */
   readonly logFile: string
   readonly #options: DaemonOptions
   readonly #workingFolder: string
@@ -116,7 +116,7 @@ export class Daemon {
     return ended
   }
 
-  /** Of the daemon that was started last. */
+  /** Process id of the daemon that was started last. */
   get pid(): number {
     const pid = this.#child?.pid
     if (pid === undefined) throw new Error(`${this.#options.name} does not run`)
@@ -155,7 +155,7 @@ export class Daemon {
     }
   }
 
-  /** Kills what still runs, and lets nothing start any more. */
+  /** Kills each process that still runs. Nothing can be started afterwards. */
   async close(): Promise<void> {
     this.#closed = true
     for (const child of this.#commands.keys()) child.kill('SIGKILL')

@@ -8,9 +8,9 @@ import type { Gateway } from './gateway.ts'
 import { countEvents, eventsPath, isAsAnswered, record, type Scan } from './scans.ts'
 import type { Answered, Shift } from './shift.ts'
 
-/** The acts of the story of a lost box, each with all that it claims checked. What they return tells what happened. */
+/** The acts of the story of a lost box, each with all its claims checked. The text that they return is printed. */
 
-/** What `restore --json` prints, as far as it is looked at here. */
+/** The fields of `restore --json` that the acts read. */
 export type Restored = {
   readonly logId: string
   readonly size: number
@@ -23,7 +23,9 @@ export type Restored = {
   readonly fork: { readonly logId: string; readonly parentLogId: string; readonly parentSize: number } | null
 }
 
-/** What an outsider has put away: the proof of one event, the checkpoint of that moment, and the verifier key of the log. */
+/**
+ * Evidence that an outsider stored: the proof of one event, the checkpoint of that moment, and the verifier key of the log.
+ */
 export type Kept = {
   readonly event: Answered['event']
   readonly bundle: string
@@ -109,7 +111,7 @@ export async function comesBack(box: Gateway, { storage, recoveryKey, leastSegme
 
 const isIn = ({ size }: Restored, { event }: Answered) => event.seq <= size
 
-/** Each event that had reached the segments is there exactly as it was answered, and every slot holds what follows. */
+/** Each event that had reached the segments equals its answer, and every slot has the state that follows. */
 export async function olderIsThere(by: Client, shift: Shift, restored: Restored): Promise<{ detail: string }> {
   const older = shift.answered.filter((one) => isIn(restored, one)).toSorted((a, b) => a.event.seq - b.event.seq)
   holds(older.length > 0, 'nothing of the shift came back')
@@ -188,7 +190,7 @@ async function compared(box: Gateway, { checkpoint, vkey }: Kept): Promise<Judge
   return { code, ok: found.ok, words: found.checkpoint.words }
 }
 
-/** A checkpoint of before the window holds; one from inside the window shows to everybody that the end is gone. */
+/** A checkpoint from before the window holds. A checkpoint inside the window proves that the end is missing. */
 export async function endIsMissed(
   box: Gateway,
   { kept, late, restored }: { kept: Kept; late: Kept; restored: Restored },
@@ -201,7 +203,7 @@ export async function endIsMissed(
   return { detail: `"${words}"; "${cut}"` }
 }
 
-/** Reads the first leaf of the log that goes on, from the tiles that anybody may mirror. */
+/** Reads the first leaf of the continued log, from the tiles that anybody may mirror. */
 export async function forkIsStated(by: Client, { fork, size, rootHash }: Restored): Promise<{ detail: string }> {
   // The new box verifies the whole ledger before it signs the new log for the first time.
   await waitUntil('the new log is signed', async () => (await by.ask('GET', '/api/log/checkpoint')).status === 200)
@@ -219,7 +221,7 @@ export async function forkIsStated(by: Client, { fork, size, rootHash }: Restore
   return { detail: `it continues log ${parentLogId} at ${parentSize} leaves, root ${parentRoot.slice(0, 16)}…` }
 }
 
-/** Recomputes both logs: the one that ends in the fire, and the one that goes on. */
+/** Recomputes both logs: the one that ends in the fire, and its continuation. */
 export async function bothLogsVerify(box: Gateway, restored: Restored): Promise<{ detail: string }> {
   const { code, found } = await box.verify()
   const { ok, mismatches, events } = found
@@ -244,7 +246,7 @@ export async function bothLogsVerify(box: Gateway, restored: Restored): Promise<
   }
 }
 
-/** Also the proof of an event that the new box has lost: what was signed stays signed. */
+/** Checks also the proof of an event that the new box has lost, because its signature remains valid. */
 export async function oldProofsHold(
   box: Gateway,
   { kept, late }: { kept: Kept; late: Kept },

@@ -56,8 +56,8 @@ const scansInTheDark = 15
 const roles = { admin: 'admin', 'scanner-1': 'operator', supervisor: 'supervisor' } as const
 
 /**
- * Plays the loss of a box, on free ports: its data folder is destroyed under load, and a new box comes back from what had
- * reached the storage server. Throws StepFailed with the step that went wrong.
+ * Plays the loss of a box, on free ports. Its data folder is destroyed under load, and a new box is restored from the
+ * segments on the storage server. Throws StepFailed with the failed step.
  */
 export function playDisaster(options: StoryOptions): Promise<PlayedStep[]> {
   return playIn(options, (stage) => play(stage, options))

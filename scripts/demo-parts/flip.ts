@@ -2,8 +2,8 @@ import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { leafBytes } from './leaf.ts'
 
 /**
- * Changes one bit of a leaf as it lies in a database file that no one has open: another digit in the barcode of leaf
- * `seq`. SQLite keeps no checksums, so to it the file is as good as before.
+ * Changes one bit of a leaf in a closed database file: another digit in the barcode of leaf `seq`. SQLite has no
+ * checksums, so it reads the file without an error.
  */
 export function flipByteOfLeaf(file: string, seq: number): { offset: number; from: string; to: string } {
   const leaf = leafBytes(file, seq)
@@ -16,7 +16,7 @@ export function flipByteOfLeaf(file: string, seq: number): { offset: number; fro
     writeByte(file, offset, after)
     if (!leafBytes(file, seq).equals(leaf))
       return { offset, from: String.fromCharCode(before), to: String.fromCharCode(after) }
-    // A page that SQLite has split keeps what it moved away in its unused space: this was such a shadow.
+    // When SQLite splits a page, the moved bytes stay in the unused space of the old page. This was such a copy.
     writeByte(file, offset, before)
   }
   throw new Error(`the bytes of leaf ${seq} do not stand in ${file} in one piece`)

@@ -5,7 +5,7 @@ import { Daemon, type GatewayCommand } from './daemon.ts'
 
 export type { GatewayCommand } from './daemon.ts'
 
-/** What `ledger verify --json` prints, as far as it is looked at here. */
+/** The fields of `ledger verify --json` that the acts read. */
 export type Verification = {
   readonly ok: boolean
   readonly size: number
@@ -34,7 +34,7 @@ export class Gateway extends Daemon {
     this.#port = options.port
   }
 
-  /** The embedded defaults, but for what they cannot know: the site, where things lie, and `known`. */
+  /** Writes the embedded defaults with the site, the paths and `known`. */
   configure(known: Record<string, unknown> = {}, file = this.configFile, dataDir = this.dataDir): void {
     const config = {
       site: { id: 'demo', url: this.url },

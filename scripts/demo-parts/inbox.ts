@@ -5,7 +5,7 @@ import { opensslHmac } from './openssl.ts'
 /** A webhook endpoint on loopback that remembers when each event first came. */
 export type Inbox = {
   readonly receiver: Receiver
-  /** What it believes the shared secret to be. */
+  /** The shared secret of this receiver. */
   readonly secret: string
   /** performance.now() of the first arrival, by the id of the envelope. */
   readonly arrivedMs: ReadonlyMap<string, number>
@@ -25,7 +25,7 @@ export async function openInbox(secret: string, each: (request: Received) => voi
   return { receiver, secret, arrivedMs }
 }
 
-/** Checks a notification the way that a receiver's author would. @returns who checked */
+/** Checks a notification as a receiver's author would. Returns the name of the checker. */
 export async function rightlySigned(came: Received, type: string, secret: string): Promise<string> {
   same('X-Service-Event', came.headers['x-service-event'], type)
   same('type', came.event.type, type)

@@ -2,7 +2,7 @@ import type { Received } from '../../test/support/receiver.ts'
 import type { Answer } from './client.ts'
 import type { Task } from './yard.ts'
 
-/** One line for each thing that happens, in columns: when, who, what, pallet, slot, and how it went. */
+/** One line for each thing that happens. Its columns: actor, action, pallet, slot and outcome. */
 export function line(who: string, what: string, pallet: string, slot: string, outcome: string): string {
   return columns(who, what, `…${pallet.slice(-5)}`, slot, outcome)
 }
@@ -12,7 +12,7 @@ function columns(who: string, what: string, about: string, slot: string, outcome
   return `${time}  ${who.padEnd(10)}  ${what.padEnd(17)}  ${about.padEnd(6)}  ${slot.padEnd(4)}  ${outcome}`
 }
 
-/** What a handheld did and was answered. */
+/** Line for a scan of a handheld and its answer. */
 export function scanLine(who: string, task: Task, answer: Answer, remark = ''): string {
   const warnings = (answer.body?.warnings ?? []).map(({ code }: { code: string }) => code)
   const refusal = answer.body?.error?.code
@@ -24,7 +24,7 @@ export function scanLine(who: string, task: Task, answer: Answer, remark = ''): 
   return line(who, task.type, task.pallet, task.slot.label, outcome.filter(Boolean).join('; ') || 'recorded')
 }
 
-/** What a receiver got about a pallet, and whether it believes it. */
+/** Line for a notification about a pallet, with the verdict on its signature. */
 export function notificationLine(request: Received): string {
   const { type, data, timestamp } = request.event
   const afterMs = Date.now() - Date.parse(timestamp)
@@ -33,7 +33,7 @@ export function notificationLine(request: Received): string {
   return line('receiver', type, text('asset_barcode'), text('slot_code'), outcome)
 }
 
-/** What a receiver got about a camera that fired. */
+/** Line for a notification about motion of a camera. */
 export function motionLine(request: Received): string {
   const { type, data } = request.event
   const clip = data['clip'] ? 'a clip follows' : `no clip: ${data['reason']}`
@@ -49,7 +49,7 @@ export type DetectionFacts = {
   readonly clipUrls: { readonly playback: string | null }
 }
 
-/** What a receiver got about a detection that is in the ledger. @param sizeBytes of its clip, when it is known */
+/** Line for a notification about a recorded detection. @param sizeBytes size of its clip, when it is known */
 export function detectionLine(request: Received, facts: DetectionFacts, sizeBytes: number | undefined): string {
   const { cctvId, clipStatus, duration, preRollSeconds } = facts
   const size = sizeBytes === undefined ? '' : `, ${Math.round(sizeBytes / 1000)} kB`

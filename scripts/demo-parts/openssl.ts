@@ -4,8 +4,9 @@ const blockBytes = 64
 const limitMs = 10_000
 
 /**
- * HMAC-SHA256 made by the openssl command, in hex; undefined where there is none. Its options take a key only on the
- * command line, where every user of the machine could read it, so the two hashes of RFC 2104 are asked for one by one.
+ * Returns the HMAC-SHA256 of the openssl command, in hex; undefined without the command. Its options take a key only
+ * on the command line, which every user of the machine can read. So the two hashes of RFC 2104 are requested one by
+ * one.
  */
 export async function opensslHmac(key: string, message: Buffer): Promise<string | undefined> {
   const inner = await opensslSha256(Buffer.concat([padded(key, 0x36), message]))

@@ -3,7 +3,7 @@ import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
 
 const limitMs = 60_000
 
-/** What a player finds in a video file. */
+/** Length and pictures of a played video file. */
 export type Played = { readonly seconds: number; readonly pictures: number }
 
 /** Decodes a video file from start to end; rejects when ffmpeg complains of anything. */

@@ -19,8 +19,8 @@ type Scene = {
 }
 
 /**
- * Several handhelds scan at once, the gateway is killed among their requests and started again. What was answered must be
- * there exactly as answered; what was not is sent again, and is there once.
+ * Several handhelds scan at once, and the gateway is killed among their requests and started again. An answered scan must
+ * be there exactly as answered. An unanswered one is sent again, and is there once.
  */
 export async function powerCut(scene: Scene): Promise<{ detail: string; events: number }> {
   const { gateway, scanner, inbox } = scene

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 type Entry = { readonly pid: number; readonly parent: number; readonly line: string }
 
-/** What every user of this machine can read of the processes that `pid` has started, and of those that they have. */
+/** Returns the command lines of all processes below `pid`, as every user of this machine can read them. */
 export function commandLinesBelow(pid: number): string[] {
   const all = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? entry(Number(name)) : []))
   const below = new Set([pid])

@@ -43,7 +43,7 @@ type Name = keyof typeof people
 
 /**
  * Runs a gateway with a small busy warehouse until the signal fires. Throws DemoRefused when the port is taken or the
- * gateway ends by itself. Nothing that it started runs on afterwards.
+ * gateway ends unexpectedly. All its processes have ended when it returns.
  */
 export async function show(options: ShowingOptions): Promise<void> {
   const { port, print, signal } = options
@@ -78,7 +78,9 @@ export async function show(options: ShowingOptions): Promise<void> {
   }
 }
 
-/** Prints a notification. Of those about any event only the ones about detections: the others tell nothing new. */
+/**
+ * Prints a notification. Leaves out event.created unless it is about a detection: the others repeat earlier lines.
+ */
 async function tell(request: Received, admin: Client | undefined, print: (line: string) => void): Promise<void> {
   const { type, data } = request.event
   if (type === 'motion.detected') print(motionLine(request))
@@ -106,7 +108,7 @@ function freshFolder({ root, port }: ShowingOptions): string {
   return folder
 }
 
-/** A demo may run for days: what has been printed is not kept. */
+/** A demo may run for days, so printed notifications are dropped. */
 function forgetReceived({ received }: { readonly received: readonly Received[] }): void {
   ;(received as Received[]).length = 0
 }

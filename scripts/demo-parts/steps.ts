@@ -6,11 +6,11 @@ import { within } from './bounds.ts'
 /** One step of a story that went as it should. */
 export type PlayedStep = { readonly step: string; readonly ms: number; readonly detail: string }
 
-/** The step that did not; the message says what was wrong. */
+/** The step that failed; the message says why. */
 export class StepFailed extends Error {
   override readonly name = 'StepFailed'
   readonly step: string
-  /** Where everything that the story wrote was left to be looked at. */
+  /** Folder with all files of the story, for inspection. */
   readonly folder: string | undefined
 
   constructor(step: string, cause: unknown, folder?: string) {
@@ -22,7 +22,7 @@ export class StepFailed extends Error {
 
 const stepLimitMs = 120_000
 
-/** Who hears of each step, and what may end the story. */
+/** Output of each step, and limits of the story. */
 type Playing = {
   readonly print: (line: string) => void
   readonly signal?: AbortSignal | undefined
@@ -43,7 +43,7 @@ export class Steps {
     this.#limitMs = stepLimitMs * (options.patience ?? 1)
   }
 
-  /** Throws StepFailed. Whatever else `act` finds out goes on to the steps behind it. */
+  /** Plays a step and returns the result of `act` to later steps. Throws StepFailed. */
   async play<T extends { readonly detail: string }>(step: string, act: () => Promise<T>): Promise<T> {
     const startedMs = performance.now()
     try {

@@ -1,10 +1,10 @@
 /**
- * Tries to change the past, as somebody who can write to the database file but does not use gatehouse:
+ * Tries to change the past with write access to the database file, but without gatehouse:
  *
  *   node tampering.ts DATABASE
  *
- * with a separate plain connection and, where it is installed, with the sqlite3 command. Prints what came of it as
- * JSON. Anything that gets through stays in the file.
+ * It uses a separate plain connection and, where it is installed, the sqlite3 command. Prints the outcome as JSON.
+ * A successful change stays in the file.
  */
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -16,7 +16,7 @@ type Attempt = { readonly table: string; readonly what: string; readonly sql: st
 export type Tried = {
   /** better-sqlite3, sqlite3 3.40.1 */
   readonly by: string
-  /** PRAGMA recursive_triggers of that connection: with 0, REPLACE deletes without asking the DELETE trigger. */
+  /** PRAGMA recursive_triggers of that connection: with 0, REPLACE deletes rows without the DELETE trigger. */
   readonly recursiveTriggers: number
   /** Rows that the same connection could change in a table that may change (rolled back): it really can write. */
   readonly writableElsewhere: number
@@ -31,8 +31,8 @@ export type Tampering = {
   readonly before: Readonly<Record<string, string>>
   readonly after: Readonly<Record<string, string>>
   /**
-   * Whether the write-ahead log is still the same file. SQLite removes it when the last connection closes; were the
-   * gateway's connection not seen by others, all that it writes from then on would be lost at its end.
+   * Whether the write-ahead log is still the same file. SQLite removes it when the last connection closes. If
+   * others could not see the gateway's connection, the gateway would lose its later writes at its end.
    */
   readonly walStayed: boolean
 }
@@ -185,7 +185,7 @@ function sqliteCommand(): { version: string } | { leftOut: string } {
   return isOld ? { leftOut: `sqlite3 ${version} is too old to open the file` } : { version }
 }
 
-/** Only the rows up to `ends`: the gateway goes on writing meanwhile. */
+/** Hashes only the rows up to `ends`, because the gateway writes meanwhile. */
 function contents(db: Database, ends: readonly End[]): Record<string, string> {
   return Object.fromEntries(
     ends.map(({ table, key, last }) => {

@@ -28,7 +28,7 @@ export type Hall = {
   readonly name: string
   /** Serial numbers of its pallets begin behind this one. */
   readonly serialsBehind?: number
-  /** What is printed on the i-th pallet besides its number. */
+  /** Label data of the i-th pallet besides its number. */
   readonly goods?: (i: number) => object
 }
 

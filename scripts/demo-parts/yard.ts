@@ -5,7 +5,9 @@ export type Task = {
   readonly type: 'PLACED' | 'REMOVED' | 'VERIFIED' | 'DISPUTED'
   readonly slot: DemoSlot
   readonly pallet: string
-  /** `late`: reported minutes after it happened. `again`: sent twice. `contradiction`: against what the ledger says. */
+  /**
+   * `late`: reported minutes after it happened. `again`: sent twice. `contradiction`: against the state of the ledger.
+   */
   readonly twist?: 'late' | 'again' | 'contradiction'
 }
 
@@ -26,8 +28,8 @@ const twistChance = { late: 0.1, again: 0.1, contradiction: 0.08 }
 const disputeChance = 0.1
 
 /**
- * What the simulated people know of the hall, learnt from the gateway's answers alone, and what each does next. No one is
- * sent to a slot or for a pallet that somebody else is busy with.
+ * Holds the knowledge of the simulated people about the hall, from the gateway's answers alone, and chooses the next task
+ * of each. No one gets a slot or a pallet of a task that is under way.
  */
 export class Yard {
   readonly #floor: Floor
@@ -41,7 +43,7 @@ export class Yard {
     this.#chance = options.chance
   }
 
-  /** The next job of somebody who moves pallets; undefined when there is nothing to do. Ends with `done`. */
+  /** Returns the next task of a person who moves pallets; undefined when there is none. `done` ends it. */
   moving(): Task | undefined {
     const filled = this.#standing.size / this.#floor.slots.length
     const twist = this.#twist()
@@ -51,7 +53,7 @@ export class Yard {
     return this.#begin(task && twist && twist !== 'contradiction' ? { ...task, twist } : task)
   }
 
-  /** The next job of somebody who judges placements. */
+  /** Returns the next task of a person who judges placements. */
   judging(): Task | undefined {
     const waiting = this.#occupied().filter(({ isJudged }) => !isJudged)
     const one = this.#anyOf(waiting)

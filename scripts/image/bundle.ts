@@ -39,7 +39,7 @@ ${order.kernel === undefined ? '' : '\n[image.kernel]\nfilename=kernel.img\nhook
   if (order.kernel !== undefined) linkSync(order.kernel, join(content, 'kernel.img'))
   writeFileSync(join(content, 'manifest.raucm'), manifest)
   rmSync(order.to, { force: true })
-  // What is in it is packed already.
+  // The content is packed already.
   const packing = '--mksquashfs-args=-noD -noF'
   await run('rauc', ['bundle', packing, '--cert', order.keys.cert, '--key', order.keys.key, content, order.to])
 }

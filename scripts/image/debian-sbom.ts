@@ -4,12 +4,12 @@ import { run } from './run.ts'
 // biome-ignore lint/suspicious/noTemplateCurlyInString: they are dpkg-query's own.
 const format = '${Package}\\t${Version}\\t${Architecture}\\t${source:Package}\\t${source:Version}\\n'
 
-/** What dpkg says of the packages of a root, one a line. */
+/** Output of dpkg-query for the packages of a root, one a line. */
 export const packagesIn = (tree: string): Promise<string> => run('chroot', [tree, 'dpkg-query', '-W', '-f', format])
 
 /**
- * Returns the list of the Debian packages of an image (SBOM) as CycloneDX 1.6 in JSON. What gatehouse itself is made of is in the SBOM of
- * its package.
+ * Returns the list of the Debian packages of an image (SBOM) as CycloneDX 1.6 in JSON. The parts of gatehouse itself are in the
+ * SBOM of its package.
  */
 export function debianSbom(said: string, image: { readonly version: string; readonly suite: string }): string {
   const lines = said.trim().split('\n')

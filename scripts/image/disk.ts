@@ -7,7 +7,7 @@ import { run } from './run.ts'
 
 const mib = 1 << 20
 const bootMib = 128
-/** Room for what a root becomes in years. */
+/** Room for a root that grows for years. */
 const slotMib = 1536
 const stateMib = 512
 const startMib = 1
@@ -38,7 +38,7 @@ export async function makeDisk({ work, squashfs, to }: { work: string; squashfs:
   ])
 }
 
-/** What every box has behind its boot partitions. */
+/** Partitions behind the boot partitions of every box. */
 export async function slotsAndState(work: string, squashfs: string): Promise<Partition[]> {
   if (statSync(squashfs).size > slotMib * mib) throw new Error(`the root does not fit its slot of ${slotMib} MiB`)
   const state = join(work, 'state.ext4')

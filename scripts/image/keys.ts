@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { distFolder } from '../build/inputs.ts'
 import { run } from './run.ts'
 
-/** Who signs updates: a certificate that the boxes know, and its key. */
+/** Signer of updates: a certificate that the boxes know, and its key. */
 export type Keys = { readonly cert: string; readonly key: string }
 
 /** The pair that is given, or the one of this tree, which is made once. A box takes only updates that its own pair has signed. */

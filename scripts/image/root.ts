@@ -12,7 +12,7 @@ export const suite = 'bookworm'
 export type Box = 'amd64' | 'pi'
 export const archOf: Readonly<Record<Box, Arch>> = { amd64: 'x64', pi: 'arm64' }
 
-/** What every box needs of Debian. */
+/** Debian packages that every box needs. */
 const common = [
   ...['systemd', 'systemd-sysv', 'systemd-resolved', 'systemd-timesyncd', 'libpam-systemd', 'dbus', 'udev', 'kmod'],
   ...['initramfs-tools', 'firmware-realtek', 'zstd', 'e2fsprogs', 'dosfstools', 'fdisk', 'rauc', 'rauc-service'],
@@ -33,14 +33,14 @@ const enabled = [
   ...['gatehouse-first-boot', 'gatehouse-slot', 'gatehouse-grow', 'gatehouse-scales', 'gatehouse-update.timer'],
   'gatehouse-revive.timer',
 ]
-// What a keyboard scanner types must reach neither a sign-in nor a restart. What apt would change, the next image brings.
+// Keys from a keyboard scanner must reach neither a sign-in nor a restart. The next image brings the changes of apt.
 const masked = [
   'getty@tty1',
   'ctrl-alt-del.target',
   'apt-daily.timer',
   'apt-daily-upgrade.timer',
   'dpkg-db-backup.timer',
-  // Of it the doctor needs the program alone.
+  // The doctor needs only the program of the package.
   'smartmontools.service',
   // For LVM, which is not there; it holds up every start.
   ...['e2scrub_reap.service', 'e2scrub_all.timer'],

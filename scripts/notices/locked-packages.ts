@@ -10,7 +10,10 @@ export type LockedPackage = {
 
 type LockEntry = { version: string; dev?: boolean; os?: string | string[]; cpu?: string | string[] }
 
-/** What `npm ci --omit=dev` installs on Linux for x64 and arm64 together, by the lockfile, sorted by path. */
+/**
+ * Returns the packages that `npm ci --omit=dev` installs on Linux for x64 and arm64 together, by the lockfile,
+ * sorted by path.
+ */
 export function productionPackages(root: string): LockedPackage[] {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, LockEntry>

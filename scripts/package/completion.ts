@@ -2,7 +2,9 @@
 import type { Command, Option } from 'commander'
 import { gatehouseCommand } from '../../src/cli/run.ts'
 
-/** Returns the script that bash-completion loads for `gatehouse`. It starts no program: the words are in it. */
+/**
+ * Returns the script that bash-completion loads for `gatehouse`. It contains the words, and starts no program.
+ */
 export function bashCompletion(): string {
   const program = gatehouseCommand()
   const cases = casesOf(program, [])
@@ -51,7 +53,7 @@ function casesOf(command: Command, path: readonly string[]): string[] {
   ]
 }
 
-/** What follows an option: its choices, or a file, or what only the person knows. */
+/** Completions of an option's value: its choices, or files, or none. */
 function valuesOf(command: Command, path: readonly string[]): string[] {
   const own = optionsOf(command)
     .filter(({ required, optional }) => required || optional)

@@ -5,12 +5,12 @@ import type { SiteReport } from './site.ts'
 
 const bundlesAtOnce = 500
 
-/** What is stored of one log, read from the database alone. */
+/** Stored state of one log, read from the database alone. */
 type Stored = { readonly size: number; readonly state: string; readonly leaves: number; readonly root: string }
 
 /**
- * Holds every log against what its gateway knows: the leaves that were acknowledged are there, byte for byte and once, and nothing else
- * is. `named`: the sites that the head office names as forked. Returns what is wrong, in words.
+ * Compares every log with its gateway: exactly the acknowledged leaves are there, byte for byte and once. The head office names the
+ * sites in `named` as forked. Returns the problems as sentences.
  */
 export async function check(
   postgres: TestPostgres,

@@ -14,8 +14,8 @@ export function chanceOf(seed: number): () => number {
 type Place = { readonly siteId: string; readonly logId: string; readonly seq: number; readonly atMs: number }
 
 /**
- * A leaf as a gateway makes it for an event of the floor. Each pallet is placed, verified, and taken out; one in ten has the name of a
- * pallet of other sites too. `branch` tells leaves of a second history from those of the first.
+ * Returns a leaf as a gateway makes it for an event of the floor. Each pallet is placed, verified, and taken out. One in ten shares
+ * its name with pallets of other sites. `branch` distinguishes leaves of a second history from those of the first.
  */
 export function leafAt({ siteId, logId, seq, atMs }: Place, branch: number): Buffer {
   const hash = (what: string) => hashOf('sha256', `${logId} ${seq} ${branch} ${what}`)

@@ -48,8 +48,8 @@ const drainLimitMs = 180_000
 const kills = { hub: 0.3, postgres: 0.6 } as const
 
 /**
- * Many simulated gateways feed a real head office on a real PostgreSQL over HTTPS, both of which are killed meanwhile, and some go on with
- * another history. Then every log is held against what its gateway knows.
+ * Many simulated gateways feed a real head office on a real PostgreSQL over HTTPS. Both are killed meanwhile, and some gateways
+ * continue with another history. Then every log is compared with its gateway.
  */
 export async function simulate(options: SimulateOptions): Promise<SimulateReport> {
   const { folder, say = () => {} } = options
@@ -122,7 +122,7 @@ async function drained(processes: SiteProcesses, say: (line: string) => void): P
   processes.tell({ kind: 'drain' })
   say(`${processes.waiting} leaves wait for their acknowledgement`)
   const untilMs = performance.now() + drainLimitMs
-  // What was said before the order does not count.
+  // Progress from before the order does not count.
   for (await processes.heard(); processes.waiting > 0; await processes.heard()) {
     if (performance.now() > untilMs) throw new Error(`${processes.waiting} leaves are not acknowledged yet`)
   }
@@ -165,7 +165,7 @@ class SiteProcesses {
     for (const child of this.#children) child.send(order)
   }
 
-  /** Resolves once each has said twice how it goes: the second time it has read what it was sent before. */
+  /** Resolves after two progress messages of each process: before the second one it has read every earlier order. */
   async heard(): Promise<void> {
     for (let i = 0; i < 2; i += 1) await Promise.all(this.#children.map((child) => said(child, 'progress')))
   }

@@ -8,7 +8,7 @@ import { type FeedBody, feedPath, mostLeaves } from '../../src/feed/wire.ts'
 import { leafHash, MerkleFrontier } from '../../src/log/index.ts'
 import { chanceOf, leafAt } from './leaves.ts'
 
-/** What a simulated gateway is, as it is handed to the process in which it runs. */
+/** Plan of a simulated gateway, as its process receives it. */
 export type SitePlan = {
   readonly siteId: string
   readonly logId: string
@@ -19,11 +19,11 @@ export type SitePlan = {
   readonly seed: number
   /** Between two leaves, on average. */
   readonly gapMs: number
-  /** So long after the start it goes on with another history; undefined: never. */
+  /** Time after the start when it continues with another history; undefined: never. */
   readonly forksAtMs: number | undefined
 }
 
-/** What a simulated gateway knows in the end. */
+/** Final state of a simulated gateway. */
 export type SiteReport = {
   readonly siteId: string
   readonly logId: string
@@ -35,7 +35,7 @@ export type SiteReport = {
   readonly fork: 'none' | 'refused' | 'not refused'
   readonly feeds: number
   readonly retries: number
-  /** What must not happen, in words. */
+  /** Things that must not happen, as sentences. */
   readonly wrong: readonly string[]
 }
 
@@ -152,7 +152,7 @@ export class SimulatedSite {
     const checkpoint = await this.#signer.sign({ size: tree.size, root: tree.root() }, Date.now())
     const body: FeedBody = {
       ...{ checkpoint, from: start.size, leaves: sent.map(({ bytes }) => bytes.toString('base64')) },
-      // A gateway shows the tree before its leaves when the head office has said where to go on.
+      // A gateway sends the tree before its leaves when the head office has answered where to continue.
       ...(this.#forkTree && { before: hashesIn(start.peaks) }),
     }
     // A gateway packs harder; here a thousand of them share the processors with the head office.

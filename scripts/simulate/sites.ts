@@ -1,4 +1,7 @@
-/** The process in which simulated gateways run. Messages say what it does, and it answers how it goes. */
+/**
+ * The process in which simulated gateways run. It receives orders as messages, and answers with its
+ * progress.
+ */
 import { EvidenceClient } from '../../src/evidence/index.ts'
 import { systemClock } from '../../src/platform/index.ts'
 import { Lags } from './lags.ts'
@@ -8,7 +11,7 @@ const tickMs = 50
 /** Leaves that were made so soon after a disturbance are counted with those of the disturbance. */
 const settlesMs = 15_000
 
-/** What the process is sent. */
+/** Message to the process. */
 export type Order =
   | {
       readonly kind: 'begin'
@@ -18,11 +21,11 @@ export type Order =
     }
   /** Something is being killed, or is back. */
   | { readonly kind: 'disturbed' | 'calm' }
-  /** No more leaves; what is made is sent. */
+  /** Makes no more leaves, and sends the rest. */
   | { readonly kind: 'drain' }
   | { readonly kind: 'end' }
 
-/** What the process says. */
+/** Message from the process. */
 export type Said =
   | { readonly kind: 'progress'; readonly made: number; readonly waiting: number; readonly acknowledged: number }
   | {

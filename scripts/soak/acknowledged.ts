@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 const hashBytes = 32
 const recordBytes = 4 + hashBytes
 
-/** What the gateway has answered to each event of a plan: id and evidence hash, 36 bytes an event. */
+/** Answers of the gateway to the events of a plan: id and evidence hash, 36 bytes an event. */
 export class Acknowledged {
   readonly #bytes: Buffer
 

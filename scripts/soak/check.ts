@@ -4,10 +4,10 @@ import { type ReplayedEvent, replayLocation, replaySlot, type SlotState } from '
 import type { Acknowledged } from './acknowledged.ts'
 import { numberIn, type Plan, plannedEvent } from './plan.ts'
 
-/** What the gateway itself says of the yard. */
+/** State of the simulated floor in the gateway's answers. */
 export type Said = {
   readonly slots: ReadonlyMap<number, SlotState>
-  /** Slot of each pallet that was asked for, null when it is nowhere. */
+  /** Slot of each requested pallet; null when it is nowhere. */
   readonly pallets: ReadonlyMap<string, number | null>
 }
 
@@ -16,7 +16,7 @@ export type Findings = {
   readonly lost: number
   /** In the ledger more than once. */
   readonly twice: number
-  /** In the ledger, but with other words than the scanner's. */
+  /** Events in the ledger with another content than the scanner's. */
   readonly changed: number
   /** In the ledger, and no scanner sent it. */
   readonly strange: number
@@ -41,7 +41,9 @@ type Row = {
 
 const rowsAtOnce = 10_000
 
-/** Holds the ledger of a gateway that has ended against what was sent, what was answered and what it said. */
+/**
+ * Compares the ledger of an ended gateway with the sent events, the answers, and the state that it reported.
+ */
 export function check(dataDir: string, plan: Plan, answers: Acknowledged, said: Said): Findings {
   const found = { lost: 0, twice: 0, changed: 0, strange: 0, misread: 0 }
   const seen = new Uint8Array(plan.events)

@@ -1,4 +1,6 @@
-/** What the scanners of a run do: every event follows from the plan and its number alone, so that it can be made again. */
+/**
+ * Plan of the scanners of a run. The plan and the number of an event alone determine the event, so it can be made again.
+ */
 export type Plan = {
   readonly seed: number
   readonly scanners: number
@@ -16,11 +18,11 @@ export type PlannedEvent = {
   readonly slot_id: number
   readonly asset_barcode: string
   readonly photo_url?: string
-  /** Of a late one, RFC 3339. */
+  /** Time of a late event, RFC 3339. */
   readonly timestamp?: string
 }
 
-/** What a scanner does besides sending the event once. */
+/** How a scanner sends an event. */
 export type Habit = 'once' | 'double' | 'again-later' | 'falls-silent'
 
 const lateShare = 5

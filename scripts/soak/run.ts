@@ -46,8 +46,8 @@ const headers = {
 const askedPallets = 200
 
 /**
- * A yard that goes on while its gateway is killed, again and again, with kill -9: scanners post until each event is
- * answered. Then the ledger is held against every answer, verified, and replayed.
+ * Simulated scanners post until each event is answered, while their gateway is killed again and again with kill -9.
+ * Then the ledger is compared with every answer, verified, and replayed.
  */
 export async function soak(options: SoakOptions): Promise<SoakReport> {
   const { folder, say = () => {} } = options
@@ -166,7 +166,7 @@ async function furnish(url: string, { events, scanners, slots, seed }: SoakOptio
   return { seed, scanners, events, slots, pallets: 2 * slots, startMs, photoUrl }
 }
 
-/** What the gateway says of all slots and of some pallets, once nothing is sent any more. */
+/** Reads the state of all slots and of some pallets, once no scanner sends. */
 async function ask(url: string, plan: Plan): Promise<Said> {
   const slots = new Map<number, SlotState>()
   const list = (await get(`${url}/api/whms/slots`))['data'] as (SlotState & { id: number })[]

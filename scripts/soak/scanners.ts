@@ -1,6 +1,6 @@
 /**
- * The scanners of a yard, a separate process: each sends its events one after the other until each is answered,
- * whatever happens to the gateway meanwhile; what is not answered is sent again, byte for byte.
+ * The scanners of a floor, in a separate process. Each sends its events one after the other until each is
+ * answered, whatever happens to the gateway. An unanswered event is sent again, byte for byte.
  */
 import { Agent, request } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -21,7 +21,7 @@ export type Progress = {
   readonly retries: number
   /** Events that were sent although they had been answered. */
   readonly repeats: number
-  /** Answers that no scanner may get, the first few in words. */
+  /** Answers that no scanner may get, the first few as sentences. */
   readonly wrong: readonly string[]
   readonly done: boolean
 }
@@ -70,7 +70,7 @@ async function work({ plan, url, headers, answersFile }: ScannersStart): Promise
     for (let n = scanner; n < plan.events; n += plan.scanners) {
       const habit = habitOf(plan, n)
       kept.push(n)
-      // Out of reach for a while: what it scans meanwhile it sends all at once.
+      // Out of reach for a while: later it sends all these scans at once.
       if (habit === 'falls-silent') keeps = burst
       if (kept.length < keeps) continue
       if (keeps > 1) await pause(silentMs)

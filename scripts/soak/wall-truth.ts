@@ -1,4 +1,4 @@
-/** What was to be seen on the wall of cameras, against what the gateway says. */
+/** Compares the acts on the wall of cameras with the gateway's detections. */
 
 export type Act = { readonly cameraId: number; readonly fromMs: number; readonly toMs: number }
 export type Found = { readonly cameraId: number; readonly atMs: number; readonly clipStatus: string }
@@ -9,7 +9,7 @@ export type WallFindings = {
   readonly events: number
   readonly missed: readonly string[]
   readonly false: readonly string[]
-  /** Found events whose clip is not there. */
+  /** Found events without a recorded clip. */
   readonly withoutClip: number
 }
 
@@ -22,7 +22,7 @@ const lateMs = 1000
 const touches = (one: Fault, { cameraId, fromMs, toMs }: Act) =>
   one.cameraId === cameraId && one.fromMs < toMs + slackMs && one.toMs > fromMs - slackMs
 
-/** Acts that no detection belongs to, and detections that belong to no act. What a fault touches counts nowhere. */
+/** Returns acts without a detection, and detections without an act. Leaves out everything that a fault touches. */
 export function missedAndFalse(run: {
   acts: readonly Act[]
   found: readonly Found[]
@@ -53,7 +53,7 @@ export function missedAndFalse(run: {
   }
 }
 
-/** The share of samples whose newest picture was over a second late, 0 to 1. */
+/** Returns the share of samples whose newest picture was over a second late, 0 to 1. */
 export function ages(samples: readonly Age[], faulty: readonly Fault[]): number {
   const counted = samples.filter(
     ({ cameraId, atMs }) => !faulty.some((one) => one.cameraId === cameraId && atMs >= one.fromMs && atMs <= one.toMs),

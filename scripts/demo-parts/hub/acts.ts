@@ -16,7 +16,7 @@ import {
   takeOut,
 } from './sites.ts'
 
-/** The acts of the story of the head office, each with all that it claims checked. What they return tells what happened. */
+/** The acts of the story of the head office, each with all its claims checked. The text that they return is printed. */
 
 /** An account may ask the head office 300 times a minute. */
 const arrival = { withinMs: 90_000, everyMs: 500 }
@@ -63,7 +63,9 @@ export async function receives(scene: Scene): Promise<ActResult> {
   return { detail: '3 pallets at each site, seen at the head office' }
 }
 
-/** The standing pallets of the lot are listed exactly, as JSON and as a list to send, beside those that have left. */
+/**
+ * Lists exactly the pallets of the lot that are still in slots, as JSON and as a list to send, beside those that have left.
+ */
 export async function recalls({ office, account }: Scene, expected: readonly (readonly [SiteId, string])[]) {
   const path = `/api/hub/recall?gtin=${recalled.gtin}&lot=${recalled.lot}`
   const { data } = (await office.get(account, path)) as { data: readonly Found[] }
@@ -102,7 +104,7 @@ export async function arrives(scene: Scene): Promise<ActResult> {
   return { detail: `stands in ${data[0].slot} of ${data[0].siteId}; ${way.join(', ')}` }
 }
 
-/** What a site recorded counts as witnessed there. */
+/** An event of a site becomes witnessed there. */
 export async function confirms({ office, sites: { hamburg } }: Scene): Promise<ActResult> {
   const admin = hamburg.clients.admin
   const { data } = await admin.get('/api/whms/events?limit=1')
@@ -116,7 +118,7 @@ export async function confirms({ office, sites: { hamburg } }: Scene): Promise<A
   return { detail: `event ${data[0].id} of hamburg: ${evidence.state} by ${evidence.witnesses[0].name}` }
 }
 
-/** The head office dies and comes back; what was recorded meanwhile arrives, once. */
+/** The head office is killed and starts again. Events from that time arrive, each once. */
 export async function survives(scene: Scene): Promise<ActResult> {
   const { office, sites } = scene
   await office.kill()
@@ -139,7 +141,7 @@ async function sameSize({ office, account }: Scene, { siteId, clients }: Site): 
   return (await eventually(look, ({ there, here }) => there === here, arrival)).there
 }
 
-/** Somebody puts a copy of the database in its place: what was recorded since is gone, and the box knows it. */
+/** An old copy of the database replaces the current one. Newer events are lost, and the box detects it. */
 export async function isPutBack(scene: Scene): Promise<ActResult> {
   const { kassel } = scene.sites
   await kassel.gateway.stop()
@@ -159,11 +161,11 @@ export async function isPutBack(scene: Scene): Promise<ActResult> {
   return { detail: `kassel says: ${body.checks.hub.reason}` }
 }
 
-/** The box goes on as if nothing had happened, with a second history: the head office names it. The others go on. */
+/** The box continues with a second history, and the head office names the fork. The other sites still feed. */
 export async function isCaught(scene: Scene): Promise<ActResult> {
   const { office, account, sites } = scene
   for (const slot of [8, 9, 10, 11, 12, 13]) await place(sites.kassel, { slot, pallet: palletOf(sites.kassel, slot) })
-  // A gateway that has heard that it is behind tries again after a minute; after a start it tries at once.
+  // After the answer that it is behind, a gateway waits a minute before it retries. A start retries at once.
   await sites.kassel.gateway.stop()
   await sites.kassel.gateway.start()
   const forks = async () => {
@@ -180,7 +182,7 @@ export async function isCaught(scene: Scene): Promise<ActResult> {
   return { detail: `alert log.forked: kassel, at leaf or root ${caught[0].detail.place}; the other sites go on` }
 }
 
-/** The admin of the box accepts it: a new log, which says what it continues. The alert of the fork stays. */
+/** The admin of the box accepts the fork: a new log states which log it continues. The alert of the fork stays. */
 export async function goesOn(scene: Scene): Promise<ActResult> {
   const { office, account, sites } = scene
   const { kassel } = sites
@@ -196,7 +198,7 @@ export async function goesOn(scene: Scene): Promise<ActResult> {
   const ofKassel = data
     .filter(({ siteId }: { siteId: string }) => siteId === 'kassel')
     .map(({ type }: { type: string }) => type)
-  // Both histories are kept, and somebody at the head office decides when that is settled.
+  // Both histories are stored, and a person at the head office closes the alert.
   same('the alerts of kassel', [...new Set(ofKassel)], ['log.forked'])
   return { detail: 'a new log continues it; log.forked stands until somebody closes it' }
 }

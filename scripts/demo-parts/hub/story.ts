@@ -60,8 +60,8 @@ export const hubTitles = {
 } as const
 
 /**
- * Plays the story of the head office: a PostgreSQL, a head office and three gateways on free ports, in temporary folders, all of
- * which are ended. Throws NoPostgres, and StepFailed with the step that went wrong; only then the folder stays.
+ * Plays the story of the head office: a PostgreSQL, a head office and three gateways on free ports, in temporary folders. All of
+ * them are ended. Throws NoPostgres, and StepFailed with the failed step; only then the folder stays.
  */
 export async function playHubStory(options: HubStoryOptions): Promise<PlayedStep[]> {
   const bin = options.postgres ?? postgresBin()
