@@ -1,6 +1,6 @@
 import type { Client } from './client.ts'
 
-/** A small hall: three zones side by side, each with two rows of four pallet slots, on a floor plan in metres. */
+/** A small hall: three zones side by side, each with two rows of four pallet slots, on a floor plan in meters. */
 const zones = [
   { name: 'A', zone_type: 'storage', color: '#2f6fab' },
   { name: 'B', zone_type: 'storage', color: '#3c8d5a' },

@@ -1,4 +1,4 @@
-/** What a reload changes while the floor works, and where a reload that was refused is seen. */
+/** A reload changes settings while the floor works, and the status shows a refused reload. */
 import { globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { type ClientRequest, request } from 'node:http'
 import { basename, join } from 'node:path'

@@ -27,7 +27,7 @@ t.test('systemd hears that the gateway serves, lives, reloads and stops', python
   daemon.child.kill('SIGHUP')
   const reloading = await systemd.heard('RELOADING=1')
   t.match(reloading.message[1], /^MONOTONIC_USEC=\d+$/)
-  // What it hears while it waits: that the gateway lives.
+  // While it reloads, the daemon still sends WATCHDOG=1.
   const first = await systemd.heard('WATCHDOG=1', reloading.at)
   const ended = systemd.heard('READY=1', reloading.at)
   const next = await Promise.race([ended, systemd.heard('WATCHDOG=1', first.at + 1)])

@@ -13,7 +13,7 @@ crypto.scrypt = ((...args: Parameters<typeof scrypt>) => {
 }) as typeof scrypt
 syncBuiltinESMExports()
 
-/** What a stranger sees of a request, and how many slow hashes it took. */
+/** Returns the answer as an unknown caller sees it, and the number of slow hashes it took. */
 async function costOf(asked: Promise<Answer>) {
   const before = slowHashes
   const { status, body } = await asked

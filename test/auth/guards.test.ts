@@ -13,7 +13,7 @@ import { SimulatedClock } from '../support/simulated-clock.ts'
 
 const minuteMs = 60_000
 const settings = { freshForMs: 5 * minuteMs, staleForMs: 12 * 60 * minuteMs }
-/** Mostly outages: they have to last until what is known is too old. */
+/** Mostly outages: they must last until the known answer is too old. */
 const answers = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom('verified' as const, 'wrong' as const) },
   { weight: 3, arbitrary: fc.constant('unclear' as const) },
@@ -28,7 +28,7 @@ t.test(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         let known: Known | undefined
         let wrongUntilMs: number | undefined
-        /** Of the model: when the server last said yes, and whether it has said no since. */
+        /** State of the model: the time of the server's last yes, and of a later no. */
         let lastYesMs: number | undefined
         let lastNoMs: number | undefined
         let nowMs = 0
@@ -122,7 +122,7 @@ t.test('the server never counts more than ten wrong Basic passwords in half an h
     fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
       const clock = new SimulatedClock()
       const budget = new BasicBudget({ clock, record })
-      /** Of the server: it counts at the question, and forgets the tries of those who get in. */
+      /** Model of the server: it counts an attempt when it is asked, and forgets it after a successful sign-in. */
       let counted: { atMs: number; login: string }[] = []
       for (const { gap, address, login, standing, ends } of steps) {
         clock.advance(gap)

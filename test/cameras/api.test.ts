@@ -20,7 +20,7 @@ const site = 'http://127.0.0.1:8480'
 const secret = 'a secret of the receiver'
 
 type Yard = { daemon: Daemon; folder: string; file: string; rtsp: CameraServer; receiver: Receiver }
-/** What both servers can do. */
+/** The methods that both servers have. */
 type CameraServer = Awaited<ReturnType<typeof startGstServer>>
 type StartServer = (options: Parameters<typeof startGstServer>[0]) => Promise<CameraServer>
 type Teardown = { teardown(end: () => unknown): void }

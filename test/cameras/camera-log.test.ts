@@ -1,4 +1,4 @@
-/** What the log says of a camera: once for each problem, and in other words when it gives pictures all the same. */
+/** Log lines about a camera: one for each problem, with another text when the camera still gives pictures. */
 import t, { type Test } from 'tap'
 import { CameraLog } from '../../src/cameras/camera-log.ts'
 import type { Logger } from '../../src/platform/index.ts'

@@ -36,7 +36,7 @@ const statusOf7: CameraStatus = {
 
 /** A gateway whose cameras thread is this test. */
 function hall(gateway: TestGateway): Hall {
-  // What was heard is committed in the group after the next: the keeper writes while the first is under way.
+  // A message is committed in the group after the next, because the keeper writes while the first is under way.
   const settle = async () => {
     for (const _ of [1, 2, 3]) await gateway.audit('test.settled', {})
   }

@@ -106,7 +106,7 @@ t.test('the audit trail has one row for a view that was interrupted, with its sp
 })
 
 const audited = async (gateway: TestGateway, action: string) => {
-  // What was to be written is committed when the next write is.
+  // Earlier writes are committed with the next one.
   await gateway.audit('test.settled', {})
   const { body } = await gateway.ask('GET', `/api/governance/audit?action=${action}`, { by: people.ada })
   return body.data.map(({ changes }: { changes: object }) => changes)

@@ -1,4 +1,4 @@
-/** What motion detection saw, replayed: a real camera, a real daemon, a pulled cable and a killed box. */
+/** Replays stored cells of motion detection: a real camera, a real daemon, a pulled cable and a killed box. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { eventually } from '../support/waiting.ts'
 t.setTimeout(240_000)
 
 const site = 'http://127.0.0.1:8480'
-/** What a killed box may lose: ten seconds of frames, and the second that they take to come. */
+/** Time that a killed box may lose: ten seconds of frames, and the second until they arrive. */
 const lostAtMostMs = 11_000
 const everything = [
   { x: 0, y: 0 },
@@ -131,7 +131,7 @@ t.test('the settings of the camera find again what was recorded, through an outa
   for (const [i, { timestamp, score }] of found.events.entries()) {
     const one = known[i] as Detection
     t.ok(Math.abs(Date.parse(timestamp) - Date.parse(one.timestamp)) <= 50, `${timestamp} is ${one.timestamp}`)
-    // Of what was under way in the last seconds before the box was killed, a part is not stored.
+    // A detection from the last seconds before the kill has only a part of its cells stored.
     const isWhole = one.clipEnd !== null && Date.parse(one.clipEnd) < killedAt - lostAtMostMs
     if (isWhole || Date.parse(one.timestamp) > killedAt)
       t.ok(Math.abs(score - one.score) <= 0.0001, `${score} is ${one.score}`)

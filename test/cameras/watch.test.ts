@@ -20,7 +20,7 @@ const none = (cause: GapCause, sinceMs: number, atMs: number, ofAttempt = true):
   ...{ kind: 'none', cause, sinceMs, atMs, ofAttempt, detail: cause },
 })
 
-/** What became of a watch: the gaps that have ended, as `cause from-to`, and the one that lasts. */
+/** Plays events and returns the ended gaps, as `cause from-to`, and the open one. */
 function play(watch: Watch, ...events: WatchEvent[]): { ended: string[]; open: string | null } {
   const ended: ClosedGap[] = []
   let now = watch

@@ -25,7 +25,7 @@ function folderOf(t: Test, files: Record<string, string | Uint8Array>): string {
   return folder
 }
 
-/** What `gatehouse config check` says of a config, without the folder in its file names. */
+/** Returns the output of `gatehouse config check` for a config, without the folder in its file names. */
 async function check(t: Test, config: string, files: Record<string, string | Uint8Array> = {}) {
   const folder = folderOf(t, { 'gatehouse.yaml': config, ...files })
   const { code, stdout, stderr } = await runToEnd(gatehouse, ['config', 'check', join(folder, 'gatehouse.yaml')])

@@ -10,7 +10,7 @@ const cloud = 'https://cloud.example'
 const other = 'https://other.example'
 const camera = (more: object) => [{ id: 1, url: 'rtsp://10.0.0.1/a', purpose: 'p', ...more }]
 
-/** What `config check` says of a config with these storage servers: `path: message`, problems and warnings. */
+/** Returns the problems and warnings of `config check` with these storage servers, as `path: message`. */
 function check(t: { teardown(work: () => void): void }, instances: string[], more: object) {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-names-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))

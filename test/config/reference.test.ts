@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { configCommand } from '../../src/cli/config.ts'
 import { checkConfig, configExample, configReference, loadConfig } from '../../src/config/index.ts'
 
-/** What `gatehouse config …` prints, and the exit code it leaves with. */
+/** Runs `gatehouse config …` and returns its output and exit code. */
 async function run(t: Test, ...args: string[]): Promise<{ out: string; exitCode: number; message: string }> {
   const printed = t.capture(process.stdout, 'write', () => true)
   const program = new Command('gatehouse').addCommand(configCommand())
@@ -50,7 +50,7 @@ t.test('the reference says of every key what it is, its default, unit, and wheth
     t.match(applies, /^(live|restart)$/, key)
     t.match(sentence, /^[A-Z].*\.$/, key)
     t.ok(type, key)
-    // Sections have no default themselves; what is required is only in a list or in a block that may be left out.
+    // Sections have no default themselves. A required key is only in a list or in an optional block.
     if (standard === '*required*') t.match(key, /site\.id|\[\]|tls|upload|sscc|backup\.(file|segments)\.to/)
   }
   for (const row of [

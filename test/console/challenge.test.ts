@@ -49,7 +49,7 @@ const askInEveryWay = (headers: Record<string, string>) => `
   ask('/api/whms/assets', { headers, credentials: 'omit', cache: 'no-store' })
 `
 
-/** What it asks for. */
+/** Paths that the console requests. */
 const asked = [
   'iot/cctv/1/snapshot',
   'iot/detection-events/1/clip',

@@ -38,7 +38,7 @@ t.test('a count is scanned into its fields, and a part of a code never is', inBr
     await scanner.scan('PALLET-1', { ends })
     await scanner.scan('00340123450000000154', { ends, pauseAfter: 4 })
     const listed = 'PALLET-1\nPALLET-2\n00340123450000000154'
-    // What a scanner without a suffix writes is in the field until it is silent.
+    // The characters of a scanner without a suffix stay in the field until the scanner is silent.
     await until(page, `document.querySelector("#scan-found").value === ${JSON.stringify(listed)}`)
     await scanner.scan(`PALLET-471${i}`, { ends, pauseAfter: 7 })
     await page.locator('.scan-result [role=status]').getByText(`The scan came in parts: PALLET- · 471${i}.`).waitFor()

@@ -15,7 +15,7 @@ async function gatewayFor(t: Test, config: Record<string, unknown> = {}): Promis
   return gateway
 }
 
-/** What a browser keeps of a sign-in. */
+/** The credentials that a browser has after a sign-in. */
 type Browser = { cookie: string; csrfToken: string }
 
 const credentialsOf = ({ username }: Person) => ({ username, secret: `${username}-secret` })
@@ -194,7 +194,7 @@ t.test('a session may do what its role may, and no more', async (t) => {
   t.equal((await gateway.ask('GET', '/api/there/is/nothing', withCookie(vera))).status, 404)
 })
 
-/** When what was counted is in the audit trail. */
+/** Waits until the counted attempts are in the audit trail. */
 async function tenMinutesLater(gateway: TestGateway): Promise<void> {
   gateway.clock.advance(10 * 60_000)
   await gateway.audit('flushed', {})

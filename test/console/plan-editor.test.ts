@@ -23,7 +23,7 @@ const rectangle = (x: number) => [
   { x, y: 2 },
 ]
 
-/** Zone S with two slots side by side, 1 m by 2 m each, a pallet in the first; zone T with one slot, far away. */
+/** Zone S has two slots side by side, 1 m by 2 m each, with a pallet in the first. Zone T has one slot, far away. */
 async function hall(t: Parameters<typeof place>[0]): Promise<Place> {
   const made = await place(t)
   const { gateway } = made

@@ -39,7 +39,7 @@ const screenOf = (page: Page): Box => ({ x: 0, y: 0, ...(page.viewportSize() ?? 
 
 type Picture = { readonly png: PNG; readonly box: Box; readonly perPx: number }
 
-/** What is to be seen of the plan, as pixels. */
+/** Pixels of the plan on the screen. */
 async function pictureOf(page: Page): Promise<Picture> {
   const box = await boxOf(page, '.plan')
   const png = PNG.sync.read(await page.screenshot({ clip: box, ...keepAs() }))
@@ -55,7 +55,7 @@ function unlike(one: PNG, other: PNG): number {
 }
 
 let shots = 0
-/** With PLAN_SHOTS=folder the pictures can be looked at. */
+/** With PLAN_SHOTS=folder, stores the pictures for inspection. */
 function keepAs(): { path?: string } {
   const folder = process.env['PLAN_SHOTS']
   shots += 1
@@ -112,7 +112,7 @@ async function openPlan(t: Parameters<typeof open>[0], url: string, context: Bro
   return page
 }
 
-/** Each hall on one screen, the largest on all: what a screen changes is the same in every hall. */
+/** Tests each hall on one screen, and the largest on all: a screen changes the same things in every hall. */
 const screensOf = (hall: Hall): (keyof typeof screens)[] => {
   const all = Object.keys(screens) as (keyof typeof screens)[]
   if (hall.width === 170) return all
@@ -182,7 +182,7 @@ const hallOf = (width: number): Hall => {
   return hall
 }
 
-/** Where a slot is on the screen, by where the plan shows the one that the keys are at. */
+/** Returns the place of a slot on the screen, computed from the slot under the keyboard cursor. */
 async function placeOf(page: Page, hall: Hall, label: string): Promise<Box> {
   const cursor = page.locator('#plan-cursor')
   await drawn(page)
@@ -298,7 +298,7 @@ t.test(
   },
 )
 
-/** Zooms in around the middle, where the plan goes on beyond the view on all sides. Returns the middle. */
+/** Zooms in around the middle, so that the plan is larger than the view on all sides. Returns the middle. */
 async function zoomIn(page: Page): Promise<{ x: number; y: number }> {
   const { x, y, width, height } = await boxOf(page, '.plan')
   const middle = { x: x + width / 2, y: y + height / 2 }
@@ -308,7 +308,7 @@ async function zoomIn(page: Page): Promise<{ x: number; y: number }> {
   return middle
 }
 
-/** Drags the plan, and compares what it shows with what it shows when all of it is painted anew, in other colors and back. */
+/** Drags the plan. Compares its picture with the one after a full repaint, in other colors and back. */
 async function unlikeAnew(page: Page, by: { x: number; y: number }): Promise<number> {
   const { x, y, width, height } = await boxOf(page, '.plan')
   const middle = { x: x + width / 2, y: y + height / 2 }
@@ -516,7 +516,7 @@ t.test('a slot that somebody moves is drawn where it is now', inBrowser, async (
   await signIn(page, 'ada')
   await page.getByText('Live').waitFor()
   const plan = await boxOf(page, '#plan')
-  /** What a spot shows, in the middle between two sides of the plan: 0 is left, 1 right. */
+  /** Returns the pixels of a spot in the middle between two sides of the plan: 0 is left, 1 right. */
   const spot = async (part: number) =>
     (
       await page.screenshot({

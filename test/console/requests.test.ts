@@ -38,7 +38,9 @@ async function dock(t: Parameters<typeof place>[0]): Promise<Dock> {
   return { ...made, ids }
 }
 
-/** What is recorded in a minute at a busy dock: units go on, are held and resumed, and a pallet comes with each step. */
+/**
+ * Records the events of a minute at a busy dock: units advance, are held and resumed, and a pallet comes with each step.
+ */
 async function step({ gateway, ids }: Dock, n: number): Promise<void> {
   const id = ids[Math.floor(n / 3) % ids.length]
   const turn = n % 3

@@ -13,10 +13,10 @@ const photo: Photo = { bytes: new Uint8Array(tinyPng).buffer, type: 'image/png' 
 const inFiveMinutes = 5 * 60_000 + 1
 type Doing = { readonly event_type?: string; readonly by?: 'olga' | 'sven' | 'vera'; readonly move?: true }
 
-/** The line between the handheld and its gateway: what was asked, and what goes wrong on the way. */
+/** The line between the handheld and its gateway: its requests, and its faults. */
 type Line = {
   readonly asked: { readonly path: string; readonly body: string; readonly headers: Headers }[]
-  /** What the handheld gets in place of the gateway's answer; undefined: that answer. Throws for a line that breaks. */
+  /** Replaces the gateway's answer; undefined keeps it. Throws for a broken line. */
   trouble: (path: string, body: string, answer: () => Promise<Response>) => Promise<Response | undefined>
 }
 
@@ -24,7 +24,7 @@ const credentialOf = (username: string) => ({ username, instance: siteUrl, secre
 const fault = () =>
   Response.json({ success: false, error: { code: 'INTERNAL_ERROR', message: 'It failed' } }, { status: 500 })
 
-/** A handheld at a gateway with the slots A-01 and A-02; what it scans waits until `send`. */
+/** A handheld at a gateway with the slots A-01 and A-02; its scans wait until `send`. */
 async function handheld(t: Test, store = new MemoryStore()) {
   const gateway = await testGateway({ clock: new SimulatedClock(Date.now()) })
   await furnish(gateway, ['A-01', 'A-02'])

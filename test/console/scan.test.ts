@@ -171,7 +171,7 @@ for (const [name, screen] of Object.entries(screens)) {
   )
 }
 
-/** What a gloved hand could not press, and whether the page has to be moved sideways. */
+/** Returns the buttons that are too small for a gloved hand, and whether the page must be scrolled sideways. */
 const layoutFaults = (page: Page): Promise<string[]> =>
   page.evaluate(`(() => {
     const small = [...document.querySelectorAll('main button')].filter((one) => one.getBoundingClientRect().height < 48)

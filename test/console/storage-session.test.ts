@@ -5,7 +5,7 @@ import { people, siteUrl } from '../support/gateway.ts'
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 
-/** What a browser keeps of a sign-in. */
+/** The credentials that a browser has after a sign-in. */
 type Browser = { readonly cookie: string; readonly csrfToken: string }
 
 async function signIn({ gateway, server }: Cloud, username: string, secret = `${username.toLowerCase()}-app-password`) {

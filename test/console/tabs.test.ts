@@ -4,7 +4,7 @@ import { joinTabs, type Tabs } from '../../src/console/page/tabs.ts'
 
 type Tab = Tabs<string> & { readonly led: Promise<void>; readonly heard: string[] }
 
-/** A tab that hears `nothing` when its leader has said nothing for 50 ms; it says `known` to those who come, every 10 ms if it is asked to. */
+/** A tab that receives `nothing` after its leader was silent for 50 ms. It sends `known` to joining tabs, and every `everyMs`. */
 function tab(known: string | undefined, everyMs = 1_000_000): Tab {
   const led = Promise.withResolvers<void>()
   const heard: string[] = []

@@ -136,7 +136,10 @@ t.test(
   },
 )
 
-/** A pallet that A-1 shows and that was taken out of another slot: how it came to that, and out of which, if its place is still A-1. */
+/**
+ * A-1 shows a pallet that was removed from another slot. Each case has its events, and that slot if the pallet's place is still
+ * A-1.
+ */
 const waysElsewhere = [
   [
     'in which another one stood',

@@ -125,7 +125,7 @@ t.test(
     isLet.resolve()
     await shown(page, 'A-3')
     t.equal(await page.getByText('not on the screen yet').count(), 0, 'what was waited for is there')
-    // Playwright sends what is down already as a repetition.
+    // For a key that is already down, Playwright sends a repetition.
     for (let i = 0; i < 3; i += 1) await page.keyboard.down('v')
     await page.getByRole('status').getByText('Verified: P-A-3 in A-3. 2 placements wait').waitFor()
     await shown(page, 'A-1')
@@ -268,7 +268,7 @@ async function disputeWithoutAnswer(page: Page): Promise<void> {
 
 t.test('a verdict whose answer got lost is recorded once, however often it is sent', inBrowser, async (t) => {
   const floor = await waiting(t)
-  // What was asked for stays on the screen until its verdict was answered.
+  // The requested placement stays on the screen until its verdict was answered.
   const { page } = await open(t, browser, `${floor.url}verify?slot=3`)
   await signIn(page, 'sven')
   await shown(page, 'A-3')

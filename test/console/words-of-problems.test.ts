@@ -1,4 +1,4 @@
-/** What is wrong with a camera, in the language of the page. */
+/** Problems of a camera, in the language of the page. */
 import t from 'tap'
 import { noThread } from '../../src/cameras/camera-health.ts'
 import { plainWords, problems } from '../../src/video/problems.ts'

@@ -12,7 +12,7 @@ const json = { 'Content-Type': 'application/json' }
 const chunked = { 'Transfer-Encoding': 'chunked' }
 const megabyte = Buffer.alloc(1 << 20, ' ')
 
-/** What may be sent to an operation that takes no body, and what is described for it. */
+/** Bodies that a client may send to an operation without a body, and the described refusal. */
 const bodies: Record<string, { headers: Record<string, string>; body: string | Buffer; refused?: string }> = {
   'a JSON object': { headers: json, body: '{}' },
   'a JSON object in chunks': { headers: { ...json, ...chunked }, body: '{}' },
@@ -97,7 +97,7 @@ t.test('an operation without a body takes none, refuses what cannot be read, and
   for (const one of bodiless) {
     const place = one.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => idFor(ids, one, name))
     const path = one.path === '/api/stream' ? `${place}?follow=false` : place
-    // What can be done once is refused the second time, and goes on to be.
+    // An act that can be done once is refused from the second time on.
     await send(one.method, path)
     const bare = await send(one.method, path)
     for (const [what, { headers, body, refused }] of Object.entries(bodies)) {

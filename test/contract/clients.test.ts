@@ -10,11 +10,11 @@ import { furnish, people, signedIn, type TestGateway, testGateway } from '../sup
 
 const exec = promisify(execFile)
 
-/** Without what the test runner tells its own children. */
+/** Runs a program without the test runner's NODE_OPTIONS. */
 const run = (program: string, args: string[]) =>
   exec(process.execPath, [program, ...args], { env: { ...process.env, NODE_OPTIONS: '' } })
 
-/** What an integrator writes against the client of openapi-typescript. */
+/** Program of an integrator who uses the client of openapi-typescript. */
 const byTypes = `
 import createClient from 'openapi-fetch'
 import type { components, operations, paths } from './schema.ts'
@@ -114,7 +114,7 @@ async function workshop(
   return { gateway, folder, use }
 }
 
-/** Throws with what the compiler says. */
+/** Throws with the output of the compiler. */
 async function compile(folder: string): Promise<void> {
   const compiler = 'node_modules/typescript/bin/tsc'
   await run(compiler, ['-p', folder, '--noEmit']).catch((error: { stdout?: string }) => {

@@ -57,7 +57,7 @@ t.test('every operation answers what its description says, whatever it is sent',
 const photo_url = 'https://photos.example/1.jpg'
 const placedInB = { event_type: 'PLACED', slot_code: 'B', asset_barcode: 'P-2', photo_url }
 
-/** Answers that chance seldom meets: acts of several events, and what is found by codes. */
+/** Answers that chance seldom meets: acts of several events, and searches by codes. */
 const sensible: readonly { operation: string; id?: string; body?: unknown; status: number }[] = [
   { operation: 'POST /api/whms/events/batch', body: { events: [placedInB] }, status: 201 },
   {
@@ -105,7 +105,7 @@ const contentTypes = [
   ';',
 ]
 
-/** Ids that are there, ids that are not, and what is no id. */
+/** Existing ids, missing ids, and texts that are no ids. */
 const pathValue = fc.oneof(
   { arbitrary: fc.constantFrom('1', '2', 'A', 'P-1'), weight: 3 },
   { arbitrary: hostile.map(asText), weight: 1 },
@@ -134,7 +134,7 @@ function requestsFor({ operation }: Described, components: Record<string, Schema
   })
 }
 
-/** Of all that an operation takes, two at most: more and hardly a request gets past the first. */
+/** Chooses at most two parameters: with more, hardly any request gets past the first refusal. */
 function someOf(parameters: Parameter[], valueFor: (p: Parameter) => fc.Arbitrary<string>): fc.Arbitrary<Query> {
   return fc
     .subarray(parameters, { maxLength: Math.min(2, parameters.length) })
@@ -173,7 +173,7 @@ async function check(
   return answer.status
 }
 
-/** What HTTP lets through. */
+/** Keeps headers that HTTP allows. */
 function sendable(headers: Record<string, string | undefined>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>

@@ -14,7 +14,7 @@ const leadsAndAuditor: readonly Role[] = ['auditor', ...leads]
 const admins: readonly Role[] = ['admin']
 const adminsAndAuditor: readonly Role[] = ['auditor', 'admin']
 
-/** Who may do what, operation by operation; the first line that fits decides. */
+/** The roles allowed to run each operation; the first matching line decides. */
 const mayAsk: readonly (readonly [operation: RegExp, allowed: readonly Role[]])[] = [
   [
     /^\w+ \/api\/(health|ping|session|signed-urls|devices\/(enrol|sign-in|sign-out)|device-pairings(\/collect)?)$/,

@@ -201,7 +201,7 @@ const resources: Readonly<Record<string, Resource | 'apart'>> = {
 
 const whole = Object.entries(resources).filter((entry): entry is [string, Resource] => entry[1] !== 'apart')
 
-/** What a request to `METHOD path` may send. */
+/** Returns the schema of the JSON body of `METHOD path`. */
 function bodyOf(name: string): Schema | undefined {
   const found = operations.find(({ method, path }) => `${method} ${path}` === name)
   const schema = found?.operation.requestBody?.content['application/json']?.schema
@@ -362,7 +362,7 @@ t.test('null may stand for each optional field of every POST', async (t) => {
   )
 })
 
-/** What people call a thing, or find it by. */
+/** Whether a field is a name or a search key for people. */
 const isName = (field: string): boolean =>
   /name$|^(zone|slot_id|asset_id|badge|title|reference|category|scaleId|carrier|vehicle)$/i.test(field)
 

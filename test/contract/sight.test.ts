@@ -6,7 +6,7 @@ type Parameter = { readonly name: string; readonly in: string }
 type Operation = { readonly parameters?: readonly Parameter[]; readonly requestBody?: unknown }
 type Description = { readonly paths: Record<string, Record<string, Operation>> }
 
-/** What has the same form as the hidden thing, and is not there. */
+/** Values with the form of the hidden thing, but without a match. */
 const unknown: Hidden = {
   warehouse: '77',
   zone: '77',
@@ -30,7 +30,7 @@ const unknown: Hidden = {
   word: 'nowhere',
 }
 
-/** What the parameter of a path refers to, by the path up to it; more than one where it takes several forms. */
+/** The kinds of thing that a path parameter refers to, by the path up to it; some parameters take several forms. */
 const inPath: readonly [RegExp, readonly HiddenKind[]][] = [
   [/^\/api\/whms\/warehouses\/$/, ['warehouse']],
   [/^\/api\/whms\/warehouses\/.*\/floor-plan-image\/$/, ['word']],
@@ -60,7 +60,7 @@ const inPath: readonly [RegExp, readonly HiddenKind[]][] = [
   [/^\/api\/(devices|device-pairings|operators|webhooks|alerts|uploads)\/.*$/, ['word']],
 ]
 
-/** What the parameter of a query, or a field of a body, refers to. Null: nothing that is in a hall. */
+/** The kinds of thing that a query parameter or a body field refers to. Null: nothing in a hall. */
 const byName: Readonly<Record<string, readonly HiddenKind[] | null>> = {
   slot_id: ['slot'],
   slot_code: ['slotLabel'],
@@ -104,7 +104,9 @@ const corner = [
 ]
 const photo = (at: string) => `${photo_url}?${at}`
 
-/** Every operation that changes something. A new one must be named here: with what it can refer to, or as `apart`. */
+/**
+ * Every operation that changes something. A new one must be named here, with the things it can refer to, or as `apart`.
+ */
 const acts: Readonly<Record<string, readonly Act[] | 'apart'>> = {
   'POST /api/whms/events': [
     ({ slot }, at) => ({
@@ -228,17 +230,17 @@ const acts: Readonly<Record<string, readonly Act[] | 'apart'>> = {
   'DELETE /api/session': 'apart',
 }
 
-/** For admins alone, who see every hall: no one else gets past the door, whatever they ask for. */
+/** Operations for admins alone, who see every hall. Everyone else is refused, whatever the request names. */
 const ofAdmins =
   /^\w+ \/api\/(devices(\/\{id\}.*)?|operators.*|webhooks.*|alerts.*|uploads.*)$|^(POST|PUT) \/api\/whms\/(warehouses|zones|slots|assets)(\/\{\w+\})?$|^(PUT|DELETE) \/api\/whms\/warehouses\/\{id\}\/floor-plan-image$|^POST \/api\/whms\/slots\/(import|batch)$/
 
-/** What differs between any two answers, whatever they are about. */
+/** Fields that differ between any two answers. */
 const changing = new Set(
   `requestId id eventId seq timestamp received_at since createdAt updatedAt evidence_hash evidenceHash photo_taken_at at
    reportedAt requestedAt receivedAt nextAttemptAt location url`.split(/\s+/),
 )
 
-/** An answer without what it was asked for and without what differs anyway. A refusal is compared without its numbers. */
+/** Returns an answer without the requested names and the changing fields. A refusal is compared without its numbers. */
 function bare(answer: { status: number; text: string }, of: Hidden, at: string): string {
   const without = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(without)
@@ -275,7 +277,7 @@ t.test('what stands in a hidden hall is told by no answer, to nobody from whom i
     Object.entries(item).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
   )
   const callers = outsiders(device)
-  // What the crawl asks for itself may be said again; nothing else of the hidden hall may.
+  // An answer may repeat text of the request, but no other text of the hidden hall.
   const secrets = await secretsOf(gateway, hidden)
   t.ok(secrets.length > 10, `${secrets.length} texts that only the hidden hall has`)
 
@@ -332,7 +334,7 @@ t.test('a request that refers to a hidden hall is answered like one that refers 
   }
 })
 
-/** Texts that only the hidden hall has: its canary, and what the gateway itself made for it. */
+/** Returns texts that only the hidden hall has: its canary, and the values that the gateway made for it. */
 async function secretsOf(gateway: Awaited<ReturnType<typeof twoHalls>>['gateway'], hidden: Hidden): Promise<string[]> {
   const by = people.ada
   const { data } = (await gateway.ask('GET', `/api/whms/events?warehouseId=${hidden.warehouse}`, { by })).body
@@ -345,7 +347,7 @@ async function secretsOf(gateway: Awaited<ReturnType<typeof twoHalls>>['gateway'
   return [...new Set(all.filter((one) => typeof one === 'string'))]
 }
 
-/** Pairs of the same request: for what is hidden, and for what is not there. */
+/** Returns pairs of the same request: for a hidden thing, and for a missing one. */
 function requestsOf(path: string, operation: Operation, hidden: Hidden): [string, string][] {
   const kinds = [...path.matchAll(/(.*?)\{(\w+)\}/g)].map(([, before = '']) =>
     kindsIn(path.slice(0, path.indexOf(before)) + before),

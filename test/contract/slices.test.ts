@@ -15,12 +15,12 @@ import { noteReads, stepsOf } from '../support/statements.ts'
 const events = 20_000
 const slots = 3500
 const pallets = 3000
-/** Of everything else: units, readings, detections, deliveries, incidents, reports, alerts. */
+/** Number of rows of every other kind: units, readings, detections, deliveries, incidents, reports, alerts. */
 const others = 25_000
 
 /**
- * What one turn of the event loop may read: some 5 ms. A row that is looked at takes 5 to 40 steps, so whatever reads the
- * whole ledger, all slots or all assets of this hall at once is far above it, and slices are far below.
+ * Limit of SQLite steps for one turn of the event loop: some 5 ms. A row takes 5 to 40 steps. A read of the whole ledger,
+ * all slots or all assets of this hall at once is far above the limit. Slices are far below.
  */
 const mostSteps = 100_000
 
@@ -41,7 +41,7 @@ async function makeHall(folder: string): Promise<Span> {
   return { fromMs, toMs: clock.now(), events }
 }
 
-/** The headers of a handheld that is kept to the first warehouse. */
+/** Returns the headers of a handheld that may see only the first warehouse. */
 async function deviceHeaders(gateway: TestGateway): Promise<Record<string, string>> {
   const device = { name: 'handheld-7', kind: 'handheld', role: 'operator', warehouseIds: [1] }
   const made = await gateway.ask('POST', '/api/devices', { by: people.ada, body: device })
@@ -87,7 +87,7 @@ const withSqlite = needs('sqlite3')
 /** Steps of each statement, once they are counted. */
 const known = new Map<string, number>()
 
-/** What takes more steps in one turn than it may, and by which statement. */
+/** Returns the turns over the limit, with their longest statement. */
 function tooLong(turns: readonly { what: string; statements: readonly string[] }[]): Record<string, string> {
   const fresh = [...new Set(turns.flatMap(({ statements }) => statements))].filter((sql) => !known.has(sql))
   const counted = stepsOf(databaseFile(join(folder, 'state')), fresh)
@@ -117,7 +117,7 @@ for (const area of new Set(paths.map(areaOf)))
       const turns: { what: string; statements: readonly string[] }[] = []
       for (const [i, path] of paths.entries()) {
         if (areaOf(path) !== area) continue
-        // Both are kept to their warehouse by the same statements.
+        // The same statements restrict both to their warehouse.
         for (const [who, headers] of [admin, ofOneWarehouse[i % 2] ?? admin]) {
           reads.taken()
           const answer = await gateway.ask('GET', path, { headers })
@@ -134,7 +134,7 @@ for (const area of new Set(paths.map(areaOf)))
 t.test('neither does the list of all slots that is kept packed, the first time and the next', withSqlite, async (t) => {
   const turns: { what: string; statements: readonly string[] }[] = []
   for (const [who, headers] of [admin, ...ofOneWarehouse, admin]) {
-    // The answer of before is no longer that of now.
+    // The change makes the cached answer stale.
     await gateway.ask('PUT', '/api/whms/slots/1', {
       by: people.ada,
       body: { constraints: { max_weight: 1 + turns.length } },

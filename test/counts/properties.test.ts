@@ -59,7 +59,7 @@ t.test('after a count of every slot without any movement the ledger says what wa
       for (const [i, pallet] of pallets.entries()) {
         const { status, body } = await gateway.ask('GET', `/api/whms/assets/${named(pallet)}/location`, { by: ada })
         const where = standing[i] ?? null
-        // Of several in one slot only the one that the slot shows has a location.
+        // When several are in one slot, only the shown one has a location.
         const expected = where !== null && shown.get(named(where)) === named(pallet) ? named(where) : null
         if ((status === 404 ? null : (body.slot?.slot_id ?? null)) !== expected)
           throw new Error(`${named(pallet)} is in ${body.slot?.slot_id}, and was found in ${expected}`)

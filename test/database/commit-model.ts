@@ -1,7 +1,7 @@
 /**
- * Not run: the compiler reads it. A write must be synchronous, or another request would get into its transaction; each
- * line below must be a type error, and the compiler says so when one is not. Nor is a text a statement, and one that is
- * given something else than it binds does not run.
+ * Not run: the compiler reads it. A write must be synchronous, or another request would get into its transaction. Each
+ * line below must be a type error, and the compiler fails when one is not. A text is no statement either, and a statement
+ * runs only with the values it binds.
  */
 
 import { built, integer, type UnitOfWork } from '../../src/database/index.ts'

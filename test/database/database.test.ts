@@ -157,7 +157,7 @@ t.test('an event cannot be slipped in under a leaf that another one has, or behi
   }
   outsider.exec(event(2, 3))
   t.same(outsider.prepare('SELECT leaf_seq FROM placement_event ORDER BY id').pluck().all(), [2, 3])
-  // A log that goes on from the first one begins at 1 again, and the first one has come to its end.
+  // A log that continues the first one begins at 1 again, and closes the first one.
   outsider.exec(`INSERT INTO log_identity VALUES (2, 'log-2', 'dc-7', 'log-1', 3, 1)`)
   const leaf = (row: number, log: number, seq: number) =>
     outsider.exec(`INSERT INTO log_leaf VALUES (${row}, ${log}, ${seq}, 'placement', '${row}', x'00', zeroblob(32))`)
@@ -422,7 +422,7 @@ t.test('a slot keeps its number and its label for ever: the ledger shows them', 
   t.same(outsider.prepare('SELECT id, slot_id, zone FROM slot').all(), [{ id: 1, slot_id: 'A', zone: 'T' }])
 })
 
-/** Another program that holds the write lock until it is asked to let go. */
+/** Starts another program that holds the write lock until `release`. */
 async function lockedByAnother(dataDir: string): Promise<{ release: () => Promise<void> }> {
   const other = spawn('sqlite3', [databaseFile(dataDir)], { stdio: ['pipe', 'pipe', 'inherit'] })
   other.stdin.write(`BEGIN IMMEDIATE;\nSELECT 'locked';\n`)
@@ -493,7 +493,7 @@ t.test('a reader cannot write', async (t) => {
 
 const writeFile = (dataDir: string, bytes: Buffer | string) => writeFileSync(databaseFile(dataDir), bytes)
 
-/** What is not our database, or not whole, and what the admin reads. */
+/** Files that are not our database, or not whole, and the error that the admin reads. */
 const unfitFiles: { what: string; make: (dataDir: string) => void; says: RegExp }[] = [
   {
     what: 'a text file',

@@ -16,7 +16,7 @@ function migrated(t: { teardown(work: () => void): void }): Database {
   return db
 }
 
-/** What every room declares, by room. */
+/** Returns the tables that each room declares. */
 async function declared(): Promise<{ room: string; tables: Declared }[]> {
   const files = globSync('src/*/tables.ts').toSorted()
   return Promise.all(
@@ -67,7 +67,7 @@ t.test('each statement of the program gives the columns that its rows are declar
     const names = given.map(({ name }) => name)
     if (names.toSorted().join() !== Object.keys(columns).toSorted().join())
       t.strictSame(names, Object.keys(columns), sql)
-    // What an expression gives has no declared type.
+    // The result of an expression has no declared type.
     for (const { name, type } of given) {
       if (type !== null && type !== columns[name]?.type) t.equal(columns[name]?.type, type, `${name} of ${sql}`)
     }

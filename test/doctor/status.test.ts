@@ -21,7 +21,7 @@ const fromFile: ConfigNow = { file: '/etc/gatehouse/gatehouse.yaml', loadedMs: 0
 const status = (cwd: string, ...args: string[]) =>
   runToEnd(gatehouse, ['status', '--config', 'gatehouse.yaml', ...args], { cwd })
 
-/** What a person reads, with the parts that the test changes. */
+/** The status text, with the parts that the test changes. */
 const words = (now: GatewayStatus, nowMs: number) => statusWords(now, nowMs, plain)
 
 t.test('a running gateway is seen at a glance, and one that is stopped is said to be', async (t) => {

@@ -22,8 +22,8 @@ const camera = {
 const sha256 = (bytes: Uint8Array | string) => createHash('sha256').update(bytes).digest('hex')
 
 /**
- * A hall where a pallet fell: a placement with photo in slot B, which no camera watches, a clip of camera 7, a truck with a photo,
- * and an incident about them.
+ * A hall where a pallet fell, with an incident about it. The incident names a placement with photo in slot B, a clip of camera 7,
+ * and a truck with a photo. No camera watches slot B.
  */
 async function fallenPallet(
   t: Test,

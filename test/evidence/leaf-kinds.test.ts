@@ -104,7 +104,7 @@ function inFile<T>(dataDir: string, look: (db: Database) => T): T {
   }
 }
 
-/** What verification finds after a change by somebody who takes the guards away and puts them back. */
+/** Returns the verdict of verification after a change by an attacker who removes the guards and restores them. */
 function foundAfter(t: { teardown(end: () => void): void }, change: (db: Database) => void) {
   const dataDir = mkdtempSync(join(tmpdir(), 'gatehouse-forged-'))
   t.teardown(() => rmSync(dataDir, { recursive: true, force: true }))

@@ -13,7 +13,7 @@ import { forgetSignatures, place, rewriteEvent, signedLedger, withoutGuards } fr
 
 const by = people.vera
 
-/** What somebody outside has kept of a signed ledger: keys, the newest checkpoint, the proof of event 3, a witness. */
+/** Evidence that an outsider stored of a signed ledger: keys, the newest checkpoint, the proof of event 3, a witness. */
 async function outside(gateway: TestGateway) {
   const { logKey, logKeyPostQuantum } = (await gateway.ask('GET', '/api/health', { by: people.ada })).body
   const keys: string[] = [logKey, logKeyPostQuantum]
@@ -26,7 +26,7 @@ async function outside(gateway: TestGateway) {
   return { keys, note, proof, witness }
 }
 
-/** Has the witness see the newest checkpoint; the proof goes on from what the witness has seen. */
+/** Sends the newest checkpoint to the witness, with a proof from the size that the witness has seen. */
 async function showTo(witness: ReferenceWitness, gateway: TestGateway): Promise<number> {
   const { text: note } = await gateway.ask('GET', '/api/log/checkpoint', { by })
   const size = Number(note.split('\n')[1])

@@ -8,7 +8,7 @@ import { checkpointText, newSigner, noteOf } from '../support/evidence/forge.ts'
 import { testGateway } from '../support/gateway.ts'
 import { place, rewriteEvent, signedLedger, withoutGuards } from '../support/tamper.ts'
 
-/** What `ledger verify` says, in the form `place: what`. */
+/** Returns the mismatches of `ledger verify`, as `place: what`. */
 const found = (dataDir: string) => verifyLedger(dataDir).mismatches.map(({ where, what }) => `${where}: ${what}`)
 
 type Tampering = { readonly title: string; readonly change: (db: Database) => void; readonly says: readonly RegExp[] }
@@ -126,7 +126,7 @@ t.test('bytes of a leaf that are no UTF-8 are found, also where readers show the
   const { dataDir } = gateway
   await place(gateway, 7, { work_order_ref: 'order \ufffd' })
   t.strictSame(found(dataDir), [], 'the character itself is sound')
-  // The first three bytes of a sequence of four: shown as one U+FFFD, as the three bytes of that character are.
+  // The first three bytes of a sequence of four are shown as one U+FFFD, like the three bytes of U+FFFD itself.
   withoutGuards(dataDir, (db) => {
     const swapped = `replace(hex(bytes), 'EFBFBD', 'F09080')`
     const { changes } = db.prepare(`UPDATE log_leaf SET bytes = unhex(${swapped}) WHERE seq = 8`).run()

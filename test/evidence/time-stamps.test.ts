@@ -68,7 +68,7 @@ async function sign(gateway: TestGateway): Promise<void> {
   await gateway.timeStamps.settled()
 }
 
-/** Lets time pass, and each request that becomes due end before time goes on. */
+/** Lets time pass. Each request that becomes due ends before the clock moves again. */
 async function pass(gateway: TestGateway, ms: number): Promise<void> {
   const { clock } = gateway
   for (const endMs = clock.monotonic() + ms; clock.monotonic() < endMs; ) {
@@ -152,9 +152,9 @@ function altered(bytes: Buffer, marker: Buffer, by: number): Buffer {
   return copy
 }
 
-/** What is in front of 32 bytes of SHA-256 in a query. */
+/** Bytes before the 32 bytes of SHA-256 in a query. */
 const beforeHash = Buffer.from('0420', 'hex')
-/** What is in front of the nonce: 01 and 8 bytes. */
+/** Bytes before the nonce, which is 01 and 8 bytes. */
 const beforeNonce = Buffer.from('020901', 'hex')
 
 t.test('what is no token of this request by this authority is not stored, and is made up for later', async (t) => {

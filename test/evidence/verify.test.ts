@@ -45,7 +45,7 @@ t.test('an erased person is forgotten, and the log still verifies', async (t) =>
 
 const drop = `DROP TRIGGER placement_event_no_update; DROP TRIGGER placement_event_no_delete; DROP TRIGGER log_leaf_no_update; DROP TRIGGER log_leaf_no_delete;`
 
-/** What is altered in the file, and what the check says of it. */
+/** Changes in the file, and the mismatch that each gives. */
 const alteredRows: { what: string; sql: string; where: RegExp; says: RegExp }[] = [
   {
     what: 'a row',
@@ -185,7 +185,7 @@ const hiddenRow: readonly ((db: BetterSqlite3.Database) => unknown)[] = [
   hide(`UPDATE sqlite_master SET sql = replace(sql, ' AND id <> 3', '') WHERE name = 'placement_event_occupancy'`),
 ]
 
-/** What is altered around the ledger, and what the check says of it. */
+/** Changes around the ledger, and the mismatch that each gives. */
 const alterationsAround: {
   what: string
   forge: readonly ((db: BetterSqlite3.Database) => void)[]

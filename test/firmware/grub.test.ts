@@ -9,7 +9,7 @@ const player = join(root, 'scripts/appliance/play-grub.sh')
 const config = join(root, 'firmware/boot/grub.cfg')
 const look = join(root, 'firmware/root/usr/lib/gatehouse-appliance/slot')
 
-/** A PC whose GRUB is played: slots that can be read, and what its file of variables says. */
+/** A PC whose GRUB is played, with readable slots and the content of its file of variables. */
 function pc(t: Test, { slots = 'AB', says }: { slots?: string; says: string[] | string }) {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-grub-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
@@ -22,7 +22,7 @@ function pc(t: Test, { slots = 'AB', says }: { slots?: string; says: string[] | 
   const text = typeof says === 'string' ? says : ['# GRUB Environment Block', ...says, ''].join('\n').padEnd(1024, '#')
   writeFileSync(file, text)
   return {
-    /** What GRUB printed. */
+    /** Returns the output of GRUB. */
     start: () => {
       const args = [player, file, config, join(folder, 'A'), join(folder, 'B')]
       const { status, stdout, stderr } = spawnSync('sh', args, { encoding: 'utf8' })
@@ -32,8 +32,8 @@ function pc(t: Test, { slots = 'AB', says }: { slots?: string; says: string[] | 
     has: (line: string) => readFileSync(file, 'utf8').split('\n').includes(line),
     size: () => readFileSync(file).length,
     /**
-     * The system of a slot looks at itself, and is healthy; the other one had proved itself, or not. What it said. What RAUC
-     * does to GRUB's file when it marks a slot as good is played.
+     * Lets the system of a slot check its health, which is good. The other slot was healthy before or not. Plays the change
+     * that RAUC makes in GRUB's file when it marks a slot as good. Returns the output.
      */
     healthyIn: (slot: 'A' | 'B', isOtherProven: boolean) => {
       const other = slot === 'A' ? 'B' : 'A'

@@ -10,7 +10,7 @@ const day = 86_400
 
 type Box = { hasFailed?: boolean; exitCode?: number; state?: 'rw' | 'ro'; upSeconds?: number }
 
-/** A box in a folder, which `look` looks at once. What it asked of systemd. */
+/** A box in a folder, which `look` checks once. Returns its commands to systemd. */
 function box(t: Test) {
   const root = mkdtempSync(join(tmpdir(), 'gatehouse-revive-'))
   t.teardown(() => rmSync(root, { recursive: true, force: true }))
@@ -65,7 +65,7 @@ t.test('a state partition that a fault has made read-only is checked by a new st
   t.equal(look({ state: 'ro' }), startsTheBox)
 })
 
-/** Runs the script of the initramfs with programs that only note what they are asked. `check`: what `e2fsck -p` ends with. */
+/** Runs the script of the initramfs with programs that only note their arguments. `check` is the exit code of `e2fsck -p`. */
 function mounts(t: Test, check: number): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-state-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))

@@ -19,13 +19,13 @@ function pi(t: Test) {
     ...{ GATEHOUSE_ROOT: root, GATEHOUSE_BOOT: join(root, 'efi'), GATEHOUSE_STATE: join(root, 'state') },
   }
   const argument = join(root, 'run/gatehouse-reboot-argument')
-  /** What RAUC asks; what was answered. */
+  /** Runs the script as RAUC does, and returns its answer. */
   const ask = (...words: string[]) => {
     const { status, stdout, stderr } = spawnSync(script, words, { env, encoding: 'utf8' })
     t.equal(status, 0, `${words.join(' ')} ${stderr}`)
     return stdout.trim()
   }
-  /** Starts as the bootloader does: [tryboot] when it was asked for it by the one before, else [all]. The slot that runs then. */
+  /** Starts as the bootloader does: [tryboot] when the previous system asked for it, else [all]. Returns the slot that runs. */
   const start = (isPowerCut = false) => {
     const isTried = existsSync(argument) && readFileSync(argument, 'utf8') === '0 tryboot' && !isPowerCut
     rmSync(argument, { force: true })

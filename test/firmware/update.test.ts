@@ -10,8 +10,8 @@ const script = join(import.meta.dirname, '../../firmware/root/usr/lib/gatehouse-
 const dpkg = needs('dpkg')
 
 /**
- * A box in a folder that runs image 1.9, and a bundle at its place of updates, whose version RAUC reports as `version`.
- * What RAUC does when it installs is a line of shell.
+ * A box in a folder that runs image 1.9, with a bundle in its folder for updates. RAUC reports its version as `version`,
+ * and installs it by the shell line `installs`.
  */
 function box(t: Test, version: string, installs = ':') {
   const root = mkdtempSync(join(tmpdir(), 'gatehouse-update-'))
@@ -32,7 +32,7 @@ function box(t: Test, version: string, installs = ':') {
     )
   rauc(version, installs)
   program('systemctl', `echo "$*" >> ${did}`)
-  // The server: one bundle, whose etag is in a file. The gateway: what it says of itself.
+  // The server has one bundle, whose etag is in a file. The gateway answers with its status.
   program(
     'curl',
     `case "$*" in *control.sock*) exec cat ${at('status')};; esac

@@ -91,7 +91,7 @@ t.test('a pallet that was moved without being taken out stands in two slots', as
   t.same(await kinds(gateway), ['removed_not_there'], 'the slot is free; another pallet is said to have been in it')
 })
 
-/** What was booked, the contradictions in it, and the events that may prove them. */
+/** Booked events, their contradictions, and the events that may prove them. */
 const contradictions: [string, [string, string, string][], string[], number[]][] = [
   [
     'two in one slot',
@@ -258,7 +258,7 @@ t.test('a removal scanned from another slot ends nothing, and is reported until 
   }
 })
 
-/** What was booked, and whether P-1 was placed in A last before it was taken out elsewhere. */
+/** Booked events, and whether P-1 was placed in A last before it was taken out elsewhere. */
 const removals: [[string, string, string][], boolean][] = [
   [
     [

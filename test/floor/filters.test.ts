@@ -9,8 +9,8 @@ const floor_plan_polygon = [
 ]
 
 /**
- * Three halls, the third one for vera alone. In each a zone A with two slots, of which the first has a pallet, one of them verified;
- * in the first one also a slot of A that shows `top`, and one that waits for a zone `Bulk`.
+ * Three halls, the third one for vera alone. Each has a zone A with two slots, and the first slot has a pallet. One pallet is
+ * verified. The first hall also has a slot of A that shows `top`, and a slot that waits for a zone `Bulk`.
  */
 const gateway = await testGateway({ config: { warehouses: [{ id: 3, viewers: ['vera'] }] } })
 t.teardown(() => gateway.end())

@@ -19,7 +19,7 @@ function database(gateway: TestGateway) {
   return db
 }
 
-/** Who holds what, as the code that removes media reads it. */
+/** Returns the holds on a file, as the code that removes media reads them. */
 function holders(gateway: TestGateway, sha256: string): string[] {
   const db = database(gateway)
   try {
@@ -216,7 +216,7 @@ t.test(
   },
 )
 
-/** What people write of things of the yard, and what an incident then refers to. */
+/** References as people write them, and the resolved ones of an incident. */
 const references: [unknown, { type: string; id: string }][] = [
   ['event:1', { type: 'event', id: '1' }],
   [`${siteUrl}/api/whms/events/1`, { type: 'event', id: '1' }],
@@ -338,7 +338,7 @@ t.test('nobody learns by reporting whether a camera or a warehouse that is not t
       `sven sees one of ${id}`,
     )
   }
-  // What olga may see of 1 is the warehouse; of 2 and 7 there is nothing that she may.
+  // Olga may see only the warehouse of 1, and nothing of 2 and 7.
   t.strictSame(
     masked(await gets(people.olga, 7), 7),
     masked(await gets(people.olga, 999), 999),

@@ -68,7 +68,7 @@ t.test('a gateway that starts asks the box how it is once it has answered for a 
   t.equal(asked, 1, 'once for all who want to know')
 })
 
-/** Lets time pass as the daemon does: the box is asked every half minute, and health looks after it. */
+/** Lets time pass as the daemon does: every half minute it reads the sensors of the box, then health checks. */
 async function pass({ clock, health, metricsText }: TestGateway, ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += 30_000) {
     clock.advance(30_000)
@@ -176,7 +176,7 @@ t.test('the temperature of the processor is what the kernel of each kind of box 
   t.equal(celsius({}), undefined)
 })
 
-/** What is opened of these files while the work runs. */
+/** Returns the files that `work` opens. */
 function openedBy(sys: string, work: () => unknown): string[] {
   const opened: string[] = []
   const read = fs.readFileSync

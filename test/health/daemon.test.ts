@@ -253,7 +253,7 @@ cameras: [{ id: 1, name: Dock door, url: "rtsp://127.0.0.1:9/dock" }]`),
       status: 'degraded',
       checks: { cameras: { status: 'degraded', reason: /ffmpeg that came with gatehouse/ } },
     })
-    // What health does not know, no alert will say.
+    // Without a finding in health there is no alert.
     if (!isDegraded) return
     await eventually(
       async () => ({ data: await alerts(first) }),

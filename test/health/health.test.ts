@@ -11,7 +11,7 @@ const unreachable = {
   hint: 'Check its power, its cable and the host and port of the url.',
 }
 
-/** A hall with one camera that is watched, and what the camera says. */
+/** A hall with one watched camera, and the messages of the camera. */
 async function hall(t: Test) {
   const lines: string[] = []
   const log = createLogger({ write: (line) => lines.push(line) })
@@ -43,7 +43,7 @@ async function unplugged(gateway: TestGateway, say: ReturnType<typeof sayer>, ms
 const health = async (gateway: TestGateway) => (await gateway.ask('GET', '/api/health', { by: people.ada })).body
 const alerts = async (gateway: TestGateway, query = '') =>
   (await gateway.ask('GET', `/api/alerts${query}`, { by })).body.data
-/** What the receivers hear of health; the gap itself is reported by the room cameras. */
+/** Notifications about health. The room cameras reports the gap itself. */
 const created = (gateway: TestGateway) =>
   inFile<{ body: Buffer }>(gateway, `SELECT body FROM outbox WHERE type = 'event.created' ORDER BY seq`)
     .map(({ body }) => JSON.parse(body.toString('utf8')).data)

@@ -15,7 +15,7 @@ async function tlsInit(cwd: string, ...args: string[]) {
   return { code, stderr, made: code === 0 ? JSON.parse(stdout) : undefined }
 }
 
-/** What a client that trusts `ca` gets to see, or why it turns away. */
+/** Returns the certificate and protocol that a client with `ca` gets, or its error. */
 function handshake(port: number, options: { ca: Buffer; name?: string; maxVersion?: 'TLSv1.1' | 'TLSv1.2' }) {
   return new Promise<{ fingerprint?: string; protocol?: string | null; error?: string }>((resolve) => {
     const { name = 'localhost', ...rest } = options

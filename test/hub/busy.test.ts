@@ -23,7 +23,7 @@ async function tokensOf(hub: TestHub, log: TestLog, count: number): Promise<stri
   return tokens
 }
 
-/** A body that does not say how long it is takes as much room as the longest: of 64 MiB, 15 times 4 MiB and a little. */
+/** A body of unknown length takes as much room as the longest: 4 MiB and a little. So 15 fit in 64 MiB. */
 const mostOfUnknownLength = 15
 
 t.test('feeds for which there is no room are told when to come again, are counted, and nothing is lost', async (t) => {
@@ -36,7 +36,7 @@ t.test('feeds for which there is no room are told when to come again, are counte
       token: tokens[i] as string,
       ...(held ? { stream: held.body } : { body: feedOf(log, i, i + 1) }),
     })
-  // Each has come when its body is asked for, and waits for it.
+  // The gateway has accepted a feed when it reads the body, and then waits for it.
   const held = Array.from({ length: mostOfUnknownLength }, (_, i) => heldBody(feedOf(log, i, i + 1)))
   const answers = held.map((one, i) => feed(i, one))
   await Promise.all(held.map(({ isRead }) => isRead))

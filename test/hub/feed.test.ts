@@ -252,7 +252,7 @@ t.test('a feed that is wrong is refused, and nothing of it is stored', async (t)
   t.same(await hub.rows('SELECT size, state FROM log_head'), [{ size: '20', state: 'live' }])
 })
 
-/** Feeds whose sizes lie, signed by the log itself; it has 20 leaves at the head office. */
+/** Feeds with wrong sizes, signed by the log itself; it has 20 leaves at the head office. */
 function lyingFeeds(log: TestLog): [string, Record<string, unknown>][] {
   const good = feedOf(log, 20, 30)
   const claims = (size: string) =>
@@ -327,7 +327,7 @@ t.test('two feeds of one log at once: one is told to come again, and no leaf is 
   t.same(await hub.rows('SELECT count(*)::int AS n FROM placement'), [{ n: 600 }])
 })
 
-/** What opens the name of a person. */
+/** Opening of a person's name. */
 const nameOf = (salt: number, text: string, person: number) => ({
   ...{ commitment: commitmentOf(Buffer.of(salt), text), salt: Buffer.of(salt).toString('base64'), text, person },
 })

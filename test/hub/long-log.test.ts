@@ -33,7 +33,7 @@ async function hurry(hub: TestHub, ms: number): Promise<void> {
   ])
 }
 
-/** What the tables say of a log now. */
+/** Returns the rows of the registers for a log. */
 async function shown(hub: TestHub, { logId }: TestLog) {
   const newest = async (key: string, is: string, table: string, letter = 'event_type') => {
     const rows = await hub.rows(
@@ -70,7 +70,7 @@ const log = testLog({ siteId, leaves })
 const { hub, fed } = await withOldLog(t, log)
 
 t.test('the floor of a past time is read as fast in a log of years', async (t) => {
-  // Leaf 601 is of that minute; some of those behind it came late, and are of a time before.
+  // Leaf 601 is of that minute. Some of the leaves after it came late, with an earlier time.
   const at = '2026-03-02T16:00:00.000Z'
   const { status, body } = await askAs(hub, `/api/hub/sites/${siteId}/slots?at=${at}`)
   t.equal(status, 200)

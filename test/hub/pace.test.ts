@@ -23,8 +23,8 @@ class Coming {
 }
 
 /**
- * Gateways that always have new leaves, and a head office that stores one feed after the other: the first feeds of all come within a
- * second, and each further one as soon as it may. Returns the feeds of the second half.
+ * Plays gateways that always have new leaves, and a head office that stores one feed after the other. The first feeds of all come
+ * within a second, and each later one as soon as it may. Returns the feeds of the second half.
  */
 function played(gateways: number, feedMs: (nth: number) => number, minutes: number): Taken[] {
   const pace = new Pace()

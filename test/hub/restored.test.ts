@@ -45,7 +45,7 @@ function childOf(parent: TestLog, parentSize: number, end: string, more: (id: st
   return testLog({ siteId, logId: id, leaves: [first, ...more(id)] })
 }
 
-/** A head office with such leaves of the log. `send` sends more of any log of the site, with what rides along. */
+/** A head office with such leaves of the log. `send` sends more of any log of the site, with the extra fields `rides`. */
 async function office(t: Parameters<typeof headOffice>[0], log: TestLog, end: number) {
   const hub = await headOffice(t, postgres)
   const token = await hub.enrol(log)
@@ -61,7 +61,7 @@ async function office(t: Parameters<typeof headOffice>[0], log: TestLog, end: nu
   return { hub, send, restored }
 }
 
-/** What the head office holds as true now of a log, table by table. */
+/** Returns the registers of a log, table by table. */
 async function held(hub: TestHub, of: string) {
   const rows = (table: string, key: string, mark: string) =>
     hub.rows(`SELECT * FROM ${table} WHERE log_id = $1 AND ${mark} <> '-' ORDER BY ${key}`, [of])
@@ -177,7 +177,7 @@ t.test('what a restored box says of its assets is written to the log before only
   t.equal(still, ofOther, 'the other asset stays as it is')
 })
 
-/** The box of the site, whose log was restored from one backup twice: `branch` is what was recorded between the two. */
+/** The box of the site restored its log from one backup twice. `branch` was recorded between the two restores. */
 async function twiceRestored(t: Test, rides: (log: 'first' | 'branch' | 'last') => object) {
   const log = testLog({ siteId, logId, leaves: placements({ siteId, logId, moves: [['08:00', 'PLACED', 1, 'K-1']] }) })
   const { hub, send, restored } = await office(t, log, 1)

@@ -92,7 +92,7 @@ t.test('every statement of the head office can be prepared', async (t) => {
   }
 })
 
-/** The builder writes names in quotes and words in small letters; these tests look for them as people write them. */
+/** The builder writes names in quotes and keywords in small letters; these tests search for them as people write them. */
 function everyStatement() {
   const words =
     /\b(select|from|where|insert into|values|on conflict|update|set|delete|returning|inner join|left join|order by|limit|for update)\b/g
@@ -102,7 +102,7 @@ function everyStatement() {
   })
 }
 
-/** What a Citus cluster refuses or answers with a two-phase commit, as it was found by trying. */
+/** Forms that a Citus cluster refused, or answered with a two-phase commit, in an experiment. */
 const refused: [string, RegExp][] = [
   ['a row lock that waits', /FOR UPDATE(?! NOWAIT| SKIP LOCKED)/],
   ['lock_timeout', /lock_timeout/],
@@ -127,7 +127,7 @@ t.test('no statement has a form that Citus refuses', async (t) => {
     const writes = /^\s*(INSERT INTO|UPDATE) (\w+)/.exec(text)
     const isOfLog = writes && logTables.some((table) => table === writes[2])
     if (isOfLog) t.match(text, /log_id = \$1|VALUES \(\$1[,)]/, `${name}: a write reaches one log`)
-    // Of one log all rows are on one worker, which does it by itself.
+    // All rows of one log are on one worker, which needs no other.
     if (/LATERAL/.test(text)) t.same(tablesOfManyLogs(text), [], `${name}: LATERAL over one log`)
     if (/unnest/.test(text)) t.match(text, /FROM log_head h, unnest/, `${name}: arrays come with their log`)
     if (/FOR UPDATE/.test(text)) t.match(text, /WHERE log_id = \$1/, `${name}: a lock is of one log`)
@@ -143,7 +143,7 @@ t.test('no statement has a form that Citus refuses', async (t) => {
   }
 })
 
-/** The casts through text in a statement as PostgreSQL has read it, each from its own brace to the one that ends it. */
+/** Returns the casts through text in PostgreSQL's parse tree of a statement, each from its opening to its closing brace. */
 function castsThroughText(tree: string): string[] {
   return [...tree.matchAll(/\{COERCEVIAIO/g)].map(({ index }) => {
     let depth = 0
@@ -155,7 +155,7 @@ function castsThroughText(tree: string): string[] {
   })
 }
 
-/** Returns the functions of a statement, those behind its operators and casts too, whose answer PostgreSQL says may change. */
+/** Returns the functions of a statement that PostgreSQL does not call immutable, those behind its operators and casts too. */
 async function changeable(client: pg.Client, text: string): Promise<string[]> {
   await client.query(`PREPARE the_statement AS ${text}`)
   const { rows } = await client.query<{ types: string }>(

@@ -20,7 +20,7 @@ const good = logOf(21)
 const feed = (hub: Pick<TestHub, 'ask'>, token: string, log = good) =>
   hub.ask('POST', feedPathOf(log), { token, body: feedOf(log, 0, 4) })
 
-/** What so many wrong tokens are answered with, each answer once. */
+/** Sends so many wrong tokens and returns the different statuses of the answers. */
 async function guess(hub: TestHub, count: number, log = (_: number) => good): Promise<number[]> {
   const statuses: number[] = []
   for (let i = 0; i < count; i += 1) statuses.push((await feed(hub, `guess-${i}`, log(i))).status)

@@ -35,7 +35,10 @@ async function signedIn(t: Test, hub: TestHub, context: object): Promise<Page> {
   return page
 }
 
-/** A pallet on its way from dc-12 to dc-13, which expects it; one in two places; a lot of two items; a fork; a box without a backup. */
+/**
+ * A pallet is on its way from dc-12 to dc-13, which expects it. Another is in two places. A lot has two items. There is a fork, and
+ * a box without a backup.
+ */
 async function busyOffice(t: Test): Promise<TestHub> {
   const hub = await headOffice(t, postgres, { listens: true, users: [dora] })
   const label = { key: truck, sscc: truck, gtin: '00012345678905', lot: 'L-7731' }

@@ -82,7 +82,7 @@ t.test('the same list again changes nothing and says so; a changed line changes 
   t.ok((await get(gateway, 'whms/slots/B')).retiredAt)
 })
 
-/** What can be wrong with a list, and the lines and columns that are reported for it. */
+/** Errors in a list, and the lines and columns that are reported for each. */
 const wrongLists: { what: string; kind: ListKind; list: string | Buffer; says: [number, string | null, RegExp][] }[] = [
   { what: 'nothing in it', kind: 'slots', list: '', says: [[1, null, /empty/]] },
   {

@@ -16,7 +16,7 @@ import { sightWithout } from '../../src/warehouse/sight.ts'
 import { furnish, people, testGateway } from '../support/gateway.ts'
 import { runOf } from '../support/plain-sql.ts'
 
-/** What SQLite would do for everything that `work` reads. */
+/** Returns SQLite's query plans of all reads of `work`. */
 function plansOf(t: Ending, work: (tx: ReadTx) => void): string[] {
   const { tx, plans } = explaining(t)
   work(tx)
@@ -25,7 +25,7 @@ function plansOf(t: Ending, work: (tx: ReadTx) => void): string[] {
 
 type Ending = { teardown(work: () => void): void }
 
-/** A transaction on an empty ledger that notes what SQLite would do. */
+/** A transaction on an empty ledger that notes SQLite's query plans. */
 type Asked = Statement<unknown, unknown>
 
 function explaining(t: Ending, prepare: (tx: Tx) => void = () => {}): { tx: ReadTx; plans: string[] } {
@@ -59,7 +59,7 @@ function explaining(t: Ending, prepare: (tx: Tx) => void = () => {}): { tx: Read
   }
 }
 
-/** What SQLite would do for the rows of one page of the history. */
+/** Returns SQLite's query plans for one page of the history. */
 async function plansOfHistory(
   t: Ending,
   filter: HistoryFilter,

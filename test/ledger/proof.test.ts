@@ -4,7 +4,7 @@ import { databaseFile } from '../../src/database/index.ts'
 import { verifyLedger } from '../../src/evidence/index.ts'
 import { furnish, heldPhoto, type Person, people, type TestGateway, testGateway } from '../support/gateway.ts'
 
-/** What the proof of an event is worth: its scan, its photo, its slot. */
+/** Grades of the proof of an event: its scan, its photo, its slot. */
 
 async function yard(t: Test, config: Record<string, unknown> = {}) {
   const gateway = await testGateway({ config })

@@ -30,7 +30,7 @@ const event = fc.record({
 })
 type Event = { event_type: string; slot_id: number; asset_barcode: string; lateMs: number | undefined }
 
-/** What people on the floor do; `afterMs` after what they did before. */
+/** An act of people on the floor; `afterMs` is the time since the act before. */
 const act = fc.record({
   afterMs: fc.constantFrom(0, 0, 1, 60_000),
   act: fc.oneof(
@@ -120,7 +120,7 @@ async function play(gateway: TestGateway, act: Act['act'], events: readonly Repl
   }
   if (act.kind === 'event') {
     const { body: given } = await post('events', body(act.event), 201)
-    // What the answer says of the slot is the floor as of then.
+    // The slot in the answer equals the replayed floor at that moment.
     same(flags(given.slot), replaySlot(await recorded(gateway), given.slot_id), 'the answer')
     return true
   }
@@ -162,8 +162,8 @@ async function recorded(gateway: TestGateway): Promise<ReplayedEvent[]> {
 }
 
 /**
- * The floor after a correction is the floor of a ledger in which the event had been booked right, at its own time and
- * ever after. Slots about which that ledger contradicts itself at that time are left out: no event could say so.
+ * After a correction, the floor equals that of a ledger in which the event was booked right from the start. Slots about
+ * which this ledger contradicts itself at that time are left out, because no event could express that.
  */
 function asIfBookedRight(before: readonly ReplayedEvent[], after: readonly ReplayedEvent[], act: Act['act']): void {
   if (act.kind !== 'correct' || before.length === after.length) return
@@ -194,7 +194,7 @@ function asIfBookedRight(before: readonly ReplayedEvent[], after: readonly Repla
   }
 }
 
-/** Whether the slot shows the one pallet whose place it is. */
+/** Whether the slot shows the one pallet whose location it is. */
 function agrees(events: readonly ReplayedEvent[], slotId: number, when: When): boolean {
   const { assetBarcode } = replaySlot(events, slotId, when)
   const standing = pallets.filter((key) => replayLocation(events, key, when)?.slotId === slotId)
@@ -271,7 +271,7 @@ const locationOf = ({ slot, lastSlot, endedBy }: Located) => ({
   endedBy,
 })
 
-/** What the list of assets says of each: where it is now, and where it was at the time of the query. */
+/** Returns the locations in the list of assets: the current one, and the one at the time of the query. */
 async function locations(gateway: TestGateway, query: URLSearchParams) {
   const { body } = await gateway.ask('GET', `/api/whms/assets?location=true&${query}`, { by: people.vera })
   type Asset = { asset_id: string; location: Located; locationThen?: Located }

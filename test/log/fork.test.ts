@@ -32,7 +32,7 @@ async function act(gateway: TestGateway, reference: string): Promise<void> {
   await gateway.ask('POST', '/api/governance/reports', { by, body: period })
 }
 
-/** What a restore that goes behind a known checkpoint does: a new log goes on from the leaves that are there. */
+/** Forks as a restore behind a known checkpoint does: a new log continues from the existing leaves. */
 function fork(dataDir: string, parentSize: number, said: Record<string, unknown> = {}): void {
   const db = new BetterSqlite3(databaseFile(dataDir))
   const parent = db.prepare('SELECT log_id FROM log_identity').pluck().get() as string

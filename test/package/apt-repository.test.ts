@@ -42,7 +42,7 @@ function repository(t: Test) {
     const then = Date.now() / 1000 - days * daySeconds
     for (const name of kept()) utimesSync(join(lists, name), then, then)
   }
-  /** What a box that has opened the package and a list before reads after `meanwhile`, and whether the list is another file then. */
+  /** Returns the package that a box opened before `meanwhile` and reads after it, and whether the list is another file then. */
   const readDuring = (version: string, meanwhile: () => void) => {
     const list = join(lists, kept()[0] ?? '')
     const before = statSync(list).ino

@@ -19,7 +19,7 @@ t.teardown(() => rmSync(folder, { recursive: true, force: true }))
 
 const man = needs('man')
 
-/** The page as a reader sees it, without line breaks, and what man complains of. */
+/** Returns the page as a reader sees it, without line breaks, and the complaints of man. */
 function read(name: string, page: string): { text: string; complaints: string } {
   const file = join(folder, name)
   writeFileSync(file, page)
@@ -65,7 +65,7 @@ t.test('gatehouse.yaml(5) has every key of the config reference with its meaning
   t.ok(keys > 80)
 })
 
-/** What bash offers for the last word. */
+/** Returns bash's completions of the last word. */
 function offered(...words: string[]): string[] {
   const file = join(folder, 'completion.bash')
   writeFileSync(file, bashCompletion())

@@ -41,7 +41,7 @@ function box(t: Test, rehearsal: number) {
     return spawnSync('sh', [here, 'abort-upgrade', '3'], { env, encoding: 'utf8' })
   }
   const asked = () => (existsSync(join(root, 'asked')) ? readFileSync(join(root, 'asked'), 'utf8') : '')
-  /** What preinst and dpkg do. */
+  /** Does the steps of preinst and dpkg. */
   const unpack = (lines: string) => {
     for (const name of ['refused', 'candidate', 'on-trial', 'begun', 'healthy-since'])
       rmSync(join(versions, name), { force: true })
@@ -116,7 +116,7 @@ t.test('a version that was not rehearsed never starts: until then the one before
 
 t.test('a rehearsal that a power cut ends is made again, and the version before serves meanwhile', async (t) => {
   const { root, run, version, meanwhile } = box(t, 0)
-  // Of the rehearsal the parent is timeout(1), and of that way-back.
+  // The rehearsal's parent is timeout(1), and its parent is way-back.
   meanwhile(`kill -KILL $(cut -d' ' -f4 /proc/$(cut -d' ' -f4 /proc/$PPID/stat)/stat)`)
   t.equal(run('take-over').signal, 'SIGKILL')
   t.equal(run('begin').status, 0)

@@ -7,14 +7,14 @@ import t from 'tap'
 import { giveBack } from '../../src/platform/free-memory.ts'
 
 const mebibyte = 1024 * 1024
-/** Smaller than what glibc gets from the system by itself and gives back at once. */
+/** Below the size that glibc maps separately and returns at once. */
 const pieceBytes = 60_000
 
 t.test('memory that was freed goes back to the system', async (t) => {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
   let pieces = Array.from({ length: 2000 }, () => Buffer.alloc(pieceBytes, 1))
-  // What stays lies between what goes, as after a day of work; so glibc cannot shorten its memory from the end.
+  // The remaining pieces lie between the freed ones, as after a day of work. So glibc cannot shorten its memory from the end.
   pieces = pieces.filter((_, i) => i % 20 === 0)
   for (let i = 0; i < 3; i += 1) collect()
   const keptBytes = ownBytes()
@@ -31,7 +31,7 @@ t.test('a start of which most objects stay leaves little room for new ones behin
   t.ok(usualBytes > 2 * smallBytes, `without that ${usualBytes / mebibyte} MiB`)
 })
 
-/** Bytes that V8 keeps for new objects in a process that begins with these words, and then makes 40 MiB of objects that stay. */
+/** Bytes that V8 reserves for new objects in a process that begins with this code, and then makes 40 MiB of lasting objects. */
 async function roomForNewObjects(beginning: string): Promise<number> {
   const script = `${beginning}
     const kept = Array.from({ length: 400_000 }, (_, i) => ({ i, text: [i] }))

@@ -13,7 +13,7 @@ t.setTimeout(400_000)
 type Machine = {
   /** The number of the user. */
   readonly user: number
-  /** What apt-get does after it has noted its arguments. */
+  /** Shell line that apt-get runs after it has noted its arguments. */
   readonly apt?: string
   readonly env?: Record<string, string>
   /** Which of the two test files run. */

@@ -309,14 +309,14 @@ t.test('an answer that does not work is refused, and nothing is written', async 
     /not an id/,
     /there is no answer to "TLS.*nothing was changed/,
   ]
-  // Of a wrong form, so that the command line is at fault; everything else was tried and did not work.
+  // A malformed value is an error of the command line. Everything else was tried and failed.
   const isUsage = [false, false, true, false, true, true, false]
   for (const [at, pattern] of expected.entries()) t.match(tries[at], { code: isUsage[at] ? 2 : 1, stderr: pattern })
   t.notMatch(tries.map(({ stderr }) => stderr).join(''), /hidden/)
   t.strictSame(readdirSync(cwd), ['pw'])
 })
 
-/** Runs a command at a separate terminal, and types each answer when its question is there. Returns what the screen showed. */
+/** Runs a command at a separate terminal, and types each answer after its question. Returns the text on the screen. */
 async function atTerminal(
   cwd: string,
   command: string,

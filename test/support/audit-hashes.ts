@@ -25,7 +25,7 @@ export function entriesOf(db: Database, from: number, to: number): Record<string
   return db.prepare('SELECT * FROM audit_entry WHERE id BETWEEN ? AND ? ORDER BY id').all(from, to) as never
 }
 
-/** What somebody does who knows how hashes are made: makes those of the entries anew. */
+/** Hashes the entries again, as an attacker who knows the format would. */
 export function hashAnew(db: Database, from: number, to: number): void {
   db.prepare('DELETE FROM audit_hash WHERE entry_id BETWEEN ? AND ?').run(from, to)
   const put = db.prepare('INSERT INTO audit_hash VALUES (?, ?)')

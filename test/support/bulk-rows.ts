@@ -11,9 +11,9 @@ type Changes = Readonly<Record<string, string>>
 const uuid = (kind: string) => `printf('%08x-0000-7000-8000-%012x', ${kind}, n)`
 
 /**
- * Makes `count` of everything that the ledger's history does not have: transport units, scale readings, incidents,
- * reports, detections, deliveries, alerts. One of each is made by the gateway, the others are copies of its rows, spread
- * over the span and over two warehouses. What is asked for by id has 17.
+ * Makes `count` rows of everything that the ledger's history lacks: transport units, scale readings, incidents, reports,
+ * detections, deliveries, alerts. The gateway makes one of each. The others are copies of its rows, spread over the span
+ * and over two warehouses. Things that are requested by id have 17.
  */
 export async function makeBulkRows(gateway: TestGateway, count: number, span: Span): Promise<void> {
   await makeOriginals(gateway)

@@ -20,7 +20,7 @@ const groupRoles = { 'wh-operators': 'operator', 'wh-supervisors': 'supervisor',
 
 export type Cloud = { readonly server: StorageServer; readonly gateway: TestGateway }
 
-/** A gateway whose callers a storage server vouches for, under one simulated clock. */
+/** A gateway with a storage server that vouches for its callers, under one simulated clock. */
 export async function cloudFor(
   t: Test,
   options: { server?: Partial<StorageServerOptions>; gateway?: TestGatewayOptions; auth?: object; ca?: string } = {},
@@ -97,7 +97,7 @@ export type AuditedCaller = {
   changes: Record<string, unknown> | null
 }
 
-/** What the audit trail says of callers, once everything that was written beside requests is there. */
+/** Returns the audit entries of callers, after all writes outside of requests. */
 export async function auditOfCallers(gateway: TestGateway): Promise<AuditedCaller[]> {
   await gateway.audit('flushed', {})
   const rows = inFile<AuditedCaller & { changes: string | null }>(

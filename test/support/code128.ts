@@ -4,7 +4,7 @@ const patterns =
     ' ',
   )
 
-/** What a reader makes of a Code 128 symbol: FNC1 is GS, also the leading one. Throws on anything that is no symbol. */
+/** Reads a Code 128 symbol: FNC1 becomes GS, the leading one too. Throws when the widths are no symbol. */
 export function readCode128(widths: readonly number[]): string {
   if (widths.slice(-7).join('') !== patterns[106]) throw new Error('no stop')
   const values: number[] = []

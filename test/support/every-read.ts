@@ -33,7 +33,7 @@ export function everyRead({ paths }: Description, span: Span): string[] {
   })
 }
 
-/** What asks for a span needs both of its ends: a day of the history, and all of it. */
+/** A read of a span needs both of its ends: a day of the history, and all of it. */
 const readsOfSpan = (path: string, { fromMs, toMs }: Span): string[] =>
   [Math.max(fromMs, toMs - 86_400_000), fromMs].map(
     (ms) =>

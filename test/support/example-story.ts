@@ -15,7 +15,7 @@ import { brightModel } from './tiny-model.ts'
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked at field by field.
 type Json = any
 
-/** One thing that was asked and what came back. */
+/** One request and its answer. */
 export type Exchange = { readonly operationId: string; readonly request: Json; readonly answer: Answer }
 
 type Described = { readonly method: string; readonly pattern: RegExp; readonly operationId: string }
@@ -113,7 +113,7 @@ class Day {
     this.#operations = operations
   }
 
-  /** Asks, notes what came of it, and throws when it was refused. */
+  /** Sends a request, notes its answer, and throws when it was refused. */
   async #ask(method: string, path: string, ask: Ask = {}): Promise<Answer> {
     this.#gateway.clock.advance(60_000)
     const answer = await this.#gateway.ask(method, path, { ...(!ask.headers && { by: ada }), ...ask })
@@ -195,7 +195,7 @@ class Day {
     })
   }
 
-  /** At the end too: what is answered to a repeat, to a batch of all or none, and to a range. */
+  /** Also at the end: the answers to a repeat, to a batch of all or none, and to a range. */
   async askAgain(): Promise<void> {
     const twice = async (path: string, body: Json) => {
       for (let n = 0; n < 2; n += 1) await this.#post(path, body, { by: olga })
@@ -539,7 +539,7 @@ class Day {
     await this.#get(`/api/iot/cctv/7/watched?${span}&to=${isoTime(this.#gateway.clock.now())}`)
   }
 
-  /** Somebody walked past a camera; its owner asks what a mask would have made of it. */
+  /** A person walked past a camera; its owner replays the motion with a mask. */
   async replayMotion(): Promise<void> {
     const fromMs = this.#gateway.clock.now() - 5000
     const walk = Array.from({ length: 25 }, (_, i) => (i < 10 || i >= 20 ? quietCells : busyCells(i - 8)))
@@ -589,7 +589,7 @@ const motion: FromCameras[] = [
   },
 ]
 
-/** Of each operation what was asked first and what came back, short enough to read. */
+/** Returns the first request and answer of each operation, short enough to read. */
 export function examplesOf(exchanges: readonly Exchange[]): Record<string, Example> {
   const examples: Record<string, { request?: Json; answers: Json[] }> = {}
   for (const { operationId, request, answer } of exchanges) {
@@ -616,7 +616,7 @@ function textOf(mediaType: string | undefined, text: string): Json {
 /** A signature for the age of quantum computers fills a page. */
 const longSignature = /([A-Za-z0-9+/]{40})[A-Za-z0-9+/=]{200,}/g
 
-/** Lists with the first two entries; the description itself, and JSON Schemas, without what is in them. */
+/** Shortens lists to the first two entries. Empties the description itself, and JSON Schemas. */
 function short(value: Json): Json {
   if (Array.isArray(value)) return value.slice(0, 2).map(short)
   if (typeof value === 'string') return value.replace(longSignature, '$1…')

@@ -10,8 +10,8 @@ export type Refusals = { count: number }
 export type Typed = { readonly field: Handle; readonly text: string }
 
 /**
- * What was done, and which input the page has lost. `typed`: what is in a field from now on. `isHarmless`: what is typed elsewhere has to
- * be there afterwards.
+ * The act, and the input that the page lost. A field holds `typed` from now on. With `isHarmless`, text that was typed elsewhere
+ * must still be there.
  */
 export type Outcome = {
   readonly act: string
@@ -22,7 +22,7 @@ export type Outcome = {
 
 type Hands = { readonly chance: Chance; readonly scanner: Scanner; readonly refusals: Refusals }
 
-/** What is asked of an element of the page. */
+/** The properties that the explorer reads of an element. */
 type Element = {
   readonly localName: string
   readonly textContent: string
@@ -41,7 +41,7 @@ const keys = [
   ...['Tab', 'Tab', 'Tab', 'Shift+Tab', 'Enter', 'Escape', 'ArrowDown', 'ArrowRight', 'ArrowLeft', 'PageDown', 'Home'],
   ...['End', ' ', 'j', 'k', 'v', 'd', '+', '-', '0'],
 ]
-/** What leads out of the explorer's hands: dialogs of the browser for files and for printing wait for a person. */
+/** Controls that need a person: the browser's dialogs for files and for printing. */
 const untouched = /print|drucken|download|herunterladen|full screen|vollbild|camera|kamera/i
 const typed = ['A-01', '12', 'Zoë & Söhne', '0', '-1', '=1+1', '2026-03-02', '<b>x</b>', 'https://127.0.0.1:9/hooks']
 const tappable = 'a[href], button, summary, select, input, textarea, [role=button], canvas'
@@ -68,7 +68,7 @@ export async function actOnce(page: Page, hands: Hands): Promise<Outcome> {
 }
 
 async function goBack(page: Page): Promise<Outcome> {
-  // What was before the gateway's first page is not its own. The length of the history also counts what lies ahead.
+  // Pages before the gateway's first page are not its own. The length of the history also counts the pages ahead.
   const hasPast = await page.evaluate<boolean>('navigation.currentEntry.index > 0')
   if (hasPast) await page.goBack({ timeout: 5000 }).catch(() => {})
   return { act: 'went back', isHarmless: true }
@@ -81,13 +81,13 @@ async function press(page: Page, chance: Chance): Promise<Outcome> {
   return { act: `pressed ${key}`, isHarmless: key.endsWith('Tab') }
 }
 
-/** A scan must show up: as a story, or in what the view makes of it. */
+/** A scan must show up: as a story, or in the view. */
 async function scan(page: Page, { chance, scanner }: Hands): Promise<Outcome> {
   const isTaken = await page.locator('.bar .scan, .scan-entry').first().isVisible()
   if (!isTaken) return { act: 'had no scanner here' }
   const code = `P-${String(2 + chance.below(8)).padStart(3, '0')}-02`
   const act = `scanned ${code}`
-  // A field that takes codes has the scan in place of what was typed there, or below it.
+  // In a field that takes codes, the scan replaces the typed text or comes below it.
   const isHarmless = !(await page.locator('[data-scan]:focus').count())
   await scanner.scan(code)
   const shown = `document.body.innerText.includes('${code}') ||
@@ -133,15 +133,15 @@ export const isStill = async ({ field, text }: Typed): Promise<boolean> =>
   (await field.evaluate((it) => (it.isConnected ? it.value : undefined)).catch(() => undefined)) === text
 
 /**
- * Types into a field and looks whether it is there after the page had time to show what changed on the floor; sometimes sends it,
- * and looks whether a refusal took it away.
+ * Types into a field, and checks that the text is still there after the page had time to show changes on the floor. Sometimes sends
+ * it, and checks that a refusal does not drop it.
  */
 async function type(page: Page, one: Handle, { chance, refusals }: Hands): Promise<Outcome | undefined> {
   const field = await one.evaluate((it) => ({
     isClosed: Boolean(it.readOnly || it.disabled),
     isNumber: it.type === 'number',
     isSecret: it.type === 'password',
-    // What is looked for is not sent, and the field for codes is of every view.
+    // A search text is not sent, and the field for codes belongs to every view.
     isKept:
       it.type !== 'search' && it.closest('main') !== null && it.closest('.scan-entry, [role=search], search') === null,
     most: it.maxLength ?? -1,

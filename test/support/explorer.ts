@@ -68,9 +68,8 @@ const remembered = 8
 const patienceMs = 60_000
 
 /**
- * Taps, types, presses and scans at random, by a seed, through every view and role, while pallets move on the floor. Returns what
- * it found: errors of the browser, answers of 500 and above, dead ends, lost input, pages wider than their screen, and values
- * that are no words.
+ * Taps, types, presses and scans at random, by a seed, through every view and role, while pallets move on the floor. Returns its
+ * findings: errors of the browser, answers of 500 and above, dead ends, lost input, too wide pages, and values that are no words.
  */
 export async function explore(
   options: Options,
@@ -99,7 +98,7 @@ class Explorer {
   readonly #done: string[] = []
   readonly #refusals: Refusals = { count: 0 }
   readonly #faults: string[] = []
-  /** What was typed last, where, and has to stay. */
+  /** The text typed last, and its field; it must stay. */
   #typed: (Typed & { readonly path: string }) | undefined
 
   constructor(walk: Walk, options: Options, chance: Chance, report: (finding: Finding) => void) {
@@ -137,14 +136,14 @@ class Explorer {
 
   #listen(page: Page): void {
     page.setDefaultTimeout(patienceMs)
-    // Who is asked whether something may be lost does not always agree.
+    // The simulated person sometimes refuses to discard input.
     page.on('dialog', (dialog) => {
       const isStaying = dialog.type() === 'confirm' && this.#chance.happens(0.5)
       void (isStaying ? dialog.dismiss() : dialog.accept()).catch(() => {})
     })
     page.on('console', (message) => {
       if (message.type() !== 'error' && message.type() !== 'warning') return
-      // The answers are looked at themselves; the gateway ends the stream of an ended sign-in.
+      // The explorer checks the answers itself. The gateway ends the stream of an ended sign-in.
       if (!/the server responded with a status of|ERR_ABORTED|ERR_INCOMPLETE_CHUNKED/.test(message.text()))
         this.#faults.push(message.text())
     })
@@ -193,7 +192,7 @@ class Explorer {
     return { act: 'the sign-in ended', isHarmless: true }
   }
 
-  /** What was typed stays while its view does, whatever comes: a scan, an ended sign-in, what happens on the floor. */
+  /** Typed text stays while its view does, even after a scan, an ended sign-in, or changes on the floor. */
   async #lookAtTyped(page: Page, { act, typed, isHarmless }: Outcome): Promise<void> {
     const path = new URL(page.url()).pathname
     const before = this.#typed
@@ -224,7 +223,7 @@ class Explorer {
     this.#note('signed in by badge')
   }
 
-  /** What somebody signed out, or revoked, is signed in again. */
+  /** Signs in again after a sign-out or a revocation. */
   async #signInAgain(page: Page): Promise<void> {
     const { person, badge } = this.#walk
     const isOut = badge && new URL(page.url()).pathname === '/scan' && (await page.getByLabel('Badge').isVisible())
@@ -275,7 +274,7 @@ class Explorer {
   }
 }
 
-/** A page that is being loaded, such as after another language was chosen, is looked at when it is there. */
+/** Whether the console is there; a page may still be loading, such as after a change of the language. */
 const isConsole = (page: Page): Promise<boolean> => isSoon(page, "document.querySelector('main') !== null", 5000)
 
 /** Says why no one can go on from here; undefined when one can. */
@@ -283,13 +282,13 @@ async function deadEnd(page: Page): Promise<string | undefined> {
   const filled = "(document.querySelector('main:not(.gate), .gate form')?.innerText ?? '').trim().length > 10"
   const isFilled = await isSoon(page, filled, patienceMs)
   if (!isFilled) return 'nothing is shown'
-  // A sign-in that has ended may come over the view in the middle of a look: then what lies above is looked at anew.
+  // The form of an ended sign-in may cover the view between the checks, so the top is checked again.
   for (let looks = 0; looks < 2; looks += 1) if (await leadsAway(page)) return undefined
   return 'nothing leads away'
 }
 
 async function leadsAway(page: Page): Promise<boolean> {
-  // What lies below an open dialog cannot be reached.
+  // Elements below an open dialog cannot be reached.
   const top = page.locator('dialog:modal').last()
   const shown = (await top.isVisible()) ? top : page.locator('body')
   const ways = shown.locator('a[href]:not(.skip):visible, button:enabled:visible, summary:visible')

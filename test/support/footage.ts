@@ -1,6 +1,6 @@
 /**
- * Pictures of a warehouse hall with known truth, drawn here and encoded by ffmpeg as a camera would: no B-frames (but for
- * one), parameter sets before every keyframe, a limited bit rate. Made at first use and kept in `.cache/footage`.
+ * Pictures of a warehouse hall with known truth, drawn here. Encoded by ffmpeg as a camera would: no B-frames (but for
+ * one), parameter sets before every key frame, a limited bit rate. Made at first use and cached in `.cache/footage`.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -14,11 +14,11 @@ import type { LensAct } from './footage/lens.ts'
 import { type Act, type Format, type LightStep, pictures, pictureTimes, type Scene } from './footage/scene.ts'
 import type { Clip } from './rtsp/server.ts'
 
-/** A clip for a camera, and what is to be seen in it. */
+/** A clip for a camera, and its true content. */
 export type Footage = Clip & {
   readonly width: number
   readonly height: number
-  /** Of one round; it is then repeated. */
+  /** Length of one round; it is then repeated. */
   readonly durationMs: number
   /** When each picture of the file is shown, from the beginning of a round. */
   readonly timesMs: readonly number[]
@@ -174,7 +174,7 @@ export function canEncode(codec: Clip['codec'], ffmpeg: string = locateFfmpeg().
 
 const encoderOf = { h264: 'libx264', hevc: 'libx265', mjpeg: 'mjpeg' } as const
 
-/** Changes with the recipe and with what draws and encodes it. */
+/** Changes with the recipe, the drawing code and the encoder arguments. */
 function keyOf(recipe: Recipe): string {
   const hash = createHash('sha256').update(JSON.stringify(recipe)).update(encoderArguments.toString())
   for (const source of globSync(join(import.meta.dirname, 'footage', '*.ts')).sort()) hash.update(readFileSync(source))

@@ -71,7 +71,7 @@ export type TestGatewayOptions = {
   readonly log?: Logger
   /** Notifications are written only while an endpoint is registered, as outside of tests; else always. */
   readonly onlyWhenOwed?: boolean
-  /** The time services of the machine, as they answer. Asked by `clockSync.look()`. */
+  /** The time services of the machine, with their answers. `clockSync.look()` asks them. */
   readonly timeServices?: Outside['timeServices']
   /** How hot the box is. Default: it is cool, whatever this machine is. */
   readonly heat?: Outside['heat']
@@ -79,11 +79,11 @@ export type TestGatewayOptions = {
   readonly image?: Outside['image']
   /** The version that it says it is. */
   readonly version?: string
-  /** Chance; the system's unless a test needs to know what comes. */
+  /** Source of random bytes; the system's unless a test must know them. */
   readonly random?: RandomBytes
 }
 
-/** What a box tells that is cool and at full speed. */
+/** Heat of a cool box at full speed. */
 export const coolBox: Heat = {
   temperatureCelsius: 45,
   throttled: false,
@@ -170,7 +170,7 @@ async function askApi(gateway: Gateway, method: string, path: string, ask: Ask):
   }
 }
 
-/** Of a stream only what is sent at once: it has no end. */
+/** For a stream, reads only the first chunk, because it has no end. */
 async function bytesOf(response: Response): Promise<Buffer> {
   if (!response.headers.get('content-type')?.startsWith('text/event-stream') || !response.body)
     return Buffer.from(await response.arrayBuffer())

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import bwip from 'bwip-js/node'
 
-/** What a code is, written down from the standards: see `test/fixtures/barcodes/README.md`. */
+/** Meaning of a code, written down from the standards: see `test/fixtures/barcodes/README.md`. */
 export type Vector = {
   readonly raw: string
   /** Values by application identifier; null for plain text. */
@@ -16,9 +16,9 @@ export const gs1Vectors: readonly VectorGroup[] = JSON.parse(
 )
 
 /**
- * Whether a writer of symbols that knows the GS1 Barcode Syntax Dictionary would put these element strings into one. It
- * takes brackets for the beginning of an identifier, so values must have none. Which elements must come together is not
- * asked: a label may be one of several on its pallet.
+ * Whether a writer of symbols that knows the GS1 Barcode Syntax Dictionary accepts these element strings. It reads a
+ * bracket as the beginning of an identifier, so values must have none. Required combinations of elements are not checked:
+ * a label may be one of several on its pallet.
  */
 export const isWritable = (elements: readonly (readonly [string, string])[]): boolean =>
   isTaken('gs1datamatrix', elements.map(([id, value]) => `(${id})${value}`).join(''))

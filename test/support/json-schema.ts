@@ -24,7 +24,7 @@ export type Schema = {
   maxItems?: number
 }
 
-/** The schema with every reference replaced by what it refers to. */
+/** Returns the schema with every reference replaced by its target. */
 export function inline(schema: Schema, components: Record<string, Schema>): Schema {
   const name = schema.$ref?.split('/').at(-1)
   if (name !== undefined) {
@@ -48,7 +48,10 @@ export function inline(schema: Schema, components: Record<string, Schema>): Sche
   }
 }
 
-/** Says what of `value` differs from the schema; undefined when nothing does. A property that is not declared differs. */
+/**
+ * Returns the difference between `value` and the schema; undefined when there is none. A property that is not declared
+ * differs.
+ */
 export function differs(value: unknown, schema: Schema): string | undefined {
   const undeclared = strangers(value, schema)
   if (undeclared !== undefined) return `undeclared: ${undeclared}`
@@ -94,7 +97,7 @@ export const wrongTimes = [
   'now',
 ]
 
-/** What goes wrong in the wild. */
+/** Values that go wrong in the wild. */
 export const hostile = fc.constantFrom<unknown>(
   null,
   true,

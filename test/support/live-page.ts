@@ -6,19 +6,19 @@ type Which = (path: string) => boolean
 /** A page that follows the stream, with its time in the hands of the test. */
 export type LivePage = {
   readonly page: Page
-  /** Paths of what it asked the API for, but for its session and the stream. */
+  /** Paths of its requests to the API, except for its session and the stream. */
   readonly asked: string[]
-  /** Resolves once it has heard so many messages of a kind since it was followed. That the gateway has its stream says less. */
+  /** Resolves after so many messages of a kind since it was followed. An open stream at the gateway proves less. */
   hears(kind: string, count?: number): Promise<void>
-  /** Stops its time: from now on only `goOn` and what is built on it moves it. */
+  /** Stops its time. From now on only `goOn`, and functions that use it, move it. */
   stop(): Promise<void>
-  /** Lets so much of its time pass, in small steps: what comes by the network comes in between. */
+  /** Lets so much of its time pass, in small steps, so that answers of the network arrive in between. */
   goOn(ms: number): Promise<void>
-  /** Lets its time go on until it has all that it asked for. */
+  /** Lets its time go on until all its requests are answered. */
   settle(): Promise<void>
   /**
-   * Stops its time and lets it go on until it hears the stream and asks for nothing of this kind for 16 s: what came before the stream
-   * is asked for once more. Without a stream a page asks every 15 s, with it once a minute.
+   * Stops its time. Then lets it pass until the page has the stream and has sent no request of this kind for 16 s. The page repeats
+   * requests from before the stream. Without a stream a page asks every 15 s, with it once a minute.
    */
   rest(which?: Which): Promise<void>
 }

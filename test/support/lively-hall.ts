@@ -10,7 +10,7 @@ const cameras = [
   { id: 2, name: 'Aisle 3', url: 'rtsp://127.0.0.1:9/main', enabled: false },
 ]
 
-/** Walls, columns, an office and dock doors around the slots; a metre is 100 units, and the slots begin at 200, 200. */
+/** Walls, columns, an office and dock doors around the slots; a meter is 100 units, and the slots begin at 200, 200. */
 const drawing = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1600 1500" font-family="sans-serif" font-size="44">
   <rect width="1600" height="1500" fill="#f4f1ea"/>
   <path d="M40 40H1560V1460H40Z" fill="none" stroke="#555" stroke-width="24"/>
@@ -26,8 +26,8 @@ const dock = [
 ]
 
 /**
- * A hall with something in every view: pallets in each state, units, a count, an incident, webhooks, devices, cameras. `picture`: what
- * its photos show, a PNG.
+ * A hall with something in every view: pallets in each state, units, a count, an incident, webhooks, devices, cameras. Its photos
+ * show `picture`, a PNG.
  */
 export async function livelyHall(t: Test, picture?: Uint8Array): Promise<Place> {
   const made = await place(t, { cameras, rateLimit: { requestsPerMinute: 100_000 } })

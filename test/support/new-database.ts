@@ -9,8 +9,8 @@ const folder = resolve(import.meta.dirname, '../../.cache/tests')
 const madeOnce = join(folder, `empty-${hash('sha256', JSON.stringify(migrations)).slice(0, 16)}.db`)
 
 /**
- * Makes a data folder that is not there, with an empty database of the newest schema, as the first start would: the migrations
- * take longer than most tests, and the tests open thousands of gateways.
+ * Makes a missing data folder with an empty database of the newest schema, as the first start would. It copies one that was
+ * migrated once: the migrations take longer than most tests, and the tests open thousands of gateways.
  */
 export function putNewDatabase(dataDir: string): void {
   if (existsSync(dataDir)) return

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
 export type NotifySocket = {
-  /** Every message so far; each is the list of its lines. `["TIMEOUT"]`: no sign of life in time. */
+  /** Every message since the start; each is the list of its lines. `["TIMEOUT"]`: no sign of life in time. */
   readonly messages: readonly string[][]
   /** Resolves with the first message from `from` on that has this line, and with its place. */
   heard(line: string, from?: number): Promise<{ message: string[]; at: number }>

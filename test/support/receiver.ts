@@ -31,8 +31,8 @@ export type Received = {
 }
 
 /**
- * What a request gets. `hang`: no answer until `release`. `hang-body`: the status line and headers, and a body that
- * never ends. `reset`: the connection is cut.
+ * Answer to a request. `hang`: no answer until `release`. `hang-body`: status line, headers, and an endless body.
+ * `reset`: the connection is cut.
  */
 export type Answer =
   | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string | Buffer }
@@ -63,18 +63,18 @@ export type Receiver = {
   readonly mostAtOnce: number
   /** Changes how the next requests are answered. */
   behave(behaviour: Behaviour): void
-  /** Answers what hangs, with the status. */
+  /** Answers each hanging request with the status. */
   release(status?: number, body?: string): void
-  /** The first request, past or to come, that fits. Rejects with what did come after `timeoutMs`. */
+  /** Returns the first request, past or to come, that fits. Rejects after `timeoutMs` with the requests that came. */
   waitFor(predicate: (request: Received, all: readonly Received[]) => boolean, timeoutMs?: number): Promise<Received>
   /** Cuts every connection and closes. */
   stop(): Promise<void>
 }
 
-/** Accepts what is signed rightly and rejects the rest, as the document asks of a receiver. */
+/** Accepts rightly signed requests and rejects the rest, as the document demands of a receiver. */
 export const acceptSigned: Behaviour = (request) => ({ status: request.signatureValid ? 204 : 401 })
 
-/** A real HTTPS endpoint on loopback, with its own certificate, that checks what it gets. */
+/** A real HTTPS endpoint on loopback, with its own certificate, that checks each request. */
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
   const { key, cert } = await certificate()
   const state = new ReceiverState(options)

@@ -9,7 +9,7 @@ export type ReplayedEvent = {
   slotId: number
   /** The barcode as it was scanned. */
   assetBarcode: string
-  /** What the barcode is matched by. */
+  /** Key that the barcode is matched by. */
   assetKey: string
   timestampMs: number
   receivedAtMs: number
@@ -23,7 +23,9 @@ export type SlotState = {
   isDisputed?: boolean
 }
 
-/** Both inclusive. `atMs`: what had happened by then; `knownAtMs`: what the gateway had received by then. */
+/**
+ * Both inclusive. `atMs`: events that had happened by then. `knownAtMs`: events that the gateway had received by then.
+ */
 export type When = { atMs?: number | undefined; knownAtMs?: number | undefined }
 
 export function replaySlot(events: readonly ReplayedEvent[], slotId: number, when: When = {}): SlotState {
@@ -89,8 +91,9 @@ export function replayUtilization(
 export type ReplayedStay = { placedId: number; endedId: number | null; judgedBy: number[] }
 
 /**
- * Stays in a slot, or of an asset, newest first. In a slot: from each placement to the next move there. Of an asset: from
- * each placement to the next move in that slot or to the next placement of the asset, whichever comes first.
+ * Stays in a slot, or of an asset, newest first. In a slot, a stay lasts from a placement to the next move there. For an
+ * asset, it lasts from a placement to the next move in that slot or the next placement of the asset, whichever comes
+ * first.
  */
 export function replayStays(
   events: readonly ReplayedEvent[],
@@ -117,7 +120,7 @@ export function replayStays(
   return stays.toReversed()
 }
 
-/** What the ledger alone contradicts, as `kind slot: event ids`, sorted. */
+/** Returns the contradictions within the ledger alone, as `kind slot: event ids`, sorted. */
 export function replayDiscrepancies(
   events: readonly ReplayedEvent[],
   slotIds: readonly number[],

@@ -14,8 +14,8 @@ export class Scanner {
   }
 
   /**
-   * `shifts`: it presses Shift for capital letters. `lateAfter`: so many keys come in time, and the rest only when the page has waited.
-   * `pauseAfter`: behind so many keys the scanner itself pauses for `pauseMs`.
+   * With `shifts` it presses Shift for capital letters. With `lateAfter`, so many keys come in time, and the rest only when the
+   * page has waited. With `pauseAfter`, the scanner itself pauses after so many keys, for `pauseMs`.
    */
   async scan(
     code: string,

@@ -27,8 +27,8 @@ export class SimulatedClock implements Clock {
   }
 
   /**
-   * Lets `ms` pass. Every timer due by then fires at its own time, also those that a callback sets on the way. What a
-   * callback starts asynchronously has not run yet when this returns.
+   * Lets `ms` pass. Every timer due by then fires at its own time, also those that a callback sets on the way.
+   * Asynchronous work of a callback has not run yet when this returns.
    */
   advance(ms: number): void {
     const endMs = this.#monotonicMs + ms
@@ -40,7 +40,7 @@ export class SimulatedClock implements Clock {
     this.#moveTo(endMs)
   }
 
-  /** Lets `ms` pass while the process is held up: what falls due meanwhile fires at the next `advance`. */
+  /** Lets `ms` pass while the process is held up: timers due meanwhile fire at the next `advance`. */
   stall(ms: number): void {
     this.#moveTo(this.#monotonicMs + ms)
   }

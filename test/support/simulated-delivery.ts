@@ -19,11 +19,11 @@ export type Sent = {
   /** Undefined: it was cut by a crash. */
   endedMs?: number
   kind?: Outcome['kind']
-  /** What the answer asked to wait. */
+  /** The Retry-After of the answer. */
   readonly retryAfterMs: number
   /** Attempts under way at this endpoint when it began, without itself. */
   readonly beside: number
-  /** What the database said of its endpoint then. */
+  /** State of its endpoint in the database then. */
   readonly status: string
   /** Failed attempts in a row that the database had counted by then. */
   readonly failures: number
@@ -66,7 +66,7 @@ export class SimulatedDelivery {
     return url
   }
 
-  /** kill -9 and a start: what was under way is gone. */
+  /** Plays kill -9 and a start: attempts under way are lost. */
   async crash(): Promise<void> {
     await this.quiet()
     this.#generation += 1

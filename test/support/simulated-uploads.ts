@@ -27,7 +27,7 @@ export class SimulatedUploads {
   readonly sent: Sent[] = []
   /** Copies that were compared again. */
   readonly compared: { readonly path: string; readonly atMs: number }[] = []
-  /** What was raised, also while an alert of the same kind is not acknowledged. */
+  /** Raised alerts, also while an alert of the same kind is not acknowledged. */
   readonly raised: UploadAlert[] = []
   findsCopy: (path: string) => Compared = () => ({ kind: 'same', verified: 'hash' })
   probes = 0

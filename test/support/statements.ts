@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import BetterSqlite3, { type Database } from 'better-sqlite3'
 
-/** What was read in one turn of the event loop: SQL with its values written in. */
+/** The reads of one turn of the event loop: SQL with its values written in. */
 export type ReadTurn = { readonly turn: number; readonly statements: readonly string[] }
 
 /** Notes every statement of read-only connections, turn by turn of the event loop, until `stop`. */

@@ -6,7 +6,7 @@ import { askedOf, type Listed, listedPath, multistatus, type Properties } from '
 /** A header that is sent twice has both values. */
 type DavHeaders = Readonly<Record<string, string | string[]>>
 
-/** What of a response the files need; a lost answer is one that goes nowhere. */
+/** The part of a response that the files need. A lost answer is written nowhere. */
 export type DavResponse = {
   writeHead(status: number, headers?: Record<string, string | string[]>): { end(body?: string | Buffer): unknown }
 }
@@ -28,10 +28,10 @@ type Answer = {
   readonly isEarly?: boolean
 }
 type Node = Buffer | 'folder'
-/** What the server keeps of a file or folder besides its bytes. */
+/** Facts that the server stores of a file or folder besides its bytes. */
 type Facts = { readonly id: number; node: Node; etag: string; checksum: string | undefined; atMs: number }
 
-/** A place below `files`. `key`: in `files`; a shared folder is kept at its owner's. */
+/** A place below `files`. `key`: in `files`; a shared folder is stored at its owner's. */
 type Place = {
   readonly account: string | undefined
   readonly key: string
@@ -65,8 +65,8 @@ const parentOf = (path: string) => path.slice(0, Math.max(path.lastIndexOf('/'),
 const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1)
 
 /**
- * The files of a Nextcloud. `test/upload/storage-table.test.ts` holds it against recorded answers of a real one: what differs is
- * on the list there.
+ * The files of a Nextcloud. `test/upload/storage-table.test.ts` compares it with recorded answers of a real one, and lists the
+ * differences.
  */
 export class DavFiles {
   /** Files and folders by account and path: `otto/a/b.mp4`. */
@@ -158,7 +158,7 @@ export class DavFiles {
     return { ...place, key: parentOf(place.key), path: parentOf(place.path) }
   }
 
-  /** Throws what a request for something that is not there is answered. */
+  /** Throws the answer to a request for a missing file. */
   demand(place: Place, name: string): Node {
     const node = this.nodeAt(place)
     if (node !== undefined) return node
@@ -171,7 +171,7 @@ export class DavFiles {
     return faults.notFound(path)
   }
 
-  /** The facts of what is there; a file that a test has put there gets them now. */
+  /** Returns the facts of an existing file; a file that a test has put there gets them now. */
   facts(key: string, node: Node): Facts {
     const there = this.#facts.get(key)
     if (there?.node === node) return there
@@ -311,7 +311,7 @@ export class DavFiles {
     for (let up = parent; this.nodeAt(up) === undefined; up = this.parent(up)) this.files.set(up.key, 'folder')
   }
 
-  /** Stores the bytes of a PUT or of a MOVE, and says what the server computed of them. */
+  /** Stores the bytes of a PUT or of a MOVE, and returns the values that the server computed of them. */
   store({ key }: Place, bytes: Buffer, headers: IncomingHttpHeaders): Answer {
     const isNew = this.files.get(key) === undefined
     this.files.set(key, bytes)
@@ -563,7 +563,7 @@ class Parts {
     demandPreconditions(headers, there !== undefined)
     const to = this.#dav.destinationOfPart(this.#request)
     const total = Number(headers['oc-total-length'] ?? 0)
-    // Of a part that is sent again, its old bytes are counted as free.
+    // When a part is sent again, its old bytes count as free.
     const isAgain = there !== undefined && there !== 'folder'
     if (to && total - (isAgain ? there.length : 0) > this.#dav.free(to))
       throw faults.noRoom(`Insufficient space in ${parentOf(to.path)}`)
@@ -609,7 +609,7 @@ class Parts {
   }
 }
 
-/** They are held against what the request itself names: of a MOVE, against the source. */
+/** Checks them against the path that the request itself names: in a MOVE, against the source. */
 function demandPreconditions(headers: IncomingHttpHeaders, isThere: boolean): void {
   const { 'if-match': match } = headers
   if (match !== undefined && !isThere) throw faults.unmatched(' and the resource did not exist')

@@ -19,7 +19,7 @@ export type StorageUser = {
   password?: string
   /** Application passwords that were made under the id: by Basic with it, and as bearer tokens. */
   appPasswords?: string[]
-  /** The same, made by who had signed in by e-mail: by Basic with the address alone. */
+  /** App passwords of a user who had signed in by e-mail: valid with the address alone, by Basic. */
   appPasswordsByEmail?: string[]
   /** OAuth access tokens. */
   tokens?: string[]
@@ -35,8 +35,11 @@ export type StorageUser = {
 }
 
 /**
- * What every request gets instead of its answer. `hang`: nothing, until `release`; what a password is worth is counted
- * at once all the same. `hang-body`: headers, and a body that does not end. `huge`: a body without end, as fast as it is taken.
+ * Answer to every request in place of the usual one.
+ *
+ * - `hang`: nothing until `release`; the password is still counted at once
+ * - `hang-body`: headers, and a body without an end
+ * - `huge`: a body without end, as fast as the client takes it
  */
 export type Misbehaviour =
   | 'maintenance'
@@ -52,9 +55,11 @@ export type Misbehaviour =
   | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
 
 /**
- * `lost answer`: done, and the connection is cut instead of the answer. `cut`: the connection is cut, nothing is done.
- * `hang`: no answer. `stall`: done, the head of the answer and the first half of its body, and no more. `drip`: the same, and
- * then a blank now and then, without end.
+ * - `lost answer`: done, and the connection is cut instead of the answer
+ * - `cut`: the connection is cut, nothing is done
+ * - `hang`: no answer
+ * - `stall`: done, the head of the answer and the first half of its body, and no more
+ * - `drip`: as `stall`, and then a blank now and then, without end
  */
 export type Fate =
   | 'lost answer'
@@ -69,7 +74,7 @@ export type StorageRequest = {
   readonly path: string
   /** Names in lower case. */
   readonly headers: IncomingHttpHeaders
-  /** How it asked: by the scheme of Authorization. */
+  /** Scheme of its Authorization. */
   readonly scheme: 'bearer' | 'basic' | 'none'
 }
 
@@ -103,7 +108,7 @@ export class StorageServer {
   /** The authority to trust, PEM; empty without TLS. */
   readonly caPem: string
   readonly dav = new DavFiles()
-  /** What happens to single requests, by method and path below /remote.php/dav; undefined: what should. */
+  /** Chooses the fate of single requests, by method and path below /remote.php/dav; undefined: the usual answer. */
   fate: ((method: string, path: string) => Fate | undefined) | undefined
   readonly #server: Server
   readonly #options: StorageServerOptions
@@ -111,7 +116,7 @@ export class StorageServer {
   readonly #hanging = new Set<() => void>()
   /** Wrong Basic passwords that still count, by login. */
   #failures: { readonly atMs: number; readonly login: string }[] = []
-  /** Secrets that were deleted and are known for a while. */
+  /** Deleted secrets in the server's cache. */
   readonly #lingering = new Map<string, { readonly user: StorageUser; readonly untilMs: number }>()
   #misbehaviour: Misbehaviour | undefined
   #port = 0
@@ -153,7 +158,7 @@ export class StorageServer {
     this.#misbehaviour = how
   }
 
-  /** Answers what hangs, as it should have been. */
+  /** Answers the hanging requests with their usual answers. */
   release(): void {
     this.#misbehaviour = undefined
     for (const answer of this.#hanging) answer()
@@ -165,7 +170,7 @@ export class StorageServer {
     return this.#counted() > failuresAllowed
   }
 
-  /** Requests by this scheme so far. */
+  /** Number of requests, or of those by this scheme. */
   asked(scheme?: StorageRequest['scheme']): number {
     return this.requests.filter((request) => scheme === undefined || request.scheme === scheme).length
   }
@@ -236,7 +241,7 @@ export class StorageServer {
     if (fate !== 'hang') response.socket?.destroy()
   }
 
-  /** Who asks for files; undefined once the refusal is sent. */
+  /** Returns the user of a request for files; undefined once the refusal is sent. */
   #davUser(headers: IncomingHttpHeaders, response: ServerResponse): StorageUser | undefined {
     const scheme = schemeOf(headers)
     if (scheme === 'basic' && this.isLockedOut) return refuse(response, faults.tooMany())
@@ -277,10 +282,7 @@ export class StorageServer {
     this.#failures = []
   }
 
-  /**
-   * Takes an application password or a token away. By another process than the one that answers: the server's cache knows it for
-   * some seconds longer.
-   */
+  /** Revokes an application password or a token. With `another process`, the server's cache accepts it for some seconds more. */
   revoke(secret: string, by: 'the server' | 'another process' = 'the server'): void {
     for (const user of this.users) {
       for (const secrets of [user.appPasswords, user.appPasswordsByEmail, user.tokens]) {
@@ -406,7 +408,7 @@ function webServerPage(response: ServerResponse, title: string): void {
     .end(`<html><title>${title}</title></html>`)
 }
 
-/** Answers what the web server refuses by itself, or as it comes under another name. Returns whether it did. */
+/** Sends the refusals of the web server itself, under any host name. Returns whether it answered. */
 function ofWebServer(raw: string, { host = '' }: IncomingHttpHeaders, response: ServerResponse): boolean {
   if (/%00/.test(raw)) webServerPage(response, '400 Bad Request')
   else if (/%0a/i.test(raw)) webServerPage(response, '404 Not Found')
@@ -415,7 +417,7 @@ function ofWebServer(raw: string, { host = '' }: IncomingHttpHeaders, response: 
   return true
 }
 
-/** What is neither files nor users. */
+/** Answers paths that are neither files nor users. */
 function elsewhere(method: string, path: string, response: ServerResponse): unknown {
   if (path === '/' && !['GET', 'HEAD', 'POST'].includes(method)) return webServerPage(response, '405 Not Allowed')
   return page(response, 404, method === 'GET' ? 'Page not found' : 'Error')
@@ -446,11 +448,11 @@ function halfOf(response: ServerResponse, then: 'stall' | 'drip'): DavResponse {
   }
 }
 
-/** Never ends by itself: the one who listens has to stop. */
+/** Never ends by itself: the client has to stop. */
 function pourOut(response: ServerResponse): void {
   response.writeHead(200, { 'Content-Type': 'application/json' })
   const part = Buffer.alloc(64 * 1024, ' ')
-  // A turn for each part: in one loop the end of the connection would never be heard.
+  // Each part takes a turn of the event loop: within one loop, the end of the connection would never arrive.
   const pour = () => {
     if (!response.destroyed && response.write(part)) setImmediate(pour)
   }

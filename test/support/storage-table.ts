@@ -15,7 +15,7 @@ type Extra = {
 }
 type Expected = readonly [status: number, headers: string, body?: string] | null
 type Operation = Readonly<Record<string, string | number | boolean>>
-/** A request with its answer; in `before` the status alone. Or what somebody else does. */
+/** A request with its answer; in `before` the status alone. Or an act of another client. */
 type Step =
   | readonly [line: string, answer: Expected | number]
   | readonly [line: string, extra: Extra, answer: Expected | number]
@@ -41,7 +41,7 @@ export const table: Table = JSON.parse(
   readFileSync(new URL('../fixtures/storage-server/exchanges.json', import.meta.url), 'utf8'),
 )
 
-/** What is not as recorded. `step`: from 1; 0: in what comes before. */
+/** A difference from the record. `step`: from 1; 0: in the steps of `before`. */
 type Difference = { readonly step: number; readonly request: string; readonly what: string }
 
 type Got = { readonly status: number; readonly headers: ReadonlyMap<string, string>; readonly body: Buffer }
@@ -51,7 +51,7 @@ const lookedAt = (table.about['headers'] ?? '')
   .split(', ')
   .map((name) => name.replace(/ \(.*$/, ''))
 
-/** Plays one scenario against a new stand-in, and returns what differs from the record. */
+/** Plays one scenario against a new stand-in, and returns the differences from the record. */
 export async function play(scenario: Scenario): Promise<Difference[]> {
   const player = await Player.start()
   try {
@@ -352,7 +352,7 @@ function statusesIn(xml: string): Json {
   }))
 }
 
-/** Of a user only some keys are recorded, and the names of the others. */
+/** The record has only some keys of a user, and the names of the others. */
 function withOtherKeys(got: Json, wanted: Json): Json {
   if (got === null || typeof got !== 'object' || Array.isArray(got)) return got
   const [g, w] = [got, wanted] as [Record<string, Json>, Record<string, Json>]

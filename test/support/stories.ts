@@ -5,9 +5,9 @@ import { parse } from 'yaml'
 import { z } from 'zod'
 
 /**
- * The stories of `test/stories`: hand-made histories of the ledger with the results that the documents ask for. What
- * each field means is in the README beside them. Every form error is thrown with the file's name; nothing is
- * skipped and no key is ignored, so that a misspelt expectation cannot pass for a kept one.
+ * The stories of `test/stories`: hand-made histories of the ledger with the results that the documents demand. The README
+ * beside them explains each field. Every form error is thrown with the file's name. Nothing is skipped and no key is
+ * ignored, so that a misspelt expectation cannot pass as met.
  */
 
 const assetTypes = ['pallet', 'container', 'box', 'drum', 'equipment'] as const
@@ -211,7 +211,7 @@ const step = z.unknown().transform((value, context) => {
 
 const kinds = ['slot', 'asset', 'operator', 'step'] as const
 
-/** What is looked at after the last step. `kind` is set here, from the key that is there. */
+/** A check after the last step. `kind` is set here, from the key that is there. */
 const check = z.preprocess(
   (value) => (isRecord(value) ? { ...value, kind: kinds.find((kind) => kind in value) } : value),
   z.discriminatedUnion('kind', [
@@ -326,7 +326,7 @@ export function loadStories(folder: URL = new URL('../stories/', import.meta.url
   return stories
 }
 
-/** One story from its text; `file` names it in what is thrown. */
+/** Parses one story from its text; errors name `file`. */
 export function parseStory(file: string, text: string): Story {
   const name = basename(file, '.yaml')
   if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name)) throw new Error(`${file}: expected a name in kebab-case`)
@@ -344,7 +344,7 @@ function readYaml(file: string, text: string): unknown {
   }
 }
 
-/** Who posts an event unless the story says otherwise: supervisors judge, operators move. */
+/** Returns the usual sender of an event: supervisors judge, operators move. */
 function usualCaller(eventType: (typeof eventTypes)[number]): { user: string; role: (typeof roles)[number] } {
   const judges = eventType === 'VERIFIED' || eventType === 'DISPUTED'
   return judges ? { user: 'sven', role: 'supervisor' } : { user: 'olga', role: 'operator' }

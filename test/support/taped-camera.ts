@@ -1,4 +1,4 @@
-/** Real footage as a camera sends it, on a clock that is moved by hand; and what a clip of it needs. */
+/** Real footage as a camera sends it, on a simulated clock, and the parts that a clip of it needs. */
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -31,7 +31,7 @@ export function tapeOf(clip: Footage, encode: readonly string[] = ['-c', 'copy']
 
 const hall = tapeOf(crossing)
 
-/** A camera whose pictures arrive when they are taken, on a clock that is moved by hand. */
+/** A camera whose pictures arrive when they are taken, on a simulated clock. */
 export class TapedCamera {
   readonly ring = new Ring({ keepMs: 60_000 })
   readonly #units: readonly Unit[]
@@ -78,7 +78,7 @@ export function facts(detectionId: number, motionMs: number): DetectionFacts {
   return { detectionId, cameraId: 1, motionAt: Math.round(motionMs + wallOffsetMs), score: 0.5, sceneChange: false }
 }
 
-/** So much pre-roll is asked for, and no cooldown prevents it. */
+/** Start of a clip with so much requested pre-roll, and no cooldown. */
 export function from(motionMs: number, askedPreRollMs: number) {
   return { fromMs: motionMs - askedPreRollMs, notBeforeMs: -Infinity, askedPreRollMs }
 }
@@ -104,7 +104,7 @@ export async function leaveSpool(folder: string, id: number, tape = hall): Promi
   for (const [i, path] of left.entries()) writeFileSync(path, contents[i] ?? '')
 }
 
-/** What the next start makes of what it finds in the folder, one after the other. */
+/** Makes the clips that the next start makes from the folder, one after the other. */
 export async function leftoversOf(at: ClipTools): Promise<(ClipResult | undefined)[]> {
   const results: (ClipResult | undefined)[] = []
   for (const leftover of await listLeftovers(at)) {

@@ -14,7 +14,7 @@ const polygon = [
   { x: 1, y: 1 },
 ]
 
-/** What is in the hidden hall, by the name under which a request may refer to it. */
+/** The contents of the hidden hall, by the name under which a request may refer to each. */
 export type Hidden = Readonly<Record<HiddenKind, string>>
 export type HiddenKind =
   | 'warehouse'
@@ -189,7 +189,7 @@ async function deviceOfFirstHall(gateway: TestGateway): Promise<Record<string, s
   }
 }
 
-/** Everyone from whom the second hall is hidden. */
+/** Every caller from whom the second hall is hidden. */
 export const outsiders = (device: Record<string, string>): Record<string, Record<string, string>> => ({
   viewer: signedIn(people.vera),
   operator: signedIn(people.olga),

@@ -58,7 +58,7 @@ export const bytesOf = (size: number, seed = 1): Buffer => {
 
 export const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex')
 
-/** What the cameras thread says of a clip of 8 s that is on disk. */
+/** Message of the cameras thread about a stored clip of 8 s. */
 export function clipOf(gateway: TestGateway, id: number, bytes: Buffer): Extract<FromCameras, { type: 'clipClosed' }> {
   const folder = join(gateway.live.config.dataDir, 'clips')
   mkdirSync(folder, { recursive: true })

@@ -37,7 +37,7 @@ export type YardOptions = {
   readonly settings?: Partial<WebhookSettings>
   readonly resolve?: Resolve
   readonly permissions?: readonly Permission[]
-  /** Sees what is published. */
+  /** Receives each published notification. */
   readonly inspect?: Inspect
   /** The wall clock at the beginning. */
   readonly startMs?: number
@@ -103,7 +103,7 @@ export class WebhookYard {
     }
   }
 
-  /** What kill -9 leaves: the files as they are, and nothing that the old room still does reaches them. */
+  /** State after kill -9: the files as they are, and no later work of the old room reaches them. */
   crash(): void {
     this.#close()
     this.open()
@@ -163,7 +163,7 @@ export class WebhookYard {
     return this.until(() => this.attempts.length >= count)
   }
 
-  /** Resolves when the condition holds; looked at after each commit and each recorded attempt. */
+  /** Resolves when the condition holds; checked after each commit and each recorded attempt. */
   until(condition: () => boolean): Promise<void> {
     return new Promise((resolve) => {
       const look = () => {
@@ -176,14 +176,17 @@ export class WebhookYard {
     })
   }
 
-  /** Lets time pass once everything that was under way has come to its end, and waits for what follows. */
+  /** Lets time pass once all pending work has ended, and waits for the work that follows. */
   async pass(ms: number): Promise<void> {
     await this.webhooks.worker.settled()
     this.clock.advance(ms)
     await this.webhooks.worker.settled()
   }
 
-  /** Lets time pass in steps of 100 ms between turns of the event loop: for what waits for the network and then for time. */
+  /**
+   * Lets time pass in steps of 100 ms between turns of the event loop, for code that waits for the network and then for
+   * time.
+   */
   async passUntil(condition: () => boolean): Promise<void> {
     while (!condition()) {
       await new Promise((resolve) => setImmediate(resolve))

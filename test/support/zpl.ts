@@ -1,7 +1,7 @@
-/** One command as a printer takes it: `FO`, `A0`, `FD` …, with what is behind it. */
+/** One command as a printer takes it: `FO`, `A0`, `FD` …, with the text behind it. */
 export type ZplCommand = { readonly prefix: string; readonly name: string; readonly rest: string }
 
-/** What a printer reads: a command begins at every `^` or `~`, wherever that is. */
+/** Reads commands as a printer does: one begins at every `^` or `~`, wherever that is. */
 export function zplCommands(zpl: string): ZplCommand[] {
   const commands: ZplCommand[] = []
   for (const [, prefix = '', name = '', rest = ''] of zpl.matchAll(/([\^~])([A-Za-z@][A-Za-z0-9@]?)?([^^~]*)/g))
@@ -20,7 +20,10 @@ export function fieldData(rest: string): string {
   return new TextDecoder('utf-8', { fatal: true }).decode(Uint8Array.from(bytes))
 }
 
-/** What the field of ^BC makes a reader say: FNC1 as GS. By the table of invocation codes in the programming guide. */
+/**
+ * Returns the text that a reader reads from the field of ^BC: FNC1 as GS. By the table of invocation codes in the
+ * programming guide.
+ */
 export function code128Text(field: string): string {
   let set = 'B'
   let text = ''

@@ -1,7 +1,11 @@
 /**
- * Stands for the binary of the previous version: the code of this tree, with the steps of the schema that it knew, and with what
- * the first word says. `same`: as it is; `unlike`: a disputed placement was verified too; `early`: from before the command;
- * `recorded:FILE`: it prints what the file holds.
+ * Stands for the binary of the previous version: the code of this tree, with the schema steps that it knew. The first word
+ * changes its behavior.
+ *
+ * - `same`: as it is
+ * - `unlike`: a disputed placement was verified too
+ * - `early`: a version without the command
+ * - `recorded:FILE`: it prints the content of the file
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

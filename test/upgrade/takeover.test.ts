@@ -22,7 +22,7 @@ async function serving(t: Test, version: string, folder?: string): Promise<TestG
   return gateway
 }
 
-/** What a version to come does at its start: it adds a table, which this schema may ignore. */
+/** Does the start of a future version: it adds a table, which this schema may ignore. */
 function expand(dataDir: string, nowMs: number, oldestReader: number): void {
   const version = (migrations.at(-1)?.version ?? 0) + 1
   const statements = ['CREATE TABLE pallet_note (id INTEGER PRIMARY KEY, note TEXT NOT NULL) STRICT']

@@ -14,7 +14,7 @@ const packet = 188
 const video = bytesOf(30_000 * packet)
 const folder = 'gatehouse-dc7/gatehouse/test-site/clips/7/2026/03/02/2026-03-02T08-01-00.000Z_1_parts'
 
-/** What the cameras thread says when motion begins. */
+/** Sends the message of the cameras thread about the begin of motion. */
 async function fire(gateway: TestGateway, id: number): Promise<void> {
   const atMs = motionAt + id * 60_000
   const facts = { detectionId: id, cameraId: 7, motionAt: atMs, score: 0.42, sceneChange: false }
@@ -22,7 +22,7 @@ async function fire(gateway: TestGateway, id: number): Promise<void> {
   await gateway.audit('test.settled', {})
 }
 
-/** What the cameras thread has written of a clip so far. */
+/** Writes the first bytes of a clip that the cameras thread is recording. */
 function spool(gateway: TestGateway, id: number, bytes: number): void {
   const clips = join(gateway.live.config.dataDir, 'clips')
   mkdirSync(clips, { recursive: true })

@@ -16,7 +16,7 @@ const clip = bytesOf(1000)
 const minuteMs = 60_000
 const dayMs = 24 * 60 * minuteMs
 
-/** What retention asks before it removes a file. */
+/** Returns the answers that retention needs before it removes a file. */
 function retentionSees(gateway: TestGateway, hash: string) {
   const db = new BetterSqlite3(databaseFile(gateway.live.config.dataDir), { readonly: true })
   const tx = executor(db)

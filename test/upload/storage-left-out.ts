@@ -3,7 +3,10 @@ const other = 'The gateway sends no such request.'
 const bytes = 'The record does not say which bytes the file has.'
 const parser = 'The HTTP parser of Node refuses an unknown method before the stand-in sees it.'
 
-/** What the storage server of the tests does not answer as the recorded one, by scenario or `scenario | step`, and why. */
+/**
+ * Answers in which the storage server of the tests differs from the recorded one, by scenario or `scenario | step`, and
+ * why.
+ */
 export const leftOut: Readonly<Record<string, string>> = {
   'put: cut off, taken name, web server without request buffering': buffered,
   'put: Transfer-Encoding chunked, web server without request buffering': buffered,

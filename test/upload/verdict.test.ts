@@ -10,7 +10,7 @@ const answer = (status: number, retryAfterMs: number | null = null): Reply => ({
   body: '',
 })
 
-/** What follows from each status for a file that is sent, a MOVE that names it, and a folder that is made. */
+/** Verdict on each status for a sent file, a MOVE that names it, and a created folder. */
 const table: readonly (readonly [status: number, put: string, move: string, folder: string])[] = [
   [200, 'there', 'wait', 'wait'],
   [201, 'done', 'done', 'done'],

@@ -18,13 +18,13 @@ t.setTimeout(240_000)
 t.jobs = 4
 
 const [empty, small, hevc] = await Promise.all([footage('empty'), footage('passer'), footage('passer-hevc')])
-/** What a camera of H.264 sends instead, and what is said of it then. */
+/** Streams that an H.264 camera sends instead, and the reported problem. */
 const changes = [
   [hevc, null],
   [small, null],
 ] as const
 
-/** Of which only continuous video is kept. */
+/** Settings of a camera with history alone. */
 const recorded = { detecting: false, history: { isOn: true, hours: 1, stream: 'main' } } as const
 
 async function open(t: Test, options?: RtspServerOptions) {
@@ -69,7 +69,7 @@ const refusesTcp = talking((asked, socket) => {
 
 type Case = readonly [Server, problem: string | RegExp, what: RegExp]
 
-/** Each of these servers is a camera that is not live, with this problem in words. */
+/** Checks that each of these servers is a camera that is not live, with this message. */
 async function haveProblems(t: Test, cases: readonly Case[]): Promise<void> {
   const { bench } = await open(t)
   for (const [i, [server]] of cases.entries()) bench.camera(i + 1, await stranger(t, server))

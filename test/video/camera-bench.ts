@@ -17,7 +17,7 @@ export type MessageOf<Type extends FromCameras['type']> = Extract<FromCameras, {
 export type BenchOptions = {
   /** Path of the program; the one of this machine by default. */
   readonly ffmpeg?: string
-  /** What a password file holds, by its name. */
+  /** Content of the password files, by name. */
   readonly secrets?: Record<string, string>
   /** As if the program could do less than it can. */
   readonly dialect?: Partial<FfmpegDialect>
@@ -27,7 +27,7 @@ export type BenchOptions = {
 
 const longestWaitMs = 60_000
 
-/** Of a camera of which nothing else is said. */
+/** Default motion settings of a camera. */
 export const usualMotion = {
   ...{ sensitivity: 0.3, cooldownSeconds: 1, preRecordSeconds: 2, postRecordSeconds: 1 },
   ...{ masks: [], zones: [] },
@@ -113,7 +113,7 @@ export class CameraBench {
     return this.#thread.camera(cameraId)?.pids ?? []
   }
 
-  /** Of one camera, in order. */
+  /** Messages of one camera, in order. */
   of<Type extends FromCameras['type']>(type: Type, cameraId?: number): MessageOf<Type>[] {
     return this.messages.filter(
       (message): message is MessageOf<Type> =>
@@ -121,7 +121,7 @@ export class CameraBench {
     )
   }
 
-  /** Resolves when the condition holds; it is asked after every message. */
+  /** Resolves when the condition holds; it is checked after every message. */
   async until(condition: () => boolean, what = String(condition)): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       const tail = () => this.messages.filter(({ type }) => type !== 'status').slice(-5)

@@ -319,7 +319,7 @@ t.test('stop ends the stream and closes the clip; start counts anew; a viewer ke
   t.equal(cam.clients('door').mostAtOnce, 1)
 })
 
-/** What answers where a camera should be. */
+/** A server that is no camera, at a camera's address. */
 async function stranger(t: Test, answer: (socket: Socket) => void): Promise<string> {
   const listener = createServer((socket) => {
     socket.on('error', () => {})

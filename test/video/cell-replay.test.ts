@@ -32,7 +32,7 @@ const cellsOf = (kind: KindName, seed: number) => {
 }
 const scenes = [...cellsOf('busy aisle', 3), ...cellsOf('switch', 3), ...cellsOf('person before a fan', 3)]
 
-/** What happens between two frames: how late it comes, how long nothing comes, whether the connection is another one. */
+/** Trouble between two frames: a late frame, a pause, or another connection. */
 const troubles = fc.record({
   at: fc.nat(scenes.length - 1),
   pauseMs: fc.constantFrom(0, 300, 1900, 2100, 4000, 20_000, 40_000),
@@ -131,7 +131,7 @@ t.test('what a day says does not depend on where the question begins', async (t)
 
 /**
  * Forty minutes of a screen: pages every six seconds, sometimes a film after a pause of minutes, and people beside it. Its windows
- * change by so much that what was learned decides whether it is motion.
+ * change so much that only the learned level decides whether it is motion.
  */
 function screenAndPeople(): FrameCells[] {
   const chance = new Chance(3)
@@ -150,8 +150,8 @@ function screenAndPeople(): FrameCells[] {
 }
 
 /**
- * Forty minutes of a conveyor, on which crowds of boxes come after few, sometimes a pause of some seconds, and insects beside it that meet
- * now and then. Three minutes decide what of it is motion.
+ * Forty minutes of a conveyor. Crowds of boxes come after few, sometimes after a pause of some seconds. Insects beside it meet now
+ * and then. The last three minutes decide which of it is motion.
  */
 function conveyorAndInsects(): FrameCells[] {
   const chance = new Chance(5)

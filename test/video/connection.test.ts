@@ -106,7 +106,7 @@ function slow(problem: Problem = 'no-picture'): Bench {
   return bench.pass(8 * 9000).give({ kind: 'picture', agoMs: 0 })
 }
 
-/** Pictures of some seconds, so far apart. */
+/** Plays some seconds of pictures, one every `everyMs`. */
 function plays(bench: Bench, everyMs: number, seconds: number): Bench {
   for (let ms = 0; ms < seconds * 1000; ms += everyMs) bench.pass(everyMs).give({ kind: 'picture', agoMs: 0 })
   return bench

@@ -30,7 +30,7 @@ async function found(history: History, span: FilmSpan) {
   return runMs === undefined ? [] : history.find(7, span, runMs)
 }
 
-/** A camera of which continuous video is kept. */
+/** A camera with history. */
 class Kept {
   readonly clock = new SimulatedClock(wallMs)
   readonly ring = new Ring({ keepMs: 0 })
@@ -49,7 +49,7 @@ class Kept {
     this.history.keep(7, hours, this.ring)
   }
 
-  /** Lets time pass, with its pictures; what they lead to on the disk is done. */
+  /** Lets time pass, with its pictures. When it returns, their work on the disk is done. */
   async play(seconds: number): Promise<void> {
     for (let second = 0; second < seconds; second += 1) {
       this.pass(1)
@@ -166,7 +166,7 @@ t.test(
     const folder = folderOf(t)
     const kept = new Kept(folder)
     await kept.play(58)
-    // What came last is not written yet.
+    // The last part is not written yet.
     kept.pass(2)
     kept.clock.setWall(wallMs + 30_000)
     kept.pass(2)

@@ -1,4 +1,4 @@
-/** Clips that cannot be made at once: what was recorded stays, and is tried again. */
+/** Clips that cannot be made at once: the recording stays, and is tried again. */
 import { execFileSync } from 'node:child_process'
 import {
   existsSync,
@@ -259,7 +259,7 @@ t.test('a clip that is made and not confirmed is reported the same without ffmpe
   t.same(await leftoversOf(tools(folder, join(folder, 'not-there'))), made)
 })
 
-/** Leaves a clip that is finished and not confirmed, whose header says something unusual, so that ffmpeg is asked. */
+/** Leaves a finished clip that is not confirmed. Its header is unusual, so the next start runs ffmpeg. */
 async function leaveUnusual(folder: string, id: number): Promise<void> {
   await leaveSpool(folder, id)
   await leftoversOf(tools(folder))
@@ -523,7 +523,7 @@ t.test('a clip that waits and cannot be removed is given up later, and not made'
   t.same(readdirSync(clips), ['1.json'])
 })
 
-/** What a spool without a whole picture holds: the camera's video, cut off in its first picture. */
+/** Leaves a spool without a whole picture: the camera's video, cut off in its first picture. */
 async function endsInAPicture(clips: string): Promise<void> {
   await leaveSpool(clips, 9)
   truncateSync(join(clips, '9.ts.part'), 188 * 5)

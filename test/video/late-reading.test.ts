@@ -1,4 +1,4 @@
-/** When the video of a camera is read in which motion is looked for. */
+/** Tests when the gateway reads the video of a camera with motion detection. */
 import { existsSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
@@ -31,7 +31,7 @@ async function waiting(t: Test) {
   const video = Object.fromEntries([3, 4, 5, 6].map((to, i) => [`${i}.ts`, rounds(i && to - 1, to)]))
   const frames = Object.fromEntries(small.map((pixels, i) => [`small-${i}`, pixels]))
   const folder = hallFolder(t, { ...video, ...frames, two: Buffer.concat([small[0] as Buffer, small[0] as Buffer]) })
-  // What is named in `do` is passed on. Only the ffmpeg of the camera does that: clips get no picture.
+  // The file named in `do` is passed on. Only the ffmpeg of the camera does that: clips get no picture.
   const lines = [
     'case "$*" in *pipe:3*) ;; *) exit 1 ;; esac',
     'cat 0.ts',
@@ -47,7 +47,7 @@ async function waiting(t: Test) {
     for (let i = 0; i < 5; i += 1) await turn()
   }
   await waitUntil('what came first is read', () => {
-    // With its settings a camera reads what waits.
+    // New settings make a camera read its pending data.
     hall.set(detecting)
     return hall.seconds >= 11
   })

@@ -11,7 +11,7 @@ t.test('weak light may leave noise and 6 % of the change unexplained, and no mor
     w: (x: number, y: number) => 8 + ((x + y) % 2 === 0 ? 1 : -1) * (isOneOf(x, y, ofHundred) ? 3 : 2),
   })
   t.equal(leftOf(six, { w: () => 8 }), 0, 'one factor explains all')
-  // Of each pixel 4 + 5 × 0.62 = 7.1 are unexplained; 1.4 × 2.5 + 0.06 × (64 + 7.1) = 7.8 are allowed.
+  // In each pixel 4 + 5 × 0.62 = 7.1 are unexplained; 1.4 × 2.5 + 0.06 × (64 + 7.1) = 7.8 are allowed.
   t.equal(leftOf(six, rough(62)), 0)
   // 4 + 5 × 0.9 = 8.5 of 1.4 × 2.5 + 0.06 × (64 + 8.5) = 7.9.
   t.equal(leftOf(six, rough(90)), 6)
@@ -42,7 +42,7 @@ t.test('a change of less than twelve steps is weak: one cell of it is not known 
 t.test('edges are steps of two fifths of the change, at four places of a cell', async (t) => {
   t.equal(leftOf(['w'], { w: stripes(20, 13) }), 0)
   t.equal(leftOf(['w'], { w: stripes(20, 10) }), 1)
-  // The cell begins at 10, 10. A pixel differs from two before it and from two after it, of which those at the border are not looked at.
+  // The cell begins at 10, 10. A pixel differs from two before it and from two after it; those at the border are not compared.
   const inside = (x: number, y: number) => x === 14 && y === 14
   const atTheBorder = (x: number, y: number) => x === 19 && y === 12
   t.equal(leftOf(['w'], { w: (x, y) => (inside(x, y) ? 60 : 20) }), 0, 'three places')

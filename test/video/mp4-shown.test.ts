@@ -1,4 +1,4 @@
-/** What a clip shows by its header, against what ffmpeg lists of the same file. */
+/** Compares a clip's pictures by its header with ffmpeg's list of the same file. */
 import { execFileSync } from 'node:child_process'
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ const names = [
   ...['counted-gop-1', 'counted-gop-10', 'counted-gop-1-hevc', 'counted-gop-10-hevc'],
   ...['counted-8mbit', 'counted-4k'],
 ] as Parameters<typeof footage>[0][]
-/** Of large pictures only the numbers in the header are larger; to cut them takes long. */
+/** Large pictures differ only in the numbers in the header, and take long to cut. */
 const large = new Set(['counted-8mbit', 'counted-4k'])
 
 /** With B-frames a raw stream does not say when its pictures are shown: it is encoded again. */

@@ -1,4 +1,4 @@
-/** One camera whose pictures are numbered, and its clips read back picture by picture. */
+/** One camera with numbered pictures, and its clips read back picture by picture. */
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
@@ -44,8 +44,8 @@ export async function watch(
 }
 
 /**
- * The clip of the first motion after the round has begun anew, which it does once the camera is live: more has been seen of
- * that round than the pre-roll, however long the connection took. Motion of the round before may be seen late.
+ * Returns the clip of the first motion after the round has restarted. The round restarts once the camera is live, so more
+ * of it has been seen than the pre-roll, however long the connection took. Motion of the earlier round may be seen late.
  */
 export async function firstClip({ cam, b, clip }: Hall): Promise<MessageOf<'clipClosed'>> {
   await b.state(1, 'live')
@@ -59,7 +59,7 @@ export async function firstClip({ cam, b, clip }: Hall): Promise<MessageOf<'clip
 /** Numbers of a round, in the order in which they are seen. */
 export const timesSeen = (clip: Footage) => [...clip.timesMs].sort((a, b) => a - b)
 
-/** Holds what is said of a clip against the numbers in its pictures, and against when the camera sent them. */
+/** Compares the facts of a clip with the numbers in its pictures, and with the times when the camera sent them. */
 export async function compare(t: Test, { cam, b, clip }: Hall, closed: MessageOf<'clipClosed'>): Promise<number[]> {
   const shown = await countersIn(join(b.folder, 'clips', closed.file), system)
   const times = timesSeen(clip)

@@ -21,7 +21,7 @@ import { waitUntil } from '../support/waiting.ts'
 t.setTimeout(240_000)
 
 const ffmpeg = locateFfmpeg().path
-/** The one that comes with gatehouse, which is of 2018; undefined where no package has it for this machine. */
+/** The ffmpeg of 2018 that comes with gatehouse; undefined where no package has it for this machine. */
 const bundled = (() => {
   try {
     return locateFfmpeg({ env: {} }).path
@@ -83,7 +83,7 @@ const changed = (bytes: Buffer, change: (copy: Buffer) => Buffer | undefined) =>
   return change(copy) ?? copy
 }
 
-/** What may be wrong with a picture, or happen to the process. */
+/** Faults of a picture, or of the process. */
 const faults: readonly ((known: Known, other: Known) => Buffer)[] = [
   ({ frame }) => frame.bytes.subarray(0, frame.bytes.length * 0.6),
   ({ frame }) => changed(frame.bytes, (copy) => void copy.fill(0x5a, copy.length >> 1, (copy.length >> 1) + 40)),
@@ -199,7 +199,7 @@ for (const program of programs)
       },
     )
 
-/** What an ffmpeg makes of a picture that has seen no other. */
+/** Decodes a picture with an ffmpeg that has seen no other. */
 async function alone(program: string, bytes: Buffer): Promise<Buffer> {
   const output = ['-frames:v', '1', '-vf', snapshotScale, ...asPng, '-f', 'image2pipe', 'pipe:1']
   const run = spawn(program, ['-loglevel', 'quiet', '-f', 'h264', '-i', 'pipe:0', ...output])
@@ -270,7 +270,7 @@ t.test('what comes after an answer, and what no one asked for, ends the process'
     const { decoder } = decoderOf(t, liar(t.testdir(), `process.once('SIGUSR2', () => { ${late} }); say(n); show(n)`))
     t.equal((await decoder.decode(frame))?.toString(), 'picture 0')
     for (const pid of staying()) process.kill(pid, 'SIGUSR2')
-    // The next one is answered by a process that is not trusted any more, or that has just said too much.
+    // The next picture meets a process that is not trusted any more, or that has just printed too much.
     await waitUntil('it has spoken', async () => (await decoder.decode(frame)) === undefined)
     t.equal(await decoder.decode(frame), undefined, `${late}: it rests`)
   }

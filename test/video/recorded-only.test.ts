@@ -1,4 +1,4 @@
-/** A camera of which only continuous video is kept. */
+/** A camera with history alone. */
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -19,13 +19,13 @@ t.test('a camera that is only recorded does not say every second that nothing ha
   t.ok(hall.of('status').length > 1)
 })
 
-/** A camera of which twelve seconds were read, so that what follows may wait, and four more have come. */
+/** Twelve seconds of the camera were read, so that the rest may wait, and four more have come. */
 async function waiting(t: Test): Promise<ScriptedHall> {
   const folder = hallFolder(t, { 'first.ts': rounds(0, 3), 'second.ts': rounds(3, 4) })
   const lines = 'cat first.ts; until test -e go; do sleep 0.02; done; cat second.ts; touch written'
   const hall = new ScriptedHall(t, folder, lines)
   await waitUntil('what came first is read', () => {
-    // With its settings a camera reads what waits.
+    // New settings make a camera read its pending data.
     hall.set({})
     return hall.seconds >= 11
   })
@@ -54,7 +54,7 @@ t.test('who begins to watch it sees at once what waited to be read', async (t) =
   t.match(hall.of('livePicture')[0], { key: true })
 })
 
-/** What ends the recording of a camera. */
+/** Ends of the recording of a camera. */
 const ends: readonly [string, (hall: ScriptedHall) => void][] = [
   ['the stop of the gateway', ({ thread }) => thread.receive({ type: 'stop' })],
   ['the end of its recording hours', (hall) => hall.set({ history: { isOn: false, hours: 1, stream: 'main' } })],

@@ -1,4 +1,4 @@
-/** Clips that are made without ffmpeg, against what ffmpeg makes of the same video. */
+/** Compares clips made without ffmpeg with ffmpeg's clips of the same video. */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -43,8 +43,9 @@ async function both(folder: string, tape: Tape, units: readonly Unit[], hiddenMs
 }
 
 /**
- * What a reader finds in a file: parameters, and each picture with its times, size, checksum and flags, but not how long it is shown:
- * of the last one no one knows. Pictures of H.265 have zeros at their end that ffmpeg takes from the start code of the next.
+ * Returns a reader's view of a file: parameters, and each picture with its times, size, checksum and flags. Leaves out the
+ * durations, because that of the last picture is unknown. Pictures of H.265 have zeros at their end that ffmpeg takes from the
+ * start code of the next.
  */
 function listed(file: string, { codec }: Tape, program = system): string {
   const args = ['-nostdin', '-v', 'error', '-copyts', '-i', file, '-map', '0:v:0', '-c', 'copy', '-f', 'framecrc', '-']
@@ -80,7 +81,7 @@ const kinds: readonly [FootageName, encode?: string[]][] = [
   ['passer-hevc', x265('bframes=0:temporal-layers=1:hrd=1:vbv-maxrate=2000:vbv-bufsize=2000', '-vf', 'setsar=1')],
 ]
 
-/** Of large pictures only the numbers are larger. */
+/** Large pictures differ only in the numbers. */
 const large = new Set<string>(['counted-8mbit', 'counted-4k'])
 
 for (const [name, encode] of kinds) {
@@ -103,7 +104,7 @@ for (const [name, encode] of kinds) {
         t.ok(isKnown, `${what}: ffmpeg is not needed`)
         for (const program of new Set([system, assetPath('ffmpeg')]))
           t.equal(listed(here, tape, program), listed(there, tape, program), what)
-        // What is left of a picture that is not whole, a decoder makes up in one way or another.
+        // Decoders differ in how they complete a partial picture.
         const whole = cutBytes > 0 ? -1 : undefined
         t.same(decoded(here).slice(0, whole), decoded(there).slice(0, whole), `${what}, decoded`)
         const shown = await probeMp4(here)

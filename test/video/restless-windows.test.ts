@@ -3,7 +3,7 @@ import { openCells } from '../../src/video/mask.ts'
 import { NoiseLevel, thresholdOf } from '../../src/video/noise-level.ts'
 import { RestlessWindows } from '../../src/video/restless-windows.ts'
 
-/** One window, which sees these shares one after the other; what is left of the last. */
+/** Feeds these shares to one window, and returns the rest of the last one. */
 function leftOf(shares: readonly number[]): number {
   const restless = new RestlessWindows(1, 1)
   let left = 0
@@ -55,7 +55,8 @@ const boxes = (count: number) => frames(count, (i) => (i % 10 === 0 ? 0.6 : i % 
 const few = frames(150, () => 0.1)
 
 t.test('a crowd of boxes after few is known on a conveyor that has moved for three minutes', async (t) => {
-  // Of 750 and 150 frames: mean 0.225, standard deviation 0.124; mean and one and a quarter of it are 0.380.
+  // For 750 and 150 frames the mean is 0.225 and the standard deviation 0.124. Mean and one and a quarter of it are
+  // 0.380.
   const left = leftOf([...boxes(750), ...few, 0.5])
   t.ok(left > 0.11 && left < 0.13, `${left} of 0.5`)
   t.ok(leftOf([...boxes(700), ...few, 0.5]) > 0.25, 'it has moved for less')
@@ -102,7 +103,7 @@ t.test('the threshold follows the noise of the camera, between its bounds', asyn
       grey(() => 0),
       grey((pixel) => pixel % 20),
     )
-  // Of 20 equally frequent differences, 90 % are up to 17: the quantile lies at the end of that step.
+  // 90 % of 20 equally frequent differences are up to 17: the quantile lies at the end of that step.
   t.ok(Math.abs(noise.threshold - (1.2 * 18) / 264) < 0.004)
 })
 

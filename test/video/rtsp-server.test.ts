@@ -1,6 +1,6 @@
 /**
- * The cameras that tests and the demo use, proven with real ffmpeg as their client: the build that comes along, and
- * the system's where there is one. What every camera must do is asked of GStreamer's server as well.
+ * Tests the cameras of the tests and the demo with real ffmpeg as their client: the bundled build, and the system's where
+ * there is one. GStreamer's server must pass the general tests too.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
@@ -75,7 +75,7 @@ class Player {
     t.teardown(() => this.stop())
   }
 
-  /** Resolves when the condition holds; rejects with what ffmpeg said. */
+  /** Resolves when the condition holds; rejects with the output of ffmpeg. */
   until(condition: () => boolean, timeoutMs = 10_000): Promise<void> {
     return new Promise((resolve, reject) => {
       const look = () => {
@@ -124,7 +124,7 @@ const column = (nth: number) => (line: string) => line.split(',')[nth]?.trim() ?
 const hash = column(5)
 const presentedAt = (line: string) => Number(column(2)(line))
 
-/** The pictures of a file, as hashes of what is to be seen. */
+/** Returns the decoded pictures of a file, as hashes. */
 function picturesIn(clip: Clip): string[] {
   const args = ['-v', 'error', '-i', clip.file, '-vsync', '0', '-f', 'framemd5', '-']
   const lines = execFileSync(bundled.path, args, { encoding: 'utf8' }).trim().split('\n')
@@ -159,7 +159,7 @@ type AnyServer = Pick<RtspServer, 'url' | 'stop'> & {
   drop(): void
 }
 
-/** What every camera does, ours and others'. `leadIn`: pictures at the start that may lack their reference. */
+/** Behavior of every camera, ours and others'. `leadIn`: pictures at the start that may lack their reference. */
 const servers: {
   readonly name: string
   readonly leadIn: number
@@ -222,7 +222,7 @@ for (const { name, leadIn, needed, start } of servers) {
     const player = new Player(t, server.url('door', true))
     await player.more(10)
     server.fault('freeze')
-    // Time is the subject: what was on its way arrives, and then nothing comes.
+    // Time is the subject: packets under way arrive, and then nothing comes.
     await pause(300)
     const before = player.packets.length
     await pause(900)

@@ -1,4 +1,4 @@
-/** Parameter sets of H.265 with all that a camera may put before what is asked for, written by ITU-T H.265, 7.3.2.2 and E.2.1. */
+/** Parameter sets of H.265 with everything that a camera may put before the wanted fields, by ITU-T H.265, 7.3.2.2 and E.2.1. */
 import t from 'tap'
 import { sequenceFacts } from '../../src/video/sequence-parameters.ts'
 
@@ -64,14 +64,14 @@ function everything(writer: Writer, subLayers: number): Writer {
   writer.ue(3)
   // -1 and -4 before, +2 after.
   writer.ue(2, 1).ue(0).u(1, 1).ue(2).u(1, 1).ue(1).u(1, 1)
-  // Each of them +1, and +1 itself: 0 is none, -3 is left out, +3 and +1 are kept.
+  // Each of them +1, and +1 itself: 0 is none, -3 is left out, +3 and +1 are used.
   writer.u(1, 1).u(1, 0).ue(0).u(1, 1).u(2, 0b00).u(1, 1).u(2, 0b01)
-  // Of these two and of the step, -2.
+  // With these two and the step: -2.
   writer.u(1, 1).u(1, 1).ue(1).u(1, 1).u(1, 1).u(2, 0b01)
   return writer.u(1, 1).ue(2).u(8, 17).u(1, 1).u(8, 200).u(1, 0).u(2, 0b11)
 }
 
-/** vui_parameters up to field_seq_flag, with the signal and the place of color said. */
+/** vui_parameters up to field_seq_flag, with the signal and the location of color. */
 const vui = (writer: Writer, shape: readonly number[] | undefined, isFields = false) => {
   writer.u(1, 1)
   if (!shape) writer.u(1, 0)

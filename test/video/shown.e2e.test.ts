@@ -1,4 +1,4 @@
-/** What a clip shows, read back picture by picture, against what the camera sent and what the gateway says of it. */
+/** Compares a clip, read back picture by picture, with the camera's pictures and the gateway's facts. */
 import t from 'tap'
 import { assetPath } from '../../src/platform/bundle.ts'
 import { footage } from '../support/footage.ts'
@@ -21,7 +21,7 @@ t.jobs = 6
 t.test('a camera of 8 Mb/s has its pre-roll in the clip', async (t) => {
   for (const [name, program, needed] of programs) {
     await t.test(name, needed, async (t) => {
-      // More might reach into a clip of the round before, whose end on a busy machine is seen late.
+      // A longer pre-roll might reach into a clip of the earlier round, whose end is seen late on a busy machine.
       const hall = await watch(t, 'counted-8mbit', { ffmpeg: program })
       const closed = await firstClip(hall)
       const shown = await compare(t, hall, closed)

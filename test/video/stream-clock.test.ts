@@ -1,4 +1,4 @@
-/** What a ring makes of the times of its pictures: late ones, missing ones, and a clock that jumped. */
+/** Times of the pictures in a ring: late ones, missing ones, and a clock that jumped. */
 import t, { type Test } from 'tap'
 import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
 import { Ring } from '../../src/video/ring.ts'
@@ -8,11 +8,11 @@ import { transportStream } from '../support/transport-stream.ts'
 
 const stream = transportStream(await footage('passer'), locateFfmpeg().path)
 const units = new UnitSplitter().push(stream, 0)
-/** A picture: what the camera's clock said when it was taken, and when it arrived. */
+/** A picture: its time by the camera's clock, and its arrival. */
 type Arrival = { readonly ptsMs: number; readonly atMs: number }
 const everyMs = 100
 
-/** A camera with an even clock that is right. What it takes arrives after a delay, or never. */
+/** A camera with an even and right clock. Its pictures arrive after a delay, or never. */
 class Camera {
   readonly arrivals: Arrival[] = []
   #nowMs = 0
@@ -50,8 +50,8 @@ class Camera {
 }
 
 /**
- * What the ring says of it: how often the clock jumped, and from when to when pictures are missing, in seconds. Without `readEveryMs`
- * each picture is read when it arrives.
+ * Returns the ring's findings: the number of clock jumps, and the times of missing pictures, in seconds. Without `readEveryMs` each
+ * picture is read when it arrives.
  */
 function judged(arrivals: readonly Arrival[], readEveryMs = 0, firstReadMs = 0) {
   let jumps = 0

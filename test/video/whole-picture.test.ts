@@ -1,4 +1,4 @@
-/** What is a change of the whole picture: of its light, of its view, or of the place of the camera. In pictures without noise. */
+/** Changes of the whole picture: of its light, of its view, or of the place of the camera. The pictures have no noise. */
 import t from 'tap'
 import { columns } from '../../src/video/grid.ts'
 import { type Change, isOneOf, seenAfter, seenOfWall, stripes, wallWith } from '../support/grey-wall.ts'
@@ -24,7 +24,7 @@ t.test('another view is 60 % of the cells of which over half has changed', async
 })
 
 t.test('it is the light when half of these cells are explained by light', async (t) => {
-  // Light and shade side by side, an edge of unchanged cells, and what is no light.
+  // Light and shade side by side, an edge of unchanged cells, and cells without light.
   const wholeOf = (lit: number) => {
     const row = (first: string) => `${first.repeat(8).slice(0, lit)} ${'e'.repeat(14 - lit)}`
     const drawing = Array.from({ length: 8 }, (_, i) => row(i % 2 === 0 ? 'cd' : 'dc'))

@@ -32,7 +32,7 @@ t.test('there are vectors of every kind, and none twice', async (t) => {
   t.equal(new Set(all.map(({ raw }) => raw)).size, all.length)
 })
 
-/** What the writer of symbols, which is this gateway's own way to labels, says of the same element strings. */
+/** The writer of symbols, which makes the gateway's own labels, judges the same element strings. */
 t.test('the vectors agree with another implementation of the dictionary of GS1', async (t) => {
   let compared = 0
   for (const { raw, elements, warnings } of gs1Vectors.flatMap(({ vectors }) => vectors)) {

@@ -211,7 +211,7 @@ for (const [what, texts] of Object.entries(unseen)) {
       }
       for (const [door, { status, body }] of Object.entries(answers))
         t.match({ status, code: body.error?.code }, { status: 400, code: 'VALIDATION_ERROR' }, `${door}: ${shown}`)
-      // Addresses lose what stands for nothing in a path.
+      // A URL parser drops these path segments.
       if (text.trim() === '.' || text.trim() === '..') continue
       for (const view of ['', '/location', '/history', '/story', '/label']) {
         const path = `/api/whms/assets/${code(text)}${view}`
@@ -273,8 +273,8 @@ t.test('a slot is found by its label in any case, trimmed and in both forms of U
 })
 
 /**
- * A ledger that a gateway of schema 15 has written, with its own reader: pallets under a Digital Link, under an SSCC and
- * later an EPC URN, under element strings without a prefix, and with blanks around it.
+ * A ledger that a gateway of schema 15 has written, with its own reader. Its pallets have a Digital Link; an SSCC and
+ * later an EPC URN; element strings without a prefix; or blanks around the code.
  */
 async function oldLedger(t: Test): Promise<TestGateway> {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-upgrade-'))

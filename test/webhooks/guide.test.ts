@@ -56,7 +56,9 @@ async function yard(t: Test, options: Pick<ReceiverOptions, 'behave'> = {}) {
   return { gateway, receiver, register }
 }
 
-/** What a real receiver gets on a bad day: events in order, one that failed and comes late, one twice, one forged. */
+/**
+ * Returns a real receiver's requests on a bad day: events in order, one that failed and comes late, one twice, one forged.
+ */
 async function aBadDay(t: Test): Promise<Received[]> {
   const { gateway, receiver, register } = await yard(t, { behave: (_, nth) => ({ status: nth === 1 ? 500 : 204 }) })
   const by = people.ada
@@ -75,7 +77,7 @@ async function aBadDay(t: Test): Promise<Received[]> {
   return [...all, forged]
 }
 
-/** Scanners that were offline report late: what their events are about was over, or went on below what is known already. */
+/** Offline scanners report late. The state of their events had ended, or continued below the known state. */
 async function aLateScanner(t: Test): Promise<{ day: Received[]; floor: Floor }> {
   const { gateway, receiver, register } = await yard(t)
   await register(['whms.placement', 'whms.removal', 'whms.verification'])
@@ -122,7 +124,7 @@ async function aFullDay(t: Test): Promise<Received[]> {
   const post = async (path: string, body: object) => {
     const reply = await gateway.ask('POST', `/api/${path}`, { by: people.ada, body })
     if (reply.status >= 300) throw new Error(`${path}: ${reply.text}`)
-    // One after the other: what is under way together may overtake.
+    // Sends one after the other, because concurrent deliveries may overtake each other.
     await until(gateway, receiver.received, published(gateway))
     return reply.body
   }
@@ -178,14 +180,14 @@ function published(gateway: TestGateway): number {
   return row?.n ?? 0
 }
 
-/** What was sent: the type, or what `event.created` tells of. */
+/** The type, or the kind of an `event.created`. */
 const kindOf = ({ type, body }: Received): string =>
   type === 'event.created' ? JSON.parse(body.toString()).data.kind : type
 
 const python = needs('python3')
 const shell = needs('openssl')
 
-/** The results, and what the receiver then has of each slot. */
+/** The results, and the receiver's state of each slot. */
 type Played = { readonly results: string[]; readonly slots: KeptSlots }
 
 async function inJavaScript(t: Test, day: readonly Received[]): Promise<Played> {
@@ -231,7 +233,7 @@ t.test('the guide’s code takes what the gateway sends', async (t) => {
   const expected = ['applied', 'applied', 'overtaken', 'repeated', 'forged']
   await t.test('in JavaScript', async (t) => t.strictSame((await inJavaScript(t, day)).results, expected))
   await t.test('in Python', python, async (t) => t.strictSame((await inPython(t, day)).results, expected))
-  // The shell's keeps no order: what came late is applied like any other.
+  // The shell script has no order: a late event is applied like any other.
   const withoutOrder = ['applied', 'applied', 'applied', 'repeated', 'forged']
   await t.test('in the shell', shell, async (t) => t.strictSame(await inTheShell(t, day), withoutOrder))
 })

@@ -80,7 +80,7 @@ const deliveriesOf = (yard: WebhookYard) =>
 
 const outcomes = (sent: readonly Sent[]) => sent.map(({ kind }) => kind)
 
-/** What must be true of every delivery, whatever happened. Throws what is not. */
+/** Invariants of every delivery. Throws with the broken one. */
 function checkDelivery(row: Row, sent: readonly Sent[]): void {
   const failures = sent.filter(({ kind }) => kind === 'failed').length
   if (row.state === 'delivered') {
@@ -98,7 +98,7 @@ function checkDelivery(row: Row, sent: readonly Sent[]): void {
   }
 }
 
-/** What must be true of everything that went to one endpoint. */
+/** Invariants of all attempts to one endpoint. */
 function checkEndpoint(rows: readonly Row[], sent: readonly Sent[]): void {
   for (const { beside, status, failures, type } of sent) {
     if (beside > 3) throw new Error(`${beside + 1} at once`)

@@ -44,7 +44,7 @@ async function whatCameOfIt(gateway: TestGateway): Promise<void> {
   await post('reports', { from: '2026-03-02T00:00:00Z', to: '2026-03-03T00:00:00Z' })
 }
 
-/** Everything published so far, as the receivers get it. */
+/** Returns everything published, as the receivers get it. */
 function published(gateway: TestGateway): Envelope[] {
   const reader = openReader(databaseFile(join(gateway.folder, 'state')))
   const rows = reader.prepare<[], { body: Buffer }>('SELECT body FROM outbox ORDER BY seq').all()

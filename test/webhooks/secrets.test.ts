@@ -29,7 +29,7 @@ function isTaken(request: Received, secret: string): boolean {
   }
 }
 
-/** What the document asks of a receiver. */
+/** The check that the document demands of a receiver. */
 function isSignedAsDocumented({ body, headers }: Received, secret: string): boolean {
   const expected = Buffer.from(`sha256=${createHmac('sha256', secret).update(body).digest('hex')}`)
   const given = Buffer.from(String(headers['x-service-signature']))

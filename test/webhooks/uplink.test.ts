@@ -42,7 +42,7 @@ async function listening(t: Test, server: Server | ReturnType<typeof createTcpSe
 /** A place in the Internet over plain HTTP. */
 const site = (t: Test, answer: RequestListener, port = 0) => listening(t, createServer(answer), port)
 
-/** What the usual connectivity checks answer. */
+/** Answers as the usual connectivity checks do. */
 const noContent: RequestListener = (_, response) => response.writeHead(204).end()
 
 /** Takes connections and never says a word, as far as a dead line looks like anything. */
@@ -61,7 +61,7 @@ async function nobody(t: Test): Promise<number> {
 
 const url = (port: number, scheme = 'http') => `${scheme}://127.0.0.1:${port}/`
 
-/** Registers an endpoint at this address, publishes, and waits until the attempt is over; what became of it. */
+/** Registers an endpoint at this address, publishes, and waits until the attempt is over. Returns its outcome. */
 async function attemptAt(yard: WebhookYard, address: string) {
   const { id } = (await yard.call('POST', '/api/webhooks', { url: address, events: ['whms.placement'] })).body
   await yard.publish()

@@ -12,7 +12,7 @@ const minute = 60_000
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked at field by field.
 type Json = any
 
-/** What the receiver gets of this type after the act. */
+/** Returns the nth notification of this type after the act. */
 async function delivered(at: World, type: string, act: () => Promise<unknown>, nth = 1): Promise<Received> {
   const webhook = await at.webhook([type])
   const path = new URL(webhook.url).pathname

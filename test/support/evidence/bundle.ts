@@ -12,7 +12,7 @@ import { fromBase64, openNote, parseVkey, type Vkey } from './note.ts'
 
 const steps = ['leaf', 'hash', 'path', 'root', 'signature', 'cosignatures', 'anchors', 'openings', 'media'] as const
 
-/** `leaf` is also the bundle as a whole: what cannot be read fails there. */
+/** `leaf` is also the bundle as a whole: an unreadable bundle fails there. */
 export type Step = (typeof steps)[number]
 type State = 'holds' | 'fails' | 'not claimed' | 'not checked'
 export type StepVerdict = { readonly step: Step; readonly state: State; readonly because: string }
@@ -39,7 +39,7 @@ export type Bundle = {
   openings: Opening[]
   media: MediaItem[]
   anchors: Anchor[]
-  /** Of a log whose keys were rotated, oldest first. */
+  /** The hand-overs of a log whose keys were rotated, oldest first. */
   handOvers?: Omit<Bundle, 'handOvers'>[]
 }
 
@@ -48,7 +48,7 @@ export type BundleOptions = {
   readonly keys?: readonly string[]
   /** Bytes of media files by their name in the bundle. */
   readonly media?: Readonly<Record<string, Uint8Array>>
-  /** PEM of the authority whose time stamps are trusted. */
+  /** PEM of the trusted time-stamp authority. */
   readonly stampAuthority?: string
 }
 
@@ -65,7 +65,9 @@ function refuse(because: string): never {
   throw new Refusal(because)
 }
 
-/** Checks a bundle, given as the text of its file or as the parsed value, step by step. Never throws for what a bundle says. */
+/**
+ * Checks a bundle step by step, given as the text of its file or as the parsed value. No content of a bundle makes it throw.
+ */
 export function verifyBundle(file: string | Uint8Array | Bundle, options: BundleOptions = {}): BundleVerdict {
   const verdicts: StepVerdict[] = []
   const note = (step: Step, state: State, because: string) => void verdicts.push({ step, state, because })
@@ -220,9 +222,9 @@ function logSignatures(
 }
 
 /**
- * Returns the trusted keys of a log with those to which it was handed over. A hand-over is the proof of a `log-key` leaf, with
- * `previousKeys` and `keys` (each an Ed25519 and an ML-DSA-44 vkey of the log), under a checkpoint that all four have signed.
- * Throws for one that does not hold.
+ * Returns the trusted keys of a log and the keys of its hand-overs. A hand-over is the proof of a `log-key` leaf with
+ * `previousKeys` and `keys` (each an Ed25519 and an ML-DSA-44 vkey of the log). All four keys have signed its checkpoint.
+ * Throws for an invalid one.
  */
 export function followHandOvers(origin: string, handOvers: readonly unknown[], trusted: readonly Vkey[]): Vkey[] {
   const known = [...trusted]
@@ -273,7 +275,7 @@ function anchors(bundle: Bundle, checkpoint: Checkpoint, { stampAuthority }: Bun
   for (const { size, rootHash, token } of stamps) {
     if (size !== checkpoint.size || rootHash !== checkpoint.root.toString('base64'))
       refuse(`an anchor of size ${size} does not fit the checkpoint of size ${checkpoint.size}`)
-    // A token without the hash of the checkpoint stamps something else, no matter who signed it.
+    // A token without the hash of the checkpoint stamps something else, whichever authority signed it.
     if (!fromBase64(token).includes(sha256(Buffer.from(checkpoint.text)))) refuse('a time stamp of something else')
     if (stampAuthority !== undefined) checkStamp(checkpoint.text, fromBase64(token), stampAuthority)
   }
@@ -308,7 +310,7 @@ function openings(bundle: Bundle, { value }: Leaf): [State, string] {
   return ['holds', bundle.openings.map(({ field }) => field).join(', ')]
 }
 
-/** Returns what is at a path of keys and list positions joined by dots, such as `operator` or `evidence.0.text`. */
+/** Returns the value at a path of keys and list positions joined by dots, such as `operator` or `evidence.0.text`. */
 function at(value: unknown, field: string): unknown {
   return field.split('.').reduce<unknown>((inner, key) => {
     if (Array.isArray(inner)) return /^[0-9]+$/.test(key) ? inner[Number(key)] : undefined

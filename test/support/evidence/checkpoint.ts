@@ -6,12 +6,12 @@ export type Checkpoint = {
   readonly size: number
   readonly root: Buffer
   readonly extensions: readonly string[]
-  /** What is signed. */
+  /** The signed text. */
   readonly text: string
   readonly signatures: readonly Signature[]
 }
 
-/** Reads a decimal number without leading zeros; throws beyond what a number holds exactly. */
+/** Reads a decimal number without leading zeros; throws above the largest safe integer. */
 function decimal(text: string, what: string): number {
   const n = /^(0|[1-9][0-9]*)$/.test(text) ? Number(text) : Number.NaN
   if (!Number.isSafeInteger(n)) throw new Error(`${what} is not a number: ${text.slice(0, 40)}`)
@@ -24,7 +24,7 @@ function hashOf(text: string, what: string): Buffer {
   return bytes
 }
 
-/** Reads a checkpoint without checking who signed it; throws for what is none. */
+/** Reads a checkpoint without checking its signatures; throws when the note is no checkpoint. */
 export function parseCheckpoint(note: string | Uint8Array): Checkpoint {
   const { text, signatures } = parseNote(note)
   const [origin, size, root, ...rest] = text.split('\n')
@@ -34,7 +34,7 @@ export function parseCheckpoint(note: string | Uint8Array): Checkpoint {
   return { origin, size: decimal(size, 'the size'), root: hashOf(root, 'the root'), extensions, text, signatures }
 }
 
-/** Returns a checkpoint and who signed it; throws as `openNote` does. */
+/** Returns a checkpoint and its signers; throws as `openNote` does. */
 export function openCheckpoint(note: string | Uint8Array, keys: readonly Vkey[]): Checkpoint & { signed: Signed[] } {
   const checkpoint = parseCheckpoint(note)
   return { ...checkpoint, signed: openNote(note, keys).signed }

@@ -62,7 +62,7 @@ export type TestLog = {
   readonly signers: readonly [Signer, Signer]
   /** The signed checkpoint of the first `size` leaves. */
   checkpoint(size?: number, witnesses?: readonly Signer[]): string
-  /** What the log serves below its prefix; undefined for what it does not have. */
+  /** Returns the resource of the log below its prefix; undefined for a missing one. */
   serve(path: string): Promise<Buffer | undefined>
 }
 
@@ -197,7 +197,7 @@ export function goodBundle({ size = 57, index = 41 }: { size?: number; index?: n
 }
 
 export type Forgery = {
-  /** What was done, as a sentence. */
+  /** The forgery, as a sentence. */
   readonly name: string
   /** The step that must fail, first. */
   readonly step: Step
@@ -430,7 +430,7 @@ function badSignature(signer: Signer, text: string): string {
   return signatureLine(signer.name, bytes)
 }
 
-/** A cosignature whose time was moved by an hour after it was signed. */
+/** A cosignature whose time was moved by an hour after signing. */
 function laterLine(signer: Signer, text: string): string {
   const bytes = Buffer.from(signer.line(text).split(' ')[2] ?? '', 'base64')
   bytes.writeBigUInt64BE(bytes.readBigUInt64BE(4) + 3600n, 4)

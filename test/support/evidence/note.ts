@@ -1,6 +1,6 @@
 /**
  * Signed notes and cosignatures, from C2SP signed-note and tlog-cosignature alone: no import from `src`. A note that breaks a
- * rule throws with the rule in words.
+ * rule throws with a sentence about it.
  */
 import { createPublicKey, verify } from 'node:crypto'
 import { sha256 } from './merkle.ts'
@@ -69,7 +69,7 @@ export function parseVkey(text: string): Vkey {
 
 const isKnownType = (type: number): type is SignatureType => type === 1 || type === 4 || type === 6
 
-/** Splits a note into text and signatures without checking who signed it. */
+/** Splits a note into text and signatures without checking them. */
 export function parseNote(note: string | Uint8Array): Note {
   const whole =
     typeof note === 'string' ? note : new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(note)
@@ -95,7 +95,7 @@ function parseSignature(line: string): Signature {
 }
 
 /**
- * Returns the note's text and who signed it, of the keys that are known. Throws when the signature of a known key does not
+ * Returns the note's text and those of the known keys that signed it. Throws when the signature of a known key does not
  * verify, and when no known key signed.
  */
 export function openNote(note: string | Uint8Array, keys: readonly Vkey[]): { text: string; signed: Signed[] } {
@@ -128,12 +128,12 @@ function checkSignature(vkey: Vkey, text: string, bytes: Buffer): Signed | undef
   return verify(null, message, key, bytes.subarray(8)) ? { vkey, atSeconds } : undefined
 }
 
-/** What an Ed25519 cosignature signs. */
+/** Returns the message that an Ed25519 cosignature signs. */
 export function timedMessage(text: string, atSeconds: bigint): Buffer {
   return Buffer.from(`cosignature/v1\ntime ${atSeconds}\n${text}`)
 }
 
-/** What an ML-DSA-44 cosignature signs: `cosigned_message` for the whole tree of a checkpoint. */
+/** Returns the message that an ML-DSA-44 cosignature signs: `cosigned_message` for the whole tree of a checkpoint. */
 export function subtreeMessage(cosigner: string, text: string, atSeconds: bigint): Buffer {
   const [origin = '', size = '', root = ''] = text.split('\n')
   return Buffer.concat([

@@ -52,8 +52,8 @@ export type Mirror = {
 }
 
 /**
- * Fetches a whole log as an auditor would: the checkpoint, every tile and every entry bundle. Throws with the path of what is
- * missing or does not fit the signed root.
+ * Fetches a whole log as an auditor would: the checkpoint, every tile and every entry bundle. Throws with the path of a
+ * missing resource, or of one that does not fit the signed root.
  *
  * @param fetch returns the bytes below the log's prefix, such as `checkpoint` or `tile/0/000.p/7`; undefined for 404
  */
@@ -83,7 +83,7 @@ export async function mirrorLog({
       else checkTile(tilePath(level, n, width), tile, below.slice(n * tileWidth))
       hashes.push(...tile)
     }
-    // What the level above must hold: a hash for each full tile.
+    // The level above must hold a hash for each full tile.
     below = fullTiles(hashes)
     if (level === 0 && !treeHash(hashes).equals(root)) throw new Error('the tiles do not lead to the signed root')
   }

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 
 const bits = 16
-/** Of the height of the picture. */
+/** Share of the height of the picture. */
 const stripShare = 1 / 36
 const black = 16
 const white = 235

@@ -1,10 +1,10 @@
 import { grain } from './grain.ts'
 
-/** What somebody does to the lens: it begins at `atMs`, is done within half a second, and stays to the end of the round. */
+/** An act on the lens: it begins at `atMs`, is done within half a second, and stays to the end of the round. */
 export type LensAct = { readonly what: 'cloth' | 'turn' | 'glare'; readonly atMs: number }
 
 const tookMs = 500
-/** A turned camera shows a place so far away, as shares of the picture. */
+/** Offset of the view of a turned camera, as shares of the picture. */
 const turn = { across: 0.45, down: 0.35 }
 const cloth = 55
 const white = 235

@@ -11,12 +11,12 @@ export type Act = { readonly what: 'person' | 'forklift'; readonly fromMs: numbe
 /** From `atMs` on the hall is lit with this share of the full light. */
 export type LightStep = { readonly atMs: number; readonly share: number }
 
-/** What happens in a hall; it may be repeated without a seam. */
+/** Events in a hall; the scene may be repeated without a seam. */
 export type Scene = {
   readonly durationMs: number
   readonly acts: readonly Act[]
   readonly lightSteps: readonly LightStep[]
-  /** What befalls the lens. */
+  /** An act on the lens. */
   readonly lens?: LensAct
 }
 
@@ -55,7 +55,7 @@ export function* pictures(scene: Scene, format: Format): Generator<Uint8Array> {
     clean.set(hall)
     paintActs(scene.acts, ms, canvasOn(clean, width, height))
     if (scene.lens) actOnLens(clean, scene.lens, ms, width, height)
-    // Its own bytes: who takes it may still be writing it while the next one is painted.
+    // A separate array, because the consumer may still write this one while the next is painted.
     const seen = new Uint8ClampedArray(hall.length)
     expose(clean, seen, { luma: width * height, light: lightAt(scene, ms), nth: i })
     if (counted) paintCounter(seen, width, height, i)
@@ -80,7 +80,7 @@ function lightAt({ durationMs, lightSteps }: Scene, ms: number): number {
   return switched * (1 + 0.008 * wave(700) + 0.004 * wave(230))
 }
 
-/** What the sensor makes of it: brightness scaled above black, noise over everything. */
+/** Applies the sensor: brightness scaled above black, noise over everything. */
 function expose(
   clean: Uint8Array,
   seen: Uint8ClampedArray,

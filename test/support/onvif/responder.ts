@@ -1,6 +1,6 @@
 /**
- * The ONVIF side of a camera without hardware: answers WS-Discovery on loopback (UDP 3702) and SOAP over HTTP, with the
- * digests of WS-Security, and misbehaves on command. Needs Node alone.
+ * The ONVIF side of a camera without hardware. Answers WS-Discovery on loopback (UDP 3702) and SOAP over HTTP, with the
+ * digests of WS-Security, and fails on command. Needs Node alone.
  */
 import { createSocket, type Socket as UdpSocket } from 'node:dgram'
 import { once } from 'node:events'
@@ -19,8 +19,14 @@ import {
 } from './soap.ts'
 
 /**
- * What is wrong with its answers over HTTP. `endless`: one that never ends. `slow`: a byte now and then. `entities`: a
- * document type that multiplies itself. `redirect`: to another address. `garbage`: no XML. `nested`: very deep.
+ * Fault of its answers over HTTP.
+ *
+ * - `endless`: an answer without an end
+ * - `slow`: a byte now and then
+ * - `entities`: a document type that multiplies itself
+ * - `redirect`: a redirect to another address
+ * - `garbage`: no XML
+ * - `nested`: very deep XML
  */
 export type Fault = 'endless' | 'slow' | 'entities' | 'redirect' | 'garbage' | 'nested'
 
@@ -32,7 +38,7 @@ export type ResponderOptions = {
   readonly name?: string
   readonly clockAheadMs?: number
   readonly fault?: Fault
-  /** What it names as its host; default: the address at which it is. */
+  /** Its host name in answers; default: its address. */
   readonly namedHost?: string
 }
 

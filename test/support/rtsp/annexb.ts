@@ -3,7 +3,7 @@
  * and the access units (pictures) they make up.
  */
 
-/** What differs between the codecs when a byte stream is cut into pictures. */
+/** Differences between the codecs when a byte stream is cut into pictures. */
 export type NalSyntax = {
   /** nal_unit_type. */
   typeOf(nal: Buffer): number
@@ -35,7 +35,7 @@ export function nalUnits(stream: Buffer): Buffer[] {
   return units
 }
 
-/** The pictures of a byte stream. What is before the first slice belongs to the first picture. */
+/** Returns the pictures of a byte stream. NAL units before the first slice belong to the first picture. */
 export function accessUnits(stream: Buffer, syntax: NalSyntax): AccessUnit[] {
   const pictures: Buffer[][] = []
   let sliced = true
@@ -50,7 +50,7 @@ export function accessUnits(stream: Buffer, syntax: NalSyntax): AccessUnit[] {
   return pictures.map((nals) => ({ keyframe: nals.some((nal) => syntax.isKeyframe(syntax.typeOf(nal))), nals }))
 }
 
-/** The first parameter sets of the stream, one of each type: what its SDP names. */
+/** Returns the first parameter sets of the stream, one of each type, which its SDP names. */
 export function parameterSets(pictures: readonly AccessUnit[], syntax: NalSyntax): Buffer[] {
   const byType = new Map<number, Buffer>()
   for (const nal of pictures[0]?.nals ?? []) {

@@ -4,9 +4,9 @@ import { Silence } from './silence.ts'
 import type { Track } from './track.ts'
 
 /**
- * What can be wrong with a stream. Of those that play: `freeze` (nothing comes, the connection stays), `garbage` (noise
- * in place of packets), `corrupt` (packets with wrong bits), `keyless` (no key frames). Of those that come: `refuse` (401 whatever they know),
- * `silent` (accepted and never answered), `no-video` (sound alone), `full` (453), `unavailable` (503).
+ * Faults of a stream. These play: `freeze` (nothing comes, the connection stays), `garbage` (noise in place of packets), `corrupt`
+ * (packets with wrong bits), `keyless` (no key frames). These refuse: `refuse` (401 for all credentials), `silent` (accepted and
+ * never answered), `no-video` (sound alone), `full` (453), `unavailable` (503).
  */
 export type Fault = Damage | 'refuse' | 'silent' | 'no-video' | 'full' | 'unavailable'
 
@@ -14,7 +14,7 @@ export type Fault = Damage | 'refuse' | 'silent' | 'no-video' | 'full' | 'unavai
 export type Clients = {
   /** Connected now. */
   readonly connected: number
-  /** Of those connected, how many have asked to play. */
+  /** Connected clients that have asked to play. */
   readonly playing: number
   /** The most that were ever connected at once. */
   readonly mostAtOnce: number
@@ -27,12 +27,12 @@ export type Clients = {
 /** A connection as its stream sees it. */
 export type Client = { readonly isPlaying: boolean; cut(how: Cut): void }
 
-/** `close`: in good order, as a camera that restarts does. `reset`: as one whose cable is pulled and put back. */
+/** `close`: in good order, as a camera that restarts does. `reset`: as with a cable that is pulled and put back. */
 export type Cut = 'close' | 'reset'
 
 export type StreamOptions = { readonly join: Join; readonly sound: boolean; readonly changed: () => void }
 
-/** One address of the server: its media, its faults and who is there. */
+/** One address of the server: its media, its faults and its clients. */
 export class CameraStream {
   readonly name: string
   readonly video: LiveVideo
@@ -58,7 +58,7 @@ export class CameraStream {
     this.video.setDamage(isDamage(fault) ? fault : undefined)
   }
 
-  /** What a client that asks now is offered. */
+  /** The tracks that a new client is offered. */
   get tracks(): Track[] {
     if (this.#fault === 'no-video') return [this.#sound]
     return this.#options.sound ? [this.video, this.#sound] : [this.video]

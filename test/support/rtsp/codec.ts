@@ -2,7 +2,7 @@ import type { NalSyntax } from './annexb.ts'
 import { h264 } from './rtp-h264.ts'
 import { h265 } from './rtp-h265.ts'
 
-/** What the server knows of a codec: how its byte stream is cut, how it travels in RTP, how SDP describes it. */
+/** The server's view of a codec: how its byte stream is cut, how it travels in RTP, how SDP describes it. */
 export type VideoCodec = NalSyntax & {
   /** Encoding name in SDP. */
   readonly encoding: string

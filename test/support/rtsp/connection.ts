@@ -7,7 +7,7 @@ import { interleave, type RtpState } from './rtp.ts'
 import { sessionDescription } from './sdp.ts'
 import { firstSequence, type Track, type Viewer } from './track.ts'
 
-/** What a connection needs to know of its server. */
+/** The parts of its server that a connection needs. */
 export type Host = {
   readonly credentials: Credentials | undefined
   /** More connections to one stream than this are answered 453. */
@@ -31,7 +31,7 @@ export class Connection implements Client {
   readonly #nonce = randomBytes(16).toString('hex')
   readonly #session = randomBytes(4).toString('hex')
   readonly #requests = new RequestReader()
-  /** The stream that the client asked for first. */
+  /** The stream that the client requested first. */
   #stream: CameraStream | undefined
   /** By number of the track. */
   readonly #seats = new Map<number, Seat>()

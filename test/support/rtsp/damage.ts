@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto'
 
 /**
- * What can be wrong with a picture that is on its way. `freeze`: nothing comes. `garbage`: noise in place of packets,
- * which breaks the framing. `corrupt`: whole packets with wrong bits inside. `keyless`: all pictures but the key frames.
+ * Damage to a picture on its way:
+ *
+ * - `freeze`: nothing comes
+ * - `garbage`: noise in place of packets, which breaks the framing
+ * - `corrupt`: whole packets with wrong bits inside
+ * - `keyless`: all pictures but the key frames
  */
 export type Damage = 'freeze' | 'garbage' | 'corrupt' | 'keyless'
 

@@ -15,7 +15,7 @@ export type Clip = {
   readonly fps: number
   /** When each picture of the file is shown, in milliseconds; out of order with B-frames. Default: evenly. */
   readonly timesMs?: readonly number[]
-  /** Of one round; needed beside `timesMs`. */
+  /** Length of one round; needed beside `timesMs`. */
   readonly durationMs?: number
 }
 
@@ -42,7 +42,7 @@ const ticksPerMs = 90
 /** As many are remembered: minutes. */
 const mostSent = 5000
 
-/** One camera's picture: it goes on whether anybody looks or not, and all who look see the same. */
+/** One camera's picture: it plays with or without viewers, and all viewers see the same. */
 export class LiveVideo implements Track {
   readonly #join: Join
   #reel: Reel
@@ -52,7 +52,7 @@ export class LiveVideo implements Track {
   /** Timestamp of the picture that comes next, not wrapped. */
   #ticks = firstTimestamp
   #damage: Damage | undefined
-  /** What was sent, and when by the wall clock. */
+  /** The sent pictures, with their wall-clock time. */
   readonly #sent: { readonly picture: Picture; readonly at: number }[] = []
   readonly #viewers = new Set<Viewer>()
   /** Those of them that get nothing before the next keyframe. */
@@ -84,7 +84,7 @@ export class LiveVideo implements Track {
     return this.#sent.filter(({ picture }) => isIt(picture)).map(({ picture, at }) => at - picture.earlierMs)
   }
 
-  /** The timestamps of what comes are this much further on. */
+  /** Adds `ms` to the timestamps of later pictures. */
   jump(ms: number): void {
     this.#ticks += ms * ticksPerMs
   }
@@ -129,7 +129,7 @@ export class LiveVideo implements Track {
     this.#next = 0
   }
 
-  /** From now on; when it ends, everybody goes on with the next keyframe. */
+  /** Damages later pictures. Afterwards every viewer continues with the next key frame. */
   setDamage(damage: Damage | undefined): void {
     if (this.#damage) for (const viewer of this.#viewers) this.#waiting.add(viewer)
     this.#damage = damage

@@ -8,7 +8,7 @@ const startOfImage = Buffer.from([0xff, 0xd8, 0xff])
 const tableBytes = 64
 const tablesInPacket = 255
 
-/** What is in the markers of a JPEG picture. */
+/** Content of the markers of a JPEG picture. */
 type Markers = {
   readonly width: number
   readonly height: number

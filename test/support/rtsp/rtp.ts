@@ -2,7 +2,7 @@
 import type { AccessUnit } from './annexb.ts'
 import type { VideoCodec } from './codec.ts'
 
-/** Payloads are kept to what fits into a UDP packet, as cameras do even over TCP. */
+/** Payloads fit into a UDP packet, as those of cameras do even over TCP. */
 const payloadLimit = 1400
 
 const dollar = 0x24
@@ -15,7 +15,7 @@ export type RtpState = {
   readonly channel: number
   readonly payloadType: number
   readonly source: number
-  /** Of the next packet; 16 bits. */
+  /** Number of the next packet; 16 bits. */
   sequence: number
 }
 

@@ -1,7 +1,7 @@
 /**
- * A camera without hardware: an RTSP server that plays clips for ever to real clients, RTP interleaved on TCP, and
- * fails on command. Every stream is live: it goes on whether anybody looks, all who look see the same, and who comes
- * late begins there. Needs Node alone.
+ * A camera without hardware: an RTSP server that plays clips for ever to real clients, RTP interleaved on TCP, and fails
+ * on command. Every stream is live: it plays with or without viewers, all viewers see the same, and a late viewer joins
+ * there. Needs Node alone.
  */
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
@@ -15,7 +15,7 @@ export type { Credentials } from './credentials.ts'
 export type { Clip } from './live-video.ts'
 
 export type RtspServerOptions = {
-  /** What each path plays. */
+  /** The clip of each path. */
   readonly streams: Readonly<Record<string, Clip>>
   readonly auth?: Credentials
   /** On 127.0.0.1. Default: any that is free. */
@@ -32,12 +32,14 @@ export type RtspServerOptions = {
 
 export type RtspServer = {
   readonly port: number
-  /** `rtsp://127.0.0.1:PORT/NAME`, with user name and password %-encoded when asked for. */
+  /** `rtsp://127.0.0.1:PORT/NAME`, on request with user name and password, %-encoded. */
   url(name: string, withCredentials?: boolean): string
   clients(name: string): Clients
-  /** Resolves when the condition holds; it is asked whenever a client comes, plays or goes. Rejects after `timeoutMs`. */
+  /**
+   * Resolves when the condition holds; it is checked whenever a client comes, plays or goes. Rejects after `timeoutMs`.
+   */
   waitFor(condition: () => boolean, timeoutMs?: number): Promise<void>
-  /** Sets the fault of one stream or of all; undefined: none any more. Who is connected stays so. */
+  /** Sets the fault of one stream or of all; undefined: none any more. Connected clients stay connected. */
   fault(fault: Fault | undefined, name?: string): void
   /** Disconnects the clients of one stream or of all; they may come again at once. */
   drop(name?: string, how?: Cut): void
@@ -45,7 +47,7 @@ export type RtspServer = {
   switchTo(name: string, clip: Clip): void
   /** Where in its clip a stream now is. */
   positionMs(name: string): number
-  /** Goes on at the last keyframe at or before this time of the clip. */
+  /** Continues at the last key frame at or before this time of the clip. */
   seek(name: string, positionMs: number): void
   /** The clock of a stream jumps: its timestamps go on this much later, or earlier when it is negative. */
   jump(name: string, ms: number): void

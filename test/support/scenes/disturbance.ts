@@ -2,11 +2,11 @@ import type { Chance } from './chance.ts'
 import type { Hall } from './hall.ts'
 import type { Painter } from './movers.ts'
 
-/** What disturbs a camera without being an event. */
+/** A disturbance of a camera that is no event. */
 export type Disturbance = {
-  /** Paints what is in the hall, below people. */
+  /** Paints things in the hall, below people. */
   readonly under?: Painter
-  /** Paints what is between the hall and the camera, and light. */
+  /** Paints things between the hall and the camera, and light. */
   readonly over?: Painter
   /** Returns by how many points the camera has turned. */
   readonly shift?: (atMs: number) => readonly [number, number]

@@ -4,10 +4,10 @@ import type { Chance } from './chance.ts'
 
 const { width, height } = frameSize
 
-/** What a camera sees when nothing moves. */
+/** The view of a camera when nothing moves. */
 export type Hall = {
   readonly canvas: Canvas
-  /** The same without detail: what a person of low contrast differs from. */
+  /** The same without detail, as the background of a person of low contrast. */
   readonly soft: Canvas
   /** Where the floor begins. */
   readonly horizon: number

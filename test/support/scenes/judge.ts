@@ -5,11 +5,11 @@ import { Scorer } from '../../../src/video/score.ts'
 import type { Scene } from './kinds.ts'
 import { frameMs, play } from './play.ts'
 
-/** What a detector found in a scene. */
+/** Result of a detector in a scene. */
 export type Verdict = {
   readonly events: number
   readonly found: number
-  /** Motion that fired while nothing moved, after what moves all the time was learned. */
+  /** Motion that fired while nothing moved, after constant motion was learned. */
   readonly falseEvents: readonly number[]
   /** From the begin of a found event to the frame that was over the sensitivity. */
   readonly delaysMs: readonly number[]

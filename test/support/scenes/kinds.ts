@@ -14,9 +14,9 @@ export type Scene = {
   readonly hall: Hall
   readonly disturbance: Disturbance
   readonly movers: readonly Mover[]
-  /** Before this, nothing is counted: what moves all the time is learned. */
+  /** Nothing is counted before this time, while constant motion is learned. */
   readonly countFromMs: number
-  /** For what is random in each picture. */
+  /** Source of the random parts of each picture. */
   readonly chance: Chance
 }
 
@@ -29,7 +29,7 @@ type Kind = {
   /** Undefined: nothing happens. */
   readonly mover?: MakeMover
   readonly disturbance?: MakeDisturbance
-  /** Pause between movers; 12 to 20 s unless said. */
+  /** Pause between movers; 12 to 20 s by default. */
   readonly pauseMs?: readonly [number, number]
   /** It moves all the time, and is learned before anything is counted. */
   readonly learned?: boolean
@@ -51,7 +51,7 @@ const still: MakeDisturbance = (chance) => ({ grain: chance.between(0.5, 2.5) })
 const noisy: MakeDisturbance = (chance) => ({ grain: chance.between(2, 7), smear: chance.between(0, 0.7) })
 const blocky: MakeDisturbance = (chance) => ({ blocks: chance.between(1, 4), grain: chance.between(0.5, 2) })
 
-/** The kinds of scenes. What a kind is in the report is `group`. */
+/** The kinds of scenes. The report lists a kind under its `group`. */
 export const kinds = {
   'person 1-5 %': { group: 'people', mover: somebody(normal, usual) },
   'person 1 %': { group: 'people', mover: somebody(normal, [1, 1.1]) },
@@ -91,7 +91,7 @@ export const kinds = {
   clouds: { group: 'other', disturbance: clouds },
   curtain: { group: 'other', disturbance: curtain },
   spider: { group: 'other', disturbance: spider },
-  // A seed belongs to a place in this list: what is new comes last.
+  // A seed belongs to a place in this list, so new kinds come last.
   'person at a screen': { group: 'inside', mover: somebody(normal, usual), disturbance: screen },
   'person under clouds': { group: 'inside', mover: somebody(normal, usual), disturbance: clouds },
 } as const satisfies Record<string, Kind>

@@ -5,16 +5,16 @@ import type { Hall } from './hall.ts'
 
 const { width, height } = frameSize
 
-/** Paints what is there at a time, over what was painted before. */
+/** Paints its content at a time, over the earlier painting. */
 export type Painter = (canvas: Canvas, atMs: number) => void
 
 /** Something that a camera should find, and when it is in the picture and moves. */
 export type Mover = { readonly fromMs: number; readonly toMs: number; readonly paint: Painter }
 
 export type PersonLook = {
-  /** Of the picture, in percent. */
+  /** Size in percent of the picture. */
   readonly percent: number
-  /** Difference in brightness from what is behind, 0 to 255. */
+  /** Difference in brightness from the background, 0 to 255. */
   readonly contrast: number
   /** Speed as a multiple of walking. */
   readonly pace?: number
@@ -54,7 +54,7 @@ function drawPerson(
   { x, y, tall, contrast, stride }: { x: number; y: number; tall: number; contrast: number; stride: number },
 ): void {
   const behind = brightnessAt(hall.soft, x, y - tall / 2)
-  // Who is darker than the floor allows is brighter instead.
+  // A person who would be too dark or too bright has the opposite contrast.
   const shift = behind + contrast < 12 || behind + contrast > 245 ? -contrast : contrast
   const hip: [number, number] = [x, y - tall * 0.47]
   const foot = stride * tall * 0.14
