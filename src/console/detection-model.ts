@@ -1,18 +1,18 @@
 import { bytesIn, numberIn, textIn } from './onnx-fields.ts'
 
-/** How a model writes what it found; see `readModel`. */
+/** Form in which a model writes its boxes; see `readModel`. */
 export type ModelLayout = 'columns' | 'rows'
 
 export type ModelFacts = {
-  /** Of the picture that it takes, in pixels. */
+  /** Size of its input picture, in pixels. */
   readonly width: number
   readonly height: number
   readonly layout: ModelLayout
-  /** What its classes are called, from its own metadata; null when it does not say. */
+  /** Names of its classes, from its own metadata; null when it has none. */
   readonly labels: readonly string[] | null
 }
 
-/** Says in words why a file is no model that the console can use. */
+/** The console cannot use a file as a model; the message says why. */
 export class ModelFault extends Error {}
 
 const usualSize = 640
@@ -22,12 +22,16 @@ const float32 = 1
 type Shape = { readonly name: string; readonly type: number | undefined; readonly sizes: readonly (number | null)[] }
 
 /**
- * Reads what the console has to know of an ONNX model, and checks that it can use it. Throws ModelFault.
+ * Reads the facts of an ONNX model that the console needs, and checks that it can use the model. Throws ModelFault.
  *
- * The model has one input, float32 [1, 3, height, width]: red, green, blue from 0 to 1. A size that it leaves open is 640.
- * Its first output is float32 [1, 4 + classes, n] (`columns`: the centre, width and height of a box in pixels of the input, then a
- * share for each class, as YOLOv8 and its successors export it) or [1, n, 6] (`rows`: left, top, right, bottom, share, class, as
- * models export it that need no suppression). Its labels are in the metadata `names`, as {0: 'person', 1: 'car'}.
+ * The model has one input, float32 [1, 3, height, width]: red, green, blue from 0 to 1. A size that it leaves open is 640. Its
+ * first output has one of two forms:
+ *
+ * - `columns`, float32 [1, 4 + classes, n]: center, width and height of a box in input pixels, then a share for each class. YOLOv8
+ *   and its successors export it.
+ * - `rows`, float32 [1, n, 6]: left, top, right, bottom, share, class. Models that need no suppression export it.
+ *
+ * Its labels are in the metadata `names`, as {0: 'person', 1: 'car'}.
  */
 export function readModel(bytes: Uint8Array): ModelFacts {
   try {

@@ -11,7 +11,7 @@ type Files = ReadonlyMap<string, ConsoleFile>
 
 /** The value of `updates.floorLayout` with which the floor's pages are always those of this version. */
 const automatic = 'automatic'
-/** Versions whose pages are kept, beside the one that `updates.floorLayout` names. */
+/** Versions whose pages are stored, beside the one in `updates.floorLayout`. */
 const keptVersions = 3
 const ending = '.json.gz'
 
@@ -33,7 +33,7 @@ export class Layouts {
   readonly #needs: LayoutsNeeds
   readonly #kept = new Map<string, Promise<Files | undefined>>()
   readonly #marked = new WeakMap<ConsoleFile, ConsoleFile>()
-  /** Of each file of an earlier version, the version. */
+  /** The version of each file of an earlier version. */
   #places: Promise<ReadonlyMap<string, string>> | undefined
   #missed: string | undefined
 
@@ -41,7 +41,7 @@ export class Layouts {
     this.#needs = needs
   }
 
-  /** Keeps the pages of this version for later ones, and removes the oldest. What cannot be kept is logged. */
+  /** Stores the pages of this version for later ones, and removes the oldest. Logs a failure. */
   async keep(): Promise<void> {
     const { dataDir, version, log } = this.#needs
     const folder = folderIn(dataDir)
@@ -137,10 +137,10 @@ export class Layouts {
   }
 }
 
-/** Finds a `updates.floorLayout` of which no pages are kept here; the gateway starts with its own. */
+/** Finds an `updates.floorLayout` whose pages are not stored here; the gateway starts with its own. */
 export function layoutFaults(config: Config, version: string, { placeOf }: Pick<Checked, 'placeOf'>): Problem[] {
   const { floorLayout } = config.updates
-  // Who may not look into the data folder learns nothing of it.
+  // A caller without access to the data folder learns nothing of it.
   if (floorLayout === automatic || floorLayout === version || !mayList(config.dataDir)) return []
   const kept = versionsIn(folderIn(config.dataDir))
   if (kept.includes(floorLayout)) return []
@@ -161,7 +161,7 @@ function mayList(dataDir: string): boolean {
 /** Where the packed content of a file lies that is no text. */
 const packedCopy = (folder: string, name: string): string => join(folder, `${basename(name)}.gz`)
 
-/** Lists the versions whose pages are kept, the newest first. */
+/** Lists the versions with stored pages, the newest first. */
 function versionsIn(folder: string): string[] {
   if (!existsSync(folder)) return []
   return readdirSync(folder)

@@ -20,7 +20,7 @@ const contentSecurityPolicy = [
   "require-trusted-types-for 'script'",
 ]
 
-/** Of a worker: it may run WebAssembly, and ask for nothing at all. What it works on comes from the page and goes back there. */
+/** Policy of a worker: it may run WebAssembly, and send no request. Its data come from the page and go back there. */
 const workerPolicy = [
   "default-src 'none'",
   "script-src 'wasm-unsafe-eval'",
@@ -29,9 +29,9 @@ const workerPolicy = [
 ].join('; ')
 
 /**
- * Answers with a file that everybody may read, with the headers that keep foreign code out. `trustedTypes` names the one
- * policy that the page may make; without it the page makes none. A file that is kept packed is sent packed only. Throws
- * VALIDATION_ERROR to a client that refuses gzip for it.
+ * Sends a file that everybody may read, with the headers that block foreign code. The page may make the one policy in
+ * `trustedTypes`; without it none. A packed file is only sent packed. Throws VALIDATION_ERROR to a client that refuses gzip for
+ * it.
  */
 export function sendPublic(c: Context<AppEnv>, file: ConsoleFile, trustedTypes = "'none'") {
   const accepted = c.req.header('accept-encoding')

@@ -7,8 +7,8 @@ export const certificatePath = '/trust/ca.crt'
 type Words = (typeof trustTexts)[PageLanguage]
 
 /**
- * Makes the page that explains how to trust this box. It tells the fingerprint of the CA and nothing else of the site.
- * `fingerprint` undefined: the box has no own CA. `styles`: names of the style sheets.
+ * Makes the page that explains how to trust this box. It shows the fingerprint of the CA and nothing else of the site.
+ * Without `fingerprint`, the box has no own CA. `styles`: names of the style sheets.
  */
 export function trustPage(fingerprint: string | undefined, styles: readonly string[], language: PageLanguage) {
   const words = trustTexts[language]

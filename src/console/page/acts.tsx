@@ -24,7 +24,7 @@ export type Acts = {
   readonly title: { current: HTMLHeadingElement | null }
 }
 
-/** The acts of a view: one at a time, what was done, and what went wrong. The focus goes to the title of the view. */
+/** The acts of a view, one at a time, with the last result or problem. The focus goes to the title of the view. */
 export function useActs(onLeft: (why: string) => void, reload: () => void, inWords = failedWords): Acts {
   const [said, setSaid] = useState('')
   const [problem, setProblem] = useState('')
@@ -67,17 +67,17 @@ type FrameProps = Pick<ViewProps, 'siteId' | 'caller' | 'onLeft'> & {
   /** Where the list of these things is, on the page of one of them. */
   readonly back?: { readonly to: string; readonly words: string }
   readonly status: string
-  /** Why the list could not be asked for anew; empty while it can. */
+  /** Why the list cannot be refreshed; empty while it can. */
   readonly trouble: string
   readonly acts: Acts
   readonly children?: JSX.Element | (JSX.Element | null)[] | null
 }
 
-/** A view with its bar, its title, what was done last, and what goes wrong. It keeps what is typed until it is sent. */
+/** A view with its bar, its title, the last result and the problems. It keeps typed text until it is sent. */
 export const Frame = ({ here, siteId, caller, onLeft, name, back, status, trouble, acts, children }: FrameProps) => {
   useTyped()
   useEffect(() => {
-    // Who opens something by keyboard goes on reading at its title.
+    // A person who opens something by keyboard reads on at its title.
     if (back) focusFirst(acts.title.current)
   }, [])
   return (
@@ -104,7 +104,7 @@ export const Frame = ({ here, siteId, caller, onLeft, name, back, status, troubl
   )
 }
 
-/** Whether somebody was asked this question. Another question, such as about one thing more, was not asked yet. */
+/** Whether the person was asked this question. Another question, such as about one thing more, was not asked yet. */
 export function useAsked(question: readonly unknown[]): readonly [boolean, (isAsked: boolean) => void] {
   const words = JSON.stringify(question)
   const [asked, setAsked] = useState<string | undefined>(undefined)
@@ -113,18 +113,18 @@ export function useAsked(question: readonly unknown[]): readonly [boolean, (isAs
 
 type TwiceProps = {
   readonly words: string
-  /** What the second press does. */
+  /** Label of the second press. */
   readonly sure: string
   readonly strong?: boolean
   readonly isBusy: boolean
   /** More of the name for a screen reader, where several such buttons are on a page. */
   readonly of?: string
-  /** What it is done to, where the words do not say all: when that changes under the person, the button asks again. */
+  /** Subject of the act, where the label does not say all: when it changes under the person, the button asks again. */
   readonly about?: string | number
   readonly onSure: () => void
 }
 
-/** A button that asks once more: what is recorded stays for ever, so a slip of the thumb must not do it. */
+/** A button that asks once more, because records stay for ever and a slip of the thumb must not make one. */
 export const Twice = ({ words: first, sure, strong, isBusy, of, about, onSure }: TwiceProps) => {
   const [isAsked, setAsked] = useAsked([sure, of, about])
   const whose = of === undefined ? null : <span class="unseen"> {of}</span>
@@ -178,7 +178,7 @@ type FieldProps = {
   readonly required?: boolean
   readonly most?: number
   readonly list?: string
-  /** What it does with a scan, if it takes codes. */
+  /** Its use of a scan, if it takes codes. */
   readonly scan?: ScanUse
 }
 
@@ -245,7 +245,7 @@ export const Choice = ({ id, words: name, value, of, onChoice }: ChoiceProps) =>
 )
 
 type MoreProps = {
-  /** How many of the list are asked for. */
+  /** Number of rows of the list to request. */
   readonly wanted: { current: number | null }
   readonly reload: () => void
   readonly words: string

@@ -17,12 +17,12 @@ export type SignedIn = {
   readonly withheld?: string
 }
 
-/** `instance`: what verified the name; the same name elsewhere is another person. */
+/** `instance`: the server that verified the name; the same name elsewhere is another person. */
 export type Person = SignedIn & { readonly instance: string }
 
 export type List<T> = { readonly data: readonly T[] }
 
-/** A list with how it goes on. `total`: null when there are too many to count. */
+/** A page of a list. `total`: null when there are too many to count. */
 export type Page<T> = List<T> & {
   readonly pagination: { readonly total: number | null; readonly hasMore: boolean; readonly nextCursor: string | null }
 }
@@ -131,7 +131,7 @@ export type Webhook = {
 
 export type Alert = { readonly id: number; readonly message: string; readonly createdAt: string }
 
-/** An alert with what it is about. */
+/** An alert with its subject. */
 export type AlertOf = Alert & { readonly kind: string; readonly subject: string }
 
 export type Camera = {
@@ -295,7 +295,7 @@ type ReceiptRow = {
   readonly evidence: { readonly state: State }
 }
 
-/** What the person who handed a transport unit over may see and keep. */
+/** The fields that the person who handed a transport unit over may see and keep. */
 export type Receipt = {
   readonly unit: {
     readonly id: string
@@ -343,7 +343,7 @@ export type Discrepancy = {
   readonly otherSlot: SlotName | null
   readonly otherAssetBarcode: string | null
   readonly countId: number | null
-  /** Of `removed_elsewhere`: whether the newest placement of the pallet is here, so that its location is this slot. */
+  /** Only for `removed_elsewhere`: whether the newest placement of the pallet is here, so that its location is this slot. */
   readonly lastPlacedHere: boolean | null
   /** The events that prove it, oldest first. */
   readonly eventIds: readonly number[]

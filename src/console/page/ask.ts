@@ -14,11 +14,11 @@ export class Refused extends Error {
   readonly status: number
   readonly code: string
   readonly retryAfterSeconds: number
-  /** Which value is wrong and what was expected; empty when the message says all. */
+  /** Name of the wrong value and the expected one; empty when the message says all. */
   readonly details: string
-  /** When and why the gateway removed the file that was asked for. */
+  /** When and why the gateway removed the requested file. */
   readonly removal: MediaRemoval | undefined
-  /** What was wrong with each field of the request, by its path. */
+  /** Problem of each field of the request, by its path. */
   readonly fields: ReadonlyMap<string, string>
 
   constructor(
@@ -76,15 +76,18 @@ export function keepCsrfToken(token: string | null): void {
 /** Returns milliseconds since the epoch by the gateway's clock, to a second or better: a tablet's clock is often wrong. */
 export const gatewayNow = (): number => Date.now() + aheadMs
 
-/** Keeps a time of the gateway with its milliseconds, of an answer that has just come. What no header `Date` bears out is left. */
+/** Stores a time of the gateway with its milliseconds, from a new answer. Ignores a time that no header `Date` confirms. */
 export function keepExactTime(time: string): void {
   const errorMs = Date.parse(time) - gatewayNow()
   if (Math.abs(errorMs) <= mostErrorMs) aheadMs += errorMs
 }
 
 /**
- * `ifMatch`: the version that was read; another one is refused. `onceKey`: with the same key it is done once. `bytes`: sent as
- * they are, in place of a body of JSON.
+ * Options of a request.
+ *
+ * - `ifMatch`: the version that was read; another one is refused
+ * - `onceKey`: with the same key it is done once
+ * - `bytes`: the raw body, in place of JSON
  */
 type Options = { method?: string; body?: unknown; bytes?: Blob; ifMatch?: number; onceKey?: string }
 
@@ -146,7 +149,7 @@ async function send(path: string, init: RequestInit): Promise<Response> {
 function keepTime(date: string | null): void {
   const ms = Date.parse(date ?? '')
   if (!Number.isFinite(ms)) return
-  // Half a second is the fairest guess, unless what is known fits.
+  // Half a second is the fairest guess, unless the stored difference fits.
   const guessMs = ms + 500 - Date.now()
   if (!isTimeKnown || Math.abs(guessMs - aheadMs) > mostErrorMs) aheadMs = guessMs
   isTimeKnown = true

@@ -14,7 +14,7 @@ export async function askNewest<T extends { readonly id: number | string }>(
     const limit = Math.min(mostRows, wanted - offset)
     const rest = `limit=${limit}${offset === 0 ? '' : `&offset=${offset}`}`
     const page = await ask<Page<T>>(`${path}${path.includes('?') ? '&' : '?'}${rest}`)
-    // What came meanwhile moves rows that were read into the next page.
+    // New rows push rows that were already read onto the next page.
     for (const row of page.data) rows.set(row.id, row)
     offset += limit
     if (!page.pagination.hasMore || offset >= wanted) return { ...page, data: [...rows.values()] }

@@ -19,7 +19,7 @@ export type AuditEntry = {
   readonly authMode: string | null
 }
 
-/** What the trail is narrowed to, as it is in the address of the view; '': not by this. Days are of the hall. */
+/** Filter of the trail, as in the address of the view; '': not by this. Days are of the hall. */
 export type AuditFilter = Readonly<Record<(typeof filterNames)[number], string>>
 const filterNames = ['operator', 'entity', 'entity_id', 'action', 'from', 'to'] as const
 
@@ -51,7 +51,7 @@ export function queryOf({ from, to, ...filter }: AuditFilter, timeZone: string |
   return query.toString()
 }
 
-/** What is no day goes to the gateway as it is, which says what is wrong with it. */
+/** An invalid day goes to the gateway unchanged, which answers with the problem. */
 const timeOf = (day: string, ms: (day: string) => number): string =>
   /^\d{4}-\d{2}-\d{2}$/.test(day) && Number.isFinite(Date.parse(day)) ? new Date(ms(day)).toISOString() : day
 
@@ -63,11 +63,11 @@ function setOf(filter: Partial<AuditFilter>): URLSearchParams {
 
 const actions: Readonly<Record<string, string>> = words.actions
 
-/** Says what was done; an action of a later version by its own name. Pure. */
+/** Returns the text of an action; for an action of a later version its own name. Pure. */
 export const actionWords = (action: string): string =>
   Object.hasOwn(actions, action) ? (actions[action] ?? action) : gatewayWords(action)
 
-/** Says who acted, and for whom or about whom. Pure. */
+/** Returns the actor, and the person whom the act was for or about. Pure. */
 export function whoWords({ actor, operator, authMode, address }: AuditEntry): string {
   if (actor !== null) return operator === null || operator === actor ? actor : words.behalf(actor, operator)
   const who = address !== null ? words.unknown : authMode === null ? words.gateway : words.box
@@ -82,14 +82,14 @@ const shortened = (id: string) => (/^[0-9a-f]{64}$/.test(id) ? `${id.slice(0, 12
 
 type Change = { readonly name: string; readonly before: string | undefined; readonly after: string }
 
-/** Values that entries write as two fields: name before, name after, what it is. */
+/** Values that entries write as two fields: field before, field after, name of the value. */
 const twins: readonly (readonly [before: string, after: string, name: string, action: RegExp])[] = [
   ['from', 'to', 'role', /^caller\.role_changed$/],
   ['before', 'after', 'time', /^clock\.stepped$/],
   ['fromStage', 'toStage', 'stage', /^transport_unit\./],
 ]
 
-/** Says in words what an entry changed: each value with the one before, where the trail has it. Pure. */
+/** Returns the changes of an entry as text: each value with the old one, where the trail has it. Pure. */
 export function changesOf({ action, changes }: AuditEntry, timeZone: string | undefined): readonly Change[] {
   const left = new Map(Object.entries(changes ?? {}))
   const lines: Change[] = []
@@ -118,7 +118,7 @@ const isStep = (value: unknown): value is { from: unknown; to: unknown } =>
 const fields: Readonly<Record<string, string>> = words.fields
 const nameWords = (name: string) => (Object.hasOwn(fields, name) ? (fields[name] ?? name) : gatewayWords(name))
 
-/** Values that have words, by the name of what they are. */
+/** Values that have texts, by the name of the value. */
 const ofName: Readonly<Record<string, (value: string) => string>> = {
   zone_type: zoneTypeWords,
   type: assetTypeWords,

@@ -8,14 +8,14 @@ import { TroubleStrip } from './trouble-strip.tsx'
 import { useTyped } from './typed.ts'
 import type { ViewName, ViewProps } from './views.ts'
 
-/** The acts of a view about the box: what went wrong is shown in the gateway's words. */
+/** The acts of a view about the box. Problems are shown in the gateway's words. */
 export const useBoxActs = (onLeft: (why: string) => void, reload: () => void): Acts =>
   useActs(onLeft, reload, (error) => `${error.message}.`)
 
 type FrameProps = Pick<ViewProps, 'siteId' | 'caller' | 'onLeft'> & {
   here: ViewName
   heading: string
-  /** What the list holds, in a sentence; undefined while it is loading. */
+  /** Content of the list, in a sentence; undefined while it is loading. */
   said: string | undefined
   /** Why the last answer is not up to date; '' when it is. */
   stale: string
@@ -23,7 +23,7 @@ type FrameProps = Pick<ViewProps, 'siteId' | 'caller' | 'onLeft'> & {
   children?: Child
 }
 
-/** The frame of the views about the box itself: bar, what is wrong, heading, what was done. It keeps what is typed until it is sent. */
+/** The frame of the views about the box itself: bar, problems, heading, last result. It keeps typed text until it is sent. */
 export const BoxFrame = ({ siteId, caller, onLeft, here, heading, said, stale, acts, children }: FrameProps) => {
   useTyped()
   return (
@@ -56,7 +56,7 @@ type FieldProps = {
   }) => Child
 }
 
-/** A field with its label, what to write, and beside it what was wrong with what was written. */
+/** A field with its label, a hint, and its problem beside it. */
 export const Field = ({ name, label, help, problem, children }: FieldProps) => {
   const id = `field-${name}`
   return (
@@ -84,16 +84,16 @@ export const Field = ({ name, label, help, problem, children }: FieldProps) => {
 
 type SureProps = {
   words: string
-  /** What it is about, for those who hear only the button. */
+  /** Its subject, for people who hear only the button. */
   of?: string
   sure: string
-  /** What it is done to, where the words do not say all: when that changes under the person, the button asks again. */
+  /** Subject of the act, where the label does not say all: when it changes under the person, the button asks again. */
   about?: string
   isBusy: boolean
   onSure: () => void
 }
 
-/** A button for what cannot be taken back: the first press asks, the second does it. */
+/** A button for an act without undo: the first press asks, the second does it. */
 export const SureButton = ({ words, of, sure, about, isBusy, onSure }: SureProps) => {
   const [isAsked, setAsked] = useAsked([of, sure, about])
   return isAsked ? (

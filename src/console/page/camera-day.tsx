@@ -25,7 +25,7 @@ import type { Trial } from './tune-trial.ts'
 import { formatted } from './words.ts'
 
 const words = cameraTexts.day
-/** What is shown around a time that the address names. */
+/** Time shown around a time in the address. */
 const aroundMs = 1_800_000
 
 /** `mayReport`: whether the caller may report an incident. `onHandedOut`: called when a clip was; undefined: the caller may not. */

@@ -22,7 +22,7 @@ export type Around = {
 
 type WallProps = { cameras: readonly ListedCamera[]; around: Around; caller: SignedIn; onAct: Act }
 
-/** All cameras: the newest picture of each, and live pictures of those that are looked at. */
+/** All cameras: the newest picture of each, and live pictures of the chosen ones. */
 export const CameraWall = ({ cameras, around, caller, onAct }: WallProps) => {
   const [isAllLive, setAllLive] = useState(false)
   const [live, setLive] = useState<ReadonlySet<number>>(new Set())
@@ -119,7 +119,7 @@ const Tile = ({ camera, around, caller, isLive, onLive, onAct }: TileProps) => {
 /** Whether a viewer may get pictures: one without motion detection is connected for a viewer. */
 const mayGive = ({ enabled, online, state }: ListedCamera) => enabled && (online || state === 'off')
 
-/** What is far off the screen, or on a page that is not seen, is not streamed. */
+/** A camera far off the screen, or on a hidden page, is not streamed. */
 function useSeen(place: { readonly current: HTMLElement | null }): boolean {
   const [isSeen, setSeen] = useState(false)
   useEffect(() => {
@@ -152,7 +152,7 @@ export const Standing = ({ camera, around }: { camera: ListedCamera; around: Aro
 
 type AlertsProps = { camera: ListedCamera; around: Around; caller: SignedIn; onAct: Act }
 
-/** The open alerts of a camera, each with what it means and what to do. */
+/** The open alerts of a camera, each with its meaning and the next step. */
 export const CameraAlerts = ({ camera, around, caller, onAct }: AlertsProps) => {
   const alerts = alertsOf(around.alerts, camera)
   const isOdd = camera.scene?.state === 'covered' || camera.scene?.state === 'turned'

@@ -7,22 +7,22 @@ export type KeptCheckpoint = {
   readonly note: string
 }
 
-/** What a checkpoint that is shown now means for the one that was kept. */
+/** Verdict on a checkpoint of the gateway, against the stored one. */
 export type KeeperVerdict =
-  /** It is kept from now on: the first one, the same again, or one that continues the kept one. */
+  /** It is stored from now on: the first one, the same again, or one that continues the stored one. */
   | { readonly kind: 'kept'; readonly kept: KeptCheckpoint }
-  /** An older one than the kept one: an answer that was overtaken, or a log that was put back. Ask again; twice is an alarm. */
+  /** Older than the stored one: the answer was overtaken, or the log was put back. Ask again; twice is an alarm. */
   | { readonly kind: 'older'; readonly words: string }
-  /** Proof, or strong suspicion, that the log was changed. The kept checkpoint stays: show it to somebody. */
+  /** Proof, or strong suspicion, that the log was changed. The stored checkpoint stays: show it to somebody. */
   | { readonly kind: 'alarm'; readonly words: string }
 
 export type KeeperQuestion = {
   /** The signed note of GET /api/log/checkpoint. */
   readonly note: string
-  /** The Ed25519 verifier key of the log (`logKey` of GET /api/health); counts only while nothing is kept. */
+  /** The Ed25519 verifier key of the log (`logKey` of GET /api/health); used only while no checkpoint is stored. */
   readonly vkey: string
   readonly kept: KeptCheckpoint | undefined
-  /** Returns the proof of GET /api/log/consistency (base64). What it throws is passed on, and nothing is decided. */
+  /** Returns the proof of GET /api/log/consistency (base64). Its errors are passed on, without a verdict. */
   readonly proof: (from: number, to: number) => Promise<readonly string[]>
 }
 
@@ -30,8 +30,8 @@ type Checkpoint = { readonly origin: string; readonly size: number; readonly roo
 type Bytes = Uint8Array<ArrayBuffer>
 
 /**
- * Decides whether a checkpoint continues the kept one. It needs WebCrypto alone (a page over HTTPS has it) and stores nothing: the
- * caller keeps what it returns. Rejects only with what `proof` throws.
+ * Decides whether a checkpoint continues the stored one. It needs WebCrypto alone (a page over HTTPS has it) and stores nothing:
+ * the caller stores the result. Rejects only with an error of `proof`.
  */
 export async function keepCheckpoint({ note, vkey, kept, proof }: KeeperQuestion): Promise<KeeperVerdict> {
   const shown = readCheckpoint(note)

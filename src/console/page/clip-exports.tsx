@@ -13,7 +13,7 @@ import { Said } from './said.tsx'
 import { useTyped } from './typed.ts'
 import { whenWords } from './words.ts'
 
-/** A clip that somebody asked for, and what became of it. `url`: for that person, while it may be downloaded. */
+/** A requested clip and its state. `url`: for the requester, while it may be downloaded. */
 export type ClipExport = {
   readonly id: number
   readonly detectionId: number
@@ -30,11 +30,11 @@ export type ClipExport = {
   readonly url: string | null
 }
 
-/** Who may see the list. */
+/** Whether a caller may see the list. */
 export const mayReadExports = ({ permissions }: SignedIn): boolean => permissions.includes('audit:read')
 export const mayHandOut = ({ permissions }: SignedIn): boolean => permissions.includes('cameras:export')
 
-/** The newest clips that were asked for. */
+/** Returns the newest requested clips. */
 export const readExports = async (): Promise<readonly ClipExport[]> =>
   (await ask<List<ClipExport>>('/api/iot/exports?limit=100')).data
 
@@ -42,7 +42,7 @@ const tones = { waiting: 'warn', granted: 'ok', refused: 'off', ended: 'off' } a
 
 type HandOutProps = { detectionId: number; onMade: () => void }
 
-/** Asks for a clip, with the reason. What was typed stays until the gateway has it. */
+/** Form that requests a clip, with the reason. Typed text stays until the gateway has it. */
 export const HandOut = ({ detectionId, onMade }: HandOutProps) => {
   useTyped()
   const [why, setWhy] = useState('')
@@ -148,7 +148,7 @@ type ExportsProps = {
   onAct: Act
 }
 
-/** What was handed out of a camera, newest first, with what the caller may decide. */
+/** Clips of a camera that were handed out, newest first, with the decisions of the caller. */
 export const ClipExports = ({ camera, exports, caller, timeZone, onAct }: ExportsProps) => {
   const ours = exports.filter(({ cctvId }) => cctvId === camera.id)
   return (

@@ -1,8 +1,11 @@
 import { type Barcode, readBarcode } from '../../warehouse/barcode.ts'
 
 /**
- * What a scan is worth. `code`: it is taken. `torn`: these are parts of a code, or of two. `faulty`: its check digit or its length is
- * wrong; the same code again is what the label says.
+ * Verdict on a scan.
+ *
+ * - `code`: it is taken
+ * - `torn`: these are parts of a code, or of two
+ * - `faulty`: its check digit or its length is wrong; the same code again is taken, because the label has it
  */
 export type CheckedScan =
   | { readonly kind: 'code'; readonly code: string }
@@ -19,12 +22,12 @@ const longestPauseMs = 2000
 /** Fewer characters may be those of a slot by chance. */
 const fewestOfPart = 6
 
-/** Decides on scans by what codes say of themselves, and by the scans before them. */
+/** Judges scans by their check digits, and by earlier scans. */
 export class ScanCheck {
   #earlier: readonly Earlier[] = []
   #faulty = ''
 
-  /** `parts`: what the scanner wrote just before, with pauses between. */
+  /** `parts`: texts that the scanner wrote just before, with pauses between. */
   check(code: string, parts: readonly string[], atMs: number): CheckedScan {
     const whole = joined(parts, code) ?? code
     const torn = isWhole(whole) ? undefined : this.#tornWith(whole, parts, atMs)
@@ -52,8 +55,8 @@ export class ScanCheck {
 }
 
 /**
- * Returns the code of which these are the parts; undefined when they prove none. What is whole before its last part may be a code, and
- * that part the next one.
+ * Returns the code of which these are the parts; undefined when they prove none. If the text before its last part is whole, it may
+ * be a code, and that part the next one.
  */
 function joined(parts: readonly string[], code: string): string | undefined {
   if (isWhole(code)) return undefined
@@ -69,7 +72,7 @@ function isWhole(code: string): boolean {
   return warnings.length === 0 && (gtin !== undefined || gs1?.has('00') === true || gs1?.has('01') === true)
 }
 
-/** Whether the check digit is wrong, or the length is not what the identifier promises. */
+/** Whether the check digit is wrong, or the length differs from that of the identifier. */
 function isFaulty(code: string): boolean {
   const { warnings, gs1 } = readBarcode(code)
   // An SSCC as scanners without a prefix send it; an item's number has 14 digits, and may begin like it.

@@ -2,9 +2,12 @@ import type { ScanAnswer } from './answers.ts'
 import { ask } from './ask.ts'
 
 /**
- * What a field does with a scan while it has the focus, as its attribute `data-scan` says. `code`: it holds one code. `codes`: it is a
- * list of codes. `references`: a list of references such as `asset:CODE`. A field without the attribute takes no codes: its text stays, and
- * the page looks the code up.
+ * Use of a scan by the field with the focus, in its attribute `data-scan`. A field without the attribute takes no codes: its text
+ * stays, and the page looks the code up.
+ *
+ * - `code`: it holds one code
+ * - `codes`: it holds a list of codes
+ * - `references`: a list of references such as `asset:CODE`
  */
 export type ScanUse = 'code' | 'codes' | 'references'
 
@@ -53,7 +56,7 @@ function nextOf(field: CodeField): CodeField | undefined {
   return next?.value === '' ? next : undefined
 }
 
-/** What the gateway does not know, or cannot say now, is a reference in its own words. */
+/** An unknown code, or a lookup without an answer, gives the code itself as the reference. */
 async function referenceOf(code: string): Promise<string> {
   const answer = await ask<ScanAnswer>(`/api/whms/scan/${encodeURIComponent(code)}`).catch(() => undefined)
   const [first] = answer?.matches ?? []

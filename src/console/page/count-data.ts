@@ -24,7 +24,7 @@ export type Line = {
   readonly slot_id: number
   readonly slot_code: string
   readonly status: 'not_counted' | 'matched' | 'different' | 'moved' | 'conflict'
-  /** What the approval did with the slot; null before. */
+  /** Result of the approval for the slot; null before. */
   readonly outcome: 'matched' | 'corrected' | 'moved' | 'conflict' | 'not_counted' | null
   readonly expected: readonly string[]
   readonly found: readonly string[] | null
@@ -46,7 +46,7 @@ export const linesOf = (text: string): readonly string[] => [
 
 type Form = { readonly what: string; readonly slots: string; readonly sample: string; readonly reference: string }
 
-/** Returns what opens a count, or which field is wrong. Pure. */
+/** Returns the request that opens a count, or the wrong field. Pure. */
 export function orderOf({
   what,
   slots,

@@ -14,14 +14,14 @@ import type { ViewProps } from './views.ts'
 type Answer = {
   readonly count: Count | undefined
   readonly slots: readonly CountSlot[]
-  /** Undefined for who may not see what is expected. */
+  /** Undefined for a caller who may not see the expected pallets. */
   readonly lines: readonly Line[] | undefined
   readonly timeZone: string | undefined
 }
 
 export const chipOf = { open: '', counting: 'warn', review: 'warn', approved: 'ok', cancelled: 'danger' } as const
 
-/** One count: how far it is, what is left, what differs, and what can be done about it. */
+/** One count: its progress, its open slots, its differences, and its acts. */
 export const CountPage = ({ id, siteId, caller, onLeft }: ViewProps & { id: string }) => {
   const { answer, problem, reload } = useLive(
     () => load(id, caller),
@@ -327,7 +327,7 @@ const Review = ({ count, lines, acts }: { count: Count; lines: readonly Line[]; 
   )
 }
 
-/** What was found, each with the slot where the ledger has it. */
+/** The found pallets, each with the slot where the ledger has it. */
 const foundWords = ({ found, extra, slot_code }: Line): string =>
   (found ?? [])
     .map((pallet) => {

@@ -13,7 +13,7 @@ export type Picture = {
   readonly cursorMs: number
   readonly timeZone: string | undefined
   readonly nowMs: number
-  /** What other settings would have made of the day. */
+  /** Result of other settings on the day. */
   readonly trial: Trial | undefined
 }
 
@@ -40,7 +40,7 @@ export function drawDay(canvas: HTMLCanvasElement, picture: Picture): void {
   for (const entry of picture.entries) drawEntry(to, entry, x, color)
   drawTrial(to, picture, x, color)
   drawTrace(to, picture, width, color)
-  // What is still to come is no gap.
+  // The future is no gap.
   if (picture.nowMs < day.toMs && picture.nowMs < window.toMs) {
     to.fillStyle = color('--off-ground')
     const from = Math.max(0, x(picture.nowMs))
@@ -141,7 +141,7 @@ function drawTrace(
 ): void {
   const [top, bottom] = bands.trace
   const found = highest(scores.values, scores.intervalMs, day, window, Math.max(1, Math.floor(width)))
-  // Most of what moves is small: the root gives it room.
+  // Most motion is small: the root gives it room.
   const y = (score: number) => bottom - Math.sqrt(score) * (bottom - top)
   for (const [column, score] of found.entries()) {
     if (Number.isNaN(score)) continue

@@ -9,7 +9,7 @@ export type DayDetection = Detection & {
   readonly clipEnd: string | null
 }
 
-/** What happened at a camera, in the order of time: a detection, or a time in which it did not watch. */
+/** An entry of a camera's day, in the order of time: a detection, or a time in which it did not watch. */
 export type Entry = { readonly key: string; readonly fromMs: number; readonly toMs: number } & (
   | { readonly kind: 'detection'; readonly detection: DayDetection }
   | { readonly kind: 'gap'; readonly gap: Gap }

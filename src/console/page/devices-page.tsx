@@ -108,7 +108,7 @@ async function load() {
   return { devices: devices.data, operators: operators.data, warehouses: warehouses.data }
 }
 
-/** Sends a form. What is wrong with a field is kept beside it; nothing that was typed goes away. */
+/** Sends a form. Problems of a field are shown beside it, and typed text stays. */
 async function sent<T>(path: string, body: object, onFields: (fields: Fields) => void): Promise<T> {
   try {
     const answer = await ask<T>(path, { method: 'POST', body })

@@ -7,7 +7,7 @@ type Facts = Pick<
   'kind' | 'what' | 'todo' | 'otherSlot' | 'otherAssetBarcode' | 'countId' | 'lastPlacedHere'
 >
 
-/** Returns what is wrong and what to do. Of a kind that this page does not know it returns the words of the gateway. Pure. */
+/** Returns the problem and the next step. For an unknown kind, these are the words of the gateway. Pure. */
 export function discrepancyWords({ kind, what, todo, otherSlot, otherAssetBarcode, countId, lastPlacedHere }: Facts): {
   readonly what: string
   readonly todo: string

@@ -5,8 +5,8 @@ import { texts } from './texts.ts'
 export type Downloaded = { readonly name: string; readonly bytes: number }
 
 /**
- * Downloads a file that the gateway makes as it sends it, and tells how many bytes have come; then the browser keeps it among
- * its downloads. Throws Refused or Unreachable, and AbortError when it was stopped. A file that ends too early is not kept.
+ * Downloads a file that the gateway makes while it sends it, and reports the received bytes. Then the browser stores it among
+ * its downloads. Throws Refused or Unreachable, and AbortError when it was stopped. A file that ends too early is not stored.
  */
 export async function download(
   path: string,
@@ -52,7 +52,7 @@ function keep(blob: Blob, name: string): void {
   setTimeout(() => URL.revokeObjectURL(link.href), keptForMs)
 }
 
-/** Returns a size in words, such as "12.3 MB". */
+/** Returns a size as text, such as "12.3 MB". */
 export function sizeWords(bytes: number, locale: string): string {
   const units = ['B', 'kB', 'MB', 'GB']
   const step = bytes < 1000 ? 0 : Math.min(3, Math.floor(Math.log10(bytes) / 3))

@@ -13,8 +13,8 @@ const retryMs = 2000
 const aloneMs = 60_000
 
 /**
- * Draws the page. Where a part of it cannot be drawn, now or later, the error is reported to the browser as any other, and a notice over
- * the page says so: the page itself stays as it was drawn last.
+ * Draws the page. If a part of it cannot be drawn, now or later, the browser gets the error as any other. A notice over the page
+ * reports it, and the page itself stays as it was drawn last.
  */
 export function draw(page: JSX.Element, { home, isAlone = false }: Ways = {}): void {
   let isReloading = false

@@ -22,7 +22,8 @@ import { withStates } from './verify-queue.ts'
 const words = floorTexts.trouble
 
 /**
- * What the page knows. A part is undefined until it was answered, and `absent` while the gateway answers 404 or 403.
+ * The answers that the page has. A part is undefined until it was answered, and `absent` while the gateway answers 404 or
+ * 403.
  */
 export type Known = {
   readonly events?: List<PlacementEvent>
@@ -46,19 +47,19 @@ type Part = 'events' | 'slots' | 'zones' | 'warehouses' | 'cameras' | 'detection
 type Source = {
   readonly path: string
   readonly everyMs: number
-  /** While the stream tells what changes. Default: as otherwise. */
+  /** Interval while the stream sends changes. Default: `everyMs`. */
   readonly liveMs?: number
   readonly permission?: string
 }
 
 const beatMs = 5000
 
-/** What the stream tells is asked again this often, in case that something is wrong with either of them. */
+/** Interval for parts that the stream sends too, in case the stream or the page fails. */
 const whileLiveMs = 600_000
 
 /**
- * While the stream tells what changes, about 15 requests a minute; without it about 40, below the usual limit of 100. Then
- * slots are asked whenever an event is new, and at times without one, since an admin may change the plan.
+ * While the stream sends changes, about 15 requests a minute; without it about 40, below the usual limit of 100. Without
+ * it, slots are requested after each new event, and at times without one, because an admin may change the plan.
  */
 const sources: Record<Part, Source> = {
   events: { path: '/api/whms/events?limit=40', everyMs: beatMs, liveMs: whileLiveMs },
@@ -86,13 +87,13 @@ const derived: readonly Part[] = ['slots']
 const absentEveryMs = 12 * beatMs
 const retryMs = [1000, 2000, beatMs] as const
 
-/** A stream that does not come through in this time may never do: the page begins to ask by itself. */
+/** A stream that does not start within this time may never start: the page begins to poll. */
 const firstMs = 1500
 /** Parts that layouts consist of. */
 const layout: readonly Part[] = ['slots', 'zones', 'warehouses']
 const mostEvents = 40
 
-/** Follows the stream while the page is visible, asks for what it does not tell, and reports what is known. */
+/** Follows the stream while the page is visible, polls the other parts, and reports all known answers. */
 export class Feed {
   readonly #caller: SignedIn
   readonly #tell: (known: Known) => void
@@ -107,11 +108,11 @@ export class Feed {
   #isLive = false
   #unlisten = () => {}
   #unwatch = () => {}
-  /** The sign-in has ended: nothing is asked until somebody has signed in again. */
+  /** The sign-in has ended: nothing is requested until somebody has signed in again. */
   #isOut = false
   readonly #relaid = new Calm(() => this.#readLayout(), layoutPace)
   #telling = 0
-  /** What the stream sent while a round was under way: its answers may be older. */
+  /** Messages of the stream during a round: the answers of the round may be older. */
   #meanwhile: Heard[] = []
   #isStale = false
 
@@ -141,7 +142,7 @@ export class Feed {
     this.#unlisten()
   }
 
-  /** Goes on after the sign-in had ended: the floor stays as it was, and is asked for anew. */
+  /** Continues after a new sign-in: the floor stays as it was, and is requested again. */
   readonly #again = (): void => {
     if (!this.#isOut) return
     this.#isOut = false
@@ -184,7 +185,7 @@ export class Feed {
     this.#tellSoon()
   }
 
-  /** What a round under way brings may have been read before the change. */
+  /** A round under way may have read the layout before the change. */
   #readLayout(): void {
     if (this.#round) {
       this.#relaid.soon()
@@ -194,7 +195,7 @@ export class Feed {
     this.#look()
   }
 
-  /** Reports once for what came together. */
+  /** Reports once for messages that come together. */
   #tellSoon(): void {
     cancelAnimationFrame(this.#telling)
     this.#telling = requestAnimationFrame(() => {
@@ -247,7 +248,7 @@ export class Feed {
     return (this.#due.get(part) ?? 0) <= performance.now()
   }
 
-  /** Asks for all parts at once. Keeps what was answered when another part fails, and then throws that error. */
+  /** Requests all parts at once. Stores the answers even when one part fails, and then throws that error. */
   async #askFor(these: readonly Part[]): Promise<void> {
     const answers = await Promise.allSettled(these.map((part) => this.#askPart(part)))
     const failure = answers.find((answer) => answer.status === 'rejected')
@@ -293,7 +294,7 @@ export class Feed {
 
 const idsOf = ({ events }: Known): string | undefined => events?.data.map(({ id }) => id).join()
 
-/** Returns what is known after a message of the stream. */
+/** Returns the answers updated by a message of the stream. */
 function afterHearing(known: Known, heard: Heard): Known {
   switch (heard.kind) {
     case 'floor':

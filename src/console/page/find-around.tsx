@@ -19,7 +19,7 @@ const mostSlots = 1500
 const mostAlike = 100
 const mostCounts = 5
 
-/** Asks for something beside the story, again when `changes` differs. What fails is left out: the story is there without it. */
+/** Loads something beside the story, again when `changes` differs. A failure is ignored: the story does not need it. */
 function useBeside<T>(load: () => Promise<T>, changes: unknown): T | undefined {
   const [answer, setAnswer] = useState<T | undefined>(undefined)
   useEffect(() => {
@@ -97,14 +97,14 @@ type Alike = Asset & {
   } | null
 }
 
-/** Whether what the gateway sent moves one of these pallets. */
+/** Whether a message of the gateway moves one of these pallets. */
 const movesOne = (heard: Heard, known: Page<Alike> | undefined): boolean =>
   heard.kind === 'event' &&
   (known?.data ?? []).some(({ asset_id }) => asset_id === heard.data.asset_barcode || asset_id === heard.data.asset_key)
 
 type AlikeProps = { asset: Asset; timeZone: string | undefined }
 
-/** What a recall of the same goods would concern: every pallet with this GTIN and lot, with its place. */
+/** Scope of a recall of the same goods: every pallet with this GTIN and lot, with its place. */
 export const SameGoods = ({ asset: { asset_id, gtin, lot }, timeZone }: AlikeProps) => {
   const query = new URLSearchParams({ gtin: gtin ?? '', ...(lot !== null && { lot }), location: 'true' })
   const { answer } = useLive(

@@ -37,12 +37,12 @@ import { assetTypeWords, exactTime } from './words.ts'
 
 export type FindProps = {
   siteId: string
-  /** Undefined: no one is signed in, and a link that expires is looked at. */
+  /** Undefined: no one is signed in, and an expiring link is open. */
   caller: SignedIn | undefined
-  /** Undefined: no code is asked for yet. */
+  /** Undefined: no code is requested yet. */
   code: string | undefined
   at: string | undefined
-  /** Of a link that expires; then no sign-in is needed. */
+  /** Signature of an expiring link; then no sign-in is needed. */
   signed: string | undefined
   onLeft: (why: string) => void
 }
@@ -59,7 +59,7 @@ const pageSize = 200
 const mostSteps = 1000
 const linkSeconds = 3600
 
-/** What a code is: the story of a pallet, a transport unit, a slot, or what could be read of an unknown code. */
+/** The result for a code: the story of a pallet, a transport unit, a slot, or the fields of an unknown code. */
 export const View = ({ siteId, caller, code, at, signed, onLeft }: FindProps) => (
   <>
     {caller ? (
@@ -96,7 +96,7 @@ const Looked = ({ code, at, signed, caller, onLeft }: LookedProps) => {
     () => (signed === undefined ? findCode(code, at) : findBySignature(code, signed)),
     ['floor', 'event', 'unit'],
     () => (signed === undefined ? onLeft(texts.signedOut) : setEnded(true)),
-    // The past, and what a link shows, does not change.
+    // The past, and the view of a link, do not change.
     { isAbout: concerns, comesLive: () => true, isUrgent: true, isFixed: at !== undefined || signed !== undefined },
   )
   const acts = useActs(onLeft, reload)
@@ -118,10 +118,10 @@ const Looked = ({ code, at, signed, caller, onLeft }: LookedProps) => {
   )
 }
 
-/** A link that expires opens the story alone, which says in whose time it is to be read. */
+/** An expiring link opens the story alone, whose steps have the time zone. */
 const zoneIn = ({ steps }: Found): string | undefined => steps?.at(-1)?.timezone
 
-/** Returns the zone of the hall. It is asked for until it is known, as times would be those of the device else. */
+/** Returns the zone of the hall. It is requested until it is known, because times would be those of the device otherwise. */
 function useTimeZone(isSignedIn: boolean): string | undefined {
   const { answer } = useLive(
     async () => (isSignedIn ? await ask<List<Warehouse>>('/api/whms/warehouses') : { data: [] }),
@@ -132,7 +132,7 @@ function useTimeZone(isSignedIn: boolean): string | undefined {
   return answer?.data[0]?.timezone
 }
 
-/** Whether what the gateway sent changes what is found: a move of this pallet, or one in its slot. */
+/** Whether a message of the gateway changes the result: a move of this pallet, or one in its slot. */
 function concerns(heard: Heard, found: Found | undefined): boolean {
   if (heard.kind === 'floor') return heard.data.layoutChanged
   if (heard.kind === 'unit')
@@ -143,7 +143,7 @@ function concerns(heard: Heard, found: Found | undefined): boolean {
   const { asset_barcode, asset_key, slot_id } = heard.data
   const asset = found?.answer?.matches.find(({ kind }) => kind === 'asset')?.asset
   const slot = found?.answer?.matches.find(({ kind }) => kind === 'slot')?.slot
-  // Of a code that no one knows yet each event may be the first.
+  // Each event may be the first of an unknown code.
   if (!found || (!asset && !slot)) return true
   const names = new Set([
     ...[found.code, asset?.asset_id],
@@ -182,7 +182,7 @@ async function storyOf(
     const older = Math.max(0, (total ?? 0) - mostSteps)
     if (older > 0) page = await ask<Story>(`${path}&offset=${older}`)
     const steps = [...page.data]
-    // What is recorded meanwhile is read as well; only a story too long to count is read from its beginning.
+    // Events recorded meanwhile are read as well; only a story too long to count is read from its beginning.
     while (page.pagination.nextCursor !== null && (total !== null || steps.length < mostSteps)) {
       page = await ask<Story>(`${path}&cursor=${encodeURIComponent(page.pagination.nextCursor)}`)
       steps.push(...page.data)
@@ -267,11 +267,11 @@ const SlotFound = ({ slot, changes }: { slot: Slot; changes: unknown }) => (
 /** An incident about a pallet refers to so many of its newest moves. */
 const mostReferred = 20
 
-/** Returns what an incident about the pallet refers to, one on a line: photos and films are kept for a move, not for a pallet. */
+/** Returns the references of an incident about the pallet, one on a line: photos and films belong to a move, not to a pallet. */
 const aboutOf = (code: string, steps: readonly StoryStep[]): string =>
   [`asset:${code}`, ...steps.slice(-mostReferred).map(({ event }) => `event:${event.id}`)].join('\n')
 
-/** Says plainly that nothing is known, and what could be read of the code. */
+/** Says that the code is unknown, with its readable fields. */
 const Unknown = ({ answer: { code, barcode }, isPast }: { answer: ScanAnswer; isPast: boolean }) => (
   <section class="card" aria-labelledby="unknown-title">
     <h2 id="unknown-title">{isPast ? words.notThen : words.neverSeen}</h2>
@@ -290,7 +290,7 @@ const Unknown = ({ answer: { code, barcode }, isPast }: { answer: ScanAnswer; is
 
 type RegisterProps = { code: string; isKnown: boolean; acts: Acts }
 
-/** Registers the pallet of this code; folded, because most who look for a code want to know where it is. */
+/** Registers the pallet of this code. It is folded, because most people search for a location. */
 const Register = ({ code, isKnown, acts }: RegisterProps) => {
   const [isOpen, setOpen] = useState(false)
   return (
@@ -357,7 +357,7 @@ const StoryOf = ({ code, steps, leftOut, match, at, timeZone, caller, onLeft }: 
   }
   const print = async () => {
     setPrinting(true)
-    // The moves ask in the effects of the next drawing; what they get is drawn before the page is printed.
+    // The moves send requests in the effects of the next drawing, and their answers are drawn before the page is printed.
     await nextFrame()
     await Promise.allSettled([...(asking.current ?? [])])
     await nextFrame()

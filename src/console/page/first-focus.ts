@@ -1,6 +1,6 @@
 /**
- * Gives the focus to an element of a view that has just come. What somebody chose in the meantime keeps it: effects run with
- * the next picture, which a busy screen paints late.
+ * Gives the focus to an element of a new view, unless a person has chosen another one meanwhile. Effects run with the next
+ * picture, which a busy screen paints late.
  */
 export function focusFirst(element: HTMLElement | null): void {
   const { activeElement } = document

@@ -6,7 +6,7 @@ type IncidentNow = {
   readonly severity: 'low' | 'medium' | 'high' | 'critical'
 }
 
-/** What the gateway tells as it happens. `lost`: from now on the page has to ask by itself. */
+/** A message of the gateway's stream. `lost`: from now on the page has to poll. */
 export type Heard =
   | { readonly kind: 'hello'; readonly data: { readonly resumed: boolean } }
   | {

@@ -17,7 +17,7 @@ type Alert = {
   readonly closedBy: string | null
 }
 
-/** What the head office has noticed about the logs. */
+/** Alerts of the head office about the logs. */
 export const HubAlerts = ({ onLeft }: { onLeft: () => void }) => {
   const { answer, problem } = useAnswer<{ data: readonly Alert[]; nextCursor: string | null }>(
     '/api/hub/alerts',

@@ -6,7 +6,7 @@ import { hubTexts as words } from './hub-texts.ts'
 import { locale } from './language.ts'
 import { formatted } from './words.ts'
 
-/** Returns what went wrong in the page's language; what only the server can say stays in its words. */
+/** Returns the problem in the page's language; in the server's words where only the server knows it. */
 export function problemOf(error: unknown): string {
   if (error instanceof Unreachable) return words.unreachable
   if (!(error instanceof Refused)) return words.failed(String(error))
@@ -14,7 +14,7 @@ export function problemOf(error: unknown): string {
   return words.failed(error.message)
 }
 
-/** `fields`: what was wrong with each value of the question, by its name. */
+/** `fields`: problem of each value of the question, by its name. */
 export type Asked<T> = {
   readonly answer: T | undefined
   readonly problem: string
@@ -23,8 +23,8 @@ export type Asked<T> = {
 }
 
 /**
- * Asks for a path, again every `everyMs` while the page is visible and at once when it comes back into view, and keeps the last answer
- * when the next one fails. Undefined as a path asks nothing.
+ * Requests a path, and again every `everyMs` while the page is visible and at once when it is visible again. Keeps the last answer
+ * when the next request fails. Without a path it requests nothing.
  */
 export function useAnswer<T>(path: string | undefined, onLeft: () => void, everyMs?: number): Asked<T> {
   const [asked, setAsked] = useState<Asked<T> & { readonly path?: string | undefined }>(nothing)
@@ -85,7 +85,7 @@ export function agoOf(seconds: number): string {
 /** Says a time by the clock of the site where it was. */
 export type SiteClock = (siteId: string, iso: string) => string
 
-/** What views say of sites beside their own answers. */
+/** Facts of the sites that views add to their own answers. */
 export type SiteFacts = {
   readonly timeAt: SiteClock
   /** The name of a site; its id as long as that is all that is known. */
@@ -94,7 +94,7 @@ export type SiteFacts = {
   readonly may: (siteId: string, permission: string) => boolean
 }
 
-/** Returns what is known of the sites. A time of a site that is not known yet is said as it came, in UTC. */
+/** Returns the known facts of the sites. Times of an unknown site are in UTC, as received. */
 export function useSiteFacts(isWanted: boolean, onLeft: () => void): SiteFacts {
   const { answer } = useAnswer<{ data: readonly Site[] }>(isWanted ? '/api/hub/sites' : undefined, onLeft)
   const sites = new Map(answer?.data.map((site) => [site.siteId, site]))

@@ -32,7 +32,7 @@ type Found = {
     readonly unitId: string
     readonly reference: string | null
     readonly direction: string | null
-    /** Of its newest step. */
+    /** Time of its newest step. */
     readonly since: string
   } | null
   readonly trail: readonly Move[]

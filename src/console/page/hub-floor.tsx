@@ -88,7 +88,7 @@ export const HubFloor = ({ siteId, at, onLeft }: { siteId: string; at: string; o
   )
 }
 
-/** What the gateway of the site says of itself. */
+/** Facts that the gateway of the site reports. */
 const Gateway = ({ site }: { site: Site }) => {
   const { fleet, version, timezone, config, regions, offered, troubles } = site
   if (!fleet) return null
@@ -137,7 +137,7 @@ const Gateway = ({ site }: { site: Site }) => {
   )
 }
 
-/** The newest open alerts of a gateway, in words: it sends their kinds alone, because a message may name people. */
+/** The newest open alerts of a gateway as texts. It sends their kinds alone, because a message may name people. */
 const GatewayAlerts = ({ fleet, timezone }: { fleet: Fleet; timezone: string }) => {
   const { alerts = [], openAlerts } = fleet
   if (alerts.length === 0) return null

@@ -5,7 +5,7 @@ export type Site = {
   readonly timezone: string
   readonly size: number
   readonly logId: string
-  /** Logs of the site before that one, the oldest first. */
+  /** Earlier logs of the site, the oldest first. */
   readonly earlierLogs: readonly string[]
   readonly state: 'live' | 'forked' | 'retired'
   readonly health: 'healthy' | 'degraded' | 'unhealthy' | null
@@ -20,10 +20,10 @@ export type Site = {
   readonly openAlerts: number
   /** The worst that is known of it. */
   readonly standing: SiteState
-  /** What somebody should look after; the head office decides what that is. */
+  /** Problems that need a person; the head office decides. */
   readonly problems: readonly { readonly kind: string; readonly amount: number }[]
   readonly regions: readonly string[]
-  /** What this account may do at the site, besides seeing it. */
+  /** Permissions of this account at the site, besides seeing it. */
   readonly permissions: readonly string[]
   /** The version that it is offered. */
   readonly offered: string | null
@@ -38,10 +38,10 @@ export type Site = {
   }
 }
 
-/** What a gateway says of itself in figures; null: not known, or there is none. */
+/** Figures of a gateway; null: not known, or there is none. */
 export type Fleet = {
   readonly openAlerts: number | null
-  /** The newest of them; absent from gateways of before. */
+  /** The newest of them; missing in feeds of older versions. */
   readonly alerts?: readonly { readonly kind: string; readonly at: string }[]
   readonly cameras: { readonly configured: number; readonly withoutPictures: number }
   readonly freeBytes: number | null
@@ -107,7 +107,7 @@ export function countsOf(
     .filter(({ count }) => count > 0)
 }
 
-/** Whether a site runs the version that it is offered, or a newer one. A site that is not heard may run it, too. Pure. */
+/** Whether a site runs the version that it is offered, or a newer one. A silent site may run it, too. Pure. */
 export const runsOffered = ({ offered, offerState, version }: Site): boolean =>
   offered !== null && (offerState === 'runs' || offerState === 'unwell' || version === offered)
 
@@ -139,7 +139,7 @@ const comparers: Readonly<Record<Column, (a: Site, b: Site) => number>> = {
   version: (a, b) => inOrder.compare(a.version ?? '', b.version ?? ''),
 }
 
-/** Returns rows as a spreadsheet takes them from the clipboard. What would be a formula is text, as in the file. Pure. */
+/** Returns rows as a spreadsheet takes them from the clipboard. Formulas become text, as in the file. Pure. */
 export const pastedOf = (rows: readonly (readonly string[])[]): string =>
   rows.map((row) => row.map(pastedCell).join('\t')).join('\n')
 

@@ -35,7 +35,7 @@ type Fork = {
 
 type LogProps = { logId: string; before: number | undefined; onLeft: () => void }
 
-/** What a gateway has signed, and both sides where it has shown two histories. */
+/** Checkpoints that a gateway has signed, and both sides of two histories. */
 export const HubLog = ({ logId, before, onLeft }: LogProps) => {
   const path = `/api/hub/logs/${encodeURIComponent(logId)}`
   const page = `${path}/checkpoints?limit=${rowsAPage}${before === undefined ? '' : `&before=${before}`}`
@@ -82,7 +82,7 @@ const State = ({ log, logId }: { log: Log; logId: string }) => (
   </section>
 )
 
-/** The head office decides who may see them: an account may have another role at this site than elsewhere. */
+/** The head office decides who may see them: an account may have another role at this site. */
 const Forks = ({ path, timezone, onLeft }: { path: string; timezone: string | undefined; onLeft: () => void }) => {
   const { answer, problem, code } = useAnswer<{ data: readonly Fork[]; nextCursor: string | null }>(
     `${path}/forks`,

@@ -3,7 +3,10 @@ import { hubTexts } from './hub-texts.ts'
 
 type ProblemProps = { problem: string; code: string; unknown: string }
 
-/** Why a view of one site shows nothing, and the way back to all of them; nothing without a problem. `unknown`: said when there is no such thing. */
+/**
+ * Says why a view of one site shows nothing, with a link to all sites; empty without a problem. `unknown`: text for a missing
+ * thing.
+ */
 export const HubProblem = ({ problem, code, unknown }: ProblemProps) =>
   problem === '' ? null : (
     <p class="card alarm">

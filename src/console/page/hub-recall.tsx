@@ -24,7 +24,7 @@ type Pallet = {
 type Behind = {
   readonly siteId: string
   readonly reason: 'forked' | 'late' | 'missing'
-  /** Null: it was never heard. */
+  /** Null: it never sent a feed. */
   readonly fedAt: string | null
   readonly leavesBehind: number
 }
@@ -34,7 +34,10 @@ type Recalled = {
   readonly nextCursor: string | null
 }
 
-/** Every pallet of a lot, of an item or of both, on all sites, as a list to send. Who hears of a lot often does not know the item. */
+/**
+ * Every pallet of a lot, of an item or of both, on all sites, as a list to send. A warning about a lot often does not name the
+ * item.
+ */
 export const HubRecall = ({ gtin, lot, onLeft }: { gtin: string; lot: string; onLeft: () => void }) => {
   const item = useRef<HTMLInputElement>(null)
   const batch = useRef<HTMLInputElement>(null)
@@ -100,7 +103,7 @@ function behindWords({ siteId, reason, fedAt, leavesBehind }: Behind, sites: Sit
   return `${sites.nameOf(siteId)} (${why[reason]})`
 }
 
-/** What the list says in one line. A pallet in two places is one pallet. */
+/** Summary of the list in one line. A pallet in two places is one pallet. */
 function summaryOf(pallets: readonly Pallet[]): string {
   const standing = pallets.filter(({ slot }) => slot !== null)
   const countOf = (state: Pallet['state']) => pallets.filter((one) => one.state === state).length

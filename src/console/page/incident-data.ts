@@ -28,10 +28,10 @@ export type Incident = {
 /** The color of a state. */
 export const statusChip = { open: 'danger', investigating: 'warn', resolved: 'ok' } as const
 
-/** What a reference is about, where the gateway says more than its id. */
+/** Subject of a reference, where the gateway has more than its id. */
 export type Seen = { readonly event?: PlacementEvent; readonly detection?: Detection }
 
-/** References that are looked up; the rest are shown by their ids, so that a long list stays below the rate of a caller. */
+/** References to look up. The rest are shown by their ids, so that a long list stays below the rate of a caller. */
 const mostSeen = 20
 const known = new Map<string, Seen>()
 
@@ -50,7 +50,7 @@ export async function seenOf(references: readonly Reference[]): Promise<Readonly
   return known
 }
 
-/** What the caller may not see, or what is gone, is shown by its id. */
+/** A hidden or missing subject is shown by its id. */
 async function lookUp({ type, id }: Reference): Promise<Seen | undefined> {
   try {
     if (type === 'event') return { event: await ask<PlacementEvent>(`/api/whms/events/${id}`) }
@@ -68,7 +68,7 @@ export const referencesIn = (text: string): readonly string[] =>
     .map((line) => line.trim())
     .filter((line) => line !== '')
 
-/** Returns where a reference is shown in the console; undefined for what has no view. */
+/** Returns the address of a reference in the console; undefined for a kind without a view. */
 export function addressOf({ type, id }: Reference, seen: Seen | undefined): string | undefined {
   if (id === null) return undefined
   const { event, detection } = seen ?? {}

@@ -12,8 +12,8 @@ import { texts } from './texts.ts'
 type Props = { id: number; words: string; of?: string; strong?: boolean; onLeft: (why: string) => void }
 
 /**
- * A button that downloads the package of an incident, and says how much of it has come: how large it becomes is not known before.
- * `of`: which incident, for those who hear the button and do not see its place.
+ * A button that downloads the package of an incident, and shows the received bytes. The final size is not known before. `of`:
+ * name of the incident, for people who hear the button and do not see its place.
  */
 export const MakePackage = ({ id, words: name, of, strong = false, onLeft }: Props) => {
   const [state, setState] = useState('')

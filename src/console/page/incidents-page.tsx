@@ -29,7 +29,7 @@ type Answer = { readonly page: Page<Incident>; readonly timeZone: string | undef
 type ListProps = ViewProps & {
   status: string
   severity: string
-  /** What an incident is to be reported about; empty: nothing yet. */
+  /** References for a new report; empty: nothing yet. */
   about: string
 }
 
@@ -137,7 +137,7 @@ type ReportProps = { act: Act; isBusy: boolean; isOpen: boolean; about: string }
 
 const Report = ({ act, isBusy, isOpen, about }: ReportProps) => {
   const [form, setForm] = useState({ ...blank, references: about })
-  // Who came to report something writes on at once.
+  // A person who came to report something can type at once.
   useEffect(() => {
     if (about !== '') document.getElementById('report-category')?.focus()
   }, [])

@@ -17,7 +17,7 @@ let isLive = false
 let isOn = false
 let tabs: Tabs<Shared> | undefined
 
-/** What the tab with the connection passes on, and the place of it in the stream. */
+/** A message that the tab with the connection shares, and its place in the stream. */
 type Shared = { readonly heard: Heard; readonly id: string }
 
 /** Calls the listener with all that the gateway tells, beginning with `hello`. Returns a function that ends it. */
@@ -26,7 +26,7 @@ export function listen(listener: Listener): () => void {
   clearTimeout(lingering)
   if (listeners.size === 1) document.addEventListener('visibilitychange', lookAtPage)
   if (!isOn) begin()
-  // Who comes later has read nothing yet.
+  // A later listener has read nothing yet.
   else if (isLive) queueMicrotask(() => listeners.has(listener) && listener(anew))
   return () => {
     listeners.delete(listener)

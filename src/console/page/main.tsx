@@ -35,7 +35,7 @@ const App = () => {
   const [session, setSession] = useState<Session | undefined>(undefined)
   const [trouble, setTrouble] = useState('')
   const [notice, setNotice] = useState('')
-  // Of a sign-in that has ended: what it takes to sign in again. The view stays below, with all that was typed into it.
+  // After the sign-in has ended: the facts for signing in again. The view stays below, with all typed text.
   const [ended, setEnded] = useState<Session | undefined>(undefined)
   const isEnding = useRef(false)
   const [round, setRound] = useState(0)
@@ -58,7 +58,7 @@ const App = () => {
     document.title = session ? `${session.siteId} · Gatehouse` : 'Gatehouse'
   }, [session])
 
-  /** Goes on where the same person was. The floor and views with fields stay as they are; what has none begins anew. */
+  /** Continues for the same person. The floor and views with fields stay as they are; other views begin anew. */
   const goOn = (next: Session) => {
     const isSame = personOf(next) === personOf(session)
     const stays = isSame && document.querySelector('main :is(input, textarea)') !== null
@@ -67,7 +67,7 @@ const App = () => {
     keep(next)
     if (stays) rights.goOn(next)
   }
-  /** Asks who is signed in now: perhaps somebody is again, in another tab. */
+  /** Asks for the current session: the person may have signed in again in another tab. */
   const lookAgain = () => {
     ask<Session>('/api/session').then(
       (next) => (next.caller ? goOn(next) : setEnded(next)),
@@ -82,7 +82,7 @@ const App = () => {
       lookAgain()
       return
     }
-    // Who signs out leaves nothing on the screen.
+    // A sign-out leaves nothing on the screen.
     setEnded(undefined)
     isEnding.current = false
     setSession(undefined)
@@ -91,7 +91,7 @@ const App = () => {
   const isSignedIn = session?.caller !== undefined && session.caller !== null && !ended
   useEffect(() => (isSignedIn && session ? startScanning(session.instance) : undefined), [session, isSignedIn])
   const rights = useRights({ session, pathname, isSignedIn, keep, leave, anew: () => setRound((n) => n + 1) })
-  // The first scan opens at once what it found.
+  // The first scan can then open its view at once.
   useEffect(() => {
     if (!session?.caller) return
     const timer = setTimeout(fetchAhead, fetchAheadMs)
@@ -145,7 +145,7 @@ const App = () => {
 
 type LoadedProps<Props> = { readonly file: Load<Props>; readonly props: Props }
 
-/** A view whose file the first visit loads. */
+/** A view whose file is loaded at its first visit. */
 const Loaded = <Props extends object>({ file, props }: LoadedProps<Props>) => {
   const [, setLoads] = useState(0)
   const [trouble, setTrouble] = useState('')
@@ -170,7 +170,7 @@ const Loaded = <Props extends object>({ file, props }: LoadedProps<Props>) => {
   return View ? <View {...props} /> : <Waiting trouble={trouble} />
 }
 
-/** Returns a time of an address; undefined for what is none. */
+/** Returns a time of an address; undefined for an invalid one. */
 const timeOf = (text: string | null) => (text !== null && Number.isFinite(Date.parse(text)) ? text : undefined)
 
 /** Returns the code of an address; as it is when it cannot be decoded. */
@@ -199,7 +199,7 @@ const [isReceipt, unit] = /^\/receipt\/([^/]+)\/?$/.exec(location.pathname) ?? [
 const signed = new URLSearchParams(location.search).get('signed') ?? undefined
 const receipt = { unit: decoded(unit) ?? '', signed }
 document.documentElement.lang = language
-/** A screen on the wall signs in by itself. */
+/** A screen on the wall signs in without a person. */
 const isWall = /^\/wall\/?$/.test(location.pathname)
 const page = isReceipt ? (
   <Loaded file={receiptFile} props={receipt} />

@@ -40,7 +40,7 @@ type Props = {
   readonly isPrinting: boolean
 }
 
-/** One move: who, when, photo, weight, warnings, evidence, its film, and who watched until the next move. */
+/** One move: time, person, photo, weight, warnings, evidence, its film, and the cameras until the next move. */
 export const Move = ({ step, code, timeZone, isSignedIn, nowMs, onAsking, isPrinting }: Props) => {
   const { event, slot, judgements } = step
   const place = useRef<HTMLLIElement>(null)
@@ -52,7 +52,7 @@ export const Move = ({ step, code, timeZone, isSignedIn, nowMs, onAsking, isPrin
     isAsked.current = true
     onAsking(detailsOf(step, nowMs).then(setDetails, (error: Error) => setProblem(error.message)))
   }
-  // What is far down the page is asked for when somebody comes near it.
+  // Data far down the page is requested when somebody scrolls near it.
   useEffect(() => {
     if (!place.current) return
     const observer = new IntersectionObserver((seen) => seen.some((one) => one.isIntersecting) && look(), {
@@ -118,7 +118,7 @@ export const Move = ({ step, code, timeZone, isSignedIn, nowMs, onAsking, isPrin
 }
 
 async function detailsOf({ event, footage, slot, until }: StoryStep, nowMs: number): Promise<Details> {
-  // A move of this moment may be later than what the page takes for the time of the gateway.
+  // A new move may be later than the page's estimate of the gateway's time.
   const to = until ?? new Date(Math.max(nowMs, Date.parse(event.timestamp) + 1)).toISOString()
   const isStay = event.event_type === 'PLACED' && Date.parse(to) > Date.parse(event.timestamp)
   const span = `from=${encodeURIComponent(event.timestamp)}&to=${encodeURIComponent(to)}`
@@ -252,7 +252,7 @@ const Films = ({ footage, step: { event, slot }, timeZone }: FilmsProps) => {
   )
 }
 
-/** What is known of the time until the next move. */
+/** Facts about the time until the next move. */
 const Between = ({
   step: { event, until, slot },
   watched,

@@ -10,12 +10,12 @@ export type Box = {
   readonly share: number
 }
 
-/** What the gateway says of the model, as far as its answers are read by it. */
+/** Facts of the model that are needed to read its answers. */
 export type ModelFacts = Size & { readonly layout: 'columns' | 'rows'; readonly labels: readonly string[] | null }
 
 export type Limits = { readonly confidenceThreshold: number; readonly maxDetections: number }
 
-/** What a model answered: the sizes of its tensor, and its numbers row by row. */
+/** Answer of a model: the sizes of its tensor, and its numbers row by row. */
 export type Answer = { readonly sizes: readonly number[]; readonly values: Float32Array }
 
 export type Fit = { readonly scale: number; readonly left: number; readonly top: number }
@@ -32,12 +32,12 @@ export function fitInto(picture: Size, input: Size): Fit {
 
 type Candidate = { left: number; top: number; right: number; bottom: number; share: number; kind: number }
 
-/** Of two boxes of one class that share more than this part of their area, the surer one counts. */
+/** When two boxes of one class share more than this part of their area, only the surer one counts. */
 const mostOverlap = 0.45
 /** Comparing all with all takes the square of it. */
 const mostCandidates = 1000
 
-/** Reads what a model found in a picture, the surest first. Pure. Throws RangeError when the answer has another shape. */
+/** Reads the boxes of a model's answer, the surest first. Pure. Throws RangeError when the answer has another shape. */
 export function boxesOf(answer: Answer, model: ModelFacts, picture: Size, limits: Limits): Box[] {
   const read = model.layout === 'rows' ? readRows : readColumns
   const sure = read(answer, limits.confidenceThreshold)
@@ -59,7 +59,7 @@ export function boxesOf(answer: Answer, model: ModelFacts, picture: Size, limits
 
 const within = (share: number) => Math.min(1, Math.max(0, share))
 
-/** [1, 4 + classes, n]: centre, size, and a share for each class. */
+/** [1, 4 + classes, n]: center, size, and a share for each class. */
 function readColumns({ sizes: [, fields = 0, count = 0], values }: Answer, least: number): Candidate[] {
   if (fields < 5 || values.length !== fields * count) throw new RangeError('not [1, 4 + classes, n]')
   const found: Candidate[] = []
@@ -105,6 +105,6 @@ function overlapOf(one: Candidate, other: Candidate): number {
   return (width * height) / (area(one) + area(other) - width * height)
 }
 
-/** Returns the milliseconds to wait before the next picture, so that at most `fps` a second are looked at. Pure. */
+/** Returns the milliseconds to wait before the next picture, for at most `fps` pictures a second. Pure. */
 export const restMs = (fps: number, startedMs: number, nowMs: number): number =>
   Math.max(0, 1000 / fps - (nowMs - startedMs))

@@ -1,6 +1,6 @@
 import type { Box, Limits, ModelFacts } from './object-boxes.ts'
 
-/** What the page tells the worker of the object detection. */
+/** Messages of the page to the worker of the object detection. */
 export type ToObjects =
   | {
       readonly kind: 'start'
@@ -11,7 +11,7 @@ export type ToObjects =
     }
   | { readonly kind: 'look'; readonly picture: ImageBitmap }
 
-/** What the worker answers, one answer to each message. */
+/** Answers of the worker, one to each message. */
 export type FromObjects =
   | { readonly kind: 'ready' }
   | { readonly kind: 'found'; readonly boxes: readonly Box[] }

@@ -1,6 +1,6 @@
 /**
- * The worker that finds objects in pictures. It gets its files and its pictures from the page, and its content security policy
- * lets it ask no one for anything: what it sees can go nowhere but back to the page.
+ * The worker that finds objects in pictures. The page sends its files and its pictures. Its content security policy allows no
+ * request, so pictures can go nowhere but back to the page.
  */
 import { env, InferenceSession, Tensor } from 'onnxruntime-web/wasm'
 import { boxesOf, fitInto, type Limits, type ModelFacts } from './object-boxes.ts'

@@ -1,9 +1,9 @@
 /**
- * When contradictions are asked for again: the gateway looks through the whole floor for them, so all screens ask at the same
- * time, and it looks once.
+ * Times of requests for contradictions. The gateway scans the whole floor for them, so all screens ask at the same time, and
+ * it scans once.
  */
 const everyMs = 10_000
-/** Of two times of asking that are closer than this, the first is left out. */
+/** If two requests would be closer than this, the first is left out. */
 const leastMs = 5000
 
 /**

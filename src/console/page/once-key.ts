@@ -4,7 +4,7 @@ import { newActId } from './act-id.ts'
 /** The key of a request: the same for the same request until it is done, so that trying again records nothing twice. */
 export type OnceKey = {
   readonly of: (request: unknown) => string
-  /** What comes next is another act, even when it asks for the same. */
+  /** The next request is another act, even when it asks for the same. */
   readonly done: (request: unknown) => void
 }
 

@@ -16,26 +16,26 @@ export function whyRemoved(
 }
 
 /**
- * Returns why the gateway has this photo no longer, in words: somebody removed it on purpose, or its file is lost. Undefined when it may
- * still come. Only the gateway's own answer counts: a slow line, a proxy and a gateway that is busy say nothing about the photo.
+ * Returns why the gateway does not have this photo: somebody removed it on purpose, or its file is lost. Undefined when it may
+ * still come. Only the gateway's own answer counts: a slow line, a proxy and a busy gateway prove nothing about the photo.
  */
 export function whyGone(error: unknown, timeZone: string | undefined): string | undefined {
   if (!(error instanceof Refused) || error.status !== 404 || error.code !== 'NOT_FOUND') return undefined
   return error.removal === undefined ? words.lost : `${words.gone} ${whyRemoved(error.removal, 'photo', timeZone)}`
 }
 
-/** A photo that is being shown. `state`: what is known of one that did not come. */
+/** A photo on the screen. `state`: known state of a photo that did not load. */
 export type ShownPhoto = {
   readonly state: 'coming' | 'failed' | 'gone'
-  /** Why it is gone, in words. */
+  /** Why it is gone, as a sentence. */
   readonly why: string
-  /** Counts how often it was asked for. */
+  /** Number of attempts to load it. */
   readonly tries: number
   readonly onError: () => void
   readonly again: () => void
 }
 
-/** Keeps what is known of a photo whose picture did not come: the gateway is asked whether it still has it. */
+/** Keeps the state of a photo that did not load: the gateway is asked whether it still has it. */
 export function usePhoto(address: string, timeZone: string | undefined): ShownPhoto {
   const [known, setKnown] = useState<Pick<ShownPhoto, 'state' | 'why' | 'tries'>>({
     state: 'coming',

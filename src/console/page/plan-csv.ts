@@ -40,8 +40,8 @@ export function csvOf(slots: readonly Slot[], zones: readonly PlanZone[]): strin
 }
 
 /**
- * Writes a cell (RFC 4180). What a spreadsheet would run as a formula begins with an apostrophe, as in the other lists of the
- * gateway, whose import takes it away again. Numbers and places stay as they are.
+ * Writes a cell (RFC 4180). Text that a spreadsheet would run as a formula begins with an apostrophe, as in the gateway's other
+ * lists. The gateway's import removes it. Numbers and places stay as they are.
  */
 export function cellOf(text: string): string {
   const isFormula = /^'*[=+\-@\t]/.test(text) && !/^[-\d., ]*$/.test(text)

@@ -6,7 +6,7 @@ export type PlanZone = Zone & { readonly zone_type: string; readonly version: nu
 
 export type PlanSlot = Slot & { readonly version: number }
 
-/** What is changed and not saved yet: of slots, then of zones, then of the picture of the hall. */
+/** Changes that are not saved yet: of slots, then of zones, then of the picture of the hall. */
 export type Draft = {
   readonly places: ReadonlyMap<number, readonly Point[]>
   readonly retired: ReadonlyMap<number, boolean>
@@ -17,7 +17,7 @@ export type Draft = {
   readonly image: ImagePlace | undefined
 }
 
-/** What one slot is asked to become. */
+/** Requested change of one slot. */
 export type Change = {
   readonly slot: PlanSlot
   readonly body: {
@@ -35,9 +35,9 @@ export const unchanged: Draft = {
   image: undefined,
 }
 
-/** A side shorter than this is no place for a pallet, in metres. */
+/** A side shorter than this is no place for a pallet, in meters. */
 export const leastSide = 0.1
-/** Millimetres. */
+/** Millimeters. */
 const digits = 3
 
 export const placeOf = (slot: Slot, { places }: Draft): readonly Point[] =>
@@ -84,7 +84,7 @@ export const withRetired = (draft: Draft, slot: Slot, isOut: boolean): Draft => 
   retired: new Map(draft.retired).set(slot.id, isOut),
 })
 
-/** Lists what has to be asked for; what is back where it was is no change. Pure. */
+/** Lists the changes to request; a value that is back at its old state is none. Pure. */
 export function changesOf(draft: Draft, slots: readonly PlanSlot[]): Change[] {
   return slots.flatMap((slot) => {
     const points = draft.places.get(slot.id)

@@ -23,15 +23,15 @@ import {
 import { rounded } from './polygon-edit.ts'
 
 const planHeightPx = 520
-/** Room around the hall, so that what is dragged outward stays in the picture. */
+/** Room around the hall, so that things dragged outward stay in the picture. */
 const roomShare = 0.06
-/** What moves less than this is a tap. */
+/** A shorter movement is a tap. */
 const slopPx = 6
 
-/** What is drawn over the plan needs to know where it is on the screen. */
+/** Position of the plan on the screen, for drawings over it. */
 export type Screen = { readonly view: PlanView; readonly pointAt: (event: PointerEvent) => Point }
 
-/** A tap on the plan or the frame: where, what a finger reaches there in metres, and the slot. */
+/** A tap on the plan or the frame: its place, the reach of a finger there in meters, and the slot. */
 export type Tap = { readonly at: Point; readonly reach: number; readonly slot: PlanSlot | undefined }
 
 type DrawingProps = {
@@ -40,11 +40,11 @@ type DrawingProps = {
   slots: readonly PlanSlot[]
   proposed: readonly NewPlace[]
   draft: Draft
-  /** What else has to be in the picture. */
+  /** More points that must be in the picture. */
   around: readonly Point[]
   /** Where the picture of the hall lies now, also while it is dragged. */
   imagePlace: ImagePlace | undefined
-  /** What a frame can move; undefined when there is nothing of that kind. */
+  /** Box that a frame can move; undefined when there is none. */
   box: Box | undefined
   name: string
   onBox: (box: Box) => void
@@ -56,7 +56,7 @@ type Drag =
   | { readonly kind: 'move' | 'size'; readonly from: Point; readonly pixel: Point; readonly box: Box }
   | { readonly kind: 'pan'; readonly pixel: Point; readonly view: PlanView }
 
-/** The plan with a frame around what is chosen: dragged, resized by its corner, panned and zoomed. */
+/** The plan with a frame around the selection. It can be dragged, resized by its corner, panned and zoomed. */
 export const Drawing = (props: DrawingProps) => {
   const { warehouse, zones, slots, proposed, draft, around, imagePlace, box, name, onBox, over, onTap } = props
   const canvas = useRef<HTMLCanvasElement>(null)

@@ -128,7 +128,7 @@ type Mode = (typeof modes)[number]
 const Editor = (props: EditorProps) => {
   const { warehouse, warehouses, zones, slots, taken, onWarehouse, onStored, onSaved } = props
   const [isSaving, setSaving] = useState(false)
-  // What changes while it is being saved would be lost.
+  // A change during the save would be lost.
   const { draft, put, beginWith, mayUndo, mayRedo, undo, redo, ...unsaved } = useUnsaved(props, isSaving)
   const { outlined, setOutlined, sketch, setSketch } = unsaved
   const [mode, setMode] = useState<Mode>(sketch ? 'outlines' : 'slots')
@@ -145,7 +145,7 @@ const Editor = (props: EditorProps) => {
   const ofShapes = shapeChanges(draft, zones, warehouse)
   const changed = ofSlots.length + ofShapes.length
   const names = [...new Set(slots.map(({ zone }) => zone))].toSorted()
-  // A zone that was renamed, or whose last slot went elsewhere, is no choice any more.
+  // A zone that was renamed, or whose last slot was moved, cannot be chosen any more.
   const zoneName = names.includes(chosenZone) ? chosenZone : (slots[0]?.zone ?? '')
   const inZone = slots.filter(({ zone }) => zone === zoneName)
   const slot = inZone.find(({ id }) => id === slotId)
@@ -172,7 +172,7 @@ const Editor = (props: EditorProps) => {
     setRefusals([])
     const { stored, refused, isStopped } = await saveAll(ofSlots, ofShapes, once, setNote)
     onStored(stored)
-    // Reading anew would show the sign-in to who was signed out, and lose what is not saved.
+    // After a sign-out, reading again would show the sign-in, and lose unsaved changes.
     if (!isStopped) await onSaved()
     const keys = new Set(stored.keys())
     const ids = ofSlots.map(({ slot: { id } }) => id).filter((id) => keys.has(`slot ${id}`))
@@ -182,7 +182,7 @@ const Editor = (props: EditorProps) => {
     setSaving(false)
   }
   const tap = ({ at, reach, slot: hit }: Tap) => {
-    // The frame lies over what is chosen already.
+    // The frame lies over the current selection.
     if (mode === 'slots' && hit && (hit.zone !== zoneName || (slot && hit.id !== slot.id))) choose(hit.zone)
     if (mode === 'image' && ruler && ruler.length < 2) setRuler([...ruler, at])
     if (mode !== 'outlines' || isSaving) return
@@ -309,7 +309,7 @@ const Editor = (props: EditorProps) => {
   )
 }
 
-/** What is drawn and not saved, and how it is kept in this browser for the account. `note`: what to say of what came back. */
+/** Unsaved drawings, and their storage in this browser for the account. `note`: text about restored drawings. */
 function useUnsaved({ caller, warehouse, zones, slots }: EditorProps, isSaving: boolean) {
   const plan = { warehouse, zones, slots }
   const place = keptAs(caller, plan)
@@ -321,7 +321,7 @@ function useUnsaved({ caller, warehouse, zones, slots }: EditorProps, isSaving: 
   const { draft } = steps
   const isEmpty = !sketch && changesOf(draft, slots).length === 0 && shapeChanges(draft, zones, warehouse).length === 0
   useEffect(() => {
-    // What came back keeps its time until it is changed.
+    // A restored drawing keeps its time until it is changed.
     if (!isEmpty && draft === back?.draft && sketch === back.sketch) return
     isKept.current = keep(place, isEmpty ? undefined : { draft, outlined, sketch }, plan)
   }, [draft, outlined, sketch])

@@ -5,7 +5,7 @@ import { rounded } from './polygon-edit.ts'
 /** A slot that is not stored yet. */
 export type NewPlace = { readonly slot_id: string; readonly aisle: string; readonly points: readonly Point[] }
 
-/** What a person types: `A-01..A-20` at 4 levels, from the left and the top in metres, and again so many times beside it. */
+/** Input of a person: `A-01..A-20` at 4 levels, from the left and the top in meters, and so many aisles beside it. */
 export type GridOrder = {
   readonly labels: string
   readonly levels: number
@@ -17,7 +17,7 @@ export type GridOrder = {
   readonly isDown: boolean
   /** The first one counts. */
   readonly aisles: number
-  /** From the beginning of one aisle to that of the next, in metres. */
+  /** From the beginning of one aisle to that of the next, in meters. */
   readonly step: number
 }
 
@@ -30,9 +30,9 @@ const mostLevels = 50
 const mostAisles = 200
 
 /**
- * Returns the slots of an order, or what is wrong with it. Bays follow each other to the right, or downward; levels stand one
- * above the other, the lowest at the bottom, as people see a rack from its aisle. Aisles lie side by side, and their letter or
- * number counts up: `A-01`, `B-01`. Pure.
+ * Returns the slots of an order, or its fault. Bays follow each other to the right, or downward. Levels lie one above the other,
+ * the lowest at the bottom, as people see a rack from its aisle. Aisles lie side by side, and their letter or number counts up:
+ * `A-01`, `B-01`. Pure.
  */
 export function gridOf(order: GridOrder): { readonly places: readonly NewPlace[] } | { readonly fault: GridFault } {
   const { levels, x, y, width, depth, gap, isDown, aisles, step } = order
@@ -64,8 +64,8 @@ export function gridOf(order: GridOrder): { readonly places: readonly NewPlace[]
 }
 
 /**
- * Returns the text before the bay of each aisle. What counts up is the last number, or the last one or two letters: a word
- * names no aisle. undefined: nothing counts up, or the letters or numbers do not reach.
+ * Returns the text before the bay of each aisle. The last number counts up, or the last one or two letters: a word names no
+ * aisle. Undefined: nothing counts up, or the letters or numbers do not reach.
  */
 function aislesFrom(prefix: string, aisles: number): { readonly aisle: string; readonly text: string }[] | undefined {
   const [, before = '', first = '', behind = ''] =
@@ -90,13 +90,13 @@ function counted(first: string, by: number): string {
   return text
 }
 
-/** Returns the name of the zone of an aisle: its letter or number instead of that of the first one, or behind the name. Pure. */
+/** Returns the name of the zone of an aisle: with its letter or number in place of the first one's, or behind the name. Pure. */
 export function zoneOfAisle(zone: string, first: string, aisle: string): string {
   const isNamed = first !== '' && new RegExp(`(^|[^a-z\\d])${first}$`, 'i').test(zone)
   return isNamed ? zone.slice(0, zone.length - first.length) + aisle : `${zone} ${aisle}`
 }
 
-/** Reads `A-01..A-20`: the same text, then two numbers. `A-01..20` and one label alone mean what one expects. */
+/** Reads `A-01..A-20`: the same text, then two numbers. Also reads `A-01..20` and one label alone. */
 function readRange(text: string) {
   const [first = '', last = first, ...rest] = text.trim().split(/\s*\.\.+\s*|\s*…\s*/)
   const [from, to] = [splitLabel(first), splitLabel(last)]

@@ -8,13 +8,13 @@ import { planShapeTexts as words } from './plan-shape-texts.ts'
 import { type PlanWarehouse, tidyPlace } from './plan-shapes.ts'
 import { Said } from './said.tsx'
 
-/** What the gateway takes. */
+/** Limit of the gateway. */
 const mostBytes = 8 * 1024 * 1024
 
 type Props = {
   readonly warehouse: PlanWarehouse
   readonly isLocked: boolean
-  /** The picture is another one now, or gone: what was not saved about the one before is pointless. */
+  /** The picture was replaced or removed: unsaved changes of the old one are pointless. */
   readonly onStored: () => Promise<void>
 }
 

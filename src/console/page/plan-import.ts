@@ -1,6 +1,6 @@
 import { ask, Refused } from './ask.ts'
 
-/** What the gateway says of a list of slots. */
+/** Answer of the gateway to a list of slots. */
 export type ListAnswer = {
   readonly ok: boolean
   readonly rows: number
@@ -21,6 +21,6 @@ export const sendList = (list: Blob, warehouseId: number, dryRun: boolean): Prom
     bytes: new Blob([list], { type: 'text/csv' }),
   })
 
-/** What the gateway said about a refusal, with its details. */
+/** Returns the gateway's reason for a refusal, with its details. */
 export const whyOf = (error: Error): string =>
   error instanceof Refused && error.details !== '' ? `${error.message}: ${error.details}` : error.message

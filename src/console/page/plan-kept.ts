@@ -10,14 +10,14 @@ export type Plan = {
   readonly slots: readonly PlanSlot[]
 }
 
-/** What is drawn and not saved. `sketch`: corners of the outline that is being drawn, of the zone with the number `outlined`. */
+/** Unsaved drawings. `sketch`: corners of the outline under way, of the zone with the number `outlined`. */
 export type Unsaved = {
   readonly draft: Draft
   readonly outlined: number
   readonly sketch: readonly Point[] | undefined
 }
 
-/** What comes back: since when it was kept, and the names of what has changed since, which does not come back. */
+/** Restored drawings: the time they were stored, and the names of rows that have changed since and are not restored. */
 export type Back = Unsaved & { readonly at: string; readonly leftOut: readonly string[] }
 
 /** A value for a row that was read with this version. */
@@ -35,7 +35,7 @@ type Written = {
   readonly sketch: readonly Point[] | null
 }
 
-/** Writes what is not saved as text, with the versions of the rows that it was drawn over. Pure. */
+/** Writes unsaved changes as text, with the versions of the rows below them. Pure. */
 export function writtenOf({ draft, outlined, sketch }: Unsaved, { warehouse, zones, slots }: Plan, at: string): string {
   const rows = <T>(values: ReadonlyMap<number, T>, of: readonly { id: number; version: number }[]): Row<T>[] => {
     const versions = new Map(of.map(({ id, version }) => [id, version]))
@@ -58,7 +58,7 @@ export function writtenOf({ draft, outlined, sketch }: Unsaved, { warehouse, zon
   return JSON.stringify(written)
 }
 
-/** Reads what was written, without what was drawn over another version than that of now. Undefined for other text. Pure. */
+/** Reads stored changes, without those of rows whose version has changed. Undefined for other text. Pure. */
 export function backFrom(text: string | null, { warehouse, zones, slots }: Plan): Back | undefined {
   const written = parsed(text)
   if (written?.form !== 1) return undefined
@@ -97,7 +97,7 @@ function parsed(text: string | null): Written | undefined {
 export const keptAs = ({ instance, username }: Pick<Person, 'instance' | 'username'>, { warehouse }: Plan): string =>
   `${keptPlans}${JSON.stringify([instance, username, warehouse.id])}`
 
-/** Reads what this browser keeps; undefined where it keeps nothing. */
+/** Reads the changes that this browser has stored; undefined without any. */
 export function readBack(place: string, plan: Plan): Back | undefined {
   try {
     return backFrom(localStorage.getItem(place), plan)
@@ -106,7 +106,7 @@ export function readBack(place: string, plan: Plan): Back | undefined {
   }
 }
 
-/** Keeps what is not saved, or forgets it (undefined). Says whether the browser could; one that could not keeps none. */
+/** Stores unsaved changes, or deletes them (undefined). Returns whether the browser could; after a failure none are stored. */
 export function keep(place: string, unsaved: Unsaved | undefined, plan: Plan): boolean {
   try {
     if (unsaved) localStorage.setItem(place, writtenOf(unsaved, plan, new Date().toISOString()))
@@ -118,7 +118,7 @@ export function keep(place: string, unsaved: Unsaved | undefined, plan: Plan): b
   }
 }
 
-/** An older draft would come back as what was not saved. */
+/** An older draft would be restored as the unsaved changes. */
 function forget(place: string): void {
   try {
     localStorage.removeItem(place)

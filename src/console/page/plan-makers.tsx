@@ -6,7 +6,7 @@ import { ListForm } from './plan-list.tsx'
 import { planMakeTexts } from './plan-make-texts.ts'
 import { ZoneForm } from './plan-zone.tsx'
 
-/** Between what is on the plan and new aisles, in metres. */
+/** Room between the slots of the plan and new aisles, in meters. */
 const aisleGap = 2.4
 
 type Props = {
@@ -21,10 +21,10 @@ type Props = {
   readonly onSaved: () => Promise<void>
 }
 
-/** What makes new slots and zones, each behind its title. */
+/** Tools that make new slots and zones, each behind its title. */
 export const Makers = (props: Props) => {
   const { warehouseId, zones, slots, draft, taken, isUnsaved, isSaving, onProposed, onSaved } = props
-  // It stays open with what it says of the first slots.
+  // It stays open with its result for the first slots.
   const [isOpen] = useState(slots.length === 0)
   const everything = boxOf(slots, draft)
   const below = slots.length === 0 ? 0 : Math.ceil((everything.y + everything.height + aisleGap) * 10) / 10

@@ -2,8 +2,8 @@
 const farthestPx = 1024
 
 /**
- * Moves an element by two paused animations. Chromium moves the layer of an animated element alone; where a style changes its transform,
- * it puts the layers of the whole page together again, which takes longer than all else in a frame.
+ * Moves an element by two paused animations. Chromium moves the layer of an animated element alone. After a style changes its
+ * transform, Chromium composes the layers of the whole page again, which takes longer than all else in a frame.
  */
 export class PlanMover {
   readonly #across: Animation

@@ -9,7 +9,7 @@ const looks = [
   { height: 15, base: 11, sign: 6.8, font: '700 11px system-ui, sans-serif' },
 ] as const
 const edgePx = 5
-/** Rows between the slots of a zone in which room for its name is looked for. */
+/** Rows between the slots of a zone that are searched for room for its name. */
 const mostRows = 24
 /** Cells of the grid in which names look for their neighbours. */
 const cellPx = { width: 64, height: 40 } as const
@@ -21,7 +21,7 @@ type Taken = Map<string, readonly PlacedName[]>
 export type Cover = (box: Box) => Box | undefined
 
 const cellUnits = 4
-/** What covers more cells, such as a slot drawn in millimetres among others in metres, is compared one by one. */
+/** A box over more cells, such as a slot drawn in millimeters among others in meters, is compared one by one. */
 const mostCells = 1000
 
 /** Makes the search for slots under a name: `boxes` around them, `unit` the shorter side of a usual one. */
@@ -48,8 +48,8 @@ export function coverOf(boxes: readonly Box[], unit: number): Cover {
 }
 
 /**
- * Says where the names of zones are painted: above the zone, at the upper edge of the plan, or between its slots, where neither a slot
- * nor another name lies. A zone without such a place has no name. Pure.
+ * Returns the places where the names of zones are painted: above the zone, at the upper edge of the plan, or between its slots.
+ * Neither a slot nor another name may be there. A zone without such a place has no name. Pure.
  */
 export function namesIn(grounds: readonly Named[], view: View, size: Size, cover: Cover): PlacedName[] {
   const placed: PlacedName[] = []

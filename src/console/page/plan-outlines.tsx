@@ -11,7 +11,7 @@ import { rounded } from './polygon-edit.ts'
 
 /** The gateway takes no more corners. */
 const mostCorners = 256
-/** What is tapped where no corner is near lies on a grid of this many metres. */
+/** A tap without a corner nearby snaps to a grid of this many meters. */
 const gridM = 0.1
 const digits = 3
 
@@ -56,7 +56,7 @@ type ToolProps = {
   readonly draft: Draft
   readonly hall: Box
   readonly isLocked: boolean
-  /** Corners that were tapped so far; undefined while nothing is being drawn. */
+  /** Tapped corners; undefined while nothing is being drawn. */
   readonly sketch: readonly Point[] | undefined
   readonly copied: CopiedOutline | undefined
   readonly onZone: (id: number) => void
@@ -189,7 +189,7 @@ type DrawnProps = {
   readonly onPoints: (points: readonly Point[]) => void
 }
 
-/** The outline of the chosen zone with its corners, or what has been drawn of a new one. */
+/** The outline of the chosen zone with its corners, or the corners of a new one. */
 export const DrawnOutline = ({ zone, points, sketch, screen, onPoints }: DrawnProps) => {
   const { view, pointAt } = screen
   const name = words.outline(zone.name)

@@ -7,7 +7,7 @@ import { imageBox, turned } from './plan-image.ts'
 import { planShapeTexts as words } from './plan-shape-texts.ts'
 import { tidyPlace } from './plan-shapes.ts'
 
-/** Points nearer to each other than this, in metres, measure nothing. */
+/** Points nearer to each other than this, in meters, measure nothing. */
 const leastM = 0.001
 const markPx = 12
 /** Pixels that an arrow key moves a point; ten times as far with Shift. */
@@ -35,7 +35,7 @@ type Props = {
   readonly image: PlanImage
   readonly place: ImagePlace
   readonly isLocked: boolean
-  /** Points that were tapped so far, at most two; undefined while nothing is measured. */
+  /** Tapped points, at most two; undefined while nothing is measured. */
   readonly ruler: readonly Point[] | undefined
   readonly onRuler: (points: readonly Point[] | undefined) => void
   readonly onPlace: (place: ImagePlace) => void

@@ -10,16 +10,16 @@ import { planTexts as words } from './plan-texts.ts'
 export type Refusal = { readonly label: string; readonly why: string }
 
 export type Saved = {
-  /** What the gateway answered, by the key of the change. */
+  /** Answers of the gateway, by the key of the change. */
   readonly stored: ReadonlyMap<string, unknown>
   readonly refused: readonly Refusal[]
-  /** The gateway does not answer, or the sign-in has ended: what comes after would wait for nothing. */
+  /** The gateway does not answer, or the sign-in has ended: later requests would wait for nothing. */
   readonly isStopped: boolean
 }
 
 type Outcome = { readonly key: string } & ({ readonly answer: unknown } | Refusal)
 
-/** What is sent in one request. */
+/** Content of one request. */
 type Step = {
   readonly parts: readonly { readonly key: string; readonly label: string }[]
   readonly send: (onWait: (seconds: number) => void) => Promise<readonly Outcome[]>
@@ -29,9 +29,9 @@ type Step = {
 const mostAtOnce = 100
 
 /**
- * Stores changes one request after the other, slots a hundred at a time; says of each change what became of it. `once`: a batch
- * whose answer got lost is sent again under its key, so that it is not refused for its own changes. `onProgress`: what is going on, for
- * people.
+ * Stores changes one request after the other, slots a hundred at a time, and returns the outcome of each. With `once`, a batch
+ * whose answer was lost is sent again under its key, so that it is not refused for its own changes. Reports the progress as text to
+ * `onProgress`.
  */
 export async function saveAll(
   slots: readonly Change[],
@@ -59,8 +59,8 @@ export async function saveAll(
 }
 
 /**
- * Sends one request; one that is refused as a whole is so for each of its parts. Throws when the gateway does not answer, takes
- * nothing now, or knows the caller no longer.
+ * Sends one request. If the gateway refuses it as a whole, each of its parts is refused. Throws when the gateway does not answer,
+ * accepts nothing now, or the sign-in has ended.
  */
 async function answered(parts: Step['parts'], send: () => Promise<readonly Outcome[]>): Promise<readonly Outcome[]> {
   try {

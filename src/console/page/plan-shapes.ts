@@ -5,9 +5,9 @@ import { rounded } from './polygon-edit.ts'
 
 export type PlanWarehouse = Warehouse & { readonly version: number }
 
-/** Millimetres, and hundredths of what is no length. */
+/** Millimeters, and hundredths for values that are no length. */
 const digits = 3
-/** Room between the slots of a zone and an outline around them, in metres. */
+/** Room between the slots of a zone and an outline around them, in meters. */
 const outlineRoom = 0.5
 
 const tidy = (points: readonly Point[]): Point[] =>
@@ -58,7 +58,7 @@ export function isInside(points: readonly Point[], { x, y }: Point): boolean {
   return inside
 }
 
-/** Lists slots in use whose middle lies in the outline of a zone, and that are in another zone. Pure. */
+/** Lists slots in use whose middle lies in the outline of a zone, but that belong to another zone. Pure. */
 export function strangersIn(zone: PlanZone, slots: readonly PlanSlot[], draft: Draft): PlanSlot[] {
   const outline = outlineOf(zone, draft)
   if (outline.length < 3) return []
@@ -76,7 +76,7 @@ export const withZone = (draft: Draft, slots: readonly PlanSlot[], zone: PlanZon
   zones: new Map([...draft.zones, ...slots.map(({ id }) => [id, zone.id] as const)]),
 })
 
-/** Returns a place within what the gateway takes. Pure. */
+/** Returns a place within the limits of the gateway. Pure. */
 export const tidyPlace = ({ x, y, width, rotation, opacity }: ImagePlace): ImagePlace => ({
   x: rounded(x, digits),
   y: rounded(y, digits),
@@ -85,7 +85,7 @@ export const tidyPlace = ({ x, y, width, rotation, opacity }: ImagePlace): Image
   opacity: Math.min(1, Math.max(0.05, rounded(opacity, 2))),
 })
 
-/** What a zone or the warehouse is asked to become. */
+/** Requested change of a zone or the warehouse. */
 export type ShapeChange = {
   readonly key: string
   readonly label: string
@@ -96,7 +96,7 @@ export type ShapeChange = {
 
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
 
-/** Lists what has to be asked for besides slots; what is back as it was is no change. Pure. */
+/** Lists the changes to request besides slots; a value that is back at its old state is none. Pure. */
 export function shapeChanges(draft: Draft, zones: readonly PlanZone[], warehouse: PlanWarehouse): ShapeChange[] {
   const ofZones = zones.flatMap((zone) => {
     const points = draft.outlines.get(zone.id)

@@ -2,12 +2,12 @@ import { useRef, useState } from 'hono/jsx/dom'
 import { useEffect } from './effect.ts'
 import { type Draft, unchanged } from './plan-draft.ts'
 
-/** What was drawn step by step, the newest last, and what was taken back, the newest first. */
+/** Drafts step by step, the newest last, and the undone ones, the newest first. */
 type Steps = { readonly drafts: readonly Draft[]; readonly undone: readonly Draft[] }
 
 const begun = (...drafts: readonly Draft[]): Steps => ({ drafts, undone: [] })
 
-/** Fields in which Ctrl+Z is about what is typed. */
+/** Fields in which Ctrl+Z undoes typing. */
 const typedIn = 'textarea, input:not([type=radio], [type=checkbox], [type=color], [type=range], [type=file])'
 
 const takenBack = ({ drafts, undone }: Steps): Steps =>
@@ -19,8 +19,8 @@ const doneAgain = ({ drafts, undone }: Steps): Steps => ({
 })
 
 /**
- * Keeps what is drawn until it is saved. Ctrl+Z takes a step back, Ctrl+Shift+Z or Ctrl+Y does it again, wherever the focus
- * is; in a field they are about what is typed. Nothing changes while it is locked. `kept`: what is drawn already.
+ * Keeps the drawing until it is saved. Ctrl+Z undoes a step, Ctrl+Shift+Z or Ctrl+Y redoes it, wherever the focus is; in a
+ * field they are about typing. Nothing changes while it is locked. `kept`: the draft to begin with.
  */
 export function useSteps(isLocked: boolean, kept: Draft | undefined) {
   const [{ drafts, undone }, set] = useState<Steps>(kept ? begun(unchanged, kept) : begun(unchanged))

@@ -9,7 +9,7 @@ export const overlapPx = 6
 type Span = { readonly left: number; readonly right: number; readonly top: number; readonly bottom: number }
 
 const reachPx = 2 * overlapPx
-/** What reaches into more tiles, such as a slot drawn in millimetres among others in metres, is compared one by one. */
+/** A box over more tiles, such as a slot drawn in millimeters among others in meters, is compared one by one. */
 const mostTiles = 1000
 
 /** Returns the tiles that show something of this box of the plan, where a unit has `scale` pixels. */

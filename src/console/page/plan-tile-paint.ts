@@ -30,11 +30,11 @@ export type Ground = {
 
 export type Scene = { readonly hall: Hall; readonly places: readonly Place[]; readonly grounds: readonly Ground[] }
 
-/** What of a scene and of a place is painted. */
+/** The parts of a scene and of a place that are painted. */
 export type PaintedScene = { readonly hall: Pick<Hall, 'unit'>; readonly grounds: readonly Ground[] }
 export type PaintedPlace = Omit<Place, 'slot'> & { readonly slot: Pick<Slot, 'slot_id' | 'floor_plan_polygon'> }
 
-/** Of the page, or of a worker. */
+/** Context of the page, or of a worker. */
 type Brush = CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D
 
 /** Shorter side of a usual slot, in pixels, from which its outline, its mark and its label can be read. */

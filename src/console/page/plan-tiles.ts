@@ -12,27 +12,27 @@ const settleMs = 90
 const mostPixelsPerPx = 2
 /** Tiles this far around the view are painted before they come into view, one in each frame. */
 const aheadPx = 384
-/** The canvas reaches at most this far over the plan on each side: so far it is moved, and not painted. */
+/** The canvas reaches at most this far beyond the view on each side. Within this distance it is moved, and not painted. */
 const farthestPx = 384
 const mostCanvasBytes = 32 * 1024 * 1024
 /** Once the plan rests, the canvas is painted anew around the view. */
 const restMs = 150
 const aheadEveryMs = 16
-/** Who drags to and fro finds twice as many tiles again as lie in the view and around it, where they take no more memory than this. */
+/** For dragging to and fro, twice as many tiles as lie in the view and around it are cached, within this memory. */
 const keptTimes = 2
 const keptBytes = 64 * 1024 * 1024
 
 type Needs = {
   readonly canvas: HTMLCanvasElement
-  /** Holds the canvas and what else moves with the plan. */
+  /** Holds the canvas and everything else that moves with the plan. */
   readonly stage: HTMLElement
-  /** Puts what else is on the stage where this view has it; seldom while the plan is moved. */
+  /** Puts everything else on the stage at its place in this view; seldom called while the plan is moved. */
   readonly lay: (base: View) => void
 }
 
 /**
- * Paints the plan from tiles that it keeps on a canvas that is larger than the view, so that moving the plan moves the stage with the
- * canvas, and an event paints the tiles of its slot alone.
+ * Paints the plan from cached tiles on a canvas that is larger than the view. So moving the plan moves the stage with the canvas,
+ * and an event paints only the tiles of its slot.
  */
 export class PlanTiles {
   readonly #canvas: HTMLCanvasElement
@@ -43,7 +43,7 @@ export class PlanTiles {
   #colors: Colors
   #scene: Scene | undefined
   #view: View = { x: 0, y: 0, scale: 1 }
-  /** Where the plan was moved last, in pixels: what comes into view next lies on the other side. */
+  /** Last movement in pixels: the next tiles come into view on the other side. */
   #way = { x: 0, y: 0 }
   #size: Size = { width: 0, height: 0 }
   /** Those that were in view last are last. */
@@ -52,10 +52,10 @@ export class PlanTiles {
   #spare: HTMLCanvasElement[] = []
   /** Finds the places that reach into a tile; undefined: not yet known. */
   #index: TileIndex | undefined
-  /** Pixels of a unit in the kept tiles. */
+  /** Pixels of a unit in the cached tiles. */
   #tileScale = 0
   #perPx = 1
-  /** The view that the canvas was painted for, the tiles on it, and how far it reaches over the view; undefined: it has to be painted. */
+  /** The view that the canvas was painted for, the tiles on it, and its reach beyond the view. Undefined: it must be painted. */
   #base: View | undefined
   readonly #on = new Set<string>()
   #reachPx = 0
@@ -96,7 +96,7 @@ export class PlanTiles {
     this.#dark.removeEventListener('change', this.#recolor)
   }
 
-  /** Shows a scene. Of the same places in another state only the tiles of those that changed are painted again. */
+  /** Shows a scene. When the places are the same, only the tiles of those with a new state are painted again. */
   show(scene: Scene): void {
     const before = this.#scene
     this.#scene = scene
@@ -126,7 +126,7 @@ export class PlanTiles {
     this.#soon()
   }
 
-  /** Lays what else is on the stage anew at the next frame. */
+  /** Places everything else on the stage again at the next frame. */
   layAgain(): void {
     this.#isLayDue = true
     this.#soon()
@@ -182,7 +182,7 @@ export class PlanTiles {
     this.#soon()
   }
 
-  /** Paints what is kept around the view; tiles of another size are stretched. */
+  /** Paints the cached tiles around the view; tiles of another size are stretched. */
   #paintAll(scene: Scene, view: View): void {
     const { width, height } = this.#size
     const reach = this.#reachPx
@@ -237,7 +237,7 @@ export class PlanTiles {
     for (const name of this.#names) if (overlaps(name, box)) this.#namesDue.add(name)
   }
 
-  /** Side of a kept tile in the view. */
+  /** Side of a cached tile in the view. */
   #sidePx = (): number => (tilePx * this.#view.scale) / this.#tileScale
 
   /** Moves the stage by whole pixels of the screen, so that it stays sharp. */
@@ -269,7 +269,7 @@ export class PlanTiles {
     Object.assign(this.#canvas.style, { left, top, width: px(across / perPx), height: px(down / perPx) })
   }
 
-  /** Says whether the kept tiles cover the view at another size, without looking too coarse. */
+  /** Whether the cached tiles cover the view at another size, without looking too coarse. */
   #canStretch(view: View): boolean {
     const ratio = view.scale / this.#tileScale
     if (this.#tiles.size === 0 || !(ratio > 0.5 && ratio < 2)) return false
@@ -346,7 +346,7 @@ export class PlanTiles {
     if (this.#wanted === key) this.#wanted = undefined
   }
 
-  /** Forgets what was painted, and where the places lie. */
+  /** Drops the painted tiles and the index of the places. */
   #clear(): void {
     for (const key of this.#tiles.keys()) this.#remove(key)
     this.#wanted = undefined
@@ -392,7 +392,7 @@ export class PlanTiles {
     return nextAlong(tilesIn(around, size, tilePx).filter(isMissing), view, this.#size, this.#way)
   }
 
-  /** Has a tile painted by a worker; by the page, where that cannot. What has changed meanwhile is not kept. */
+  /** Has a worker paint a tile, or the page where there is no worker. A tile that has changed meanwhile is dropped. */
   async #paintCell(scene: Scene, [column, row]: Cell): Promise<void> {
     const key = `${column} ${row}`
     this.#wanted = key

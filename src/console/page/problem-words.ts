@@ -2,7 +2,7 @@ import type { Camera } from './answers.ts'
 import { gatewayWords } from './language.ts'
 import { problemTexts } from './problem-texts.ts'
 
-/** Says what is wrong with a camera; empty when nothing is. Of a problem that this page does not know it returns the words of the gateway. */
+/** Returns the problem of a camera; empty when there is none. For an unknown problem, these are the words of the gateway. */
 export function problemWords({ problem, problemCode }: Pick<Camera, 'problem' | 'problemCode'>): string {
   if (problem === null) return ''
   const known = problemCode !== null && Object.hasOwn(problemTexts, problemCode) ? problemTexts[problemCode] : undefined

@@ -14,7 +14,7 @@ export type ProofStep =
   | 'openings'
   | 'media'
 
-/** What one step found. `words`: what holds, or why it fails. */
+/** Result of one step. `words`: the proven fact, or why it fails. */
 export type ProofLine = {
   readonly step: ProofStep
   readonly state: 'holds' | 'fails' | 'not claimed' | 'not checked'
@@ -64,7 +64,7 @@ const longestList = 1000
 const mostSignatures = 64
 const keyBytes = { 1: 32, 4: 32, 6: 1312 } as const
 
-/** What makes a step fail, in words that follow "fails because". */
+/** Failure of a step; its message follows "fails because". */
 class Fault extends Error {
   readonly step: ProofStep
 
@@ -74,7 +74,7 @@ class Fault extends Error {
   }
 }
 
-/** Checks a bundle step by step; the text of its file goes in. Never rejects for what a bundle says. */
+/** Checks a bundle step by step, from the text of its file. No content of a bundle makes it reject. */
 export async function checkProof(text: string, crypto: Crypto, trust: ProofTrust): Promise<ProofVerdict> {
   const lines: ProofLine[] = []
   const holds = (step: ProofStep, words: string) => void lines.push({ step, state: 'holds', words })
@@ -264,7 +264,7 @@ function refuseFailing(checked: readonly Checked[], step: ProofStep): void {
   throw new Fault(step, `the ${algorithms[failing.key.type]} signature of ${failing.key.name} does not verify`)
 }
 
-/** Verifies what these keys signed; signatures of other keys are left out. */
+/** Verifies the signatures of these keys; those of other keys are left out. */
 async function verified(crypto: Crypto, { text, signatures: all }: Checkpoint, keys: readonly Key[]) {
   const checked: Checked[] = []
   for (const { name, id, bytes } of all) {
@@ -365,7 +365,7 @@ async function media(
   return { step, state: 'holds', words: found.join(', ') }
 }
 
-/** Reads verifier keys; leaves out what is none, or has the id of another key. */
+/** Reads verifier keys; leaves out invalid ones, and those with the id of another key. */
 async function keysOf(crypto: Crypto, texts: readonly string[]): Promise<Key[]> {
   const keys: Key[] = []
   for (const text of texts) {
@@ -406,7 +406,7 @@ const textOf = (bytes: Bytes): string => new TextDecoder().decode(bytes)
 /** Whether a text can be written as UTF-8. */
 const isUnicode = (text: string): boolean => new TextDecoder('utf-8', { ignoreBOM: true }).decode(utf8(text)) === text
 
-/** Returns what is behind a path of keys and numbers, such as `steps.0.note`. */
+/** Returns the value at a path of keys and numbers, such as `steps.0.note`. */
 const valueAt = (facts: Facts, field: string): unknown =>
   field
     .split('.')

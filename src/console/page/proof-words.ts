@@ -1,8 +1,8 @@
 import { gatewayWords, language } from './language.ts'
 
 /**
- * What the checks of proofs and receipts find, in German. The checks themselves say it in English, as `gatehouse ledger verify` does, so
- * that a sentence on a phone can be compared with one of the command. `$1` is what the pattern caught.
+ * Findings of the checks of proofs and receipts, in German. The checks themselves write English, as `gatehouse ledger verify` does.
+ * So a sentence on a phone can be compared with one of the command. A `$1` is the text of the first group.
  */
 const german: readonly (readonly [RegExp, string])[] = [
   [/^number (\d+) of (\S+)$/, 'Nummer $1 von $2'],
@@ -104,7 +104,7 @@ const germanNames: Readonly<Record<string, string>> = {
   status: 'der Status',
 }
 
-/** Returns what a check found in German; undefined for a sentence that is not among them. Pure. */
+/** Returns a finding in German; undefined for an unknown sentence. Pure. */
 export function inGerman(found: string): string | undefined {
   const [, failing, why] = /^The proof of entry (\S+) fails: (.+)\.$/.exec(found) ?? []
   if (failing !== undefined && why !== undefined)
@@ -124,6 +124,6 @@ function sentence(before: string, rest: string): string | undefined {
   return words === undefined ? undefined : `${before}${words}${words.endsWith('.') ? '' : '.'}`
 }
 
-/** Says what a check found in the language of the page; what it does not know stays English, and is marked so. */
+/** Returns a finding in the language of the page. An unknown one stays English, and is marked as English. */
 export const proofWords = (found: string): string =>
   language === 'de' ? (inGerman(found) ?? gatewayWords(found)) : found

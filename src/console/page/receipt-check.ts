@@ -6,18 +6,18 @@ export type ReceiptQuestion = {
   readonly receipt: Receipt
   readonly kept: KeptCheckpoint | undefined
   readonly crypto: Crypto
-  /** Returns the proof of GET /api/log/consistency (base64). What it throws is passed on. */
+  /** Returns the proof of GET /api/log/consistency (base64). Its errors are passed on. */
   readonly proof: (from: number, to: number) => Promise<readonly string[]>
   /** Returns the bytes of a photo by the address that the receipt gives; undefined when they cannot be fetched. Never rejects. */
   readonly photo: (url: string) => Promise<Uint8Array<ArrayBuffer> | undefined>
 }
 
 export type ReceiptVerdict = {
-  /** What the newest checkpoint means for the one that this device kept. */
+  /** Verdict on the newest checkpoint, against the one that this device stored. */
   readonly keeper: KeeperVerdict
-  /** Why entries are not proven, in words; empty when all are. */
+  /** Why entries are not proven, as sentences; empty when all are. */
   readonly faults: readonly string[]
-  /** What the page shows and no proof states, so that it cannot be compared. */
+  /** Facts on the page that no proof states, so that they cannot be compared. */
   readonly uncompared: readonly string[]
 }
 
@@ -25,8 +25,8 @@ export type ReceiptVerdict = {
 const mostPhotos = 24
 
 /**
- * Checks a receipt on the device of its reader: that the log continues the one that the device saw, that each entry is in the log
- * as it is shown, and that all of it is one log. It stores nothing.
+ * Checks a receipt on the device of its reader. The log continues the one that the device saw, each entry is in it as shown, and
+ * all entries are of one log. It stores nothing.
  */
 export async function checkReceipt({ receipt, kept, crypto, proof, photo }: ReceiptQuestion): Promise<ReceiptVerdict> {
   const { note, key } = receipt.checkpoint
@@ -79,7 +79,7 @@ export async function checkReceipt({ receipt, kept, crypto, proof, photo }: Rece
   }
 }
 
-/** Master data of the gateway, and what it says of the entries: in no leaf. */
+/** Master data of the gateway, and its statements about the entries: they are in no leaf. */
 const neverStated = ['the name of the warehouse', 'what each entry says about how far it is signed']
 
 type Fetched = ReadonlyMap<string, Uint8Array<ArrayBuffer>>
@@ -94,7 +94,7 @@ async function fetchedPhotos({ unit, placements }: Receipt, photo: ReceiptQuesti
 
 const unitFields = { reference: 'reference', sscc: 'SSCC', direction: 'direction', carrier: 'carrier' } as const
 
-/** Compares what the page says of the unit as a whole with its proved steps, oldest first: the newest that states a thing counts. */
+/** Compares the page's facts of the unit with its proved steps, oldest first: the newest statement of a fact counts. */
 function compareUnit({ unit, complete }: Receipt, steps: readonly LeafProof[]) {
   const leaves = steps.map(factsOf)
   const faults: string[] = []
@@ -121,7 +121,7 @@ function compareUnit({ unit, complete }: Receipt, steps: readonly LeafProof[]) {
   return { faults, uncompared }
 }
 
-/** What a proof opens of the vehicle; that it is the text of the leaf was checked with the proof. */
+/** The opened name of the vehicle; the check of the proof has compared it with the leaf. */
 function vehicleOf(bundle: LeafProof): string | undefined {
   const { openings } = bundle as { openings?: readonly { field: string; text: string }[] }
   return openings?.find(({ field }) => field === 'vehicle')?.text
@@ -162,7 +162,7 @@ const shownIn = ({ unit, placements }: Receipt): string[] => [
   ...placements.map(({ id }) => `event ${id}`),
 ]
 
-/** Says whether the leaf states what the page shows. */
+/** Whether the leaf states the facts on the page. */
 function isShown(receipt: Receipt, kind: string, id: string, bundle: LeafProof): boolean {
   const leaf = factsOf(bundle)
   const media = new Set(mediaOf(bundle))
@@ -188,7 +188,7 @@ function isShown(receipt: Receipt, kind: string, id: string, bundle: LeafProof):
 const same = (one: readonly unknown[], other: readonly unknown[]): boolean =>
   one.every((value, i) => value === other[i])
 
-/** Returns what a leaf states; an empty object for anything else. */
+/** Returns the facts of a leaf; an empty object for anything else. */
 function factsOf({ leaf }: LeafProof): Readonly<Record<string, unknown>> {
   try {
     return JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(leaf), (c) => c.charCodeAt(0)))) ?? {}

@@ -16,11 +16,11 @@ import { exactTime } from './words.ts'
 
 export type ReceiptProps = {
   unit: string
-  /** Of the link that was handed over; without it the session counts. */
+  /** Signature of the link that was handed over; without it the session counts. */
   signed: string | undefined
 }
 
-/** What this phone found out. `before`: what it had kept until now. */
+/** Findings of this phone. `before`: the checkpoint that it had stored. */
 type Checked =
   | {
       readonly kind: 'found'
@@ -33,7 +33,7 @@ type Checked =
 const tries = 6
 const againMs = 1500
 
-/** The receipt of one transport unit, for the person who handed it over: without sign-in, on a phone. */
+/** The receipt of one transport unit, for the person who handed it over: without a sign-in, on a phone. */
 export const View = ({ unit, signed }: ReceiptProps) => {
   const [receipt, setReceipt] = useState<Receipt | undefined>(undefined)
   const [checked, setChecked] = useState<Checked | undefined>(undefined)
@@ -84,7 +84,9 @@ function troubleWords(error: Error): string {
   return error.message
 }
 
-/** Fetches and checks the receipt. An older checkpoint than the kept one is asked for again: an answer may have been overtaken. */
+/**
+ * Fetches and checks the receipt. An older checkpoint than the stored one is requested again: an answer may have been overtaken.
+ */
 async function read(unit: string, signed: string | undefined): Promise<{ receipt: Receipt; checked: Checked }> {
   const first = await fetchReceipt(unit, signed, tries)
   const checked = await check(first)

@@ -14,13 +14,13 @@ import { useTyped, wasSent } from './typed.ts'
 import { assetTypeWords } from './words.ts'
 
 const types = ['pallet', 'container', 'box', 'drum', 'equipment'] as const
-/** Of its placements the newest ones are looked through for a weight. */
+/** Only its newest placements are searched for a weight. */
 const mostPlacements = 20
 
 type Fields = ReadonlyMap<string, string>
 const noFields: Fields = new Map()
 
-/** What the ledger knows of a pallet that no one has registered. `code`: its barcode as the ledger has it. */
+/** Facts of the ledger about a pallet that is not registered. `code`: its barcode in the ledger. */
 type Known = { readonly code: string; readonly asset: Asset | undefined; readonly weightKg: number | null }
 
 type Props = {
@@ -35,7 +35,7 @@ type Props = {
 
 let forms = 0
 
-/** Registers a pallet that is known from scans alone, or not at all. What its label and the scale said is offered. */
+/** Registers a pallet that is known from scans alone, or not at all. It offers the values of the label and the scale. */
 export const RegisterForm = ({ code, ...more }: Props) => {
   const [known, setKnown] = useState<Known | undefined>(undefined)
   useEffect(() => {
@@ -153,7 +153,7 @@ const Form = ({ known: { code, asset, weightKg }, act, isBusy, onDone, onCancel 
   )
 }
 
-/** What is known of its goods is not asked for again. */
+/** Known facts of its goods are not asked for again. */
 function labelWords(asset: Asset | undefined): string {
   if (!asset) return ''
   const facts = {
@@ -188,7 +188,7 @@ async function registered(body: Readonly<Record<string, unknown>>, once: OnceKey
   once.done(body)
 }
 
-/** What this page knows of a field is said in its language. */
+/** Known problems of a field are shown in the page's language. */
 const inWords = (fields: Fields): Fields =>
   new Map([...fields].map(([path, message]) => [path, words.wrong[path] ?? message]))
 

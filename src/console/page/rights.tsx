@@ -23,11 +23,11 @@ type Needs = {
 type Rights = {
   /** Says that the role was changed; null while it was not. */
   readonly notice: JSX.Element | null
-  /** Goes on after the same person has signed in again over a view that stays. */
+  /** Continues after the same person has signed in again over a view that stays. */
   readonly goOn: (next: Session) => void
 }
 
-/** Watches what the caller may do. Another role counts at once, and where something is not sent when that view is left. */
+/** Follows the permissions of the caller. Another role counts at once; with unsent text, it counts when that view is left. */
 export function useRights({ session, pathname, isSignedIn, keep, anew, leave }: Needs): Rights {
   const [later, setLater] = useState<Session | undefined>(undefined)
   const [changed, setChanged] = useState('')
@@ -95,6 +95,6 @@ function watchRights(look: () => void): () => void {
 export const personOf = (session: Session | undefined): string =>
   JSON.stringify([session?.caller?.instance, session?.caller?.username])
 
-/** What somebody may do: the role, and what is withheld from it for a while. */
+/** Rights of a session: the role, the permissions, and those withheld for a while. */
 const rightsOf = (session: Session | undefined): string =>
   JSON.stringify([session?.caller?.role, session?.caller?.permissions.toSorted(), session?.caller?.withheld])

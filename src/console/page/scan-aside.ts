@@ -33,8 +33,8 @@ export class SetAside {
   }
 
   /**
-   * Returns the numbers of the items that have to wait: those that are set aside, and each that names a pallet or slot of an
-   * earlier one that waits. `items`: all, in their order.
+   * Returns the numbers of the items that have to wait. These are set aside, or name a pallet or slot of an earlier waiting
+   * item. `items`: all, in their order.
    */
   held(items: readonly Item[], nowMs: number): ReadonlySet<number> {
     const held = new Set<number>()

@@ -1,11 +1,11 @@
 import { printable } from './scan-place.ts'
 import { scanTexts as texts } from './scan-texts.ts'
 
-/** What can be done; `VERIFIED` also disputes. */
+/** The acts; `VERIFIED` also disputes. */
 export type Act = 'PLACED' | 'REMOVED' | 'move' | 'count' | 'VERIFIED'
 /** A code, and whether a scanner read it: typed codes are no scan proof. */
 export type Code = { readonly text: string; readonly isScanned: boolean }
-/** The codes of a task. `found`: what a count found in the slot. */
+/** The codes of a task. `found`: the pallets that a count found in the slot. */
 export type Filled = {
   readonly pallet?: Code | undefined
   readonly slot?: Code | undefined
@@ -13,14 +13,14 @@ export type Filled = {
 }
 /** Says whether a code is the label of a slot; undefined where this device does not know the slots. */
 export type IsSlot = ((text: string) => boolean) | undefined
-/** A task with one code more. `problem`: why the code was not taken, or needs a look, in words; '' for neither. */
+/** A task with one more code. `problem`: why the code was not taken, or needs a check; '' for neither. */
 export type Taken = { readonly filled: Filled; readonly problem: string }
 
 export const nothing: Filled = { found: [] }
 
 export const isEmpty = ({ pallet, slot, found }: Filled): boolean => !pallet && !slot && found.length === 0
 
-/** Returns what a role may record here. */
+/** Returns the acts that a role may record here. */
 export function actsOf(role: string): readonly Act[] {
   if (role === 'viewer') return []
   return ['PLACED', 'REMOVED', 'move', 'count', ...(role === 'supervisor' ? (['VERIFIED'] as const) : [])]
@@ -47,7 +47,7 @@ export function withCode(act: Act | undefined, filled: Filled, code: Code, isSlo
   if (isFree && !(act === 'count' && !isForSlot)) {
     return { filled: isForSlot ? { ...filled, slot: code } : { ...filled, pallet: code }, problem: '' }
   }
-  // It may be a slot that is newer than what this device knows: the gateway decides, but the person hears of it now.
+  // A slot may be newer than the labels on this device. The gateway decides, but the person is warned now.
   if (act && !slot && !isForSlot) return { filled: { ...filled, slot: code }, problem: texts.unknownSlot(name) }
   return { filled, problem: act ? texts.full(name) : texts.chooseFirst(name) }
 }
@@ -58,7 +58,7 @@ export function withoutCode({ pallet, slot, found }: Filled, { text }: Code): Fi
   return { pallet: kept(pallet), slot: kept(slot), found: found.filter((one) => one.text !== text) }
 }
 
-/** Returns what was scanned before the act was chosen, as that act needs it. Pure. */
+/** Returns the codes scanned before the act was chosen, as that act needs them. Pure. */
 export function beginning(act: Act, { pallet, slot, found }: Filled): Filled {
   return act === 'count' ? { slot, found: pallet ? [pallet] : found } : { pallet, slot, found: [] }
 }

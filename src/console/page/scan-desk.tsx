@@ -26,12 +26,12 @@ import { useWatch } from './scan-watch.ts'
 
 export const isTraining = location.pathname === '/training'
 
-/** What is kept on this device. */
+/** Data stored on this device. */
 export type Opened = { readonly store: ItemStore; readonly handheld: Handheld; readonly slots: SlotLabels }
 
 const trainee: Credential = { username: 'trainee', instance: '', secret: '', role: 'supervisor' }
 
-/** The page of an open device: who is signed in, what waits, and the task that is begun. */
+/** The page of an open device: the signed-in person, the waiting items, and the task under way. */
 export const Desk = (opened: Opened) => {
   const { store, handheld, slots } = opened
   const [isListOpen, setListOpen] = useState(false)
@@ -166,7 +166,7 @@ export const Desk = (opened: Opened) => {
 type Remark = { readonly kind: 'good' | 'warn' | 'bad'; readonly words: string }
 type Remarks = ReturnType<typeof useRemarks>
 
-/** What the page says about the newest scan. */
+/** Message of the page about the newest scan. */
 function useRemarks() {
   const [said, setSaid] = useState<Remark | undefined>(undefined)
   const problem = (words: string) => {
@@ -176,7 +176,7 @@ function useRemarks() {
   return {
     said,
     problem,
-    /** Without words it takes an older problem away. */
+    /** Without words it removes an older problem. */
     problemOrNone: (words: string) =>
       words === '' ? setSaid((last) => (last?.kind === 'bad' ? undefined : last)) : problem(words),
     good: (words: string) => {
@@ -189,7 +189,7 @@ function useRemarks() {
 
 const empty: QueueState = { items: [], acknowledged: 0, rests: '', signInNeeded: [], remarks: [], aside: new Map() }
 
-/** The queue of what waits to be sent, and how it is. It works as long as the page is open. */
+/** The queue of items to be sent, and its state. It works as long as the page is open. */
 function useQueue({ store, handheld }: Opened, floor: TrainingFloor, { problem }: Remarks) {
   const [queued, setQueued] = useState<QueueState>(empty)
   const queue = useMemo(
@@ -216,7 +216,7 @@ function useQueue({ store, handheld }: Opened, floor: TrainingFloor, { problem }
   return { queue, queued }
 }
 
-/** Puts what was done into the queue. Resolves to whether it is stored. */
+/** Puts an act into the queue. Resolves to whether it is stored. */
 async function keep(
   queue: ScanQueue,
   { problem, good }: Remarks,

@@ -30,14 +30,14 @@ type Request = {
 }
 type Answered = { readonly status: number; readonly body: unknown; readonly retryAfter: string | null }
 
-/** Sends one request. What goes wrong on the way is `later`. */
+/** Sends one request. A failure of the network is `later`. */
 export async function call(path: string, by: Credential | undefined, request: Request = {}): Promise<Outcome> {
   const answered = await answerTo(path, by, request)
   if ('problem' in answered) return { kind: 'later', words: texts.noNetwork, afterSeconds: 0 }
   return outcomeOf(answered.status, answered.body, answered.retryAfter)
 }
 
-/** Sends one request; what came back, or why nothing did. */
+/** Sends one request. Returns the answer, or why there is none. */
 async function answerTo(
   path: string,
   by: Credential | undefined,
@@ -61,8 +61,8 @@ const sizeOf = (body: string | ArrayBuffer | undefined) =>
   (typeof body === 'string' ? body.length : body?.byteLength) ?? 0
 
 /**
- * Says what it means that nothing came back. When the gateway answers something small meanwhile, it is the size that did not get
- * through: a fault, so that others may pass.
+ * Judges a missing answer. When the gateway answers a small request meanwhile, the large one did not get through: a fault, so that
+ * others may pass.
  */
 async function nothingCame(problem: 'slow' | 'away'): Promise<Later> {
   const ping = problem === 'slow' ? await answerTo('/api/ping', undefined, {}) : undefined
@@ -88,8 +88,8 @@ export async function sendPhoto(photo: Photo, by: Credential | undefined): Promi
 }
 
 /**
- * Asks whether the gateway still has a photo: one that was restored from a backup may not. An answer that is not about the photo
- * counts as yes; what is sent next gets it too.
+ * Asks whether the gateway still has a photo: after a restore from a backup it may not. An answer about something else counts as
+ * yes; the next request gets it too.
  */
 export async function hasPhoto({ sha256 }: SentPhoto, by: Credential | undefined): Promise<boolean | Later> {
   if (!by) return true
@@ -118,5 +118,5 @@ export async function sendRun(run: readonly Item[], by: Credential | undefined):
   return runOutcomeOf(answered.status, answered.body, answered.retryAfter, run.length)
 }
 
-/** What this device's clock shows now: the gateway corrects the times of the scans by its error. */
+/** Current time of this device's clock: the gateway corrects the times of the scans by its error. */
 const deviceTime = () => ({ 'X-Device-Time': new Date().toISOString() })

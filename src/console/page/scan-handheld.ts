@@ -6,7 +6,7 @@ import { scanTexts as texts } from './scan-texts.ts'
 type Shift = Credential & { /** Signed out, but scans of this person still wait. */ readonly isLeaving?: boolean }
 type Shifts = Readonly<Record<string, Shift>>
 
-/** This device and the people who signed in on it, as the browser's store keeps them. */
+/** This device and the people who signed in on it, in the browser's store. */
 export class Handheld {
   readonly #store: ItemStore
   #device: Credential | undefined
@@ -29,7 +29,7 @@ export class Handheld {
     return this.#device
   }
 
-  /** Who scans now. */
+  /** The person who scans. */
   get person(): Credential | undefined {
     return this.#person === undefined ? undefined : this.#shifts[this.#person]
   }
@@ -43,7 +43,7 @@ export class Handheld {
     return this.#shifts[username]
   }
 
-  /** Exchanges an enrolment code for this device's secret. Returns what is wrong, in words; '' when it is enrolled. */
+  /** Exchanges an enrolment code for this device's secret. Returns the problem; '' when it is enrolled. */
   async enrol(text: string): Promise<string> {
     const { code, url } = readEnrolment(text)
     if (url !== undefined && url !== location.origin) return texts.enrol.elsewhere(url)
@@ -54,7 +54,7 @@ export class Handheld {
     return ''
   }
 
-  /** Begins a shift. Returns what is wrong, in words; '' when the person is signed in. */
+  /** Begins a shift. Returns the problem; '' when the person is signed in. */
   async signIn(badge: string, pin: string): Promise<string> {
     const outcome = await post('/api/devices/sign-in', this.#device, { badge, pin })
     if (outcome.kind === 'later') return `${outcome.words}. ${texts.signIn.needsNetwork}`
@@ -65,14 +65,14 @@ export class Handheld {
     return ''
   }
 
-  /** Ends the shift; its token is kept until everything that the person scanned was sent. */
+  /** Ends the shift; its token stays until all scans of the person were sent. */
   async signOut(): Promise<void> {
     const { person } = this
     if (!person) return
     await this.#keep({ ...this.#shifts, [person.username]: { ...person, isLeaving: true } }, undefined)
   }
 
-  /** The gateway no longer takes this person's sign-in. */
+  /** The gateway refuses this person's sign-in. */
   async ended(username: string): Promise<void> {
     const { [username]: _, ...others } = this.#shifts
     await this.#keep(others, this.#person === username ? undefined : this.#person)
@@ -95,7 +95,7 @@ export class Handheld {
   }
 }
 
-/** Says whether the gateway ended the shift, or no longer knew it. */
+/** Whether the gateway ended the shift, or did not know it. */
 async function hasEnded(shift: Credential): Promise<boolean> {
   const path = '/api/devices/sign-out'
   const answer = await fetch(path, { method: 'POST', headers: headersOf(shift), cache: 'no-store' }).catch(

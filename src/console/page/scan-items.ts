@@ -1,11 +1,11 @@
-/** What a person did, as it waits in this browser for the gateway. Items keep the order of `n`. */
+/** An act of a person, as it waits in this browser for the gateway. Items keep the order of `n`. */
 export type Item = {
   readonly n: number
   /** Its key at the gateway, the same for each try. */
   readonly id: string
-  /** User name of the person who did it: only this person's sign-in sends it. */
+  /** User name of the person who acted: only this person's sign-in sends it. */
   readonly by: string
-  /** In words, for the person. */
+  /** Title for the person. */
   readonly title: string
   readonly path: string
   readonly body: Readonly<Record<string, unknown>>
@@ -14,17 +14,17 @@ export type Item = {
   readonly hasPhoto: boolean
   /** Where the gateway has the photo already; undefined: it was not sent yet. */
   readonly sentPhoto?: SentPhoto | undefined
-  /** Why the gateway refused it, in words; undefined: it waits. */
+  /** Why the gateway refused it; undefined: it waits. */
   readonly refusal?: string | undefined
 }
 
 export type NewItem = Omit<Item, 'n' | 'hasPhoto' | 'sentPhoto' | 'refusal'>
 export type SentPhoto = { readonly url: string; readonly sha256: string }
-/** What became of an item at the gateway. `refusal`: why it was refused, in words; undefined: the gateway has it. */
+/** Outcome of an item at the gateway. `refusal`: why it was refused; undefined: the gateway has it. */
 export type Settled = { readonly item: Item; readonly refusal?: string | undefined }
 export type Photo = { readonly bytes: ArrayBuffer; readonly type: string }
 
-/** Where items are kept. Each promise resolves when the change is on disk, and rejects when nothing was changed. */
+/** Store of items. Each promise resolves when the change is on disk, and rejects when nothing was changed. */
 export interface ItemStore {
   items(): Promise<readonly Item[]>
   /** Returns the item with its place. */
@@ -32,7 +32,7 @@ export interface ItemStore {
   photo(id: string): Promise<Photo | undefined>
   /** Notes that the gateway has the photo of an item, so that its bytes are not sent again. */
   photoSent(n: number, sent: SentPhoto): Promise<void>
-  /** Stores all of it at once: what the gateway has leaves and is counted, what it refused stays with the reason. */
+  /** Stores all outcomes at once. Accepted items leave and are counted; refused ones stay with the reason. */
   settle(settled: readonly Settled[]): Promise<void>
   /** Takes a refusal back: the item waits again, at its old place; its photo is sent again. */
   renew(n: number): Promise<void>
@@ -43,7 +43,7 @@ export interface ItemStore {
   setFact(key: string, value: unknown): Promise<void>
 }
 
-/** Key of the fact that counts what the gateway acknowledged. */
+/** Key of the fact that counts acknowledged items. */
 export const acknowledgedKey = 'acknowledged'
 
 /** Keeps items only while the page is open: for training. */

@@ -7,7 +7,7 @@ import { scanTexts as texts } from './scan-texts.ts'
 
 const waitingIn = ({ items }: QueueState) => items.filter(({ refusal }) => refusal === undefined)
 
-/** What the queue says, and why it rests. */
+/** Remarks about the queue, and why it rests. */
 export const QueueRemarks = ({ queued }: { queued: QueueState }) => (
   <p class="scan-say warn" role="status">
     {[...queued.remarks, queued.aside.size > 0 ? texts.aside(queued.aside.size) : '', ...restWords(queued)]
@@ -48,7 +48,7 @@ export const QueueChips = ({ queued, isOpen, onOpen }: { queued: QueueState; isO
   )
 }
 
-/** The scans that this device keeps, each with what is wrong with it. */
+/** The scans that this device stores, each with its problem. */
 export const QueueList = ({ queue, queued: { items, aside } }: { queue: ScanQueue; queued: QueueState }) => {
   const [sure, setSure] = useState<number | undefined>(undefined)
   const remove = (item: Item) => {

@@ -9,7 +9,10 @@ type Before = {
   readonly end: number | null
 }
 
-/** A scan. `parts`: what the scanner wrote just before, with pauses between. `field`: the field with the focus, where it takes codes. */
+/**
+ * A scan. `parts`: texts that the scanner wrote just before, with pauses between. `field`: the field with the focus, if it takes
+ * codes.
+ */
 export type ScannedCode = {
   readonly code: string
   readonly parts: readonly string[]
@@ -28,7 +31,7 @@ class HeldKeys {
     if (event.target) this.#keys.push({ event, target: event.target })
   }
 
-  /** Gives the page what was typed. */
+  /** Gives the page the typed keys. */
   sendOn(): void {
     for (const { event, target } of this.drop()) {
       const again = new KeyboardEvent(event.type, event)
@@ -37,7 +40,7 @@ class HeldKeys {
     }
   }
 
-  /** Forgets them, and returns what they were. */
+  /** Drops the keys and returns them. */
   drop() {
     const keys = this.#keys
     this.#keys = []
@@ -54,13 +57,15 @@ function rest(): void {
   resting.clear()
 }
 
-/** Resolves once no keys of a run are being written into a field: what the page writes meanwhile would be taken out with them. */
+/**
+ * Resolves once no keys of a run are being written into a field: text that the page writes meanwhile would be removed with them.
+ */
 export async function fieldsAtRest(): Promise<void> {
   // The key that ends a run may begin the next one.
   while (isWriting) await new Promise<void>((then) => resting.add(then))
 }
 
-/** The fields that the keys of a scan are written into, as they were: more than one when the focus moves in the middle of it. */
+/** Earlier states of the fields that the keys of a scan go to. There are several when the focus moves within a scan. */
 class WrittenFields {
   #before: Before[] = []
   #first: Field | undefined
@@ -74,7 +79,7 @@ class WrittenFields {
   note(kind: Reading['kind'], field: Field | undefined): void {
     if (kind === 'scan' || kind === 'echo') return
     isWriting ||= field !== undefined
-    // What was before a pause may be taken already.
+    // The text before a pause may be taken already.
     if (kind === 'first' || (kind === 'again' && this.#before.length === 0)) this.#begin(field)
     else this.#goOn(field)
   }
@@ -89,7 +94,7 @@ class WrittenFields {
     if (field && this.#before.every((one) => one.field !== field)) this.#before.push({ field, ...selectionOf(field) })
   }
 
-  /** Takes out what was written, and forgets the fields. */
+  /** Removes the written text, and forgets the fields. */
   putBack(): void {
     const before = this.#before
     this.#begin(undefined)
@@ -103,9 +108,9 @@ function holdBack(event: KeyboardEvent): void {
 }
 
 /**
- * Listens on the whole page for scans, whatever has the focus, and calls `onScan` with each. In a field, what the scanner
- * wrote is taken out again. Elsewhere its keys are held back, so that a digit in a code is no shortcut; when they turn
- * out to be typed, they are sent on. Returns a function that ends it.
+ * Listens on the whole page for scans, whatever has the focus, and calls `onScan` with each. In a field, the text of the scanner is
+ * removed again. Elsewhere its keys are held back, so that a digit in a code is no shortcut. Keys that turn out to be typed are
+ * sent on. Returns a function that ends it.
  */
 export function listenForScans(onScan: (scan: ScannedCode) => void): () => void {
   let state = atRest

@@ -3,7 +3,7 @@ import { useEffect } from './effect.ts'
 import { type Act, actsOf } from './scan-codes.ts'
 import { scanTexts as texts } from './scan-texts.ts'
 
-/** What a role may record. */
+/** The acts that a role may record. */
 export const Tiles = ({ role, onAct }: { role: string; onAct: (act: Act) => void }) => {
   const acts = actsOf(role)
   if (acts.length === 0) return <p class="blank">{texts.mayOnlyLook}</p>
@@ -20,7 +20,7 @@ export const Tiles = ({ role, onAct }: { role: string; onAct: (act: Act) => void
 
 type EntryProps = {
   readonly onCode: (text: string) => void
-  /** What is in the field and not used: it stays when somebody chooses what to do with it. */
+  /** Unused text in the field: it stays when somebody chooses an act. */
   readonly typed: { current: string | null }
 }
 

@@ -2,7 +2,7 @@ import { gatewayWords } from './language.ts'
 import { scanTexts as texts } from './scan-texts.ts'
 import { warningWords } from './warning-words.ts'
 
-/** What the gateway's answer means for an item. `later`: nothing is known yet, so it stays and is sent again. */
+/** Meaning of the gateway's answer for an item. `later`: nothing is known yet, so it stays and is sent again. */
 export type Outcome =
   | {
       readonly kind: 'acknowledged'
@@ -19,12 +19,12 @@ export type Outcome =
       readonly isFault?: boolean
     }
 
-/** What the answer to several items means: each of them by itself, or the same for all. */
+/** Meaning of an answer to several items: each item separately, or the same for all. */
 export type RunOutcome =
   | { readonly kind: 'each'; readonly outcomes: readonly Settling[] }
   | Exclude<Outcome, { readonly kind: 'acknowledged' }>
 export type Later = Extract<Outcome, { readonly kind: 'later' }>
-/** What ends the waiting of an item. */
+/** An outcome that ends the waiting of an item. */
 export type Settling = Extract<Outcome, { readonly kind: 'acknowledged' | 'refused' }>
 
 type Answer = {
@@ -38,8 +38,8 @@ type Answer = {
 const passing = new Set([408, 409, 425, 429])
 
 /**
- * Reads an answer; pure. Only the gateway's own words count: an item leaves the queue by `success: true`, and is refused by
- * the gateway's own error. The page of a hotspot or a proxy, whatever its status, is neither.
+ * Reads an answer; pure. Only the gateway's own answer counts: an item leaves the queue by `success: true`, and is refused by the
+ * gateway's own error. The page of a hotspot or a proxy, whatever its status, is neither.
  */
 export function outcomeOf(status: number, body: unknown, retryAfter: string | null): Outcome {
   const answer: Answer = typeof body === 'object' && body !== null ? body : {}
@@ -64,7 +64,7 @@ export function outcomeOf(status: number, body: unknown, retryAfter: string | nu
  */
 export function runOutcomeOf(status: number, body: unknown, retryAfter: string | null, count: number): RunOutcome {
   const whole = outcomeOf(status, body, retryAfter)
-  // A caller who may not record at all may record none of them.
+  // A caller without the permission to record may record none of them.
   if (whole.kind === 'refused' && status === 403) return { kind: 'each', outcomes: Array(count).fill(whole) }
   if (whole.kind !== 'acknowledged') return whole
   const { results } = whole.answer
@@ -82,7 +82,7 @@ type Result = {
   readonly error?: unknown
 }
 
-/** What became of each item, at its place; places stay free where the answer is not clear. */
+/** Outcome of each item, at its place; places stay empty where the answer is not clear. */
 function inPlaces(results: readonly Result[]): readonly Settling[] {
   const outcomes: Settling[] = []
   for (const { index, status, event, error } of results) {
@@ -101,7 +101,7 @@ function warningsOf({ warnings, placed }: Answer): string[] {
   )
 }
 
-/** Says why an item was refused, and what to do. */
+/** Returns why an item was refused, and the next step. */
 function refusalWords(code: string, message: string, details: unknown): string {
   const more = typeof details === 'string' && details !== message ? ` (${details})` : ''
   return `${gatewayWords(`${message}${more}`)}. ${texts.refusals[code] ?? texts.refusedOtherwise}`

@@ -2,12 +2,12 @@ import type { ScanAnswer } from './answers.ts'
 import type { CheckedScan } from './code-check.ts'
 import { scanFieldTexts as texts } from './scan-field-texts.ts'
 
-/** What a scanned text asks for: a code to look up, or a view of this console. */
+/** Target of a scanned text: a code to look up, or a view of this console. */
 export type Wanted = { readonly code: string } | { readonly view: string }
 
 /**
- * Reads what was scanned. The address of a view at one of these origins is that view; that of a pallet's page its code.
- * Everything else is a code, also an address of somebody else: the page never leaves its gateway for a label.
+ * Reads a scanned text. The address of a view at one of these origins gives that view; that of a pallet's page gives its
+ * code. Everything else is a code, also a foreign address: the page never leaves its gateway for a label.
  */
 export function wantedBy(text: string, origins: readonly string[]): Wanted {
   const url = URL.canParse(text) ? new URL(text) : undefined
@@ -19,14 +19,14 @@ export function wantedBy(text: string, origins: readonly string[]): Wanted {
   return isView ? { view: url.pathname + url.search } : { code: text }
 }
 
-/** Returns the view for what a code was found to be: a slot is shown on the floor, everything else on its own page. */
+/** Returns the view for the result of a code: a slot is shown on the floor, everything else on its own page. */
 export function placeOf({ code, matches }: ScanAnswer): string {
   const [first] = matches
   if (first?.kind === 'slot') return `/?slot=${first.id}`
   return `/find/${encodeURIComponent(first?.asset?.asset_id ?? code)}`
 }
 
-/** Says in one line what a code was found to be. */
+/** Returns the result of a code as one line. */
 export function foundWords({ code, matches, barcode }: ScanAnswer): string {
   const [first] = matches
   if (first?.slot && first.kind === 'slot') {
@@ -44,7 +44,7 @@ export function foundWords({ code, matches, barcode }: ScanAnswer): string {
     : texts.unknownButRead(printable(code), decodedWords(barcode.gs1))
 }
 
-/** Returns what may have been taken for a code before this scan showed that it is a part of one. */
+/** Returns texts that may have been taken for codes before this scan showed that they are parts of one. */
 export const partsOf = (scan: CheckedScan, parts: readonly string[]): readonly string[] =>
   scan.kind === 'torn' ? scan.parts.slice(0, -1) : parts
 

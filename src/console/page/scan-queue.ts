@@ -11,17 +11,17 @@ import {
 import type { Later, Outcome, RunOutcome, Settling } from './scan-outcome.ts'
 import { Halves, nextRun } from './scan-run.ts'
 
-/** What is to be shown of the queue: always all of it. */
+/** State of the queue for the page: always the whole. */
 export type QueueState = {
   readonly items: readonly Item[]
   readonly acknowledged: number
-  /** Why sending rests, in words; empty: it does not. */
+  /** Why sending rests; empty: it does not. */
   readonly rests: string
   /** People whose items wait for their sign-in. */
   readonly signInNeeded: readonly string[]
-  /** What the gateway remarked about the items that it took last, each with the item's title. */
+  /** Remarks of the gateway about the newest accepted items, each with the item's title. */
   readonly remarks: readonly string[]
-  /** Items that the gateway fails at, by their number, with its words; they are tried again later. */
+  /** Items that make the gateway fail, by their number, with its words; they are retried later. */
   readonly aside: ReadonlyMap<number, string>
 }
 
@@ -53,17 +53,17 @@ const photosOfRun = { ms: 10_000, bytes: 1_000_000 } as const
 const waitsSeconds = [1, 2, 5, 10, 30] as const
 
 /**
- * Keeps what was done until the gateway has it. An item counts as taken only when the store has committed it, and leaves the
- * store only when the gateway acknowledged it. Items are sent in their order, many events of one person at once; what was
- * refused stays visible and lets the next one pass. What the gateway fails at again and again is set aside for some minutes.
+ * Stores acts until the gateway has them. An item counts as taken only when the store has committed it, and leaves the store
+ * only when the gateway acknowledged it. Items are sent in their order, many events of one person at once. A refused item
+ * stays visible and lets the next one pass. An item that makes the gateway fail repeatedly is set aside for some minutes.
  */
 export class ScanQueue {
   readonly #needs: QueueNeeds
   #state: QueueState = { items: [], acknowledged: 0, rests: '', signInNeeded: [], remarks: [], aside: new Map() }
-  /** As the store has them; read again before each round of sending, because another window may have changed them. */
+  /** As the store has them. Read again before each round of sending, because another window may have changed them. */
   #items: readonly Item[] = []
   #failures = 0
-  /** Items whose photo the gateway is known to have in this round: before, it may have been restored without it. */
+  /** Items whose photo the gateway has confirmed in this round: it may have been restored without it earlier. */
   readonly #photosThere = new Set<number>()
   readonly #aside = new SetAside()
   readonly #halves = new Halves()
@@ -75,7 +75,7 @@ export class ScanQueue {
     this.#needs = needs
   }
 
-  /** Shows what is stored and begins to send. */
+  /** Shows the stored items and begins to send. */
   async start(): Promise<void> {
     this.#items = await this.#needs.store.items()
     await this.#show()
@@ -106,7 +106,7 @@ export class ScanQueue {
     await this.#show()
   }
 
-  /** Sends now what waits: after a sign-in, when the network is back. */
+  /** Sends the waiting items now: after a sign-in, when the network is back. */
   wake(): void {
     clearTimeout(this.#timer)
     if (this.#sending) {
@@ -162,7 +162,7 @@ export class ScanQueue {
     })
   }
 
-  /** Sends a run, its photos first; returns what was sent of it and what became of that. */
+  /** Sends a run, its photos first. Returns the sent items and their outcome. */
   async #send(run: readonly Item[]): Promise<readonly [readonly Item[], RunOutcome]> {
     const ready: Item[] = []
     const { nowMs } = this.#needs
@@ -175,7 +175,7 @@ export class ScanQueue {
       bytes += photo?.bytes.byteLength ?? 0
       const outcome = typeof isDue === 'object' ? isDue : photo && (await this.#needs.sendPhoto(photo, item.by))
       if (outcome && outcome.kind !== 'acknowledged') {
-        // What is in front of it need not wait.
+        // Items before it need not wait.
         if (ready.length > 0) break
         return [[item], settledOr(outcome)]
       }
@@ -211,7 +211,7 @@ export class ScanQueue {
     return only === undefined || more.length > 0 || this.#aside.failed(only, words, this.#needs.nowMs())
   }
 
-  /** Stores what became of each item, all at once; returns what the gateway remarked. */
+  /** Stores the outcome of each item, all at once. Returns the remarks of the gateway. */
   async #settle(items: readonly Item[], outcomes: readonly Settling[]): Promise<string[]> {
     const settled = items.flatMap((item, i): Settled[] => {
       const outcome = outcomes[i]

@@ -2,7 +2,7 @@ import type { Item } from './scan-items.ts'
 
 /** Most events in one request; the gateway takes no more. */
 export const mostInRun = 100
-/** The gateway takes 1 MiB; the rest is for what a photo adds to an event. */
+/** The gateway takes 1 MiB; the rest is for the fields that a photo adds to an event. */
 const mostBytes = 900_000
 const eventsPath = '/api/whms/events'
 
@@ -25,8 +25,8 @@ type Choice = {
 }
 
 /**
- * Returns what is sent next, in one request: the first items that are due, without a gap, all of one person and all events. A move or
- * a scan of a count goes alone. Empty: nothing is due. `items`: all, in their order. Pure.
+ * Returns the next items to send in one request: the first due items, without a gap, all of one person and all events. A move or a
+ * scan of a count goes alone. Empty: nothing is due. `items`: all, in their order. Pure.
  */
 export function nextRun(items: readonly Item[], { isDue, isAlone, most, upTo }: Choice): readonly Item[] {
   const due = items.filter(isDue)
@@ -49,8 +49,8 @@ function withinBytes(run: readonly Item[]): readonly Item[] {
 }
 
 /**
- * How a run that the gateway fails at as a whole is cut: into halves, down to single items, so that the one at which it fails
- * is found and all others pass.
+ * Cuts a run that makes the gateway fail as a whole: into halves, down to single items. So the failing item is found and all others
+ * pass.
  */
 export class Halves {
   #most = mostInRun

@@ -14,8 +14,8 @@ type EnrolProps = Omit<Props, 'onSignedIn'> & { onBack?: (() => void) | undefine
 type SignInProps = Props & { onAgain: () => void }
 
 /**
- * What a device shows while no one is signed in: the sign-in, or the enrolment. A device that was revoked, or has a new code, is enrolled
- * again here: what waits on it would be lost with the browser's data.
+ * The view of a device while no one is signed in: the sign-in, or the enrolment. A device that was revoked, or has a new code, is
+ * enrolled again here: its waiting items would be lost with the browser's data.
  */
 export const Arrival = (props: Props) => {
   const { handheld, onEnrolled } = props

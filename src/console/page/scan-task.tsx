@@ -76,7 +76,7 @@ export const Task = ({ act, by, tasks, counts, onBack }: Props) => {
   )
 }
 
-/** A count that was chosen before it closed stays: what was scanned for it must not go to another. */
+/** A count that was chosen before it closed stays: its scans must not go to another. */
 const withChosen = (counts: readonly Count[], count: Count | undefined) =>
   count === undefined || counts.some(({ id }) => id === count.id) ? counts : [count, ...counts]
 
@@ -144,7 +144,7 @@ const Steps = ({ act, filled: { pallet, slot, found }, isBusy, isOdd, onClear }:
   )
 }
 
-/** What was scanned before an act was chosen. */
+/** Codes that were scanned before an act was chosen. */
 export const Scanned = ({ by, tasks }: Pick<Props, 'by' | 'tasks'>) => {
   const { filled } = tasks.of(by)
   if (isEmpty(filled)) return null

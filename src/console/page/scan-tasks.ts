@@ -15,10 +15,10 @@ import { scanTexts as texts } from './scan-texts.ts'
 
 export type Count = { readonly id: number; readonly reference: string | null }
 export type Done = Pick<NewItem, 'title' | 'path' | 'body'>
-/** What is recorded; `VERIFIED` and `DISPUTED` end the same task. */
+/** The recorded act; `VERIFIED` and `DISPUTED` end the same task. */
 export type Deed = Act | 'DISPUTED'
 
-/** What a person has begun and not saved. `act` undefined: it is not chosen yet. */
+/** A task that a person has begun and not saved. `act` undefined: it is not chosen yet. */
 export type Draft = {
   readonly act: Act | undefined
   readonly filled: Filled
@@ -32,10 +32,10 @@ export type Draft = {
 type Needs = {
   /** Called after each change. */
   readonly draw: () => void
-  /** Shows what is wrong, with its sound; '' when nothing is any more. */
+  /** Shows a problem, with its sound; '' removes it. */
   readonly say: (words: string) => void
   readonly isSlot: (by: string) => IsSlot
-  /** Stores what was done; resolves to whether it is stored. */
+  /** Stores an act; resolves to whether it is stored. */
   readonly keep: (by: string, done: Done, photo: Photo | undefined) => Promise<boolean>
 }
 
@@ -131,7 +131,7 @@ export class ScanTasks {
     if (!isKept) this.#put(by, { count: counts[0], isCountSure: false })
   }
 
-  /** The gateway has said which counts are open: one is chosen, unless codes were scanned for another that was open. */
+  /** The gateway has sent the open counts. One is chosen, unless codes were scanned for another that was open. */
   offer(by: string, open: readonly Count[]): void {
     const { count, filled, isCountSure } = this.of(by)
     const isKept = count !== undefined && (isAmong(open, count) || (isCountSure && !isEmpty(filled)))

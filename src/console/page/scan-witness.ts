@@ -4,12 +4,15 @@ import { readKept, writeKept } from './kept-store.ts'
 import { keyAfter } from './receipt-check.ts'
 import { type Credential, call, headersOf } from './scan-gateway.ts'
 
-/** What this device knows of the log: `size` entries that it has seen, or an alarm. */
+/** State of the log on this device: `size` entries that it has seen, or an alarm. */
 export type Watched = { readonly size: number } | { readonly alarm: string } | undefined
 
 const againMs = 1500
 
-/** Compares the newest checkpoint with the one that this device kept, and keeps it when it continues that. Undefined: not known now. */
+/**
+ * Compares the newest checkpoint with the stored one of this device, and stores it when it continues that. Undefined: not known
+ * now.
+ */
 export async function watchLog(by: Credential): Promise<Watched> {
   try {
     const first = await look(by)

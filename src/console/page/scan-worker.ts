@@ -6,7 +6,7 @@ declare const gatehouseFiles: {
   readonly version: string
   readonly page: string
   readonly assets: readonly string[]
-  /** What reads codes by the camera; it is kept too, but the page opens without it. */
+  /** Files for reading codes by the camera; they are cached too, but the page opens without them. */
   readonly later: readonly string[]
 }
 
@@ -31,7 +31,7 @@ worker.addEventListener('install', (event) => {
     caches
       .open(cacheName)
       .then((cache) =>
-        // `reload`: not a copy that the browser kept of an older version.
+        // `reload` avoids a copy of an older version in the browser's cache.
         cache.addAll(
           [gatehouseFiles.page, ...gatehouseFiles.assets].map((path) => new Request(path, { cache: 'reload' })),
         ),

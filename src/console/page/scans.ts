@@ -4,8 +4,11 @@ import { scanFieldTexts as texts } from './scan-field-texts.ts'
 import { foundWords, placeOf, printable, wantedBy } from './scan-place.ts'
 
 /**
- * A scan as the page shows it. `to`: the view that it opens. `isHeld`: not opened, as something typed would be lost. `isRefused`: it is no
- * code, so it opens nothing.
+ * A scan as the page shows it.
+ *
+ * - `to`: the view that it opens
+ * - `isHeld`: not opened, because typed text would be lost
+ * - `isRefused`: it is no code, so it opens nothing
  */
 export type Scan = {
   readonly n: number
@@ -22,8 +25,8 @@ const kept = 10
 const longestWaitMs = 10_000
 
 /**
- * Looks scans up one after the other, in the order in which they came. Each is shown with what it is; the view of the
- * last one is opened, unless something typed would be lost by it. A scan that the gateway did not answer stays in the list and says so.
+ * Looks scans up one after the other, in the order in which they came. Each is shown with its result. The view of the last one is
+ * opened, unless typed text would be lost by it. A scan without an answer stays in the list and says it.
  */
 export class ScanDesk {
   readonly #open: (view: string) => void
@@ -47,7 +50,7 @@ export class ScanDesk {
     this.#origins = parts.origins
   }
 
-  /** Takes a scan; it is looked up after those before it. */
+  /** Takes a scan; it is looked up after earlier ones. */
   take(text: string): void {
     const code = text.trim()
     if (code === '') return

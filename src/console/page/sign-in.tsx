@@ -19,7 +19,7 @@ type Props = {
   texts?: Partial<SignInTexts>
 }
 
-/** The sign-in over a view whose session has ended: the view below keeps what was typed into it. */
+/** The sign-in over a view whose session has ended: the view below keeps its typed text. */
 export const SignInAgain = (props: Props) => {
   const dialog = useRef<HTMLDialogElement>(null)
   const open = () => {
@@ -29,7 +29,7 @@ export const SignInAgain = (props: Props) => {
     const before = document.activeElement
     const shown = dialog.current
     open()
-    // Who goes on does so where the work was left. The open dialog would keep the focus to itself.
+    // The person continues where the work was left. The open dialog would keep the focus to itself.
     return () => {
       shown?.close()
       if (before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true })
@@ -158,7 +158,7 @@ const withoutScheme = (url: string): string => url.replace(/^https?:\/\//, '')
 const nameOf = (instance: string, session: Session): string =>
   instance === session.instance ? signInTexts.here : withoutScheme(instance)
 
-/** Returns the wait in words: seconds up to two minutes, then minutes. */
+/** Returns the wait as text: seconds up to two minutes, then minutes. */
 function waitOf({ retryAfterSeconds: s }: Refused): string {
   return s <= 120 ? signInTexts.seconds(Math.max(s, 1)) : signInTexts.minutes(Math.ceil(s / 60))
 }

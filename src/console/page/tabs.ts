@@ -14,9 +14,9 @@ type Needs<News> = {
   readonly onLead: () => void
   /** News of the leading tab. */
   readonly onNews: (news: News) => void
-  /** It said what a tab that has just come has to know; all hear that, every few seconds. */
+  /** The leading tab sent the state that a new tab needs. All tabs receive it, every few seconds. */
   readonly onState: (news: News) => void
-  /** That answer, where this tab leads; undefined: nothing is known yet. */
+  /** Returns the state, where this tab leads; undefined: nothing is known yet. */
   readonly state: () => News | undefined
   /** The leading tab has been silent for long: a dialog such as that of printing stops it, for one. */
   readonly onSilent: () => void
@@ -27,8 +27,8 @@ type Needs<News> = {
 type Message<News> = { readonly kind: 'come' } | { readonly kind: 'news' | 'state'; readonly news: News }
 
 /**
- * Joins the other tabs, so that one connection serves all: browsers open six to a gateway, and a stream keeps one for good. When the
- * leading tab leaves, another leads. Undefined where the browser has no locks (they need HTTPS).
+ * Joins the other tabs, so that one connection serves all: browsers open six to a gateway, and a stream keeps one for good. When
+ * the leading tab leaves, another leads. Undefined where the browser has no locks (they need HTTPS).
  */
 export function joinTabs<News>(needs: Needs<News>): Tabs<News> | undefined {
   const { onLead, onNews, onState, state, onSilent, everyMs = aliveMs, silentMs = mostSilentMs } = needs

@@ -8,7 +8,7 @@ import { texts } from './texts.ts'
 import { exactTime } from './words.ts'
 
 const minuteMs = 60_000
-/** What Play goes on by, and how often. */
+/** Step and interval of Play. */
 const playStepMs = 10 * minuteMs
 const playEveryMs = 700
 const steps = [-60, -10, 10, 60] as const

@@ -5,7 +5,7 @@ import { gatewayWords } from './language.ts'
 import { texts } from './texts.ts'
 import { todoTexts } from './todo-texts.ts'
 
-/** A unit that nothing was recorded of for so long stands still. */
+/** A unit without a record for so long stands still. */
 export const stillMs = 4 * 3_600_000
 /** Things of one kind that are listed one by one. */
 const mostOfOneKind = 20
@@ -15,9 +15,13 @@ export type Urgency = 'now' | 'today' | 'later'
 type Place = { readonly id: number; readonly label: string }
 
 /**
- * What can be done at once; `open` opens a view, the others change something. `remove`: the pallet is taken out now. `removeBefore`: it
- * was taken out before a time. `placedBy` is the event that had placed it there. `takeBack`: the event that placed it there did not happen.
- * `keep`: it is there, and was placed there last, so the event that took it out of another slot did not happen. `register`: a form opens.
+ * Act on a task; `open` opens a view, the others change something.
+ *
+ * - `remove`: the pallet is taken out now
+ * - `removeBefore`: it was taken out before a time; `placedBy` is the event that had placed it there
+ * - `takeBack`: the event that placed it there did not happen
+ * - `keep`: it is there, and was placed there last, so the event that took it out of another slot did not happen
+ * - `register`: a form opens
  */
 export type Remedy =
   | { readonly act: 'open'; readonly words: string; readonly to: string }
@@ -66,7 +70,7 @@ export type Known = {
 /** Alerts that are listed at most. */
 const mostAlerts = 100
 
-/** Returns what is known, with what the stream says; undefined when that has to be asked for. Pure. */
+/** Returns the tasks' data after a message of the stream; undefined when it must be requested. Pure. */
 export function withNews(known: Known, heard: Heard, nowMs: number): Known | undefined {
   switch (heard.kind) {
     case 'alert': {
@@ -84,7 +88,7 @@ export function withNews(known: Known, heard: Heard, nowMs: number): Known | und
     case 'unit': {
       const { id, stage, status } = heard.data
       const before = known.units.find((one) => one.id === id)
-      // One that is new and goes on has nothing to do yet; it is read with all the others.
+      // A new unit that advances has no task yet; it is read with all the others.
       if (!before) return status === 'on_hold' ? undefined : known
       const now = { ...before, stage, status, updatedAt: new Date(nowMs).toISOString() }
       return { ...known, units: known.units.map((one) => (one === before ? now : one)) }
@@ -103,7 +107,7 @@ const later = new Set(['unregistered_asset', 'judged_while_empty', 'retired_slot
 /** Kinds that a supervisor settles by looking at photo and film. */
 const judged = new Set(['disputed', 'scan_mismatch', 'photo_reused', 'verified_mismatch'])
 
-/** Returns what waits for somebody, the most urgent first, with what this caller may do about it. Pure. */
+/** Returns the open tasks, the most urgent first, with the acts of this caller. Pure. */
 export function tasksOf(known: Known, caller: SignedIn, nowMs: number): Task[] {
   const may = (permission: string) => caller.permissions.includes(permission)
   const all = [
@@ -166,9 +170,9 @@ function ofDiscrepancy(one: Discrepancy, may: May): Task {
 }
 
 /**
- * After each of them the ledger has the pallet where it is, or nowhere when it is not here and was taken out elsewhere. Of two slots it left
- * the older one before it came to the newer one: a removal of now would contradict its location. A pallet that was placed
- * elsewhere since and taken out there would be there again without that removal, not here: what is missing is a placement here.
+ * After each remedy the ledger has the pallet where it is, or nowhere when it is not here and was taken out elsewhere. A pallet in
+ * two slots left the older one before it came to the newer one: a removal of now would contradict its location. If a pallet was
+ * placed elsewhere since and taken out there, undoing that removal would put it there, not here. It needs a placement here.
  */
 function removalsOf({ kind, since, slot, otherSlot, assetBarcode, lastPlacedHere, eventIds }: Discrepancy): Remedy[] {
   if (assetBarcode === null) return []

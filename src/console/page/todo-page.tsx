@@ -21,7 +21,7 @@ import { sinceWords } from './words.ts'
 
 const urgencies: readonly Urgency[] = ['now', 'today', 'later']
 
-/** What waits for somebody, by urgency, each with what can be done about it at once. */
+/** The open tasks by urgency, each with its acts. */
 export const View = ({ siteId, caller, onLeft }: ViewProps) => {
   const { answer, ...asking } = useLive(
     (since) => load(caller, since),
@@ -64,12 +64,12 @@ type Answer = { readonly known: Known; readonly timeZone: string | undefined }
 /** Asks for all; for the floor alone, where only the floor changed. */
 async function load(caller: SignedIn, since?: Since<Answer>): Promise<Answer> {
   let answer = since?.answer
-  // What came while an answer was on its way.
+  // Messages that came while an answer was on its way.
   for (const heard of since?.heard ?? []) if (answer && heard.kind !== 'floor') answer = apply(heard, answer)
   return answer ? { ...answer, known: { ...answer.known, ...(await floorNow()) } } : loadAll(caller)
 }
 
-/** Applies what the stream tells of alerts, cameras and units that are known. */
+/** Applies messages of the stream about known alerts, cameras and units. */
 function apply(heard: Heard, answer: Answer): Answer | undefined {
   const known = withNews(answer.known, heard, gatewayNow())
   return known && { ...answer, known }
@@ -197,7 +197,7 @@ const Waiting = ({ task, timeZone, isBusy, onAct }: WaitingProps) => {
   )
 }
 
-/** The words of a remedy that needs a second press. */
+/** Returns the texts of a remedy that needs a second press. */
 function askedTwice(remedy: Settling): { readonly words: string; readonly sure: string } {
   const { label } = remedy.slot
   if (remedy.act === 'keep') return { words: todoTexts.isIn(label), sure: todoTexts.confirmIn(remedy.other.label) }

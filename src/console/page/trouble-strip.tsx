@@ -2,13 +2,13 @@ import { Said } from './said.tsx'
 import { texts } from './texts.ts'
 
 type Props = {
-  /** Why the gateway could not be asked; empty while it can. */
+  /** Why the gateway could not be reached; empty while it can. */
   readonly unasked?: string
-  /** What else went wrong, in words; empty while nothing did. */
+  /** Another problem; empty without one. */
   readonly problem?: string
 }
 
-/** The strip below the bar. It is on the page from the start, because screen readers announce only what comes into it. */
+/** The strip below the bar. It is on the page from the start, because screen readers announce only later content. */
 export const TroubleStrip = ({ unasked = '', problem = '' }: Props) => (
   <div class="trouble" role="alert">
     {[unasked === '' ? '' : texts.notAsked(unasked), problem]

@@ -7,7 +7,7 @@ export type Area = { readonly kind: 'mask' | 'zone'; readonly points: Polygon }
 
 export type Tried = { readonly sensitivity: number; readonly areas: readonly Area[] }
 
-/** What the gateway answers to a what-if. */
+/** Answer of the gateway to a what-if. */
 export type WhatIfAnswer = {
   readonly sensitivity: number
   readonly events: readonly { readonly timestamp: string; readonly score: number; readonly detectionId?: number }[]
@@ -21,7 +21,7 @@ export type WhatIfAnswer = {
 
 export type Verdict = 'stays' | 'gone' | 'merged' | 'undecided'
 
-/** What would have become of a day. */
+/** Result of other settings on a day. */
 export type Trial = {
   readonly sensitivity: number
   /** By recorded detection. A film of an event on the floor has none: no sensitivity changes it. */

@@ -31,7 +31,7 @@ type Props = {
   onMoment: (ms: number) => void
 }
 
-/** A slider that still moves is not asked about. */
+/** A slider that still moves sends no request. */
 const restMs = 250
 /** Events that are listed by their time. */
 const mostListed = 12
@@ -44,7 +44,7 @@ const settingsOf = ({ motion }: ListedCamera): Tried => ({
   ],
 })
 
-/** Tries another sensitivity, masks and zones on a day: what would have become of its events. */
+/** Tries another sensitivity, masks and zones on a day, and shows the changes of its events. */
 export const Tune = (props: Props) => {
   const { camera, day, timeZone, onTrial, onDate } = props
   const [isOpen, setOpen] = useState(false)
@@ -88,7 +88,7 @@ const Panel = ({
 }: Props & { yesterday: string; isDrawn: { current: boolean | null } }) => {
   const now = settingsOf(camera)
   const [tried, setTried] = useState<Tried>(now)
-  // What was copied for the config is kept; a sensitivity is found again at once.
+  // Areas copied for the config are safe; a sensitivity is found again at once.
   const [copied, setCopied] = useState(now.areas)
   const isUnsaved = ![now.areas, copied].some((areas) => JSON.stringify(areas) === JSON.stringify(tried.areas))
   useEffect(() => {
@@ -281,7 +281,7 @@ const Keep = ({ camera, tried, now, onCopied }: KeepProps) => {
   )
 }
 
-/** Asks about the newest settings: one question at a time, and what changed meanwhile is the next one. */
+/** Requests a what-if for the newest settings: one at a time, and later changes are the next one. */
 function useTrial(
   id: number,
   day: Day,

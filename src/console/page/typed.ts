@@ -6,13 +6,13 @@ type Written = HTMLInputElement | HTMLTextAreaElement
 type Chosen = HTMLInputElement | HTMLSelectElement
 
 const written = 'main :is(textarea, input:is([type=text], [type=password], [type=number]))'
-/** What is chosen counts in a form, which sends it; a filter is no form, or says that it is one, and shows at once what was chosen. */
+/** A choice counts in a form, which sends it. A filter is no form, or is marked as one, and shows its result at once. */
 const chosen =
   'main :is(form:not([data-filter]), [data-sends]) :is(select, input:is([type=checkbox], [type=radio], [type=date], [type=datetime-local]))'
 
-/** What a field held when somebody came to it first. */
+/** Content of a field when a person came to it first. */
 const before = new WeakMap<Element, string>()
-/** What somebody has chosen, in place of the page. */
+/** Fields that a person has chosen, not the page. */
 const touched = new WeakSet<Element>()
 
 const stateOf = (field: Written | Chosen): string =>
@@ -25,16 +25,16 @@ function meet(field: EventTarget | null): void {
   before.set(field, stateOf(field as Written | Chosen))
 }
 
-/** A field that was sent is empty again, or gone, or has what it had at first. */
+/** A sent field is empty again, or gone, or has its first content. */
 const isTyped = (field: Written) => stateOf(field) !== (before.get(field) ?? stateOf(field))
-/** Of one that somebody chose without coming to it, what it had at first is not known. */
+/** When a person chose without entering the field, its first content is not known. */
 const isChosen = (field: Chosen) => touched.has(field) && stateOf(field) !== before.get(field)
 
 const hasUnsent = (): boolean =>
   [...document.querySelectorAll<Written>(written)].some(isTyped) ||
   [...document.querySelectorAll<Chosen>(chosen)].some(isChosen)
 
-/** Keeps what is typed and chosen in a view until it is sent, or somebody agrees to lose it. */
+/** Keeps the typed and chosen values of a view until they are sent, or a person agrees to lose them. */
 export function useTyped(): void {
   useEffect(() => {
     const come = ({ target }: Event) => {
@@ -45,7 +45,7 @@ export function useTyped(): void {
     const choose = ({ target }: Event) => {
       if (target instanceof Element && target.matches(chosen)) touched.add(target)
     }
-    // What was sent from a form that empties itself is there no more.
+    // The fields of a form that resets itself after sending count as sent.
     const empty = ({ target }: Event) => {
       if (target instanceof HTMLFormElement) setTimeout(() => wasSent(target))
     }
@@ -63,7 +63,7 @@ export function useTyped(): void {
   }, [])
 }
 
-/** Says that a form was sent as it is; it goes on showing what was typed and chosen. */
+/** Notes that a form was sent as it is; its fields keep their values. */
 export function wasSent(form: HTMLFormElement | null): void {
   for (const field of form?.querySelectorAll<Written | Chosen>(`${written}, ${chosen}`) ?? []) {
     before.set(field, stateOf(field))

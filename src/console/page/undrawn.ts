@@ -2,8 +2,8 @@ import { language } from './language.ts'
 import { undrawnTexts as words } from './undrawn-texts.ts'
 
 /**
- * Shows once, over the page, that a part of it could not be drawn, with what to do. What is on the page stays below, with all that was
- * typed into it. Drawn without hono, which has just failed.
+ * Shows once, over the page, that a part of it could not be drawn, with the next step. The page stays below, with all typed text.
+ * Drawn without hono, which has just failed.
  */
 export function showUndrawn(error: unknown, home: string | undefined, isAlone: boolean): void {
   if (document.querySelector('.undrawn')) return

@@ -34,7 +34,7 @@ type Answer = {
   readonly timeZone: string | undefined
 }
 
-/** One transport unit: what it is, what can be done about it, its pallets and its history. */
+/** One transport unit: its facts, its acts, its pallets and its history. */
 export const UnitPage = ({ id, siteId, caller, onLeft }: ViewProps & { id: string }) => {
   const { answer, problem, reload } = useLive(
     () => load(id),
@@ -210,7 +210,7 @@ const ToDo = ({ unit, stages, caller, acts }: ToDoProps) => {
   )
 }
 
-/** The next stage; a unit whose stages all left the config is completed by one more step. */
+/** The next stage; a unit without stages in the config is completed by one more step. */
 const Advance = ({ unit: { id, nextStage, reference }, acts }: { unit: UnitRecord; acts: Acts }) => {
   const body = nextStage === null ? {} : { toStage: nextStage }
   const stage = nextStage === null ? words.completed : stageName(nextStage)
@@ -235,7 +235,7 @@ type ReasonProps = {
   title: string
   why: string
   button: string
-  /** What the second press says; without it one press does it. */
+  /** Label of the second press; without it one press is enough. */
   sure?: string
   acts: Acts
   before?: JSX.Element
@@ -252,7 +252,7 @@ const WithReason = ({ id, title, why, button, sure, acts, before, onReason }: Re
     if (reason.trim() === '') return document.getElementById(`unit-${id}-why`)?.focus()
     if (!(await onReason(reason.trim()))) return
     setReason('')
-    // What was chosen beside the reason is sent, whatever the next choice is.
+    // The choice beside the reason was sent, whatever the next choice is.
     setTimeout(() => wasSent(form.current))
   }
   return (
@@ -285,7 +285,7 @@ const WithReason = ({ id, title, why, button, sure, acts, before, onReason }: Re
 type SkipProps = { stages: readonly string[]; acts: Acts; onSkip: (stage: string, reason: string) => Promise<boolean> }
 
 const Skip = ({ stages, acts, onSkip }: SkipProps) => {
-  // When the unit goes on meanwhile, the gateway refuses this stage; another one would be skipped to unasked.
+  // When the unit advances meanwhile, the gateway refuses this stage; another choice would skip a stage unasked.
   const [stage, setStage] = useState(stages[0] ?? '')
   const choices = stages.includes(stage) ? stages : [stage, ...stages]
   return (

@@ -34,7 +34,7 @@ type Upload = {
   readonly uploadedAt: string | null
 }
 
-/** The alert whose words say why a file is parked and what to do. */
+/** The alert with the reason and the next step for a parked file. */
 const alertOf = {
   quota: 'upload.no_room',
   hash: 'upload.mismatch',
@@ -47,7 +47,7 @@ const parts = ['parked', 'pending', 'uploaded'] as const
 type Part = (typeof parts)[number]
 const pageSize = 25
 
-/** Files for the storage server at `/uploads`: what is parked and why, what waits, and what was copied. */
+/** Files for the storage server at `/uploads`: parked ones with the reason, waiting ones, and copied ones. */
 export const View = ({ siteId, caller, onLeft }: ViewProps) => {
   const wanted = useRef<Record<Part, number> | null>(null)
   wanted.current ??= { parked: pageSize, pending: pageSize, uploaded: pageSize }
@@ -101,7 +101,7 @@ async function load(limits: Readonly<Record<Part, number>>): Promise<Answer> {
   return { parked, pending, sending, uploaded, timeZone: warehouses.data[0]?.timezone }
 }
 
-/** What is being sent is on its way, and not yet there. */
+/** A file that is being sent is not there yet, so it waits. */
 const waitingOf = ({ pending, sending }: Answer): Rows<Upload> => ({
   ...pending,
   rows: [...sending.rows, ...pending.rows],
@@ -176,7 +176,7 @@ const Section = ({ name, of: { rows, hasMore }, isBusy, onMore, ...shared }: Sec
 
 const retry = (id: number) => ask(`/api/uploads/${id}/retry`, { method: 'POST' })
 
-/** Says what a file is; a hash by its beginning. */
+/** Returns the name of a file; a hash by its beginning. */
 function nameOf({ kind, ref }: Upload): string {
   return words.kinds[kind](/^[0-9a-f]{64}$/.test(ref) ? `${ref.slice(0, 12)}…` : ref)
 }

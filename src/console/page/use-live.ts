@@ -5,41 +5,41 @@ import { useEffect } from './effect.ts'
 import type { Heard } from './heard.ts'
 import { listen } from './live.ts'
 
-/** The gateway computes such lists anew each time, so they are asked at most this often. */
+/** The gateway computes such lists anew each time, so they are requested at most this often. */
 const leastMs = 5000
-/** As `leastMs`, of what takes many requests. */
+/** `leastMs` of an answer that takes many requests. */
 const leastOfHeavyMs = 10_000
 /** Two screens agree within a second on units and incidents, which change seldom. */
 const leastOfSeldomMs = 500
-/** So often in a minute an answer is asked for again within `leastMs`: screens of one account share its rate of requests. */
+/** Requests in a minute that may come within `leastMs`: screens of one account share its rate of requests. */
 const mostQuick = 2
 const aloneMs = 15_000
 const firstMs = 1500
-/** What the stream tells is asked again this often, in case that something is wrong with either of them. */
+/** Answers that the stream changes are requested again this often, in case the stream or the page fails. */
 const whileLiveMs = 60_000
 
 /** How an answer changes. */
 type Manner<T> = {
-  /** Says whether what the gateway sent may change this answer. Default: always. */
+  /** Whether a message of the gateway may change this answer. Default: always. */
   readonly isAbout?: (heard: Heard, answer: T | undefined) => boolean
-  /** Says whether the stream tells all that changes this answer: then nothing else is asked while it comes. Default: never. */
+  /** Whether the stream sends all changes of this answer: then it is not polled while the stream is open. Default: never. */
   readonly comesLive?: (answer: T) => boolean
-  /** It is asked for before the stream has come. Default: a list waits for it for a moment, so that it is read once. */
+  /** It is requested before the stream is open. Default: a list waits for the stream for a moment, so that it is read once. */
   readonly isUrgent?: boolean
-  /** The answer never changes: it is asked for until it is there. */
+  /** The answer never changes: it is requested until it is there. */
   readonly isFixed?: boolean
-  /** It takes many requests: nothing makes it be asked for again within `leastOfHeavyMs`. */
+  /** It takes many requests: nothing repeats them within `leastOfHeavyMs`. */
   readonly isHeavy?: boolean
-  /** Applies what the gateway sent, so that nothing is asked for; undefined: it has to be asked for. Default: always. */
+  /** Applies a message of the gateway without a request; undefined: a request is needed. Default: always. */
   readonly apply?: (heard: Heard, answer: T) => T | undefined
 }
 
-/** What is on the page, and what the gateway sent since that was not applied: only what it is about has to be asked for. */
+/** The answer on the page, and later messages that were not applied: only their subjects must be requested. */
 export type Since<T> = { readonly answer: T; readonly heard: readonly Heard[] }
 
 type Known<T> = Pick<State<T>, 'answer' | 'isLive' | 'hasFailed' | 'hasLeft'>
 
-/** Returns how long nothing is asked after an answer or a refusal; undefined: nothing more is asked. Pure. */
+/** Returns the pause after an answer or a refusal; undefined: no more requests. Pure. */
 export function restMs<T>(
   { answer, isLive, hasFailed, hasLeft }: Known<T>,
   { isFixed = false, comesLive = () => false }: Manner<T>,
@@ -48,7 +48,7 @@ export function restMs<T>(
   return isLive && !hasFailed && answer !== undefined && comesLive(answer) ? whileLiveMs : aloneMs
 }
 
-/** Notes that something was asked for in vain. Returns whether the sign-in has ended. */
+/** Notes that a request failed. Returns whether the sign-in has ended. */
 function isLeft<T>(now: State<T>, error: Error): boolean {
   now.hasFailed = true
   now.hasLeft = error instanceof Refused && error.isSignedOut
@@ -61,7 +61,7 @@ export function paceMs(wantedMs: number, quickMs: readonly number[], nowMs: numb
   return Math.max(wantedMs, isHeavy ? leastOfHeavyMs : isUsedUp ? leastMs : 0)
 }
 
-/** Notes that it is asked for now, whether that is early, and whether all of it is. */
+/** Notes a request: whether it is early, and whether it is for the whole answer. */
 function noteQuestion<T>(now: State<T>, isWhole: boolean): void {
   const askedMs = performance.now()
   if (now.askedMs > 0 && askedMs - now.askedMs < leastMs) now.quickMs = [...now.quickMs, askedMs].slice(-mostQuick)
@@ -69,7 +69,7 @@ function noteQuestion<T>(now: State<T>, isWhole: boolean): void {
   Object.assign(now, { askedMs, heardMs: undefined, heard: [], isAllWanted: false })
 }
 
-/** Returns what came since the last answer, where nothing else has to be asked for; undefined: all is asked for. */
+/** Returns the messages since the last answer, where they alone need a request; undefined: the whole answer does. */
 function sinceOf<T>({ answer, heard, isAllWanted, isLive, hasFailed, wholeMs }: State<T>): Since<T> | undefined {
   const isDue = isAllWanted || !isLive || hasFailed || performance.now() - wholeMs >= whileLiveMs
   return isDue || answer === undefined || heard.length === 0 ? undefined : { answer, heard }
@@ -83,7 +83,10 @@ function leftMs<T>({ askedMs, quickMs }: State<T>, wantedMs: number, isHeavy = f
 
 type Noted<T> = { readonly applied?: T; readonly waitMs?: number }
 
-/** Notes what the gateway sent. Returns the answer with it, or how long after the last question it is asked for; neither: it is about others. */
+/**
+ * Notes a message of the gateway. Returns the answer with it applied, or the pause after the last request. Returns neither when the
+ * message is about others.
+ */
 function noteHeard<T>(
   now: State<T>,
   heard: Heard,
@@ -105,9 +108,10 @@ function noteHeard<T>(
 type Loaded<T> = { readonly answer: T | undefined; readonly problem: string; readonly reload: () => void }
 
 /**
- * Loads an answer, and again when the gateway tells one of these kinds; else every 15 s, unless the stream tells all that
- * changes it. A hidden page asks nothing, and at once when it is seen again. What was known stays while it is asked again. `onLeft` is
- * called when the sign-in has ended; after the next one it is asked at once. `load` gets what came since where that alone is why it asks.
+ * Loads an answer, and again after a message of one of these kinds. Otherwise polls every 15 s, unless the stream sends all
+ * changes. A hidden page sends no request, and one at once when it is visible again. The old answer stays meanwhile. Calls `onLeft`
+ * when the sign-in has ended; after the next one a request is sent at once. Gives `load` the messages since the last answer when
+ * they alone are the reason.
  */
 export function useLive<T>(
   load: (since?: Since<T>) => Promise<T>,
@@ -141,7 +145,7 @@ export function useLive<T>(
       )
       .finally(() => {
         now.isAsking = false
-        // What is being asked for may have been read before the change.
+        // The answer under way may have been read before the change.
         if (now.isWanted) reload()
         else rest()
       })
@@ -189,23 +193,23 @@ const waitOf = ({ kind }: Heard): number => (kind === 'unit' || kind === 'incide
 type State<T> = {
   timer: number
   askedMs: number
-  /** When it was asked for within `leastMs` of the question before: the newest of these times. */
+  /** Newest times of requests within `leastMs` of the one before. */
   quickMs: readonly number[]
   isAsking: boolean
   isOver: boolean
-  /** All of it was asked for last at this time. */
+  /** Time of the last request for the whole answer. */
   wholeMs: number
   /** It is wanted again as soon as it was answered. */
   isWanted: boolean
-  /** Not only what was heard is wanted. */
+  /** The whole answer is wanted. */
   isAllWanted: boolean
-  /** What was heard since it was asked waits for so long after the question; undefined: nothing was heard. */
+  /** Pause after the last request for messages since then; undefined: there are none. */
   heardMs: number | undefined
   heard: Heard[]
   isLive: boolean
-  /** The newest answer is older than something that was asked for in vain. */
+  /** The newest answer is older than a failed request. */
   hasFailed: boolean
-  /** The sign-in, or the link, had ended when it was asked for. */
+  /** The sign-in, or the link, had ended at the last request. */
   hasLeft: boolean
   answer: T | undefined
 }

@@ -6,17 +6,17 @@ import { discrepancyWords } from './discrepancy-words.ts'
 import { useEffect } from './effect.ts'
 import { untilNextMs } from './odd-rounds.ts'
 
-/** A finger on the slider passes through many times; the one where it rests is asked for. */
+/** A finger on the slider passes many times; only the one where it rests is requested. */
 export const restMs = 150
 
-/** By slot what the ledger contradicts itself about; undefined until the gateway has answered. */
+/** Contradictions of the ledger by slot; undefined until the gateway has answered. */
 type Odd = ReadonlyMap<number, string> | undefined
 
-/** `at`: the time of the floor that is asked for, empty for that of now. */
+/** `at`: the requested time of the floor, empty for now. */
 type Question = {
   readonly at: string
   readonly askedMs: number
-  /** Refused in a way that does not pass by itself. */
+  /** A refusal that will not pass. */
   readonly isOver?: boolean
   readonly retryAfterMs?: number
 }
@@ -32,11 +32,11 @@ const isLasting = (error: unknown): boolean =>
   error instanceof Refused && error.status >= 400 && error.status < 500 && error.status !== 408 && error.status !== 429
 
 /**
- * Returns the contradictions of the floor of a time, never those of another one. A hidden page asks nothing, and at once when it is seen
- * again; what the gateway refuses for good is asked again only then, and after the next sign-in.
+ * Returns the contradictions of the floor at a time, never those of another one. A hidden page sends no request, and one at once
+ * when it is visible again. After a lasting refusal it asks again only then, and after the next sign-in.
  *
- * @param at the time that is asked for; undefined for now
- * @param shownAt the time of the floor that is shown, empty for now; undefined while none is shown
+ * @param at the requested time; undefined for now
+ * @param shownAt the time of the shown floor, empty for now; undefined while none is shown
  * @param changes something that differs after an event
  */
 export function useOdd(at: string | undefined, shownAt: string | undefined, isReady: boolean, changes: unknown): Odd {
@@ -66,7 +66,7 @@ export function useOdd(at: string | undefined, shownAt: string | undefined, isRe
       const question = { at: time, askedMs: performance.now() }
       last.current = question
       const fail = (error: unknown) => {
-        // Another question may have been asked since.
+        // A newer request may be under way.
         if (last.current !== question) return
         const retryAfterMs = error instanceof Refused ? error.retryAfterSeconds * 1000 : 0
         last.current = { ...question, isOver: isLasting(error), retryAfterMs }

@@ -39,7 +39,7 @@ type Verdict = 'VERIFIED' | 'DISPUTED'
 const aloneMs = 15_000
 const firstMs = 1500
 
-/** One placement after the other: photo, film and weight beside what was booked, and the verdict of a supervisor. */
+/** One placement after the other: photo, film and weight beside the booked facts, and the verdict of a supervisor. */
 export const View = ({ siteId, caller, asked, onLeft }: ViewProps) => (
   <>
     <Bar here="verify" siteId={siteId} caller={caller} onLeft={onLeft} />
@@ -73,7 +73,7 @@ function usePinned(waiting: readonly Waiting[]) {
   return { pinned, pin, found }
 }
 
-/** Keeps what was typed about each placement while others are looked at. */
+/** Keeps the typed notes about each placement while others are shown. */
 function useNotes(waiting: readonly Waiting[], pinned: Pinned | undefined) {
   const [notes, setNotes] = useState<Readonly<Record<string, string>>>({})
   const of = (one: Waiting) => notes[keyOf(one)] ?? ''
@@ -90,7 +90,7 @@ function useNotes(waiting: readonly Waiting[], pinned: Pinned | undefined) {
   return { of, set, mayLeave }
 }
 
-/** Says what others did with the placement on the screen. */
+/** Returns what others did with the placement on the screen. */
 function fateWords(fate: Fate): string {
   switch (fate.kind) {
     case 'waits':
@@ -115,7 +115,7 @@ const takes = {
 
 const Verifying = ({ asked, onLeft }: VerifyingProps) => {
   const { floor, timeZone, trouble, reload, learn } = useFloor(onLeft)
-  // A slot that was asked for is shown until it is judged, also a disputed one.
+  // A requested slot is shown until it is judged, also a disputed one.
   const [first, setFirst] = useState<number | undefined>(asked)
   const [outcome, setOutcome] = useState('')
   const [problem, setProblem] = useState('')
@@ -300,7 +300,7 @@ function useFloor(onLeft: (why: string) => void) {
         const next = await readFloor()
         if (isOver || reading !== mine) return
         setTrouble('')
-        // What was heard meanwhile may be newer than the answers.
+        // Messages that came meanwhile may be newer than the answers.
         setFloor(mine.heard.reduce(afterHearing, next.floor))
         setTimeZone(next.timeZone)
       } catch (error) {
@@ -378,7 +378,7 @@ type EvidenceProps = {
   timeZone: string | undefined
   /** Called with the placement when the page did not know it. */
   onFound: (placed: PlacementEvent) => void
-  /** Called when the photo is on the screen, or it is said that there is none to see (any more). */
+  /** Called when the photo is on the screen, or the page says that there is none (any more). */
   onSeen: () => void
 }
 
@@ -396,7 +396,8 @@ function useFacts(
   const [asset, setAsset] = useState<Asset | undefined>(undefined)
   const code = slot.assetBarcode ?? ''
   useEffect(() => {
-    // Effects also run for what was replaced before the next frame; what it then learned would draw it again, beside its successor.
+    // Effects also run for an element that was replaced before the next frame. Its answers would draw it again, beside its
+    // successor.
     if (!root.current?.isConnected) return
     let isWanted = true
     let timer = 0
@@ -434,7 +435,7 @@ function useFacts(
   return { placed, lookup, footage, asset }
 }
 
-/** The photo, as large as the screen allows, beside the film of the moment and what was booked. */
+/** The photo, as large as the screen allows, beside the film of the moment and the booked facts. */
 const Evidence = ({ waiting, timeZone, onFound, onSeen }: EvidenceProps) => {
   const { slot } = waiting
   const code = slot.assetBarcode ?? ''
@@ -444,11 +445,11 @@ const Evidence = ({ waiting, timeZone, onFound, onSeen }: EvidenceProps) => {
   const photo = `/api/whms/evidence/photos/${placed?.photo_sha256}`
   const shown = usePhoto(photo, timeZone)
   const isHeld = placed?.photoEvidence === 'held' && placed.photo_sha256 !== null
-  // What was replaced before its photo came is not on the screen: its photo must not count in place of its successor's.
+  // If the element was replaced before its photo came, that photo must not count in place of its successor's.
   const seenHere = () => {
     if (root.current?.isConnected) onSeen()
   }
-  // Who waits for a photo that is gone for good would wait for ever: that it is gone is what there is to see.
+  // A wait for a photo that is gone for good would never end, so the notice about it counts as seen.
   const isThereNone = lookup === 'done' && (!isHeld || shown.state === 'gone')
   useEffect(() => {
     if (isThereNone) seenHere()

@@ -1,19 +1,19 @@
 import type { PlacementEvent, Slot } from './answers.ts'
 import type { Heard } from './heard.ts'
 
-/** A placement that waits for a supervisor. `placed` is undefined when it is older than what the page has read. */
+/** A placement that waits for a supervisor. `placed` is undefined when it is older than the events on the page. */
 export type Waiting = { readonly slot: Slot; readonly placed: PlacementEvent | undefined }
 
-/** What the page knows of the floor. `events`: newest first. */
+/** The floor as the page knows it. `events`: newest first. */
 export type FloorNow = { readonly slots: readonly Slot[]; readonly events: readonly PlacementEvent[] }
 
-/** Says whether a placement waits to be verified. What is disputed waits for more than that. */
+/** Whether a placement waits to be verified. A disputed one waits for more than that. */
 export const isPending = (slot: Slot): boolean =>
   slot.isOccupied && slot.isVerified !== true && slot.isDisputed !== true
 
 /**
- * Returns the placements that wait, the one of `first` at the beginning, then the oldest that the page knows, because films
- * expire; those of which it knows no event come last, by label. Pure.
+ * Returns the waiting placements. First comes the one of `first`, then the oldest with a known event, because films expire. Those
+ * without a known event come last, by label. Pure.
  */
 export function waitingIn({ slots, events }: FloorNow, first: number | undefined): Waiting[] {
   const placed = new Map<number, PlacementEvent>()
@@ -55,13 +55,13 @@ export function neighborsOf(waiting: readonly Waiting[], one: Waiting): Neighbor
   return { before: waiting[after - 1], after: waiting[after] }
 }
 
-/** What others did with a placement while somebody looked at it; `waits`: nothing. `event`: their verdict, if the page has read it. */
+/** Act of others on a placement while somebody viewed it; `waits`: none. `event`: their verdict, if the page has read it. */
 export type Fate =
   | { readonly kind: 'waits' | 'removed' | 'placedAgain' }
   | { readonly kind: 'replaced'; readonly by: string }
   | { readonly kind: 'verified' | 'disputed'; readonly event: PlacementEvent | undefined }
 
-/** Returns what became of a placement since somebody began to look at it. Pure. */
+/** Returns the fate of a placement since somebody began to view it. Pure. */
 export function fateOf(pinned: Waiting, { slots, events }: FloorNow): Fate {
   const slot = slots.find(({ id }) => id === pinned.slot.id)
   if (!slot?.isOccupied) return { kind: 'removed' }
@@ -85,7 +85,7 @@ export function afterHearing(floor: FloorNow, heard: Heard): FloorNow {
   return { ...floor, slots: withStates(floor.slots, heard.data.slots) }
 }
 
-/** An event that a handheld kept for a while is older than some that are known. */
+/** An event that a handheld sent late is older than some known events. */
 function withEvent(events: readonly PlacementEvent[], event: PlacementEvent): readonly PlacementEvent[] {
   const others = events.filter(({ id }) => id !== event.id)
   return [event, ...others].toSorted((a, b) =>

@@ -5,11 +5,11 @@ import type { PairProps } from './pair-page.tsx'
 import type { ReceiptProps } from './receipt-page.tsx'
 import type { ViewName, ViewProps } from './views.ts'
 
-/** What a file of a view exports: the view, as a component. */
+/** Export of a view's file: the view, as a component. */
 export type ViewFile<Props = ViewProps> = { readonly View: FC<Props> }
 export type Load<Props> = () => Promise<ViewFile<Props>>
 
-/** Loads a view at its first visit, so that the floor is there before what it does not need. */
+/** Loads a view at its first visit, so that the floor does not wait for its file. */
 export const viewFiles: Partial<Record<ViewName, Load<ViewProps>>> = {
   cameras: () => import('./camera-page.tsx'),
   units: () => import('./units-page.tsx'),

@@ -1,6 +1,6 @@
 import type { Person, SignedIn } from './answers.ts'
 
-/** What a view gets. `asked`: the query of the address. `onLeft` is called when the sign-in has ended. */
+/** Properties of a view. `asked`: the query of the address. `onLeft` is called when the sign-in has ended. */
 export type ViewProps = {
   readonly siteId: string
   readonly caller: Person

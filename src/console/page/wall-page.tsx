@@ -18,7 +18,7 @@ import { timeOfDay } from './words.ts'
 
 type Health = Pick<WallKnown, 'checks'> & { readonly version: string }
 
-/** What a screen shows at once; more of them take turns, but for troubles: there the worst stay. */
+/** Things that a screen shows at once. More of them take turns, but for troubles: there the worst stay. */
 const atOnce = { tiles: 6, tilesInTrouble: 3, zones: 8, troubles: 3 }
 const turnMs = 20_000
 const retryMs = 5000
@@ -28,7 +28,9 @@ type Standing =
   | { readonly kind: 'out'; readonly problem: string }
   | { readonly kind: 'in'; readonly siteId: string }
 
-/** The screen on the wall, at `/wall`. It belongs to no person: the screen is enrolled, signs in by itself, and only reads. */
+/**
+ * The screen on the wall, at `/wall`. It belongs to no person: the screen is enrolled, signs in without one, and only reads.
+ */
 export const View = () => {
   const [standing, setStanding] = useState<Standing>({ kind: 'asking', isLost: false })
   const begin = () => {
@@ -36,7 +38,7 @@ export const View = () => {
       (session) => setStanding(session ? { kind: 'in', siteId: session.siteId } : { kind: 'out', problem: '' }),
       (error: unknown) => {
         if (error instanceof Refused && error.isSignedOut) return setStanding({ kind: 'out', problem: words.revoked })
-        // What is on the screen stays there, with the time since when it is old.
+        // The old content stays on the screen, with the time since when it is old.
         setStanding((before) => (before.kind === 'in' ? before : { kind: 'asking', isLost: true }))
         setTimeout(begin, retryMs)
       },

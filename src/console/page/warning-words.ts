@@ -3,6 +3,6 @@ import { warningTexts } from './warning-texts.ts'
 
 export type Warning = { readonly code: string; readonly message: string }
 
-/** Returns the sentence of a warning. Of a code that this page does not know it returns the words of the gateway. */
+/** Returns the sentence of a warning. For an unknown code, these are the words of the gateway. */
 export const warningWords = ({ code, message }: Warning): string =>
   (Object.hasOwn(warningTexts, code) ? warningTexts[code] : undefined) ?? gatewayWords(message)

@@ -35,7 +35,7 @@ const deliveryTones = { pending: 'warn', delivered: 'ok', exhausted: 'danger' } 
 const pageSize = 20
 
 type Props = {
-  /** Of the webhook. */
+  /** Id of the webhook. */
   id: string
   /** Another number: something was sent. */
   tests: number
@@ -44,7 +44,7 @@ type Props = {
   onLeft: (why: string) => void
 }
 
-/** What was sent to a webhook, the newest first, with its attempts; what is chosen is sent again. */
+/** Deliveries of a webhook, the newest first, with their attempts; chosen ones are sent again. */
 export const Deliveries = ({ id, tests, timeZone, onAct, onLeft }: Props) => {
   const wanted = useRef({ state: '' as State, limit: pageSize })
   const now = wanted.current ?? { state: '', limit: pageSize }

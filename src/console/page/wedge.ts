@@ -1,12 +1,12 @@
 /**
- * Tells the keys of a barcode scanner (a keyboard wedge) from typing. Pure: times come in with the keys, by the clock of
- * the events, so that a busy page does not look like a slow scanner.
+ * Distinguishes the keys of a barcode scanner (a keyboard wedge) from typing. Pure: times come in with the keys, by the clock of
+ * the events. So a busy page does not look like a slow scanner.
  *
- * A scan is a run of at least three characters, each at most 50 ms after the one before, 35 ms on average, that Enter or
- * Tab ends. No one types like that: three letters and Enter in a tenth of a second.
+ * A scan is a run of at least three characters that Enter or Tab ends. Each comes at most 50 ms after the one before, 35 ms on
+ * average. No one types like that: three letters and Enter in a tenth of a second.
  *
- * Bluetooth, a slow hub and a busy device cut codes in two. A run that broke off shortly before is a part of the next scan, or may be:
- * the scan names it, and the page decides by what the codes say (`code-check.ts`).
+ * Bluetooth, a slow hub and a busy device cut codes in two. A run that broke off shortly before is a part of the next scan, or may
+ * be. The scan names it, and the page decides by the check digits (`code-check.ts`).
  */
 
 /** One key as the page gets it. */
@@ -29,7 +29,7 @@ export type WedgeState = {
   readonly lastMs: number
   /** Runs just before this one that nothing ended. */
   readonly parts: readonly string[]
-  /** What the last scan was made of, if only silence ended it: its scanner may go on. */
+  /** Parts of the last scan, if only silence ended it: its scanner may continue. */
   readonly silent: readonly string[]
   /** The end of the last scan; a second suffix comes right behind it. */
   readonly scannedMs: number
@@ -38,9 +38,14 @@ export type WedgeState = {
 }
 
 /**
- * What a key is. `other`: not of a scanner, as far as is known. `first`: may begin a scan. `more`: continues one, with a
- * scanner's speed. `again`: may continue one behind a pause. `scan`: ends one; `parts` are the runs just before it that nothing ended.
- * `echo`: a second suffix behind a scan.
+ * Meaning of a key.
+ *
+ * - `other`: not of a scanner, as far as is known
+ * - `first`: may begin a scan
+ * - `more`: continues one, with a scanner's speed
+ * - `again`: may continue one after a pause
+ * - `scan`: ends one; `parts` are the runs just before it that nothing ended
+ * - `echo`: a second suffix after a scan
  */
 export type Reading =
   | { readonly kind: 'other' | 'first' | 'more' | 'again' | 'echo' }
@@ -69,14 +74,14 @@ const longestPauseMs = 1000
 /** Earlier parts are forgotten. */
 const mostParts = 4
 const GS = '\x1d'
-/** What scanners send by Ctrl in place of a control character. */
+/** Characters that scanners send by Ctrl in place of a control character. */
 const byCtrl: Readonly<Record<string, string>> = { ']': GS, j: 'Enter', m: 'Enter', i: 'Tab' }
 
-/** Takes a key that went down; returns the new state and what the key is. */
+/** Takes a pressed key. Returns the new state and the meaning of the key. */
 export function pressed(state: WedgeState, press: KeyPress): readonly [WedgeState, Reading] {
   if (press.key === 'Alt') return [{ ...state, altDigits: '' }, { kind: isRunning(state, press) ? 'more' : 'other' }]
-  // Modifiers say nothing by themselves; a scanner presses them in the middle of a code, such as for a capital letter. Nor does the trigger
-  // of a handheld, which has no name and repeats while it is held, and a text that comes by an input method arrives without keys.
+  // These keys mean nothing alone. A scanner presses modifiers within a code, such as for a capital letter. The trigger of a
+  // handheld has no name and repeats while it is held. The text of an input method arrives without keys.
   if (['Shift', 'Control', 'AltGraph', 'CapsLock', 'NumLock', 'Unidentified', 'Process'].includes(press.key))
     return [state, { kind: isRunning(state, press) ? 'more' : 'other' }]
   // A held key is no scan; some systems report it in the middle of one.
@@ -98,8 +103,8 @@ export function released(state: WedgeState, key: string, atMs: number): readonly
 }
 
 /**
- * Returns the scan of a scanner without a suffix, when no key came for longer than a scanner's gap. Else the run stays: a busy device may
- * bring the next key late, and the time of that key says whether it belongs to the run.
+ * Returns the scan of a scanner without a suffix, after a gap longer than a scanner's. Else the run stays, because a busy device
+ * may bring the next key late. The time of that key shows whether it belongs to the run.
  */
 export function afterSilence(state: WedgeState, atMs: number): readonly [WedgeState, Reading] {
   if (atMs - state.lastMs <= longestGapMs) return [state, { kind: 'other' }]
@@ -120,7 +125,7 @@ function taken(state: WedgeState, character: string, atMs: number): readonly [We
   return [{ ...state, run: [...state.run, character], lastMs: atMs }, { kind: 'more' }]
 }
 
-/** Returns the parts of a run that begins now: the one that broke off, and those before it. */
+/** Returns the parts of a run that begins now: the one that broke off, and earlier ones. */
 function partsBefore(state: WedgeState, atMs: number): readonly string[] {
   const { run, parts, lastMs, silent, scannedMs } = state
   if (run.length === 0) return atMs - scannedMs <= latestKeyMs ? silent : []
@@ -163,7 +168,7 @@ function inAltCode(state: WedgeState, digits: string, press: KeyPress): readonly
   const [, digit] = /^Numpad(\d)$/.exec(press.code) ?? []
   if (digit === undefined) return rest({ ...state, altDigits: '' })
   const isRun = isRunning(state, press)
-  // The digits take their time too: the run goes on while they come.
+  // The digits take their time too: the run continues while they come.
   const lastMs = isRun ? press.atMs : state.lastMs
   return [{ ...state, lastMs, altDigits: digits + digit }, { kind: isRun ? 'more' : 'other' }]
 }

@@ -14,7 +14,7 @@ export function statusOf(slot: Slot): SlotStatus {
   return slot.isVerified ? 'verified' : 'occupied'
 }
 
-/** Slots with a status. What is disputed is not yet verified either: the same that the gateway counts as `pendingVerifications`. */
+/** Number of slots with a status. A disputed one is not verified either, as in the gateway's `pendingVerifications`. */
 export const countIn = (slots: readonly Slot[], status: SlotStatus): number =>
   slots.filter((slot) => (status === 'occupied' ? isPending(slot) : statusOf(slot) === status)).length
 
@@ -27,7 +27,7 @@ export const eventWords: Readonly<Record<PlacementEvent['event_type'], string>> 
 /** Types of zones, in the order of the gateway. */
 export const zoneTypes: Readonly<Record<string, string>> = texts.zoneTypes
 
-/** Return the word for a type of zone or asset, or a kind of device. What this page does not know keeps its own name. */
+/** Return the word for a type of zone or asset, or a kind of device. An unknown one keeps its own name. */
 export const zoneTypeWords = (type: string): string => wordIn(zoneTypes, type)
 export const assetTypeWords = (type: string): string => wordIn(texts.assetTypes, type)
 export const deviceKindWords = (kind: string): string => wordIn(texts.deviceKinds, kind)
@@ -35,7 +35,7 @@ export const deviceKindWords = (kind: string): string => wordIn(texts.deviceKind
 const wordIn = (words: Readonly<Record<string, string>>, name: string): string =>
   Object.hasOwn(words, name) ? (words[name] ?? name) : name
 
-/** Returns what is in a slot, for screen readers. */
+/** Returns the content of a slot, for screen readers. */
 export function spokenState(slot: Slot): string {
   const state = statusWords[statusOf(slot)].toLowerCase()
   return slot.assetBarcode === null ? state : texts.holding(state, slot.assetBarcode)
@@ -52,9 +52,7 @@ export function spokenEvent(event: PlacementEvent): string {
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 
-/**
- * Returns a time in words: "just now", "4 min ago", then the time of day, then also the day; in the hall's time zone.
- */
+/** Returns a time as text: "just now", "4 min ago", then the time of day, then also the day; in the hall's time zone. */
 export const whenWords = (iso: string, timeZone: string | undefined): string =>
   timeWords(iso, timeZone, { seconds: texts.secondsAgo, minutes: texts.minutesAgo, time: (time) => time })
 
