@@ -1,5 +1,5 @@
 /**
- * `npm run screens`: takes a picture of every view in both themes, for the README: src/console/screens/NAME-THEME.webp.
+ * `npm run screens`: takes a picture of every view in both themes: src/console/screens/NAME-THEME.webp.
  *
  * - `--folder PATH`: another folder
  * - `--screen NAME`: desktop (default), tablet or handheld; the pages for handhelds and the wall have their own size with

@@ -15,7 +15,7 @@ const placement = JSON.stringify({
   photo_url: 'https://photos.example/1.jpg',
 })
 
-/** From a Debian that has never heard of gatehouse to the first pallet, as README says it. */
+/** From a Debian that has never heard of gatehouse to the first pallet, as the page *Start* of the manual says. */
 async function firstPallet({ folder, say }: Bench): Promise<void> {
   const place = join(folder, 'first-install')
   const repo = await makeRepository(folder)

@@ -20,7 +20,7 @@ const runs = async ({ box }: Installed, wanted: string) => {
   holds(said.includes(`"version":"${wanted}"`), `version ${wanted} does not run: ${said}`)
 }
 
-/** A head office beside the gateway, as its README page says. */
+/** A head office beside the gateway, as the page *Head office* of the manual says. */
 async function begins(at: Installed): Promise<void> {
   const { box, place } = at
   await box.until('pg_isready -q', 60_000)
