@@ -1,6 +1,6 @@
 /**
  * `npm run bench`: measures performance as ratios within one run. Prints them with the raw numbers and the machine as a Markdown
- * table on stdout.
+ * table on stdout. scripts/bench/RESULTS.md has the newest ones.
  *
  * - `--only PART,…`: some of `commit, requests, appends, lists, blocks, verify, signing, postgres, auth, backup, segments, wear,
  *   wear-video, webhooks, deliveries, senders, hub, cameras, camera-times, history, detection, scores, offsite, binary`, or one of:
