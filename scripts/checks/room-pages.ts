@@ -1,6 +1,8 @@
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import type { Command } from 'commander'
 import { gatehouseCommand } from '../../src/cli/run.ts'
+import { anchorsOf } from '../build/manual/render.ts'
 import { complianceProblems } from './compliance.ts'
 import { journeyProblems } from './journey-names.ts'
 
@@ -10,6 +12,10 @@ const headings = ['Purpose', 'How it works', 'Invariants', 'Operations', 'Altern
 /** Pages beside those of the rooms; they may have other headings. */
 const otherPages = [
   'README.md',
+  'AGENTS.md',
+  'CHANGELOG.md',
+  '.github/CONTRIBUTING.md',
+  'scripts/bench/RESULTS.md',
   'src/README.md',
   'src/GLOSSARY.md',
   'SECURITY.md',
@@ -17,21 +23,33 @@ const otherPages = [
   'systemd/README.md',
 ]
 
+/** The most words of a page, as `wc -w` counts them: everything else belongs in the manual or on the page of a room. */
+const mostWords: Readonly<Record<string, number>> = {
+  'README.md': 900,
+  'AGENTS.md': 200,
+  'CHANGELOG.md': 500,
+  '.github/CONTRIBUTING.md': 800,
+  'scripts/bench/RESULTS.md': 1500,
+}
+
 type Page = { path: string; text: string; room: string | undefined }
 /** A thing that a page names, and whether it is there. */
 type Name = { name: string; exists: boolean }
 
 /**
  * Checks that every room has a page with the five headings, and invariants numbered from 1. Each file, npm script and subcommand
- * that a page names in code type must exist; the names of the journeys too. Throws with all problems, or when there is no page or
- * no name to check.
+ * that a page names in code type must exist; the names of the journeys too. Links of the other pages must lead to a file and a
+ * heading, and no page may be too long. Throws with all problems, or when there is no page or no name to check.
  */
 export async function roomPages(): Promise<void> {
   const rooms = readdirSync('src', { withFileTypes: true }).filter((entry) => entry.isDirectory())
   const expected = rooms.map(({ name }) => ({ path: `src/${name}/README.md`, room: name }))
-  const missing = expected.filter(({ path }) => !existsSync(path)).map(({ path }) => `${path}: there is no such page`)
+  const missing = [...expected.map(({ path }) => path), ...otherPages]
+    .filter((path) => !existsSync(path))
+    .map((path) => `${path}: there is no such page`)
   const roomPages = expected.filter(({ path }) => existsSync(path)).map(read)
-  const pages = [...roomPages, ...otherPages.filter((path) => existsSync(path)).map((path) => read({ path }))]
+  const others = otherPages.filter((path) => existsSync(path)).map((path) => read({ path }))
+  const pages = [...roomPages, ...others]
   const named = pages.map((page) => ({ page, names: namesOn(page) }))
   if (roomPages.length === 0) throw new Error('there is no room page to look at')
   if (named.every(({ names }) => names.length === 0)) throw new Error('the pages name nothing to look for')
@@ -39,6 +57,8 @@ export async function roomPages(): Promise<void> {
     ...missing,
     ...roomPages.flatMap(headingProblems),
     ...roomPages.flatMap(numberProblems),
+    ...others.flatMap(linkProblems),
+    ...others.flatMap(lengthProblems),
     ...complianceProblems(),
     ...journeyProblems(),
     ...named.flatMap(({ page, names }) =>
@@ -75,6 +95,24 @@ function numberProblems({ path, text }: Page): string[] {
   return wrong === -1 ? [] : [`${path}: invariant ${found[wrong]} comes where ${wrong + 1} must be`]
 }
 
+function linkProblems({ path, text }: Page): string[] {
+  const targets = [...text.replace(fence, '').matchAll(/\]\(([^)\s]+)\)/g)].map((match) => match[1] ?? '')
+  return targets
+    .filter((target) => !/^[a-z]+:/.test(target))
+    .filter((target) => {
+      const [file = '', heading] = target.split('#')
+      const at = file === '' ? path : join(dirname(path), file)
+      return !existsSync(at) || (heading !== undefined && !anchorsOf(readFileSync(at, 'utf8')).includes(heading))
+    })
+    .map((target) => `${path}: links to what does not exist: ${target}`)
+}
+
+function lengthProblems({ path, text }: Page): string[] {
+  const most = mostWords[path] ?? Number.POSITIVE_INFINITY
+  const count = text.trim().split(/\s+/).length
+  return count > most ? [`${path}: it has ${count} words; at most ${most} are allowed`] : []
+}
+
 function namesOn({ text, room }: Page): Name[] {
   // Comments in a block are prose.
   const blocks = [...text.matchAll(fence)].map((match) => (match[1] ?? '').replace(/(^| )#.*$/gm, ''))
@@ -103,11 +141,15 @@ function commandNames(code: string): Name[] {
     exists: existsSync(name),
   }))
   // At the start of a line only: elsewhere it is the name of the program in a sentence.
-  const commands = [...code.matchAll(/^ *(?:sudo )?(?:scripts\/)?gatehouse((?: [a-z][a-z-]*)+)/gm)].map(
-    ([name, words = '']) => ({
-      name,
-      exists: isCommand(words.trim().split(' ')),
-    }),
+  const commands = [...code.matchAll(/^ *(?:sudo )?(?:scripts\/)?gatehouse((?: [a-z][a-z-]*)+)(.*)/gm)].flatMap(
+    ([, words = '', rest = '']) => {
+      const path = words.trim().split(' ')
+      const options = [...rest.matchAll(/(?<= )--[a-z][a-z-]*/g)].map(([option]) => option)
+      return [
+        { name: `gatehouse${words}`, exists: isCommand(path) },
+        ...options.map((option) => ({ name: `gatehouse${words} ${option}`, exists: takesOption(path, option) })),
+      ]
+    },
   )
   return [...scripts, ...programs, ...commands]
 }
@@ -122,4 +164,11 @@ function isCommand(words: readonly string[], at: Command = program): boolean {
   if (word === undefined || at.commands.length === 0) return true
   const next = at.commands.find((command) => command.name() === word)
   return next !== undefined && isCommand(rest, next)
+}
+
+/** Whether the command to which the words lead takes the option. */
+function takesOption(words: readonly string[], option: string, at: Command = program): boolean {
+  const next = at.commands.find((command) => command.name() === words[0])
+  if (next !== undefined) return takesOption(words.slice(1), option, next)
+  return option === '--help' || at.options.some(({ long }) => long === option)
 }

@@ -30,10 +30,15 @@ const wordsOfTests = /^(yard|strangers?)$/i
 
 /**
  * Throws with every hard word in the pages, in the texts of the program (messages, log lines, descriptions, the console), and in
- * all comments. Also throws with every hard name of the code. Titles of tests and the figures of a run are not checked.
+ * all comments. Also throws with every hard name of the code. Titles of tests are not checked.
  */
 export async function words(): Promise<void> {
-  const pages = ['README.md', ...globSync('src/{*.md,*/README.md,console/help/en/*.md}')].flatMap(proseOf)
+  const pages = globSync([
+    '*.md',
+    '.github/*.md',
+    'scripts/bench/*.md',
+    'src/{*.md,*/README.md,console/help/en/*.md}',
+  ]).flatMap(proseOf)
   const program = globSync('src/**/*.{ts,tsx}').map(wordsOf)
   const others = globSync('{scripts,test}/**/*.{ts,tsx}').map(wordsOf)
   const texts = program.filter(({ file }) => !schemaTexts.test(file)).flatMap((one) => [...one.texts, ...one.comments])
@@ -65,7 +70,7 @@ function proseOf(file: string): Line[] {
   const emptied = (part: string) => part.replace(/[^\n]+/g, '')
   const prose = readFileSync(file, 'utf8')
     .replace(/^```[^\n]*\n[\s\S]*?^```/gm, emptied)
-    .replace(/^## (Figures|Words to replace)\n[\s\S]*?(?=^## |$(?![\s\S]))/gm, emptied)
+    .replace(/^## Words to replace\n[\s\S]*?(?=^## |$(?![\s\S]))/gm, emptied)
     .replace(/`[^`\n]+`|(?<!\*)\*[^*]+\*(?!\*)/g, emptied)
   return prose.split('\n').map((text, i) => ({ file, line: i + 1, text }))
 }
