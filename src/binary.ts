@@ -1,7 +1,6 @@
 /**
- * The entry of the single binary, in front of the program: what V8 has compiled once is kept beside the unpacked addon,
- * so that every later start is quicker. Without such a folder it starts as the first time. What Node does with a process of its
- * own is made to fit a daemon.
+ * The entry of the single binary, in front of the program. It stores V8's compiled code beside the unpacked addon, so every later
+ * start is quicker. Without such a folder each start compiles again. It also adapts Node's process defaults to a daemon.
  */
 import { writeFileSync } from 'node:fs'
 import { createRequire, enableCompileCache, flushCompileCache } from 'node:module'

@@ -2,8 +2,8 @@ import { isIPv4 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
 /**
- * Returns a function that finds the client's address: the peer, or behind a configured proxy the last address in
- * X-Forwarded-For that is not a proxy of ours. Addresses that a client writes into that header itself are never used.
+ * Returns a function that finds the client's address: the peer's, unless the peer is a configured proxy. Behind one it is the last
+ * address in X-Forwarded-For that is not a configured proxy. Addresses that a client writes into that header itself are never used.
  */
 export function addressResolver(trustedProxies: readonly string[]) {
   const isTrusted = within(trustedProxies)

@@ -8,17 +8,17 @@ export const usualPlace = { port: 80, path: '/onvif/device_service', secure: fal
 /** Both ways of asking leave the fraction of the second out. */
 const halfSecondMs = 500
 
-/** What a camera said of its clock. `stranger`: the first line of what answered and is no RTSP server. */
+/** A camera's answer about its clock. `stranger`: the first line of an answer from a server that does not speak RTSP. */
 export type AskedClock = { readonly measured: MeasuredClock | null; readonly stranger: string | null }
 
 /**
- * Asks a camera for its time: by RTSP at the address of its stream, and by ONVIF on port 80 of the same host when it says
- * nothing there. Neither needs credentials, and none are sent. Ends within 10 s.
+ * Asks a camera for its time, first by RTSP at the address of its stream. Without a time there, asks by ONVIF on port 80 of the
+ * same host. Sends no credentials; neither question needs them. Ends within 10 s.
  */
 export async function askCameraClock(source: StreamSource, needs: OnvifNeeds): Promise<AskedClock> {
   const { protocol, hostname } = new URL(source.url)
   const answer = await askOptions(source, needs.clock, answerWithinMs)
-  // What does not speak RTSP is no camera that should be asked more.
+  // A host that does not speak RTSP is no camera; it gets no more questions.
   if (protocol === 'rtsp:' && !answer?.isRtsp) return { measured: null, stranger: answer?.firstLine ?? null }
   if (answer && answer.aheadSeconds !== null) return { measured: measuredBy('rtsp', answer), stranger: null }
   const device = await askDeviceClock(needs, { ...usualPlace, host: hostname.replace(/^\[|\]$/g, '') })

@@ -17,7 +17,7 @@ export type CamerasThreadListener = {
   /** Called when a new thread runs: it has no settings yet. */
   threadStarted?(): void
   /**
-   * Called when the thread has ended, or could not be started because there is no ffmpeg that works; the next one starts a second to a
+   * Called when the thread has ended, or when no working ffmpeg was found to start it with. The next one starts a second to a
    * minute later.
    */
   threadEnded?(why: 'failed' | 'no-ffmpeg'): void
@@ -32,8 +32,8 @@ const bundledWords =
 /** Until a thread that failed is started again. Without ffmpeg twice as long after each attempt, up to the second. */
 const restartAfterMs = { first: 1000, longest: 60_000 } as const
 /**
- * Video passes through this thread in buffers that are freed when V8 tidies its young objects up. With the usual 48 MiB for
- * those, as much video waits to be freed. There is no limit to what the thread may keep: `video.memory` has that.
+ * Video passes through this thread in buffers that are freed when V8 tidies its young objects up. With the usual 48 MiB for those,
+ * as much video waits to be freed. The thread's total memory has no limit here; `video.memory` limits the video.
  */
 const resourceLimits = { maxYoungGenerationSizeMb: 6 }
 const stopWithinMs = 15_000
@@ -65,7 +65,7 @@ export class CamerasThread {
   #restarts = 0
   /** Attempts in a row for which no ffmpeg was there. */
   #withoutFfmpeg = 0
-  /** What was logged of the newest of them: once, not at every attempt. */
+  /** Newest problem that was logged, so that each attempt does not log it again. */
   #logged = ''
   #cancelWait: (() => void) | undefined
   #ffmpegOrigin: FfmpegOrigin | undefined

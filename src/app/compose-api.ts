@@ -19,7 +19,7 @@ import { metricsApi, metricsToken } from './metrics-listener.ts'
 import type { Outside } from './outside.ts'
 import type { Takeover } from './takeover.ts'
 
-/** The API behind its door, with what the config says of hosts, proxies and origins at the time of each request. */
+/** Builds the API behind its access checks. Hosts, proxies and origins are read from the config at each request. */
 export function composeApi(
   live: { config: Config },
   { clock, log, version }: Outside,
@@ -38,7 +38,7 @@ export function composeApi(
 ): Api {
   const startedMs = clock.monotonic()
   const detectionModels = new DetectionModels({ settings: () => live.config.console.objectDetection, log })
-  // A model that cannot be used is logged at the start, not only when somebody looks at a camera.
+  // Logs an unusable model at the start, before anybody looks at a camera.
   void detectionModels.describe()
   return buildApi({
     ...parts,
@@ -58,8 +58,8 @@ export function composeApi(
 }
 
 /**
- * What the listener for collectors serves; a reload reads its token again, and a bad one leaves the old one valid.
- * Undefined without such a listener. Throws ExitError for a token that cannot be used.
+ * Builds the listener for collectors. A reload reads its token again; a bad token leaves the old one valid. Undefined without such
+ * a listener. Throws ExitError for a token that cannot be used.
  */
 export function composeMetricsApi(
   { metrics: { listen }, dataDir }: Config,

@@ -21,7 +21,7 @@ import { uploadTarget } from './compose-upload.ts'
 import { Jobs } from './jobs.ts'
 import type { Outside } from './outside.ts'
 
-/** What copies the ledger to another place. Its jobs have a separate thread, of the lowest priority. */
+/** Builds the parts that copy the ledger to another place. Their jobs run in a separate thread of the lowest priority. */
 export function composeBackup(
   live: { config: Config },
   { clock, log, random, version, configFile }: Outside,
@@ -87,7 +87,7 @@ export function composeBackup(
 const storageId = ({ storage }: Pick<Config, 'storage'>) =>
   `${storage.upload?.instance ?? ''}${storage.upload?.root ?? ''}`
 
-/** What the config says of scheduled backups; null: none are made. */
+/** Returns the configured schedule of backups; null: none are made. */
 function scheduleOf(
   { backup, storage }: Pick<Config, 'backup' | 'storage'>,
   placeOf: (to: NonNullable<Config['backup']['file']['to']>) => BackupPlace,
@@ -97,7 +97,7 @@ function scheduleOf(
   return { place: placeOf(to), everyMs, keep }
 }
 
-/** What the config says of segments; null: none are written. */
+/** Returns the configured segments; null: none are written. */
 export function segmentSettings({ backup, storage }: Pick<Config, 'backup' | 'storage'>): SegmentSettings | null {
   const { to, every: everyMs, leaves, keep: keepMs } = backup.segments
   if (to === null || (to === 'storage' && !storage.upload)) return null

@@ -29,7 +29,7 @@ const shortestIntervalMs = 1000
 
 export type ComposedEvidence = ReturnType<typeof composeEvidence>
 
-/** What outsiders can check: signed checkpoints, tiles and proofs. */
+/** Builds the parts that outsiders check: signed checkpoints, tiles and proofs. */
 export function composeEvidence(
   live: { config: Config },
   { clock, log, random, version }: Outside,

@@ -26,7 +26,7 @@ type FleetParts = ComposedStorage & {
   readonly warehouse: { readonly changes: RowChanges }
 }
 
-/** What sends the log to the head office. */
+/** Builds the feeder, which sends the log to the head office. */
 export function composeFeeder(
   live: { config: Config },
   { clock, random, log, version }: Outside,
@@ -52,7 +52,7 @@ export function composeFeeder(
   })
 }
 
-/** What people at the head office see of this gateway. */
+/** Returns the status of this gateway that the head office shows. */
 function statusOf(version: string, health: HealthWatch, nowMs: number) {
   const checks = health.checks()
   const troubles = health.troubles.map(({ component, kind, message, sinceMs }) => ({
@@ -111,7 +111,7 @@ function certificateUntil({ listen }: Config): string | null {
   return ends.length === 0 ? null : isoTime(Math.min(...ends))
 }
 
-/** Of the config or a section of it. Passwords are no part of it: it has only the names of their files, and hashes that are left out. */
+/** Hashes the config or a section of it. It has no passwords, only the names of their files; secret hashes are left out. */
 function configHashOf(config: unknown): string {
   const plain = JSON.stringify(config ?? null, (key, value: unknown) => (key === 'secretHash' ? undefined : value))
   return sha256(canonicalJson(JSON.parse(plain) as Json)).toString('hex')

@@ -9,7 +9,7 @@ import type { Outside } from './outside.ts'
 
 export type ComposedPrivacy = ReturnType<typeof composePrivacy>
 
-/** What people in front of the cameras are shown, and what leaves the gateway of them. */
+/** Builds the notices, and the redactions and exports of video. */
 export function composePrivacy(
   live: { config: Config },
   { clock, log: logger }: Outside,

@@ -29,7 +29,7 @@ type Lower = ComposedStorage &
 
 export type ComposedReporting = ReturnType<typeof composeReporting>
 
-/** What the gateway tells others about itself: webhooks, health, metrics, and the rooms that answer an auditor. */
+/** Builds the parts that report on the gateway: webhooks, health, metrics, and the rooms that answer an auditor. */
 export function composeReporting(
   live: { config: Config },
   outside: Outside,

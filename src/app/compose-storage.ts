@@ -32,8 +32,8 @@ const noClockBeforeMs = Date.UTC(2026, 0, 1)
 export type ComposedStorage = Awaited<ReturnType<typeof composeStorage>>
 
 /**
- * Opens the data folder: the database, the log and what is written beside every fact, the keys of this box. `live`
- * holds the config that a reload exchanges.
+ * Opens the data folder: the database, the log, the records beside every fact, and the keys of this box. A reload replaces the
+ * config in `live`.
  * @param withFirstAdmin a start without a config: an empty database gets an admin
  */
 export async function composeStorage(live: { config: Config }, outside: Outside, withFirstAdmin: boolean) {
@@ -105,9 +105,9 @@ function outboxOf(config: Config, outside: Outside, makeId: () => string): Outbo
 
 /**
  * Returns a function for the newest checkpoint as notifications carry it, with the cosignatures that it has by then. It reads
- * through the writer, so it is that of the transaction; its note, which has several KiB, only when there is another checkpoint or
- * cosignature. The root counts as well as the size, because a checkpoint that was rolled back may be followed by another one of
- * its size.
+ * through the writer, so the checkpoint is that of the transaction. The note has several KiB; it is read only after a new
+ * checkpoint or cosignature. The root counts as well as the size, because a checkpoint that was rolled back may be followed by
+ * another one of its size.
  */
 function newestHead(tx: Tx, { number, logId }: LogIdentity): () => CheckpointNote | undefined {
   let read: { readonly head: NewestHead; readonly note: CheckpointNote | undefined } | undefined

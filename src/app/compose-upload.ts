@@ -17,12 +17,12 @@ import type { ComposedStorage } from './compose-storage.ts'
 import type { ComposedVideo } from './compose-video.ts'
 import type { Outside } from './outside.ts'
 
-/** What the rooms below put their files into; built before them. */
+/** Builds the upload queue, before the rooms below that put their files into it. */
 export function composeUploadQueue(live: { config: Config }, { clock }: Outside): UploadQueue {
   return new UploadQueue({ clock, settings: () => live.config.storage.upload })
 }
 
-/** What sends the queue to the storage server, and what callers see of it. */
+/** Builds the sender of the queue to the storage server, and the view that callers have of it. */
 export function composeUploads(
   live: { config: Config },
   { clock, log, version }: Outside,
@@ -59,13 +59,13 @@ export function composeUploads(
   return { uploadWorker, uploads, uploadWellness }
 }
 
-/** Where uploads go, and as whom; null while `storage.upload` is not set. */
+/** Returns the storage server for uploads with its user; null while `storage.upload` is not set. */
 export function uploadTarget({ storage: { upload, instances } }: Config) {
   const instance = upload && instances.find(({ url }) => url === upload.instance)
   return upload && instance ? { ...upload, instance } : null
 }
 
-/** Puts a report into the queue; the room upload lies below the one that makes reports. */
+/** Puts a report into the queue, because the room that makes reports lies above upload. */
 export const reportToUpload = (siteId: string, report: ReportFacts) => {
   const { id, sha256, size_bytes: sizeBytes, created_at_ms: createdAtMs } = report
   return reportUpload(siteId, { id, sha256, sizeBytes, createdAtMs, file: reportFile('', sha256) })

@@ -63,7 +63,7 @@ const compactBesideWorkBytes = 64 * 1024 * 1024
 /** Runs beside the requests from start to stop. */
 export type BackgroundWorker = {
   start?(): void | Promise<void>
-  /** Acts on a changed config by itself; what has no such method reads `live.config` when it needs it. */
+  /** Applies a changed config. Parts without this method read `live.config` when they need it. */
   onReload?(): void
   stop?(): void | Promise<void>
 }
@@ -72,11 +72,11 @@ export type BackgroundWorker = {
 export type Gateway = {
   readonly live: { config: Config }
   readonly api: Api
-  /** What GET /metrics answers on the listener for collectors; undefined without one. */
+  /** Answers GET /metrics on the listener for collectors; undefined without one. */
   readonly metricsApi: Api | undefined
   /** In the order of their start. They stop in the opposite order. */
   readonly workers: readonly BackgroundWorker[]
-  /** What became of the reloads since the start. */
+  /** Outcomes of the reloads since the start. */
   readonly reloads: ReloadBook
   /** Opens the API for writes once a new version is healthy. */
   readonly takeover: Takeover
@@ -268,7 +268,7 @@ function keptCopies(
   })
 }
 
-/** What a person at the box does: no one signs in for it, because a person who can do it has the box. */
+/** Builds the actions of a person at the box. They need no sign-in: access to the socket is access to the box. */
 function atTheBox(
   live: { config: Config },
   {
@@ -299,7 +299,7 @@ function atTheBox(
     noteAccounts: (mode) => governance.noteAccounts(live.config.auth.users, origin(mode)),
     erasePerson: async (request, osUser, compactUpToBytes = compactBesideWorkBytes) => {
       const caller = { username: osUser, instance: siteUrl(), authMode: 'command' }
-      // What is still counted of the person is written first: written later, it would bring the name back.
+      // Writes pending counts of the person first. Written later, they would bring the name back.
       tally.flush()
       await video.viewBook.flush()
       removeLeftRehearsal(live.config.dataDir)

@@ -87,7 +87,7 @@ function importOptions(kind: ImportOptions['kind'], query: Record<string, string
   }
 }
 
-/** What went wrong, for the person at the box. */
+/** Returns the error text for the person at the box. */
 function sentenceOf(error: Error): string {
   return error instanceof AppError && error.details ? `${error.message}: ${error.details}` : error.message
 }
@@ -124,8 +124,8 @@ export class ControlSocket {
     }
     mkdirSync(dirname(this.#path), { recursive: true })
     await refuseIfTaken(this.#path)
-    // Bound under a temporary name and then renamed over what a kill -9 may have left: libuv unlinks the name that it
-    // bound when it closes, and that could be another daemon's socket by then.
+    // libuv unlinks the name that it bound when it closes. By then that could be another daemon's socket. So bind a temporary name,
+    // and rename it over a socket that a kill -9 left.
     const boundAs = join(dirname(this.#path), `.${process.pid}`)
     rmSync(boundAs, { force: true })
     await new Promise<void>((resolve, reject) => {

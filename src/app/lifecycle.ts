@@ -56,7 +56,7 @@ export async function startGateway(config: Config, outside: Outside, configFile:
       started.push(() => listener.stop())
     }
     await gateway.takeover.settle(() => lookAtWork(gateway), takeoverLimitMs)
-    // From sources the pages are made when somebody asks for them.
+    // From sources, pages are built on request.
     if (isBundled) void gateway.layouts.keep()
     const watch = watchCertificates(config, outside)
     started.push(async () => watch.stop())
@@ -80,7 +80,10 @@ export async function startGateway(config: Config, outside: Outside, configFile:
 /** Below TimeoutStartSec of the unit. */
 const takeoverLimitMs = 180_000
 
-/** The writer answers, the log may be signed, and the database is well. What is outside (cameras, receivers) decides nothing here. */
+/**
+ * The writer answers, the log may be signed, and the database is well. Cameras and receivers are outside the gateway; they do not
+ * count here.
+ */
 async function lookAtWork({ work, checkpoints, health }: Gateway): Promise<void> {
   await work.write(() => {})
   if (checkpoints.stopped) throw new Error(`the log is not signed: ${checkpoints.stopped}`)

@@ -84,8 +84,8 @@ export async function askDeviceClock(
 }
 
 /**
- * Runs a thread for one task. Resolves with what it sent: when it is done, has failed, sent too much, or the time is over.
- * Rejects when it fails before it has begun, which is no fault of a device.
+ * Runs a thread for one task. Resolves with the messages that it sent, when it is done, has failed, sent too much, or the time is
+ * over. Rejects when it fails before it has begun, which is no fault of a device.
  */
 function heard(
   { clock, signal }: OnvifNeeds,
@@ -96,7 +96,7 @@ function heard(
   return new Promise((resolve, reject) => {
     const news: OnvifNews[] = []
     let hasBegun = false
-    // What the package prints holds text from the network.
+    // The package prints text from the network, so its output is not passed on.
     const worker = new Worker(workerEntry('onvif'), { workerData: task, resourceLimits, stdout: true, stderr: true })
     const end = (ended: boolean) => {
       cancel()

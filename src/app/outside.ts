@@ -10,12 +10,12 @@ import type {
   ServiceManager,
 } from '../platform/index.ts'
 
-/** What a gateway gets from outside: time, chance, the log, and what tests watch. */
+/** Capabilities from outside: time, randomness, the log output, and hooks for tests. */
 export type Outside = {
   readonly clock: Clock
   readonly random: RandomBytes
   readonly log: Logger
-  /** Of the threads' logs. Default: json. */
+  /** Format of the threads' log output. Default: json. */
   readonly logFormat?: LogFormat
   readonly version: string
   /** The config file; undefined for the embedded defaults. A backup takes it along. */

@@ -139,8 +139,11 @@ function evidenceOf({ live, work, logRoom, checkpoints, witnesses, timeStamps }:
 }
 
 /**
- * The feed to the head office; null without one. `acknowledged`: leaves of the log that it has, null before its first answer; `lag`:
- * leaves that it has not; `names`: whether names of people go there; `offer`: a newer version that it offers.
+ * Returns the state of the feed to the head office; null without one.
+ * - `acknowledged`: leaves of the log that it has; null before its first answer.
+ * - `lag`: leaves that it lacks.
+ * - `names`: whether names of people are sent there.
+ * - `offer`: a newer version offered by it.
  */
 function hubOf({ feed, logRoom, live, version, nowMs, work, warehouse }: StatusNeeds) {
   const seen = feed()
@@ -245,7 +248,7 @@ function updatesOf({ live, work, warehouse, nowMs }: StatusNeeds) {
   return { window, timezone, isWindowNow: isWithinHours(hours, timezone, nowMs()) }
 }
 
-/** The system image of an appliance, and what came of the last try to renew it; null where there is none. */
+/** Returns the system image of an appliance and the result of the last attempt to update it; null where there is none. */
 function imageOf(image: ApplianceImage | undefined) {
   if (!image) return null
   const { version, isUpdated, askedAtMs, lastUpdate, openUpdate } = image

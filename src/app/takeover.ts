@@ -11,7 +11,7 @@ type TakeoverNeeds = {
   readonly log: Logger
 }
 
-/** Looks whether the new version works; rejects with what does not. */
+/** Checks that the new version works; rejects with the fault. */
 export type Look = () => Promise<void>
 
 const retryAfterSeconds = 5
@@ -22,8 +22,8 @@ const reading: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 const noteFile = (dataDir: string): string => join(dataDir, 'version-in-use')
 
 /**
- * A version that takes over from another one records nothing until it is healthy: what it acknowledged might have to be served by
- * the one before. From then on, and where the version is the same as before, it steps aside.
+ * A new version records nothing until it is healthy: the previous version might have to serve these records. Afterwards, or when
+ * the version has not changed, it lets all writes pass.
  */
 export class Takeover {
   readonly #needs: TakeoverNeeds

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Verification } from '../evidence/index.ts'
 import { isoTime, readFileIfThere, writeFileDurably } from '../platform/index.ts'
 
-/** What the last recomputation of the whole ledger found. */
+/** Result of the last recomputation of the whole ledger. */
 export type VerificationNote = { readonly at: string; readonly ok: boolean; readonly leaves: number }
 
 const noteFile = (dataDir: string): string => join(dataDir, 'verified.json')

@@ -12,17 +12,16 @@ type WorkWatchNeeds = {
   readonly isConfigured: (cameraId: number) => boolean
 }
 
-/** What a camera that is live said last. */
+/** Newest report of a camera that is live. */
 type Live = { readonly heardMs: number; readonly pictureAgoMs: number }
 
 /** systemd's manual asks for two signs of life in each interval; three allow for a slow disk. */
 const looksPerInterval = 3
 
 /**
- * Gives systemd a sign of life while the work goes on, and none when it does not; systemd then kills the gateway and
- * starts it anew. The work is: the event loop turns, the writer answers, and the cameras thread reports the pictures of
- * every camera that it calls live. A camera that is away, a full disk and a locked database are reported elsewhere: a
- * restart would mend none of them.
+ * Gives systemd a sign of life while the work goes on. Without a sign, systemd kills the gateway and starts it again. The work is:
+ * the event loop turns, the writer answers, and the cameras thread reports the pictures of every camera that it calls live. A
+ * camera that is away, a full disk and a locked database are reported elsewhere: a restart would mend none of them.
  */
 export class WorkWatch implements CamerasThreadListener {
   readonly #needs: WorkWatchNeeds

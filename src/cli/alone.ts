@@ -8,8 +8,8 @@ import { createLogger, systemClock, systemRandom } from '../platform/index.ts'
 type Gateway = Awaited<ReturnType<typeof compose>>
 
 /**
- * Runs `work` on the gateway's state while no daemon runs: this process holds the lock and becomes the owner of the
- * data folder. Throws ExitError for what the gateway refuses.
+ * Runs `work` on the gateway's state while no daemon runs: this process holds the lock and becomes the owner of the data folder.
+ * Throws ExitError when the gateway refuses.
  */
 export async function alone<T>(
   config: Config,
@@ -35,8 +35,8 @@ export async function alone<T>(
 const daemonsCache = '/var/cache/gatehouse'
 
 /**
- * Changes from root to the owner of the data folder: the daemon could not open files of root. What is unpacked from then on goes where the
- * daemon unpacks, because the home of root is closed to its user.
+ * Changes from root to the owner of the data folder: the daemon could not open files of root. Later files are unpacked where the
+ * daemon unpacks them, because its user cannot open the home of root.
  */
 export function becomeOwnerOf(dataDir: string): void {
   const owner = statSync(dataDir, { throwIfNoEntry: false })

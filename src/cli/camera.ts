@@ -114,7 +114,7 @@ function printProbed(url: string, probed: Probed, findings: readonly Finding[], 
   if (isUsable(probed)) print(`\n${entryWords([entry])}`)
 }
 
-/** What is found out beside the stream. `stranger`: how something answers that does not speak RTSP. */
+/** Facts beside the stream. `stranger`: the answer of a server that does not speak RTSP. */
 type OtherFacts = { readonly clock: ClockOffset; readonly stranger: string | null }
 
 async function otherFacts(source: StreamSource, needs: OnvifNeeds): Promise<OtherFacts> {

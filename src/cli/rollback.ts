@@ -9,7 +9,7 @@ import { lookBack, rollbackDays, versionsFolder } from '../upgrade/index.ts'
 import { usualConfig, usualConfigText } from './usual-config.ts'
 
 const wayBack = '/usr/lib/gatehouse/way-back'
-/** Of an appliance, where the version before is the system in the other slot. */
+/** On an appliance the previous version is the system in the other slot. */
 const otherSlot = '/usr/lib/gatehouse-appliance/go-back'
 
 export function rollbackCommand(): Command {

@@ -28,7 +28,7 @@ export function gatehouseCommand(): Command {
     .description('The gateway box of a warehouse: placement ledger, evidence and signed webhooks')
     .exitOverride()
     .showHelpAfterError()
-    // What follows the name of a command belongs to that command.
+    // Options after the name of a command belong to that command.
     .enablePositionalOptions()
   for (const command of [
     serveCommand(),

@@ -5,7 +5,7 @@ import { EXIT_USAGE, ExitError } from '../errors/index.ts'
 /** One question. Its answer is never empty where `fallback` is not. */
 export type Question = {
   readonly text: string
-  /** What an empty answer means; undefined: an empty answer is no answer. */
+  /** Value of an empty answer; undefined: an empty answer does not count. */
   readonly fallback: string | undefined
   /** Says what is wrong with the form of an answer, in words for the person; undefined: nothing. */
   readonly check?: (answer: string) => string | undefined | Promise<string | undefined>

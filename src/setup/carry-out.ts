@@ -19,7 +19,7 @@ import { namesOf } from './names.ts'
 import { type SetupPlan, secretFileOf } from './plan.ts'
 import { applyPatch } from './settings-file.ts'
 
-/** What `gatehouse setup --json` prints, and what it changed. */
+/** JSON of `gatehouse setup --json`, and the changes that it made. */
 export type SetupResult = {
   readonly url: string
   readonly admin: string
@@ -74,7 +74,7 @@ async function makeCertificates({ tls, url, patch }: SetupPlan, folder: string, 
   await initTls({ dir, names, days: certificateDays, nowMs, force: false })
 }
 
-/** Whether the authority of this box has made a certificate already that is good for this name. */
+/** Returns whether the authority of this box has already made a valid certificate for this name. */
 function isGoodFor(host: string, dir: string, nowMs: number): boolean {
   const [cert, ca] = ['cert.pem', 'ca.pem'].map((name) => readFileIfThere(join(dir, name)))
   if (!cert || !ca) return false

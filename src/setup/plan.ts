@@ -21,7 +21,7 @@ import { whyTaken } from './port-free.ts'
 import { type Patch, problemOf } from './settings-file.ts'
 import { addressProblem, tryCamera } from './try-camera.ts'
 
-/** The questions as flags of the command. What is given is not asked. */
+/** The questions as flags of the command. Questions with a given flag are not asked. */
 export type SetupFlags = {
   readonly siteId?: string
   readonly url?: string
@@ -219,8 +219,8 @@ class Questions {
   }
 
   /**
-   * Where the gateway reads a password from: a separate file, because the one that setup was given may be for root alone, or be gone
-   * tomorrow. A file beside the config is one that the admin keeps there.
+   * Returns the file from which the gateway reads a password. It is a separate file, because the one that setup was given may be
+   * for root alone, or be gone tomorrow. A file beside the config is used as it is, because the admin maintains it.
    */
   #kept(given: string | undefined, secret: string, name: string) {
     const folder = dirname(this.#needs.configFile)
@@ -321,7 +321,7 @@ class Questions {
     return allowNetworks.length === known.length ? {} : { webhooks: { allowNetworks } }
   }
 
-  /** Says what is wrong with a part of the config, together with what was answered before. */
+  /** Returns the fault in a part of the config, together with the earlier answers. */
   #problem(patch: Patch): string | undefined {
     const site = { id: this.#siteId, ...(patch['site'] as object | undefined) }
     return problemOf(this.#needs.configFile, { ...this.folders(), ...patch, site })

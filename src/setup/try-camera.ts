@@ -4,12 +4,12 @@ import { ffmpegDialect, plainWords, probeStream, type StreamSource } from '../vi
 
 const leastSeconds = 2
 
-/** What is wrong while a camera is not there yet, or still starts. */
+/** Problems of a camera that is not connected yet, or still starts. */
 const silence: readonly unknown[] = ['unreachable', 'name-unknown', 'busy']
 
 /**
- * Opens a stream as the gateway does. Resolves with why there are no pictures, or with what it shows, in words.
- * `isSilent`: nothing answers, so nothing is known of address and password.
+ * Opens a stream as the gateway does. Resolves with the reason why there are no pictures, or with a description of the stream. With
+ * `isSilent` nothing answers, so nothing is known of address and password.
  */
 export async function tryCamera(
   source: StreamSource,
