@@ -23,12 +23,12 @@ const witnessPerMinute = 300
 const livePerMinute = 600
 
 /**
- * How a caller was recognized: by the X-Storage headers, by the console's cookie, by a signed address. `live`: in one of
- * the first two ways, for live pictures.
+ * Way in which a caller was recognized: by the X-Storage headers, by the console's cookie, or by a signed address. With `live` they
+ * came by headers or cookie, for live pictures.
  */
 export type Way = 'headers' | 'session' | 'signed' | 'live'
 
-/** Receives what a bucket allows and what is left in it, also when nothing is left. */
+/** Receives the limit of a bucket and the rest of it, also when it is empty. */
 export type TellRate = (rate: { bucket: string; limit: number; left: number; seconds: number }) => void
 
 type AdmissionNeeds = { window: SlidingWindow; rates: () => RateSettings; names: Pick<ConfigNames, 'meanUser'> }

@@ -7,7 +7,7 @@ import { countedForMs, type KeptTry, type TryRecord } from './basic-tries.ts'
 const failuresAllowed: Record<Standing, number> = { 'right-before': 10, 'known-name': 9, stranger: 7 }
 const failuresOfOne = 5
 
-/** What is known of a login: this secret of it was right before, the server vouched for the name before, or nothing. */
+/** Knowledge about a login: this secret was right before, the server vouched for the name before, or nothing. */
 export type Standing = 'right-before' | 'known-name' | 'stranger'
 
 export type BasicTry = { readonly address: string; readonly login: string; readonly standing: Standing }
@@ -16,10 +16,7 @@ type Failure = KeptTry & { readonly atMs: number }
 /** No try is left for now; `isOwnFault`: because of this login's failures from this network. */
 export type Spent = { readonly waitMs: number; readonly isOwnFault: boolean }
 
-/**
- * How a try ended. The server forgets the failures of a login that gets in, and may have counted a try without an
- * answer.
- */
+/** Outcome of a try. The server forgets the failures of a login that gets in, and may have counted a try without an answer. */
 export type TryEnd = 'right' | 'wrong' | 'maybe-counted' | 'not-counted'
 
 type BasicBudgetNeeds = { clock: Pick<Clock, 'monotonic'>; record: TryRecord }

@@ -23,13 +23,13 @@ export const latestCountMs = 10_000
 /** A Basic password that was wrong, or that got no answer. `login`: a mark, never the name. */
 export type KeptTry = { readonly id: number; readonly network: string; readonly login: string }
 
-/** What `StorageUsers` asks of the store of tries. */
+/** The part of the store of tries that `StorageUsers` uses. */
 export type TryMemory = Pick<BasicTries, 'of'>
 
 type BasicTriesNeeds = {
   work: UnitOfWork
   clock: Pick<Clock, 'now'>
-  /** Of this box, 32 bytes. */
+  /** 32 bytes, one key for each box. */
   key: Uint8Array
 }
 
@@ -106,6 +106,6 @@ export type TryRecord = {
   /** Lists tries of an earlier run that still count, oldest first. */
   earlier(): readonly (KeptTry & { readonly ageMs: number })[]
   begun(network: string, login: string): number
-  /** Deletes tries that no longer count. */
+  /** Deletes tries that have ceased to count. */
   over(ids: readonly number[]): void
 }

@@ -57,8 +57,8 @@ export class ConfigNames {
   }
 
   /**
-   * Says whether a bare name, stored before names had an instance, is this caller's: a local caller's always, a storage
-   * user's only when no local caller has it and there is one storage server.
+   * Returns whether a bare name, stored before names had an instance, is this caller's. For a local caller it always is. For a
+   * storage user it is when there is one storage server and no local caller has the name.
    */
   ownsBareName(caller: Pick<Caller, 'username' | 'instance'>): boolean {
     return this.meanUser(caller.username, { ...caller, groups: [] })

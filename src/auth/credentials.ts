@@ -1,7 +1,7 @@
 import { AppError } from '../errors/index.ts'
 import { Recent } from './recent.ts'
 
-/** What a request claims about its caller, before it is verified. */
+/** Claims of a request about its caller, before verification. */
 export type Presented = {
   readonly scheme: 'bearer' | 'basic'
   readonly secret: string
@@ -30,7 +30,7 @@ export const sameButForCase = (a: string, b: string): boolean => a.toLowerCase()
 
 type Headers = { authorization?: string | undefined; instance?: string | undefined; username?: string | undefined }
 
-/** What was read of the headers that each connection sent last; it ends with the connection. */
+/** Parsed headers of the newest request of each connection; they end with the connection. */
 const readLast = new WeakMap<object, Headers & { readonly presented: Presented }>()
 
 const longestUrl = 2048
@@ -107,7 +107,7 @@ export function normaliseInstance(value: string): string | undefined {
 }
 
 function normalise(value: string): string | undefined {
-  // What the URL parser would drop or change is not another spelling of a configured address.
+  // The URL parser drops or changes these characters, so such a value is no other spelling of a configured address.
   if (/[\s\\?#@]/.test(value) || !URL.canParse(value)) return undefined
   const { origin, pathname } = new URL(value)
   return `${origin}${pathname.replace(/\/+$/, '')}`

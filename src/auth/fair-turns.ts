@@ -1,6 +1,6 @@
 import { AppError } from '../errors/index.ts'
 
-/** How many tasks run at once, and how many may wait, in all and in one lane. */
+/** Limits of tasks that run at once, and of waiting tasks in all and in one lane. */
 export type TurnLimits = { readonly atOnce: number; readonly waitingOfLane: number; readonly waiting: number }
 
 type Waiting = { readonly who: string; readonly go: () => void; readonly giveUp: (error: AppError) => void }
@@ -8,9 +8,9 @@ type Waiting = { readonly who: string; readonly go: () => void; readonly giveUp:
 const tooMany = () => new AppError('NOT_READY', 'Too many sign-ins at once', { retryAfterSeconds: 2 })
 
 /**
- * Shares out expensive work. Lanes are served in rotation, one task at a time each. When too many wait, the newest task
- * of the longest lane is refused, and inside a lane the newest task of the name that waits most often. So a flood keeps
- * out neither another network nor another name.
+ * Shares out expensive work. Lanes are served in rotation, one task at a time each. When too many wait, the longest lane loses a
+ * task. It is the newest task of the name that waits most often there. So a flood keeps out neither another network nor another
+ * name.
  */
 export class FairTurns {
   readonly #limits: TurnLimits

@@ -13,8 +13,8 @@ const kept = 10_000
 type FirstUsesNeeds = { work: UnitOfWork; audit: AuditTrail; clock: Pick<Clock, 'monotonic'> }
 
 /**
- * Notes callers with headers in the audit trail, since they have no sign-in: the first request of a user by each mode
- * and from each network, and again after a shift.
+ * Notes callers with headers in the audit trail, since they have no sign-in. It notes the first request of a user by each mode and
+ * from each network, and again after a shift.
  */
 export class FirstUses {
   readonly #needs: FirstUsesNeeds

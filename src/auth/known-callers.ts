@@ -54,7 +54,7 @@ export type Verification = {
   readonly role: Role
 }
 
-/** What `StorageUsers` asks of the store of known callers. */
+/** The part of the store of known callers that `StorageUsers` uses. */
 export type CallerMemory = Pick<KnownCallers, 'find' | 'groupsOf' | 'verified' | 'ended'>
 
 type KnownCallersNeeds = { work: UnitOfWork; clock: Pick<Clock, 'now'>; audit: AuditTrail }

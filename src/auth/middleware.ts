@@ -21,7 +21,7 @@ type Keys = {
   readonly site: () => { /** `site.url`. */ readonly instance: string }
 }
 
-/** A public path waits so long for who asks: a probe's patience ends soon. */
+/** Longest wait for the caller of a public path: a probe soon gives up. */
 const publicPatienceMs = 500
 
 type Recognised = { readonly caller: Caller; readonly by: Way }
@@ -71,7 +71,7 @@ export function door(
 
 /**
  * Sets `caller` where the request has a valid credential. The request goes on without a caller where the credential is wrong,
- * cannot be verified now, or takes too long: a probe with a stale credential must not read "down".
+ * cannot be verified now, or takes too long. A probe with a stale credential must not read "down".
  */
 async function knownIfPossible(
   c: Context<AppEnv>,
@@ -91,7 +91,10 @@ async function knownIfPossible(
   return next()
 }
 
-/** A wrong credential counts as on any other path, also when the answer no longer waits for it, so no one can guess here. */
+/**
+ * Verifies the credential. A wrong one counts as on any other path, even after the answer was sent, so a public path cannot be used
+ * for guessing.
+ */
 async function callerOrNone(c: Context<AppEnv>, options: Keys & { admission: Admission }): Promise<Caller | undefined> {
   try {
     return (await whoAsks(c, options)).caller
@@ -104,7 +107,7 @@ async function callerOrNone(c: Context<AppEnv>, options: Keys & { admission: Adm
   }
 }
 
-/** What a signed address shows must not outlive it in a browser. */
+/** A browser must not store content that a signed address shows. */
 async function signed(c: Context<AppEnv>, next: Next): Promise<void> {
   await next()
   c.header('Cache-Control', 'private, no-store')
@@ -168,8 +171,8 @@ function byHeaders(c: Context<AppEnv>, { caller }: Verified, firstUses: FirstUse
 }
 
 /**
- * Throws AUTH_REQUIRED when a page of another origin opens a WebSocket with our cookie: browsers let every page open one,
- * and the sign-in of a sibling host's visitor may come along. Programs send no Origin.
+ * Throws AUTH_REQUIRED when a page of another origin opens a WebSocket with our cookie. Browsers let every page open one, and may
+ * send the cookie from a sibling host too. Programs send no Origin.
  */
 function demandOwnPage(c: Context<AppEnv>, siteUrl: string): void {
   const origin = c.req.header('origin')

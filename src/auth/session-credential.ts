@@ -5,8 +5,8 @@ import { openFor, sealFor } from './session-token.ts'
 type SignedIn = { readonly username: string; readonly secret: string }
 
 /**
- * Seals the credential of a storage user for one session, together with the login where the server knows the user by another login than
- * the name.
+ * Seals the credential of a storage user for one session. Adds the login where the server knows the user by a login that differs
+ * from the name.
  */
 export function sealCredential(
   token: string,

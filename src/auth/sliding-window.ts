@@ -37,7 +37,7 @@ export class SlidingWindow {
     return { waitSeconds: isFull ? waitOf(times, limit, nowMs) : 0, ...leftOf(passed, limit, nowMs) }
   }
 
-  /** Returns what is left of `limit` a minute, and the whole seconds until the oldest request no longer counts. */
+  /** Returns the rest of `limit` a minute, and the whole seconds until the oldest request leaves the window. */
   left(key: string, limit: number): Left {
     const nowMs = this.#clock.monotonic()
     return leftOf(this.#current(key, nowMs), limit, nowMs)
@@ -69,7 +69,7 @@ export class SlidingWindow {
   }
 }
 
-/** Looks at a full bucket only: an index below zero, which another one would have, is looked up as a name, for a microsecond. */
+/** Reads a full bucket only. V8 looks up an index below zero as a name, which costs a microsecond. */
 function waitOf(times: readonly number[], limit: number, nowMs: number): number {
   const blockingMs = times[times.length - limit] ?? nowMs
   return Math.max(1, Math.ceil((blockingMs + windowMs - nowMs) / 1000))

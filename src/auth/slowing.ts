@@ -15,9 +15,8 @@ const secretsKept = 64
 type Guesses = { readonly secrets: Set<string>; lastMs: number }
 
 /**
- * Delays guesses, by network and identity: the delay grows with each different wrong secret. It is a delay, not a
- * refusal, so the right secret still gets in, and other names of the network and other networks of the name do not
- * wait.
+ * Delays guesses, by network and identity: the delay grows with each different wrong secret. It is a delay, not a refusal, so the
+ * right secret still gets in. Other names of the network and other networks of the name do not wait.
  */
 export class Slowing {
   readonly #clock: Pick<Clock, 'monotonic' | 'after'>

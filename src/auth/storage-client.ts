@@ -3,7 +3,7 @@ import got, { type Request } from 'got'
 import type { Clock } from '../platform/index.ts'
 import { StorageAgents, type StorageInstance } from './storage-agents.ts'
 
-/** What the storage server says of a credential. */
+/** Answer of the storage server about a credential. */
 export type StorageAnswer =
   | {
       readonly kind: 'verified'

@@ -38,7 +38,7 @@ export type Question = BasicTry & {
   readonly hasLogin: boolean
 }
 
-/** What is wrong with a server, since when (monotonic milliseconds), and why. */
+/** Kind of trouble with a server, its start (monotonic milliseconds), and the reason. */
 export type Trouble = { readonly kind: 'down' | 'slow'; readonly sinceMs: number; readonly why: string }
 
 /** The form of a bearer token in HTTP. */

@@ -28,11 +28,11 @@ export type StorageStatus = {
   readonly open: number
   readonly down: number
   readonly slow: number
-  /** What is wrong with each; `sinceMs` is monotonic. */
+  /** Trouble of each server; `sinceMs` is monotonic. */
   readonly troubles: readonly (Trouble & { readonly instance: string })[]
 }
 
-/** How a credential was decided, for the metrics. */
+/** Basis of a decision about a credential, for the metrics. */
 export type VerificationOutcome = 'fresh' | 'remembered_wrong' | 'verified' | 'wrong' | 'stale' | 'unknown'
 
 type Credential = {
@@ -45,7 +45,7 @@ type Credential = {
   readonly instance: string
 }
 type Belief = { readonly username: string; readonly isStale: boolean }
-/** A caller, and what it was made of besides the groups. */
+/** A verified caller, with the settings and answer behind it. */
 type Vouched = { readonly settings: StorageSettings; readonly isStale: boolean; readonly verified: Verified }
 type UnderWay = { readonly belief: Promise<Belief>; readonly sinceMs: number }
 
@@ -63,7 +63,7 @@ type StorageUsersNeeds = {
   readonly slowing: Slowing
   readonly clock: Clock
   readonly log: Logger
-  /** Of this box, 32 bytes; credentials are remembered under it through restarts. */
+  /** 32 bytes, one key for each box; it lets credentials be remembered through restarts. */
   readonly key: Uint8Array
   readonly onOutcome: (outcome: VerificationOutcome) => void
 }

@@ -2,7 +2,7 @@ import type { UnitOfWork } from '../database/index.ts'
 import type { AuditFacts, AuditOrigin, AuditTrail } from '../journal/index.ts'
 import { type Clock, isoTime } from '../platform/index.ts'
 
-/** What is counted together in one row. */
+/** Events that are counted together in one row. */
 type Counted = {
   readonly facts: AuditFacts
   readonly firstMs: number
@@ -20,9 +20,9 @@ const keptApart = 1000
 type TallyNeeds = { work: UnitOfWork; audit: AuditTrail; clock: Pick<Clock, 'now' | 'after'> }
 
 /**
- * Counts repeated events for the audit trail: one row for all that is alike within ten minutes, with count, first and
- * last. The row is appended when the window closes, so a flood cannot fill the disk. Where a power cut must not hide what
- * somebody did, the first event has a row at once (`noteAtOnce`), and the row of the window counts the others.
+ * Counts repeated events for the audit trail: one row for all that is alike within ten minutes, with count, first and last. The row
+ * is appended when the window closes, so a flood cannot fill the disk. With `noteAtOnce`, the first event has a row at once,
+ * because a power cut must not hide it. The row of the window counts the others.
  */
 export class Tally {
   readonly #needs: TallyNeeds

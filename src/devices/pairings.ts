@@ -33,9 +33,7 @@ type Needs = {
 const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex')
 const plain = (code: string): string => code.toUpperCase().replaceAll(/[^A-Z0-9]/g, '')
 
-/**
- * Screens that show a code and wait for somebody to confirm it. Kept in memory: after a restart a screen shows another code.
- */
+/** Screens that show a code and wait for confirmation. Kept in memory: after a restart a screen shows another code. */
 export class Pairings {
   readonly #needs: Needs
   readonly #open = new Map<string, Pairing>()
@@ -56,7 +54,7 @@ export class Pairings {
     return { success: true, code, token, url, qr, expiresAt: isoTime(untilMs) }
   }
 
-  /** What a code stands for. Throws NOT_FOUND. */
+  /** Returns the pairing of a code. Throws NOT_FOUND. */
   describe(code: string): OpenPairing {
     const { address, untilMs, status, ...found } = this.#find(code)
     return { code: found.code, address, expiresAt: isoTime(untilMs), confirmed: status === 'confirmed' }

@@ -11,8 +11,8 @@ const forgottenAfterMs = 60 * 60_000
 export type Tries = { readonly wrong: number; readonly lastMs: number }
 
 /**
- * Returns how long the next try has to wait, in milliseconds: 30 s after the fifth wrong PIN in a row, then twice as
- * long each time. Counted by badge and device, so that tries at one device do not block the badge elsewhere. Pure.
+ * Returns the wait before the next try, in milliseconds: 30 s after the fifth wrong PIN in a row, then twice as long each time.
+ * Counted by badge and device, so that tries at one device do not block the badge elsewhere. Pure.
  */
 export function waitMs(tries: Tries | undefined, nowMs: number, free = freeAttempts): number {
   if (!tries || tries.wrong < free || nowMs - tries.lastMs >= forgottenAfterMs) return 0

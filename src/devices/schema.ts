@@ -8,7 +8,7 @@ export const signedUrlsPath = '/api/signed-urls'
 
 const Role = z.enum(deviceRoles)
 
-/** What is in a header, and is no address. */
+/** Characters that are safe in a header, and no `@`, so that no name is an address. */
 const name = () => text(64).regex(/^[A-Za-z0-9._-]+$/, 'letters, digits, dot, underscore and hyphen')
 
 const pin = () =>

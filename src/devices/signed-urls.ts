@@ -15,7 +15,7 @@ const signable = [
   /^\/api\/whms\/assets\/[^/?]+\/story$/,
   /^\/api\/whms\/transport-units\/[^/?]+\/receipt$/,
 ]
-/** What an outsider may keep: the receipt of one unit, its photos, and the proof that the log has only grown. */
+/** Addresses that an outsider may keep: the receipt of one unit, its photos, and the proof that the log has only grown. */
 const standing = [
   /^\/api\/whms\/transport-units\/[^/?]+\/receipt(\?format=zip)?$/,
   /^\/api\/whms\/evidence\/photos\/[0-9a-f]{64}$/,
@@ -52,10 +52,9 @@ type SignedUrlsNeeds = {
 }
 
 /**
- * Makes and reads signed addresses, which show one thing for a limited time with their maker's permissions. The maker
- * is sealed inside, bound to path and query. At its use the maker is looked up again where that needs no secret. For
- * storage users it keeps the role of when it was made, five minutes at most; for badges the same, while the shift
- * lasts.
+ * Makes and reads signed addresses, which show one thing for a limited time with their maker's permissions. The maker is sealed
+ * inside, bound to path and query. At its use the maker is looked up again where that needs no secret. A storage user has the role
+ * from when the address was made, five minutes at most. A badge has it too, while the shift lasts.
  */
 export class SignedUrls {
   readonly #needs: SignedUrlsNeeds
@@ -134,9 +133,7 @@ export class SignedUrls {
     return recalled.caller
   }
 
-  /**
-   * Returns the caller as when the address was made. Throws for the site's accounts and devices that no longer exist.
-   */
+  /** Returns the caller as when the address was made. Throws for accounts and devices of this site that are gone. */
   #asItWas(claim: Claim): Caller {
     const badgeAt = claim.authMode.startsWith('badge@') ? claim.authMode.slice(6) : undefined
     const isLeft =

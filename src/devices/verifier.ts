@@ -37,7 +37,7 @@ type DeviceVerifierNeeds = {
  */
 export class DeviceVerifier implements CredentialVerifier {
   readonly #needs: DeviceVerifierNeeds
-  /** Of each secret; the next request of a connection presents the same object. */
+  /** Hash of each secret; the next request of a connection presents the same object. */
   readonly #hashes = new WeakMap<Presented, Buffer>()
 
   constructor(needs: DeviceVerifierNeeds) {
