@@ -3,7 +3,7 @@ export type KeptBackup = { readonly name: string; readonly madeMs: number }
 
 const formOf = (siteId: string) => `gatehouse-${siteId.replaceAll(/[^\w.-]/g, '_')}-`
 
-/** What is behind the name of a sealed backup. */
+/** Suffix of a sealed backup. */
 export const sealedEnd = '.sealed'
 
 /** Returns the name of a scheduled backup: `gatehouse-dc-7-20260302T080000Z.tar`. */
@@ -37,7 +37,7 @@ export function madeMsIn(path: string): number | null {
 
 const dayMs = 86_400_000
 
-/** Returns the backups that can have been made by now: a name that is over a day ahead of the clock is none of this box. */
+/** Returns the backups that can have been made by now. A name that is over a day ahead of the clock is not of this box. */
 export function madeByNow(kept: readonly KeptBackup[], nowMs: number): KeptBackup[] {
   return kept.filter(({ madeMs }) => madeMs <= nowMs + dayMs)
 }

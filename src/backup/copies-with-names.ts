@@ -24,7 +24,7 @@ export type CopiesAsked = {
   readonly erasedMs: number
 }
 
-/** What is known of the copies that still hold a name. */
+/** Copies that still hold a name. */
 export type CopiesWithNames = {
   readonly copies: readonly CopyWithNames[]
   /** Why the place of the backups could not be looked at; null when it could. */
@@ -33,7 +33,7 @@ export type CopiesWithNames = {
 
 /**
  * Returns the scheduled backups and the series of segments that were made before an erasure, each with the time at which it goes.
- * Backups that somebody made by hand are not known here. Never rejects.
+ * Backups that were made by hand are not known here. Never rejects.
  */
 export async function copiesWithNames(asked: CopiesAsked): Promise<CopiesWithNames> {
   const segments = seriesBefore(asked)

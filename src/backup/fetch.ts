@@ -21,8 +21,8 @@ export async function newestBackup(folder: DavFolder, siteId: string, nowMs: num
 }
 
 /**
- * Copies a sealed backup from a server into a folder, does something with it and removes it again: what is sealed lies on the disk,
- * and of what is in it a piece at a time is in memory. Rejects with BackupFault.
+ * Copies a sealed backup from a server into a folder, calls `work` with it, and removes it again. Only sealed bytes are on the
+ * disk; memory holds one opened piece at a time. Rejects with BackupFault.
  */
 export async function withFetched<T>(
   folder: DavFolder,
@@ -43,7 +43,7 @@ export async function withFetched<T>(
     })
     return work(file)
   } catch (error) {
-    // What is wrong with it is reported of its place on the server, where it stays.
+    // The fault names the backup's place on the server, because the local copy is removed.
     if (error instanceof BackupFault) throw new BackupFault(error.message.replaceAll(file, path))
     throw error
   } finally {
@@ -57,7 +57,7 @@ export function unpackFetched(folder: DavFolder, path: string, options: UnpackOp
 }
 
 /**
- * Throws BackupFault when a backup was not made at the time that its name says: a server that gives an old one under a new name.
+ * Throws BackupFault when a backup was not made at the time in its name. The server then gives an old backup under a new name.
  * Earlier versions took the time of the manifest up to some seconds behind that of the name.
  */
 export function demandTimeOfName(path: string, { madeAt }: Pick<Manifest, 'madeAt'>): void {

@@ -30,7 +30,7 @@ export type BackupOrder = {
   readonly beside: boolean
 }
 
-/** What was backed up; nothing secret. */
+/** Facts of a backup that was made; nothing secret. */
 export type BackupMade = Omit<Manifest, 'files' | 'media' | 'settings' | 'format'> & {
   readonly path: string
   readonly sizeBytes: number
@@ -46,9 +46,9 @@ export type BackupMade = Omit<Manifest, 'files' | 'media' | 'settings' | 'format
 const loneFiles = ['first-admin', 'metrics-token']
 
 /**
- * Makes a backup of a data folder in one file: the ledger as it is at one moment, keys, settings, documents, and photos and
- * clips on request. The file appears under its name when it is whole and on disk. The ledger must have a checkpoint. Runs
- * beside a gateway that writes. Throws an Error with a sentence for the admin.
+ * Makes a backup of a data folder in one file. It holds the ledger of one moment, keys, settings, documents, and on request photos
+ * and clips. The file appears under its name when it is whole and on disk. The ledger must have a checkpoint. Runs beside a gateway
+ * that writes. Throws an Error with a sentence for the admin.
  */
 export async function makeBackup(order: BackupOrder, random: RandomBytes): Promise<BackupMade> {
   const { dataDir, target, beside } = order
@@ -210,7 +210,7 @@ function writeArchive(order: BackupOrder, { part, copy, ledger, keys, room, onSt
   }
 }
 
-/** The head is the one that this copy was signed with: the box may have signed a larger one since. */
+/** The head must be the one of this copy: the box may have signed a larger one since. */
 function addKeys(writer: ArchiveWriter, keys: KeyFiles, { log, checkpoint }: CopiedLedger): void {
   for (const [name, bytes] of keys) writer.addBytes(`keys/${name}`, bytes)
   const head = { logId: log.logId, size: checkpoint.size, root: checkpoint.root.toString('base64') }

@@ -43,7 +43,7 @@ export const manifestSchema = z.object({
 })
 export type Manifest = z.infer<typeof manifestSchema>
 
-/** What is known of a ledger that comes back, from wherever it comes. */
+/** Facts of a ledger that a restore brings, from a backup or from segments. */
 export type ComingFacts = Pick<
   Manifest,
   'siteId' | 'logId' | 'size' | 'checkpoint' | 'keys' | 'madeAt' | 'version' | 'lastEventAt' | 'settings'

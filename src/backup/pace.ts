@@ -4,8 +4,8 @@ import { setPriority } from 'node:os'
 const longestRestMs = 500
 
 /**
- * Halves the speed of long work beside a gateway that serves: after each step it rests for as long as the step took, so
- * that the disk and the other thread are free half of the time.
+ * Halves the speed of long work beside a gateway that serves. It rests after each step for as long as the step took. So the disk
+ * and the other thread are free half of the time.
  */
 export class Pace {
   readonly #isOn: boolean

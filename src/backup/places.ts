@@ -75,7 +75,7 @@ export class StoragePlace implements BackupPlace {
     this.#needs = needs
   }
 
-  /** Removes the files that are on the server, and what a crash left before it was queued. */
+  /** Removes the files that the server has, and files that a crash left before they were queued. */
   async waiting(): Promise<{ readonly fault: string | null } | undefined> {
     const { work, siteId } = this.#needs
     let waiting: { fault: string | null } | undefined
@@ -92,7 +92,7 @@ export class StoragePlace implements BackupPlace {
     return waiting
   }
 
-  /** What the server has is remembered for an hour, and longer while it does not answer. */
+  /** Caches the server's list for an hour, and longer while the server does not answer. */
   async kept(): Promise<KeptBackup[]> {
     const { clock, siteId } = this.#needs
     const known = this.#listed

@@ -37,8 +37,8 @@ export function removeLeftRestore(dataDir: string): void {
 }
 
 /**
- * Restores a backup beside the ledger that lives, verifies all of it, compares its root with that of the first leaves of the
- * living log, and removes it again. Photos and clips are left out. Rejects with what is wrong.
+ * Restores a backup beside the living ledger and verifies all of it. Compares its root with that of the first leaves of the living
+ * log, and removes it again. Photos and clips are left out. Rejects with the fault.
  */
 export async function rehearse(
   { backup, dataDir, reserveBytes, nowMs }: RehearsalOrder,
@@ -76,7 +76,7 @@ export type SegmentsRehearsal = {
   readonly nowMs: number
 }
 
-/** How a rehearsal ended. */
+/** Outcome of a rehearsal. */
 export type SegmentsRehearsed = {
   /** Null: the segments come back as they should. */
   readonly fault: string | null
@@ -84,7 +84,10 @@ export type SegmentsRehearsed = {
   readonly isDamaged: boolean
 }
 
-/** Restores the newest segments beside the ledger that lives, as `rehearse` does with a backup. Never rejects for what is wrong. */
+/**
+ * Restores the newest segments beside the living ledger, as `rehearse` does with a backup. Returns a fault of the segments; does
+ * not reject for it.
+ */
 export async function rehearseSegments(order: SegmentsRehearsal, random: RandomBytes): Promise<SegmentsRehearsed> {
   stepBack()
   const { source, siteId, dataDir, nowMs } = order

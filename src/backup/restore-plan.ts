@@ -1,7 +1,7 @@
 import type { SignedHead } from '../evidence/index.ts'
 import type { KnownLog } from '../log/index.ts'
 
-/** What the data folder held before the restore; undefined parts are not there, or cannot be read. */
+/** Contents of the data folder before the restore; undefined parts are missing or unreadable. */
 export type Present = {
   /** The last head that this box signed. */
   readonly head: SignedHead | undefined
@@ -27,8 +27,8 @@ export type Coming = {
 
 export type RestorePlan = {
   /**
-   * Whether the log goes on as a new one. Only a ledger that is there and ends with the same leaf needs none: in every other
-   * case leaves may have been handed out, or signed, that the backup does not have.
+   * Whether the log goes on as a new one. Only a ledger that is there and ends with the same leaf needs none. In every other case
+   * the backup may lack leaves that were handed out or signed.
    */
   readonly forks: boolean
   /** The head that this box signed and that the backup does not reach. */
@@ -36,8 +36,8 @@ export type RestorePlan = {
   /** Leaves that are there now and that the backup does not have; null: unknown. */
   readonly lostLeaves: number | null
   /**
-   * The growing log, when it or one before it began with a fork of a log of the backup, the backup lacks more of it than its first
-   * leaf, and the ledger has all that was signed.
+   * The growing log, when all of these hold. It or one before it began with a fork of a log of the backup. The backup lacks more of
+   * it than its first leaf. The ledger has all that was signed.
    */
   readonly since: KnownLog | undefined
 }

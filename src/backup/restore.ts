@@ -40,9 +40,9 @@ import { stagingFolder, verifyCopy } from './verify-staged.ts'
 type Options = {
   readonly dataDir: string
   readonly siteId: string
-  /** Whether to go behind what this box has signed. */
+  /** Whether to restore a ledger that lacks leaves which this box has signed. */
   readonly acceptFork: boolean
-  /** Whether to do so although this box forked its log before, and its ledger has recorded since what the source lacks. */
+  /** Whether to do so although this box forked its log before, and its ledger holds later events that the source lacks. */
   readonly again?: boolean
   readonly reserveBytes: number
   readonly makeId: () => string
@@ -78,8 +78,8 @@ export type Restored = {
   /** Null: nothing went behind, and the log goes on as it is. */
   readonly fork: (Omit<Fork, 'log'> & { readonly logId: string }) | null
   /**
-   * What was recorded behind `from` (the newest event of the backup; null: it has none) is lost. `to` is the newest event and
-   * `leaves` the number of leaves that were there before; null when that could not be read.
+   * Lost events are those after `from`, the newest event of the backup; null: it has none. The newest event of the replaced ledger
+   * is `to`. Its leaves that the backup lacks are `leaves`. Both are null when they could not be read.
    */
   readonly lost: { readonly from: string | null; readonly to: string | null; readonly leaves: number | null }
   /** Names that were erased again. */
@@ -92,7 +92,7 @@ export type Restored = {
   readonly settings: { readonly folder: string; readonly files: Manifest['settings'] } | null
 }
 
-/** What was put into the staging folder. */
+/** Contents of the staging folder. */
 type Staged = {
   readonly facts: ComingFacts
   /** In words: `The backup of 2026-03-02T08:00:00.000Z`. */
@@ -107,7 +107,7 @@ type Staged = {
 }
 
 /**
- * Puts a backup in the place of a data folder. Everything is unpacked and verified beside it first; what is replaced is kept
+ * Puts a backup in the place of a data folder. Everything is unpacked and verified beside it first; replaced files move to a folder
  * aside. No daemon may run. After a crash the same call begins again, or finishes what was decided. Throws ExitError with a
  * sentence for the admin; the data folder is then as it was.
  */
@@ -189,7 +189,7 @@ async function restoreStaged(options: Options, staged: Staged): Promise<Restored
   if (plan.since && !options.again) throw secondRefusal(staged, plan, plan.since, present)
   const fork = plan.forks ? forkStaged(staging, options, present.head ?? copy.signed) : undefined
   if (!fork && present.head) writeHeadFileNow(staging, present.head)
-  // What the source knows of erasures comes last: an older state may not bring a name back.
+  // Erasures that the source knows come last: an older state may not bring a name back.
   const erased = await eraseAgain(options, staging, [...present.erasures, ...staged.erased])
   const settings = facts.settings.length > 0 ? keepSettings(staging, dataDir) : null
   const hadLedger = existsSync(databaseFile(dataDir))

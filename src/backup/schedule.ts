@@ -92,7 +92,7 @@ export class BackupSchedule {
     }
   }
 
-  /** What is scheduled, as of now; null: nothing. */
+  /** Returns the schedule as of now; null: none. */
   get settings(): ScheduleSettings | null {
     return this.#needs.settings()
   }

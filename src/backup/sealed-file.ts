@@ -3,9 +3,9 @@ import type { RandomBytes } from '../platform/index.ts'
 import type { Bytes } from './bytes.ts'
 
 /**
- * A file of any size that only the recovery key opens: the first line (format and mark of the key), 32 bytes of salt, then pieces
- * of 1 MiB (the last one shorter), each sealed by AES-256-GCM with its tag behind it. The nonce of a piece is its number in 11
- * bytes and a byte that is 1 in the last one, so pieces cannot be left out, exchanged or cut off.
+ * A file of any size that only the recovery key opens. It has a first line (format and mark of the key), 32 bytes of salt, then
+ * pieces of 1 MiB; the last one is shorter. AES-256-GCM seals each piece, with its tag behind it. The nonce of a piece is its
+ * number in 11 bytes and a byte that is 1 in the last one. So pieces cannot be left out, exchanged or cut off.
  */
 const format = 'gatehouse-sealed-file/1'
 const saltBytes = 32
@@ -13,7 +13,7 @@ const tagBytes = 16
 const pieceBytes = 1024 * 1024
 const lineBytes = format.length + 18
 
-/** What is wrong with a sealed file; the message goes on from its name: `… is cut`. */
+/** Fault of a sealed file. The message continues its name: `… is cut`. */
 export class SealedFileFault extends Error {
   override readonly name = 'SealedFileFault'
 }

@@ -30,7 +30,7 @@ export type BackupRequest = {
   readonly sealed?: boolean
   /** The time that its manifest states; default: now. */
   readonly nowMs?: number
-  /** Who asked; null for the schedule. */
+  /** The caller who requested it; null for the schedule. */
   readonly caller: Required<AuditOrigin>['caller'] | null
 }
 

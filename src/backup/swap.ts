@@ -5,7 +5,7 @@ import { ExitError } from '../errors/index.ts'
 import { readFileIfThere, syncFolder, writeFileDurably } from '../platform/index.ts'
 import { stagingFolder } from './verify-staged.ts'
 
-/** What a restore replaces. Everything else in the data folder stays where it is. */
+/** Entries that a restore replaces. Everything else in the data folder stays where it is. */
 export const replacedEntries = [
   'gatehouse.db',
   'gatehouse.db-wal',
@@ -27,8 +27,8 @@ type Journal = { readonly phase: 'out' | 'in'; readonly aside: string }
 const journalFile = (dataDir: string) => join(dataDir, 'restore.json')
 
 /**
- * Puts what is in the staging folder in the place of what is in the data folder, which goes to the folder `aside` below it.
- * After a crash at any step, `finishSwap` does the rest: the first note on disk is written when all of the new state is.
+ * Replaces entries of the data folder by those of the staging folder. The replaced ones go to the folder `aside` below it. After a
+ * crash at any step, `finishSwap` does the rest: the first note on disk is written when all of the new state is.
  */
 export function swap(dataDir: string, aside: string): void {
   const staging = stagingFolder(dataDir)

@@ -3,7 +3,7 @@ import type { Bytes } from './bytes.ts'
 /** A member of a tar file: where its bytes begin, and how many there are. */
 export type TarMember = { readonly name: string; readonly at: number; readonly sizeBytes: number }
 
-/** What `readMembers` found wrong, as a sentence for the admin. */
+/** Fault that `readMembers` found, as a sentence for the admin. */
 export class TarFault extends Error {}
 
 const blockBytes = 512

@@ -42,8 +42,8 @@ export function readManifest(file: string, recoveryKey?: Uint8Array): Manifest {
 }
 
 /**
- * Unpacks a backup into an empty folder, and compares every member with the manifest. Nothing is written before the names,
- * the sizes and the room on the disk are checked. Throws BackupFault; what was written by then stays for the caller to remove.
+ * Unpacks a backup into an empty folder, and compares every member with the manifest. Nothing is written before the names, the
+ * sizes and the room on the disk are checked. Throws BackupFault; files that were written by then stay for the caller to remove.
  */
 export function unpackBackup(file: string, options: UnpackOptions): Manifest {
   return opened(file, options.recoveryKey, (bytes) => {
@@ -95,7 +95,7 @@ function opened<T>(file: string, recoveryKey: Uint8Array | undefined, work: (byt
   }
 }
 
-/** What people take for a backup. */
+/** Names the files that people confuse with a backup. */
 function refuseOthers(first: Buffer): void {
   if (first.readUInt16BE() === 0x1f8b) throw new BackupFault('it is compressed; unpack it with gunzip first')
   if (first.readUInt32BE() === 0x28b52ffd) throw new BackupFault('it is compressed; unpack it with zstd -d first')

@@ -19,7 +19,7 @@ type Found = {
 
 const mostShown = 20
 
-/** Compares answer by answer what the previous version said with what the next one says, and keeps the first differences. */
+/** Compares the answers of the previous version with those of the next one, and stores the first differences. */
 export class Comparison {
   readonly #previous: Map<string, StateLine['answer']>
   readonly #shown: Difference[] = []
@@ -33,8 +33,8 @@ export class Comparison {
   }
 
   /**
-   * Looks at one answer of the next version. A part that the previous version does not know is no difference, and neither is
-   * one that the next version answers by another rule and name. Every other part that the next version lacks is one.
+   * Compares one answer of the next version. A part that only the next version has is no difference. Neither is a part that the
+   * next version answers by another rule and name. Every other part that the next version lacks is one.
    */
   next({ question, answer }: StateLine): void {
     const before = this.#previous.get(question)

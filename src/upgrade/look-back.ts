@@ -7,7 +7,7 @@ import { answersOf, type Owner, type Program, type ProgramVersion } from './prev
 /** Where `way-back` of the package keeps the version before. */
 export const versionsFolder = '/usr/lib/gatehouse/versions'
 
-/** How long after an upgrade the way back is open. */
+/** Days after an upgrade in which a rollback is possible. */
 export const rollbackDays = 30
 
 const dayMs = 86_400_000
@@ -17,7 +17,7 @@ export type LookBackOrder = {
   readonly versions: string
   readonly dataDir: string
   readonly nowMs: number
-  /** What runs the kept binary; itself, outside of tests. */
+  /** Returns the program that runs the stored binary; the binary itself, outside of tests. */
   readonly run?: (binary: string) => Program
 }
 
@@ -46,7 +46,7 @@ export async function lookBack({ versions, dataDir, nowMs, run }: LookBackOrder)
   throw new ExitError(1, `the previous version cannot serve the ledger as it is now: ${said.problem}`)
 }
 
-/** The kept binary opens the ledger, and what it makes beside it must belong to the daemon's user. */
+/** The stored binary opens the ledger, and its files there must belong to the daemon's user. */
 function ownerOf(dataDir: string): Owner | undefined {
   const { uid, gid } = statSync(dataDir)
   return process.getuid?.() === 0 && uid !== 0 ? { uid, gid } : undefined

@@ -19,11 +19,11 @@ export type ProgramVersion = {
 /** Where the unit of systemd lets the daemon unpack. */
 const daemonsCache = '/var/cache/gatehouse'
 
-/** Of the environment only what a program needs to run. */
+/** Passes only the environment that a program needs to run. */
 const given = (names: readonly string[]) =>
   Object.fromEntries(names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])))
 
-/** What a version answered about a ledger: answers by question, or why there are none. */
+/** Answers of a version about a ledger by question, or the reason why there are none. */
 export type Answers =
   | { readonly by: ProgramVersion; readonly answers: ReadonlyMap<string, StateLine['answer']> }
   /** `isUnknown`: this version has no such command, which says nothing about the ledger. */

@@ -24,7 +24,7 @@ export type RehearsalOrder = {
   readonly nowMs: number
   /** The version that is to be replaced; undefined: there is none to compare with. */
   readonly previous: Program | undefined
-  /** How far back events are compared. */
+  /** Age up to which events are compared. */
   readonly windowMs: number
   readonly mostEvents: number
   /** The whole rehearsal is given up after that. */
@@ -39,7 +39,7 @@ export type RehearsedUpgrade = {
   readonly ok: boolean
   /** Why not, in sentences. */
   readonly reasons: readonly string[]
-  /** What is worth knowing and stops nothing. */
+  /** Facts worth knowing that do not stop the upgrade. */
   readonly notes: readonly string[]
   /** Schema of the ledger before and after. */
   readonly schema: { readonly from: number; readonly to: number }
@@ -57,13 +57,13 @@ export type RehearsedUpgrade = {
 /** A migration may write the file twice, as step 0016 does. */
 const copiesNeeded = { migrated: 3, asItIs: 1 }
 
-/** How many events the previous version is asked about again after the migration. */
+/** Number of events about which the previous version is asked again after the migration. */
 const askedAgain = 500
 
 /**
- * Rehearses the upgrade to this version on a copy of the ledger: migrates the copy, verifies all of it, and compares what both
- * versions derive from it. The ledger itself is only read; a gateway may serve it meanwhile. Rejects with ExitError when it cannot
- * be rehearsed.
+ * Rehearses the upgrade to this version on a copy of the ledger. It migrates the copy, verifies all of it, and compares the states
+ * that both versions derive from it. The ledger itself is only read; a gateway may serve it meanwhile. Rejects with ExitError when
+ * it cannot be rehearsed.
  */
 export async function rehearseUpgrade(order: RehearsalOrder): Promise<RehearsedUpgrade> {
   const { dataDir, nowMs, windowMs, mostEvents, limitMs, previous, migrations, onProgress = () => {} } = order
@@ -170,8 +170,8 @@ type WayBack = { readonly isThere: boolean; readonly reasons: string[]; readonly
 const noPrevious: WayBack = { isThere: false, reasons: [], notes: ['no previous version is kept to go back to'] }
 
 /**
- * Asks the previous version about the migrated copy, if that differs from what it works on now: what it cannot serve must be known
- * before, not after.
+ * Asks the previous version about the migrated copy, if that differs from the present ledger: its faults must be known before the
+ * upgrade.
  */
 async function wayBack(
   previous: Program | undefined,

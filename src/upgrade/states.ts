@@ -24,7 +24,7 @@ export type StatesAsked = {
   readonly migrations?: readonly Migration[]
 }
 
-/** What a version answers to one question: the question in words, then the answer as JSON. */
+/** Answer of a version to one question: the question in words, then the answer as JSON. */
 export type StateLine = { readonly question: string; readonly answer: Readonly<Record<string, unknown>> }
 
 /** The question of the first line, which the version itself answers. A version that does not know this form is not compared. */
@@ -43,8 +43,8 @@ export const renamedParts: ReadonlyMap<string, string> = new Map([
 const floorMoments = 24
 
 /**
- * Computes what the ledger says of the floor: each occupied slot now, the whole floor at moments of the time asked for, and at
- * each event the slot and the asset that it names, once with what was known then and once with what is known now. Yields one
+ * Computes the state of the floor from the ledger. It covers each occupied slot now, and the whole floor at moments of the
+ * requested time. At each event it covers the slot and the asset that the event names, as known then and as known now. Yields one
  * answer at a time, newest events first. Throws ExitError when this program cannot work with the database.
  */
 export function* derivedStates({ folder, sinceMs, most, migrations }: StatesAsked): Generator<StateLine> {

@@ -15,7 +15,7 @@ import type { SegmentSource } from './source.ts'
 /** The segments that give one moment, from the first of their series on. */
 export type Chain = SeriesName & {
   readonly files: readonly SegmentFile[]
-  /** Of the last one. */
+  /** Header of the last segment. */
   readonly header: SegmentHeader
   /** People who were erased, as the newest segment of any series says. */
   readonly erased: SegmentHeader['erased']
@@ -78,8 +78,8 @@ export async function opening<T>(path: string, read: () => Promise<Buffer>, open
 }
 
 /**
- * Finds the newest moment that a source has of a site. Throws BackupFault when there is none, when a segment is damaged or
- * missing, or when the recovery key is not the one of the segments.
+ * Finds the newest moment that a source has of a site. Throws BackupFault when there is none, when a segment is damaged or missing,
+ * or when the recovery key does not open the segments.
  */
 export async function findChain(asked: ChainAsked): Promise<Chain> {
   let newest: OpenedSegment | undefined
@@ -134,9 +134,9 @@ type Found = {
 }
 
 /**
- * Looks from the largest number down. A crash may have left a whole moment whose numbers were given again, also more of them than
- * the moment that followed it took: where numbers are there twice, the newest moment counts. It ends above a segment that is whole
- * and the only one of its number, as every moment behind it goes on from it.
+ * Looks from the largest number down. A crash may have left a whole moment whose numbers were given again, even more of them than
+ * the next moment took. Where numbers are there twice, the newest moment counts. It ends above a segment that is whole and the only
+ * one of its number, as every moment behind it goes on from it.
  */
 async function lastWhole(asked: ChainAsked, name: SeriesName, files: readonly SegmentFile[]): Promise<Found> {
   let top: OpenedSegment | undefined

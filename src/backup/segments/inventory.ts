@@ -1,12 +1,11 @@
 /**
- * How each table goes into segments.
- *
- * `leaves`: the logs themselves; they travel as entry bundles.
- * `grows`: rows are added, each with a larger `by` than those before; an erasure is the only thing that changes earlier ones,
- * and it begins a new series. Only what is new travels.
- * `changes`: rows of any age may change. They are compared in chunks (`chunk`, an SQL expression over a row), and a chunk that
- * differs travels whole. `where` leaves out rows that need not come back. `quiet`: a change is no reason for a segment.
- * `leftOut`: does not travel, and why a restored box does without.
+ * Way of each table into segments.
+ * - `leaves`: the logs themselves; they travel as entry bundles.
+ * - `grows`: rows are added, each with a larger `by` than those before, so only new rows travel. Only an erasure changes earlier
+ *   rows, and it begins a new series.
+ * - `changes`: rows of any age may change. Rows are compared in chunks, and a chunk that differs travels whole. The SQL expression
+ *   `chunk` gives the chunk of a row. Rows outside `where` need not come back. With `quiet` a change is no reason for a segment.
+ * - `leftOut`: the table does not travel; `why` says how a restored box does without.
  */
 export type Kept =
   | { readonly how: 'leaves' }
@@ -27,7 +26,7 @@ const by = (column: string) => `${column} / 512`
 /** All rows at once: a small table. */
 const whole = '0'
 
-/** Tables whose change means that somebody was erased: earlier rows may have changed too. */
+/** Tables whose change means an erasure: earlier rows may have changed too. */
 export const erasedTables: ReadonlySet<string> = new Set(['erased_person', 'erased_identity'])
 
 /**

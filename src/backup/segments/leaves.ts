@@ -3,7 +3,7 @@ import { numberPath } from '../../evidence/index.ts'
 import { entryBundle, type KnownLog, leavesBetween, tileHashes, tileWidth, widthOfTile } from '../../log/index.ts'
 import type { Member } from './payload.ts'
 
-/** How far a log is in a series: leaves in tiles, which a checkpoint covers, and all leaves. */
+/** Reach of a log in a series: leaves in tiles, which a checkpoint covers, and all leaves. */
 export type LogReach = { readonly signed: number; readonly size: number }
 
 /** The part of a log that a segment takes. */
@@ -17,8 +17,8 @@ export type LogPart = {
 const tailAtOnce = 1024
 
 /**
- * Yields the members of a log from one reach to the next: the entry bundles and hash tiles that its tree got or that grew, up to
- * the checkpoint; then the checkpoint; then the leaves that came behind it. A log without a checkpoint has all of them there.
+ * Yields the members of a log from one reach to the next. First come the entry bundles and hash tiles that are new or grew, up to
+ * the checkpoint. Then come the checkpoint and the leaves behind it. A log without a checkpoint has all its leaves there.
  */
 export function* membersOfLog(tx: ReadTx, { log, before, now, note }: LogPart): Generator<Member> {
   const { number, logId } = log

@@ -7,7 +7,7 @@ export const segmentFormat = 'gatehouse-segment/1'
 const count = z.int().min(0)
 const time = z.iso.datetime()
 
-/** What comes before the members of a segment. */
+/** Header of a segment, in front of its members. */
 export const headerSchema = z.object({
   format: z.literal(segmentFormat),
   siteId: z.string().min(1),
@@ -22,7 +22,7 @@ export const headerSchema = z.object({
   previous: z.string().nullable(),
   /** Name of the file with the keys and settings of that time. */
   keysFile: z.string(),
-  /** Whether a restore may end with this segment: it is the last of those that were written of one moment. */
+  /** Whether a restore may end with this segment: it is the last one of its moment. */
   isWhole: z.boolean(),
   madeAt: time,
   version: z.string(),
@@ -42,9 +42,14 @@ export const headerSchema = z.object({
 export type SegmentHeader = z.infer<typeof headerSchema>
 
 /**
- * A member. `LOG/identity`: the row of a log. Of each log that grew: `LOG/tile/entries/000.p/57` and `LOG/tile/0/000` as in c2sp.org/tlog-tiles up to the checkpoint,
- * `LOG/checkpoint`, `LOG/tail/57` (leaves behind it, as an entry bundle), `LOG/refs/57` (which rows the leaves from 57 on state).
- * `rows`: rows of tables. `files/reports/…`: documents that rows name.
+ * A member.
+ * - `LOG/identity`: the row of a log.
+ * - `LOG/tile/entries/000.p/57`, `LOG/tile/0/000`: as in c2sp.org/tlog-tiles, up to the checkpoint, for each log that grew.
+ * - `LOG/checkpoint`: that checkpoint.
+ * - `LOG/tail/57`: leaves behind it, as an entry bundle.
+ * - `LOG/refs/57`: the rows that the leaves from 57 on state.
+ * - `rows`: rows of tables.
+ * - `files/reports/…`: documents that rows name.
  */
 export type Member = { readonly name: string; readonly bytes: Buffer }
 

@@ -26,8 +26,8 @@ const leafColumns = ['row', 'log_id', 'seq', 'kind', 'ref', 'bytes', 'hash']
 const identityColumns = ['id', 'log_id', 'site_id', 'parent_log_id', 'parent_size', 'created_at_ms']
 
 /**
- * Builds a ledger from segments, in a separate folder. The guards of the tables look at every row. Whether rows are what their
- * leaves state, and whether the tree is what was signed, is left to the verification of the whole.
+ * Builds a ledger from segments, in a separate folder. The guards of the tables look at every row. The verification of the whole
+ * compares rows with their leaves, and the tree with the signed one.
  */
 export class Rebuild {
   /** The newest checkpoint of each log, a signed note. */
@@ -39,7 +39,7 @@ export class Rebuild {
   /** Leaves that are there, by log. */
   readonly #sizes = new Map<string, number>()
   readonly #adders = new Map<string, (row: readonly Cell[]) => void>()
-  /** Of tables that change: the newest rows of each chunk. */
+  /** Newest rows of each chunk, by table that changes. */
   readonly #chunks = new Map<
     string,
     { columns: readonly string[]; chunks: Map<string, readonly (readonly Cell[])[]> }

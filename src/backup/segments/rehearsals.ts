@@ -7,7 +7,7 @@ type Note = { readonly at: string; readonly fault: string | null; readonly goodA
 const dayMs = 24 * 3_600_000
 const againMs = 3_600_000
 
-/** What is known of the rehearsals of segments; it outlives a restart. */
+/** Stores the outcomes of rehearsals of segments through restarts. */
 export class Rehearsals {
   readonly #file: string
   #note: Note | undefined

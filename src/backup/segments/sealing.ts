@@ -9,7 +9,7 @@ const tagBytes = 16
 /** A file is written with at most about 16 MiB inside; a larger one is not ours. */
 const largestPlainBytes = 512 * 1024 * 1024
 
-/** What is wrong with a sealed file; the message goes on from its name: `… is cut`. */
+/** Fault of a sealed file. The message continues its name: `… is cut`. */
 export class SealFault extends Error {
   override readonly name = 'SealFault'
 }

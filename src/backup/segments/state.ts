@@ -7,7 +7,7 @@ import type { SeriesName } from './names.ts'
 /** A series that another one has followed. It stays for a while, for a person who needs an older state. */
 export type EarlierSeries = SeriesName & { readonly endedAt: string }
 
-/** How far the series is that this gateway writes. It is in the data folder: without it a new series begins. */
+/** Reach of the series that this gateway writes. It is in the data folder: without it a new series begins. */
 export type SeriesState = SeriesName & {
   readonly siteId: string
   /** Where the series goes: a folder, or the storage server with its root. */
@@ -22,11 +22,11 @@ export type SeriesState = SeriesName & {
   readonly baseBytes: number
   readonly laterBytes: number
   readonly reach: LogReach
-  /** Of each table that grows, the last row. */
+  /** Last row of each table that grows. */
   readonly last: Readonly<Record<string, number>>
   /** Rows up to there, of tables whose rows have no number. */
   readonly counted: Readonly<Record<string, number>>
-  /** Of each table that changes, the hash of each chunk. */
+  /** Hash of each chunk, by table that changes. */
   readonly chunks: Readonly<Record<string, Readonly<Record<string, string>>>>
   /** Reports and lists that are in the series, below the data folder. */
   readonly documents: readonly string[]
@@ -60,7 +60,7 @@ export function acceptState(dataDir: string): void {
   renameSync(nextFile(dataDir), stateFile(dataDir))
 }
 
-/** Notes which series a ledger came back from, so that the one that follows it knows what is at the target. */
+/** Notes the series that a ledger was restored from, so that the next series knows the files at the target. */
 export function noteSeries(
   dataDir: string,
   { series, earlier }: { readonly series: SeriesName; readonly earlier: readonly EarlierSeries[] },

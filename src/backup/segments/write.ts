@@ -51,7 +51,7 @@ export type SegmentsOrder = {
   readonly nowMs: number
   /** Whether to write although nothing has changed. */
   readonly evenIfSame: boolean
-  /** Whether to begin a series with everything: the one that is there does not come back. */
+  /** Whether to begin a series with everything, because the existing one cannot be restored. */
   readonly beginsSeries: boolean
 }
 
@@ -72,7 +72,7 @@ export type SegmentsMade = {
   readonly size: number
 }
 
-/** What a file has inside before it is compressed, about. */
+/** Contents of a file before compression, about. */
 const fileBytes = 16 * 1024 * 1024
 const rowsOfLine = 256
 
@@ -187,7 +187,7 @@ class RowsBehind {
     this.#state = state
   }
 
-  /** Whether somebody was erased since, or rows that only grow are no longer those that they were. */
+  /** Returns whether somebody was erased since, or a growing table has lost earlier rows. */
   hasErasures(): boolean {
     const counted = Object.entries(this.#state?.counted ?? {})
     return (
@@ -196,14 +196,14 @@ class RowsBehind {
     )
   }
 
-  /** Whether there is a reason for a segment. */
+  /** Returns whether there is a reason for a segment. */
   hasChanges(): boolean {
     return Object.entries(inventory).some(([table, kept]) => {
       return this.grew(table) || (kept.how === 'changes' && !kept.quiet && this.#differs(table))
     })
   }
 
-  /** Whether a table that grows has rows that the series does not have. */
+  /** Returns whether a table that grows has rows that the series lacks. */
   grew(table: string): boolean {
     const kept = inventory[table]
     return kept?.how === 'grows' && largestOf(this.#db, table, kept.by) !== (this.#state?.last[table] ?? 0)
