@@ -4,7 +4,7 @@ import type { Clock, Logger } from '../platform/index.ts'
 import { appendOffset } from './clock-store.ts'
 import type { ConfiguredCameras } from './configured.ts'
 
-/** What asking a camera for its time gave. */
+/** Time of a camera as it was measured. */
 export type MeasuredClock = {
   /** The camera's clock minus the gateway's. */
   readonly offsetMs: number

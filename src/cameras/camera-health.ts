@@ -9,9 +9,9 @@ export type CameraHealth = {
    * gives pictures. A new attempt that fails does not move it.
    */
   readonly badSinceMs: number | null
-  /** What is wrong and what to do, for the admin; null while it gives pictures. */
+  /** The problem and its remedy, for the admin; null while the camera gives pictures. */
   readonly problem: string | null
-  /** What it shows as a whole, while it gives pictures. */
+  /** Scene as a whole, while it gives pictures. */
   readonly scene: CameraStatus['scene'] | null
   /** Why motion cannot be found though pictures come; null while it can. */
   readonly impairment: { readonly why: Impairment; readonly forSeconds: number } | null
@@ -25,7 +25,7 @@ type Known = {
 }
 
 const notYet = 'No picture has come yet since the camera was asked. Wait a few seconds.'
-/** What is wrong with every camera while the cameras thread does not run. */
+/** Problem of every camera while the cameras thread does not run. */
 export const noThread = {
   code: 'no-thread',
   words: 'The part of gatehouse that reads the cameras is not running. The log of gatehouse says why.',
@@ -50,7 +50,7 @@ export class CameraHealthBook {
     if (!this.#known.has(cameraId)) this.#known.set(cameraId, { wellMs: nowMs, isWell: false, problem: noThread.words })
   }
 
-  /** Forgets a camera that should no longer give pictures. */
+  /** Forgets a camera that is not wanted now. */
   unwant(cameraId: number): void {
     this.#known.delete(cameraId)
   }

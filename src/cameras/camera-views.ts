@@ -28,7 +28,7 @@ type CameraViewsNeeds = {
   readonly noThread: () => { readonly code: string; readonly words: string } | undefined
 }
 
-/** How cameras are now, as callers and the gateway itself see it. */
+/** Shows the present state of cameras to callers and to the gateway itself. */
 export class CameraViews {
   readonly #needs: CameraViewsNeeds
 
@@ -49,8 +49,8 @@ export class CameraViews {
   }
 
   /**
-   * Lists the wanted cameras, and since when each has given no pictures. `badSinceMs` is computed from the monotonic
-   * clock, so a change of the wall clock makes no outage longer or shorter.
+   * Lists the wanted cameras, each with the start of its outage. The monotonic clock gives `badSinceMs`, so a step of the wall
+   * clock changes no outage.
    */
   health(): CameraHealth[] {
     const { clock, configured, duties } = this.#needs
@@ -98,7 +98,7 @@ export class CameraViews {
     const state = this.#stateOf(camera)
     const wanted = this.#needs.wanted.of(camera)
     const warehouseId = camera.warehouseId ?? configured.site.warehouseId
-    // Who may see the camera need not know of its warehouse.
+    // A viewer of the camera need not know of its warehouse.
     const isPlaced = this.#needs.seesWarehouse(caller, warehouseId)
     return {
       id: camera.id,

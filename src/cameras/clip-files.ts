@@ -74,14 +74,14 @@ export function holdsOnClip(tx: ReadTx, detectionId: number): Hold[] {
   return [row?.clip_sha256, row?.snapshot_sha256].flatMap((sha256) => (sha256 ? holdsOn(tx, sha256) : []))
 }
 
-/** What a clip leaves behind when it is taken off the list: what `removeMedia` needs of each file. */
+/** Files of a clip that was taken off the list, for `removeMedia`. */
 export type TakenOff = {
   readonly cctvId: number
   readonly files: readonly Pick<Removal, 'sha256' | 'media_kind' | 'path'>[]
 }
 
 /**
- * Takes a clip and its snapshot off the list of files on the disk, and returns them for `removeMedia`; no file when they
+ * Takes a clip and its snapshot off the list of files on the disk, and returns them for `removeMedia`. Returns no files when they
  * are off it already. Ask `holdsOnClip` in the same transaction before.
  */
 export function takeClipOff(tx: Tx, detectionId: number): TakenOff {

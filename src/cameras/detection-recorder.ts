@@ -40,7 +40,7 @@ export type RefusedDetection = {
   readonly detectionId: number
   /** Name of its clip in the folder of the clips; null: it has none. */
   readonly file: string | null
-  /** Of the clip and its picture. */
+  /** Bytes of the clip and its picture. */
   readonly sizeBytes: number
   /** As the thread reported it; null: the database has it. */
   readonly facts: DetectionFacts | null
@@ -110,8 +110,8 @@ export class DetectionRecorder {
   }
 
   /**
-   * Records motion that fired, when its clip waits and the database does not know it: the gateway was killed in between, or an older
-   * backup was restored. So it can be held, and given up.
+   * Records motion that fired, when its clip waits and the database does not know it. Either the gateway was killed in between, or
+   * an older backup was restored. So it can be held, and given up.
    */
   async waits({ detectionId, facts }: ClipWaits): Promise<void> {
     if (facts === null) return
@@ -144,9 +144,8 @@ export class DetectionRecorder {
   }
 
   /**
-   * Records as lost what fired under an earlier thread and has no result, but for `kept`: of these there is video, and their
-   * results come later. Called when a new thread has reported the clips that the last one left. What was reported before is
-   * written first.
+   * Records detections of an earlier thread without a result as lost, except `kept`: their video exists and their results follow.
+   * Called when a new thread has reported the clips that the last one left. Earlier reports are written first.
    */
   async giveUp(kept: readonly number[]): Promise<void> {
     await this.written()
@@ -167,7 +166,7 @@ export class DetectionRecorder {
     return [...this.#refused.values()].map((row) => ({ ...row, mayGo: this.#mayGo.has(row.detectionId) }))
   }
 
-  /** Resolves when everything that was reported so far is written, or left to the next start. */
+  /** Resolves when all earlier reports are written, or left to the next start. */
   async written(): Promise<void> {
     await Promise.all(this.#writing)
   }
@@ -280,7 +279,7 @@ export class DetectionRecorder {
     outbox.announce(tx, motionDetected(fired, url, clock.now(), cameras.warehouseOf(fired.cctv_id)))
   }
 
-  /** What is held of all clips of the camera, such as by an incident, is held of this one from now on. */
+  /** Holds on all clips of the camera, such as by an incident, hold this clip too from now on. */
   #begin(tx: Tx, { id, cctv_id: cctvId, fired_at_ms: atMs }: store.Reservation): void {
     holdLike(tx, clipToCome(id), clipsToComeOf(cctvId))
     this.#needs.copies.begun(tx, { id, cctvId, atMs })
@@ -346,8 +345,8 @@ export class DetectionRecorder {
   }
 
   /**
-   * Repeats a write until the disk takes it. `row` is left to the next start when the database refuses it: the thread reports
-   * unconfirmed detections at each start. Without a row it is repeated for ever. Resolves with whether it is written.
+   * Repeats a write until the disk takes it. When the database refuses `row`, it is left to the next start: the thread reports
+   * unconfirmed detections at each start. Without a row it is repeated for ever. Resolves with whether the row was written.
    */
   #untilWritten(write: () => Promise<void>, row?: RefusedDetection): Promise<boolean> {
     const writing = this.#tryUntilWritten(write, row).finally(() => this.#writing.delete(writing))

@@ -12,7 +12,7 @@ type CameraDutiesNeeds = {
   readonly zoneOf: (warehouseId: number) => string
 }
 
-/** What each camera is to do now, by its config, its recording hours, and what was said through the API. */
+/** Decides each camera's present duty from its config, its recording hours, and calls of the API. */
 export class CameraDuties {
   readonly #needs: CameraDutiesNeeds
 
@@ -39,8 +39,8 @@ export class CameraDuties {
   }
 
   /**
-   * Says whether continuous video is kept now, or was at another time by the config as it is: also while detection is stopped, but
-   * not outside the recording hours.
+   * Returns whether continuous video is stored at a time by the present config; default: now. It is also stored while detection is
+   * stopped, but not outside the recording hours.
    */
   keepsHistory(camera: CameraConfig, atMs: number = this.#needs.clock.now()): boolean {
     return camera.enabled && camera.history.hours > 0 && this.#outsideHours(camera, atMs) === undefined

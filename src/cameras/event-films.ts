@@ -62,7 +62,7 @@ export class EventFilms {
     }
   }
 
-  /** Begins to order films: a thread runs, and what was reported of the time before is written. */
+  /** Begins to order films once a thread runs and earlier reports are written. */
   threadReady(): void {
     this.#isReady = true
     this.#pass()
@@ -107,8 +107,8 @@ export class EventFilms {
   }
 
   /**
-   * Says whether anything of the span can be there: it is now, or within the hours of history, and the camera is on, or was within
-   * its recording hours at that moment. A handheld may send in the evening what it scanned at noon.
+   * Returns whether video of the span can exist. The span must be recent, or within the hours of history. The camera must be on, or
+   * have been within its recording hours at that moment. A handheld may send in the evening what it scanned at noon.
    */
   #mayHave(camera: CameraConfig, { span, atMs, nowMs }: { span: Span; atMs: number; nowMs: number }): boolean {
     const ageMs = nowMs - span.toMs

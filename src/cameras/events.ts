@@ -23,10 +23,10 @@ const MotionDetected = z
   })
   .openapi('MotionNotification')
 
-/** What `motion.detected` carries. */
+/** Content of `motion.detected`. */
 export const cameraNotifications = { 'motion.detected': MotionDetected } satisfies NotificationSchemas
 
-/** What `event.created` carries for a type, where it differs from the notification itself. */
+/** Content of `event.created` for a type, where it differs from the notification itself. */
 export const motionRecorded = { 'motion.detected': DetectionEvent } satisfies NotificationSchemas
 
 /** Makes `motion.detected`. The clip's address is known before the clip exists; without a clip it has the reason. */

@@ -10,7 +10,7 @@ const longestMs = 60_000
 const mostEvents = 200
 /** A film that ends sooner than this may be closed by now, and takes no more events. */
 const closingMs = 2000
-/** A scanner's clock may be this much behind the one that came before. */
+/** A scanner's clock may be this much behind that of the previous scanner. */
 const toleranceMs = 500
 
 export type WantedFilm = Span & {
@@ -25,8 +25,8 @@ export function filmSpan(momentMs: number): Span {
 }
 
 /**
- * Returns what a wanted film would show if it showed another span too; undefined when it cannot: it would be too long, is
- * full, or has begun and cannot get an earlier beginning or a later end any more.
+ * Returns the span of a wanted film when it also shows another span. Undefined when it cannot: it would be too long, is full, or
+ * has begun and cannot begin earlier or end later.
  */
 export function joined(film: WantedFilm, span: Span, nowMs: number): Span | undefined {
   const both = { fromMs: Math.min(film.fromMs, span.fromMs), toMs: Math.max(film.toMs, span.toMs) }

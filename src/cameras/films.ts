@@ -15,8 +15,9 @@ const nearMs = 60_000
 const longestClipMs = 10 * 60_000
 
 /**
- * Returns the hashes of the clips and snapshots that the cameras of a slot have of a moment, and of the clip that a client
- * named; of clips and films that are still made, what `clipToCome` says. Who asks is not looked at: use it to hold files, not to show them.
+ * Returns the hashes of the clips and snapshots that the cameras of a slot have of a moment. The clip that a client named is among
+ * them. For clips and films that are not finished it returns what `clipToCome` gives. It does not check the caller, so use it to
+ * hold files, not to show them.
  */
 export function filmsAround(tx: ReadTx, { cameras, siteUrl }: CamerasSettings, moment: Moment): string[] {
   const { slotCode, timestampMs, clipUrl } = moment

@@ -27,7 +27,7 @@ type Camera = {
   readonly knownSinceMs: number
   /** Wall clock of one monotonic moment of the gap that lasts. All its labels are made with it, so they fit together. */
   anchor: { readonly monotonicMs: number; readonly wallMs: number }
-  /** Of the newest picture that is known of. */
+  /** Time of the newest known picture. */
   pictureMs: number
 }
 
@@ -38,7 +38,7 @@ type GapKeeperNeeds = {
   readonly ledger: GapLedger
 }
 
-/** How often the box notes that it lives: rarely, because SD cards wear out. */
+/** Interval of heartbeats; long, because SD cards wear out. */
 export const beatEveryMs = 15_000
 const writeAgainMs = 10_000
 
@@ -54,13 +54,13 @@ const words = {
 }
 
 /**
- * Knows for each camera whether it watches, and writes down every gap: while it lasts as job state, when it has ended through
- * the ledger. `watch.ts` decides. A box that was cut off from power knows by its heartbeat when it last lived.
+ * Knows for each camera whether it watches, and records every gap. An open gap is job state; an ended one goes through the ledger.
+ * `watch.ts` decides. A box that was cut off from power knows by its heartbeat when it last lived.
  */
 export class GapKeeper {
   readonly #needs: GapKeeperNeeds
   readonly #cameras = new Map<number, Camera>()
-  /** What is not on disk yet, in order. */
+  /** Ended gaps that are not on disk yet, in order. */
   #ended: EndedGap[] = []
   readonly #changed = new Set<number>()
   #isDue = false
@@ -74,8 +74,8 @@ export class GapKeeper {
   }
 
   /**
-   * Takes what every camera of the config is to do. The first call goes on from what the last run of the gateway left behind;
-   * cameras that are missing in the list were taken out of the config.
+   * Takes the duty of every camera of the config. The first call continues the state of the last run of the gateway. Cameras that
+   * are missing in the list were taken out of the config.
    */
   setDuties(duties: ReadonlyMap<number, Duty>): void {
     if (this.#cameras.size === 0) this.#resume(duties)
@@ -180,7 +180,7 @@ export class GapKeeper {
     this.#isStopping = true
   }
 
-  /** Writes down that the gateway lived until now. Call it when the cameras thread has stopped. */
+  /** Records that the gateway has lived to this moment. Call it when the cameras thread has stopped. */
   async stop(): Promise<void> {
     this.#isStopping = true
     this.threadEnded()
@@ -203,7 +203,7 @@ export class GapKeeper {
     this.#note(cctvId)
   }
 
-  /** Goes on from the last run. What it left open lasted until its last heartbeat; from then on the gateway was down. */
+  /** Goes on from the last run. Gaps that it left open lasted until its last heartbeat; after it the gateway was down. */
   #resume(duties: ReadonlyMap<number, Duty>): void {
     const { rows, lived } = this.#needs.work.read((tx) => ({ rows: store.everyWatch(tx), lived: store.heartbeat(tx) }))
     for (const row of rows) this.#resumeCamera(row, lived ?? row.known_since_ms, duties.get(row.cctv_id))
@@ -214,7 +214,7 @@ export class GapKeeper {
     const { clock } = this.#needs
     const cctvId = row.cctv_id
     const open = row.open_from_ms !== null && row.open_cause !== null && { cause: row.open_cause, ms: row.open_from_ms }
-    // What was switched off then and is switched off now was not missed for want of the gateway.
+    // A camera that was off then and is off now has missed nothing through the outage of the gateway.
     const staysOff = open && open.cause === 'disarmed' && (!duty || (!duty.watches && duty.cause === 'disarmed'))
     const goesOn = open && (open.cause === 'daemon_down' || staysOff)
     const downMs = Math.max(livedMs, open ? open.ms : livedMs)

@@ -6,7 +6,7 @@ import type { GapCause } from './watch.ts'
 /** A gap that goes on, without its camera. */
 export type LastingGap = { readonly fromMs: number; readonly cause: GapCause }
 
-/** What the gaps of a period come to, over all cameras together, so that no camera is revealed. */
+/** Totals of the gaps of a period over all cameras together, so that no camera is revealed. */
 export type GapCounts = {
   readonly count: number
   /** Cut to the period; two cameras that are away at the same time count twice. */

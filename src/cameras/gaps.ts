@@ -13,7 +13,7 @@ import type { CameraGapRow } from './tables.ts'
 type Asked = { readonly from?: number | undefined; readonly to?: number | undefined }
 type Page = { readonly limit: number; readonly offset: number; readonly before?: TimePlace | undefined }
 
-/** What GET …/watched lists at most; the share counts all. */
+/** Largest list in GET …/watched; the share counts all. */
 const mostGaps = 1000
 const mostDetections = 10_000
 
@@ -72,8 +72,8 @@ export class Gaps {
   }
 
   /**
-   * Returns how much of a time at least one of these cameras watched, and what each of them missed and recorded. The caller
-   * must be allowed to see them; the time must be over.
+   * Returns the time in which at least one of these cameras watched, with each camera's gaps and recordings. The caller must be
+   * allowed to see them; the time must be over.
    */
   async sight(cctvIds: readonly number[], span: Span, signal?: AbortSignal) {
     const cameras = []

@@ -21,7 +21,7 @@ const codes = {
 
 /** Views at once: of one caller, and of all. */
 export const mostViews = { ofOneCaller: 16, ofAll: 64 } as const
-/** Whether a viewer may still see the camera is checked this often, and after every reload. */
+/** Interval of checks whether a viewer may still see the camera; every reload checks too. */
 const recheckMs = 3000
 /** A camera that was just connected may take this long for its first picture. */
 const firstPictureMs = 20_000
@@ -31,7 +31,7 @@ const mostGroupBytes = 48 * 1024 * 1024
 export type NewView = {
   readonly cctvId: number
   readonly format: LiveFormat
-  /** What the viewer can play of `mpegts`. */
+  /** Codecs of `mpegts` that the viewer can play. */
   readonly codecs: readonly Codec[]
   readonly by: RequestOrigin
   /** Verifies the caller again. Rejects with AppError when the sign-in has ended. */
@@ -248,7 +248,7 @@ export class LiveViews {
     viewer.ends.push(cancel)
   }
 
-  /** Ends the view when the sign-in has ended, or the camera is no longer the caller's to see. Never rejects. */
+  /** Ends the view when the sign-in has ended, or the caller may not see the camera any more. Never rejects. */
   async #recheck(viewer: Viewer): Promise<void> {
     try {
       this.#mayStay(viewer, await viewer.view.callerNow())

@@ -1,6 +1,6 @@
 import type { CameraStatus } from '../video/index.ts'
 
-/** What is known of a camera whose clips begin later than they should. */
+/** Facts of a camera whose clips begin later than they should. */
 export type ShortPreRoll = Pick<CameraStatus, 'heldSeconds' | 'keyFrameSeconds'> & {
   readonly problem: NonNullable<CameraStatus['preRollProblem']>
   /** Milliseconds for which it has been so. */

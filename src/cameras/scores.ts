@@ -27,7 +27,7 @@ import * as store from './store.ts'
 const hourMs = 3_600_000
 /** Longest times that are answered. A day has 25 hours when the clocks go back. */
 const longest = { scores: 6 * hourMs, cells: hourMs, whatIf: 25 * hourMs } as const
-/** Replays that may wait for the one that runs. */
+/** Replays that may wait behind the running one. */
 const mostWaiting = 8
 const mostEvents = 10_000
 /** The cameras thread hands over what it has within this, or the answer does without. */
@@ -53,7 +53,10 @@ type ScoresNeeds = {
   readonly folder: string
 }
 
-/** Answers from what motion detection saw: how much the pictures changed, and what other settings would have found. */
+/**
+ * Answers from the stored cells of motion detection: how much the pictures changed, and which motion other settings would have
+ * found.
+ */
 export class Scores {
   readonly #needs: ScoresNeeds
   readonly #asks = new Map<number, () => void>()
@@ -101,7 +104,7 @@ export class Scores {
       const before = await this.#recorded(camera.id, span, signal)
       const found = await this.#needs.replays.whatIf(spec, before)
       if (found.added === 0) return { recorded: before, found }
-      // What fires meanwhile is in the cells already, but not in what was read before: it was recorded, not added.
+      // Motion that fires now is in the cells already, but not in the rows read before. It was recorded, not added.
       const recorded = await this.#recorded(camera.id, span, signal)
       return { recorded, found: { ...found, ...matchLate(found, before, recorded) } }
     })
@@ -187,7 +190,7 @@ export class Scores {
     })
   }
 
-  /** Lists the recorded motion of a span, also what has been heard and is being written. */
+  /** Lists the recorded motion of a span, with reports that are still being written. */
   async #recorded(cctvId: number, { fromMs, toMs }: Span, signal?: AbortSignal): Promise<RecordedMotion[]> {
     const { work } = this.#needs
     // Writes are done in order. A database that takes none has nothing to wait for.
@@ -210,7 +213,7 @@ export class Scores {
 
 const rounded = (score: number): number => Math.round(score * 10_000) / 10_000
 
-/** Returns the parts of a span that were not seen, oldest first. What was seen is in order and apart. */
+/** Returns the parts of a span that were not seen, oldest first. `seen` is in order, without overlaps. */
 function unseen(span: Span, seen: readonly Span[]): Span[] {
   const found: Span[] = []
   let reachedMs = span.fromMs

@@ -87,7 +87,7 @@ export class CamerasService {
     })
   }
 
-  /** Lists the wanted cameras with what they lack of their pre-roll; `short` is undefined while they lack nothing. */
+  /** Lists the wanted cameras with the missing part of their pre-roll; `short` is undefined while they lack nothing. */
   preRolls() {
     return this.#needs.configured.site.cameras
       .map((camera) => ({ camera, wanted: this.#needs.wanted.of(camera) }))
@@ -132,8 +132,8 @@ export class CamerasService {
   }
 
   /**
-   * Orders films once what an earlier thread reported is written: a film that it made must not be made again. The thread knows
-   * what that one left before it takes an order.
+   * Orders films once what an earlier thread reported is written: a film that it made must not be made again. The thread has read
+   * the files of the earlier thread before it takes an order.
    */
   async #orderFilms(): Promise<void> {
     this.#threadNumber += 1
@@ -242,8 +242,8 @@ export class CamerasService {
   }
 
   /**
-   * Returns what is known of the clips that could not be made yet; undefined while there is none, 'unknown' until the thread
-   * has looked at what an earlier run left.
+   * Returns the clips that could not be made yet; undefined while there is none. Returns 'unknown' until the thread has read the
+   * files of an earlier run.
    */
   clipsWaiting(): WaitingSeen | 'unknown' | undefined {
     const nowMs = this.#needs.clock.monotonic()
@@ -254,13 +254,13 @@ export class CamerasService {
     return count === 0 ? seen : { count, forMs: nowMs - this.#startedMs, words: (this.#noThread ?? noThread).words }
   }
 
-  /** Lists what the database refuses; 'unknown' while none is known, and what earlier runs left was not tried. */
+  /** Lists detections that the database refuses; 'unknown' while none is known and files of earlier runs were not tried. */
   clipsRefused(): readonly RefusedDetection[] | 'unknown' {
     const { refused } = this.#needs.recorder
     return refused.length === 0 && !this.#areLeftoversTried && this.needsThread ? 'unknown' : refused
   }
 
-  /** Returns what the last run left: it is looked for once, because only a thread changes it. */
+  /** Returns what the last run left. It is read once, because only a thread changes it. */
   get #left(): { readonly count: number; readonly hasFiles: boolean } {
     this.#leftAtStart ??= {
       count: this.#needs.work.read(store.countOpenReservations),

@@ -135,7 +135,7 @@ export const statedDetections = {
   withoutLeaf: statement({ columns: { n: integer }, sql: asked.withoutLeaf }),
 }
 
-/** What was recorded of a detection when it fired. */
+/** Facts of a detection at the moment when it fired. */
 export type Reservation = {
   readonly id: number
   readonly event_id: string
@@ -383,7 +383,7 @@ export function everyClip(tx: ReadTx): Pick<DetectionEventRow, 'id' | 'clip_sha2
   return tx.all(clips)
 }
 
-/** Detections of motion within a span of time and the first `logSize` leaves of a log, by what became of their clips. */
+/** Counts detections of motion within a span and the first `logSize` leaves of a log, by the state of their clips. */
 export function countByClipStatus(tx: ReadTx, span: { fromMs: number; toMs: number; log: number; logSize: number }) {
   return tx.all(countedByStatus, [span.fromMs, span.toMs, span.log, span.logSize])
 }

@@ -28,8 +28,8 @@ type ViewBookNeeds = {
 }
 
 /**
- * Writes live views into the audit trail: a row as soon as one caller sees one camera, so that a power cut hides no view, and a row
- * with the span when the view has ended.
+ * Writes live views into the audit trail. A row is written as soon as one caller sees one camera, so that a power cut hides no
+ * view. A row with the span follows when the view has ended.
  */
 export class ViewBook {
   readonly #needs: ViewBookNeeds
@@ -80,7 +80,7 @@ export class ViewBook {
     entry.cancel = this.#needs.clock.after(ms, () => void this.#write(key, entry))
   }
 
-  /** Writes the span so far. A view that goes on continues in another row; a row that the disk refuses is longer later. */
+  /** Writes the span up to now. A view that goes on continues in another row; a row that the disk refuses is longer later. */
   async #write(key: string, entry: Entry): Promise<void> {
     const { view, fromMs } = entry
     const toMs = entry.open > 0 ? this.#needs.clock.now() : entry.toMs

@@ -1,4 +1,4 @@
-/** What a viewer's connection may hold back. */
+/** Limits of the bytes that wait in a viewer's connection. */
 export type PaceLimits = {
   /** Bytes that wait in a connection; above that, pictures are dropped. */
   readonly mostBytes: number
@@ -10,7 +10,7 @@ export type PaceLimits = {
 
 export const paceLimits: PaceLimits = { mostBytes: 2 * 1024 * 1024, fewBytes: 256 * 1024, patienceMs: 10_000 }
 
-/** How far a viewer keeps up. */
+/** State of a viewer's connection. */
 export type Pace =
   /** Nothing can be shown before the next key frame. */
   | { readonly kind: 'waiting' }
@@ -33,8 +33,8 @@ type Arrived = {
 }
 
 /**
- * Decides what one viewer gets of the next picture. Pure. What is sent always begins with a key frame, and after one
- * without a gap: a viewer who is too slow misses pictures up to a later key frame, and one who stays too slow is ended.
+ * Decides what happens with the next picture for one viewer. Pure. Sent pictures begin with a key frame and follow it without a
+ * gap. A viewer who is too slow misses pictures up to a later key frame. One who stays too slow is ended.
  */
 export function pace(before: Pace, arrived: Arrived, limits: PaceLimits = paceLimits): PaceStep {
   const { key, sizeBytes, waitingBytes, nowMs } = arrived

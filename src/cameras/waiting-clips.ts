@@ -14,11 +14,11 @@ export type WaitingClip = {
   readonly sizeBytes: number
   /** Whether an incident or a dispute needs it. */
   readonly isHeld: boolean
-  /** Whether it is made, and the database refuses it. */
+  /** Whether it is made, but the database refuses its row. */
   readonly isRefused: boolean
 }
 
-/** What is known of the clips that wait, as a whole. */
+/** Summary of all clips that wait. */
 export type WaitingSeen = {
   readonly count: number
   /** Milliseconds for which the first of them has waited. */
@@ -32,7 +32,7 @@ type Known = {
   readonly words: string
   readonly sizeBytes: number
   readonly sinceMs: number
-  /** Of one whose facts cannot be read. */
+  /** Set only when its facts cannot be read. */
   readonly writtenAt: number | undefined
   isOld: boolean
 }
@@ -59,13 +59,16 @@ export class WaitingClips {
     for (const known of this.#known.values()) known.isOld = true
   }
 
-  /** Forgets what an earlier thread said, but for `kept`: the running one has looked at all that was left. */
+  /** Forgets reports of earlier threads except `kept`: the running thread has read all files that they left. */
   leftoversDone(kept: readonly number[]): void {
     this.#isComplete = true
     for (const [id, { isOld }] of this.#known) if (isOld && !kept.includes(id)) this.#known.delete(id)
   }
 
-  /** Undefined while none waits; 'unknown' while none is known, and what earlier runs left was not looked at. */
+  /**
+   * Returns the clips that wait; undefined while none waits. Returns 'unknown' while none is known and files of earlier runs were
+   * not read.
+   */
   seen(nowMs: number): WaitingSeen | 'unknown' | undefined {
     const all = [...this.#known.values()]
     const newest = all.at(-1)
@@ -133,6 +136,6 @@ function findOpen(
     return { facts, isHeld: holdsOn(tx, clipToCome(id)).length > 0 }
   }
   const facts = refused.find(({ detectionId }) => detectionId === id)?.facts
-  // What holds the clips of its camera could not be noted of this one.
+  // Holds on the clips of its camera could not be noted on this one.
   return facts ? { facts, isHeld: holdsOn(tx, clipsToComeOf(facts.cameraId)).length > 0 } : undefined
 }

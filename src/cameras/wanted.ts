@@ -9,7 +9,7 @@ type WantedCamerasNeeds = { readonly work: UnitOfWork; readonly configured: Conf
 
 export type Wanted = { readonly running: boolean; readonly settings: MotionSettings }
 
-/** What is wanted of each camera: by the config, or by the start or stop of the API that has replaced it. */
+/** Wanted state of each camera, by the config or by a later start or stop through the API. */
 export class WantedCameras {
   readonly #needs: WantedCamerasNeeds
   /** Cameras of which a stream is wanted, for detection or for continuous video. */

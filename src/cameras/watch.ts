@@ -22,10 +22,10 @@ export type GapCause = (typeof gapCauses)[number]
 
 export type OpenGap = {
   readonly cause: GapCause
-  /** What is wrong, in words for the admin. */
+  /** The problem, in words for the admin. */
   readonly detail: string | null
   readonly fromMs: number
-  /** When the present attempt to get pictures began; what comes of it is the cause from then on. */
+  /** Start of the present attempt to get pictures; its outcome is the cause from then on. */
   readonly attemptMs: number | null
   /** Whether the gap before it ends where this one begins. Then it counts however short it is. */
   readonly follows: boolean
@@ -54,7 +54,7 @@ export type ClosedGap = {
 export type WatchEvent =
   /** A picture came at `atMs`, and others follow. */
   | { readonly kind: 'pictures'; readonly atMs: number }
-  /** No pictures come; the last one was taken at `sinceMs`. `ofAttempt`: this is what the present attempt came to. */
+  /** No pictures come; the last one was taken at `sinceMs`. `ofAttempt`: this is the outcome of the present attempt. */
   | {
       readonly kind: 'none'
       readonly sinceMs: number
@@ -155,7 +155,7 @@ function remain({ open, decidedMs }: Watch, event: NoPictures): WatchStep {
   return { watch: { receiving: false, decidedMs: next.fromMs, open: next }, closed }
 }
 
-/** A gap that lasts, or that ended after this time began, has its own cause; what is left of this time is another one. */
+/** A gap that lasts, or that ended after this time began, has its own cause. The rest of this time is another gap. */
 function miss(watch: Watch, { fromMs, toMs, cause, detail }: Extract<WatchEvent, { kind: 'missing' }>): WatchStep {
   const { receiving, open, decidedMs } = watch
   const beginMs = Math.max(fromMs, decidedMs)
@@ -168,7 +168,7 @@ function cool(watch: Watch, { fromMs, untilMs, detail }: Extract<WatchEvent, { k
   const beginMs = Math.max(fromMs, decidedMs)
   if (!receiving || untilMs <= beginMs) return stay(watch)
   if (open && isImpaired(watch)) {
-    // What impairs the camera is reported again when the cooldown is over, and goes on from there.
+    // An impairment of the camera is reported again when the cooldown is over, and continues from there.
     const fromMs = Math.max(beginMs, open.fromMs)
     const cooling = { cause: 'cooldown' as const, detail, fromMs, attemptMs: null, follows: true, untilMs }
     return { watch: { ...watch, open: cooling }, closed: end(open, fromMs) }
@@ -182,7 +182,7 @@ function cool(watch: Watch, { fromMs, untilMs, detail }: Extract<WatchEvent, { k
 
 const isImpaired = ({ receiving, open }: Watch) => receiving && open !== null && open.untilMs === null
 
-/** A cooldown that lasts keeps its time. What was reported first is the cause until something else is reported. */
+/** A cooldown that lasts keeps its time. The first reported impairment is the cause until another one is reported. */
 function impair(watch: Watch, { sinceMs, atMs, cause, detail }: Extract<WatchEvent, { kind: 'impaired' }>): WatchStep {
   const { receiving, open, decidedMs } = watch
   if (!receiving || open?.cause === cause || (open && !isImpaired(watch))) return stay(watch)

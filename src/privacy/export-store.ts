@@ -20,7 +20,7 @@ const decisionOn = built(pick(tables.clip_export_decision, 'export_id'), ({ expo
 )
 
 const linked = { id: 'id', field: 'actor', column: 'actor_commitment', hasLeaf: false }
-/** Who asked for exports and who decided on them, for verification. */
+/** People who requested exports or decided on them, for verification. */
 export const linksOfExports = statement({
   columns: linkedColumns,
   sql: linkedRowsSql({ ...linked, table: 'clip_export' }),

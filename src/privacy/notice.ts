@@ -2,7 +2,7 @@ import type { PageLanguage } from '../http/index.ts'
 import { isoTime } from '../platform/index.ts'
 import { noticeTexts } from './notice-texts.ts'
 
-/** What the config says of a camera and of who is responsible for it. */
+/** Facts of the config about a camera and its controller. */
 export type NoticeFacts = {
   readonly cctvId: number
   readonly camera: string
@@ -25,19 +25,19 @@ export type NoticeFacts = {
   readonly issuedAtMs: number
 }
 
-/** What people in front of a camera have to know, in plain words (GDPR, Article 13, first layer). */
+/** Information for people in front of a camera, in plain words (GDPR, Article 13, first layer). */
 export type Notice = {
   readonly cctvId: number
   readonly camera: string
   readonly site: string
-  /** Who is responsible; null: the config does not say. */
+  /** The controller; null: the config does not name one. */
   readonly who: string | null
   readonly why: string | null
   readonly legalBasis: string | null
   readonly when: string
   readonly howLong: string
   readonly retentionDays: number
-  /** Whom to ask. */
+  /** Contact for questions. */
   readonly whom: string | null
   readonly sound: string
   readonly rights: string
@@ -46,7 +46,7 @@ export type Notice = {
   readonly missing: readonly string[]
 }
 
-/** Makes the notice of a camera. What the config says stays as it is written there. */
+/** Makes the notice of a camera. Texts of the config are used as they are written there. */
 export function noticeOf(facts: NoticeFacts, language: PageLanguage): Notice {
   const { sound, rights } = noticeTexts[language]
   const { cctvId, camera, site, controller, contact, legalBasis, purpose, retentionDays } = facts

@@ -34,7 +34,7 @@ const finished = statement({
     WHERE e.sha256 IS NOT NULL ORDER BY e.id`,
 })
 
-/** Who asked for redactions, for verification. */
+/** People who requested redactions, for verification. */
 export const linksOfRedactions = statement({
   columns: linkedColumns,
   sql: linkedRowsSql({ table: 'clip_redaction', id: 'id', field: 'actor', column: 'actor_commitment', hasLeaf: false }),
@@ -96,7 +96,7 @@ export function redactedFilesOf(tx: ReadTx, detectionId: number): RedactedFile[]
   )
 }
 
-/** Whether something holds a redacted file of a detection. */
+/** Returns whether something holds a redacted file of a detection. */
 export function isRedactedCopyHeld(tx: ReadTx, detectionId: number): boolean {
   return redactedFilesOf(tx, detectionId).some(({ sha256 }) => holdsOn(tx, sha256).length > 0)
 }

@@ -47,7 +47,7 @@ type RetentionNeeds = {
   readonly uploadedAtMs: ((tx: ReadTx, sha256: string) => number | undefined) | null
 }
 
-/** What is left when nothing more can be removed, though the disk has too little room. */
+/** Held clips, when nothing more can be removed though the disk has too little room. */
 export type Shortfall = { readonly heldClips: number; readonly heldBytes: number }
 
 const everyMs = 60_000
@@ -95,8 +95,8 @@ export class Retention {
   }
 
   /**
-   * Returns what was left when the last look could not free enough; null when it could, or while the first look is under
-   * way; undefined before that.
+   * Returns the held clips when the last look could not free enough. Null when it could, or while the first look is under way;
+   * undefined before that.
    */
   get shortfall(): Shortfall | null | undefined {
     return this.#shortfall
@@ -115,7 +115,7 @@ export class Retention {
 
   /**
    * Looks now when the disk has too little room: a clip could not be made. After a look that gave clips up it waits for the next
-   * one: their room comes a moment later, and none more is to go for it.
+   * one. Their room comes a moment later, so no further clips must go for it.
    */
   async clipWaits(): Promise<void> {
     await this.#underWay?.catch(() => {})
@@ -239,7 +239,7 @@ export class Retention {
     }
   }
 
-  /** Removes clips, a few in each write. What has come to be held since it was chosen stays. */
+  /** Removes clips, a few in each write. A clip that is held since it was chosen stays. */
   async #remove(choices: readonly Choice[]): Promise<void> {
     for (let at = 0; at < choices.length && !this.#isStopping; at += atOnce) {
       const some = choices.slice(at, at + atOnce)
