@@ -23,7 +23,7 @@ export function explain(issues: readonly z.core.$ZodIssue[], root: Located, sche
   })
 }
 
-/** What is wrong inside a map, where something else than a map would be right too; undefined for other issues. */
+/** Returns the issues inside a map, where another type than a map is allowed too; undefined for other issues. */
 function issuesOfMap(issue: z.core.$ZodIssue): z.core.$ZodIssue[] | undefined {
   if (issue.code !== 'invalid_union') return undefined
   const inside = issue.errors.find((errors) =>

@@ -11,8 +11,8 @@ import { readSources } from './sources.ts'
 export type FileMarks = ReadonlyMap<string, string | null>
 
 /**
- * Reads the files that the config names (passwords, keys, certificates, authorities), to compare their content at a
- * reload: a corrected password changes no key of the config. Key paths are those of a plan (`cameras[id=2].passwordFile`).
+ * Reads the files that the config names (passwords, keys, certificates, authorities). A reload compares their content, because a
+ * corrected password changes no key of the config. Key paths are those of a plan (`cameras[id=2].passwordFile`).
  */
 export function fileMarks(config: Config, env: NodeJS.ProcessEnv = process.env): FileMarks {
   const marks = [...namedFiles(config, configSchema, '')].map(
@@ -22,8 +22,8 @@ export function fileMarks(config: Config, env: NodeJS.ProcessEnv = process.env):
 }
 
 /**
- * Returns the files that make up the settings of a gateway, absolute: the config, its drop-ins, and the files that it names
- * (passwords, keys, certificates, authorities). `file`: the config file; undefined for the embedded defaults.
+ * Returns the files that make up the settings of a gateway, as absolute paths. These are the config, its drop-ins, and the files
+ * that it names (passwords, keys, certificates, authorities). `file`: the config file; undefined for the embedded defaults.
  */
 export function settingsFiles(
   config: Config,
@@ -43,7 +43,7 @@ export function changedFiles(old: FileMarks, next: FileMarks): string[] {
     .sort()
 }
 
-/** Large files that are followed by who uses them, and are no part of a backup of the settings. */
+/** Large files: a reload follows them, but a backup of the settings leaves them out. */
 const followed: ReadonlySet<string> = new Set(['console.objectDetection.modelFile'])
 
 function* namedFiles(value: unknown, schema: Schema, path: string): Generator<[path: string, file: string]> {

@@ -3,14 +3,14 @@ import { z } from 'zod'
 /** When a change of a key takes effect: at the next reload, or at the next start. */
 export type Applies = 'live' | 'restart'
 
-/** What the reference, the example and a reload need to know of a key besides its type. */
+/** Facts of a key besides its type, for the reference, the example and a reload. */
 export type Facts = {
   readonly sentence: string
   /** Given once for a section; a key inside it may differ. */
   readonly applies?: Applies
   /** The default in words, where it follows from other keys. */
   readonly derived?: string
-  /** What the example shows where the default would say little. */
+  /** Value in the example where the default would say little. */
   readonly example?: unknown
   /** In a list of maps: the key that names an entry. Drop-ins change the entry of that name instead of the whole list. */
   readonly identity?: string

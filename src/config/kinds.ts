@@ -5,7 +5,7 @@ import { parseWeeklyHours } from '../platform/index.ts'
 import { parseDuration } from './duration.ts'
 import { parseSize } from './size.ts'
 
-/** What a single value may be; messages and reference are made from it. */
+/** Kind of a single value; messages and reference are made from it. */
 type Kind = {
   /** For the reference: `duration`, `0 to 1`. */
   readonly name: string

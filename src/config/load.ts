@@ -15,7 +15,7 @@ import { type Config, configSchema } from './schema.ts'
 import { readSources, type Sources } from './sources.ts'
 import { warningsOf } from './warnings.ts'
 
-/** What a config depends on besides its files; by default that of this process. */
+/** Surroundings of a config besides its files; by default those of this process. */
 export type Surroundings = {
   readonly env?: NodeJS.ProcessEnv
   readonly cwd?: string
@@ -68,16 +68,15 @@ export function checkConfig(file?: string, surroundings: Surroundings = {}): Che
   const derived = withDerivedDefaults(data, siteIdOf(hostName))
   const config = { ...derived, dataDir: realFolder(derived.dataDir) }
   const warnings = inReadingOrder(warningsOf(data, config, root, configSchema), read.files)
-  // Without a file, the first start makes an account and says where its secret is.
+  // Without a file, the first start makes an account and prints where its secret is.
   if (file === undefined) return { config, problems: [], faults: [], warnings, placeOf, files: [] }
   const faults = inReadingOrder(faultsOf(config, root, configSchema), read.files)
   return { config, problems: [], faults, warnings, placeOf, files: read.files }
 }
 
 /**
- * Loads the config of a head office, which has its own schema and its own drop-ins: those in `conf.d` are of a gateway
- * on the same box. Throws ExitError with EXIT_CONFIG whose message lists every
- * problem, one a line.
+ * Loads the config of a head office. It has its own schema and drop-ins, because those in `conf.d` are of a gateway on the same
+ * box. Throws ExitError with EXIT_CONFIG whose message lists every problem, one a line.
  */
 export function loadHubConfig(file: string, surroundings: Surroundings = {}) {
   const { env = process.env, cwd = process.cwd(), hostName = hostname() } = surroundings

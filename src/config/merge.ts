@@ -3,8 +3,8 @@ import { allowsNull, bare, facts, fixedKeys, repeated, type Schema, within } fro
 import { kinds } from './kinds.ts'
 
 /**
- * Merges a drop-in into what is before it: maps are merged key by key, lists whose entries have an identity (cameras,
- * auth.users) entry by entry, and everything else is replaced.
+ * Merges a drop-in into the config before it. Maps are merged key by key. Lists whose entries have an identity (cameras,
+ * auth.users) are merged entry by entry. Everything else is replaced.
  */
 export function merge(before: Located, over: Located, schema: Schema | undefined): Located {
   if (before.kind === 'map' && over.kind === 'map') return mergeMaps(before, over, schema)
@@ -44,8 +44,8 @@ function nameOf(item: Located, identity: string): unknown {
 }
 
 /**
- * Prepares one file before merging: its relative paths become absolute, and a section or list whose keys are all
- * commented out (null to YAML) is removed.
+ * Prepares one file before merging. Relative paths become absolute. A section or list whose keys are all commented out (null to
+ * YAML) is removed.
  */
 export function settle(node: Located, schema: Schema | undefined, resolve: (path: string) => string): Located {
   if (!schema) return node

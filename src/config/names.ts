@@ -10,7 +10,7 @@ export type ConfigName = {
 /** One user or one group of one instance. */
 export type Identity = { readonly kind: 'user' | 'group'; readonly name: string; readonly instance: string }
 
-/** What a short form is compared with. */
+/** Names that a short form is compared with. */
 export type Namespace = {
   /** The instance of the local accounts, devices and badges; undefined: not known yet. */
   readonly siteUrl: string | undefined
@@ -52,7 +52,7 @@ export function identitiesOf({ kind, name, instance }: ConfigName, space: Namesp
   return [...local, { kind: 'user', name, instance: only }, group]
 }
 
-/** What may be named at a place of the config. */
+/** Kind of name that a place of the config takes. */
 export type Expected = 'user' | 'group' | 'user or group'
 
 /** Returns what is wrong with a name; undefined when nothing is. */
@@ -77,7 +77,7 @@ function instanceProblem(instance: string, isGroup: boolean, { siteUrl, instance
   return isGroup ? `${instance} is this gateway, and its own accounts have no groups` : undefined
 }
 
-/** Returns the full forms of what a short form may mean. */
+/** Returns the possible full forms of a short form. */
 export function fullForms({ kind, name }: ConfigName, { siteUrl, instances }: Namespace, expected: Expected): string {
   const cloud = instances[0] ?? ''
   const user = kind === 'group' || expected === 'group' ? [] : [`${name}@${cloud}`]

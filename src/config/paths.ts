@@ -3,8 +3,8 @@ import { basename, dirname, isAbsolute, join } from 'node:path'
 import { credentialsFolder, expandCredentials } from '../platform/secret-file.ts'
 
 /**
- * Returns a function that makes the paths of one file absolute. `${CREDENTIALS_DIRECTORY}` is the folder that systemd
- * makes for the credentials of a service; without it (`config check`) a path that begins with it is unchanged.
+ * Returns a function that makes the paths of one file absolute. systemd makes the folder `${CREDENTIALS_DIRECTORY}` for the
+ * credentials of a service. Without that folder (`config check`) a path that begins with it is unchanged.
  */
 export function pathResolver(folder: string, env: NodeJS.ProcessEnv): (path: string) => string {
   return (path) => {
@@ -13,7 +13,7 @@ export function pathResolver(folder: string, env: NodeJS.ProcessEnv): (path: str
   }
 }
 
-/** Where a folder really is, as far as it is there: links are followed once, and not again when somebody changes them. */
+/** Resolves the links of a folder, as far as it exists. They are resolved once, so a later change of a link has no effect. */
 export function realFolder(path: string): string {
   try {
     return realpathSync(path)

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Applies, facts, fixedKeys, repeated, type Schema } from './keys.ts'
 import { type Config, configSchema } from './schema.ts'
 
-/** What a changed config changes: key paths (`rateLimit.users.scanner-1`, `cameras[id=2].url`), sorted. Never values. */
+/** Differences between two configs, as sorted key paths (`rateLimit.users.scanner-1`, `cameras[id=2].url`). Never values. */
 export type Plan = {
   /** Take effect with the reload. */
   readonly live: string[]

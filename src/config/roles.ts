@@ -30,7 +30,7 @@ type RoleEntry = {
   readonly grants: readonly Permission[]
   /** Whether a handheld device may have it. */
   readonly isForDevices: boolean
-  /** What its holder may do while the storage server that vouches for the holder is unreachable. Default: the same. */
+  /** Role of its holder while the storage server that vouches for the holder is unreachable. Default: the same. */
   readonly whileUnconfirmed?: string
 }
 
@@ -50,8 +50,9 @@ const supervisor = [
 ] as const
 
 /**
- * The roles of callers: of a user whose groups map to several, the last one here counts. An auditor reads everything but the
- * metrics, which are the admin's, and changes nothing; of the other four each has all that the one before it has.
+ * The roles of callers, from lowest to highest. A user whose groups map to several has the last one here. An auditor reads
+ * everything but the metrics, which are the admin's, and changes nothing. Each of the other four has all permissions of the one
+ * before it.
  */
 const roles = {
   auditor: {

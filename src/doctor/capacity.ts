@@ -5,7 +5,7 @@ import si from 'systeminformation'
 import { type Clock, temporaryFolder } from '../platform/index.ts'
 import { LoadStream, makeTestVideo, ringBytes, testVideo } from '../video/index.ts'
 
-/** What a number of cameras that are not there did to this box, beside everything that runs already. */
+/** Load of this box with a number of simulated cameras, beside everything that runs already. */
 export type Step = {
   readonly cameras: number
   /** Share of the frames that should have come and were scored, 0 to 1. */
@@ -18,7 +18,10 @@ export type Step = {
 
 export type Limit = 'processor' | 'memory' | 'late pictures'
 
-/** What `gatehouse doctor --capacity --json` prints. `limit`: what keeps another camera away; null: the largest number that is tried fits. */
+/**
+ * JSON of `gatehouse doctor --capacity --json`. `limit`: the reason against another camera; null: the largest number that is tried
+ * fits.
+ */
 export type Capacity = {
   readonly fits: number
   readonly limit: Limit | null
@@ -30,7 +33,7 @@ export type CapacityNeeds = {
   readonly ffmpegPath: string
   readonly clock: Clock
   readonly signal: AbortSignal
-  /** Of each step, after its first two seconds. Default: 5. */
+  /** Length of each step, after its first two seconds. Default: 5. */
   readonly stepSeconds?: number
   /** Default: 64. */
   readonly most?: number
@@ -50,7 +53,7 @@ export function limitOf(step: Omit<Step, 'cameras'>): Limit | null {
 }
 
 /**
- * Returns how many cameras to try next: twice as many until some do not fit, then between; undefined when the answer is known,
+ * Returns the next number of cameras to try: twice as many until some do not fit, then between. Undefined when the answer is known
  * to an eighth.
  */
 export function nextCount(
@@ -64,9 +67,9 @@ export function nextCount(
 }
 
 /**
- * Measures how many more cameras fit on this box, by working through streams of a made video as the gateway does: ffmpeg
- * decodes, the ring holds, detection scores. Takes 7 s for each number that is tried, at most a dozen of them. Throws when
- * this ffmpeg cannot make the video.
+ * Measures how many more cameras fit on this box. It processes streams of a made video as the gateway does: ffmpeg decodes, the
+ * ring holds, detection scores. Takes 7 s for each number that is tried, at most a dozen of them. Throws when this ffmpeg cannot
+ * make the video.
  */
 export async function measureCapacity(needs: CapacityNeeds): Promise<Capacity> {
   const { ffmpegPath, most = 64, signal } = needs

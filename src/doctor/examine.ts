@@ -36,7 +36,7 @@ export type ExamineNeeds = {
   readonly lookAtGateway: () => Promise<GatewaySeen>
 }
 
-/** What `gatehouse doctor --json` prints. */
+/** JSON of `gatehouse doctor --json`. */
 export type DoctorReport = {
   /** Whether nothing has to be done. */
   readonly ok: boolean

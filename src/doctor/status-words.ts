@@ -9,8 +9,8 @@ type Line = { readonly what: string; readonly how: string; readonly isWell: bool
 const line = (what: string, how: string, isWell = true): Line => ({ what, how, isWell })
 
 /**
- * Says whether nothing needs the admin: the gateway is healthy, every receiver takes what it is sent, and the config on disk
- * was taken at the last reload. Alerts that were not acknowledged do not count: they may be over.
+ * Returns whether nothing needs the admin. The gateway is healthy, every receiver takes its deliveries, and the last reload took
+ * the config on disk. Alerts that were not acknowledged do not count: they may be over.
  */
 export function isWell(status: GatewayStatus): boolean {
   return (
@@ -86,9 +86,9 @@ const proofWords = (verb: string, size: number | null, at: string | null, nowMs:
   size === null ? `has ${verb} nothing yet` : `${verb} ${counted(size, 'leaf', 'leaves')} ${agoWords(at, nowMs)}`
 const why = (trouble: string | null) => (trouble === null ? '' : `; ${trouble}`)
 
-/** A line that is away for less than an hour needs no one: the log is sent from where it stopped. */
+/** An outage of the line under an hour needs no action: the log continues from where it stopped. */
 function hubLine({ hub }: GatewayStatus, nowMs: number): Line | undefined {
-  // Absent from a daemon of before.
+  // Missing in answers of older daemons.
   if (!hub) return undefined
   const { url, acknowledged, acknowledgedAt, lag, names, trouble } = hub
   const has =
@@ -106,7 +106,7 @@ function hubLine({ hub }: GatewayStatus, nowMs: number): Line | undefined {
 }
 
 function offerLine({ hub }: GatewayStatus): Line | undefined {
-  // Absent from a daemon of before.
+  // Missing in answers of older daemons.
   const offer = hub?.offer
   return offer ? line('offer', `the head office offers version ${offer.version}; ${offer.why}`) : undefined
 }
@@ -204,7 +204,7 @@ function configLine({ config }: GatewayStatus, nowMs: number): Line {
 }
 
 function imageLine({ image }: GatewayStatus, nowMs: number): Line | undefined {
-  // Absent from a daemon of before.
+  // Missing in answers of older daemons.
   if (!image) return undefined
   const { version, isUpdated, askedAt, openUpdate, lastUpdate } = image
   if (openUpdate) {

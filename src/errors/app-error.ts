@@ -19,7 +19,7 @@ export type AppErrorOptions = {
   fields?: readonly FieldProblem[]
   /** Whole seconds for Retry-After. */
   retryAfterSeconds?: number
-  /** What was asked for is gone, because the gateway removed it. */
+  /** The removal of the requested file by the gateway. */
   removal?: MediaRemoval
   /** The original error; it goes to the log, never to the caller. */
   cause?: unknown

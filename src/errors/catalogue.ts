@@ -7,7 +7,7 @@ export type CatalogueEntry = {
   readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 412 | 413 | 415 | 416 | 422 | 426 | 429 | 500 | 503
   /** Whether the same request may succeed later without a change. */
   readonly retry: boolean
-  /** What the admin can do about it; not part of the answer. */
+  /** Remedy for the admin; not part of the answer. */
   readonly hint: string
 }
 

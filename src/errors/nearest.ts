@@ -26,8 +26,8 @@ const mostSlips = 2
 type Folded = { readonly name: string; readonly folded: string; readonly letters: number }
 
 /**
- * The names that an object or an address may have. It finds misspelt ones: they differ from a name by case, `_` or `-` alone, or
- * by at most two letters and a third of the sent name's length. This is narrower than `nearestNames`, because it decides whether a
+ * The names that an object or an address may have. It finds misspelt ones. They differ from a name by case, `_` or `-` alone, or by
+ * at most two letters and a third of the sent name's length. This is narrower than `nearestNames`, because it decides whether a
  * request is refused. Length and letters are compared first, so a name that is not near costs next to nothing.
  */
 export class KnownNames {

@@ -25,7 +25,7 @@ export type LastDayNeeds = {
   readonly box: () => Promise<BoxSample>
   /** Throws while the disk cannot be asked. */
   readonly freeBytes: () => number
-  /** Leaves of the log: everything that was recorded so far. */
+  /** Returns the leaves of the log: all that were ever recorded. */
   readonly recorded: () => number
   readonly camerasOnline: () => number
   readonly deliveriesWaiting: () => number
@@ -56,7 +56,7 @@ export class LastDay {
     this.#cancel = undefined
   }
 
-  /** Takes the figures of this minute. What cannot be read is null; never rejects. */
+  /** Takes the figures of this minute. Unreadable figures are null; never rejects. */
   async take(): Promise<void> {
     const { clock, freeBytes, recorded, camerasOnline, deliveriesWaiting, uploadsWaiting } = this.#needs
     const atMs = clock.now()

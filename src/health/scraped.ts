@@ -5,7 +5,7 @@ import type { BoxSample } from './box.ts'
 /** The functions that the metrics call at each scrape. */
 export type MetricSources = {
   readonly logSize: () => number
-  /** How many leaves of the log are secured, step by step. */
+  /** Numbers of leaves of the log by evidence state. */
   readonly secured: () => { readonly signed: number; readonly witnessed: number; readonly timestamped: number }
   /** The newest checkpoint of the log. */
   readonly checkpoint: () => { readonly signed_at_ms: number } | undefined
@@ -34,9 +34,9 @@ export type MetricSources = {
     readonly rehearsedMs: number | null
     readonly segments: { readonly currentMs: number | null; readonly rehearsedMs: number | null }
   }
-  /** What is known about the clock, and the number of its steps. */
+  /** State of the clock, and the number of its steps. */
   readonly clock: () => { readonly state: string; readonly offsetMs: number | null; readonly steps: number }
-  /** How the config in use came to be; `refused`: the last reload, when it was refused. */
+  /** Origin of the config in use; `refused`: the last reload, when it was refused. */
   readonly configNow: () => {
     readonly loadedMs: number
     readonly refused: object | null
@@ -129,7 +129,7 @@ class Scraped {
   }
 }
 
-/** Whether the gateway is well, whether its clock is right, and which version it is. */
+/** Adds health, clock state and version. */
 function addHealth(figures: Scraped, sources: MetricSources): void {
   figures.byLabel(
     'gatehouse_health_status',

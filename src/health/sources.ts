@@ -9,9 +9,9 @@ type CameraSeen = {
   readonly name: string
   /** When it last gave pictures; null while it does. */
   readonly badSinceMs: number | null
-  /** What is wrong and what to do, in words. */
+  /** The problem and its remedy, in words. */
   readonly problem: string | null
-  /** What it shows as a whole; null while that is not known. */
+  /** Scene as a whole; null while it is not known. */
   readonly scene: { readonly state: string; readonly forSeconds: number } | null
   /** Why motion cannot be found though pictures come; null while it can. */
   readonly impairment: { readonly why: string; readonly forSeconds: number } | null
@@ -115,7 +115,7 @@ export function refusedObservation(
   return { ...observed, wrong: { kind, forMs: 0, message } }
 }
 
-/** A camera, and what it lacks of its pre-roll. */
+/** A camera with the missing part of its pre-roll. */
 type PreRollSeen = {
   readonly id: number
   readonly name: string
@@ -154,9 +154,7 @@ function preRollWords(
   return `sends a key frame only every ${keyFrameSeconds} s, and its clips should show ${wantedSeconds} s before the motion: after each reconnection they begin later. Set its key frame interval to ${wantedSeconds} s or less.`
 }
 
-/**
- * @param origin which ffmpeg reads the cameras; undefined: none does, or it is not known yet, and what was wrong stays so
- */
+/** @param origin the ffmpeg that reads the cameras; undefined: none does, or it is not known yet, and the earlier trouble stays */
 export function ffmpegObservation(origin: FfmpegOrigin | undefined, before: readonly Trouble[]): Observation {
   const isBundled =
     origin === 'bundled' || (origin === undefined && before.some(({ kind }) => kind === 'ffmpeg.bundled'))
@@ -173,8 +171,8 @@ export type DiskSeen = {
   readonly fault: { readonly isFull: boolean; readonly details: string } | undefined
   readonly limits: { readonly minFreeBytes: number; readonly ledgerReserveBytes: number }
   /**
-   * What retention left because something holds it, when it could not free enough; null while it can; undefined while
-   * nothing is removed.
+   * Files that retention left because of holds, when it could not free enough. Null while it can; undefined while nothing is
+   * removed.
    */
   readonly shortfall?: { readonly heldClips: number; readonly heldBytes: number } | null | undefined
 }
@@ -218,7 +216,7 @@ function diskWords(kind: Kind, { free, fault, shortfall }: Omit<DiskSeen, 'limit
     : `The disk of the ledger is nearly full (${left}). Free space before photos and clips are refused.`
 }
 
-/** What is known about the clock of the gateway. */
+/** State of the gateway's clock. */
 type ClockSeen = Pick<ClockReport, 'state' | 'source' | 'forMs'>
 
 /** A clock of which nothing is known is no trouble: most likely no time service runs here, and events count as synchronized. */

@@ -30,7 +30,7 @@ type Facts = {
 
 const minuteMs = 60_000
 
-/** Everything that can be wrong. Of two troubles of one subject, the later one in this table is the worse. */
+/** Everything that can be wrong. When a subject has two troubles, the later one in this table is the worse. */
 export const kinds = {
   'ffmpeg.bundled': {
     component: 'cameras',
@@ -353,7 +353,7 @@ export type Observation = {
     readonly kind: Kind
     /** How long it has not been well, in milliseconds. */
     readonly forMs: number
-    /** What is wrong and what to do about it, for the admin. */
+    /** The problem and its remedy, for the admin. */
     readonly message: string
   } | null
 }
@@ -374,7 +374,7 @@ export type Change =
   | { readonly direction: 'worse'; readonly trouble: Trouble }
   /** `now`: what is left of it; null: it is well. */
   | { readonly direction: 'better'; readonly before: Trouble; readonly now: Trouble | null }
-  /** It is no longer observed, such as a camera that was taken out of the config. */
+  /** It is not observed any more, such as a camera that was taken out of the config. */
   | { readonly direction: 'gone'; readonly before: Trouble }
 
 export type Judgement = { readonly troubles: readonly Trouble[]; readonly changes: readonly Change[] }
@@ -399,8 +399,8 @@ export function judge(before: readonly Trouble[], seen: readonly Observation[], 
 }
 
 /**
- * Returns the trouble of one subject now. While it is bad for less than its grace, the earlier state is kept: after a
- * restart, a camera that was offline is offline until it gives pictures.
+ * Returns the trouble of one subject now. While it is bad for less than its grace, the earlier state holds. So after a restart, a
+ * camera that was offline is offline until it gives pictures.
  */
 function troubleNow(old: Trouble | undefined, observation: Observation, nowMs: number): Trouble | undefined {
   const { component, subject, name, wrong } = observation
@@ -410,7 +410,7 @@ function troubleNow(old: Trouble | undefined, observation: Observation, nowMs: n
   return { component, subject, kind: wrong.kind, name, message: wrong.message, sinceMs }
 }
 
-/** Returns the observations as /api/health sees them: the grace of what is shown at once is over. */
+/** Returns the observations as /api/health shows them: kinds that are shown at once have no grace left. */
 export function shownNow(seen: readonly Observation[]): Observation[] {
   return seen.map((one) => {
     if (!one.wrong) return one

@@ -30,7 +30,7 @@ export type Check = {
   readonly status: CheckStatus
   /** Milliseconds that the check took. */
   readonly responseTime: number
-  /** What is wrong, in words for everyone; absent while the component is healthy. */
+  /** The problem, in words for everyone; absent while the component is healthy. */
   readonly reason?: string
   /** Only in the check of the backups, while some are scheduled: when the newest was made, and when one last came back. */
   readonly newestAt?: string | null
@@ -40,7 +40,7 @@ export type Check = {
   readonly segmentsRehearsedAt?: string | null
 } & Partial<ClockFacts>
 
-/** What the check of the clock says besides: no name, no address. */
+/** Further facts of the clock check: no name, no address. */
 export type ClockFacts = {
   /** Null: no time service can say. */
   readonly synchronized: boolean | null
@@ -68,7 +68,7 @@ export type HealthWatchNeeds = {
   readonly log: Logger
   /** One for every component whose changes are reported. */
   readonly sources: Readonly<Record<Exclude<Component, 'webhooks'>, Source>>
-  /** What is known about the clock, and its steps. */
+  /** Returns the state of the clock, and its steps. */
   readonly clockFacts: () => ClockNow
   /** When the newest scheduled backup was made, and when one last came back in a rehearsal. */
   readonly backupFacts: () => BackupNow
@@ -172,7 +172,7 @@ export class HealthWatch {
     return component === 'webhooks' ? this.#needs.webhooks() : statusOf(component, this.troubles).status
   }
 
-  /** Of a component that cannot be looked at, what was known of it holds. */
+  /** When a component cannot be observed, its earlier state holds. */
   #observe(nowMs: number): Observation[] {
     return sourcesIn(this.#needs.sources).flatMap(([component, source]) => {
       const own = this.#own(component)
@@ -184,7 +184,7 @@ export class HealthWatch {
     return this.troubles.filter((trouble) => trouble.component === component)
   }
 
-  /** Returns what a source observes; undefined when it throws. That is logged once, and ends nothing else. */
+  /** Returns what a source observes; undefined when it throws. The error is logged once; other sources continue. */
   #seen(component: Component, source: Source, own: readonly Trouble[]): readonly Observation[] | undefined {
     try {
       const seen = source(own)
@@ -228,7 +228,7 @@ export class HealthWatch {
   }
 }
 
-/** How a component is whose source throws. */
+/** State of a component whose source throws. */
 const unseen = { status: 'degraded', reason: 'It cannot be looked at; the log says why.' } as const
 
 const sourcesIn = (sources: HealthWatchNeeds['sources']) => Object.entries(sources) as [keyof typeof sources, Source][]
@@ -249,7 +249,7 @@ type BackupNow = {
   }
 }
 
-/** Nothing of what is not scheduled. */
+/** Returns only the fields of scheduled backups and segments. */
 function backupFactsOf({ everyMs, newestMs, rehearsedMs, segments }: BackupNow) {
   const time = (ms: number | null) => (ms === null ? null : isoTime(ms))
   return {

@@ -14,7 +14,7 @@ import { reportWords } from '../report-words.ts'
 import { type Hidden, redactorOf } from './redactor.ts'
 import type { ZipEntry } from './zip.ts'
 
-/** What goes into a bundle, as it is; `collectBundle` takes out what must stay on the box. */
+/** Unredacted contents of a bundle; `collectBundle` takes out the parts that must stay on the box. */
 export type BundleSources = {
   readonly checked: Checked
   /** Undefined: it is not known. */
@@ -123,7 +123,7 @@ function journal(): Promise<string> {
   })
 }
 
-/** Finds what is secret in the config, in the files that it names, and in the data folder, as far as this process may read it. */
+/** Finds the secrets in the config, in the files that it names, and in the data folder, as far as this process may read them. */
 export function hiddenIn({ config, files }: Checked, file: string | undefined): Hidden {
   const own = files.map((path) => resolve(path))
   const inline = own.map(readText).flatMap(secretsInText)

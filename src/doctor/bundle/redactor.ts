@@ -1,6 +1,6 @@
 import { scrubText } from '../../platform/index.ts'
 
-/** What must not leave the box. */
+/** Secrets and names that must not leave the box. */
 export type Hidden = {
   /** Passwords, tokens, keys. */
   readonly secrets: readonly string[]
@@ -24,8 +24,9 @@ const ownWords = new Set([
 ])
 
 /**
- * Returns a function that takes secrets and people out of a text: what is known to be one, wherever it is, and what looks
- * like one: user info and query of a URL, credentials of a header, JSON under a key such as `password`.
+ * Returns a function that takes secrets and people out of a text. It replaces known ones wherever they are. It also replaces text
+ * in the form of a secret. These are user info and query of a URL, credentials of a header, and JSON under a key such as
+ * `password`.
  */
 export function redactorOf({ secrets, people }: Hidden): (text: string) => string {
   const known = [...new Set(secrets.flatMap(formsOf))]

@@ -11,14 +11,14 @@ export function configFacts(checked: Checked, file: string | undefined): ConfigF
   return {
     file: file ?? null,
     problems: [...checked.problems, ...checked.faults, ...ofPages].map(formatProblem),
-    // What is said of files that are open to all is said of the files themselves.
+    // Warnings about files that everybody may read come from `fileFacts`.
     warnings: checked.warnings.filter(({ message }) => !message.includes('chmod')).map(formatProblem),
   }
 }
 
 type Who = { readonly uid: number; readonly gid: number }
 
-/** Looks at the files of the config and at the keys, as far as this process may. `who`: as whom the gateway runs. */
+/** Looks at the files of the config and at the keys, as far as this process may. `who`: the user that the gateway runs as. */
 export function fileFacts(config: Config, file: string | undefined, who: Who): FileFacts[] {
   const keys = namesIn(join(config.dataDir, 'keys')).map((name) => join(config.dataDir, 'keys', name))
   const secret = new Set([...keys, ...secretsIn(config, '')])

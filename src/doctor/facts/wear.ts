@@ -9,7 +9,7 @@ type WearNeeds = {
   readonly folder: string
   /** Where the kernel describes its devices. Default: /sys. */
   readonly sys?: string
-  /** Runs smartctl; resolves with what it printed, undefined when it cannot. */
+  /** Runs smartctl; resolves with its output, undefined when it cannot. */
   readonly smartctl?: (device: string) => Promise<string | undefined>
   /** Device number of the disk of the folder. Default: the folder's own. */
   readonly device?: number
@@ -28,8 +28,8 @@ const answerWithinMs = 10_000
 const leastUptimeSeconds = 3600
 
 /**
- * Reads what the disk of a folder says of its wear: eMMC by the kernel (JESD84-B51, DEVICE_LIFE_TIME_EST), SSD and NVMe by
- * smartctl where it is installed and this process may use it. Never rejects.
+ * Reads the wear of the disk of a folder. For eMMC it asks the kernel (JESD84-B51, DEVICE_LIFE_TIME_EST). For SSD and NVMe it asks
+ * smartctl, where it is installed and this process may use it. Never rejects.
  */
 export async function wearOf(needs: WearNeeds): Promise<WearFacts> {
   const { folder, sys = '/sys', smartctl = runSmartctl } = needs
@@ -58,8 +58,8 @@ export function emmcLife(lifeTime: string | undefined, preEol: string | undefine
 }
 
 /**
- * Reads the month in which an eMMC was made, such as `03/2024`, and returns its age in hours: it counts no hours itself, and a box runs
- * most of its life. Null: it does not tell.
+ * Reads the month in which an eMMC was made, such as `03/2024`, and returns its age in hours. An eMMC counts no hours itself, and a
+ * box runs most of its life. Null: it does not tell.
  */
 export function hoursSinceMade(date: string | undefined, nowMs: number): number | null {
   const [, month, year] = /^(0[1-9]|1[0-2])\/(20\d\d)$/.exec((date ?? '').trim()) ?? []
@@ -109,7 +109,7 @@ function readText(path: string): string | undefined {
   }
 }
 
-/** Bits of its exit code say what it found; what it printed counts. */
+/** smartctl reports findings by bits of its exit code, so only its output counts. */
 function runSmartctl(device: string): Promise<string | undefined> {
   const options = { timeout: answerWithinMs, killSignal: 'SIGKILL' } as const
   return new Promise((resolve) => {

@@ -80,7 +80,7 @@ export function diskFinding({ freeBytes, minFreeBytes, ledgerReserveBytes, fault
   return of.good(`${free}.`)
 }
 
-/** What the disk says about its wear. */
+/** Wear of the disk, as it reports it. */
 export type WearFacts = {
   /** Its name, such as `mmcblk0`; null: the data folder is on no separate disk (a container, a RAM disk). */
   readonly device: string | null
@@ -118,7 +118,9 @@ export function wearFinding(facts: WearFacts): DoctorFinding {
   return usedPercent >= wornPercent || (years !== null && years < 1) ? of.change(what, next) : of.good(what)
 }
 
-/** Returns the years until all of its life is used up, at the rate so far; null: too little is used to tell. */
+/**
+ * Returns the years until all of its life is used up, at the average rate over its life. Null: there is too little wear to tell.
+ */
 export function yearsLeft(usedPercent: number, powerOnHours: number | null): number | null {
   if (powerOnHours === null || usedPercent < 1) return null
   return ((100 - usedPercent) / usedPercent) * (powerOnHours / hoursOfYear)

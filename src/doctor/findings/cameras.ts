@@ -9,20 +9,20 @@ export type StreamSeen = {
   readonly key: 'url' | 'detectUrl'
   /** Why there is no usable stream; null: there is one. */
   readonly problem: PlainWords | null
-  /** What a measurement found: codec, size, key frames against the pre-roll, clock. */
+  /** Results of a measurement: codec, size, key frames against the pre-roll, clock. */
   readonly measured: readonly {
     readonly topic: string
     readonly value: string
     readonly verdict: Exclude<DoctorVerdict, 'bad'>
     readonly words: string
   }[]
-  /** What answers there and speaks no RTSP; null: nothing such. */
+  /** First line of a server that answers there without RTSP; null: none. */
   readonly stranger: string | null
 }
 
 const shown = ['codec', 'size', 'key frame interval', 'clock of the camera']
 
-/** Returns what to do about a stream: one finding for each thing to change, or one that says what it is. */
+/** Returns the findings of a stream: one for each thing to change, or one that describes it. */
 export function streamFindings({ id, name, key, problem, measured, stranger }: StreamSeen): DoctorFinding[] {
   const of = findingsOn({ topic: 'camera', subject: `${id} (${name})${key === 'detectUrl' ? ', detectUrl' : ''}` })
   if (problem !== null) {
@@ -40,7 +40,7 @@ export function streamFindings({ id, name, key, problem, measured, stranger }: S
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
-/** How the running gateway sees a camera. */
+/** A camera as the running gateway sees it. */
 type CameraNow = { readonly id: number; readonly name: string; readonly state: string; readonly problem: string | null }
 
 /** Names slots of the config that do not exist: a mistyped label looks like a slot without a camera. */

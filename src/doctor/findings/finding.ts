@@ -3,14 +3,14 @@ export type DoctorVerdict = 'good' | 'note' | 'change' | 'bad' | 'unknown'
 
 /** One thing that the doctor looked at. */
 export type DoctorFinding = {
-  /** What was looked at, such as `camera`. */
+  /** Topic, such as `camera`. */
   readonly topic: string
   /** Which one, such as `3 (Dock door)`; null: there is only one. */
   readonly subject: string | null
   readonly verdict: DoctorVerdict
-  /** What was found, as a sentence. */
+  /** The fact, as a sentence. */
   readonly what: string
-  /** What to do, as a sentence; null: nothing. */
+  /** The next step, as a sentence; null: none. */
   readonly next: string | null
 }
 

@@ -20,7 +20,7 @@ export function uplinkFinding({ probes, online }: UplinkFacts, needed: boolean):
   )
 }
 
-/** What a real request to a storage server gave. */
+/** Result of a real request to a storage server. */
 export type ServerFacts = {
   readonly url: string
   /** Why it did not answer as a storage server does; null: it did. */
@@ -38,7 +38,7 @@ export function serverFinding({ url, problem, tookMs }: ServerFacts): DoctorFind
   return tookMs > slowMs ? of.change(what, next) : of.good(what)
 }
 
-/** What signing in with the account of storage.upload gave. */
+/** Result of a sign-in with the account of storage.upload. */
 export type AccountFacts = {
   readonly username: string
   readonly url: string

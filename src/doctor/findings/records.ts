@@ -5,7 +5,7 @@ import { type DoctorFinding, findingsOn } from './finding.ts'
 const dayMs = 86_400_000
 /** A ledger that was not recomputed for so long should be. */
 const checkEveryMs = 30 * dayMs
-/** Of webhooks: so many deliveries that wait are a backlog. */
+/** From this number on, waiting deliveries of webhooks are a backlog. */
 const backlog = 1000
 /** Leaves that the head office has not: more than a feed or two. */
 const hubLag = 2048
@@ -30,7 +30,7 @@ export function recordFindings(status: GatewayStatus, nowMs: number): DoctorFind
 
 /** Judges the feed to the head office; nothing without one. */
 export function hubFindings({ hub }: Pick<GatewayStatus, 'hub'>, nowMs: number): DoctorFinding[] {
-  // Absent from a daemon of before.
+  // Missing in answers of older daemons.
   if (!hub) return []
   const { url, acknowledged, acknowledgedAt, lag, trouble } = hub
   const of = findingsOn({ topic: 'head office', subject: url })
@@ -254,7 +254,7 @@ export function reloadFinding({ config }: Pick<GatewayStatus, 'config'>, nowMs: 
 
 /** Judges the system image of an appliance; nothing where there is none. */
 export function imageFindings({ image }: Pick<GatewayStatus, 'image'>, nowMs: number): DoctorFinding[] {
-  // Absent from a daemon of before.
+  // Missing in answers of older daemons.
   if (!image) return []
   const { version, isUpdated, askedAt, openUpdate, lastUpdate } = image
   const of = findingsOn({ topic: 'image' })

@@ -1,10 +1,10 @@
 import { type DoctorFinding, findingsOn } from './finding.ts'
 
-/** What is wrong with the config; each with its place: `gatehouse.yaml:3:5: …`. */
+/** Problems of the config, each with its place: `gatehouse.yaml:3:5: …`. */
 export type ConfigFacts = {
   readonly file: string | null
   readonly problems: readonly string[]
-  /** What works, but probably not as it is meant, such as a secret that everybody may read. */
+  /** Settings that work, but are probably not meant so, such as a secret that everybody may read. */
   readonly warnings: readonly string[]
 }
 
@@ -24,7 +24,7 @@ export function configFindings({ file, problems, warnings }: ConfigFacts): Docto
 /** A file that holds secrets or that the gateway has to read. */
 export type FileFacts = {
   readonly path: string
-  /** Whether the owner of the data folder, as whom the gateway runs, may read it. */
+  /** Whether the gateway's user, the owner of the data folder, may read it. */
   readonly isReadable: boolean
   /** Whether people other than its owner and its group may read it. */
   readonly isOpen: boolean
@@ -55,7 +55,7 @@ export function fileFindings(files: readonly FileFacts[], user: string): DoctorF
   ]
 }
 
-/** Whether a daemon works on the data folder. `problem`: why what is there cannot be looked at. */
+/** Whether a daemon works on the data folder. `problem`: the reason why it cannot be examined. */
 export type DaemonFacts = { readonly isRunning: boolean; readonly problem: string | null }
 
 export function daemonFinding({ isRunning, problem }: DaemonFacts): DoctorFinding {
