@@ -1,9 +1,9 @@
 /**
  * Returns the triggers that make a table append-only for every program that opens the file.
  *
- * UPDATE and DELETE triggers alone do not stop INSERT OR REPLACE: its implicit delete fires no DELETE trigger unless the
- * connection has recursive_triggers=ON. So the insert guard accepts only the next id, and the table has no UNIQUE
- * constraint besides its id: the guard checks uniqueness too, or REPLACE could delete through the constraint.
+ * UPDATE and DELETE triggers alone do not stop INSERT OR REPLACE: its implicit delete fires no DELETE trigger unless the connection
+ * has recursive_triggers=ON. So the insert guard accepts only the next id. The table has no UNIQUE constraint besides its id,
+ * because REPLACE could delete through it; the guard checks uniqueness too.
  */
 export function appendOnlyTriggers(table: string, id: string, unique: readonly (readonly string[])[] = []): string[] {
   const refuse = (what: string) => `SELECT RAISE(ABORT, '${table} is append-only: ${what}')`

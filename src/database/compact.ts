@@ -2,10 +2,9 @@ import type { Database } from 'better-sqlite3'
 import { isSqliteFault } from './faults.ts'
 
 /**
- * Rewrites the file without deleted content: SQLite leaves old copies of rows in unused parts of its pages. It blocks
- * the thread for as long as reading and writing the file takes, so it does nothing above `upToBytes`; it needs room for
- * the file twice.
- * @returns whether nothing of what was deleted is left in file and write-ahead log
+ * Rewrites the file without deleted content: SQLite leaves old copies of rows in unused parts of its pages. It blocks the thread
+ * while it reads and writes the file, so it does nothing above `upToBytes`. It needs room for the file twice.
+ * @returns whether file and write-ahead log are free of deleted content
  */
 export function compact(db: Database, upToBytes: number): boolean {
   try {

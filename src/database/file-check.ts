@@ -2,7 +2,7 @@ import { integer, text } from './columns.ts'
 import { statement } from './statement.ts'
 import type { ReadTx } from './transaction.ts'
 
-/** What SQLite's own checks say of a file: `where` is `file`, or a table and a row. */
+/** Problem that SQLite's own checks found in a file. `where` is `file`, or a table and a row. */
 export type FileProblem = { readonly where: string; readonly what: string }
 
 /**

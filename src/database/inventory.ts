@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 
-/** What a database consists of; no content. */
+/** Structure of a database, without content. */
 export type Inventory = {
   readonly schema: number
   readonly sqlite: string

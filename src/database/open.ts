@@ -204,9 +204,9 @@ function refuseLinks(dataDir: string): void {
 }
 
 /**
- * Throws ExitError when the path is not a regular file, without opening it. This process must never open the database
- * by plain file calls: on POSIX, closing any descriptor of a file drops all locks of the process on it, and the next
- * program would take itself for the last one and remove the write-ahead log under the running daemon.
+ * Throws ExitError when the path is not a regular file, without opening it. This process must never open the database by plain file
+ * calls. On POSIX, closing any descriptor of a file drops all locks of the process on it. The next program would then find no other
+ * user, and remove the write-ahead log under the running daemon.
  */
 function refuseNoFile(file: string): void {
   if (existsSync(file) && !statSync(file).isFile()) {

@@ -5,7 +5,7 @@ import type { UnitOfWork } from './unit-of-work.ts'
 
 export type Condition = { readonly sql: string; readonly values: readonly (string | number)[] }
 
-/** Rows of a table in the order of a unique key of one or two columns, the newest first unless said otherwise. */
+/** Rows of a table in the order of a unique key of one or two columns, by default the newest first. */
 type Order = {
   /** `main.report r`. */
   readonly from: string
@@ -14,16 +14,16 @@ type Order = {
   readonly isOldestFirst?: boolean
   /** Only rows behind this key. A condition on the key instead would be looked at row by row from the newest one on. */
   readonly behind?: readonly number[] | undefined
-  /** What an index serves that has this order. */
+  /** Conditions that an index of this order serves. */
   readonly within: readonly Condition[]
-  /** What is looked at row by row. */
+  /** Conditions that are checked row by row. */
   readonly passing: readonly Condition[]
 }
 
 type SliceRow = { k0: number; k1: number; passes: number }
 export type Listing = Order & { readonly slice: Statement<SliceRow> }
 
-/** Makes a listing of what is asked for. `samples`: arguments that bring every condition in once. */
+/** Makes a listing. `samples`: arguments that use every condition once. */
 export function listings<Args extends readonly unknown[]>(
   orderOf: (...args: Args) => Order,
   samples: readonly NoInfer<Args>[],

@@ -7,7 +7,7 @@ export type Parameters = readonly Bindable[]
 
 declare const gives: unique symbol
 
-/** SQL that is written once, with what it is given and the rows that it gives. Made by the functions of this file alone. */
+/** A fixed SQL text, with the types of its parameters and rows. Only the functions of this file make it. */
 export type Statement<Row, Given = Parameters> = {
   readonly sql: string
   readonly valuesOf: (given: Given) => readonly unknown[]
@@ -19,12 +19,12 @@ export type Change<Given = Parameters> = Statement<never, Given>
 
 type ColumnsOf<Row> = { readonly [Name in keyof Row]: Column<Row[Name]> }
 
-/** One text of a statement, and the columns that it must give; none for a change, and for what the builder has typed. */
+/** One text of a statement, and the columns that it must give; none for a change, or when the builder has typed them. */
 export type Registered = { readonly sql: string; readonly columns: Columns | undefined }
 
 const registered: (() => readonly Registered[])[] = []
 
-/** Every statement that was made until now; one with variants once for each of its samples. */
+/** Returns every statement that exists now; one with variants once for each of its samples. */
 export function registeredStatements(): Registered[] {
   return registered.flatMap((one) => one())
 }
@@ -38,7 +38,7 @@ export function statement<Row>({ columns, sql }: { columns: ColumnsOf<Row>; sql:
   return written(sql)
 }
 
-/** Reads, in words that depend on what is asked for. `samples`: arguments that bring every word into the text once. */
+/** Makes a read whose SQL depends on its arguments. `samples`: arguments that bring every part into the text once. */
 export function statements<Row, Args extends readonly unknown[]>(parts: {
   columns: ColumnsOf<Row>
   sql: (...args: Args) => string
@@ -55,7 +55,7 @@ export function change(sql: string): Change {
   return written(sql)
 }
 
-/** Writes, in words that depend on what is asked for; see `statements`. */
+/** Makes a write whose SQL depends on its arguments; see `statements`. */
 export function changes<Args extends readonly unknown[]>(parts: {
   sql: (...args: Args) => string
   samples: readonly NoInfer<Args>[]
@@ -64,12 +64,12 @@ export function changes<Args extends readonly unknown[]>(parts: {
   return madeOnce((...args) => written(parts.sql(...args)))
 }
 
-/** More words than this are not kept: they come from what a caller asks for. */
+/** Further texts are not cached, because they come from callers' values. */
 const keptTexts = 50
 
 /**
- * Keeps what is made for a single word. To put a text together anew takes longer at each run than most seeks, for the cache of
- * prepared statements then has to read it from end to end.
+ * Caches the result for a single argument. At each run, the cache of prepared statements reads a newly built text from end to end,
+ * which takes longer than most seeks.
  */
 function madeOnce<Args extends readonly unknown[], Made>(make: (...args: Args) => Made): (...args: Args) => Made {
   const kept = new Map<unknown, Made>()
@@ -101,7 +101,7 @@ type Bound<Given> = { readonly [Name in keyof Given]: AnyBytes<Given[Name]> }
 type RowsOf<Result> = Result extends InsertResult | UpdateResult | DeleteResult ? never : Result
 
 /**
- * A statement of the builder, compiled once. `given` says what each run binds; the builder has it as `places`:
+ * A statement of the builder, compiled once. `given` has the type of each bound value; the builder gets them as `places`:
  *
  *   built({ id: integer }, ({ id }) => sql.selectFrom('device').selectAll().where('id', '=', id))
  */

@@ -1,6 +1,6 @@
 import { integer, text } from './columns.ts'
 
-/** What this room itself keeps; the other tables are declared by the rooms that own them. */
+/** Tables of this room; the other tables are declared by the rooms that own them. */
 export const tables = {
   schema_migration: { version: integer, name: text, oldest_reader: integer, applied_at_ms: integer },
 } as const

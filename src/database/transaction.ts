@@ -2,7 +2,7 @@ import type { Database, Statement as Prepared } from 'better-sqlite3'
 import type { Query } from './sql.ts'
 import type { Change, Statement } from './statement.ts'
 
-/** What a run of a statement has to be given; nothing where the statement binds nothing. */
+/** Arguments of a run of a statement; none where the statement binds nothing. */
 type Handed<Given> = Given extends readonly unknown[]
   ? [given?: Given]
   : keyof Given extends never

@@ -14,7 +14,7 @@ export type Head = {
   restore(saved: unknown): void
 }
 
-/** What one slice of a long read found, and where the next one begins; `undefined` after the last. */
+/** Result of one slice of a long read, and the place where the next one begins; `undefined` after the last. */
 export type Slice<Found, Place> = { readonly found: Found; readonly next: Place | undefined }
 
 type Waiting = {
@@ -37,8 +37,8 @@ const groupsWithSavepoints = 64
 class GroupFailed extends Error {}
 
 /**
- * Another program (an auditor's sqlite3, a backup) may hold the write lock. SQLite waits by sleeping in this thread, so
- * it may only sleep for a short time; after that a timer tries again, and everything else goes on meanwhile.
+ * Another program (an auditor's sqlite3, a backup) may hold the write lock. SQLite waits by sleeping in this thread, so it sleeps
+ * only for a short time. Then a timer tries again, and everything else goes on meanwhile.
  */
 const lockSleepMs = 50
 const lockRetryMs = 200
@@ -55,13 +55,13 @@ type NoPromise<T> = [T] extends [never]
 type UnitOfWorkNeeds = {
   writer: Database
   reader: Database
-  /** How long a write waits for another program's lock; 10 s where it is left out. */
+  /** Longest wait of a write for another program's lock; default 10 s. */
   lockPatienceMs?: number
 }
 
 /**
- * Runs all reads and writes of the database. Writes that arrive while a commit runs share the next transaction, each in
- * a separate savepoint where it may run only once; each promise resolves after the group's commit is on disk (synchronous=FULL).
+ * Runs all reads and writes of the database. Writes that arrive while a commit runs share the next transaction. Each has a separate
+ * savepoint where it may run only once. Each promise resolves after the group's commit is on disk (synchronous=FULL).
  */
 export class UnitOfWork {
   readonly #needs: UnitOfWorkNeeds
@@ -134,9 +134,9 @@ export class UnitOfWork {
   }
 
   /**
-   * Runs `work` in the next group. Resolves with its result once that is durable; rejects with what it threw (its own
-   * changes undone, the others' kept), with STORAGE_FULL or INTERNAL_ERROR when the group could not be committed, or with
-   * NOT_READY when another program kept the file locked for 10 s.
+   * Runs `work` in the next group. Resolves with its result once that is durable. Rejects with its own error: its changes are
+   * undone, those of the others stay. Rejects with STORAGE_FULL or INTERNAL_ERROR when the group could not be committed. Rejects
+   * with NOT_READY when another program locked the file for 10 s.
    */
   write<T>(work: (tx: Tx) => T, ..._sync: NoPromise<T>): Promise<T> {
     return this.#take(work, false)
@@ -151,8 +151,8 @@ export class UnitOfWork {
   }
 
   /**
-   * Runs `work` on one snapshot of what is committed. A read inside a read shares the snapshot of the outer one.
-   * Keep it short: it blocks the main thread, and a long reader lets the WAL grow. See `readInSlices`.
+   * Runs `work` on one snapshot of the committed state. A read inside a read shares the snapshot of the outer one. Keep it short:
+   * it blocks the main thread, and a long reader lets the WAL grow. See `readInSlices`.
    */
   read<T>(work: (tx: ReadTx) => T, ..._sync: NoPromise<T>): T {
     if (this.#closed) throw stopping()
@@ -168,12 +168,12 @@ export class UnitOfWork {
   }
 
   /**
-   * Reads what may be many rows, one slice in each turn of the event loop. `look` reads one slice from `place` on and
-   * says where the next one begins; the last one says `undefined`. Bound a slice by the rows that it looks at, not by
-   * those that it finds: a filter that few rows pass then costs many slices and never a long one.
+   * Reads possibly many rows, one slice in each turn of the event loop. The function `look` reads one slice from `place` on and
+   * returns the place of the next one, `undefined` after the last. Bound a slice by the rows that it reads, not by those that it
+   * finds. A filter that few rows pass then costs many slices and never a long one.
    *
-   * Slices see different snapshots. What must not change between them is bounded by the caller (`lastId`).
-   * Ends early, without an error, when `signal` says that the client has gone.
+   * Slices see different snapshots. The caller bounds rows that must not change between them (`lastId`). Ends early, without an
+   * error, when `signal` says that the client has gone.
    */
   async *readInSlices<Found, Place>(
     first: Place,

@@ -8,11 +8,11 @@ import { appendDigest, endOfDigests, hashesOfSpan, timeBehind } from './digest-s
 
 /** Entries of one digest, at most. */
 const entriesAtOnce = 100
-/** An entry waits no longer for its digest. */
+/** Longest wait of an entry for its digest. */
 const longestWaitMs = 3_600_000
 /** Digests of one write: some 4 ms of entries from before the first digest. */
 const digestsAtOnce = 2
-/** The trail is looked at this long after a commit: not once for each commit of a busy second. */
+/** Delay of a check of the trail after a commit, so that a busy second needs one check. */
 const soonMs = 1000
 const retryMs = 60_000
 
@@ -24,12 +24,12 @@ type AuditDigestsNeeds = {
   readonly logger: Logger
 }
 
-/** What is left behind the newest digest. */
+/** Entries behind the newest digest. */
 type Rest = { readonly after: number; readonly count: number; readonly oldestMs: number }
 
 /**
- * States the audit trail in the log: one leaf for each hundred entries, and one an hour for fewer. What it has to do is
- * read from the tables each time, so a restart loses nothing.
+ * States the audit trail in the log: one leaf for each hundred entries, and one an hour for fewer. The open work is read from the
+ * tables each time, so a restart loses nothing.
  */
 export class AuditDigests {
   readonly #needs: AuditDigestsNeeds

@@ -9,9 +9,9 @@ export type AuditEntryRow = RowOf<typeof tables.audit_entry>
 const columns = (Object.keys(tables.audit_entry) as (keyof AuditEntryRow)[]).toSorted()
 
 /**
- * Returns the RFC 8785 text of an entry: every stored column by its name, without those that are null, so that a column
- * that is added later changes no older hash. Only strings and whole numbers under ordered names: JSON.stringify writes them
- * as RFC 8785 demands, in half the time of `canonicalJson`.
+ * Returns the RFC 8785 text of an entry. It has every stored column by its name, without those that are null. So a column that is
+ * added later changes no older hash. Only strings and whole numbers under ordered names: JSON.stringify writes them as RFC 8785
+ * demands, in half the time of `canonicalJson`.
  */
 export function entryJson(row: AuditEntryRow): string {
   const stated: Record<string, unknown> = {}

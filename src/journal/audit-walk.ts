@@ -31,8 +31,8 @@ export type AuditFilter = {
 type Part = { readonly sql: string; readonly values: readonly (string | number)[] }
 
 /**
- * Returns the next entries after `from`, out of `looked` rows that the strongest condition finds by its index: a filter
- * that few rows pass costs many steps, never a long one. `place` is undefined when there are no more.
+ * Returns the next entries after `from`, out of `looked` rows that the strongest condition finds by its index. A filter that few
+ * rows pass costs many steps, never a long one. `place` is undefined when there are no more.
  */
 export function auditStep(
   tx: ReadTx,
@@ -138,8 +138,8 @@ const notAboutEvents = statement({
 })
 
 /**
- * Returns one upper bound only, the lower of the two: with both, SQLite seeks by the end of the span and steps over
- * every row between that and the place, again in each slice.
+ * Returns one upper bound only, the lower of the two. With both, SQLite seeks by the end of the span and steps over every row
+ * between that and the place, again in each slice.
  */
 function boundsOf({ fromMs, toMs }: AuditFilter, from: TimePlace | undefined, id: Source['id']): Part {
   const isBehindSpan = from !== undefined && (toMs === undefined || from.timestampMs < toMs)

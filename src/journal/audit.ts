@@ -26,7 +26,7 @@ const withoutPerson = changes({
 export const auditEntries = 'main.audit_entry'
 
 export type AuditFacts = {
-  /** What was done: `placement.recorded`, `slot.updated`. */
+  /** Name of the act: `placement.recorded`, `slot.updated`. */
   readonly action: string
   readonly entity: AuditEntity
   readonly entityId?: string | number
@@ -38,11 +38,11 @@ export type AuditFacts = {
 
 export type AuditOrigin = Omit<RequestOrigin, 'caller'> & {
   readonly caller?: Pick<Caller, 'username' | 'instance' | 'authMode'>
-  /** How the act came when there is no caller: `start`, `signal` or `command`. */
+  /** Origin of an act without a caller: `start`, `signal` or `command`. */
   readonly mode?: string
 }
 
-/** Who is linked to the entries, for verification: both fields of each row. */
+/** People linked to the entries, for verification: both fields of each row. */
 export const linksOfEntries = statement({
   columns: {
     row: integer,
@@ -69,7 +69,7 @@ export function unlinkFromTrail(tx: Tx, personId: number, limit: number): number
 
 type AuditTrailNeeds = { people: People; clock: Pick<Clock, 'now'> }
 
-/** The audit trail, written in the transaction of what it tells. */
+/** The audit trail, written in the transaction of the act. */
 export class AuditTrail {
   readonly #needs: AuditTrailNeeds
 

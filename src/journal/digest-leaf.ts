@@ -3,7 +3,7 @@ import type { LeafFacts, Stated } from '../log/index.ts'
 import { isoTime } from '../platform/index.ts'
 import type { tables } from './tables.ts'
 
-/** What the log states of a stretch of the audit trail. */
+/** Row of a digest: a stretch of the audit trail that the log states. */
 export type AuditDigestRow = RowOf<typeof tables.audit_digest>
 
 /** A row before its leaf is appended. */

@@ -1,4 +1,4 @@
-/** What the audit trail tells of. */
+/** Things that entries of the audit trail are about. */
 export type AuditEntity =
   | 'warehouse'
   | 'zone'

@@ -7,7 +7,7 @@ import { sql, tables } from './tables.ts'
 
 const keptMs = 7 * 24 * 60 * 60 * 1000
 
-/** What is older than that is looked for so often; a reply that is due to go is not found meanwhile. */
+/** Interval between purges of expired replies; an expired reply is not found meanwhile. */
 const tidyEveryMs = 60_000
 
 /** Fails where a reply is kept under the key, whatever its age. */
@@ -69,9 +69,9 @@ export class Idempotency {
 
   /**
    * Returns the reply stored under the claim; otherwise calls `produce` and stores its reply. Without a claim it only calls
-   * `produce`. `toStore` returns what is stored when that must be less than what is sent (a secret that is shown once).
-   * Throws IDEMPOTENCY_MISMATCH when the key was used with another body, PERMISSION_DENIED when a warehouse that the
-   * caller could see then is hidden now, because the reply may name it.
+   * `produce`. With `toStore` the stored body may be less than the sent one (a secret that is shown once). Throws
+   * IDEMPOTENCY_MISMATCH when the key was used with another body. Throws PERMISSION_DENIED when a warehouse that the caller could
+   * see then is hidden now, because the reply may name it.
    */
   once<Body extends object>(
     tx: Tx,
@@ -162,7 +162,7 @@ function keepFirst(tx: Tx, row: Parameters<typeof firstReply.valuesOf>[0], keys:
   }
 }
 
-/** A reply that is kept, by what it is found. */
+/** A stored reply with its key. */
 export type KeptReply = {
   readonly caller: string
   readonly method: string
@@ -181,17 +181,17 @@ export function repliesKeptSince(tx: ReadTx, sinceMs: number): KeptReply[] {
   return tx.all(repliesSince, [sinceMs])
 }
 
-/** Puts another body in place of a reply's: somebody who stood in it was erased. */
+/** Replaces the body of a reply after the erasure of a person in it. */
 export function rewriteReply(tx: Tx, reply: KeptReply): void {
   tx.run(newBody, reply)
 }
 
-/** @returns how many */
+/** Removes the stored replies to a caller. @returns how many */
 export function removeRepliesTo(tx: Tx, caller: string): number {
   return tx.run(withoutCaller, { caller }).changes
 }
 
-/** Of all callers whose text begins so. @returns how many */
+/** Removes the stored replies to all callers whose text begins so. @returns how many */
 export function removeRepliesToAll(tx: Tx, prefix: string): number {
   return tx.run(withoutCallersLike, [prefix, prefix]).changes
 }

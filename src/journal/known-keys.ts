@@ -4,7 +4,7 @@ import { tables } from './tables.ts'
 /** The smallest memory is for so many keys and takes 128 KiB. */
 const leastKeys = 65_536
 /**
- * With four bits set for each key, at most one new key in four hundred looks as if it were kept; more do while a larger memory is
+ * With four bits set for each key, at most one new key in four hundred passes for a stored one. More do while a larger memory is
  * being filled.
  */
 const bitsPerKey = 16
@@ -28,9 +28,9 @@ const keysBehind = statement({
 type Filling = { readonly filter: Filter; place: Place }
 
 /**
- * Knows which keys have no kept reply, without asking the database: a look there for a new key reads a dozen whole replies. It is
- * a Bloom filter over the keys of the table. Keys that were removed or undone stay in it, so it may say of a new key that it may
- * be kept, and never of a kept one that it is new. Until it has read all keys, each one may be kept.
+ * Knows which keys have no kept reply, without asking the database: a look there for a new key reads a dozen whole replies. It is a
+ * Bloom filter over the keys of the table. Keys that were removed or undone stay in it. So it may report a new key as possibly
+ * stored, but never a stored one as new. Until it has read all keys, each one may be kept.
  */
 export class KnownKeys {
   #filter: Filter | undefined
@@ -125,7 +125,7 @@ class Filter {
   }
 }
 
-/** Two hashes of 32 bits (cyrb53). Who finds texts with equal ones makes a look into the database necessary, and nothing else. */
+/** Two hashes of 32 bits (cyrb53). Two texts with equal hashes only cost a read of the database. */
 function hashesOf(text: string): { first: number; step: number } {
   let [one, other] = [0xdeadbeef, 0x41c6ce57]
   for (let i = 0; i < text.length; i += 1) {

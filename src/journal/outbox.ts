@@ -14,11 +14,11 @@ export type AnnouncedEvent = {
   /** When the gateway recorded it. */
   readonly timestampMs: number
   readonly data: Record<string, unknown>
-  /** Of the slot, camera or unit; the site's own when the event has none. */
+  /** Warehouse of the slot, camera or unit; the site's own when the event has none. */
   readonly warehouseId?: number | undefined
 }
 
-/** An event whose data `event.created` repeats as it is; what that carries of a motion is another thing. */
+/** An event whose data `event.created` repeats as it is. For motion `event.created` has other data. */
 export type PublishedEvent = AnnouncedEvent & { readonly type: Exclude<AnnouncedEvent['type'], 'motion.detected'> }
 
 /** A fact without an event type: only `event.created` reports it. */
@@ -56,8 +56,8 @@ type OutboxNeeds = {
   readonly makeId: () => string
   readonly inspect?: Inspect
   /**
-   * Returns whether notifications must be written: an endpoint is registered (also one that is switched off), or the outbox
-   * still holds rows, so that an endpoint that was deleted and registered again can recover what happened meanwhile.
+   * Returns whether notifications must be written: an endpoint is registered (also one that is switched off), or the outbox still
+   * holds rows. With rows, an endpoint that was deleted and registered again can recover the missed ones.
    */
   readonly isOwed: (tx: ReadTx) => boolean
 }
@@ -80,7 +80,9 @@ export class Outbox {
     this.#inspect = needs.inspect ?? (() => true)
   }
 
-  /** How many notifications this process has written, those of undone transactions too: where it has not grown, none is new. */
+  /**
+   * Number of notifications that this process has written, those of undone transactions too. While it has not grown, none is new.
+   */
   get written(): number {
     return this.#written
   }
@@ -91,7 +93,7 @@ export class Outbox {
     const parts = this.#partsOf(event)
     const fits = this.#inspect(event.type, event.data)
     this.#announce(tx, event, parts)
-    // Its schema wraps the one that the data has just fitted.
+    // Its schema wraps the schema that the data has just passed.
     if (!fits) this.#inspect('event.created', createdOf(event))
     this.#created(tx, event, parts)
   }

@@ -14,7 +14,7 @@ const newBody = built(pick(tables.outbox, 'seq', 'body'), ({ seq, body }) =>
   sql.updateTable('outbox').set({ body }).where('seq', '=', seq),
 )
 
-/** What was published, and is kept. */
+/** A stored notification. */
 export type Published = { readonly seq: number; readonly body: Buffer }
 
 /** The first and the last notification; null without one. */
@@ -27,7 +27,7 @@ export function publishedBetween(tx: ReadTx, after: number, last: number): Publi
   return tx.all(inSpan, [after, last])
 }
 
-/** Puts other bytes in place of a notification's: somebody who stood in it was erased. */
+/** Replaces the bytes of a notification after the erasure of a person in it. */
 export function rewritePublished(tx: Tx, { seq, body }: Published): void {
   tx.run(newBody, { seq, body })
 }

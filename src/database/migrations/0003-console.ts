@@ -1,6 +1,6 @@
 import type { Migration } from '../migrate.ts'
 
-/** Who is signed in at the console. */
+/** Sessions of the console. */
 export const consoleSessions: Migration = {
   version: 3,
   name: 'console',

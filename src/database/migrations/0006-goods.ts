@@ -1,12 +1,12 @@
 import type { Migration } from '../migrate.ts'
 
-/** What a label says of the goods, print jobs, and what a photo says of itself. */
+/** Goods as labels name them, print jobs, and facts inside a photo. */
 export const goods: Migration = {
   version: 6,
   name: 'goods',
   oldestReader: 1,
   statements: [
-    // Null where neither the label nor anybody has said it.
+    // Null where neither the label nor a person has named it.
     'ALTER TABLE asset ADD COLUMN sscc TEXT', // 18 digits
     'ALTER TABLE asset ADD COLUMN gtin TEXT', // 14 digits, shorter ones with zeros in front
     'ALTER TABLE asset ADD COLUMN lot TEXT',

@@ -1,6 +1,6 @@
 import type { Migration } from '../migrate.ts'
 
-/** What an auditor asks of the history: what one person did, and what belongs to one work order. */
+/** Indexes for an auditor's questions: the acts of one person, and the events of one work order. */
 export const ledgerReads: Migration = {
   version: 13,
   name: 'ledger-reads',

@@ -1,12 +1,12 @@
 import type { Migration } from '../migrate.ts'
 
 /**
- * Every index of the ledger is a page more in every commit. Those that others can stand in for go. The histories of a
- * slot and of an asset are merged from the partial indexes, one for moves and one for judgements. What never decreases
- * with the id, the receipt time and the leaf's number, is found by halving the ids; so the guard asks that a leaf's
- * number be higher than that of the event before, instead of looking for another event with it.
+ * Every index of the ledger is a page more in every commit. Those that others can stand in for go. The histories of a slot and of
+ * an asset are merged from the partial indexes, one for moves and one for judgements. Receipt time and leaf number never decrease
+ * with the id, so a binary search of the ids finds them. So the guard demands a higher leaf number than that of the event before,
+ * instead of searching for another event with it.
  *
- * A program that knows no such step would take the file for one that has lost its guards.
+ * A program that does not know this step would report that the file has lost its guards.
  */
 export const leanIndexes: Migration = {
   version: 14,

@@ -9,7 +9,7 @@ export const barcodesStatements: readonly string[] = [
   'ALTER TABLE asset ADD COLUMN same_as INTEGER REFERENCES asset (id)',
   'CREATE INDEX asset_same_as ON asset (same_as) WHERE same_as IS NOT NULL',
 
-  // What earlier gateways have read; the next start reads it once more and empties the table.
+  // Barcodes that earlier gateways have read. The next start reads them again and empties the table.
   `CREATE TABLE barcode_to_read (
   asset_key TEXT NOT NULL,               -- what it read as then
   barcode TEXT NOT NULL,                 -- as scanned

@@ -1,4 +1,4 @@
-/** What is measured in a finished clip besides its bounds. All null in rows from before, and where there is no clip. */
+/** Measurements of a finished clip besides its bounds. All are null in older rows, and where there is no clip. */
 export const camerasStatements: readonly string[] = [
   `ALTER TABLE detection_event ADD COLUMN asked_pre_roll_seconds REAL /* what the settings asked for */`,
   `ALTER TABLE detection_event ADD COLUMN clip_pictures INTEGER /* how many the file shows */`,

@@ -138,7 +138,7 @@ BEGIN SELECT RAISE(ABORT, 'placement_event is append-only: leaf_seq must be high
   'CREATE INDEX placement_event_counted ON placement_event (asset_key, id) WHERE count_id IS NOT NULL',
   `CREATE INDEX placement_event_work_order ON placement_event (work_order_ref, timestamp_ms, id)
   WHERE work_order_ref IS NOT NULL`,
-  // In later rows a commitment tells nothing of who it is: those are found by placement_person.
+  // In later rows a commitment does not identify a person; they are found by placement_person.
   `CREATE INDEX placement_event_operator ON placement_event (operator_commitment, timestamp_ms, id)
   WHERE leaf_version = 1`,
 ]
@@ -390,7 +390,8 @@ SELECT o.value, randomblob(32) FROM account_seen a JOIN opening o ON o.commitmen
   JOIN opening o ON o.commitment = a.person_commitment JOIN person p ON p.name = o.value AND p.instance IS NULL`,
   'DROP TABLE account_seen',
   'ALTER TABLE account_seen_16 RENAME TO account_seen',
-  // Who else brought a photo was known by name alone, which is no identity: whoever brings it again is known by his.
+  // Further people who brought a photo were known by name alone, which is no identity. They are known again when they bring it
+  // again.
   'DROP TABLE photo_bringer',
   `CREATE TABLE photo_bringer (
   sha256 TEXT NOT NULL,

@@ -1,6 +1,6 @@
-/** What a plan shows besides its slots: outlines of zones, and a picture of the hall below everything. */
+/** Outlines of zones on a plan, and a picture of the hall below everything. */
 export const planStatements: readonly string[] = [
-  // JSON: [{x, y}, …]; null: nobody has drawn one.
+  // JSON: [{x, y}, …]; null: no one has drawn one.
   'ALTER TABLE zone ADD COLUMN floor_plan_polygon TEXT',
   `CREATE TABLE plan_image (
   warehouse_id INTEGER PRIMARY KEY REFERENCES warehouse (id),

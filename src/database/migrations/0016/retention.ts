@@ -1,6 +1,6 @@
 import { appendOnlyTriggers } from '../../append-only.ts'
 
-/** What was removed from the disk, and what is still on it. */
+/** Files that were removed from the disk, and files that are still on it. */
 export const retentionStatements: readonly string[] = [
   `CREATE TABLE media_removed (
   id INTEGER PRIMARY KEY,                -- 1, 2, 3 … in the order of commits

@@ -1,6 +1,6 @@
 import { appendOnlyTriggers } from '../../append-only.ts'
 
-/** What makes the log one that outsiders can check: stored tiles, checkpoints, and what others put under them. */
+/** Tables by which outsiders can check the log: stored tiles, checkpoints, and cosignatures and time stamps for them. */
 export const transparencyStatements: readonly string[] = [
   `CREATE TABLE log_tile (
   row INTEGER PRIMARY KEY,               -- 1, 2, 3 … over all logs of the box

@@ -1,4 +1,4 @@
-/** What is copied to the file storage server, and how far it is. Job state: rows change, and no leaf states them. */
+/** Files to copy to the file storage server, with their progress. Job state: rows change, and no leaf states them. */
 export const uploadStatements: readonly string[] = [
   `CREATE TABLE upload (
   id INTEGER PRIMARY KEY,

@@ -1,6 +1,6 @@
 import { appendOnlyTriggers } from '../../append-only.ts'
 
-/** What this box keeps as a witness of other logs. */
+/** State of this box as a witness of other logs. */
 export const witnessesStatements: readonly string[] = [
   `CREATE TABLE witness_log (
   origin TEXT PRIMARY KEY,               -- of the log that this box witnesses

@@ -5,8 +5,8 @@ const middle = '(low + high) / 2'
 const atMiddle = `(SELECT ${carriedIn} FROM outbox WHERE seq >= ${middle} ORDER BY seq LIMIT 1)`
 
 /**
- * Notes which checkpoint the deliveries of schema 16 carried, inside their bodies. Neighbours carry the same one, so halving finds
- * where it changes without reading a month of bodies. Behind the last notification a row says that no more is carried.
+ * Notes which checkpoint the deliveries of schema 16 carried, inside their bodies. Neighbours carry the same one, so a binary search
+ * finds the changes without reading a month of bodies. A row behind the last notification states that no more is carried.
  */
 const carriedInBodies = `INSERT INTO webhook_checkpoint (webhook_id, from_seq, log_id, size)
 WITH RECURSIVE
@@ -25,7 +25,7 @@ SELECT w.id, r.seq, json_extract(r.carried, '$[0]'), json_extract(r.carried, '$[
     SELECT 1 FROM delivery d WHERE d.webhook_id = w.id AND d.outbox_seq >= r.seq AND d.outbox_seq < r.next_seq)
 UNION ALL SELECT w.id, e.high + 1, NULL, NULL FROM webhook w CROSS JOIN ends e WHERE EXISTS (SELECT 1 FROM run)`
 
-/** What a receiver chooses, since when it is slowed down, and the checkpoints that its deliveries carry. */
+/** Choices of a receiver, the time since when it is slowed down, and the checkpoints that its deliveries carry. */
 export const webhooksStatements = [
   `CREATE TABLE webhook_choice (
   webhook_id TEXT PRIMARY KEY REFERENCES webhook (id) ON DELETE CASCADE, -- without a row: neither
