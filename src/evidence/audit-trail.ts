@@ -11,7 +11,7 @@ import {
 import { rootInPlace } from '../log/index.ts'
 import type { Findings } from './findings.ts'
 
-/** How far the audit trail was checked. */
+/** Extent of a check of the audit trail. */
 export type CheckedTrail = {
   readonly entries: number
   readonly digests: number
@@ -20,16 +20,19 @@ export type CheckedTrail = {
 }
 
 const batch = 2000
-/** Of a SHA-256. */
+/** Length of a SHA-256 in hex. */
 const hexDigits = 64
 
 /** An entry beside its stored hash (hex); one of the two may be missing. */
 type Pair = { readonly id: number; readonly entry: AuditEntryRow | undefined; readonly hash: string | undefined }
 
 /**
- * Compares every entry with its hash, and every digest with the hashes that it covers. A changed entry is named; when its
- * hash was changed as well, the entries of its digest are. `digests` are those of the verified leaves, in their order; `onEntries`
- * gets the number of entries that were compared, every now and then.
+ * Compares every entry with its hash, and every digest with the hashes that it covers. A changed entry is named. When its hash was
+ * changed as well, the entries of its digest are named.
+ *
+ * @param digests those of the verified leaves, in their order
+ *
+ * @param onEntries gets the number of compared entries from time to time
  */
 export function checkAuditTrail(
   tx: ReadTx,
@@ -105,9 +108,9 @@ class TrailWalk {
   readonly #findings: Findings
   #at = 0
   #stored: string[] = []
-  /** Made anew from the entries. */
+  /** Hashes computed from the entries. */
   #made: string[] = []
-  /** Entries of this digest that do not have their hash. */
+  /** Entries that differ from their hash. */
   #differing: number[] = []
 
   constructor(spans: readonly DigestSpan[], findings: Findings) {

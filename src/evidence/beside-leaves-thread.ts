@@ -6,11 +6,11 @@ import type { BesideLeaves } from './beside-leaves.ts'
 
 /** A smaller file is checked sooner than a thread has started. */
 const worthAThreadBytes = 16 * 1024 * 1024
-/** Of JavaScript alone: what SQLite takes is its own. */
+/** These limit JavaScript alone; SQLite's memory is separate. */
 const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 4 }
 
 export type RunningCheck = {
-  /** What was found. Rejects when the thread could not do it, such as for want of memory. */
+  /** Resolves with the result. Rejects when the thread could not do it, such as for want of memory. */
   readonly found: Promise<BesideLeaves>
   /** Ends the thread. */
   stop(): Promise<unknown>

@@ -13,7 +13,7 @@ import { Findings, type Mismatch } from './findings.ts'
 import { checkPeople } from './people.ts'
 import { statedKinds } from './stated-rows.ts'
 
-/** What was found beside the leaves. */
+/** Result of the checks beside the leaves. */
 export type BesideLeaves = {
   /** Openings and people that were compared. */
   readonly openings: number
@@ -24,9 +24,9 @@ export type BesideLeaves = {
 const batch = 2000
 
 /**
- * Checks what a verification can check without a leaf: the schema and the file of the database, that every row has a leaf and every
- * event an entry of the audit trail, openings against their commitments, and links to people against the commitments of their
- * rows. That is about two fifths of a verification. Throws ExitError when the file cannot be opened.
+ * Runs the checks of a verification that need no leaf. They cover the schema and the file of the database. Every row must have a
+ * leaf and every event an entry of the audit trail. Openings must match their commitments, and links to people those of their rows.
+ * This is about two fifths of a verification. Throws ExitError when the file cannot be opened.
  */
 export function checkBesideLeaves(dataDir: string): BesideLeaves {
   const db = openReader(databaseFile(dataDir))

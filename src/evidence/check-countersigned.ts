@@ -18,7 +18,7 @@ export type KnownOutsiders = {
   readonly authorities: readonly { readonly url: string; readonly caFile: string }[]
 }
 
-/** What was countersigned, and what no one could be asked about, because the config does not name its signer any more. */
+/** Verified countersignatures, and those that could not be verified because the config does not name their signer now. */
 export type Countersigned = {
   readonly cosignatures: number
   readonly timestamps: number
@@ -125,5 +125,5 @@ class CountersignedCheck {
   }
 }
 
-/** What a checkpoint's signatures are over. */
+/** Returns the part of a note that its signatures cover. */
 const textOf = (note: string) => note.slice(0, note.indexOf('\n\n') + 1)

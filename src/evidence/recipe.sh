@@ -3,11 +3,11 @@
 #
 #   sh recipe.sh FILE.proof.json [FOLDER]
 #
-# FOLDER has the photos and clips; without it they are looked for beside the file. It prints a line for each step and ends
-# with 1 at the first that fails. Two variables make it ask more:
-#   KEY='NAME+ID+KEY'  the log's key as you know it from elsewhere, not from the file (several with blanks between)
-#   CA=authority.pem   the certificate of the time stamp authority that you trust
-# What the leaf says is read by: jq -r .leaf FILE.proof.json | base64 -d | jq .
+# FOLDER has the photos and clips; the default is the folder of FILE. It prints a line for each step and ends with 1 at the
+# first that fails. Two variables add checks:
+#   KEY='NAME+ID+KEY'  The log's key as you know it from elsewhere, not from the file. Separate several by blanks.
+#   CA=authority.pem   The certificate of the time stamp authority that you trust.
+# To read the leaf: jq -r .leaf FILE.proof.json | base64 -d | jq .
 #
 # It uses base64, sha256sum, xxd, openssl (3.0 or later) and jq. Formats: c2sp.org/tlog-proof, tlog-checkpoint, signed-note,
 # tlog-cosignature; RFC 6962 (tree), RFC 3161 (time stamps). One scratch file in $TMPDIR is emptied and removed at the end.
@@ -34,7 +34,7 @@ scratch=${TMPDIR:-/tmp}/gatehouse-proof-$$
 trap ': >"$scratch"; rm -f "$scratch" 2>/dev/null' EXIT
 trap 'exit 1' HUP INT TERM
 
-# 1. Read the bundle. What comes out of jq are words without blanks, one fact a line, or "bad STEP WHY".
+# 1. Read the bundle. The output of jq is words without blanks, one fact a line, or "bad STEP WHY".
 facts=$(jq -rs --arg trusted "${KEY-}" '
   def is(pattern): type == "string" and test("\\A(?:" + pattern + ")\\z");
   def need(good; step; why): if good then . else error("bad \(step) \(why)") end;
@@ -220,7 +220,7 @@ say signature "holds:$logs"
 if [ -n "$witnesses" ]; then say cosignatures "holds:${witnesses%,}"; else say cosignatures 'not claimed'; fi
 [ -z "$unchecked" ] || say '' "not checked:$unchecked"
 
-# 5. What else the bundle claims: time stamps, texts behind commitments, files.
+# 5. Other claims of the bundle: time stamps, texts behind commitments, files.
 claims=$(unbase64 "$leaf" | jq -r --slurpfile bundle "$file" --arg size "$size" --arg root "$root" '
   def is(pattern): type == "string" and test("\\A(?:" + pattern + ")\\z");
   def base64: "(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?";
@@ -252,13 +252,13 @@ while read -r what one two rest; do
     bad) fails "$one" "$two $rest" ;;
     webhook) hosts="$hosts $one${two:+ $two $rest}" ;;
     stamp)
-      # The token names the SHA-256 of what it stamps; the authority's certificate says that it may be believed.
+      # The token names the SHA-256 of the stamped text; the authority's certificate makes it trusted.
       case $(unbase64 "$one" | hex) in *"0420$body"*) ;; *) fails anchors 'a time stamp is of something else' ;; esac
       stamped=$(unbase64 "$one" | openssl ts -reply -in /dev/stdin -token_in -text 2>/dev/null | jq -rRs '
         capture("(?m)^Time stamp: (?<at>[A-Z][a-z]{2} +[0-9]+ [0-9:]{8})[.0-9]* (?<year>[0-9]{4}) GMT$")
         | "\(.at) \(.year)" | strptime("%b %d %H:%M:%S %Y") | mktime') || fails anchors 'a time stamp has no time'
       stamps="$stamps $(date_of "$stamped")"
-      # At its own time: the certificate may have run out since.
+      # At its own time: the certificate may have expired since.
       [ -z "${CA-}" ] || unbase64 "$one" |
         openssl ts -verify -digest "$body" -in /dev/stdin -token_in -CAfile "$CA" -attime "$stamped" >/dev/null 2>&1 ||
         fails anchors 'a time stamp does not verify'

@@ -1,9 +1,9 @@
 import type { Clock, RandomBytes } from '../platform/index.ts'
 import { retryDelayMs } from './waiting.ts'
 
-/** How the questions to one outsider go. Lost at a stop: what it has answered is in the database. */
+/** Retry state of one outsider. Lost at a stop, because its answers are in the database. */
 type Round<Trouble> = {
-  /** What is wrong; undefined while it is well. */
+  /** The problem; undefined while it is well. */
   trouble: Trouble | undefined
   failures: number
   /** Monotonic, of the first failure in a row. */
@@ -23,8 +23,8 @@ export type RoundsNeeds<Outsider> = {
 }
 
 /**
- * Outsiders of the config, such as witnesses, that are asked side by side: each at most one question at a time, and after a
- * failure none before a wait that grows. No one waits for them.
+ * Outsiders of the config, such as witnesses, that are asked in parallel. Each gets at most one question at a time, and after a
+ * failure none before a growing wait. No one waits for them.
  */
 export class Rounds<Outsider, Trouble> {
   readonly #needs: RoundsNeeds<Outsider>

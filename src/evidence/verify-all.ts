@@ -4,14 +4,14 @@ import { type Countersigned, checkCountersigned, type KnownOutsiders } from './c
 import { joinFindings } from './findings.ts'
 import { type VerifiedLeaves, type VerifyOptions, verifyLeaves } from './verify.ts'
 
-/** What a verification of a ledger came to. */
+/** Result of a verification of a ledger. */
 export type Verification = VerifiedLeaves & {
   readonly ok: boolean
   /** Openings and people that were compared with commitments. */
   readonly openings: number
 }
 
-/** A verification of everything on the box, with what others have signed. */
+/** Result of a verification of everything on the box, with countersignatures. */
 export type FullVerification = Verification & { readonly countersigned: Countersigned }
 
 /**
@@ -23,7 +23,7 @@ export function verifyLedger(dataDir: string, options: VerifyOptions = {}): Veri
   return joined(checkBesideLeaves(dataDir), verifyLeaves(dataDir, options))
 }
 
-/** What one thread verifies: everything, or only the leaves with all that they state, while another one checks the rest. */
+/** Part that one thread verifies: everything, or only the leaves with all that they state, while another thread checks the rest. */
 export type VerifyPart = 'everything' | 'leaves'
 
 /**

@@ -37,7 +37,7 @@ export type VerifiedLog = {
   readonly parent: { readonly logId: string; readonly size: number } | null
 }
 
-/** What a verification of the leaves, and of everything that they state, came to. */
+/** Result of a verification of the leaves and of everything that they state. */
 export type VerifiedLeaves = {
   /** The growing log; `size` and `root` as in `logs`. */
   readonly logId: string
@@ -61,7 +61,7 @@ export type VerifiedLeaves = {
   /** Files that are not there, when they may lack. */
   readonly lacking?: number
   readonly mismatches: readonly Mismatch[]
-  /** Whether more were found than are listed. */
+  /** Whether there are more mismatches than those listed. */
   readonly truncated: boolean
 }
 
@@ -73,7 +73,7 @@ export type VerifyOptions = {
 }
 
 const batch = 2000
-/** The hash of the leaf that is looked at. */
+/** Space for the hash of the present leaf. */
 const hashSpace = Buffer.alloc(32)
 const treeHash = (content: string | Buffer) =>
   typeof content === 'string' ? leafHashOfText(content) : leafHash(content).toString('hex')
@@ -164,7 +164,7 @@ type WalkNeeds = {
 /** Walks the leaves of one log after the other; counts and times continue over all logs. */
 class Walk {
   readonly counts = Object.fromEntries(statedKinds.map(({ kind }) => [kind, 0])) as PerKind
-  /** What the leaves say of the audit trail, in the order of leaves. */
+  /** Digests of the audit trail in the leaves, in their order. */
   readonly auditDigests: DigestSpan[] = []
   /** The logs with the changes of keys that their leaves state. */
   readonly handed: HandedLog[] = []

@@ -6,9 +6,9 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
 const deepest = 64
 
 /**
- * Returns the RFC 8785 text of a value: keys sorted by UTF-16 code units, shortest numbers, no white space, absent keys
- * omitted. Throws TypeError for values that JSON cannot hold (NaN, a lone surrogate). It answers what the package `canonicalize`
- * answers; a verification makes a text for each leaf, and most of the package's time is the order of keys.
+ * Returns the RFC 8785 text of a value: keys sorted by UTF-16 code units, shortest numbers, no white space, absent keys omitted.
+ * Throws TypeError for values that JSON cannot hold (NaN, a lone surrogate). It gives the same text as the package `canonicalize`.
+ * A verification makes a text for each leaf, and the package spends most of its time on the order of keys.
  */
 export function canonicalJson(value: Json): string {
   return textOf(value, 0)
@@ -46,7 +46,7 @@ function objectText(object: { readonly [key: string]: Json | undefined }, depth:
   return text === '' ? '{}' : `${text}}`
 }
 
-/** What JSON writes as it is: no quotation mark, backslash, control character or half of a pair. */
+/** Characters that JSON writes as they are: no quotation mark, backslash, control character or half of a pair. */
 const plain = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/
 
 function quoted(text: string): string {

@@ -39,7 +39,7 @@ const covering = statement({
   sql: `SELECT log_id, size, root, note, signed_at_ms FROM main.log_checkpoint
     WHERE log_id = +? AND size >= +? ORDER BY size LIMIT 1`,
 })
-/** Of the heads that cover a leaf: most countersigned first (witnesses, then a time stamp), then the smallest. */
+/** Heads that cover a leaf: most countersigned first (witnesses, then a time stamp), then the smallest. */
 const strongest = statement({
   columns: columnsOfCheckpoint,
   sql: `SELECT c.log_id, c.size, c.root, c.note, c.signed_at_ms FROM main.log_checkpoint c
@@ -95,8 +95,8 @@ export function checkpointCovering(tx: ReadTx, log: number, seq: number): Checkp
 }
 
 /**
- * Returns, of the heads that cover a leaf (its number from 1 on), one that others have countersigned: cosigned and stamped, else
- * cosigned, else stamped; undefined when none is. It looks at the next 500 countersignatures of each kind.
+ * Returns a countersigned head that covers a leaf (its number from 1 on): cosigned and stamped, else cosigned, else stamped.
+ * Undefined when there is none. It looks at the next 500 countersignatures of each kind.
  */
 export function countersignedCovering(tx: ReadTx, log: number, seq: number): Checkpoint | undefined {
   return tx.get(strongest, [log, seq, log, seq, log])

@@ -76,10 +76,10 @@ export function erasuresAfter(tx: ReadTx, afterMs: number): KnownErasure[] {
     .map(({ mark, commitment, erased_at_ms: erasedAtMs }) => ({ mark, commitment, erasedAtMs }))
 }
 
-/** Who was erased: the number that a person had, or the commitment of a name of rows of version 1. */
+/** An erased person: the former number, or the commitment of a name of rows of version 1. */
 export type ErasedPeople = { readonly person: number | null; readonly commitment: string | null }
 
-/** How often somebody was erased. */
+/** Returns the number of erasures. */
 export function countErased(tx: ReadTx): number {
   return tx.get(erasedCount)?.n ?? 0
 }

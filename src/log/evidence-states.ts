@@ -45,7 +45,7 @@ export type WitnessPolicy = {
   readonly quorum: number
 }
 
-/** Of a fact that was recorded a moment ago: no checkpoint can cover it yet. */
+/** State of a fact that was recorded a moment ago: no checkpoint can cover it yet. */
 export const recordedOnly: Evidence = {
   state: 'recorded',
   checkpointSize: null,
@@ -110,7 +110,7 @@ export class EvidenceStates {
   }
 }
 
-/** Returns the state of a leaf (its number from 1 on) in a log that is secured so far. */
+/** Returns the state of a leaf (its number from 1 on) in a log with these secured sizes. */
 export function stateAt(
   { signed, witnessed, timestamped }: SecuredSizes,
   hasWitnesses: boolean,

@@ -51,7 +51,7 @@ export function clipOfName(name: string): number | undefined {
 /** Returns a name for all clips that a camera will record: a hold on it holds each of them from its first second. */
 export const clipsToComeOf = (cctvId: number): string => `camera:${cctvId}`
 
-/** Says whether the clips of any camera are held so, also of one that is no longer in the config. */
+/** Returns whether the clips of any camera are held so, also of one that was taken out of the config. */
 export function isAnyCameraHeld(tx: ReadTx): boolean {
   return (tx.get(holdsOnCameras, [])?.n ?? 0) > 0
 }

@@ -49,7 +49,7 @@ export type LeafText = {
   readonly hash: string
 }
 
-/** What SQLite's text has where the bytes are no UTF-8, or where they say it themselves. */
+/** SQLite's text has it where the bytes are no UTF-8, or where they contain it themselves. */
 const replaced = '\ufffd'
 
 /** As `leavesBetween`, for a verification: a text is read, hashed and compared in half the time of a Buffer. */
@@ -77,7 +77,7 @@ export function lastLeafRow(tx: ReadTx, log: number, logSize: number): number {
   return tx.get(rowOfLeaf, [log, logSize, log])?.row ?? 0
 }
 
-/** Of all logs. */
+/** Returns the last row over all logs. */
 export function endOfLeaves(tx: ReadTx): number {
   return tx.get(lastRow)?.row ?? 0
 }
@@ -87,7 +87,7 @@ export function leavesHolding(tx: ReadTx, commitment: string, after: number, las
   return tx.all(leavesInSpan, [after, last, commitment]).map(({ bytes }) => bytes)
 }
 
-/** SQL for what verification asks of a table whose rows leaves state; for the room that owns the table. */
+/** SQL by which verification reads a table whose rows leaves state; for the room that owns the table. */
 export const statedSql = (table: string, kind: string) => ({
   /** The rows of a log, by their leaves' numbers. */
   between: `SELECT * FROM main.${table} WHERE log_id = +? AND leaf_seq >= +? AND leaf_seq <= +?`,

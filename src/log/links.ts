@@ -48,12 +48,12 @@ export function peopleCalled(tx: ReadTx, name: string): KnownPerson[] {
   return tx.all(calledSo, { name })
 }
 
-/** Whom an instance knows by a name. */
+/** Returns the people that an instance knows by a name. */
 export function peopleOfInstance(tx: ReadTx, name: string, instance: string): KnownPerson[] {
   return tx.all(vouchedFor, { name, instance })
 }
 
-/** Of a name for which no instance vouched. */
+/** Returns the people of a name for which no instance vouched. */
 export function peopleNamedOnly(tx: ReadTx, name: string): KnownPerson[] {
   return tx.all(namedOnly, { name })
 }
@@ -79,11 +79,11 @@ export const linkedColumns = {
   person: integer,
   commitment: maybe(text),
   log: integer,
-  /** Of a row with a leaf. */
+  /** Number of the row's leaf, where it has one. */
   seq: maybe(integer),
 }
 
-/** What links the column of a table to people. */
+/** Names of a column that is linked to people. */
 export type LinkedColumn = {
   readonly table: string
   readonly id: string

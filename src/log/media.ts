@@ -19,7 +19,7 @@ const fileOf = built(pick(tables.media, 'sha256'), ({ sha256 }) =>
 )
 const lastFile = statement({ columns: { id: integer }, sql: 'SELECT coalesce(max(id), 0) AS id FROM main.media' })
 const newFile = built(tables.media, (row) => sql.insertInto('media').values(row))
-/** Who is linked to the files, for verification. */
+/** People linked to the files, for verification. */
 export const linksOfMedia = statement({
   columns: linkedColumns,
   sql: linkedRowsSql({ table: 'media', id: 'id', field: 'actor', column: 'actor_commitment', hasLeaf: false }),
@@ -34,7 +34,7 @@ const nextPhotos = statement({
   sql: `SELECT id, sha256, media_type, size_bytes FROM main.media WHERE id > +? AND kind = 'photo' ORDER BY id LIMIT ?`,
 })
 
-/** What names the file of a photo. */
+/** Columns that name the file of a photo. */
 export type PhotoFile = Pick<Media, 'sha256' | 'mediaType'>
 
 const nextFiles = statement({
@@ -81,8 +81,8 @@ export function photosBehind(tx: ReadTx, row: number, limit: number): { upTo: nu
 }
 
 /**
- * Adds the row of a file that is already on disk (fsynced, under its hash), with the person who brought it; without a person
- * for files of the gateway itself. The same bytes again add nothing.
+ * Adds the row of a file that is already on disk (fsynced, under its hash), with the person who brought it. Files of the gateway
+ * itself have no person. The same bytes again add nothing.
  * @returns whether a row was added
  */
 export function addMedia(tx: Tx, media: Media, broughtBy?: { people: People; person: Person }): boolean {

@@ -59,8 +59,8 @@ export function rootInPlace(space: Buffer, count: number): Buffer {
 const levels = 53
 
 /**
- * A growing tree that keeps only the roots of its complete subtrees: one hash for each set bit of `size`. That is enough to
- * append and to compute the root, in logarithmic memory.
+ * A growing tree that keeps only the roots of its complete subtrees: one hash for each set bit of `size`. These hashes are enough
+ * to append and to compute the root, in logarithmic memory.
  */
 export class MerkleFrontier {
   #size = 0

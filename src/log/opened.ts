@@ -4,8 +4,8 @@ import { leafPath, Person, type RowPlace } from './people.ts'
 import { sql, tables } from './tables.ts'
 
 /**
- * What opens one commitment of a leaf: SHA-256(salt ‖ UTF-8(text)) is the commitment. `field` is the key in the leaf. The
- * salt opens this field of this leaf alone.
+ * Opening of one commitment of a leaf: SHA-256(salt ‖ UTF-8(text)) is the commitment. `field` is the key in the leaf. The salt
+ * opens this field of this leaf alone.
  */
 export type OpenedField = {
   readonly field: string
@@ -30,19 +30,19 @@ const linkOf = built(pick(tables.person_link, 'subject', 'row', 'field'), ({ sub
     .where('field', '=', field),
 )
 
-/** Id of the person to whom a column of a row is linked; undefined once they were erased. */
+/** Returns the id of the person that a column of a row is linked to; undefined once they were erased. */
 export function linkedTo(tx: ReadTx, row: RowPlace): number | undefined {
   return tx.get(linkOf, row)?.person_id
 }
 
-/** Returns what opens the commitment of the person to whom a column of a row is linked; undefined once they were erased. */
+/** Returns the opening of the person that a column of a row is linked to; undefined once they were erased. */
 export function openedLink(tx: ReadTx, row: RowPlace, place: LeafPlace, commitment: string): OpenedField | undefined {
   return openedPerson(tx, tx.get(linkOf, row)?.person_id, place, { field: row.field, commitment })
 }
 
 /**
- * Returns what opens the commitment of a person in a leaf; undefined once the person was erased. `personId` is the person to
- * whom the row is linked; without a link the commitment is one of version 1.
+ * Returns the opening of the commitment of a person in a leaf; undefined once the person was erased. Without a linked person in
+ * `personId` the commitment is one of version 1.
  */
 export function openedPerson(
   tx: ReadTx,

@@ -5,7 +5,7 @@ import { sql, tables } from './tables.ts'
 
 const saltBytes = 32
 
-/** What commitments open to, for a join in SQL: commitment, kind, value. */
+/** Table of openings, for a join in SQL: commitment, kind, value. */
 export const openings = 'opening'
 
 const newText = built(tables.opening, (row) => sql.insertInto('opening').values(row))
@@ -30,14 +30,14 @@ const textsInSpan = statement({
   sql: `SELECT commitment, value FROM opening WHERE rowid > +? AND rowid <= +? AND kind = 'text'`,
 })
 
-/** What a leaf holds instead of a name or a free text. */
+/** Returns the commitment that a leaf holds instead of a name or a free text. */
 export function commitmentOf(salt: Uint8Array, value: string): string {
   return sha256(Buffer.concat([salt, Buffer.from(value, 'utf8')])).toString('hex')
 }
 
 /**
- * The erasable part of the log: free texts, each with its salt, and the names of leaves of version 1, where a person has one
- * salt and one commitment in all leaves. The people of later rows are in `People`.
+ * The erasable part of the log: free texts, each with its salt, and the names of leaves of version 1. There a person has one salt
+ * and one commitment in all leaves. The people of later rows are in `People`.
  */
 export class Openings {
   readonly #random: RandomBytes
@@ -65,7 +65,7 @@ export class Openings {
   }
 }
 
-/** Whether the commitment opens to a text. */
+/** Returns whether the commitment opens to a text. */
 export function isText(tx: ReadTx, commitment: string): boolean {
   return tx.get(isKept, [commitment]) !== undefined
 }

@@ -78,7 +78,7 @@ export function readIdentity(text: string): { name: string; instance: string } |
   return name === undefined || instance === undefined ? undefined : { name, instance: instance.replace(/\/+$/, '') }
 }
 
-/** Whether two may be the same person. A name without an instance may be any person of that name. */
+/** Returns whether two may be the same person. A name without an instance may be any person of that name. */
 export function mayBeSame(one: Identity, other: Identity): boolean {
   return (
     one.name === other.name && (one.instance === other.instance || one.instance === null || other.instance === null)
@@ -98,8 +98,8 @@ export class Person implements Identity {
   readonly name: string
   readonly instance: string | null
   /**
-   * Room for what is hashed: the key of HMAC, padded as RFC 2104 says, and behind it the path, or the inner hash; a row's
-   * salt, and behind it the identity. By hand and in place this takes a fifth of the time of `createHmac`.
+   * Buffers of the hashed bytes. Two have the key of HMAC, padded as in RFC 2104, and behind it the path or the inner hash. The
+   * third has a row's salt, and behind it the identity. By hand and in place this takes a fifth of the time of `createHmac`.
    */
   readonly #inner: Buffer
   readonly #outer: Buffer
@@ -159,7 +159,7 @@ type PeopleNeeds = { random: RandomBytes; log: LogIdentity }
 export class People implements Head {
   readonly #needs: PeopleNeeds
   readonly #known = new Map<string, Person>()
-  /** Keys in the order in which they came to be known, each with its number. */
+  /** Keys in the order in which they were first seen, each with its number. */
   #order: { readonly n: number; readonly key: string }[] = []
   #last = 0
 
@@ -253,8 +253,8 @@ export class People implements Head {
 const keyOf = ({ name, instance }: Identity): string => `${instance ?? ''}\0${name}`
 
 /**
- * Returns all persons that a text may mean. A name means all persons of that name. An identity means that one, and the person
- * recorded under the name alone, by an older gateway or by a client. `erased-` and 8 digits is also understood.
+ * Returns all persons that a text may mean. A name means all persons of that name. An identity means that person, and the person
+ * recorded under the name alone by an older gateway or a client. The placeholder `erased-` and 8 digits is also understood.
  */
 export function meantBy(tx: ReadTx, text: string): Meant {
   const identity = readIdentity(text)
@@ -274,8 +274,8 @@ function erasedVersion1Of(tx: ReadTx, shown: string): string | undefined {
 }
 
 /**
- * SQL for the name that a row's column opens to, of either version; null once it was erased. `row` and `commitment` are
- * columns of the statement around it.
+ * Returns SQL for the name that a row's column opens to, of either version; null once it was erased. Both `row` and `commitment`
+ * are columns of the statement around it.
  */
 export function nameSql(subject: string, row: string, field: string, commitment: string): string {
   return `coalesce((SELECT value FROM opening WHERE commitment = ${commitment}), (SELECT p.name FROM person_link l
@@ -289,7 +289,7 @@ export const personAs = (alias: string, id: string): string => `LEFT JOIN person
 export const openedAs = (alias: string, commitment: string, condition = ''): string =>
   `LEFT JOIN opening ${alias} ON ${condition === '' ? '' : `${condition} AND `}${alias}.commitment = ${commitment}`
 
-/** Who a column of a row says, and the instance that vouched for the name, as far as that is not erased. */
+/** Returns the person in a column of a row, with the instance that vouched for the name, as far as that is not erased. */
 export function personIn(tx: ReadTx, { subject, row, field }: RowPlace, commitment: string): Identity | undefined {
   const linked = tx.get(personLinked, [subject, row, field])
   if (linked) return linked

@@ -12,8 +12,8 @@ export function rootOf(size: number, nodeAt: NodeAt): Buffer {
 }
 
 /**
- * Returns the inclusion path (PATH of RFC 6962, section 2.1.1) of the leaf with this index (from 0 on) in the tree over
- * `size` leaves: hashes from the leaf's sibling up to the child of the root.
+ * Returns the inclusion path (PATH of RFC 6962, section 2.1.1) of the leaf with this index (from 0 on) in the tree over `size`
+ * leaves. It has hashes from the leaf's sibling up to the child of the root.
  */
 export function inclusionPath(index: number, size: number, nodeAt: NodeAt): Buffer[] {
   const path: Buffer[] = []
@@ -33,7 +33,7 @@ export function inclusionPath(index: number, size: number, nodeAt: NodeAt): Buff
 }
 
 /**
- * Returns the consistency proof (PROOF of RFC 6962, section 2.1.2) from the tree over `from` leaves to the one over `to`;
+ * Returns the consistency proof (PROOF of RFC 6962, section 2.1.2) from the tree over `from` leaves to the tree over `to`. It is
  * empty when they are the same or when the first is empty.
  */
 export function consistencyPath(from: number, to: number, nodeAt: NodeAt): Buffer[] {
@@ -59,8 +59,8 @@ export function consistencyPath(from: number, to: number, nodeAt: NodeAt): Buffe
 }
 
 /**
- * Returns the root that follows from a leaf's hash and its inclusion path (RFC 9162, section 2.1.3.2); undefined when the
- * path does not have the length that index and size demand.
+ * Returns the root that follows from a leaf's hash and its inclusion path (RFC 9162, section 2.1.3.2). Undefined when the path does
+ * not have the length that index and size demand.
  */
 export function rootOfPath(
   index: number,

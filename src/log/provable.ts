@@ -1,6 +1,6 @@
 import type { OpenedField } from './opened.ts'
 
-/** A file that a leaf states by its hash, and where it is; `path` is null when it is no longer on this box. */
+/** A file that a leaf states by its hash; `path` is null when the file has left this box. */
 export type ProvableFile = {
   readonly sha256: string
   readonly kind: 'photo' | 'clip' | 'snapshot'
@@ -11,7 +11,7 @@ export type ProvableFile = {
   readonly path: string | null
 }
 
-/** A row that can be proved to somebody who may see it: the place of its leaf, what opens it, and its files. */
+/** A row that can be proved to a person who may see it: the place of its leaf, its openings, and its files. */
 export type Provable = {
   /** Number of the log in this database. */
   readonly log: number

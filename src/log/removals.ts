@@ -12,7 +12,7 @@ export type MediaRemovalRow = RowOf<typeof tables.media_removed>
 /** A removal before its leaf is appended. */
 export type UnsealedRemoval = Omit<MediaRemovalRow, keyof Stated>
 
-/** What is to be removed and why. */
+/** A file to remove, with the cause. */
 export type Removal = Pick<MediaRemovalRow, 'sha256' | 'media_kind' | 'detection_id' | 'cause' | 'policy'> & {
   /** Path of the file below the data folder. */
   readonly path: string
@@ -109,7 +109,7 @@ export function mediaRemoval({ removed_at_ms, cause, policy }: MediaRemovalRow):
   return { removedAt: isoTime(removed_at_ms), cause, policy, keptDays: days === undefined ? null : Number(days) }
 }
 
-/** Returns the removal of a photo; undefined while the gateway holds it. Of clips ask `removalsOfDetection`. */
+/** Returns the removal of a photo; undefined while the gateway holds it. For clips use `removalsOfDetection`. */
 export function removalOf(tx: ReadTx, sha256: string): MediaRemovalRow | undefined {
   return tx.get(newestOfFile, [sha256])
 }
@@ -119,7 +119,7 @@ export function removalsOfDetection(tx: ReadTx, detectionId: number): MediaRemov
   return tx.all(ofDetection, [detectionId])
 }
 
-/** Notes that a removed photo was sent again: the gateway holds it from now on, until it is removed once more. */
+/** Notes that a removed photo was sent again: the gateway holds it from now on, until the next removal. */
 export function returnMedia(tx: Tx, removal: Pick<MediaRemovalRow, 'id' | 'sha256'>): void {
   tx.run(newReturn, { sha256: removal.sha256, removal_id: removal.id })
   unlinked(tx, removal.id)

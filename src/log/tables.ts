@@ -1,6 +1,6 @@
 import { blob, builderOver, type Column, defaulted, integer, maybe, type RowOf, text, word } from '../database/index.ts'
 
-/** What a row has from its leaf. */
+/** Columns that a row has from its leaf. */
 export const stated = {
   log_id: integer,
   leaf_seq: integer,

@@ -70,7 +70,7 @@ export function storedTiles(tx: ReadTx, log: number): number {
   return tx.get(tilesOfLevel, [log, 0])?.n ?? 0
 }
 
-/** Whether `storeTiles` has something to do for a log with `size` leaves. */
+/** Returns whether `storeTiles` has work for a log with `size` leaves. */
 export function lacksTiles(tx: ReadTx, log: number, size: number): boolean {
   return storedTiles(tx, log) < Math.floor(size / tileWidth)
 }
@@ -85,8 +85,8 @@ export function tileBeyond(tx: ReadTx, log: number, size: number): { level: numb
 }
 
 /**
- * Stores the next full tiles of a log with `size` leaves, at most `most` of the lowest level (about 0.3 ms each) and
- * those of the levels above that they complete. Returns whether there are more.
+ * Stores the next full tiles of a log with `size` leaves. Stores at most `most` of the lowest level (about 0.3 ms each), and those
+ * of the levels above that they complete. Returns whether there are more.
  */
 export function storeTiles(tx: Tx, log: number, size: number, most: number): boolean {
   const full = Math.floor(size / tileWidth)
@@ -96,8 +96,8 @@ export function storeTiles(tx: Tx, log: number, size: number, most: number): boo
 }
 
 /**
- * Stores the tile that a leaf completes, in the commit of that leaf. Leaves to `storeTiles` what cannot be done at once: a tile
- * behind one that is not stored yet, one that completes a tile above, and one that lacks leaves, which no append is refused for.
+ * Stores the tile that a leaf completes, in the commit of that leaf. Other tiles are left to `storeTiles`. These are a tile behind
+ * one that is not stored yet, one that completes a tile above, and one that lacks leaves. Missing leaves refuse no append.
  */
 export function storeTileOfLeaf(tx: Tx, log: number, seq: number): void {
   const n = seq / tileWidth - 1
@@ -129,8 +129,8 @@ function readHashes(tx: ReadTx, log: number, level: number, n: number, width: nu
 }
 
 /**
- * The first `width` hashes of a tile, one behind the other, from what lies below it: leaves, or the tiles of the level below;
- * undefined when one is missing.
+ * Returns the first `width` hashes of a tile, one behind the other. They come from the leaves, or from the tiles of the level
+ * below. Undefined when one is missing.
  */
 function findHashes(tx: ReadTx, log: number, level: number, n: number, width: number): Buffer | undefined {
   const first = n * tileWidth

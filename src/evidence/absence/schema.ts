@@ -3,7 +3,7 @@ import { CameraGap } from '../../cameras/index.ts'
 import { rowId, timeOut } from '../../http/index.ts'
 import { HandOverProof } from '../bundle/schema.ts'
 
-/** What a statement about a slot holds. It is signed as a whole. */
+/** Contents of a statement about a slot. It is signed as a whole. */
 export const untouchedShape = {
   siteId: z.string(),
   slot: z.object({ id: rowId(), slot_id: z.string(), warehouseId: rowId() }),

@@ -50,9 +50,9 @@ export class Absence {
   }
 
   /**
-   * States whether any event touched a slot in a time that is over, and how much of the time cameras saw the slot. It is
-   * made of the leaves that its checkpoint covers and nothing else. Rejects with NOT_FOUND for a slot that is not there or
-   * hidden, VALIDATION_ERROR for a time that is empty or not over, and NOT_READY while no checkpoint can be made.
+   * States whether any event touched a slot in a time that is over, and how much of the time cameras saw the slot. It uses only the
+   * leaves that its checkpoint covers. Rejects with NOT_FOUND for a slot that is not there or hidden. Rejects with VALIDATION_ERROR
+   * for a time that is empty or not over. Rejects with NOT_READY while no checkpoint can be made.
    */
   async untouched({ path, byLabel, from, to }: Asked, caller: Caller): Promise<{ statement: Untouched; note: string }> {
     const { work, logRoom, warehouse, cameras, gaps, checkpoints, signer, maxAgeMs } = this.#needs

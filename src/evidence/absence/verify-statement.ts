@@ -9,7 +9,7 @@ const firstLine = statementFirstLine('untouched')
 /** Lists of 10,000 ids and 1,000 gaps with their words; a note of a checkpoint may be 256 KiB. */
 const largestBytes = 4 * 1024 * 1024
 
-/** What checking a statement found; `words` are lines for people. */
+/** Result of a check of a statement; `words` are lines for people. */
 export type StatementVerdict = {
   readonly ok: boolean
   readonly words: readonly string[]
@@ -35,7 +35,7 @@ export function readStatement(path: string): string | undefined {
 
 class StatementFault extends Error {}
 
-/** Checks a signed statement that a slot was untouched, and the checkpoint inside it. Never throws for what it says. */
+/** Checks a signed statement that a slot was untouched, and the checkpoint inside it. Never throws for its contents. */
 export function verifyStatement(text: string, trusted: readonly NoteKey[]): StatementVerdict {
   try {
     return check(text, trusted)

@@ -13,8 +13,8 @@ export type ProofBundle = {
   readonly media: readonly { sha256: string; kind: string; contentType: string; sizeBytes: number; name: string }[]
   readonly anchors: readonly Anchor[]
   /**
-   * For a log whose keys were rotated: the proof of each `log-key` leaf under the checkpoint that the keys before and after it have
-   * signed, oldest first. Who knows an earlier key is led to the one that signed this proof.
+   * For a log whose keys were rotated: the proof of each `log-key` leaf, oldest first. Its checkpoint is signed by the keys before
+   * and after it. So a reader with an earlier key is led to the key that signed this proof.
    */
   readonly handOvers?: readonly ProofBundle[]
 }

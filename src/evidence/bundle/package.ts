@@ -19,8 +19,8 @@ export function recipe(): string {
 }
 
 /**
- * Returns a zip of a proof as a stream: the bundle as `NAME.proof.json`, the files that it names and that are on this box, the
- * recipe, and a README.txt that says how to check it.
+ * Returns a zip of a proof as a stream. It has the bundle as `NAME.proof.json`, its files that are on this box, the recipe, and a
+ * README.txt with the steps of a check.
  */
 export function packProof({ bundle, files }: Proof, name: string): Readable {
   const zip = new yazl.ZipFile()
@@ -55,7 +55,7 @@ With gatehouse: gatehouse ledger verify FILE
 ${recipe()}`
 }
 
-/** A proof bundle that was read from a file, with what lies beside it. */
+/** A proof bundle that was read from a file, with the files beside it. */
 export type ReadProof = {
   readonly name: string
   readonly text: string

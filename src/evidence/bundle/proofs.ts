@@ -19,7 +19,7 @@ import { signedNote } from '../transparency/published-log.ts'
 import { type Anchor, makeBundle, type ProofBundle, tlogProof } from './bundle.ts'
 import { handOverProofs } from './hand-over-proofs.ts'
 
-/** What can be proved by its id: rows of the ledger and of the cameras. */
+/** Rows that can be proved by their id: those of the ledger and of the cameras. */
 export type ProvableKind = 'event' | 'detection'
 
 export type ProofsNeeds = {

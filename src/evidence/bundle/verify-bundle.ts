@@ -29,7 +29,7 @@ export const bundleSteps = [
 ] as const
 export type BundleStep = (typeof bundleSteps)[number]
 
-/** What one step found. `words`: what holds, or why it fails. */
+/** Result of one step. `words`: the fact that holds, or the reason why it fails. */
 export type StepFinding = {
   readonly step: BundleStep
   readonly state: 'holds' | 'fails' | 'not claimed' | 'not checked'
@@ -57,7 +57,7 @@ export type BundleTrust = {
   readonly stamp?: (token: Buffer, text: string) => { readonly at: string } | { readonly problem: string }
 }
 
-/** What has to be known of a file: SHA-256 (hex) and size. */
+/** Facts of a file that a check needs: SHA-256 (hex) and size. */
 export type HashedFile = { readonly sha256: string; readonly sizeBytes: number }
 
 /** More than any bundle needs: a leaf of 65,535 bytes, 63 hashes, some dozens of signatures, openings. */
@@ -68,7 +68,7 @@ const longestList = 1000
 /** A rotation a month for twenty years, as far as 4 MiB hold them. */
 export const mostHandOvers = 240
 
-/** What makes a step fail, in words that follow "fails because". */
+/** Failure of a step, in words that follow "fails because". */
 export class BadStep extends Error {
   readonly step: BundleStep
 
@@ -78,7 +78,7 @@ export class BadStep extends Error {
   }
 }
 
-/** Checks a proof bundle step by step; the text of its file goes in. Never throws for what a bundle says. */
+/** Checks a proof bundle step by step; the text of its file goes in. Never throws for the contents of a bundle. */
 export function verifyBundle(text: string, trust: BundleTrust): BundleVerdict {
   const findings: StepFinding[] = []
   const facts: { vkey?: string; isOwnKey?: boolean; leaf?: Record<string, unknown> } = {}
@@ -239,7 +239,7 @@ function checkSignatures(
   const ofLog = (keys: readonly NoteKey[]) => keys.filter(({ name, type }) => name === checkpoint.origin && type !== 4)
   const begin = ofLog(trusted)
   const given = followHandOvers(checkpoint.origin, handOvers, begin)
-  // Who knows the key of a log is not asked to believe the key of another one. Keys of witnesses alone say nothing of logs.
+  // A reader with the key of one log must not be made to trust a key of another one. Keys of witnesses alone say nothing of logs.
   const isOwnKey = !trusted.some(({ name, type }) => type === 1 || name.startsWith(originPrefix))
   const known = verifySignatures(note, isOwnKey ? ofLog(inside) : given)
   refuseFailing(known, 'signature')
@@ -255,8 +255,8 @@ function checkSignatures(
 
 /**
  * Checks each hand-over of a log, and returns the keys that are trusted with those to which they were rotated. A hand-over counts
- * when all four keys that its leaf names have signed the checkpoint that covers the leaf. Earlier keys are never trusted because
- * of a later one: somebody may have them by now. Throws a BadStep for one that does not hold.
+ * when all four keys that its leaf names have signed the checkpoint that covers the leaf. Earlier keys are never trusted because of
+ * a later one: they may be stolen by now. Throws a BadStep for one that does not hold.
  */
 export function followHandOvers(
   origin: string,
@@ -358,7 +358,7 @@ function anchors(
   return { step, state: 'not checked', words: [...unchecked, ...ask].join('; ') }
 }
 
-/** What a receiver of a webhook can be asked for: the delivery whose envelope has the checkpoint. */
+/** Names the delivery whose envelope has the checkpoint, so that its receiver can be asked. */
 function receiverWords({ host, deliveryId, statusCode, at }: Readonly<Record<string, unknown>>): string {
   const shown = [host, deliveryId, statusCode, at].map((one) => String(one).replace(/[^\w.:+-]/g, '?'))
   return `${shown[0]} (delivery ${shown[1]}, answered ${shown[2]} at ${shown[3]})`
@@ -378,7 +378,7 @@ function openings(list: readonly Opening[], leaf: Readonly<Record<string, unknow
 /** The value behind a path of keys and numbers, such as `steps.0.note`. Only what the leaf has itself. */
 function valueAt(leaf: Readonly<Record<string, unknown>>, field: string): unknown {
   return field.split('.').reduce<unknown>(
-    // `hasOwn` has just said that the key is there.
+    // `hasOwn` has just shown that the key is there.
     (at, key) => (typeof at === 'object' && at !== null && Object.hasOwn(at, key) ? (at as never)[key] : undefined),
     leaf,
   )

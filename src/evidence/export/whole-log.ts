@@ -32,9 +32,9 @@ export type WholeLog = { readonly logs: readonly ExportedLog[]; readonly files: 
 const atOnce = 256
 
 /**
- * Returns everything that an outsider needs to check every log of the box without it: checkpoints, keys, tiles and leaves, and no
- * opening of a name or a text. A gateway may go on writing: what is behind the newest checkpoint is left out. Throws ExitError
- * while nothing is signed.
+ * Returns everything that an outsider needs to check every log of the box without it. These are checkpoints, keys, tiles and
+ * leaves, without openings of names or texts. A gateway may go on writing: leaves behind the newest checkpoint are left out. Throws
+ * ExitError while nothing is signed.
  */
 export function wholeLog(tx: ReadTx, dataDir: string): WholeLog {
   const logs = knownLogs(tx).flatMap((log) => {
@@ -116,7 +116,7 @@ function* checkpointLines(tx: ReadTx, log: number, size: number): Generator<Uint
   }
 }
 
-/** The keys of the box, and all that it ever had. Who signs one log of a box signs every log of it. */
+/** The keys of the box, and all that it ever had. The same keys sign every log of a box. */
 function everyKey(tx: ReadTx, dataDir: string): NoteKey[] {
   const logs = knownLogs(tx)
   const growing = logs.at(-1)

@@ -58,8 +58,8 @@ export class IncidentPackages {
   }
 
   /**
-   * Returns the package of an incident as a stream of a zip, with what the caller may see and nothing else. Signs a checkpoint
-   * first, so that all of it can be proved, and writes an entry of the audit trail. Rejects with NOT_FOUND, NOT_READY, and
+   * Returns the package of an incident as a stream of a zip, with only the parts that the caller may see. Signs a checkpoint first,
+   * so that all of it can be proved, and writes an entry of the audit trail. Rejects with NOT_FOUND, NOT_READY, and
    * PACKAGES_WAITING (Retry-After) while others are made. The stream ends with an error when it cannot be completed.
    */
   async open(id: number | undefined, { by }: Pick<Ask, 'by'>): Promise<{ name: string; stream: Readable }> {
@@ -184,7 +184,7 @@ class Packing {
     }
   }
 
-  /** What was hidden or removed since the incident was read is left out. */
+  /** Parts that were hidden or removed since the incident was read are left out. */
   async #found(work: () => void | Promise<void>): Promise<boolean> {
     try {
       await work()
@@ -267,7 +267,7 @@ class Packing {
     }
   }
 
-  /** Adds a bundle as `NAME.proof.json` with its files beside it; what cannot be added is named. */
+  /** Adds a bundle as `NAME.proof.json` with its files beside it, and names the files that cannot be added. */
   async #prove(name: string, item: Omit<PackagedItem, 'proof' | 'files'>, prove: () => Promise<Proof>): Promise<void> {
     const path = `${name}.proof.json`
     try {
@@ -338,7 +338,7 @@ class Packing {
     await this.#json('gaps.json', { from: isoTime(span.fromMs), to: isoTime(span.toMs), ...sight })
   }
 
-  /** What people did with the evidence: playbacks, exports, redactions and all else that the audit trail has about it. */
+  /** Adds the acts of people on the evidence: playbacks, exports, redactions and all else that the audit trail has about it. */
   async #custody(): Promise<void> {
     const units = this.#incident.evidenceReferences.filter(({ type }) => type === 'transport_unit')
     const things = [

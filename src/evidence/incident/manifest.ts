@@ -19,7 +19,7 @@ export type Missing = {
   readonly removal: string | null
 }
 
-/** What `manifest.json` says: everything in the package with its hash, and everything that is missing. */
+/** Contents of `manifest.json`: everything in the package with its hash, and everything that is missing. */
 export type Manifest = {
   readonly format: 'gatehouse-incident-package/1'
   readonly incident: number

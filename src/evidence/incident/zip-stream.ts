@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import yazl from 'yazl'
 import { ownFile } from '../../platform/index.ts'
 
-/** What went into the zip under a name. */
+/** A file in the zip. */
 export type ZippedFile = { readonly path: string; readonly sha256: string; readonly sizeBytes: number }
 
 /**
@@ -26,7 +26,7 @@ export class ZipStream {
     this.#zip.on('error', (error: Error) => out.destroy(error))
   }
 
-  /** What to send. */
+  /** Returns the zip as a stream. */
   get output(): Readable {
     return this.#zip.outputStream as Readable
   }
@@ -90,8 +90,8 @@ function openIfThere(file: string): number | undefined {
 }
 
 /**
- * Returns a stream as the body of an answer. When its reader goes away, the stream is destroyed, and what it says after that is
- * dropped: `Readable.toWeb` of Node 24 throws then, outside of any promise.
+ * Returns a stream as the body of an answer. When its reader goes away, the stream is destroyed, and its later events are dropped:
+ * `Readable.toWeb` of Node 24 throws then, outside of any promise.
  */
 export function bodyOf(stream: Readable): ReadableStream<Uint8Array> {
   const pieces = stream[Symbol.asyncIterator]()

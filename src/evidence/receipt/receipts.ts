@@ -23,9 +23,9 @@ import type { Receipt, ReceiptPlacement, ReceiptUnit } from './schema.ts'
 const mostRows = 200
 /** Proofs made in one turn; each takes one to three milliseconds of the main thread. */
 const proofsInOneTurn = 8
-/** What the page loads on its own: photos, the file to keep, the proof that the log has only grown. */
+/** Validity of the links that the page loads: photos, the file to keep, the proof that the log has only grown. */
 const partSeconds = 3600
-/** How long a driver's link works. What he has kept by then needs no link. */
+/** Validity of a driver's link. Files that were saved by then need no link. */
 const linkSeconds = 90 * 86_400
 
 export type ReceiptsNeeds = {
@@ -121,7 +121,7 @@ export class Receipts {
     return { url: `${page}${url.slice(path.length)}`, expiresAt, reference, carrier, timezone }
   }
 
-  /** Steps and placements of the unit, oldest first, each with what proves it and opens no name. */
+  /** Returns steps and placements of the unit, oldest first, each with a proof that opens no name. */
   async #rows(unitId: string, caller: Caller) {
     const { units } = this.#needs
     const { warehouseId, history } = units.unit(unitId, caller)
@@ -152,7 +152,7 @@ export class Receipts {
     })
   }
 
-  /** Leaves names, notes and files that the caller may not see out of what is shown; the leaf has them as commitments alone. */
+  /** Leaves out names, notes and files that the caller may not see; the leaf has them as commitments alone. */
   #closed({ openings, files, ...place }: Provable, caller: Caller): Provable {
     const { work, photos } = this.#needs
     return {
@@ -249,7 +249,7 @@ export class Receipts {
   }
 }
 
-/** Who receives webhooks is not for an unknown caller. */
+/** Unknown callers must not see the receivers of webhooks. */
 function withoutReceivers({ bundle, files }: Proof): Proof {
   return { bundle: { ...bundle, anchors: bundle.anchors.filter(({ kind }) => kind !== 'webhook') }, files }
 }

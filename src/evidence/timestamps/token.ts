@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { sha256 } from '../../log/index.ts'
 
-/** What is stamped, and how a request is recognized in its answer. `data` is the text of a checkpoint. */
+/** The stamped text, and the nonce that links an answer to its request. `data` is the text of a checkpoint. */
 export type Stamped = { readonly data: Buffer; readonly nonce: Buffer }
 
 /** A verified token, or in words why there is none. */
@@ -35,8 +35,8 @@ export async function stampRequest({ data, nonce }: Stamped): Promise<Buffer> {
 }
 
 /**
- * Verifies the answer to a request: that it is granted, stamps this data with this nonce, and is signed by a certificate for time
- * stamps that leads to one of `authorities` (PEM). Never rejects.
+ * Verifies the answer to a request. It must be granted, and stamp this data with this nonce. A certificate for time stamps that
+ * leads to one of `authorities` (PEM) must have signed it. Never rejects.
  */
 export async function verifyStampReply(reply: Buffer, asked: Stamped, authorities: string): Promise<TokenVerdict> {
   try {
@@ -53,8 +53,8 @@ export type StoredTokenVerdict =
   | { readonly kind: 'refused'; readonly why: string }
 
 /**
- * Checks a stored token over this data: it stamps its SHA-256, and its signature holds. `authorities` (PEM) says whom to trust;
- * undefined: no one. Never rejects.
+ * Checks a stored token over this data: it stamps its SHA-256, and its signature holds. `authorities` (PEM) are trusted; undefined:
+ * none is. Never rejects.
  */
 export async function checkToken(
   token: Buffer,
@@ -156,7 +156,7 @@ async function isOfAuthority(opened: Opened, data: Buffer, trustedCerts: Certifi
   return undefined
 }
 
-/** Returns the bytes of the token as they came: written anew they could differ from what was signed. */
+/** Returns the bytes of the token as they came: encoded again, they could differ from the signed ones. */
 async function tokenIn(reply: Buffer): Promise<Buffer> {
   const { fromBER, Sequence } = await import('asn1js')
   const { result } = fromBER(bytesOf(reply))

@@ -4,8 +4,8 @@ import type { Findings } from '../findings.ts'
 type Leaf = { readonly seq: number; readonly kind: string; readonly facts: Readonly<Record<string, unknown>> }
 
 /**
- * Checks what a log states about the log that it continues: its first leaf, and no other, is a `log-fork` with the parent that
- * `log_identity` names. `parentRoot` is the recomputed root of the parent at that size, in hex; undefined when the parent is
+ * Checks the fork of a log from the log that it continues. Its first leaf, and no other, is a `log-fork` with the parent that
+ * `log_identity` names. The recomputed root of the parent at that size is `parentRoot`, in hex. It is undefined when the parent is
  * on another box.
  */
 export function checkFork(

@@ -7,8 +7,8 @@ import { readHeadFile, type SignedHead } from './head-file.ts'
 const place = 'keys/log.head'
 
 /**
- * Compares `keys/log.head`, which is outside the database, with the log. Make it before anything else is read: the gateway
- * writes leaves first, then this file, then the checkpoint, so a running one is never behind its own file.
+ * Compares `keys/log.head`, which is outside the database, with the log. Make it before anything else is read. The gateway writes
+ * leaves first, then this file, then the checkpoint. So a running gateway is never behind its own file.
  */
 export class HeadCheck {
   readonly #head: SignedHead | undefined
@@ -35,7 +35,7 @@ export class HeadCheck {
     return (this.#signed?.size ?? 0) > 0
   }
 
-  /** Compares the root over `size` leaves of a log, computed only when it is the one of the file. */
+  /** Compares the root over `size` leaves of a log; computes it only when log and size match the file. */
   root(logId: string, size: number, root: () => Buffer): void {
     const head = this.#head
     if (head?.logId !== logId || head.size !== size || head.root.equals(root())) return

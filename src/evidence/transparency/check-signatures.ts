@@ -41,9 +41,9 @@ export function keysForCheck(dataDir: string, wasSigned: boolean, findings: Find
 export type HandedLog = { readonly log: KnownLog; readonly handOvers: readonly HandOver[] }
 
 /**
- * Verifies the signatures of every stored head of every log of the box, the growing one last, and returns how many heads there
- * are. Each head needs both signatures by the keys that its log had at that size; the first head over a hand-over needs those of
- * the keys before it too.
+ * Verifies the signatures of every stored head of every log of the box, the growing one last. Returns how many heads there are.
+ * Each head needs both signatures by the keys that its log had at that size. The first head over a hand-over needs those of the
+ * keys before it too.
  * @param keysNow reads the keys of the box again: a running gateway may have rotated them since `keys` were read
  */
 export function checkSignatures(

@@ -41,13 +41,16 @@ export type CheckpointsNeeds = {
   readonly verify: () => Promise<{ readonly ok: boolean }>
 }
 
-/** Why nothing is signed: the ledger did not verify, it no longer continues what was signed, or it was handed over to other keys. */
+/**
+ * Reason why nothing is signed. Either the ledger did not verify, or it does not continue the signed head, or it was handed over to
+ * other keys.
+ */
 export type SigningStop = 'not-verified' | 'not-a-continuation' | 'other-keys'
 
 /**
- * Signs the head of the growing log: on a timer, after a number of leaves, when somebody asks for a proof, and at a clean
- * stop. Before it signs, the full tiles are stored and the head is in `keys/log.head`, so that a database that is put
- * back by hand is noticed at the next start.
+ * Signs the head of the growing log on a timer, after a number of leaves, for a requested proof, and at a clean stop. Before it
+ * signs, the full tiles are stored and the head is in `keys/log.head`. So the next start notices a database that was put back by
+ * hand.
  */
 export class Checkpoints {
   readonly #needs: CheckpointsNeeds
@@ -66,7 +69,7 @@ export class Checkpoints {
   constructor(needs: CheckpointsNeeds) {
     this.#needs = needs
     needs.work.onCommit(() => {
-      // What has failed waits for the timer: tried at each commit, it would fill the journal.
+      // After a failure only the timer tries again: at each commit it would fill the journal.
       if (!this.#isStarted || this.#making || this.#hasFailed) return
       if (this.#unsigned() >= needs.settings().leaves) this.#makeAside()
     })
@@ -101,7 +104,7 @@ export class Checkpoints {
     return this.#newest
   }
 
-  /** Why no checkpoint is made any more, until the ledger is looked at; undefined while all is well. */
+  /** Returns the reason why checkpoints have stopped until the ledger is examined; undefined while all is well. */
   get stopped(): SigningStop | undefined {
     return this.#stopped
   }
@@ -112,8 +115,8 @@ export class Checkpoints {
   }
 
   /**
-   * Returns a checkpoint over all leaves that are on disk now; the newest one when it covers them. Calls at the same time
-   * share one. Rejects with NOT_READY while the ledger is verified for the first time or when it may not be signed, and with
+   * Returns a checkpoint over all leaves that are on disk now; the newest one when it covers them. Calls at the same time share
+   * one. Rejects with NOT_READY while the ledger is verified for the first time, or when it may not be signed. Rejects with
    * STORAGE_FULL when the disk takes no writes.
    */
   make(): Promise<Checkpoint> {
@@ -131,8 +134,8 @@ export class Checkpoints {
   }
 
   /**
-   * Returns the smallest checkpoint of a log that covers a leaf, and makes one when there is none. `seq` is the leaf's
-   * number, from 1 on. Rejects as `make` does.
+   * Returns the smallest checkpoint of a log that covers a leaf, and makes one when there is none. The leaf's number `seq` counts
+   * from 1. Rejects as `make` does.
    */
   async covering(log: number, seq: number): Promise<Checkpoint> {
     const { work, logRoom } = this.#needs
@@ -252,7 +255,7 @@ export class Checkpoints {
     this.#isVerified = true
   }
 
-  /** Who follows the log takes nothing more from keys that have handed it over. */
+  /** Followers of the log accept nothing more from keys that have handed it over. */
   #refuseOtherKeys(): void {
     const { keys, log } = this.#needs
     if (this.#stopped || !keys.areForeign) return

@@ -18,10 +18,10 @@ import { readHeadFile, type SignedHead, writeHeadFileNow } from './head-file.ts'
 import { heldKeys } from './held-keys.ts'
 import { LogSigner, originOfLog } from './keys.ts'
 
-/** Why a log was forked: a restore went behind what was signed, or somebody accepted the database as it is. */
+/** Cause of a fork: a restore of an older state than the signed one, or an accepted database. */
 export type ForkCause = 'restore' | 'accepted'
 
-/** A fork: the new log, and what it continues. */
+/** A fork: the new log and its parent. */
 export type Fork = {
   readonly log: LogIdentity
   readonly parentLogId: string
@@ -73,9 +73,9 @@ export type AcceptOptions = Pick<ForkOptions, 'makeId' | 'nowMs'> & {
 }
 
 /**
- * Takes the database of a data folder as it is and forks its log, so that the gateway starts again although the
- * database is not the one that was signed. No daemon may run. Throws ExitError when there is no database, when it is in use, and
- * when the log is a fork already and has all that was signed of it.
+ * Accepts the database of a data folder and forks its log, so that the gateway starts again although the signed database is another
+ * one. No daemon may run. Throws ExitError when there is no database or it is in use. Also throws it when the log is a fork already
+ * and has all that was signed of it.
  */
 export function acceptFork(dataDir: string, options: AcceptOptions): Fork {
   // Opened for reading first: a writer would make a database where there is none.

@@ -93,7 +93,7 @@ export function handOversOf(tx: ReadTx, log: number): HandOverRow[] {
 }
 
 /**
- * Returns the verifier keys that this box has had, under the name of one of its logs: a key pair signs every log of the box, and
+ * Returns the verifier keys that this box has had, under the name of one of its logs. A key pair signs every log of the box, and
  * its public key is the same under each name.
  * @param present the keys that sign now
  */

@@ -10,11 +10,12 @@ export type HeldKeys = {
   /** They sign the first checkpoint over their log-key leaf too; undefined while no rotation is under way. */
   readonly next: KeyPairs | undefined
   /**
-   * What a crash has left to do with `keys/log-next.key`: nothing; remove it, because no leaf names its keys; or install them,
-   * because the checkpoint over their leaf is signed.
+   * Work that a crash has left with `keys/log-next.key`.
+   * - `remove`: no leaf names its keys.
+   * - `install`: the checkpoint over their leaf is signed.
    */
   readonly rest: 'nothing' | 'remove' | 'install'
-  /** Whether the log was handed over to keys that are not here: what is here must not sign it. */
+  /** Whether the log was handed over to keys that are not here: the present keys must not sign it. */
   readonly areForeign: boolean
 }
 

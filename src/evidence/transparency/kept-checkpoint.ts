@@ -7,13 +7,13 @@ import { heldKeys } from './held-keys.ts'
 import { LogSigner, originOfLog } from './keys.ts'
 import { type CheckpointText, type Note, type NoteKey, readCheckpointText, readNote, verifySignatures } from './note.ts'
 
-/** What a comparison found; `words` are a sentence without a full stop. */
+/** Result of a comparison; `words` are a sentence without a full stop. */
 export type Comparison = { readonly holds: boolean; readonly words: string }
 
 /**
- * Compares the log in a data folder with a checkpoint that was kept elsewhere: a tail that was cut off together with its rows,
- * or a history that was written anew, is seen by this alone. `keys`: verifier keys that are trusted; a
- * rotation leads on from them. Without them, those that this box has and had.
+ * Compares the log in a data folder with a checkpoint that was stored elsewhere. Only this finds a tail that was cut off together
+ * with its rows, or a rewritten history. A rotation leads on from the trusted verifier keys, `keys`. Without them, all keys that
+ * this box has had are trusted.
  */
 export function compareWithKept(dataDir: string, kept: string, keys: readonly NoteKey[] | undefined): Comparison {
   const note = readNote(kept)

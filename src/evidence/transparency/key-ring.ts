@@ -26,9 +26,9 @@ export type KeyRingNeeds = {
 /**
  * The keys that sign the growing log, through a rotation and a crash in the middle of one. They are read at the first use.
  *
- * The steps of a rotation, each on disk before the next: `log-next.key` holds the new keys · a log-key leaf names them · the
- * first checkpoint over that leaf is signed by the old and the new keys · the new keys replace the old ones · `log-next.key` is
- * removed. A start undoes what stopped before the leaf, and finishes everything after it.
+ * The steps of a rotation, each on disk before the next. First `log-next.key` holds the new keys. A log-key leaf names them. The
+ * old and the new keys sign the first checkpoint over that leaf. The new keys replace the old ones. `log-next.key` is removed. A
+ * start undoes a rotation that stopped before the leaf, and finishes any other one.
  */
 export class KeyRing {
   readonly #needs: KeyRingNeeds
@@ -45,7 +45,7 @@ export class KeyRing {
     void this.settle()
   }
 
-  /** Signs the growing log. Throws ExitError for a key file without a key, and what the disk says when keys cannot be made. */
+  /** Signs the growing log. Throws ExitError for a key file without a key, and the error of the disk when keys cannot be made. */
   get signer(): LogSigner {
     this.#signer ??= this.signerOf(this.#needs.logRoom.identity)
     return this.#signer

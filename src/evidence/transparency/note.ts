@@ -1,8 +1,9 @@
 import { createPublicKey, hash, type KeyObject, verify } from 'node:crypto'
 
 /**
- * Signature types of signed notes: 1 is Ed25519 over the text (c2sp.org/signed-note), 4 and 6 are cosignatures with a time,
- * by Ed25519 and by ML-DSA-44 (c2sp.org/tlog-cosignature).
+ * Signature types of signed notes.
+ * - 1: Ed25519 over the text (c2sp.org/signed-note).
+ * - 4 and 6: cosignatures with a time, by Ed25519 and by ML-DSA-44 (c2sp.org/tlog-cosignature).
  */
 export type SignatureType = 1 | 4 | 6
 
@@ -25,7 +26,7 @@ export type CheckpointText = { readonly origin: string; readonly size: number; r
 
 /** Length of the public key of each type, in bytes. */
 const keyBytes: Record<SignatureType, number> = { 1: 32, 4: 32, 6: 1312 }
-/** What comes before the key in its DER form (SPKI). */
+/** Bytes before the key in its DER form (SPKI). */
 const spki = {
   ed25519: Buffer.from('302a300506032b6570032100', 'hex'),
   mlDsa44: Buffer.from('30820532300b06096086480165030403110382052100', 'hex'),
@@ -114,7 +115,7 @@ export function readCheckpointText(text: string): (CheckpointText & { readonly i
   return { origin, size: Number(size), root: hash, isExtended: more.length > 1 }
 }
 
-/** What one signature of a known key says. `atMs` is the time that a cosignature states; undefined for type 1. */
+/** Verified signature of a known key. `atMs` is the time that a cosignature states; undefined for type 1. */
 export type KnownSignature = { readonly key: NoteKey; readonly holds: boolean; readonly atMs: number | undefined }
 
 /** Verifies the signatures of a checkpoint that these keys made; signatures of other keys are left out. */

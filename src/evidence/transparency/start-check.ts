@@ -7,9 +7,9 @@ import { readHeadFile, type SignedHead, writeHeadFileNow } from './head-file.ts'
 const tilesAtOnce = 256
 
 /**
- * Compares the last checkpoint with the leaves that are there. Throws ExitError (78) when leaves are missing or their root
- * is another: then somebody put an older or a changed database in place, and going on would sign a second history.
- * A missing head file is written again from the newest checkpoint.
+ * Compares the last checkpoint with the present leaves. Throws ExitError (78) when leaves are missing or their root is another.
+ * Then somebody put an older or a changed database in place, and going on would sign a second history. A missing head file is
+ * written again from the newest checkpoint.
  * @param write runs one transaction; tiles that are missing are stored by it
  */
 export function checkSignedHead(dataDir: string, write: <T>(change: (tx: Tx) => T) => T): void {

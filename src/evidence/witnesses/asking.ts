@@ -31,12 +31,12 @@ export type WitnessesNeeds = {
   readonly onAsked: (outcome: 'cosigned' | WitnessTrouble) => void
 }
 
-/** How a witness is doing. */
+/** State of one witness. */
 export type WitnessSeen = {
   readonly name: string
-  /** What is wrong; undefined while it is well. */
+  /** The problem; undefined while it is well. */
   readonly trouble: { readonly finding: WitnessTrouble; readonly words: string } | undefined
-  /** How long it has not been well, in milliseconds; 0 while it is. */
+  /** Milliseconds for which it has not been well; 0 while it is. */
   readonly forMs: number
 }
 

@@ -1,17 +1,17 @@
 import { type Note, type NoteKey, readNote, verifySignatures } from '../transparency/note.ts'
 import { readSize, sizeType } from './add-checkpoint.ts'
 
-/** What a witness answered, or why there is no answer. */
+/** Answer of a witness, or the reason why there is none. */
 export type WitnessReply =
   | { readonly kind: 'answer'; readonly status: number; readonly type: string; readonly body: string }
   | { readonly kind: 'none'; readonly why: string }
 
-/** What was asked: the checkpoint, and the size from which the proof leads to it. */
+/** The question: the checkpoint, and the size from which the proof leads to it. */
 export type Asked = { readonly note: string; readonly size: number; readonly old: number; readonly key: NoteKey }
 
 /**
- * What is wrong with a witness. `ahead` and `other-root` mean that the log, not the witness, must be looked at: it has seen
- * more leaves, or other ones, than this log has.
+ * Kinds of trouble with a witness. `ahead` and `other-root` mean that the log, not the witness, must be examined. The witness has
+ * seen more leaves, or other ones, than this log has.
  */
 export const witnessTroubles = [
   'unreachable',
@@ -29,7 +29,7 @@ export const witnessTroubles = [
 ] as const
 export type WitnessTrouble = (typeof witnessTroubles)[number]
 
-/** What follows from a reply: a verified signature line, another question, or a trouble with its words. */
+/** Meaning of a reply: a verified signature line, another question, or a trouble with its words. */
 export type WitnessVerdict =
   | { readonly kind: 'cosigned'; readonly lines: readonly string[]; readonly atMs: number }
   | { readonly kind: 'ask-from'; readonly size: number }
@@ -66,8 +66,8 @@ export function judgeReply(reply: WitnessReply, asked: Asked): WitnessVerdict {
 }
 
 /**
- * Returns the signature line of a witness under a note with the time that it states; undefined when it does not hold. `line` is the
- * line alone, with its newline.
+ * Returns the signature line of a witness under a note with the time that it states. Undefined when it does not hold. Pass `line`
+ * alone, with its newline.
  */
 export function cosignatureIn(line: string, note: string, key: NoteKey): { line: string; atMs: number } | undefined {
   const verdict = judgeLines(line, { note, key, size: 0, old: 0 })
