@@ -3,7 +3,7 @@ import { type Checkpoint, consistencyPath, leavesBetween, nodesOf, peaksOf } fro
 import type { Load, NamedLog } from './rides.ts'
 import type { FeedBody } from './wire.ts'
 
-/** Bytes of leaves in one feed, before base64 adds a third: the rest of 4 MiB is for what rides along. */
+/** Bytes of leaves in one feed, before base64 adds a third: the rest of 4 MiB is for the data beside them. */
 const mostLeafBytes = 2 * 1024 * 1024
 
 export type Batch = {
@@ -15,16 +15,16 @@ export type Batch = {
 }
 
 export type Amount = {
-  /** What rides along, when the head office has the leaves. */
+  /** Returns the data beside the leaves, for when the head office has them. */
   readonly load: (log: NamedLog) => Load
   readonly mostLeaves: number
-  /** Whether the tree before the leaves is shown too: once, when the head office has said where to go on. */
+  /** Whether the tree before the leaves is sent too: once, when the head office has named the place to continue from. */
   readonly showsBefore: boolean
 }
 
 /**
- * Returns the next leaves of a log behind `from`, under a checkpoint that covers them, with what rides along. Without
- * leaves (`from` is the size of the checkpoint) it only says where the log is.
+ * Returns the next leaves of a log behind `from`, under a checkpoint that covers them, with the data beside them. Without leaves
+ * (`from` is the size of the checkpoint) it only names the size of the log.
  */
 export function nextBatch(
   tx: ReadTx,

@@ -55,24 +55,24 @@ export type FeederNeeds = {
   readonly settings: () => FeedSettings | undefined
   /** Whether notifications are being sent now: they go first. */
   readonly isBusy: () => boolean
-  /** How this gateway is, for the people at the head office. */
+  /** State of this gateway, for the people at the head office. */
   readonly status: () => Promise<object>
   readonly onFed: (outcome: 'fed' | FeedFinding, leaves: number, bytes: number) => void
 }
 
-/** How the feed is doing. */
+/** State of the feed. */
 export type FeedSeen = {
   readonly url: string
   /** Leaves that the head office has acknowledged since this start; null before the first answer. */
   readonly size: number | null
   /** Wall clock of the last acknowledgement; null before the first. */
   readonly fedAtMs: number | null
-  /** What was agreed on names of people; null before the first answer. */
+  /** Agreement on names of people; null before the first answer. */
   readonly names: 'sent' | 'kept here' | 'not taken there' | null
   /** The version of gatehouse that the head office offers; null: none. */
   readonly offer: string | null
   readonly trouble: { readonly finding: FeedFinding; readonly words: string } | undefined
-  /** How long it has not been well, in milliseconds. */
+  /** Milliseconds for which it has not been well. */
   readonly forMs: number
 }
 
@@ -80,7 +80,7 @@ export type FeedSeen = {
 const lifeSignMs = 300_000
 const statusEveryMs = 60_000
 const fewestLeaves = 16
-/** How long a batch waits for notifications, at most. */
+/** Longest wait of a batch for notifications. */
 const politenessMs = 5000
 const politeStepMs = 100
 
@@ -99,14 +99,14 @@ export class Feeder {
   /** Checkpoints under which the head office is asked where it is, while it does not know the newest keys. */
   #probes: Checkpoint[] | undefined
   readonly #rides: Rides
-  /** What the head office says that it takes; undefined before its first answer. */
+  /** Openings that the head office takes; undefined before its first answer. */
   #takes: FeedAnswer['openings'] | undefined
   #offer: string | null = null
   #trouble: FeedSeen['trouble']
   #failingSinceMs: number | undefined
   #failures = 0
   #gaps = 0
-  /** The head office has said where to go on, and has taken nothing since. */
+  /** The head office has named the place to continue from, and has taken nothing since. */
   #hasPlaceOfOffice = false
   #fedAtMs: number | null = null
   #sentAtMs = Number.NEGATIVE_INFINITY
@@ -118,7 +118,7 @@ export class Feeder {
   #isStarted = false
   /** By a reload, while a round was under way. */
   #isAskedAgain = false
-  /** Of the timer; monotonic. */
+  /** Monotonic time at which the timer fires. */
   #dueMs = Number.POSITIVE_INFINITY
   /** Leaves of one feed. A line that is too slow for them gets fewer. */
   #mostLeaves = mostLeaves
@@ -135,7 +135,7 @@ export class Feeder {
     this.#begin()
   }
 
-  /** Ends a feed under way; what was not acknowledged is sent again after the next start. */
+  /** Ends a feed under way; leaves without an acknowledgment are sent again after the next start. */
   async stop(): Promise<void> {
     this.#isStarted = false
     this.#cancel?.()
@@ -153,7 +153,7 @@ export class Feeder {
     while (this.#round) await this.#round
   }
 
-  /** How the feed is doing; undefined without a head office. */
+  /** Returns the state of the feed; undefined without a head office. */
   seen(): FeedSeen | undefined {
     const settings = this.#needs.settings()
     if (!settings) return undefined
@@ -201,7 +201,7 @@ export class Feeder {
     if (this.#dueMs > dueMs) this.#after(dueMs - nowMs)
   }
 
-  /** Whether something goes at once though no leaf states it. */
+  /** Returns whether a change that no leaf states must be sent at once. */
   #hasNews(): boolean {
     return this.#rides.hasChanged || this.#needs.work.read((tx) => this.#rides.hasErased(tx))
   }
@@ -225,7 +225,7 @@ export class Feeder {
       .finally(() => {
         this.#round = undefined
         if (this.#isAskedAgain) this.#go()
-        // What was committed meanwhile.
+        // Handles commits that came meanwhile.
         else this.#onCommit()
       })
   }
@@ -246,7 +246,7 @@ export class Feeder {
       const verdict = await this.#post(settings, line, batch)
       if (!this.#isStarted || this.#lines[0] !== line) return
       if (verdict.kind === 'trouble' && !this.#isPassedBy(line, verdict)) {
-        // Of such a log the head office stores the erasures alone; the next attempt brings more of them.
+        // The head office stores only the erasures of a forked log; the next attempt brings more of them.
         if (verdict.finding === 'forked') this.#rides.erased(batch.load)
         const isNewLog = verdict.finding === 'unknown-key' && line.place === 0 && this.#continuesAnother()
         return this.#unwell(isNewLog ? unvouched : verdict)
@@ -363,7 +363,7 @@ export class Feeder {
     })
   }
 
-  /** Whether the head office, which names its size, leads anywhere. */
+  /** Returns whether the size that the head office names leads any further. */
   #goOnFrom(line: Line, size: number): boolean {
     this.#gaps = line.place === size ? this.#gaps + 1 : 0
     line.place = size
@@ -384,13 +384,13 @@ export class Feeder {
   /** Troubles that mean no more than: look at the next log, or send this one from its beginning. */
   #isPassedBy(line: Line, { finding }: Extract<FeedVerdict, { kind: 'trouble' }>): boolean {
     if (finding === 'unknown-log' && line.place === undefined && line.isGrowing && this.#continuesAnother()) {
-      // Its first leaf says what it continues, and lets it in.
+      // Its first leaf names the log that it continues, and lets it in.
       line.place = 0
       return true
     }
     if (finding === 'unknown-key' && line.place === undefined) {
-      // It has not heard of the newest keys: it is asked under the checkpoints that earlier ones have signed too.
-      // One stays the next until it is answered, however often the head office is out of reach meanwhile.
+      // It does not know the newest keys, so the next feed uses a checkpoint that earlier keys have signed too. The same checkpoint
+      // stays the next one until it is answered, even while the head office is out of reach.
       if (this.#probes) this.#probes.shift()
       else this.#probes = this.#needs.work.read((tx) => handedOver(tx, line.number)).toReversed()
       if (this.#probes.length > 0) return true

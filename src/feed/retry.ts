@@ -17,8 +17,9 @@ export const firstRetryMs = waits.soon.firstMs
 const spread = 0.5
 
 /**
- * Returns how long a gateway waits after so many failures in a row, in milliseconds. A head office that is alive and says when it takes
- * feeds again is asked then, however often that happened. `chance` (0 to 1) moves each wait, so that not all gateways come at once. Pure.
+ * Returns how long a gateway waits after so many failures in a row, in milliseconds. A living head office may name the time of the
+ * next feed. It is asked then, even after many failures. `chance` (0 to 1) moves each wait, so that not all gateways come at once.
+ * Pure.
  */
 export function retryAfterMs(
   { finding, retryAfterSeconds }: { readonly finding: FeedFinding; readonly retryAfterSeconds: number | undefined },

@@ -12,20 +12,22 @@ import { namesIn } from './names.ts'
 import type { FeedAnswer, FeedBody } from './wire.ts'
 
 const mostRows = 500
-/** Of them, those that changed: so the others go on however many do. */
+/** Changed assets and slots in one feed; fewer, so that the others go on however many change. */
 const mostChanged = 250
 /** Each leaf names two people at most. */
 const leavesOfNames = 512
 const dayMs = 24 * 60 * 60 * 1000
-/** All assets and slots are sent again after so long. What changes goes at once, so it only mends what was lost unnoticed. */
+/**
+ * All assets and slots are sent again after so long. Changes are sent at once, so this only repairs rows that were lost unnoticed.
+ */
 const rowsAgainMs = 7 * dayMs
 /** Erasures are few, and a name that should be away is worse than a wrong row. */
 const erasuresAgainMs = dayMs
 
-/** What no leaf states, as it goes along with a feed, and how far it reaches. */
+/** Data beside the leaves of a feed that no leaf states, and its extent. */
 export type Load = {
   readonly body: Pick<FeedBody, 'openings' | 'names' | 'erased' | 'erasedPeople' | 'snapshot'>
-  /** Of assets and slots; undefined with an earlier log: they are said of the newest one. */
+  /** Extent of assets and slots; undefined with an earlier log, because they belong to the newest one. */
   readonly snapshot:
     | {
         readonly assets: number | undefined
@@ -36,7 +38,7 @@ export type Load = {
   readonly erasures: { readonly sent: number; readonly known: number }
 }
 
-/** Of assets and of slots. */
+/** A pair: one for assets, one for slots. */
 export type Changed<T> = { readonly assets: T; readonly slots: T }
 
 type Asked = {
@@ -53,8 +55,8 @@ type Asked = {
 export type NamedLog = { readonly number: number; readonly logId: string; readonly end: number }
 
 /**
- * What rides along with the leaves: what is printed on assets, slots with their zones, erasures, and names. Nothing of it is remembered
- * on disk: assets, slots and erasures are sent again after a start, names from where the head office says that it has them.
+ * Data beside the leaves: printed data of assets, slots with their zones, erasures, and names. None of its progress is on disk.
+ * Assets, slots and erasures are sent again after a start, and names from the place that the head office reports.
  */
 export class Rides {
   /** Assets and slots that have changed: they go at once, as new assets do. */
@@ -87,7 +89,7 @@ export class Rides {
   /** The next rows. `version` rises with each snapshot. */
   load(tx: ReadTx, { nowMs, version, log, isGrowing, givesNames }: Asked): Load {
     if (log.number !== this.#log) {
-      // What was said with an earlier log is not known of the next one.
+      // Erasures that were sent with an earlier log are not known of this one.
       this.#log = log.number
       this.#erasures = { sent: 0, known: -1 }
     }
@@ -155,7 +157,7 @@ export class Rides {
     this.#erasures = erasures.sent < erasures.known ? erasures : { sent: 0, known: -1 }
   }
 
-  /** Whether more rides along without a new leaf. */
+  /** Returns whether more must be sent without a new leaf. */
   hasMore(tx: ReadTx, log: NamedLog, givesNames: boolean): boolean {
     const named = this.#named.get(log.number)
     const isBehind = givesNames && named !== undefined && named < log.end
@@ -163,7 +165,7 @@ export class Rides {
     return isNew || this.hasChanged || this.#slots !== undefined || isBehind || this.#hasErased(tx)
   }
 
-  /** Whether a slot has changed, or an asset that the head office has heard of before. */
+  /** Returns whether a slot has changed, or an asset that the head office has already. */
   get hasChanged(): boolean {
     return !this.#changes.assets.isEmpty || !this.#changes.slots.isEmpty
   }

@@ -1,7 +1,7 @@
 import type { PostedAnswer } from '../evidence/index.ts'
 import { FeedAnswer, FeedGap } from './wire.ts'
 
-/** What is wrong with the head office, or with this gateway as it sees it. */
+/** Kinds of trouble with the head office, or with this gateway as the head office sees it. */
 export const feedFindings = [
   'unreachable',
   'unavailable',
@@ -15,7 +15,7 @@ export const feedFindings = [
 ] as const
 export type FeedFinding = (typeof feedFindings)[number]
 
-/** What follows from the answer to a feed. */
+/** Meaning of the answer to a feed. */
 export type FeedVerdict =
   | { readonly kind: 'fed'; readonly answer: FeedAnswer }
   /** The head office has this many leaves; go on from there. */

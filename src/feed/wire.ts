@@ -30,7 +30,7 @@ const printed = text(256).nullable().optional()
 /** The first day that both sides can write. */
 const firstDay = '0001-01-01'
 
-/** What is printed on an asset; no leaf states it. `key` is the asset key of leaves. */
+/** Printed data of an asset; no leaf states it. `key` is the asset key of leaves. */
 export const AssetRow = z.object({
   key: text(256, 1),
   sscc: printed,
@@ -59,14 +59,17 @@ const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER)
 const moment = z.iso.datetime().nullable()
 /** A config has fewer than 30. */
 const mostSections = 64
-/** Of the open alerts the newest come along. */
+/** The newest open alerts that are sent along. */
 export const mostAlerts = 10
 
 /**
- * How a gateway is, in figures, for the people at the head office: `fleet` of a feed's status. Null: not known, or there is none.
- * `openAlerts`: null also when there are more than are counted. `alerts`: the newest of them; of what, never in words, which may name people; absent
- * from gateways of before. `configHash`: SHA-256 of the config in effect without the hashes of secrets; it tells whether two boxes are set alike.
- * `configSections`: the same of each section, in short; absent from gateways of before.
+ * State of a gateway in figures, for the people at the head office: `fleet` of a feed's status. Null: not known, or there is none.
+ * Gateways of older versions send neither `alerts` nor `configSections`.
+ * - `openAlerts`: null also when there are more than are counted.
+ * - `alerts`: the newest of them, by kind; texts may name people, so they are not sent.
+ * - `configHash`: SHA-256 of the config in effect, without the hashes of secrets; it shows whether two boxes have the same
+ *   settings.
+ * - `configSections`: the same of each section, in short.
  */
 export const Fleet = z.object({
   openAlerts: count.nullable(),
@@ -99,8 +102,8 @@ const Trouble = z.object({
 })
 
 /**
- * What the head office reads of a feed's status: everything else is left out. What is too long or of another form counts as not said,
- * so that no status ever stops a feed.
+ * The part of a feed's status that the head office reads: everything else is left out. Values that are too long or of another form
+ * count as missing, so that no status ever stops a feed.
  */
 export const Status = z.object({
   version: text(64).nullable().catch(null),
@@ -124,7 +127,7 @@ export const FeedBody = z.object({
    * the checkpoint is over the leaves even when the head office has others.
    */
   before: z.array(base64).max(mostHashes).optional(),
-  /** What opens people in leaves. `person`: the number of the person at the gateway, by which an erasure finds all of them. */
+  /** Openings of people in leaves. `person`: the number of the person at the gateway, by which an erasure finds all of them. */
   openings: z
     .array(z.object({ commitment: hex, salt: base64, text: z.string(), person: count.optional() }))
     .max(mostRows)
@@ -148,10 +151,13 @@ export const FeedBody = z.object({
 export type FeedBody = z.infer<typeof FeedBody>
 
 /**
- * The answer to a feed that was taken in. `size`: leaves that the head office has stored. `cosignature`: its signature line under the
- * checkpoint; null when it has not seen enough to confirm it. `witnessed`: size of the largest checkpoint that it has confirmed. `named`:
- * leaves whose names it has; absent while it takes none. `offer`: a version of gatehouse that the gateway is offered. `pauseMs`: so
- * long the next leaves are asked to wait for more, in milliseconds; absent while the head office keeps up.
+ * The answer to an accepted feed.
+ * - `size`: leaves that the head office has stored.
+ * - `cosignature`: its signature line under the checkpoint; null when it has not seen enough to confirm it.
+ * - `witnessed`: size of the largest checkpoint that it has confirmed.
+ * - `named`: leaves whose names it has; absent while it takes none.
+ * - `offer`: a version of gatehouse that the gateway is offered.
+ * - `pauseMs`: milliseconds that the next leaves should wait for more; absent while the head office keeps up.
  */
 export const FeedAnswer = z.object({
   size,

@@ -2,17 +2,17 @@ import type { AlertOut } from '../webhooks/index.ts'
 import type { Kind } from './frames.ts'
 import type { CameraNow, HealthNow } from './schema.ts'
 
-/** Who may hear a message. */
+/** Receivers of a message. */
 export type Scope =
   | { readonly of: 'everyone' | 'alerts' }
   | { readonly of: 'warehouse' | 'camera'; readonly id: number }
-  /** Of an incident, which may belong to no warehouse. */
+  /** For an incident, which may belong to no warehouse. */
   | { readonly of: 'incidents'; readonly warehouseId: number | null }
 
 /** One message before it is written. */
 export type Change = { readonly kind: Kind; readonly scope: Scope; readonly data: unknown }
 
-/** What was seen at the last look at what is not in the ledger. */
+/** State outside of the ledger at the last look. */
 export type Seen = {
   readonly cameras: ReadonlyMap<number, CameraNow>
   readonly alerts: ReadonlyMap<number, AlertOut>
@@ -20,8 +20,8 @@ export type Seen = {
 }
 
 /**
- * Returns what became different between two looks. Pure. An alert that is no longer open was acknowledged: `acknowledged`
- * returns it as it is now.
+ * Returns the differences between two looks. Pure. An alert that is not open any more was acknowledged: `acknowledged` returns it
+ * as it is now.
  */
 export function differences(before: Seen, now: Seen, acknowledged: (id: number) => AlertOut | undefined): Change[] {
   const cameras = [...now.cameras.values()].filter((camera) => !isSame(camera, before.cameras.get(camera.id)))

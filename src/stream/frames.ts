@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto'
 import type { RandomBytes } from '../platform/index.ts'
 
-/** What a client hears of. `hello` is about the stream itself. */
+/** Kinds of messages to a client. `hello` is about the stream itself. */
 export const kinds = ['hello', 'floor', 'event', 'camera', 'alert', 'health', 'unit', 'incident'] as const
 export type Kind = (typeof kinds)[number]
 
@@ -29,7 +29,7 @@ export class PlaceIds {
     return cipher.update(block).toString('base64url')
   }
 
-  /** Returns the place of an id; undefined for what this process did not make. */
+  /** Returns the place of an id; undefined when this process did not make it. */
   open(id: string): number | undefined {
     const block = Buffer.from(id, 'base64url')
     if (block.length !== 16) return undefined

@@ -17,14 +17,17 @@ import type { Floor, IncidentNow, UnitNow } from './schema.ts'
 export const mostStreams = { ofOneCaller: 40, ofAll: 120 } as const
 /** A client that leaves more than this unread is dropped. */
 export const mostWaitingBytes = 512 * 1024
-/** Messages for those who come back; half of what may wait, so that a replay never drops its client. */
+/**
+ * Bytes of messages stored for clients that reconnect. It is half of the bytes that may wait, so that a replay never drops its
+ * client.
+ */
 const mostKeptBytes = 256 * 1024
 /** More new events than these at once, as an import makes, are not sent one by one. */
 const mostEventsAtOnce = 500
 const lookEveryMs = 1000
 const looksAHealthCheck = 5
 const looksABeat = 15
-/** Whether a caller may still see what is sent is checked this often, and after every reload. */
+/** Looks between two checks of what callers may still see; every reload checks too. */
 const looksARecheck = 5
 const retryMs = 1000
 
@@ -63,8 +66,8 @@ type HubNeeds = {
 }
 
 /**
- * Tells clients what changes. Events and slots are looked for after each commit; cameras, alerts and health every second,
- * while somebody listens. A message is written once, and each client gets those that it may see.
+ * Tells clients what changes. After each commit it reads new events and slots. While somebody listens, it reads cameras, alerts and
+ * health every second. A message is written once, and each client gets those that it may see.
  */
 export class StreamHub {
   readonly #needs: HubNeeds
@@ -73,13 +76,11 @@ export class StreamHub {
   readonly #changedPlans = new Set<number>()
   #kept: Kept[] = []
   #keptBytes = 0
-  /** Of the newest message. */
+  /** Place of the newest message. */
   #place = 0
-  /** The newest event that was sent; undefined before the first client. */
+  /** Newest event, unit step and incident change sent; undefined before any client. */
   #lastEvent: number | undefined
-  /** The newest step of a transport unit that was sent; undefined before the first client. */
   #lastStep: number | undefined
-  /** The newest change of an incident that was sent; undefined before the first client. */
   #lastChange: number | undefined
   #seen: Seen | undefined
   #isLookDue = false
@@ -161,7 +162,7 @@ export class StreamHub {
     })
   }
 
-  /** Looks for new events, changed plans, and what was recorded of transport units and incidents. */
+  /** Reads new events, changed plans, and new records of transport units and incidents. */
   #look(): void {
     try {
       const changes = this.#needs.work.read((tx) => this.#new(tx))
@@ -341,7 +342,7 @@ export class StreamHub {
     listener.stream.sink.cut()
   }
 
-  /** Ends the stream when the sign-in has ended or the caller may no longer read. Never rejects. */
+  /** Ends the stream when the sign-in has ended or the caller has lost the permission to read. Never rejects. */
   async #recheck(listener: Listener): Promise<void> {
     try {
       const caller = await listener.stream.callerNow()

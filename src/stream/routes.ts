@@ -32,7 +32,7 @@ const followStream = operation({
   },
 })
 
-/** What the listener passes along with a request; absent in tests without one. */
+/** Connection that the listener passes along with a request; absent in tests without one. */
 type Wire = { readonly outgoing?: { destroy(): void } }
 
 export function streamRoutes(api: Api, hub: StreamHub): void {
