@@ -1,12 +1,12 @@
 /** A pallet as scanned or as the ledger names it, with the key for comparison. */
 export type Pallet = { readonly barcode: string; readonly key: string }
 
-/** A slot of a count: what was found, and what the ledger says for that moment. */
+/** A slot of a count: the pallets that were found, and the state in the ledger at that moment. */
 export type Seen = {
   readonly slotId: number
   /** Undefined: not scanned yet. */
   readonly found: readonly Pallet[] | undefined
-  /** What the slot shows, and all pallets that were put into it and not booked since, at the time of the scan. */
+  /** The occupant that the slot shows, and all pallets that were put into it and not booked since, at the time of the scan. */
   readonly occupant: Pallet | undefined
   readonly standing: readonly Pallet[]
   /** The ledger knows a move of the slot, or of a pallet of either side, that came after the scan. */
@@ -15,7 +15,7 @@ export type Seen = {
 
 export type LineStatus = 'not_counted' | 'matched' | 'different' | 'moved' | 'conflict'
 
-/** Returns the expected pallets: those that were put into the slot, and the one that it shows. */
+/** Returns the expected pallets: those that were put into the slot, and its occupant. */
 export function expectedIn({ occupant, standing }: Pick<Seen, 'occupant' | 'standing'>): readonly Pallet[] {
   return occupant && !has(standing, occupant.key) ? [...standing, occupant] : standing
 }

@@ -5,7 +5,7 @@ import { expectedIn, type Pallet, type Seen } from './comparison.ts'
 import { type RecountMark, recountsOf, type Scan, scansOf, slotIdsOf } from './store.ts'
 import type { CountScanRow } from './tables.ts'
 
-/** A slot of a count with what was seen in it. */
+/** A slot of a count with its scan. */
 export type SeenSlot = Seen & {
   readonly scan: Scan | undefined
   readonly scans: number
@@ -13,8 +13,8 @@ export type SeenSlot = Seen & {
 }
 
 /**
- * Returns all slots of a count with what the ledger says for the time of each scan, as it is known now, so that late
- * events which happened before count.
+ * Returns all slots of a count with the ledger's state at the time of each scan, as it is known now. So late events from before the
+ * scan count.
  */
 export function seenSlots(tx: ReadTx, countId: number, sight: Sight): SeenSlot[] {
   const scans = Map.groupBy(scansOf(tx, countId), (scan) => scan.slot_id)

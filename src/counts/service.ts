@@ -15,7 +15,7 @@ import { namedSlots, selectSlots } from './selection.ts'
 import { type CountStep, stateAfter } from './state.ts'
 import * as store from './store.ts'
 
-/** A step of a count; `version` is the one that If-Match demands. */
+/** A step of a count; `version` comes from If-Match. */
 export type Going = Ask & { readonly id: number | undefined; readonly version: number | undefined }
 
 type Shown<T> = { success: true } & T
@@ -79,7 +79,7 @@ export class CountsService {
     return this.#needs.work.read((tx) => countOf(tx, this.#session(tx, id, caller)))
   }
 
-  /** Returns the slots with what is left to do, without what is expected in them. Throws NOT_FOUND. */
+  /** Returns the slots with their open work, but not their expected contents. Throws NOT_FOUND. */
   slots(id: number | undefined, caller: Caller): CountSlot[] {
     return this.#needs.work.read((tx) => {
       const session = this.#session(tx, id, caller)
@@ -98,10 +98,7 @@ export class CountsService {
     })
   }
 
-  /**
-   * Stores a scan; the answer says nothing of what is expected. Throws NOT_FOUND, REFERENCE_NOT_FOUND,
-   * INVALID_TRANSITION.
-   */
+  /** Stores a scan; the answer does not reveal the expected contents. Throws NOT_FOUND, REFERENCE_NOT_FOUND, INVALID_TRANSITION. */
   scan(asked: NewCountScan, deviceTimeMs: number | undefined, { id, by, claim }: Omit<Going, 'version'>) {
     return this.#needs.work.write((tx) =>
       this.#needs.idempotency.once(tx, claim, () => {
@@ -138,7 +135,7 @@ export class CountsService {
     })
   }
 
-  /** Asks for slots to be counted again: earlier scans of them are kept but no longer count. */
+  /** Asks for slots to be counted again. Earlier scans of them stay stored but do not count. */
   recount(asked: Recount, going: Going): Promise<Reply<Shown<Count>>> {
     const { by } = going
     return this.#go(going, (tx, session) => {

@@ -203,7 +203,7 @@ const open = built({}, () =>
 
 const linked = { id: 'id', column: 'actor_commitment', hasLeaf: false }
 
-/** Who is linked to the rows of counts, for verification. */
+/** People linked to the rows of counts, for verification. */
 export const linksOfScans = statement({
   columns: linkedColumns,
   sql: linkedRowsSql({ ...linked, table: 'count_scan', field: 'counter', column: 'counter_commitment' }),

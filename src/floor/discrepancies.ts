@@ -225,8 +225,8 @@ export class Discrepancies {
 }
 
 /**
- * Returns the contradictions around a slot and an asset that the ledger alone proves, for a caller who sees everything; those that
- * need master data (registration, type, weight, height) are left out.
+ * Returns the contradictions around a slot and an asset that the ledger alone proves, for a caller who sees everything.
+ * Contradictions that need master data (registration, type, weight, height) are left out.
  */
 export function contradictionsAround(tx: ReadTx, slotId: number, assetKey: string, when: When): Contradiction[] {
   const bounds = boundsOf(tx, when)

@@ -99,7 +99,7 @@ export type AroundSlot = {
   readonly before: MoveFact | undefined
   /** The newest move of that asset. */
   readonly ofAsset: AssetMoveFact | undefined
-  /** The newest placement of that asset, where the slot shows it, and what ended the stay that began with it. */
+  /** The newest placement of that asset, where the slot shows it, and the event that ended the stay from it. */
   readonly placedLast: AssetMoveFact | undefined
   readonly endOfStay: AssetMoveFact | undefined
   /** Judgements after the newest move, newest first. */
@@ -115,7 +115,7 @@ export type Contradiction = {
   readonly assetBarcode: string | null
   readonly otherSlotId: number | null
   readonly otherAssetBarcode: string | null
-  /** Of `removed_elsewhere`: the newest placement of the asset is here, so its location is this slot. */
+  /** For `removed_elsewhere`: the newest placement of the asset is here, so its location is this slot. */
   readonly lastPlacedHere: boolean | null
 }
 
@@ -144,8 +144,8 @@ function ofOccupied(slotId: number, placed: MoveFact, around: AroundSlot): Contr
 }
 
 /**
- * Returns what speaks against the asset that a slot shows: its newest placement is in another slot, or a removal was booked
- * in another slot, which ends nothing here.
+ * Returns contradictions against the asset that a slot shows. Its newest placement is in another slot, or a removal was booked in
+ * another slot, which ends nothing here.
  */
 function shownThough(
   slotId: number,

@@ -11,7 +11,7 @@ const mostClips = 20
 type Moment = { readonly timestampMs: number; readonly slotCode: string; readonly clipUrl: string | null }
 /** An event, and when the gateway received it. */
 type FilmedMoment = Moment & { readonly id: number; readonly receivedMs: number }
-/** Which cameras look at a slot, and what they recorded. */
+/** Cameras that look at a slot, and their recordings. */
 export type Watching = {
   readonly cameras: Pick<ConfiguredCameras, 'watching'>
   readonly detections: Pick<Detections, 'during' | 'isRecording' | 'filmsToCome'>
@@ -100,7 +100,7 @@ function whyNone(
   return watched ? 'not_kept' : 'gap'
 }
 
-/** Says why a camera that watched has no film of a moment, and what would keep the next one. */
+/** Returns why a camera that watched has no film of a moment, and how to get the next one. */
 function notKept({ timestampMs, receivedMs }: FilmedMoment): string {
   const lateSeconds = Math.round((receivedMs - timestampMs) / 1000)
   const what =
@@ -143,7 +143,7 @@ function ofCamera({ detections, gaps }: Watching, cctvId: number, atMs: number, 
     .toSorted((a, b) => distance(a.detection, atMs) - distance(b.detection, atMs))
     .slice(0, mostClips)
   const isPending = detections.isRecording(cctvId, span.fromMs, span.toMs)
-  // That nothing moved, only a camera can say that watched.
+  // Only footage without a gap proves that nothing moved.
   const unless = () =>
     gaps.watchedAll(cctvId, { fromMs: atMs - windowMs, toMs: atMs + windowMs }) ? 'no_motion' : 'gap'
   return { clips, reason: strongest([...near.map(reasonOf), isPending ? 'pending' : unless()]) }
@@ -174,7 +174,7 @@ function reasonOf({ clipStatus }: DetectionEvent): FootageReason | null {
   return (clipStatus as string) === 'recorded' ? null : (clipStatus as FootageReason)
 }
 
-/** Of several cameras, one that watched says more than one that did not. */
+/** With several cameras, one that watched is more informative than one that did not. */
 const order = [null, 'pending', 'expired', 'lost', 'cooldown', 'no_motion', 'gap'] as const
 
 /** Returns the most informative reason; null when there is something to play. */

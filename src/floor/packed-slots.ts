@@ -9,7 +9,7 @@ const blockSlots = 64
 /** Blocks that are looked at in one turn, and those of them that may be made anew: either is about 1 ms. */
 const turnBlocks = 8
 const turnMade = 3
-/** Of a block: what an admin sees, and what others do of a block in which some slots are hidden from them. */
+/** Variants of one block: the admin's, and that of callers from whom some of its slots are hidden. */
 const mostVariants = 2
 /** Callers who see different warehouses. */
 const mostShared = 8
@@ -23,9 +23,9 @@ type Turn = { readonly blocks: readonly Block[]; readonly afterId: number | unde
 
 /**
  * The list of all slots as they are now, packed. It is the list that most clients ask for, again and again, and little has changed
- * since. Each block of slots is kept with a text that says which slots it shows and how they were; at every list SQLite puts that text
- * together anew, and a block is used again only where both are the same. So it shows no change late, and nothing to anyone
- * who may not see it. Between two commits the whole answer is used again.
+ * since. Each block of slots is cached with a text that names its slots and their state. At every list SQLite builds that text
+ * again, and a block is used again only where both texts are the same. So it shows no change late, and nothing to anyone who may
+ * not see it. Between two commits the whole answer is used again.
  */
 export class PackedSlots {
   readonly #needs: PackedSlotsNeeds
@@ -57,7 +57,7 @@ export class PackedSlots {
     const found: Block[] = []
     for (let afterId: number | undefined = 0; afterId !== undefined; await nextTurn()) {
       const turn = this.#turn(caller, known, afterId)
-      // What the caller may see has changed meanwhile: blocks of before and of now would be in one list.
+      // The caller's sight has changed meanwhile: one list would mix blocks of both sights.
       if (this.#sightOf(caller) !== sight) return undefined
       found.push(...turn.blocks)
       afterId = turn.afterId

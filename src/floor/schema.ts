@@ -106,7 +106,7 @@ const slotNameShape = {
 export const SlotName = z.object(slotNameShape).openapi('SlotName')
 export type SlotName = z.infer<typeof SlotName>
 
-/** What is said of the place of an asset besides its slot. */
+/** Place of an asset besides its slot. */
 export const placeShape = {
   since: timeOut()
     .nullable()

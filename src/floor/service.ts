@@ -40,7 +40,7 @@ type FloorServiceNeeds = {
   idempotency: Idempotency
 }
 
-/** Answers what is where: master data joined with what the ledger says, on one snapshot. */
+/** Returns the present contents of slots: master data joined with the ledger, on one snapshot. */
 export class FloorService {
   readonly #needs: FloorServiceNeeds
   readonly #packed: PackedSlots
@@ -124,7 +124,7 @@ export class FloorService {
     )
   }
 
-  /** Changes a slot. `version` is the one that If-Match demands. Throws NOT_FOUND, VERSION_MISMATCH. */
+  /** Changes a slot. `version` comes from If-Match. Throws NOT_FOUND, VERSION_MISMATCH. */
   changeSlot(
     { path, byLabel }: { path: string; byLabel: boolean },
     change: z.output<typeof SlotChange>,
@@ -141,8 +141,8 @@ export class FloorService {
   }
 
   /**
-   * Makes up to 100 changes in the order in which they are sent, in one commit. `proceed`: what is refused is left out.
-   * `rollback`: throws with every problem of every change, and none is made.
+   * Makes up to 100 changes in the order in which they are sent, in one commit. With `proceed`, refused changes are left out. With
+   * `rollback`, throws with every problem of every change, and none is made.
    */
   changeSlots({ mode, changes }: SlotBatch, { by, claim }: Ask): Promise<Reply<ChangedSlots>> {
     return this.#needs.work.write((tx) =>

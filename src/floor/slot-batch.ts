@@ -5,7 +5,7 @@ import { batchLimit } from '../ledger/index.ts'
 import { SlotChange } from '../warehouse/index.ts'
 import { FloorSlot } from './schema.ts'
 
-/** The forms of a batch of changes to slots, and what is answered of each. */
+/** The forms of a batch of changes to slots, and the answer to each. */
 
 const name = 'SlotBatchChange'
 
@@ -48,7 +48,7 @@ type SlotBatchResult = z.infer<typeof SlotBatchResult>
 export const ChangedSlots = resource({ results: z.array(SlotBatchResult) }).openapi('ChangedSlots')
 export type ChangedSlots = z.infer<typeof ChangedSlots>
 
-/** What became of one change. */
+/** Outcome of one change. */
 export type SlotOutcome = { readonly slot: FloorSlot } | { readonly refused: AppError }
 
 /** Reads one change as it was sent and makes it; a refusal comes back. `make` refuses before it writes. */

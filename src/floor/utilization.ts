@@ -8,8 +8,8 @@ export function percent(part: number, whole: number): number {
 }
 
 /**
- * Returns how full the slots are. Zones without a slot are listed too; slots whose zone label matches no zone count
- * under that label of their warehouse, so that the zones' totals add up to `totalSlots`.
+ * Returns how full the slots are. Zones without a slot are listed too. Slots whose zone label matches no zone count under that
+ * label of their warehouse, so that the zones' totals add up to `totalSlots`.
  */
 export function utilizationOf(uses: readonly SlotUse[], zones: readonly Zone[]): Utilization {
   const byZone = new Map(

@@ -63,14 +63,14 @@ function effectOf(event: Moved, around: Surroundings): Effect {
   }
 }
 
-/** Whether a move decides the slot now, or ends the newest stay of the asset that was in it. */
+/** Returns whether a move decides the slot now, or ends the newest stay of the asset that was in it. */
 function decides(event: Moved, { occupant, slotMovedLater, occupantPlacedLater }: Surroundings): boolean {
   if (!slotMovedLater) return true
   const ends = occupant && (event.eventType === 'REMOVED' || occupant.assetKey !== event.assetKey)
   return ends === true && !occupantPlacedLater
 }
 
-/** What the slot may take, and what is put there. `undefined` means unknown and gives no warning. */
+/** Constraints of the slot, and facts of the asset that is put there. `undefined` means unknown and gives no warning. */
 export type Fit = {
   readonly constraints: {
     max_weight?: number | undefined

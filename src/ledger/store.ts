@@ -55,7 +55,7 @@ const openedColumns = {
   operator_id: maybe(integer),
   actor_id: maybe(integer),
   notes: maybe(text),
-  /** Of opening stock: when a count first recorded this pallet. */
+  /** For opening stock: the time when a count first recorded this pallet. */
   counted_at_ms: maybe(integer),
 }
 
@@ -117,7 +117,7 @@ const lastEvent = built({}, () =>
   sql.selectFrom('placement_event').select(['id', 'received_at_ms']).orderBy('id', 'desc').limit(1),
 )
 
-/** Who is linked to the events, for verification: both fields of each row. */
+/** People linked to the events, for verification: both fields of each row. */
 export const linksOfEvents = statement({
   columns: {
     row: integer,
@@ -156,7 +156,7 @@ const notesOfEvent = built(pick(tables.placement_event, 'id'), ({ id }) =>
   sql.selectFrom('placement_event').select('notes_commitment').where('id', '=', id),
 )
 
-/** The commitment of what an event's verification notes say; null without any. */
+/** Returns the commitment of an event's verification notes; null without any. */
 export function notesOf(tx: ReadTx, id: number): string | null {
   return tx.get(notesOfEvent, { id })?.notes_commitment ?? null
 }
@@ -249,8 +249,8 @@ export function markKey(tx: ReadTx): Buffer {
 }
 
 /**
- * Returns the mark of a caller beside its client event ids: no name, and the same for ever, also after the person was erased
- * (a commitment would differ then, and the events would be recorded a second time). Throws when the key is missing.
+ * Returns the mark of a caller beside its client event ids. It is no name, and the same for ever, also after the person was erased.
+ * A commitment would differ then, and the events would be recorded a second time. Throws when the key is missing.
  */
 export function callerMark(tx: ReadTx, caller: Pick<Caller, 'username' | 'instance'>): string {
   return createHmac('sha256', markKey(tx)).update(`${caller.username}@${caller.instance}`).digest('hex')
@@ -276,7 +276,7 @@ export function keepClientEventId(
   })
 }
 
-/** Who made a placement, as far as they are not erased. */
+/** Returns the people who made a placement, as far as they are not erased. */
 export function placersOf(tx: ReadTx, eventId: number): Identity[] {
   const linked = tx.all(linkedPlacers, [eventId])
   return linked.length > 0 ? linked : tx.all(namedPlacers, [eventId])

@@ -29,7 +29,7 @@ export function linkedEvents(
   return tx.all(linked(ids.length), [after, last, ...ids, ...ids]).map(({ id }) => id)
 }
 
-/** Takes these persons out of the links of events. Of a row in which no one is left nothing stays. */
+/** Takes these persons out of the links of events. Rows in which no one is left are deleted. */
 export function unlinkEvents(tx: Tx, events: readonly number[], ids: readonly number[]): void {
   for (const event of events) {
     tx.run(without(ids.length), [...ids, ...ids, event])

@@ -30,18 +30,18 @@ export const warningText = {
   ...barcodeWarningText,
 } as const satisfies Record<WarningCode, string>
 
-/** What a site asks of assets and photos: keys of `ledger` in the config. */
+/** Requirements of a site for assets and photos: keys of `ledger` in the config. */
 export type Requirements = {
   readonly assets: 'any' | 'registered'
   readonly photos: 'any' | 'held'
   readonly enforce: readonly WarningCode[]
 }
 
-/** Whether the site registers its assets: one that refuses unknown ones does. */
+/** Returns whether the site registers its assets: a site that refuses unknown ones does. */
 export const asksForRegistered = ({ assets, enforce }: Requirements): boolean =>
   assets === 'registered' || enforce.includes('UNKNOWN_ASSET')
 
-/** Whether the photos of placements must be held here: a site that refuses others asks for it. */
+/** Returns whether the photos of placements must be held here: a site that refuses others demands it. */
 export const asksForHeld = ({ photos, enforce }: Requirements): boolean =>
   photos === 'held' || enforce.includes('PHOTO_NOT_HELD')
 

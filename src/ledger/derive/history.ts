@@ -55,12 +55,12 @@ type Prepared = {
   readonly lastId: number
   readonly mayCount: (slotId: number) => boolean
   readonly meant: Meant | undefined
-  /** Whether the index alone decides: then no row has to be read to know that it is meant. */
+  /** Whether the index alone decides: then no row must be read to know that it matches. */
   readonly isServedByIndex: boolean
 }
 
 /**
- * One page of the history: newest first, or with `afterSeq` in the order of the log. `total` is exact up to
+ * Returns one page of the history: newest first, or with `afterSeq` in the order of the log. The `total` is exact up to
  * `countLimit` rows that the strongest condition finds, else null. Reads in slices; see `readInSlices`.
  */
 export async function pageOfHistory(
@@ -145,7 +145,7 @@ async function prepare(
   })
 }
 
-/** Whether the events of a slot count; undefined when those of all slots do. */
+/** Returns a test for slots whose events count; undefined: those of all slots do. */
 async function slotsMeant(
   work: Work,
   { zoneId, warehouseId, hiddenWarehouses }: SlotsMeant,

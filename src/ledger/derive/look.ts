@@ -33,7 +33,7 @@ const peopleOfRow = { operator_id: maybe(integer), actor_id: maybe(integer) }
 
 /** The columns of an event that the conditions need; the rest is read only of events that pass. */
 export type LightRow = RowOf<typeof lightRow> & {
-  /** Of rows since version 2, where an operator is asked for. */
+  /** Person of rows since version 2, where the filter has an operator. */
   readonly operator_id?: number | null
   readonly actor_id?: number | null
 }
@@ -42,7 +42,7 @@ export type LightRow = RowOf<typeof lightRow> & {
 type Arm = {
   readonly sql: string
   readonly values: readonly (string | number)[]
-  /** Where it starts when that is another table, and what id and time are called there. */
+  /** Its first table when that is another one, with its names of id and time. */
   readonly start?: { readonly from: string; readonly join: string; readonly id: string; readonly time: string }
 }
 
@@ -65,7 +65,7 @@ export const lightSliceRows = 500
 export const indexSliceRows = 3500
 
 /**
- * The strongest condition that an index serves: the one that leaves the fewest rows in a ledger of years.
+ * Returns the strongest condition that an index serves: it leaves the fewest rows in a ledger of years.
  * @param meant everyone whom the filter's operator may mean
  */
 export function sourceOf(filter: HistoryFilter, meant: Meant | undefined): Source {
@@ -119,7 +119,7 @@ function ofAssets(keys: readonly string[]): Arm {
   return { sql: `e.asset_key IN (${keys.map(() => '?').join(', ')})`, values: keys }
 }
 
-/** Whether a row satisfies all conditions of the filter. */
+/** Returns whether a row satisfies all conditions of the filter. */
 export function passes(row: LightRow, filter: HistoryFilter, meant: Meant | undefined): boolean {
   const { slotId, assetKeys, eventType, workOrderRef, correctsEventId, fromMs, toMs } = filter
   return (
@@ -158,7 +158,7 @@ export function lookAt(
 ): LightRow[] {
   const { sql, values } = lookSql(source, order, { fromMs, toMs, operator }, place, placesOnly)
   const bound = [...values, looked]
-  // Where they stand is all that is asked for then, and all that is looked at.
+  // Only places are requested then, so only they are read.
   if (placesOnly) return tx.all(places(sql), bound) as LightRow[]
   return operator === undefined ? tx.all(lightRows(sql), bound) : tx.all(lightRowsWithPeople(sql), bound)
 }
@@ -214,7 +214,7 @@ export function sourceInLogOrder(tx: ReadTx, source: Source): Source {
   return { arms: [], isTheOnlyCondition: false }
 }
 
-/** How many rows a source finds in a span of time; `most` when there are that many or more. */
+/** Returns the number of rows that a source finds in a span of time; `most` when there are that many or more. */
 export function countOf(tx: ReadTx, source: Source, { fromMs, toMs }: HistoryFilter, most: number): number {
   const { sql, values } = countSql(source, { fromMs, toMs })
   return tx.get(counted(sql), [...values, most])?.n ?? 0

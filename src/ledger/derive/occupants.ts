@@ -20,7 +20,7 @@ const placedAndNotMoved = statement({
 export type Occupant = {
   readonly assetBarcode: string
   readonly assetKey: string
-  /** Whether only a list of opening stock says so. */
+  /** Whether only a list of opening stock states it. */
   readonly isOpening: boolean
 }
 
@@ -33,8 +33,8 @@ export function occupantOf(tx: ReadTx, slotId: number, when: When = {}): Occupan
 }
 
 /**
- * Returns all assets that were put into a slot and not booked since. There is more than one where a pallet was put in front
- * of another; at most one of them is located there, the one that the slot shows. A count may find all of them.
+ * Returns all assets that were put into a slot and not booked since. There is more than one where a pallet was put in front of
+ * another. At most one of them is located there, the one that the slot shows. A count may find all of them.
  */
 export function putInto(
   tx: ReadTx,

@@ -33,7 +33,7 @@ const shownById = built(pick(tables.placement_event, 'id'), ({ id }) =>
 const named = (condition: string, limit: number) =>
   `SELECT * FROM (SELECT id, slot_id, asset_key, asset_barcode, timestamp_ms FROM main.placement_event
    WHERE ${condition} AND event_type = 'PLACED' AND id < +? ORDER BY id DESC LIMIT ${limit})`
-/** Placements that name a photo by its hash, or by its address; what is absent is equal to nothing. */
+/** Placements that name a photo by its hash, or by its address; missing values equal nothing. */
 const placementsNaming = statements({
   columns: pick(tables.placement_event, 'id', 'slot_id', 'asset_key', 'asset_barcode', 'timestamp_ms'),
   sql: (limit: number) =>
@@ -41,7 +41,7 @@ const placementsNaming = statements({
   samples: [[1]],
 })
 
-/** Of the placements with one photo, so many are looked at: the newest. */
+/** Placements with one photo that are read: the newest. */
 const lookedAt = 20
 
 /**
@@ -78,7 +78,7 @@ export function proofOf(tx: ReadTx, id: number, isSeen: (slotId: number) => bool
   }
 }
 
-/** Whether the event has the warning PHOTO_REUSED. */
+/** Returns whether the event has the warning PHOTO_REUSED. */
 export function isReusedBy({ warnings }: Pick<PlacementEventRow, 'warnings'>): boolean {
   return (JSON.parse(warnings) as WarningCode[]).includes('PHOTO_REUSED')
 }
@@ -103,7 +103,7 @@ const movesBetween = statement({
       AND NOT (event_type = 'PLACED' AND slot_id = ?) AND id <= ? ORDER BY timestamp_ms, id LIMIT ${lookedAt}`,
 })
 
-/** Whether the asset was elsewhere between the two, whichever of them happened first. */
+/** Returns whether the asset was elsewhere between the two, whichever of them happened first. */
 function hasLeft(tx: ReadTx, placed: Proven, event: Shown, lastId: number): boolean {
   const inOrder = [placed, event].toSorted((a, b) => a.timestamp_ms - b.timestamp_ms || a.id - b.id)
   const bounds = inOrder.flatMap(({ timestamp_ms, id }) => [timestamp_ms, id])
@@ -111,7 +111,7 @@ function hasLeft(tx: ReadTx, placed: Proven, event: Shown, lastId: number): bool
   return between.some((move) => !isTakenBack(tx, move.id, event, lastId))
 }
 
-/** Whether the event corrects this one, or another event does. */
+/** Returns whether this event or another one corrects it. */
 function isTakenBack(tx: ReadTx, id: number, event: Shown, lastId: number): boolean {
   if (event.corrects_event_id === id) return true
   return correctionsOf(tx, id, lastId).length > 0

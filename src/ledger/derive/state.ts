@@ -70,8 +70,8 @@ export function lastIdReceivedBy(tx: ReadTx, limitMs: number): number {
 }
 
 /**
- * Returns the same `When` with a fixed last id, for reads in slices: events appended from now on do not change the answer, and
- * the receipt time is looked up once for all slots or assets.
+ * Returns the same `When` with a fixed last id, for reads in slices. Later events do not change the answer, and the receipt time is
+ * looked up once for all slots or assets.
  */
 export function settle(tx: ReadTx, when: When = {}): When {
   const newest = tx.get(newestEvent)?.id ?? 0
@@ -80,8 +80,8 @@ export function settle(tx: ReadTx, when: When = {}): When {
 }
 
 /**
- * The last event whose leaf is among the first `seq` of a log, or in a log before it; 0 before the first. Without a
- * number of a log the one that grows is meant.
+ * The last event whose leaf is among the first `seq` of a log, or in a log before it; 0 before the first. Without a number it is
+ * the growing log.
  */
 export function lastIdUpToSeq(tx: ReadTx, seq: number, logNumber?: number): number {
   if (seq <= 0 && logNumber === undefined) return 0
@@ -90,8 +90,9 @@ export function lastIdUpToSeq(tx: ReadTx, seq: number, logNumber?: number): numb
 }
 
 /**
- * Returns the last event for which `condition` is true. It halves the ids, because the condition is about values that never
- * decrease with them: two dozen reads in ten million events, and no index that every commit would have to write.
+ * Returns the last event for which `condition` is true. A binary search of the ids works, because the condition is about values
+ * that never decrease with them. It takes two dozen reads in ten million events, and needs no index that every commit would have to
+ * write.
  */
 function lastIdWhere(tx: ReadTx, condition: typeof isReceivedBy, values: readonly number[]): number {
   const isWithin = (id: number) => tx.get(condition, [...values, id])?.is === 1
@@ -132,12 +133,12 @@ export function bounded(bounds: Bounds, alias: Alias = ''): { sql: string; param
   return lastId === undefined ? { sql: '', parameters: [] } : { sql: texts.id, parameters: [lastId] }
 }
 
-/** What `bounded` says at the most and at the least: samples for statements. */
+/** Longest and shortest text of `bounded`: samples for statements. */
 export function boundSamples(alias: Alias = ''): [string][] {
   return [[''], [bounded({ atMs: 1, lastId: 1 }, alias).sql]]
 }
 
-/** What `seenOnly` says of events, as a sample for statements. */
+/** Text of `seenOnly` for events, as a sample for statements. */
 export const seenSample = seenOnly(sampleSight, 'placement_event.slot_id').sql
 
 const newestOfSlot = statements({
@@ -173,7 +174,7 @@ function occupied(assetBarcode: string, judgement: 'VERIFIED' | 'DISPUTED' | nul
   return { isOccupied: true, assetBarcode, isVerified: judgement === 'VERIFIED', isDisputed: judgement === 'DISPUTED' }
 }
 
-/** Whether a supervisor still has to look: the slot is occupied and not verified, disputed or not. */
+/** Returns whether a supervisor still has to check the slot: it is occupied and not verified, disputed or not. */
 export function isPending({ isOccupied, isVerified }: SlotState): boolean {
   return isOccupied && isVerified !== true
 }
@@ -252,7 +253,7 @@ const useColumns = {
   pending: integer,
 }
 
-/** The slots of a zone, or without a zone under one label, and what is in them. */
+/** Use of the slots of a zone, or of those without a zone under one label. */
 export type SlotUse = Readonly<RowOf<typeof useColumns>>
 
 const slotRange = statements({
@@ -323,7 +324,7 @@ const eventNaming = statements({
   ],
 })
 
-/** Whether any event that `sight` reaches names the asset, within the bounds. */
+/** Returns whether any event that `sight` reaches names the asset, within the bounds. */
 export function assetIsKnown(tx: ReadTx, assetKey: string, sight: Sight, when: When = {}): boolean {
   const limit = bounded(boundsOf(tx, when))
   const seen = seenOnly(sight, 'placement_event.slot_id')
@@ -334,7 +335,7 @@ export function assetIsKnown(tx: ReadTx, assetKey: string, sight: Sight, when: W
 }
 
 /**
- * Returns whether the asset is visible in this sight: an event in sight names it, or no event at all names it and it is
+ * Returns whether the asset is visible in this sight. It is when an event in sight names it, or when no event names it and it is
  * registered. An asset that only hidden warehouses have seen is not visible.
  */
 export function assetIsSeen(
@@ -376,7 +377,7 @@ export function newestTimestampMs(tx: ReadTx, slotId: number, assetKey: string, 
   return newest ? Math.max(newest.a, newest.b, newest.c, newest.d) : 0
 }
 
-/** Whether a VERIFIED or DISPUTED of the asset in the slot is known that comes later in the order (timestamp, id). */
+/** Returns whether a VERIFIED or DISPUTED of the asset in the slot comes later in the order (timestamp, id). */
 export function judgedAfter(
   tx: ReadTx,
   slotId: number,

@@ -12,7 +12,7 @@ const corrections = statement({
 export type WalkStep = { readonly rows: OpenedRow[]; readonly place: EventPlace | undefined }
 
 /**
- * Returns the next events, oldest first, out of `looked` rows, for the jobs thread; the main thread reads by `history.ts`.
+ * Returns the next events, oldest first, out of `looked` rows, for the jobs thread; the main thread reads by `history.ts`. The
  * `place` is undefined when there are no more.
  * @param filter `lastId`: events that are appended during the walk are left out
  */

@@ -28,8 +28,8 @@ export class Acts {
   }
 
   /**
-   * Up to 100 events in the order in which they are sent. `proceed`: what is refused leaves nothing, the others stand.
-   * `rollback`: throws with every problem of every event, and nothing is recorded.
+   * Records up to 100 events in the order in which they are sent. With `proceed`, refused events leave nothing, the others are
+   * recorded. With `rollback`, throws with every problem of every event, and nothing is recorded.
    */
   batch({ mode, events }: NewBatch, asked: TimedAsk): Promise<Reply<RecordedBatch>> {
     const items = events.map(readItem)
@@ -112,7 +112,7 @@ export class Acts {
   }
 }
 
-/** What an event says nothing of. */
+/** Absent fields of an event; the request fills some of them. */
 const nothing = {
   slot_code: undefined,
   photo_url: undefined,

@@ -3,7 +3,7 @@ import { batchRefusal, errorFacts } from '../../http/index.ts'
 import type { BatchItemResult } from './act-schema.ts'
 import type { Appended } from './recorder.ts'
 
-/** What became of one event of a batch. */
+/** Outcome of one event of a batch. */
 export type ItemOutcome = { readonly done: Appended } | { readonly refused: AppError }
 
 export function resultOf(outcome: ItemOutcome, index: number): BatchItemResult {

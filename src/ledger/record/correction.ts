@@ -1,8 +1,8 @@
 /**
- * What has to be appended so that the floor is as if an event had been booked right, or not at all. Pure.
+ * Computes the events to append so that the floor is as if an event had been booked right, or not at all. Pure.
  *
- * The events come at the very time of the wrong one, behind all that stands there: what happened later goes on to
- * count, and between the error and its correction the ledger, as known now, never said anything wrong.
+ * The events get the very time of the wrong one, behind all others of that time, so later events still count. Between the error and
+ * its correction the ledger, as known now, is never wrong.
  */
 export type Step = {
   readonly type: 'PLACED' | 'REMOVED'
@@ -10,7 +10,7 @@ export type Step = {
   readonly assetKey: string
 }
 
-/** Of some slots and assets: what is in which, and where each is. A slot may show an asset that is elsewhere or nowhere. */
+/** Occupants of some slots, and places of some assets. A slot may show an asset that is elsewhere or nowhere. */
 export type Scene = {
   /** Null: the slot is empty. */
   readonly occupants: ReadonlyMap<number, string | null>
@@ -19,9 +19,9 @@ export type Scene = {
 }
 
 /**
- * The steps from the floor as it is booked to the floor as it should be: first what has to go, then `right` (the event
- * as it should have been booked), then what the first two took away without right, each placed anew. A removal from another
- * slot would go on contradicting where its asset is, so that asset is placed anew too.
+ * Returns the steps from the floor as it is booked to the floor as it should be. First come the removals, then `right` (the event
+ * as it should have been booked). Last, assets that these two wrongly took away are placed anew. A removal from another slot would
+ * go on contradicting where its asset is, so that asset is placed anew too.
  * @param contradicted assets of which the wrong event is such a removal
  */
 export function compensation(
@@ -64,8 +64,8 @@ export function compensation(
 }
 
 /**
- * A pallet that a slot shows though it went elsewhere stays shown where it is, but is never put back: placing it there
- * would move it.
+ * A pallet that a slot shows though it went elsewhere stays shown there. It is never put back, because placing it there would move
+ * it.
  */
 function* wantedOccupants(booked: Scene, wanted: Scene): Generator<[number, string | null]> {
   for (const [slotId, occupant] of wanted.occupants) {

@@ -128,7 +128,7 @@ export class Corrections {
   }
 }
 
-/** What is absent in every event of a correction. */
+/** Fields that no event of a correction has. */
 const silent = {
   slot_code: undefined,
   timestamp: undefined,
@@ -202,8 +202,8 @@ function putBack(tx: Tx, step: Step, wrong: store.OpenedRow): Restated {
 }
 
 /**
- * A judgement taken back: the one before it is said again; without one the placement is, which no one has judged.
- * Where it judged nothing there is nothing to take back.
+ * Takes back a judgement by repeating the one before it. Without an earlier one it repeats the placement, which no one has judged.
+ * A judgement without an effect needs nothing.
  */
 function judgedAnew(tx: Tx, wrong: store.OpenedRow, right: Right | undefined): Restated[] {
   const standing = judgementAt(tx, wrong)

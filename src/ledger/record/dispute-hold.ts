@@ -7,7 +7,7 @@ import type { PlacementEventRow } from '../tables.ts'
 /** Why the media of a disputed placement stay. */
 const holdReason = 'dispute'
 
-/** When and where something happened in front of cameras. */
+/** Time and place of an event in front of cameras. */
 export type FilmedMoment = {
   readonly slotCode: string
   readonly timestampMs: number
@@ -15,12 +15,12 @@ export type FilmedMoment = {
   readonly clipUrl: string | null
 }
 
-/** Returns the hashes of what the cameras have of a moment; of a clip that is still recorded, what `clipToCome` says. */
+/** Returns the hashes of the films of a moment; for a clip that is still recorded, the name from `clipToCome`. */
 export type FilmsOf = (tx: ReadTx, moment: FilmedMoment) => readonly string[]
 
 /**
- * Keeps what proves a disputed placement on the disk while its slot shows it as disputed: photos of the placement and of
- * the dispute, and films of the placement. In the transaction of every event, because any may settle a dispute.
+ * Holds the evidence of a disputed placement on the disk while its slot shows it as disputed. These are photos of the placement and
+ * of the dispute, and films of the placement. In the transaction of every event, because any may settle a dispute.
  */
 export function holdDisputed(
   tx: Tx,

@@ -1,9 +1,8 @@
 import type { Identity } from '../../log/index.ts'
 
 /**
- * What a placement may lean on when no one took a photo; who names it has it in the same commit. A line of a list
- * of opening stock, or a scan of a count: there the pallet has been seen, so `ledger.enforce` refuses nothing, and who
- * scanned it is known from the scan.
+ * Grounds for a placement without a photo: a line of a list of opening stock, or a scan of a count. The caller that names them
+ * stores them in the same commit. The pallet has been seen there, so `ledger.enforce` refuses nothing. The scan names its operator.
  */
 export type Grounds =
   | { readonly kind: 'opening'; readonly list: string; readonly line: number }
@@ -12,7 +11,7 @@ export type Grounds =
       readonly countId: number
       readonly scanId: number
       readonly scanSha256: string
-      /** Who scanned; undefined once erased. */
+      /** Person who scanned; undefined once erased. */
       readonly counter: Identity | undefined
     }
 

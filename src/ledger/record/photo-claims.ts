@@ -7,7 +7,7 @@ import { otherProof } from '../derive/photo-reuse.ts'
 import type { Moved } from '../judge.ts'
 import type { NewPlacementEvent } from '../schema.ts'
 
-/** What an event says of its photo, and whether the gateway has it. */
+/** Photo that an event names, and whether the gateway has it. */
 export type PhotoClaim = { readonly sha256: string | null; readonly evidence: 'held' | 'claimed' | null }
 
 type PhotoClaimsNeeds = {
@@ -55,7 +55,7 @@ export class PhotoClaims {
   }
 }
 
-/** Whether the photo proves another placement already; one that the caller may not know of is not mentioned. */
+/** Returns whether the photo proves another placement already; a placement hidden from the caller is not mentioned. */
 export function isPhotoReused(
   tx: ReadTx,
   request: NewPlacementEvent,

@@ -43,7 +43,7 @@ const photoToleranceMs = 15 * 60 * 1000
 /** `enforce`: warnings that refuse instead. */
 export type LedgerSettings = Requirements & { readonly maxAgeMs: number | null }
 
-/** Who wants an event recorded, and what the clock of that device shows. */
+/** Caller of an event, and the clock of its device. */
 export type EventOrigin = {
   readonly by: RequestOrigin
   /** X-Device-Time. */
@@ -53,10 +53,10 @@ export type EventOrigin = {
 /** `isNew` false: this client sent it before under its own id; the event is answered as it is now. */
 export type Appended = { readonly event: RecordedEvent; readonly isNew: boolean }
 
-/** Who did it as the client says, and who vouches for it. */
+/** The person who did it by the client's word, and the person who vouches for it. */
 type Acting = { readonly operator: Person; readonly actor: Person }
 
-/** What was found out and decided about an event, for its row. */
+/** Decisions about an event, for its row. */
 type Decided = {
   readonly nowMs: number
   readonly slot: Slot
@@ -71,7 +71,7 @@ type Decided = {
   readonly grounds: Grounds | undefined
 }
 
-/** What several events that are one act to the floor add to what each of them says. */
+/** Properties that an act of several events adds to each of them. */
 export type Within = {
   /** The event comes behind this time, whatever its own says. */
   readonly afterMs?: number | undefined
@@ -81,14 +81,14 @@ export type Within = {
   readonly requestSha256?: string | undefined
   /** False: the act's repeat is found by another of its events, though this one carries the client's id too. */
   readonly isKeyed?: boolean | undefined
-  /** What was said of the photo when it was sent; undefined: it is sent now. */
+  /** Result of the check when the photo was sent; undefined: it is sent now. */
   readonly isPhotoReused?: boolean | undefined
-  /** What the event leans on in place of a photo. */
+  /** Grounds in place of a photo. */
   readonly grounds?: Grounds | undefined
 }
 
 /**
- * Hears each event that happened in a slot, in its transaction; not those of opening stock, which no one saw happen. What
+ * Hears each event that happened in a slot, in its transaction; not those of opening stock, which no one saw happen. An error that
  * it throws undoes the event.
  */
 export type OnRecorded = (
@@ -114,10 +114,7 @@ type RecorderNeeds = {
   readonly onRecorded: OnRecorded
 }
 
-/**
- * Appends events inside somebody's transaction, and promises nothing beyond it: the caller owns the unit of work,
- * the idempotency key and the answer.
- */
+/** Appends events inside the caller's transaction. The caller owns the unit of work, the idempotency key and the answer. */
 export class Recorder {
   readonly #needs: RecorderNeeds
   readonly #photos: PhotoClaims
@@ -128,15 +125,15 @@ export class Recorder {
     this.#photos = new PhotoClaims(needs)
   }
 
-  /** Takes who knows what cameras have filmed; that stays on the disk while the placement is disputed. */
+  /** Sets the function that finds films; they stay on the disk while the placement is disputed. */
   heldWith(filmsOf: FilmsOf): void {
     this.#filmsOf = filmsOf
   }
 
   /**
-   * One event as a client asks for it: permission, repeats by client_event_id, then the append. Throws
-   * PERMISSION_DENIED, EVIDENCE_REQUIRED, REFERENCE_NOT_FOUND, TIMESTAMP_IN_FUTURE, CONSTRAINT_VIOLATED,
-   * PLACEMENT_MISMATCH, VALIDATION_ERROR; what the transaction holds by then must be rolled back (see `attempt`).
+   * Records one event of a client: permission, repeats by client_event_id, then the append. Throws PERMISSION_DENIED,
+   * EVIDENCE_REQUIRED, REFERENCE_NOT_FOUND, TIMESTAMP_IN_FUTURE, CONSTRAINT_VIOLATED, PLACEMENT_MISMATCH, VALIDATION_ERROR. After an
+   * error the transaction must be rolled back (see `attempt`).
    */
   appendIn(tx: Tx, request: NewPlacementEvent, asking: EventOrigin, within: Within = {}): Appended {
     demandFor(request.event_type, asking.by.caller)
@@ -156,7 +153,7 @@ export class Recorder {
     const newestMs = newestTimestampMs(tx, slot.id, code.key, sight)
     const when = this.timeOf({ timestampMs: request.timestamp, deviceTimeMs }, newestMs, within)
     const known = this.#needs.assets.find(tx, code.key)
-    // What only hidden warehouses have seen is judged like a barcode that no one has seen.
+    // An asset that only hidden warehouses have seen is judged like a barcode that no one has seen.
     const asset = known && assetIsSeen(tx, { ...known, key: code.key }, sight) ? known : undefined
     const actor = this.#needs.people.ofCaller(tx, by.caller)
     const people = { operator: this.#operatorOf(tx, request, by.caller, within.grounds), actor }
@@ -185,7 +182,7 @@ export class Recorder {
       ...(isOther && grounds?.kind !== 'count' ? (['OPERATOR_DIFFERS'] as const) : []),
       ...(request.event_type === 'VERIFIED' && madeBy(tx, placement, people) ? (['SELF_VERIFIED'] as const) : []),
     ]
-    // What the gateway puts at a time itself restates what happened: a rule of today must not keep an error in the ledger.
+    // Events at a time that the gateway sets restate older events: a rule of today must not keep an error in the ledger.
     if (within.atMs === undefined && grounds?.kind !== 'count') this.#enforce(warnings)
     this.#needs.assets.note(tx, request.asset_barcode, code, known)
     const decided = { nowMs, slot, code, people, when, photo, taken, scanEvidence, warnings, grounds }
@@ -195,8 +192,8 @@ export class Recorder {
   }
 
   /**
-   * Runs `work` in a separate savepoint inside the transaction: what it throws as a refusal comes back, with its
-   * changes undone and the heads in memory as before. Anything else goes on to the unit of work, which ends the whole.
+   * Runs `work` in a separate savepoint inside the transaction. A refusal that it throws is returned, with its changes undone and
+   * the heads in memory as before. Anything else goes on to the unit of work, which ends the whole.
    */
   attempt<T>(tx: Tx, work: () => T): { readonly done: T } | { readonly refused: AppError } {
     const before = { log: this.#needs.log.save(), people: this.#needs.people.save(), head: this.#needs.head.save() }
@@ -356,7 +353,7 @@ export class Recorder {
     return event
   }
 
-  /** Of a scan of a count the one who scanned. */
+  /** Returns the operator: for a scan of a count the person who scanned the slot. */
   #operatorOf(tx: Tx, request: NewPlacementEvent, caller: Caller, grounds: Grounds | undefined): Person {
     const counter = grounds?.kind === 'count' ? grounds.counter : undefined
     return counter ? this.#needs.people.of(tx, counter) : this.#needs.people.ofOperator(tx, request.operator, caller)
@@ -372,7 +369,10 @@ export class Recorder {
     })
   }
 
-  /** What the scans prove: both name the event's own slot and asset, one does not, or not both were sent (null). */
+  /**
+   * Compares the scans with the event: `matched` when both name its slot and asset, `mismatched` when one does not. Null when they
+   * were not both sent.
+   */
   #scanEvidenceOf(
     tx: ReadTx,
     scan: NewPlacementEvent['scan'],
@@ -411,7 +411,7 @@ export function demandFor(type: EventType, caller: Caller): void {
   demand(caller, type === 'VERIFIED' || type === 'DISPUTED' ? 'events:verify' : 'events:create')
 }
 
-/** Of the request as understood, so that white space and the order of keys don't count. */
+/** Hashes the request as understood, so that white space and the order of keys do not count. */
 export function requestHash(request: object): string {
   return sha256(canonicalJson(JSON.parse(JSON.stringify(request)) as Json)).toString('hex')
 }
@@ -439,7 +439,7 @@ function misfitWarnings(request: NewPlacementEvent, slot: Slot, asset: Asset | u
   return misfits({ constraints, type: asset?.type, weightKg, heightCm: asset?.dimensions?.height })
 }
 
-/** Whether something is put into a slot that was out of use by then; taking it out again is what should happen. */
+/** Returns whether an asset is put into a slot that was out of use by then; taking it out again is allowed. */
 function isRetiredBy({ event_type }: NewPlacementEvent, { retiredAt }: Slot, timestampMs: number): boolean {
   return event_type === 'PLACED' && retiredAt !== null && timestampMs >= Date.parse(retiredAt)
 }

@@ -12,7 +12,7 @@ const newestJudgement = statement({
 })
 
 /**
- * What a VERIFIED or DISPUTED did at its own time: the judgement of the stay with it (`now`) and without it. Undefined
+ * Returns the effect of a VERIFIED or DISPUTED at its own time: the judgement of the stay with it (`now`) and without it. Undefined
  * where it judges nothing: its asset did not stand there, or came at the same moment.
  */
 export function judgementAt(

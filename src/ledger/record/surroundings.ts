@@ -8,10 +8,9 @@ import type { PlacementEventRow } from '../tables.ts'
 type Around = { around: Surroundings & { laterKnown: boolean }; placement: Placement | undefined }
 
 /**
- * What is known around the event's place in the order.
- * @param newestMs newest timestamp of its slot and its asset: most events come after all that is known, and then
- *   nothing has to be looked up behind them
- * @param sight of the caller: an asset's moves in hidden warehouses are none
+ * Returns the known state around the event's place in the order.
+ * @param newestMs newest timestamp of its slot and its asset: most events are the newest, and need no query behind them
+ * @param sight of the caller: it hides an asset's moves in hidden warehouses
  * @param ownId of an event that is recorded: others at its own time can come behind it; a new one comes behind all
  */
 export function lookAround(

@@ -3,7 +3,7 @@ import { type AppEnv, type Ask, askOf } from '../../http/index.ts'
 import { deviceTimeOf } from './device-time.ts'
 import type { EventOrigin } from './recorder.ts'
 
-/** Who asks for an event, under which Idempotency-Key, and what the clock of the device shows. */
+/** Caller of an event with the Idempotency-Key, and the clock of its device. */
 export type TimedAsk = EventOrigin & Ask
 
 /** Throws VALIDATION_ERROR on a malformed header. */
