@@ -7,9 +7,9 @@ export type Numbers = {
 }
 
 /**
- * Reads a number as a spreadsheet writes it: `412.5`, and `412,5` where commas do not separate cells. There `1,234` and
- * `1.234` are refused: they may mean 1.234 or 1234, depending on the country, and a slot that carries 1.2 kg is as wrong as
- * one that carries 1200. Blanks and units are not removed.
+ * Reads a number as a spreadsheet writes it: `412.5`, and `412,5` where commas do not separate cells. There `1,234` and `1.234` are
+ * refused: they may mean 1.234 or 1234, depending on the country. A slot that carries 1.2 kg is as wrong as one that carries 1200.
+ * Blanks and units are not removed.
  */
 export function readNumber(text: string, { commaIsFree }: Numbers): Read<number> {
   const [, sign = '', whole = '', mark = '', part = ''] = text.match(/^(-?)(\d{1,15})(?:([.,])(\d{1,15}))?$/) ?? []

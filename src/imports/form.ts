@@ -5,7 +5,7 @@ import { type RequestOrigin, validationError } from '../http/index.ts'
 import { cut, type Numbers, type Read } from './cells.ts'
 import type { Row } from './sheet.ts'
 
-/** What became of a line. */
+/** Outcome of a line. */
 export type RowOutcome = {
   readonly what: 'created' | 'updated' | 'unchanged'
   /** Codes of the warnings that the ledger gave. */

@@ -3,7 +3,7 @@ import type { Slot } from '../warehouse/index.ts'
 type Point = { readonly x: number; readonly y: number }
 type Box = { readonly x: number; readonly y: number; readonly right: number; readonly bottom: number }
 
-/** A label that says where its slot is: `A-01-02` is aisle A, bay 1, level 2. */
+/** A label that names the place of its slot: `A-01-02` is aisle A, bay 1, level 2. */
 export type Shelf = { readonly aisle: string; readonly bay: number; readonly level: number }
 
 /** Metres. A bay is as wide as a pallet with its clearance; the gap between two aisles shows where a truck drives. */
@@ -13,8 +13,9 @@ const betweenAisles = 2.4
 const mostBays = 2000
 
 /**
- * Reads a label: the last part is the level (a number, or a letter from A), the one before it the bay, all before that the
- * aisle; of two parts the second is the bay. Parts end at `-`, `.`, `/`, `_` or a blank. Undefined for any other text.
+ * Reads a label. The last part is the level (a number, or a letter from A). The part before it is the bay, and all parts before
+ * that are the aisle. With two parts the second is the bay. Parts end at `-`, `.`, `/`, `_` or a blank. Undefined for any other
+ * text.
  */
 export function readShelf(label: string): Shelf | undefined {
   const parts = label.trim().split(/[-./_ ]+/)
@@ -30,10 +31,10 @@ type Rows = { bays: number[]; levels: number[] }
 type Place = { readonly left: number; readonly base: number; readonly lowest: number }
 
 /**
- * Finds places for slots without an outline, as people see a rack from its aisle: an aisle is a row of the plan, its bays go
- * from left to right, its levels one above the other. Aisles follow each other from the top in the order of their names,
- * below everything on the plan; an aisle that the grid made before continues where it is. The same labels on the same plan
- * get the same places.
+ * Finds places for slots without an outline, as people see a rack from its aisle. An aisle is a row of the plan, its bays go from
+ * left to right, its levels one above the other. Aisles follow each other from the top in the order of their names, below
+ * everything on the plan. An aisle that the grid made before continues where it is. The same labels on the same plan get the same
+ * places.
  */
 export class Grid {
   readonly #places = new Map<string, Place>()

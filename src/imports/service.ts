@@ -42,7 +42,7 @@ export type ImportOptions = {
 
 export type ImportResult = {
   readonly kind: ListKind
-  /** Of the list's bytes, hex. */
+  /** Hash of the list's bytes, hex. */
   readonly sha256: string
   readonly dryRun: boolean
   /** Whether the list has no problem: all of it is stored, or would be. */
@@ -139,7 +139,7 @@ export class ImportService {
     const isPart = done.created + done.updated > 0 && (failure !== undefined || problems.count > 0)
     const recordTrail = () => this.#needs.work.write((tx) => this.#tell(tx, options.kind, list, done, by))
     if (failure) {
-      // A full disk may refuse the entry too; the failure itself is what the caller has to know.
+      // A full disk may refuse the entry too; the caller needs the first failure.
       if (isPart) await recordTrail().catch(() => undefined)
       throw isPart && failure.error instanceof AppError ? partlyFailed(failure.error, done) : failure.error
     }
@@ -351,7 +351,7 @@ const storedWords = ({ created, updated, unchanged }: Tally): string =>
   `the lines before it are stored (${created} new, ${updated} changed, ${unchanged} as they were)`
 const againWords = 'import the whole list again: lines that are stored stay as they are'
 
-/** Returns the failure that ended an import, with what of the list is stored. */
+/** Returns the failure that ended an import, with the stored part of the list. */
 function partlyFailed(cause: AppError, done: Tally): AppError {
   const why = cause.details === '' ? '' : `${cause.details}; `
   return new AppError(cause.code, cause.message, {

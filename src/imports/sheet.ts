@@ -24,9 +24,9 @@ const delimiters = [',', ';', '\t'] as const
 type Delimiter = (typeof delimiters)[number]
 
 /**
- * Reads what spreadsheets save as CSV: UTF-8 with or without a byte order mark, comma, semicolon or tab, CRLF, LF or CR,
- * quoted cells, `sep=;` as the first line. What cannot be read is added to `problems`; the result is undefined when nothing
- * after it can be read. It reads in small pieces, and other requests run in between.
+ * Reads what spreadsheets save as CSV: UTF-8 with or without a byte order mark, comma, semicolon or tab, CRLF, LF or CR, quoted
+ * cells, `sep=;` as the first line. Unreadable parts are added to `problems`; the result is undefined when nothing after one can be
+ * read. It reads in small pieces, and other requests run in between.
  * @param nameOf returns the column that a header cell means
  * @param mostRows the lines that it may have; a longer list is a problem
  */

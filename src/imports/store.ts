@@ -22,7 +22,7 @@ const everyList = statement({
     FROM main.opening_list l ORDER BY l.id DESC`,
 })
 
-/** Who is linked to the lists, for verification. */
+/** People linked to the lists, for verification. */
 export const linksOfLists = statement({
   columns: linkedColumns,
   sql: linkedRowsSql({ table: 'opening_list', id: 'id', field: 'actor', column: 'actor_commitment', hasLeaf: false }),
@@ -77,8 +77,8 @@ export function openingLists(tx: ReadTx): Omit<OpeningList, 'uncounted'>[] {
 }
 
 /**
- * Returns whether a list may name a warehouse that is hidden in this sight: a list of opening stock that put a pallet there,
- * or a list of slots or assets, of which the gateway keeps only the hash.
+ * Returns whether a list may name a warehouse that is hidden in this sight. A list of opening stock may when it put a pallet there.
+ * A list of slots or assets always may, because the gateway stores only its hash.
  */
 export function listIsHidden(tx: ReadTx, sha256: string, { hiddenWarehouses }: Sight): boolean {
   if (hiddenWarehouses.length === 0) return false

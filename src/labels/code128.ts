@@ -2,9 +2,9 @@ import { GS } from '../warehouse/index.ts'
 import type { CodeSymbol } from './symbol.ts'
 
 /**
- * Returns the field of ^BC: the text in the character sets B and C, with the printer's codes for the start of a set (`>:` B,
- * `>;` C, `>6` and `>5` between them) and for FNC1 (`>8`). Pairs of digits use set C where that is shorter.
- * Source: ZPL II Programming Guide, ^BC, "Code 128 Invocation Characters". Takes printable ASCII, and GS for FNC1.
+ * Returns the field of ^BC: the text in the character sets B and C. It has the printer's codes for the start of a set (`>:` B, `>;`
+ * C, `>6` and `>5` between them) and for FNC1 (`>8`). Pairs of digits use set C where that is shorter. Source: ZPL II Programming
+ * Guide, ^BC, "Code 128 Invocation Characters". Takes printable ASCII, and GS for FNC1.
  */
 export function code128Field({ symbology, text }: CodeSymbol): string {
   const data = symbology === 'gs1-128' ? `${GS}${text}` : text

@@ -4,7 +4,7 @@ import { type CodeSymbol, isLinear, type Modules, modulesOf, quietModules } from
 export type LabelContent = {
   readonly title: string
   readonly lines: readonly string[]
-  /** What the code says, for people; under a linear one. */
+  /** Text of the code for people; under a linear one. */
   readonly readable: string
   /** Ways to write the code, the preferred first. */
   readonly symbols: readonly CodeSymbol[]
@@ -18,7 +18,7 @@ export type PlacedText = { readonly x: number; readonly y: number; readonly size
 export type PlacedSymbol = {
   readonly symbol: CodeSymbol
   readonly modules: Modules
-  /** Of the first dark module, without the quiet zone. */
+  /** Place of the first dark module, without the quiet zone. */
   readonly x: number
   readonly y: number
   readonly height: number

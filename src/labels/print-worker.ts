@@ -14,9 +14,9 @@ const dayMs = 24 * 60 * 60 * 1000
 type PrintWorkerNeeds = { work: UnitOfWork; clock: Clock; log: Logger; settings: () => LabelSettings }
 
 /**
- * Sends jobs to the printers: the jobs of one printer one after the other, in the order of their requests, and all printers
- * at the same time. An attempt is claimed by a short write, sent outside of any transaction, and recorded by another write.
- * A crash between sending and recording prints a label twice; the other order would lose one.
+ * Sends jobs to the printers. One printer gets its jobs one after the other, in the order of their requests; all printers work at
+ * the same time. An attempt is claimed by a short write, sent outside of any transaction, and recorded by another write. A crash
+ * between sending and recording prints a label twice; the other order would lose one.
  */
 export class PrintWorker {
   readonly #needs: PrintWorkerNeeds

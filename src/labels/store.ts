@@ -112,7 +112,7 @@ const keptSeries = built(tables.sscc_series, ({ series, next }) =>
     .onConflict((on) => on.column('series').doUpdateSet({ next })),
 )
 
-/** Who is linked to the jobs, for verification. */
+/** People linked to the jobs, for verification. */
 export const linksOfJobs = statement({
   columns: linkedColumns,
   sql: linkedRowsSql({ table: 'print_job', id: 'id', field: 'actor', column: 'actor_commitment', hasLeaf: false }),
@@ -243,7 +243,7 @@ export function takeSerials(tx: Tx, series: string, count: number): number {
   return first
 }
 
-/** What a job prints and where, for any caller. */
+/** Returns a job, for any caller. */
 export function findJobRow(tx: ReadTx, id: number): PrintJobRow | undefined {
   return tx.get(jobById, { id })
 }

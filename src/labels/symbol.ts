@@ -7,7 +7,7 @@ export type Symbology = (typeof symbologies)[number]
 /** One code on a label. */
 export type CodeSymbol = {
   readonly symbology: Symbology
-  /** What a reader returns, without its prefix; of a GS1 symbol the element strings, with a GS for each FNC1. */
+  /** Text that a reader returns, without its prefix; for a GS1 symbol the element strings, with a GS for each FNC1. */
   readonly text: string
 }
 

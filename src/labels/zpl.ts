@@ -4,8 +4,8 @@ import type { Layout, PlacedSymbol, PlacedText } from './layout.ts'
 import type { CodeSymbol } from './symbol.ts'
 
 /**
- * Returns a label in ZPL II. The only commands are those written here, whatever the data is: of the data only letters, digits,
- * space, dot and hyphen are written as they are; every other byte is `\` and two hex digits (^FH).
+ * Returns a label in ZPL II. The only commands are those written here, whatever the data is. Letters, digits, space, dot and hyphen
+ * of the data are written as they are; every other byte is `\` and two hex digits (^FH).
  */
 export function toZpl({ width, height, texts, symbol }: Layout, copies: number): string {
   return [

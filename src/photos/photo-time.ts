@@ -48,8 +48,8 @@ function minutesEast(text: unknown): number | undefined {
 }
 
 /**
- * When that was. A camera that tells no offset shows the time of its hall; of the two times that a clock shows twice in
- * autumn, the one nearer to `nearMs`. Pure.
+ * Returns the time of a photo. Without an offset, a camera shows the time of its hall. In autumn a clock shows one hour twice; of
+ * the two times, the one nearer to `nearMs` counts. Pure.
  */
 export function takenAtMs({ local, offsetMinutes }: PhotoTime, timezone: string, nearMs: number): number {
   const shown = Date.parse(`${local}Z`)

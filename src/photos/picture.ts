@@ -1,15 +1,15 @@
 import { crc32 } from 'node:zlib'
 import type { Bytes } from './file-bytes.ts'
 
-/** What the bytes of a photo themselves say they are; a header is not believed. */
+/** Type of a photo by its own bytes; a header is not trusted. */
 type PictureType = { readonly mediaType: string; readonly extension: string }
 
 type Form = PictureType & {
   /** @param head the first bytes, `signatureBytes` of them where there are so many */
   readonly begins: (head: Buffer) => boolean
-  /** Whether the file is whole, as far as its own structure tells. Nothing is decoded. */
+  /** Returns whether the file is whole by its own structure. Nothing is decoded. */
   readonly isWhole: (bytes: Bytes) => boolean
-  /** Of a whole file; undefined where it does not say. */
+  /** Returns the size of a whole file; undefined where the file does not state it. */
   readonly sizeOf: (bytes: Bytes) => PictureSize | undefined
   /** The EXIF block of a whole file: a complete TIFF. */
   readonly exifOf: (bytes: Bytes) => Buffer | undefined
@@ -75,7 +75,7 @@ export function readPicture(
 export const readPictureBytes = (bytes: Buffer) =>
   readPicture({ length: bytes.length, at: (offset, count) => bytes.subarray(offset, offset + count) })
 
-/** The EXIF block of a whole picture, as far as it is looked at; undefined where there is none. */
+/** Returns the EXIF block of a whole picture, as far as it is read; undefined where there is none. */
 export function exifOf(bytes: Bytes, mediaType: string): Buffer | undefined {
   return forms.find((form) => form.mediaType === mediaType)?.exifOf(bytes)
 }
@@ -92,7 +92,7 @@ const u32le = (bytes: Bytes, offset: number) => bytes.at(offset, 4).readUInt32LE
 /** One of the named parts that a file consists of; `offset` and `length` are those of its content. */
 type Piece = { readonly tag: string; readonly offset: number; readonly length: number }
 
-/** The content of the first piece with that name, as far as EXIF is looked at. */
+/** Returns the content of the first piece with that name, as far as EXIF is read. */
 function firstPiece(pieces: Iterable<Piece>, tag: string, bytes: Bytes): Buffer | undefined {
   for (const piece of pieces) if (piece.tag === tag) return copyOf(bytes, piece.offset, piece.length)
   return undefined
@@ -163,7 +163,7 @@ function isWholeJpeg(bytes: Bytes): boolean {
   return false
 }
 
-/** Whether the mark of the end (EOI) comes behind an offset; looked for from the end of the file. */
+/** Returns whether the mark of the end (EOI) comes behind an offset; searches from the end of the file. */
 function endsBehind(bytes: Bytes, offset: number): boolean {
   for (let end = bytes.length; end > offset + 2; end -= blockBytes - 1) {
     const from = Math.max(offset + 1, end - blockBytes)

@@ -40,10 +40,10 @@ export function photoPath({ sha256, mediaType }: PhotoFile): string {
 
 export const photoFile = (dataDir: string, photo: PhotoFile): string => join(dataDir, photoPath(photo))
 
-/** A photo whose file is on disk, with what it says of itself. */
+/** A photo whose file is on disk, with its own facts. */
 export type KeptPhoto = { readonly media: Media; readonly facts: PhotoFacts }
 
-/** Who sends a photo. The claim gets its hash when the bytes have come. */
+/** Sender of a photo. The claim gets its hash when the bytes have come. */
 export type PhotoAsk = {
   readonly by: RequestOrigin
   readonly claim: Omit<IdempotencyClaim, 'requestSha256'> | undefined
@@ -75,8 +75,8 @@ export class Photos {
   }
 
   /**
-   * Keeps a photo: the file, then its row. Throws UNSUPPORTED_MEDIA_TYPE, BODY_TOO_LARGE, RATE_LIMITED, STORAGE_FULL, and
-   * what the parts throw.
+   * Keeps a photo: the file, then its row. Throws UNSUPPORTED_MEDIA_TYPE, BODY_TOO_LARGE, RATE_LIMITED, STORAGE_FULL, and the
+   * errors of the parts.
    */
   async store(parts: Parts, { by, claim }: PhotoAsk): Promise<Reply<StoredPhoto>> {
     const photo = await this.#keepFile(parts, by.caller)
@@ -89,8 +89,8 @@ export class Photos {
   }
 
   /**
-   * The first half: the file, on disk before its row is. A row without a file would be lost evidence, a file without a
-   * row is only waste. What is there already is not kept again, and needs no room.
+   * The first half: the file, on disk before its row is. A row without a file would be lost evidence, a file without a row is only
+   * waste. A photo that is on disk already is not stored again, and needs no room.
    */
   async #keepFile(parts: Parts, { username, instance }: Pick<Caller, 'username' | 'instance'>): Promise<KeptPhoto> {
     const upload = await PhotoUpload.receive(parts, photosFolder(this.#needs.dataDir), this.#needs.room)
@@ -115,7 +115,7 @@ export class Photos {
     }
   }
 
-  /** The second half: the row, and who brought it. The same bytes again change nothing but that. */
+  /** The second half: the row, and the person who brought it. The same bytes again change only that. */
   #note(tx: Tx, { media, facts }: KeptPhoto, by: RequestOrigin): StoredPhoto {
     const { sha256, mediaType, sizeBytes } = media
     const person = this.#needs.people.ofCaller(tx, by.caller)
@@ -160,8 +160,8 @@ export class Photos {
   }
 
   /**
-   * Whether the gateway holds the photo, as far as the caller may know. Naming the hash of a photo that one may not see
-   * proves nothing, and must not make it one's own: for whom a warehouse is hidden, it is as if it had not been sent.
+   * Returns whether the gateway holds the photo, as far as the caller may know. Naming the hash of a hidden photo proves nothing,
+   * and must not make it the caller's own. For a caller with hidden warehouses such a photo counts as not sent.
    */
   isHeldFor(tx: ReadTx, hash: string, caller: Caller): boolean {
     if (findMedia(tx, hash)?.kind !== 'photo' || removalOf(tx, hash)) return false
@@ -190,8 +190,9 @@ export class Photos {
   }
 
   /**
-   * For who brought it, and who may see an event or a unit that holds it. While none does, for those who judge
-   * placements, unless a warehouse is hidden from them: it may have been taken there.
+   * Returns whether the caller may see the photo. The person who brought it may, and those who may see an event or a unit that
+   * holds it. Before that, those who judge placements may too, unless a warehouse is hidden from them: the photo may have been
+   * taken there.
    */
   isVisible(tx: ReadTx, hash: string, caller: Caller): boolean {
     const { hiddenWarehouses } = this.#needs.sightOf(caller)
@@ -203,7 +204,7 @@ export class Photos {
   }
 }
 
-/** A link that somebody put in its place is none. */
+/** A symbolic link in its place does not count. */
 const isFile = (path: string) => lstatSync(path, { throwIfNoEntry: false })?.isFile() === true
 
 function refuseStrange(size: PictureSize | undefined): void {
@@ -224,7 +225,7 @@ function offsetText(minutes: number): string {
   return `${minutes < 0 ? '-' : '+'}${two(Math.floor(Math.abs(minutes) / 60))}:${two(Math.abs(minutes) % 60)}`
 }
 
-/** What the file of a photo says of itself. Throws UNSUPPORTED_MEDIA_TYPE, BODY_TOO_LARGE. */
+/** Reads the type and the facts of a photo from its file. Throws UNSUPPORTED_MEDIA_TYPE, BODY_TOO_LARGE. */
 async function look(path: string): Promise<{ type: string; facts: PhotoFacts }> {
   const bytes = new FileBytes(path)
   try {

@@ -4,7 +4,7 @@ import type { PhotoTime } from './photo-time.ts'
 import type { PictureSize } from './picture.ts'
 import { sql, tables } from './tables.ts'
 
-/** What a photo says of itself. */
+/** Facts in the file of a photo. */
 export type PhotoFacts = { readonly size: PictureSize | undefined; readonly time: PhotoTime | undefined }
 
 const newFacts = built(tables.photo_facts, (row) => sql.insertInto('photo_facts').orIgnore().values(row))
@@ -50,7 +50,7 @@ export function forgetBringer(tx: Tx, personId: number): void {
 }
 
 /**
- * Whether anything holds the photo (naming a hash is not enough), and whether one such thing is in a warehouse that is
- * not hidden. Asked of the rooms above, which hold photos.
+ * Returns whether anything holds the photo (naming a hash is not enough), and whether such a thing is in a warehouse that is not
+ * hidden. The rooms above, which hold photos, answer it. Asked of the rooms above, which hold photos.
  */
 export type UseOf = (tx: ReadTx, sha256: string, hidden: readonly number[]) => { isUsed: boolean; isShown: boolean }

@@ -39,8 +39,8 @@ export class PhotoUpload {
   }
 
   /**
-   * Takes all parts. What does not begin as a picture is refused at its first bytes. Throws UNSUPPORTED_MEDIA_TYPE, and
-   * what the parts throw; nothing is left of it then.
+   * Takes all parts. A file that does not begin as a picture is refused at its first bytes. Throws UNSUPPORTED_MEDIA_TYPE, and the
+   * errors of the parts; nothing is left of the file then.
    */
   static async receive(parts: Parts, folder: string, room: Room): Promise<PhotoUpload> {
     const upload = new PhotoUpload(folder, room)

@@ -52,7 +52,7 @@ const opened = `SELECT s.*, ${nameSql('scale_reading', 's.id', 'actor', 's.actor
 
 const openedReading = statement({ columns: openedColumns, sql: `${opened} WHERE s.id = +?` })
 
-/** Who is linked to the readings, for verification. */
+/** People linked to the readings, for verification. */
 export const linksOfReadings = statement({
   columns: linkedColumns,
   sql: linkedRowsSql({ table: 'scale_reading', id: 'id', field: 'actor', column: 'actor_commitment', hasLeaf: false }),

@@ -17,14 +17,14 @@ export const StageChanged = z
   })
   .openapi('StageChanged')
 
-/** `data` of what this room publishes. */
+/** `data` of this room's notifications. */
 export const unitNotifications = {
   'transport_unit.created': TransportUnit,
   'transport_unit.stage_changed': StageChanged,
   'transport_unit.completed': TransportUnit,
 } as const
 
-/** What `event.created` carries for steps without an event type: the unit, whose newest history entry is the step. */
+/** Content of `event.created` for steps without an event type: the unit, whose newest history entry is the step. */
 export const unitCreated = {
   'transport_unit.held': TransportUnit,
   'transport_unit.resumed': TransportUnit,

@@ -43,7 +43,7 @@ const evidenceFields = {
   scale_weight_kg: optional(z.number().min(0).max(100_000)),
 }
 
-/** What every action may carry besides. */
+/** Optional fields of every action. */
 const wordsFields = {
   operator: optional(text(128)).openapi({ description: 'default: the caller' }),
   timestamp: optionalTime().openapi({ description: "when it happened; default: the gateway's time" }),

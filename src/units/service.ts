@@ -40,7 +40,7 @@ export type Weighing = {
   readonly timestampMs: number
 }
 
-/** What every action of a client has in common. */
+/** Common fields of every action of a client. */
 type Words = {
   readonly operator?: string | undefined
   readonly timestamp?: number | undefined
@@ -49,7 +49,7 @@ type Words = {
   readonly client_event_id?: string | undefined
 }
 
-/** What a row says besides who, when and with which evidence. */
+/** Fields of a row besides people, time and evidence. */
 type Change = Pick<UnitHistoryRow, 'unit_id' | 'action' | 'from_stage' | 'stage' | 'status'> &
   Partial<Pick<UnitHistoryRow, 'reference' | 'sscc' | 'direction' | 'warehouse_id' | 'carrier'>> & {
     readonly vehicle?: string | undefined
@@ -104,8 +104,8 @@ export class UnitService {
   }
 
   /**
-   * Moves the unit to the next stage, or to the one that is named. Throws NOT_FOUND, INVALID_TRANSITION,
-   * PERMISSION_DENIED (skipping a stage needs units:override), VALIDATION_ERROR (and a reason).
+   * Moves the unit to the next stage, or to the named one. Throws NOT_FOUND, INVALID_TRANSITION, PERMISSION_DENIED (skipping a
+   * stage needs units:override), VALIDATION_ERROR (and a reason).
    */
   advance(unitId: string, request: UnitAdvance, asked: TimedAsk): Promise<Reply<TransportUnitResource>> {
     const move = { to: 'stage', stage: request.toStage } as const
@@ -159,7 +159,7 @@ export class UnitService {
     return this.#needs.work.read((tx) => unitRecord(this.#historyFor(tx, unitId, caller), this.#needs.stages()))
   }
 
-  /** Returns every step of a unit, oldest first, as what is needed to prove it. Throws NOT_FOUND. */
+  /** Returns the provable row of every step of a unit, oldest first. Throws NOT_FOUND. */
   provable(unitId: string, caller: Caller): { row: number; provable: Provable }[] {
     return this.#needs.work.read((tx) => {
       this.#historyFor(tx, unitId, caller)
@@ -168,7 +168,7 @@ export class UnitService {
   }
 
   /**
-   * Returns what a work order may call the unit without meaning another one: its id, and its reference while no other unit of
+   * Returns the names by which a work order can mean only this unit. These are its id, and its reference while no other unit of
    * this box has the same. Throws NOT_FOUND.
    */
   workOrders(unitId: string, caller: Caller): string[] {

@@ -1,8 +1,8 @@
 import { hasCheckDigit, readBarcode } from '../warehouse/index.ts'
 
 /**
- * Returns the 18 digits of an SSCC in any form in which it is scanned or typed: bare, with its identifier (00), as a whole
- * GS1-128 label, or in groups as it is printed. Returns what is wrong with any other text.
+ * Returns the 18 digits of an SSCC in any form in which it is scanned or typed. It may be bare, have its identifier (00), be a
+ * whole GS1-128 label, or be in groups as it is printed. Returns the fault of any other text.
  */
 export function readSscc(raw: string): { sscc: string } | { wrong: string } {
   const digits = raw.replaceAll(' ', '')

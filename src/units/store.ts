@@ -41,7 +41,7 @@ export const statedSteps = {
 
 const linked = { table: 'unit_history', id: 'row', hasLeaf: true }
 
-/** Who is linked to the rows, for verification. */
+/** People linked to the rows, for verification. */
 export const linksOfSteps = {
   operator: statement({
     columns: linkedColumns,

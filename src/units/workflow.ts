@@ -4,7 +4,7 @@ export type UnitStatus = (typeof unitStatuses)[number]
 /** A unit as its history leaves it. */
 export type UnitState = {
   readonly status: UnitStatus
-  /** Every stage that it was in, in order; the last is the one that it is in. Never empty. */
+  /** Every stage that the unit has entered, in order; the last is its present one. Never empty. */
   readonly visited: readonly string[]
 }
 
@@ -19,12 +19,12 @@ export type Step = {
   readonly status: UnitStatus
 }
 
-/** Why a move is impossible, and what is possible instead; both are for the person with the scanner. */
+/** Reason why a move is impossible, and the possible moves; both are for the person with the scanner. */
 export type Refusal = { readonly refused: string; readonly possible: string }
 
 /**
  * Returns the step of a move, or why it is refused. Pure.
- * @param stages the stages of the config now; the unit may be in a stage that is no longer among them
+ * @param stages the stages of the config now; the unit's own may be missing there
  */
 export function decideMove(state: UnitState, move: Move, stages: readonly string[]): Step | Refusal {
   const { status } = state
@@ -50,8 +50,8 @@ export function nextStage(state: UnitState, stages: readonly string[]): string |
 }
 
 /**
- * Returns the stages ahead of the unit. Its position is its newest stage that the workflow still has, so units of a stage that
- * was renamed or removed go on from the one before. A unit without any known stage begins again.
+ * Returns the stages ahead of the unit. Its position is its newest stage that the workflow still has. So units of a stage that was
+ * renamed or removed continue from the one before. A unit without any known stage begins again.
  */
 function stagesAhead({ visited }: UnitState, stages: readonly string[]): readonly string[] {
   const known = visited.findLast((stage) => stages.includes(stage))

@@ -10,8 +10,8 @@ export function ledgerBarcode(tx: ReadTx, raw: string): Barcode {
 }
 
 /**
- * Reads again what gateways before schema 16 have read, and stores an alias where the key in the ledger differs from today's.
- * Where two keys are one asset now, the one that was moved last is used from now on; the events of the other stay as they
+ * Reads again the barcodes that gateways before schema 16 have read. Stores an alias where the key in the ledger differs from
+ * today's. Where two keys are one asset now, the key that was moved last is used from now on. The events of the other stay as they
  * are, and its asset gets `sameAs`.
  */
 export function settleKeys(tx: Tx): void {

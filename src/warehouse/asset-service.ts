@@ -13,7 +13,7 @@ import type { AssetChange, NewAsset } from './schema.ts'
 import type { Sight, WarehouseSight } from './sight.ts'
 import type { SingleWrites } from './single-writes.ts'
 
-/** Whether an asset may be shown to a caller with this sight; the ledger knows. */
+/** Returns whether an asset may be shown to a caller with this sight, by the ledger. */
 export type AssetSight = (
   tx: ReadTx,
   asset: { readonly key: string; readonly provisional: boolean },
@@ -40,7 +40,7 @@ type AssetServiceNeeds = {
 
 /** Master data of assets, and the reading of their barcodes. It does not know where an asset is. */
 export class AssetService {
-  /** What the head office has to hear of soon; new assets are not among it. */
+  /** Changes that the head office must get soon; new assets are not among them. */
   readonly changes = new RowChanges()
   readonly #needs: AssetServiceNeeds
 
@@ -68,9 +68,9 @@ export class AssetService {
   }
 
   /**
-   * Changes the given fields and keeps the rest; values that are the same already change neither version nor audit trail.
-   * Sending the type of a provisional asset registers it. `version`: the one that If-Match demands.
-   * Throws NOT_FOUND, VERSION_MISMATCH, VALIDATION_ERROR.
+   * Changes the given fields and keeps the rest; values that are the same already change neither version nor audit trail. Sending
+   * the type of a provisional asset registers it. `version` comes from If-Match. Throws NOT_FOUND, VERSION_MISMATCH,
+   * VALIDATION_ERROR.
    */
   change(barcode: string, change: AssetChange, version: number | undefined, { by, claim }: Ask) {
     return this.#needs.writes.change(claim, (tx) => {
@@ -97,8 +97,8 @@ export class AssetService {
   }
 
   /**
-   * Reads a barcode. The key is the one in the ledger: an asset that the ledger knew before barcodes were read as they are now
-   * keeps its older key.
+   * Reads a barcode. The key is the one in the ledger. An asset that the ledger knew before barcodes were read as they are now has
+   * its older key.
    */
   readBarcode(tx: ReadTx, raw: string): Barcode {
     return ledgerBarcode(tx, raw)

@@ -128,11 +128,11 @@ export function ledgerKey(tx: ReadTx, key: string): string {
   return tx.get(aliasOf, { alias_key: key })?.asset_key ?? key
 }
 
-/** A spelling that a gateway before this schema has read, and what it made of it. */
+/** A spelling that a gateway before this schema has read, with its key. */
 export type OldReading = {
   readonly asset_key: string
   readonly barcode: string
-  /** Of the newest move under that spelling; null without one. */
+  /** Time of the newest move under that spelling; null without one. */
   readonly moved_at_ms: number | null
 }
 
@@ -168,7 +168,7 @@ export function unreadAssets(tx: ReadTx, limit: number): { id: number; asset_id:
   return tx.all(withoutReading, [limit])
 }
 
-/** Fills in what the label says where nothing is stored yet. `version` stays the same. */
+/** Fills fields of the label where nothing is stored yet. `version` stays the same. */
 export function keepReading(tx: Tx, id: number, goods: Goods): void {
   const { sscc, gtin, lot, bestBefore, serial } = goods
   tx.run(newReading, [sscc, gtin, lot, bestBefore, serial, id])
@@ -194,7 +194,7 @@ export type AssetFilter = {
   /** Days, both inclusive. */
   readonly bestBeforeFrom?: string | undefined
   readonly bestBeforeTo?: string | undefined
-  /** How the barcode begins, as written or as matched. */
+  /** Beginning of the barcode, as written or as matched. */
   readonly q?: string | undefined
 }
 
@@ -268,8 +268,8 @@ export function listAssets(
 }
 
 /**
- * Ids of the assets within a range, when that is all that is asked for: an index finds them, but not in the order of
- * ids, so that going through them in slices would find and sort them again for each. Undefined for other filters.
+ * Returns the ids of the assets within a range, when that is the only filter. An index finds them, but not in the order of ids.
+ * Slices would find and sort them again each time. Undefined for other filters.
  */
 export function idsInRange(tx: ReadTx, filter: AssetFilter): number[] | undefined {
   const range = ranges(filter, true)

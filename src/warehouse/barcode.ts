@@ -5,11 +5,11 @@ import { readEpc } from './epc.ts'
 import { decodedSegment, matchedText } from './matched-text.ts'
 
 /**
- * What a scanned code means. The raw text is kept and shown; the key is what matches, so that one pallet is one
- * pallet whatever prefix its reader sends and whichever form its number has.
+ * Meaning of a scanned code. The raw text is stored and shown; the key is matched. So one pallet is one pallet whatever prefix its
+ * reader sends and whichever form its number has.
  */
 export type Barcode = {
-  /** What this text is matched by; the ledger may know the same pallet by an older one, see `WarehouseService`. */
+  /** Key that this text is matched by; the ledger may know the same pallet by an older one, see `WarehouseService`. */
   readonly key: string
   /** Element strings by application identifier, when the code is GS1. */
   readonly gs1: Elements | undefined
@@ -49,9 +49,10 @@ export const symbologyOf = (raw: string): string | undefined => splitFront(match
  * Reads a code as a scanner, a phone, another system or a person gives it. Pure; never throws.
  *
  * 1. Plain text: no symbology prefix, NFC, trimmed.
- * 2. GS1, when something says so: the prefix, FNC1 as a GS in front or within, brackets, the address of a Digital Link,
- *    an EPC URN, or 20 digits that are an SSCC. The address of an asset at a gateway is the barcode that it names.
- * 3. What says that it is GS1 and cannot be read so is plain text with a warning; nothing of it is dropped.
+ * 2. GS1, when the text is marked so. The mark is the prefix, FNC1 as a GS in front or within, brackets, or the address of a
+ *    Digital Link. An EPC URN, or 20 digits that are an SSCC, count too. The address of an asset at a gateway is the barcode that
+ *    it names.
+ * 3. Text that is marked as GS1 but cannot be read so is plain text with a warning; nothing of it is dropped.
  */
 export function readBarcode(raw: string): Barcode {
   return readText(raw, assetAddress(raw))
@@ -61,7 +62,7 @@ function readText(raw: string, asset: string | undefined): Barcode {
   if (asset !== undefined) return readText(asset, undefined)
   const text = matchedText(raw)
   const { prefixes, hasFnc1, rest } = splitFront(text)
-  // Of a prefix with nothing behind it, the prefix is all there is to match.
+  // A prefix with nothing behind it is itself the text to match.
   const body = rest.replace(/[\x1d\s]+$/, '') || text
   if (/^\(\d{2,4}\)/.test(body)) return ofElements(body, bracketedElements(body))
   // Before the prefixes: a label of plain text carries its key, which must read as itself.
@@ -128,9 +129,9 @@ function ofItem(digits: string): Barcode {
 }
 
 /**
- * The identifiers that name one thing, the strongest first: a logistic unit is its SSCC, an item its GTIN with a serial (its own
- * or a third party's), a piece of one the same, a returnable or an individual asset its own number, a component its
- * part number with serial.
+ * The identifiers that name one thing, the strongest first. A logistic unit is its SSCC. An item, or a piece of one, is its GTIN
+ * with a serial (its own or a third party's). A returnable or an individual asset is its own number. A component is its part number
+ * with serial.
  */
 const identities = [['00'], ['01', '21'], ['01', '235'], ['8006', '21'], ['8003'], ['8004'], ['8010', '8011']] as const
 

@@ -5,18 +5,18 @@ export function checkDigit(body: string): number {
   return (10 - (sum % 10)) % 10
 }
 
-/** Whether the last digit is the check digit of the others. */
+/** Returns whether the last digit is the check digit of the others. */
 export function hasCheckDigit(digits: string): boolean {
   return checkDigit(digits.slice(0, -1)) === Number(digits.at(-1))
 }
 
-/** What a character of a value counts for, by its place. */
+/** Values of the characters, by their place in this text. */
 const set82 = '!"%&\'()*+,-./0123456789:;<=>?ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz'
 const checkCharacters = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ'
 /** One weight a character, from the right; a model number has no more characters than there are weights. */
 const weights = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83]
 
-/** Whether the last two characters check the others. Source: GS1 General Specifications, 7.9.5. */
+/** Returns whether the last two characters check the others. Source: GS1 General Specifications, 7.9.5. */
 export function hasCheckCharacters(text: string): boolean {
   const body = text.slice(0, -2)
   if (body === '' || body.length > weights.length) return false

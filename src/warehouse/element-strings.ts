@@ -71,7 +71,7 @@ export function faultOf(id: string, value: string): Fault | undefined {
   return at < value.length ? 'rule' : worst
 }
 
-/** Whether two of the elements exclude each other. */
+/** Returns whether two of the elements exclude each other. */
 export function contradictThemselves(elements: Elements): boolean {
   const ids = [...elements.keys()]
   return ids.some((id) => {
@@ -81,8 +81,8 @@ export function contradictThemselves(elements: Elements): boolean {
 }
 
 /**
- * The element strings as a symbol carries them: a GS behind each value whose length the standard does not fix, unless
- * it is the last. What `cutElements` reads back.
+ * Returns the element strings as a symbol carries them. A GS is behind each value whose length the standard does not fix, unless it
+ * is the last. The reverse is `cutElements`.
  */
 export function elementText(elements: Elements): string {
   const all = [...elements]

@@ -126,7 +126,7 @@ const patterns: Readonly<Record<string, Scheme>> = {
 const form = /^urn:epc:(id|class|idpat|tag):([a-z]+)(?:-(\w+))?:(.*)$/i
 
 /**
- * Reads an EPC URI. Returns undefined for a scheme without a GS1 key, and for any other text; `elements` is undefined when the
+ * Reads an EPC URI. Returns undefined for a scheme without a GS1 key, and for any other text. Its `elements` are undefined when the
  * scheme is known and the rest does not have its form.
  */
 export function readEpc(urn: string): { readonly elements: Elements | undefined } | undefined {

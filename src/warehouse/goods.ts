@@ -14,8 +14,8 @@ export type Goods = {
 }
 
 /**
- * What a label says of the goods. Of a logistic unit that names its contents (AI 02) the contents are the goods; where
- * a label has no best-before date (AI 15), its expiry (AI 17) is one. Pure.
+ * Returns the goods that a label names. For a logistic unit that names its contents (AI 02) the contents are the goods. A label
+ * without a best-before date (AI 15) gives its expiry (AI 17). Pure.
  * @param year of the reading: a label has two digits for it
  */
 export function goodsOf({ gs1, gtin }: Barcode, year: number): Goods {
@@ -40,8 +40,8 @@ export function gtin14(digits: string): string | undefined {
 }
 
 /**
- * YYMMDD as YYYY-MM-DD; undefined when there is no such day. Day 00 is the last of the month. The century is the one
- * that puts the year at most 49 behind and 50 ahead of this one's. Source: GS1 General Specifications, 3.4 and 7.12.
+ * YYMMDD as YYYY-MM-DD; undefined when there is no such day. Day 00 is the last of the month. The century puts the year at most 49
+ * behind and 50 ahead of this one's. Source: GS1 General Specifications, 3.4 and 7.12.
  */
 export function gs1Day(yymmdd: string, thisYear: number): string | undefined {
   const [yy = 0, month = 0, day = 0] = [yymmdd.slice(0, 2), yymmdd.slice(2, 4), yymmdd.slice(4, 6)].map(Number)
@@ -52,7 +52,7 @@ export function gs1Day(yymmdd: string, thisYear: number): string | undefined {
   return dayText(year, month, day === 0 ? daysIn(year, month) : day)
 }
 
-/** Whether a text is a day of the calendar as YYYY-MM-DD. */
+/** Returns whether a text is a day of the calendar as YYYY-MM-DD. */
 export function isDay(text: string): boolean {
   const [, year, month, day] = text.match(/^(\d{4})-(\d{2})-(\d{2})$/)?.map(Number) ?? []
   if (!year || !month || !day) return false

@@ -1,10 +1,11 @@
 import { type Rule, rules } from './value-rules.ts'
 
 /**
- * The application identifiers of GS1: the form of a value, where it ends, what it excludes, and its place in a Digital Link. Source: GS1 General Specifications 25, section 3, and GS1 Digital Link: URI Syntax 1.6.
+ * The application identifiers of GS1: the form of a value, where it ends, what it excludes, and its place in a Digital Link.
+ * Source: GS1 General Specifications 25, section 3, and GS1 Digital Link: URI Syntax 1.6.
  *
- * A form is a row of parts: n digits, x characters of set 82, y of set 39, z of base64url, with their number (`1-20`:
- * from 1 to 20) and the rules of `value-rules.ts`; a part in brackets may be absent, with all that follow it.
+ * A form is a row of parts: n digits, x characters of set 82, y of set 39, z of base64url. Each has its number (`1-20`: from 1 to
+ * 20) and the rules of `value-rules.ts`. A part in brackets may be absent, with all that follow it.
  */
 type More = {
   /** Identifiers that contradict it; n means any digit. */
@@ -166,7 +167,7 @@ export type Identifier = {
   /** Characters of its value, checked first. */
   readonly characters: RegExp
   readonly contradicts: readonly RegExp[]
-  /** Of the key of a Digital Link: what may follow it, each choice in its order. */
+  /** Qualifiers that may follow it as the key of a Digital Link, each choice in its order. */
   readonly qualifiers: readonly (readonly string[])[] | undefined
   readonly isAttribute: boolean
 }

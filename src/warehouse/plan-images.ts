@@ -32,7 +32,7 @@ type ImageAsk = {
 
 type Size = { readonly width: number; readonly height: number }
 
-/** What bytes say they are; `damaged`: they only begin like it. */
+/** Returns the type of a picture by its bytes; `damaged`: they only begin like it. */
 export type PictureReader = (
   bytes: Buffer,
 ) => { readonly mediaType: string; readonly size: Size | undefined } | { readonly damaged: string } | undefined

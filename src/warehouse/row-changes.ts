@@ -14,8 +14,8 @@ export class RowChanges {
   #areTooMany = false
 
   /**
-   * Call it in the transaction that changes the row. A group that fails and runs again has noted its rows by then, and they may be sent
-   * as they were before: the second run notes them again.
+   * Call it in the transaction that changes the row. A group that fails and runs again has noted its rows by then. They may be sent
+   * in their earlier state: the second run notes them again.
    */
   add(id: number): void {
     this.#newest += 1

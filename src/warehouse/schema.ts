@@ -19,7 +19,7 @@ function refuseFault(points: z.infer<typeof Point>[], context: z.RefinementCtx):
   if (message !== undefined) context.addIssue({ code: 'custom', message })
 }
 const Polygon = z.array(Point).overwrite(withoutClosing).min(3).max(mostPoints).superRefine(refuseFault)
-/** Of a zone, which need not have one. */
+/** Outline of a zone, which need not have one. */
 const Outline = z
   .array(Point)
   .overwrite(withoutClosing)

@@ -61,7 +61,7 @@ export class WarehouseService {
   }
 
   /**
-   * Calls the listener with the warehouse whose plan changes: its slots, its zones or itself. That is inside the transaction,
+   * Calls the listener with the warehouse whose plan changes: its slots, its zones or itself. The call is inside the transaction,
    * which may still be undone.
    */
   onPlanChange(listener: (warehouseId: number) => void): void {
@@ -73,7 +73,7 @@ export class WarehouseService {
     this.#planChanged(warehouseId)
   }
 
-  /** Whether the caller may see a warehouse with everything in it. Admins see every one. */
+  /** Returns whether the caller may see a warehouse with everything in it. Admins see every one. */
   isVisible(caller: Caller, warehouseId: number): boolean {
     return this.#needs.sight.isVisible(caller, warehouseId)
   }
@@ -241,8 +241,8 @@ export class WarehouseService {
   }
 
   /**
-   * Changes the given fields and keeps the rest. Values that are the same already change neither version nor audit trail.
-   * `version`: the one that If-Match demands. Throws NOT_FOUND, VERSION_MISMATCH, VALIDATION_ERROR.
+   * Changes the given fields and keeps the rest. Values that are the same already change neither version nor audit trail. `version`
+   * comes from If-Match. Throws NOT_FOUND, VERSION_MISMATCH, VALIDATION_ERROR.
    */
   changeSlot(tx: Tx, id: number, change: SlotChange, version: number | undefined, by: RequestOrigin): slotStore.Slot {
     const old = this.slot(tx, id, by.caller)
@@ -317,8 +317,8 @@ export class WarehouseService {
   }
 
   /**
-   * Returns the slot that a scan names, for any caller: by its label as scanned, without the symbology in front, or by its
-   * address at a gateway. Undefined when it names none.
+   * Returns the slot that a scan names, for any caller. The scan may be its label without the symbology in front, or its address at
+   * a gateway. Undefined when it names none.
    */
   slotScanned(tx: ReadTx, raw: string): slotStore.Slot | undefined {
     const { labels, address } = readSlotCode(raw)
@@ -326,7 +326,7 @@ export class WarehouseService {
     return labels.flatMap((label) => slotStore.findSlotByCode(tx, label) ?? [])[0]
   }
 
-  /** Returns whether a scan names this slot, as `slotScanned` finds it. Most scans are the label as it is: nothing is looked up. */
+  /** Returns whether a scan names this slot, as `slotScanned` finds it. Most scans are the label as it is, and need no query. */
   isScanOf(tx: ReadTx, raw: string, slot: slotStore.Slot): boolean {
     const isLabel = raw === slot.slot_id && !/^https?:/i.test(raw)
     return isLabel || this.slotScanned(tx, raw)?.id === slot.id
@@ -385,7 +385,7 @@ export class WarehouseService {
     return zone
   }
 
-  /** The zone that a change puts a slot in. Of `zone` and `zoneId` the one that differs from the slot's counts. */
+  /** The zone that a change puts a slot in. When `zone` and `zoneId` are given, the one that differs from the slot's counts. */
   #movedSlot(
     tx: ReadTx,
     old: slotStore.Slot,

@@ -7,9 +7,9 @@ import { warehouseIds } from './store.ts'
 declare const decided: unique symbol
 
 /**
- * What a caller may see of the ledger. The events of a hidden warehouse do not exist for that caller: location, history,
- * contradictions and effect of an event are computed from the others. Only `WarehouseSight.sightOf` and `wholeSight` make
- * a sight, so a read of an asset cannot skip the question.
+ * The part of the ledger that a caller may see. The events of a hidden warehouse do not exist for that caller: location, history,
+ * contradictions and effect of an event are computed from the others. Only `WarehouseSight.sightOf` and `wholeSight` make a sight,
+ * so a read of an asset cannot skip the question.
  */
 export type Sight = { readonly hiddenWarehouses: readonly number[]; readonly [decided]: true }
 
@@ -25,7 +25,7 @@ export const wholeSight: Sight = sightWithout([])
 export const sampleSight: Sight = sightWithout([1, 2])
 
 /**
- * Returns SQL that keeps the rows whose slot is in a visible warehouse, with its parameters. `slot` names the column with its
+ * Returns SQL that selects the rows whose slot is in a visible warehouse, with its parameters. Pass the column in `slot` with its
  * table: alone, `slot_id` would be the label in the table of slots.
  */
 export function seenOnly(sight: Sight, slot: string): { readonly sql: string; readonly parameters: readonly number[] } {

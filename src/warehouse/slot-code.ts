@@ -1,9 +1,9 @@
 import { readBarcode, symbologyOf } from './barcode.ts'
 import { decodedSegment } from './matched-text.ts'
 
-/** The labels and the address of a slot that a scan may mean, before the slot is looked up. */
+/** The possible labels and the address of a slot in a scan, before the slot is looked up. */
 export type SlotCode = {
-  /** What its label may be: the code, and the code without its prefix. */
+  /** Possible labels: the code, and the code without its prefix. */
   readonly labels: readonly string[]
   /** A slot named by its address at a gateway, as our own labels may. */
   readonly address: { readonly path: string; readonly byLabel: boolean } | undefined

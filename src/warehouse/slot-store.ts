@@ -57,8 +57,8 @@ function membersOf(row: SlotRow): string {
 export const slots = 'main.slot'
 
 /**
- * SQL for a text that changes with the row of a slot: every change of it counts up its version. What a list says of a slot changes
- * with it and with `zoneMarks`. `alias`: the slot's in the statement around it.
+ * SQL for a text that changes with the row of a slot: every change of it counts up its version. A slot in a list changes with this
+ * text and with `zoneMarks`. `alias`: the slot's in the statement around it.
  */
 export const slotMark = (alias: string): string => `${alias}.id || ',' || ${alias}.version`
 
@@ -244,7 +244,7 @@ export function insertSlot(tx: Tx, columns: SlotColumns, nowMs: number): number 
 
 export type SlotChanges = Partial<SlotColumns & { retired_at_ms: number | null }>
 
-/** Of the changes, those that are none yet. */
+/** Returns the changes that differ from the row. */
 export function differingColumns(tx: ReadTx, id: number, changes: SlotChanges): SlotChanges {
   const row: Record<string, unknown> | undefined = tx.get(slotRow, { id })
   return Object.fromEntries(Object.entries(changes).filter(([column, value]) => row?.[column] !== value))
@@ -282,7 +282,7 @@ export function findSlotLike(tx: ReadTx, code: string): { slot_id: string } | un
   return tx.get(labelLike, { label_key: matchedName(code) })
 }
 
-/** Gives slots of earlier gateways the text by which they are found. Of two that are the same, each stays. */
+/** Gives slots of earlier gateways the text by which they are found. Slots with equal texts all stay. */
 export function keepLabelKeys(tx: Tx): void {
   for (const { id, slot_id } of tx.all(slotsWithoutKey)) tx.run(newLabelKey, { id, label_key: matchedName(slot_id) })
 }

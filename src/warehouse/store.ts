@@ -215,7 +215,10 @@ export function listZones(tx: ReadTx): Zone[] {
   return tx.all(allZones).map(zoneOf)
 }
 
-/** Gives zones of earlier gateways the text by which they are found. Of two that are the same, each stays. */
+/**
+ * Gives zones of earlier gateways the text by which they are found. A zone keeps its old text when another one has the new text
+ * already.
+ */
 export function keepNameKeys(tx: Tx): void {
   for (const { id, warehouse_id, name, name_key } of tx.all(allZones)) {
     const key = matchedName(name)

@@ -1,7 +1,7 @@
 import { parseXml, XmlElement, type XmlNode, XmlProcessingInstruction, XmlText } from '@rgrove/parse-xml'
 
 const svgNamespace = 'http://www.w3.org/2000/svg'
-/** What runs, moves, loads or is not a picture; names without their prefix, in lower case. */
+/** Elements that run, move, load or are not a picture; names without their prefix, in lower case. */
 const refusedElements = new Set(
   `script handler listener foreignobject iframe frame object embed applet audio video canvas html body form input button a
    animate animatemotion animatetransform animatecolor set discard link base meta`.split(/\s+/),

@@ -6,8 +6,8 @@ export type Fault = 'check digit' | 'rule'
 export type Rule = { readonly holds: (text: string) => boolean; readonly fault: Fault }
 
 /**
- * The rules that need no list that changes: codes of countries, currencies and kinds of packages are checked by their form,
- * and coupons not at all.
+ * The rules that need no changing list. Codes of countries, currencies and kinds of packages are checked by their form, and coupons
+ * not at all.
  */
 export const rules: ReadonlyMap<string, Rule> = new Map([
   ...named('check digit', { sum: hasCheckDigit, sumOfText: hasCheckCharacters }),
