@@ -20,7 +20,7 @@ type ClockBookNeeds = {
 
 const lookEveryMs = 1000
 
-/** The steps of the gateway's clock so far. */
+/** Recorded steps of the gateway's clock. */
 export type StepCount = {
   readonly count: number
   readonly last: { readonly atMs: number; readonly byMs: number } | null
@@ -28,13 +28,13 @@ export type StepCount = {
 
 type State = Omit<ClockStateRow, 'id'>
 
-/** Compares the wall clock with the monotonic clock every second, and keeps on record when it stepped and who vouched for it. */
+/** Compares the wall clock with the monotonic clock every second, and records its steps and who vouched for it. */
 export class ClockBook {
   readonly #needs: ClockBookNeeds
   #last: Reading
   #marked = Number.NEGATIVE_INFINITY
   #said: ClockReport['state'] | undefined
-  /** What is not stored yet, in the order in which it was seen. */
+  /** Steps that are not stored yet, oldest first. */
   #steps: readonly (Step & Pick<ClockReport, 'state' | 'source'>)[] = []
   #states: readonly State[] = []
   #count: StepCount | undefined
@@ -156,7 +156,7 @@ export class ClockBook {
       this.#states = this.#states.slice(states.length)
       if (steps.length > 0) this.#count = undefined
     } catch (err) {
-      // The disk takes no writes; what was seen stays in memory.
+      // The disk takes no writes; the changes stay in memory.
       log.debug({ err }, 'the state of the clock could not be stored')
     }
   }

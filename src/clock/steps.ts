@@ -2,7 +2,7 @@ import type { ClockStepRow } from './tables.ts'
 
 /** A larger difference is a step; a smaller one may be drift, or a clock that is slewed. */
 export const leastStepMs = 2000
-/** How often the newest time is stored: a crash leaves the stored one this much behind. */
+/** Interval of storing the newest time: a crash leaves the stored one this much behind. */
 export const markEveryMs = 60_000
 
 export type Reading = { readonly wallMs: number; readonly monotonicMs: number }
@@ -27,8 +27,8 @@ export type KnownTimes = {
 }
 
 /**
- * Returns the step that the clock has made since the gateway ran last: it shows an earlier time than before, or one before
- * there was a gatehouse. A step forward cannot be distinguished from a long pause. Pure.
+ * Returns the step that the clock has made since the gateway ran last. The clock shows an earlier time than then, or a time before
+ * this gateway was built. A step forward cannot be distinguished from a long pause. Pure.
  */
 export function stepAtStart({ nowMs, markedMs, ledgerMs, builtAtMs }: KnownTimes): Step | undefined {
   const isRecent = markedMs !== undefined && ledgerMs > markedMs && ledgerMs <= markedMs + 2 * markEveryMs

@@ -4,7 +4,7 @@ import type { ClockTrust } from './schema.ts'
 import * as store from './store.ts'
 import type { ClockStateRow, ClockStepRow } from './tables.ts'
 
-/** What an answer about a period is made from. The same values give the same answer, whatever is recorded later. */
+/** Values from which an answer about a period is made. The same values give the same answer, whatever is recorded later. */
 export type TrustSpan = {
   /** Inclusive. */
   readonly fromMs: number

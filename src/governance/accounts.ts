@@ -32,7 +32,10 @@ type AccountWatchNeeds = {
   instance: () => string
 }
 
-/** Who may what is in the config; this tells the trail when that changes, also while the daemon was down. */
+/**
+ * Records changes of the config's accounts and their permissions in the audit trail, also those that were made while the daemon was
+ * down.
+ */
 export class AccountWatch {
   readonly #needs: AccountWatchNeeds
 

@@ -40,7 +40,7 @@ export type ReportSpec = {
   readonly lastingGaps: readonly LastingGap[]
 }
 
-/** How far the logs of the box were secured when the report was made. */
+/** Sizes of the logs of the box that were secured when the report was made. */
 export type Secured = {
   readonly logs: readonly (SecuredSizes & { readonly logId: string; readonly leaves: number })[]
   readonly hasWitnesses: boolean
@@ -49,16 +49,16 @@ export type Secured = {
 }
 
 /**
- * Content of a report's file, version 2. It holds people as the commitments of their rows, which cannot be linked to
- * each other, so it cannot say how many people there were: `ReportPerson` does.
+ * Content of a report's file, version 2. It holds people as the commitments of their rows. These cannot be linked to each other, so
+ * it cannot state the number of people: `ReportPerson` does.
  */
 export type ReportContent = {
   readonly v: 2
   readonly counts: Omit<Counts, 'events'> & { readonly events: Omit<Counts['events'], 'operators'> }
-  /** Events, each with who verified it. */
+  /** Events, each with the person who verified it. */
   readonly selfVerifications: readonly { readonly eventId: number; readonly person: string }[]
   readonly discrepancies: readonly Discrepancy[]
-  /** How far the gateway's clock can be trusted in the period, and from which rows that is known. */
+  /** Trust in the gateway's clock in the period, and the rows that prove it. */
   readonly clock: ClockTrust & { readonly rows: TrustSpan['rows']; readonly until: string }
   readonly checkpoint: { readonly logId: string; readonly size: number; readonly root: string }
   /** Absent in reports of earlier gateways, like `clock` and `gaps`. */

@@ -55,10 +55,10 @@ export type ErasureRequest = {
   readonly texts: boolean
 }
 
-/** What was erased, as numbers; never the name. */
+/** Counts of the erased rows; never the name. */
 export type Erased = {
   readonly outcome: 'erased'
-  /** What is shown instead of the name. */
+  /** Text that is shown instead of the name. */
   readonly shownAs: string
   /** The same for rows before version 2, which can still be linked to one person; null when there are none. */
   readonly olderRowsShownAs: string | null
@@ -106,9 +106,8 @@ const linksAtOnce = 20_000
 const clockSlackMs = 3_600_000
 
 /**
- * Erases a person. The commitments in the log stay, so it verifies as before. The long part runs first, in steps; the
- * last transaction does the rest, with what was written since. After a crash in between, the same command completes the
- * work.
+ * Erases a person. The commitments in the log stay, so it verifies as before. The long part runs first, in steps. The last
+ * transaction does the rest, including rows written since. After a crash in between, the same command completes the work.
  */
 export class Erasure {
   readonly #needs: ErasureOptions
@@ -142,7 +141,7 @@ export class Erasure {
     const replies = await this.#scrubReplies(early)
     await this.#unlink(ids, marks.event)
     return work.write((tx) => {
-      // What was written since the marks: short.
+      // Rows written since the marks are few.
       const namingSince = textsNaming(tx, target.name, { after: marks.opening, last: Number.MAX_SAFE_INTEGER })
       if (texts) for (const text of [...textsSince(tx, target, marks), ...namingSince]) toForget.add(text)
       const names = forgotten(tx)
@@ -359,7 +358,7 @@ function textsOfOthers(tx: ReadTx, ids: readonly number[]): string[] {
   )
 }
 
-/** Returns the same for what was written after the marks. */
+/** Returns the same for rows after the marks. */
 function textsSince(tx: ReadTx, { commitment, persons }: Target, marks: Ends): string[] {
   const ids = persons.map(({ id }) => id)
   const rest = (after: number): Span => ({ after, last: Number.MAX_SAFE_INTEGER })

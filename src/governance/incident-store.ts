@@ -55,7 +55,7 @@ export const statedIncidentChanges = {
   withoutLeaf: statement({ columns: { n: integer }, sql: asked.withoutLeaf }),
 }
 
-/** Who is linked to the rows, for verification. */
+/** People linked to the rows, for verification. */
 export const linksOfIncidents = statement({
   columns: linkedColumns,
   sql: linkedRowsSql({ table: 'incident_change', id: 'id', field: 'actor', column: 'actor_commitment', hasLeaf: true }),
@@ -98,7 +98,7 @@ export type IncidentFilter = {
   readonly status?: string | undefined
   readonly severity?: string | undefined
   readonly category?: string | undefined
-  /** Of the opening: inclusive, exclusive. */
+  /** Time of the opening: inclusive, exclusive. */
   readonly from?: number | undefined
   readonly to?: number | undefined
   readonly hiddenWarehouses: readonly number[]

@@ -94,7 +94,7 @@ export class Incidents {
     return this.#needs.work.read((tx) => this.#present(tx, this.#changes(tx, id, caller), caller))
   }
 
-  /** Returns every change of an incident, oldest first, as what is needed to prove it. Throws NOT_FOUND. */
+  /** Returns the provable row of every change of an incident, oldest first. Throws NOT_FOUND. */
   provable(id: number | undefined, caller: Caller): { change: number; provable: Provable }[] {
     return this.#needs.work.read((tx) =>
       this.#changes(tx, id, caller).map((row) => ({ change: row.id, provable: provableChange(tx, row) })),
@@ -234,7 +234,7 @@ export class Incidents {
       })
     }
     const own = this.#needs.warehouseId()
-    // Who may see a camera may not see its warehouse: the incident would be hidden from who reports it.
+    // A person who may see a camera may not see its warehouse. The incident would then be hidden from its reporter.
     const referred = resolved.find(({ warehouseId }) => warehouseId !== undefined && isThere(warehouseId))?.warehouseId
     return referred ?? (isThere(own) ? own : null)
   }

@@ -8,7 +8,7 @@ import type { Photos } from '../photos/index.ts'
 import { redactedFilesOf } from '../privacy/index.ts'
 import type { AssetService, WarehouseService } from '../warehouse/index.ts'
 
-/** What an incident can refer to, by the API's names. */
+/** Types of things that an incident can refer to, by the API's names. */
 export const referenceTypes = [
   'event',
   'detection_event',
@@ -30,7 +30,7 @@ export type Resolved = {
   /** Its id in the API. */
   readonly id: string
   readonly warehouseId: number | undefined
-  /** What must stay on disk: hashes, and names of clips that are still being recorded or to come. */
+  /** Files that must stay on disk: hashes, and names of clips that are still being recorded or to come. */
   readonly media: readonly string[]
 }
 
@@ -141,7 +141,7 @@ export class References {
     const photos = [row.photo_sha256].filter((sha256) => sha256 !== null && findMedia(tx, sha256) !== undefined)
     const clip = row.cctv_clip_url === null ? undefined : this.#read(row.cctv_clip_url)
     const footage = clip?.type === 'detection_event' ? this.#detection(tx, clip.id, caller) : undefined
-    // Of all cameras: an incident holds what a camera saw, also for somebody who may not see it.
+    // Films of all cameras: an incident holds them also for somebody who may not see the camera.
     const moment = { slotCode: row.slot_code, timestampMs: row.timestamp_ms, clipUrl: null }
     const films = filmsAround(tx, this.#needs.cameras.site, moment)
     const media = [...(photos as string[]), ...(footage?.media ?? []), ...films]
@@ -184,7 +184,7 @@ export class References {
     return warehouse && { type: 'warehouse', id, warehouseId: warehouse.id, media: [] }
   }
 
-  /** Of a camera it holds what is being recorded, and every clip of motion until it is resolved. */
+  /** For a camera it holds the clip under way, and every clip of motion until it is resolved. */
   #camera(tx: ReadTx, id: string, caller: Caller): Resolved | undefined {
     const number = numericPath(id)
     const { cameras } = this.#needs

@@ -59,7 +59,7 @@ export const statedReports = {
   withoutLeaf: statement({ columns: { n: integer }, sql: asked.withoutLeaf }),
 }
 
-/** Who is linked to the rows, for verification. */
+/** People linked to the rows, for verification. */
 export const linksOfReports = statement({
   columns: linkedColumns,
   sql: linkedRowsSql({ table: 'report', id: 'id', field: 'actor', column: 'actor_commitment', hasLeaf: true }),
@@ -94,7 +94,7 @@ export function reportsAfter(tx: ReadTx, id: number, limit: number): ReportFacts
   return tx.all(nextReports, { id, limit })
 }
 
-/** What says where the file of a report is. */
+/** Facts by which the file of a report is found. */
 export type ReportFacts = Pick<ReportRow, 'id' | 'sha256' | 'size_bytes' | 'created_at_ms'>
 
 /** The reports that cover no hidden warehouse; the key is the id. */

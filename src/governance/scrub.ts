@@ -1,4 +1,4 @@
-/** What to remove: names where they say who did something, and texts everywhere. */
+/** Texts to remove: names in fields that name a person, and free texts everywhere. */
 export type Forgotten = {
   readonly names: ReadonlySet<string>
   readonly shownAs: string

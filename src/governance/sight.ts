@@ -60,8 +60,8 @@ export type SightNeeds = {
 const everybody: Rule = () => true
 
 /**
- * Decides what a caller may know of in the audit trail, incidents and reports: nothing in a hidden warehouse, and no
- * camera that the caller may not see.
+ * Decides what a caller sees in the audit trail, incidents and reports. It hides everything in hidden warehouses, and cameras that
+ * the caller may not see.
  */
 export class Sight {
   readonly #needs: SightNeeds

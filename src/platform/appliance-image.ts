@@ -2,10 +2,10 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { readFileIfThere } from './files.ts'
 
-/** What came of the last try to install a newer image. */
+/** Result of the last attempt to install a newer image. */
 export type LastUpdate = {
   readonly atMs: number
-  /** Of the newer image; null: not known. */
+  /** Version of the newer image; null: not known. */
   readonly version: string | null
   /** `current`: nothing newer was there. */
   readonly result: 'installed' | 'current' | 'refused' | 'failed' | 'unreachable'
@@ -24,8 +24,8 @@ export type ApplianceImage = {
   readonly askedAtMs: number | null
   readonly lastUpdate: LastUpdate | null
   /**
-   * A newer image that is on offer and does not run: it was `refused`, or it was `installed` and the box went back to this one. It stays
-   * when later tries come to something else; null: there is none.
+   * A newer image that is on offer and does not run. Either it was `refused`, or it was `installed` and the box went back to this
+   * one. It stays when later attempts have another result; null: there is none.
    */
   readonly openUpdate: LastUpdate | null
 }
@@ -34,7 +34,7 @@ const results: readonly unknown[] = ['installed', 'current', 'refused', 'failed'
 const noteOfLast = 'last.json'
 const noteOfVerdict = 'verdict.json'
 
-/** Reads which image runs and what `update` of the appliance has noted; undefined: this box runs none. @param root for tests */
+/** Reads the running image and the notes of the appliance's `update`; undefined: this box runs none. @param root for tests */
 export function applianceImage(root = '/'): ApplianceImage | undefined {
   const version = text(root, 'etc/gatehouse-image')
   if (version === undefined) return undefined
@@ -51,7 +51,7 @@ export function applianceImage(root = '/'): ApplianceImage | undefined {
 
 function openUpdateOf(json: string | undefined, version: string): LastUpdate | null {
   const [update, by] = updateOf(json)
-  // What another system noted has been overtaken.
+  // Notes of another system are out of date.
   if (!update || by !== version || update.version === version) return null
   return update.result === 'refused' || update.result === 'installed' ? update : null
 }

@@ -5,9 +5,9 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 
 /**
- * The one place that knows whether this is the source tree or the single binary. In the binary everything lies side by
- * side in one folder of pkg's virtual file system, which only Node's own `fs` functions can read; in the source tree
- * everything stays where npm and git put it.
+ * The one place that knows whether this is the source tree or the single binary. In the binary everything lies side by side in one
+ * folder of pkg's virtual file system, which only Node's own `fs` functions can read. In the source tree everything stays where npm
+ * and git put it.
  */
 
 export type BuildInfo = {
@@ -48,10 +48,10 @@ export const assets = {
 } as const satisfies Record<string, (arch: Arch) => string>
 export type AssetName = keyof typeof assets
 
-/** Of the source tree only. */
+/** Root of the source tree; not used in the binary. */
 const root = join(import.meta.dirname, '..', '..')
 
-/** What `new Worker(…)` takes. In the binary it must be a string: pkg starts no worker from a URL. */
+/** Returns the entry for `new Worker(…)`. In the binary it must be a string: pkg starts no worker from a URL. */
 export function workerEntry(name: WorkerName): string | URL {
   if (isBundled) return join(import.meta.dirname, `${name}-worker.cjs`)
   // The tests have the threads bundled once, beside the program that they start: `scripts/build/program-under-test.ts`.
@@ -61,8 +61,8 @@ export function workerEntry(name: WorkerName): string | URL {
 }
 
 /**
- * Where an asset can be read with `fs.readFileSync`. In the binary the path exists for this process only: no child
- * process can open or run it. That the file is there is not checked.
+ * Where an asset can be read with `fs.readFileSync`. In the binary the path exists for this process only: no child process can open
+ * or run it. It does not check that the file exists.
  */
 export function assetPath(name: AssetName): string {
   return isBundled ? join(import.meta.dirname, name) : join(root, assets[name](processorArch()))
@@ -83,7 +83,7 @@ export function assetSha256(name: AssetName): string {
     .digest('hex')
 }
 
-/** Version and commit of what is running. */
+/** Returns version and commit of the running program. */
 export function buildInfo(): BuildInfo {
   if (isBundled) return { version: GATEHOUSE_BUILD.version, commit: GATEHOUSE_BUILD.commit }
   return sourceBuildInfo(root)

@@ -3,11 +3,11 @@ import { existsSync } from 'node:fs'
 import type { Clock } from './clock.ts'
 import { chronyReport, ntpdReport, type TimeReport, timesyncReport } from './time-services.ts'
 
-/** How often the system is asked. Nothing is asked for an event. */
+/** Interval of questions to the system. Nothing is asked for an event. */
 const askEveryMs = 60_000
 const answerWithinMs = 5000
 
-/** Runs a program and resolves with what it printed; undefined when it is not there, fails or takes too long. */
+/** Runs a program and resolves with its output; undefined when it is missing, fails or takes too long. */
 type RunProgram = (program: string, args: readonly string[]) => Promise<string | undefined>
 
 export type ClockSyncNeeds = {
@@ -22,7 +22,7 @@ export type ClockSyncNeeds = {
 /** `unknown`: no time service runs here, or it did not answer. */
 export const clockStates = ['synchronized', 'unsynchronized', 'unknown'] as const
 
-/** What is known about the clock of the system. */
+/** State of the system clock. */
 export type ClockReport = Omit<TimeReport, 'source' | 'isSynchronized'> & {
   readonly state: (typeof clockStates)[number]
   /** The service that reports it; null: none. */

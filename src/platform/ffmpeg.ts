@@ -39,10 +39,9 @@ export type FfmpegSearch = {
 }
 
 /**
- * The ffmpeg to use: the configured one, else the first in PATH, else the one that came with gatehouse, which the single
- * binary unpacks (see native-cache.ts). A configured path that is no program is an error, never passed over.
- * For start-up: blocks for 0.1-0.3 s when the bundled one is unpacked or its hash checked.
- * Throws FfmpegError, and NativeCacheError when unpacking fails.
+ * Returns the ffmpeg to use: the configured one, else the first in PATH, else the bundled one. The single binary unpacks the
+ * bundled one (see native-cache.ts). A configured path that is no program is an error, never passed over. For start-up: blocks for
+ * 0.1-0.3 s when the bundled one is unpacked or its hash checked. Throws FfmpegError, and NativeCacheError when unpacking fails.
  */
 export function locateFfmpeg({ configured, env = process.env }: FfmpegSearch = {}): Ffmpeg {
   if (configured) return configuredFfmpeg(configured)

@@ -23,8 +23,8 @@ import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 
 /**
- * Flags for the files that the gateway keeps below its data folder. A symbolic link there was put by somebody else, and
- * opening it fails with ELOOP: it would make the gateway write to, or show, a file of their choice.
+ * Flags for the files that the gateway keeps below its data folder. Opening a symbolic link there fails with ELOOP. Somebody else
+ * put it there, and it would make the gateway write to, or show, a file of their choice.
  */
 export const ownFile = {
   read: constants.O_RDONLY | constants.O_NOFOLLOW,
@@ -36,9 +36,9 @@ let parts = 0
 const partOf = (path: string) => `${path}.part-${process.pid}-${parts++}`
 
 /**
- * Writes a file so that after a crash either the old or the whole new one is there: temp file beside it, fsync,
- * rename, fsync of the folder (the rename itself is only durable after the last step), and before that of the folders
- * in which new ones were made. Throws the errno error of the failing step; the temp file is gone then.
+ * Writes a file so that after a crash either the old or the whole new one is there. Steps: temp file beside it, fsync, rename,
+ * fsync of the folder; only the last step makes the rename durable. Folders above new ones are fsynced before. Throws the errno
+ * error of the failing step; the temp file is gone then.
  */
 export function writeFileDurably(path: string, bytes: Uint8Array | string, mode = 0o600): void {
   const temp = partOf(path)
@@ -122,7 +122,10 @@ export class PartFile {
   }
 }
 
-/** Writes an entry into the folder of `path`, which is made when it is not there: most of the time it is, and looking costs as much. */
+/**
+ * Writes an entry into the folder of `path`, and makes the folder when the write fails without it. Checking first would cost as
+ * much as the write.
+ */
 async function inFolder<Result>(path: string, write: () => Promise<Result>): Promise<Result> {
   try {
     return await write()
@@ -180,8 +183,8 @@ export function readFileIfThere(path: string): Buffer | undefined {
 }
 
 /**
- * The first symbolic link below a folder and where it leads, two levels deep: the folders, and the files beside them.
- * The many files that stand deeper are opened with `ownFile`.
+ * Returns the first symbolic link below a folder with its target, two levels deep: the folders, and the files beside them. The many
+ * files that stand deeper are opened with `ownFile`.
  */
 export function linkBelow(folder: string, levels = 2): { path: string; target: string } | undefined {
   for (const entry of entriesOf(folder)) {

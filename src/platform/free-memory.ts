@@ -7,9 +7,9 @@ const afterStartMs = 30_000
 const everyMs = 10 * 60_000
 
 /**
- * Gives the memory that this process has freed back to the system, half a minute after now and every ten minutes. glibc keeps it
- * otherwise: 25 MiB after a start. It takes 6 ms the first time, less than 0.1 ms when there is nothing to give. Where
- * the C library does not offer it, nothing happens.
+ * Returns freed memory of this process to the system, half a minute after now and every ten minutes. Otherwise glibc keeps it: 25
+ * MiB after a start. It takes 6 ms the first time, less than 0.1 ms when there is nothing to give. Where the C library does not
+ * offer it, nothing happens.
  */
 export function giveBackFreeMemory(): void {
   setTimeout(giveBack, afterStartMs).unref()
@@ -26,8 +26,8 @@ export function giveBack(): void {
 }
 
 /**
- * Keeps the part of the heap that new objects come into at the size with which V8 begins, and lets it grow again half a minute later. At a
- * start most objects stay, so V8 would make it 32 times as large, and an idle program keeps it so: 19 MiB.
+ * Holds V8's space for new objects at its first size, and lets it grow again half a minute later. At a start most objects stay, so
+ * V8 would make it 32 times as large, and an idle program keeps it so: 19 MiB.
  */
 export function startWithSmallHeap(): void {
   // V8 reads this flag whenever it might grow that part. The one for the most it may take is read once, before any code of ours.

@@ -7,9 +7,9 @@ const usualSocket = '/run/systemd/journal/socket'
 const longestValue = 2000
 
 /**
- * Returns what writes log lines to journald, each as one entry: its text, its priority, and its facts as fields, `cameraId` as
- * `GATEHOUSE_CAMERA_ID`. A line that journald does not take that way, and every line where there is no journald, goes to stderr as text
- * with its priority, which journald collects as well.
+ * Returns a function that writes log lines to journald, each as one entry. The entry has the text, the priority, and the facts as
+ * fields, `cameraId` as `GATEHOUSE_CAMERA_ID`. A line that journald refuses goes to stderr as text with its priority, which
+ * journald collects as well. Without journald every line does.
  *
  * The form of an entry: https://systemd.io/JOURNAL_NATIVE_PROTOCOL/
  */

@@ -9,7 +9,7 @@ export function namesIn(folder: string, form: RegExp): string[] {
   }
 }
 
-/** What a file of the kernel's says, without blanks around it; undefined where there is none, or it does not answer. */
+/** Reads a file of the kernel, without blanks around it; undefined where it is missing or unreadable. */
 export function kernelText(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8').trim()

@@ -3,8 +3,8 @@ import { hash } from 'node:crypto'
 const blockBytes = 64
 
 /**
- * HMAC-SHA-256 under one key. By hand out of one-shot hashes, which takes a fifth of the time of `createHmac` for short
- * data: for what every request and every delivery asks.
+ * HMAC-SHA-256 under one key. Made from one-shot hashes, which takes a fifth of the time of `createHmac` for short data: every
+ * request and every delivery needs it.
  */
 export class KeyedHash {
   readonly #inner: Buffer
@@ -17,7 +17,7 @@ export class KeyedHash {
     this.#outer = Buffer.from(padded.map((byte) => byte ^ 0x5c))
   }
 
-  /** Of the parts, one behind the other; text is UTF-8. */
+  /** Hashes the parts, one behind the other; text is UTF-8. */
   of(form: 'hex' | 'base64', ...parts: readonly (string | Uint8Array)[]): string {
     const bytes = parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'utf8') : part))
     const inner = hash('sha256', Buffer.concat([this.#inner, ...bytes]), 'buffer')

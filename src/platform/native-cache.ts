@@ -22,16 +22,16 @@ import { threadId } from 'node:worker_threads'
  */
 
 export type NativeCacheErrorCode =
-  /** Neither PKG_NATIVE_CACHE_PATH nor a home folder says where to unpack. */
+  /** Neither PKG_NATIVE_CACHE_PATH nor a home folder is set, so there is no place to unpack. */
   | 'NATIVE_CACHE_NOWHERE'
   /** The folder cannot be made or written: permissions, a read-only file system, a full disk. */
   | 'NATIVE_CACHE_UNWRITABLE'
   /** The folder belongs to another user, who could exchange what is run from it. */
   | 'NATIVE_CACHE_FOREIGN'
-  /** What lies in the folder may not be run: it is mounted noexec. */
+  /** Programs in the folder cannot run: it is mounted noexec. */
   | 'NATIVE_CACHE_NOEXEC'
 
-/** The message is a sentence for the admin; it names the folder and what to do. */
+/** The message is a sentence for the admin; it names the folder and the remedy. */
 export class NativeCacheError extends Error {
   override readonly name = 'NativeCacheError'
   readonly code: NativeCacheErrorCode
@@ -55,9 +55,8 @@ export type Unpacking = {
 }
 
 /**
- * Returns the path of an executable file (0755, in a folder of mode 0700) with exactly this content, writing it if it is
- * not there yet or was changed. Any number of processes may do so at once. Blocks for as long as hashing the file takes.
- * Throws NativeCacheError.
+ * Returns the path of an executable file (0755, in a folder of mode 0700) with exactly this content. Writes it when it is missing
+ * or was changed. Any number of processes may do so at once. Blocks for as long as hashing the file takes. Throws NativeCacheError.
  */
 export function unpackNative({ name, sha256, content, env = process.env }: Unpacking): string {
   const folder = join(nativeCacheFolder(env), sha256)

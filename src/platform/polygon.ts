@@ -7,8 +7,8 @@ export type LineSpan = readonly [begin: number, end: number]
 const lines = 900
 
 /**
- * Returns the spans of the horizontal line at `y` that a polygon goes around, once or more often, in either direction: what somebody
- * circled twice, or the middle of a star, is inside. By the even-odd rule it would be outside.
+ * Returns the spans of the horizontal line at `y` that a polygon goes around, once or more often, in either direction. A part that
+ * was circled twice, or the middle of a star, is inside. By the even-odd rule it would be outside.
  */
 export function spansAround(polygon: readonly Point[], y: number): LineSpan[] {
   const crossings = polygon

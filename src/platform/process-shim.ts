@@ -8,7 +8,7 @@ import { unpackNative } from './native-cache.ts'
 
 /**
  * Repairs what pkg changes in Node inside the single binary. The build puts this module before everything else in each bundle
- * (esbuild's `inject`), so no module imports it and none loads before it; in the source tree it does nothing.
+ * (esbuild's `inject`). So no module imports it and none loads before it. In the source tree it does nothing.
  */
 
 type AnyFunction = (...args: unknown[]) => unknown
@@ -50,7 +50,7 @@ function withBothOutputs(start: AnyFunction): AnyFunction {
 }
 
 /**
- * pkg unpacks an addon by writing over the file: two processes that start at the same time can load half of it, and a folder
+ * pkg unpacks an addon by writing over the file. Two processes that start at the same time can load half of it, and a folder
  * mounted noexec gives an unclear error. Our addon is unpacked like ffmpeg.
  */
 function mendDlopen(): void {

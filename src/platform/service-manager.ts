@@ -1,9 +1,9 @@
 import { writeSync } from 'node:fs'
 import { longestSocketPath, unixDatagram } from './unix-datagram.ts'
 
-/** What is reported to systemd about this service; see sd_notify(3). */
+/** Reports on this service to systemd; see sd_notify(3). */
 export type ServiceManager = {
-  /** How often systemd wants to hear that the work goes on, in milliseconds; undefined: it does not watch. */
+  /** Longest interval between signs of life that systemd accepts, in milliseconds; undefined: it does not watch. */
   readonly watchdogMs: number | undefined
   /** The start is complete, or a reload is. */
   ready(status: string): void

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { kernelText, namesIn } from './kernel-files.ts'
 
-/** What the kernel says of a processor that is slowed down. Null: this box does not tell. */
+/** Throttling of the processor, as the kernel reports it. Null: this box does not report it. */
 export type Throttling = {
   /** It is slowed down now, by heat or by a weak power supply. Low voltage alone does not slow it down. */
   readonly throttled: boolean | null
@@ -14,7 +14,7 @@ export type Throttling = {
 }
 
 /**
- * Reads what the firmware of a Raspberry Pi, the counters of Intel processors and the thermal framework of the kernel say.
+ * Reads the firmware of a Raspberry Pi, the counters of Intel processors and the thermal framework of the kernel. The package
  * systeminformation knows temperatures and speeds, and nothing of this.
  * @param sys where the kernel describes its devices
  */

@@ -1,4 +1,4 @@
-/** What a time service of the system said about the clock when it was asked. */
+/** Answer of a time service of the system about the clock. */
 export type TimeReport = {
   readonly source: 'timesyncd' | 'chrony' | 'ntpd'
   /** Null: it did not say. */
@@ -18,8 +18,9 @@ const longestSilenceMs = 3 * 2048 * 1000
 const unsynchronizedStratum = 16
 
 /**
- * Reads the line of `chronyc -c tracking`: reference id, server, stratum, time of reference, correction, last offset, RMS
- * offset, three frequencies, root delay, root dispersion, update interval, leap status. Undefined: not such a line.
+ * Reads the line of `chronyc -c tracking`. Its fields are reference id, server, stratum, time of reference, correction, last offset
+ * and RMS offset. Then come three frequencies, root delay, root dispersion, update interval and leap status. Undefined: not such a
+ * line.
  */
 export function chronyReport(line: string): TimeReport | undefined {
   const fields = line.trim().split(',')
@@ -44,12 +45,12 @@ export function ntpdReport(text: string): TimeReport | undefined {
   const isFar = Number.isFinite(distance) && distance > mostDistanceSeconds
   const isSynchronized = !/^(11|3|alarm)$/.test(leap) && stratum !== null && !isFar
   const server = value('refid') ?? null
-  // What ntpd calls offset is what the server is ahead of this clock.
+  // The offset of ntpd is positive when the server is ahead of this clock.
   const offsetMs = isSynchronized ? milliseconds(-Number(value('offset'))) : null
   return { source: 'ntpd', isSynchronized, server: isSynchronized ? server : null, stratum, offsetMs }
 }
 
-/** What is known of systemd-timesyncd: its marks in the file system, and what it answered; undefined: no answer. */
+/** Facts of systemd-timesyncd: its marks in the file system, and its answers; undefined: no answer. */
 export type TimesyncAnswers = {
   /** It has reached a server once since the boot. */
   readonly wasSynchronized: boolean
@@ -62,8 +63,8 @@ export type TimesyncAnswers = {
 }
 
 /**
- * Reads what systemd-timesyncd says. Its mark means only that it was synchronized once since the boot, so without an answer of
- * the kernel, or a recent one of a server, it is not known whether it still is.
+ * Reads the facts of systemd-timesyncd. Its mark means only that it was synchronized once since the boot. So without an answer of
+ * the kernel, or a recent one of a server, its present state is not known.
  */
 export function timesyncReport(
   { wasSynchronized, kernel, message, server }: TimesyncAnswers,
@@ -81,8 +82,8 @@ export function timesyncReport(
 }
 
 /**
- * Reads the NTPMessage of systemd-timesyncd, D-Bus type (uuuuittayttttbtt): leap, version, mode, stratum, precision, root
- * delay, root dispersion, reference, the four times of RFC 5905 in µs, … Undefined before the first answer.
+ * Reads the NTPMessage of systemd-timesyncd, D-Bus type (uuuuittayttttbtt). Its fields are leap, version, mode, stratum, precision,
+ * root delay, root dispersion, reference, the four times of RFC 5905 in µs, and more. Undefined before the first answer.
  */
 function ntpMessage(text: string): { stratum: number | null; offsetMs: number; receivedMs: number } | undefined {
   const fields = text.trim().split(/\s+/)

@@ -2,8 +2,8 @@ import type { Clock } from './clock.ts'
 import type { RandomBytes } from './random.ts'
 
 /**
- * A maker of UUIDv7 (RFC 9562): 48 bits of wall clock, then a 12-bit counter (method 1 of section 6.2, so that ids
- * made in one millisecond, or after the clock went back, still ascend), then chance.
+ * Returns a maker of UUIDv7 (RFC 9562): 48 bits of wall clock, then a 12-bit counter, then random bits. The counter is method 1 of
+ * section 6.2, so ids ascend within one millisecond and after the clock went back.
  */
 export function uuidv7Maker(clock: Pick<Clock, 'now'>, random: RandomBytes): () => string {
   let lastMs = 0

@@ -40,7 +40,7 @@ function daysOf(first: string, last: string): boolean[] {
 
 /**
  * Says whether a moment is within one of the hours, by the clock on the wall of the hall. When clocks are set back, an hour comes
- * twice and counts twice; when they are set forward, the hour that is left out is left out.
+ * twice and counts twice. When they are set forward, the missing hour does not count.
  */
 export function isWithinHours(hours: readonly WeeklyHours[], timezone: string, atMs: number): boolean {
   const localMs = atMs + offsetMs(timezone, atMs)
