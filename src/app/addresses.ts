@@ -16,7 +16,7 @@ export function addressResolver(trustedProxies: readonly string[]) {
   }
 }
 
-/** Returns a function that says whether the client uses TLS, with us or with a configured proxy that reports it. */
+/** Returns a function that decides whether the client uses TLS, with us or with a configured proxy that reports it. */
 export function tlsResolver(trustedProxies: readonly string[]) {
   const isTrusted = within(trustedProxies)
   return (raw: { encrypted: boolean; peer: string | undefined; proto: string | undefined }): boolean =>

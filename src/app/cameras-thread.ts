@@ -96,12 +96,12 @@ export class CamerasThread {
     this.#ears.push(ear)
   }
 
-  /** Starts the thread, once. A missing ffmpeg is logged and looked for again, each time later, at last once a minute. */
+  /** Starts the thread, once. A missing ffmpeg is logged, and searched again after growing waits of up to a minute. */
   start(): void {
     if (this.#needs.isWanted()) this.#starting ??= this.#run()
   }
 
-  /** Starts the thread with the first camera. The wait for another attempt ends: what it failed at may be right now. */
+  /** Starts the thread with the first camera. The wait for another attempt ends, because its problem may be solved now. */
   onReload(): void {
     this.start()
     if (!this.#cancelWait) return

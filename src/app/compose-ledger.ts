@@ -17,7 +17,7 @@ import type { Outside } from './outside.ts'
 
 export type ComposedLedger = ReturnType<typeof composeLedger>
 
-/** The rooms that record what happens in the warehouse, and those that say what is where. Cameras film what is recorded. */
+/** Builds the rooms that record events in the warehouse, and those that answer from them. Cameras film what is recorded. */
 export function composeLedger(
   live: { config: Config },
   outside: Outside,
@@ -89,7 +89,7 @@ export function composeLedger(
   }
 }
 
-/** The rooms that say what is where. */
+/** Builds the rooms that answer from the ledger. */
 function whatIsWhere(
   live: { config: Config },
   clock: Outside['clock'],

@@ -34,7 +34,7 @@ const leastMemoryBytes = 64 * 1024 * 1024
 
 export type ComposedVideo = ReturnType<typeof composeVideo>
 
-/** The cameras thread, the cameras as callers see them, and the footage of what happened in a slot. */
+/** Builds the cameras thread, the views of cameras for callers, and the footage of events in slots. */
 export function composeVideo(
   live: { config: Config },
   outside: Outside,
@@ -118,7 +118,7 @@ export function composeVideo(
 
 /** Returns what the cameras follow of the config, as of each call. */
 function siteOf(live: { config: Config }): ConstructorParameters<typeof ConfiguredCameras>[0]['site'] {
-  // Read once: it reads files of the control group (45 µs), and every event asks for the settings.
+  // Read once, because it reads files of the control group (45 µs), and every event reads the settings.
   const usualMemoryBytes = Math.max(memoryOfBox() / 8, leastMemoryBytes)
   return () => {
     const { cameras, site, retention, privacy, video } = live.config

@@ -12,7 +12,7 @@ import type { Outside } from './outside.ts'
 
 export type ComposedWarehouse = ReturnType<typeof composeWarehouse>
 
-/** Builds slots, assets and photos, which all facts of the warehouse refer to, and the rules of who may see them. */
+/** Builds slots, assets and photos, which all facts of the warehouse refer to, and their visibility rules. */
 export function composeWarehouse(
   live: { config: Config },
   { clock }: Outside,

@@ -206,8 +206,8 @@ async function composeRooms(live: { config: Config }, outside: Outside, withFirs
 }
 
 /**
- * Lists the workers in the order of their start. The cameras thread stops after everything that reads the database: its last clips are
- * recorded while it stops. The checkpoints stop last: what the others wrote while they stopped is signed too.
+ * Lists the workers in the order of their start. The cameras thread stops after everything that reads the database: its last clips
+ * are recorded while it stops. The checkpoints stop last, so they also sign facts that the others write while they stop.
  * @param last stop first: a stop has its own time limit, which the last of them watches
  */
 function workersOf(

@@ -35,7 +35,7 @@ const askedEveryMs = 500
 
 /**
  * Has the daemon verify its ledger, in a separate thread. Throws ExitError when it cannot.
- * @param onProgress gets the share that is done, from 0 to 1; only then is the daemon asked for it
+ * @param onProgress gets the finished share, from 0 to 1; without it the daemon is not asked for it
  */
 export async function verifyThroughDaemon(
   runtimeDir: string,
@@ -126,9 +126,9 @@ export function knock(path: string): Promise<string | undefined> {
   })
 }
 
-/** Sends one command. Throws ExitError for what the daemon refuses, and when it cannot be reached. */
+/** Sends one command. Throws ExitError when the daemon refuses, and when it cannot be reached. */
 async function ask<Result>(runtimeDir: string, path: string, what: string, options: OptionsInit = {}): Promise<Result> {
-  // A colon ends the path of the socket; encoded, it may stand in it.
+  // A colon ends the path of the socket; encoded, it may be part of it.
   const socket = controlSocketPath(runtimeDir).split('/').map(encodeURIComponent).join('/')
   const { statusCode, body } = await got<Result & { error?: string }>(`http://unix:${socket}:${path}`, {
     method: 'POST',

@@ -29,7 +29,7 @@ export type ControlActions = {
   /** Data folder of this daemon. */
   readonly dataDir: string
   readonly verify: () => Promise<FullVerification>
-  /** How far a verification is, from 0 to 1; undefined when none is under way. */
+  /** Progress of a verification, from 0 to 1; undefined when none is under way. */
   readonly verified: () => number | undefined
   readonly erasePerson: (request: ErasureCommand) => Promise<Erased>
   /** `by`: the user of the box who gives the command. */

@@ -38,7 +38,7 @@ const getDescription = operation({
 
 type Rendered = { readonly text: string; readonly etag: string }
 
-/** Adds GET /api/openapi. The description is made when it is first asked for, and kept. */
+/** Adds GET /api/openapi. The description is made at the first request, and cached. */
 export function descriptionRoutes(root: Api, version: string): void {
   let description: Promise<Description> | undefined
   const rendered = new Map<DescriptionVersion, Rendered>()

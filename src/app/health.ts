@@ -68,7 +68,7 @@ type HealthNeeds = {
   image: () => ApplianceImage | undefined
 }
 
-/** Builds the health watch: what it observes, and who receives its changes. */
+/** Builds the health watch with its sources and receivers. */
 export function composeHealth(needs: HealthNeeds): HealthWatch {
   const { work, clock, log, room, cameras, configured, webhooks, outbox, metrics, clockBook } = needs
   const camera = (id: number) => {
@@ -99,7 +99,7 @@ export function composeHealth(needs: HealthNeeds): HealthWatch {
   })
 }
 
-/** Returns what is looked at, by the part of the gateway that it is of. */
+/** Returns the sources of observations, by component. */
 function sourcesOf(needs: HealthNeeds): ConstructorParameters<typeof HealthWatch>[0]['sources'] {
   const { work, clock, config, room, storageUsers, cameras, retention, clockBook, ffmpegOrigin } = needs
   return {

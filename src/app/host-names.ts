@@ -11,8 +11,8 @@ const remembered = 256
 const longestRemembered = 255
 
 /**
- * Returns a function that says whether a Host header names this gateway. IP addresses always do: a web page that makes
- * its own name point here (DNS rebinding) can only send that name.
+ * Returns a function that decides whether a Host header names this gateway. IP addresses always do: a web page that makes its own
+ * name point here (DNS rebinding) can only send that name.
  */
 export function hostChecker(names: readonly string[]): (host: string) => boolean {
   const ours = new Set(['localhost', ...names.map(folded)])

@@ -39,7 +39,7 @@ export type JobRequest = Job & { readonly id: number; readonly dataDir: string }
 export type JobAnswer = { readonly id: number } & (
   | { readonly result: JobResult }
   | { readonly error: string }
-  /** From 0 to 1; the job goes on. */
+  /** From 0 to 1; the job continues. */
   | { readonly share: number }
 )
 
@@ -51,7 +51,7 @@ type Waiting = {
 
 type JobsNeeds = { readonly log: Logger; readonly clock: Clock }
 
-/** A verification that takes longer says in the log how far it is, as often. */
+/** A verification that takes longer logs its progress, at this interval. */
 const slowMs = 10_000
 
 /**
@@ -97,7 +97,7 @@ export class Jobs {
     }
   }
 
-  /** How far the verification under way is, from 0 to 1; undefined when there is none. */
+  /** Progress of the verification under way, from 0 to 1; undefined when there is none. */
   get verified(): number | undefined {
     return this.#verified
   }
@@ -112,7 +112,7 @@ export class Jobs {
     return this.#run('', { job: 'scores', order: spec })
   }
 
-  /** Replays, and compares with what was recorded; see `compareMotion`. Rejects with INTERNAL_ERROR. */
+  /** Replays, and compares with the recorded motion; see `compareMotion`. Rejects with INTERNAL_ERROR. */
   whatIf(spec: ReplaySpec, recorded: readonly RecordedMotion[]): ReturnType<Replays['whatIf']> {
     return this.#run('', { job: 'whatIf', order: { spec, recorded } })
   }
@@ -127,7 +127,7 @@ export class Jobs {
     return this.#run(order.dataDir, { job: 'segments', order })
   }
 
-  /** Restores a backup beside the ledger; see `rehearse`. Rejects with INTERNAL_ERROR and what is wrong with it. */
+  /** Restores a backup beside the ledger; see `rehearse`. Rejects with INTERNAL_ERROR and the fault. */
   rehearse(order: RehearsalOrder): Promise<Rehearsed> {
     return this.#run(order.dataDir, { job: 'rehearse', order })
   }
@@ -181,7 +181,7 @@ export class Jobs {
     }
     this.#waiting.delete(answer.id)
     if (this.#waiting.size === 0) this.#worker?.unref()
-    // The id ties an answer to its order, which the type of a message cannot say.
+    // The id ties an answer to its order; the type of a message cannot express that.
     if ('result' in answer) waiting?.resolve(answer.result as never)
     else waiting?.reject(new AppError('INTERNAL_ERROR', answer.error))
   }

@@ -68,7 +68,7 @@ export async function startGateway(config: Config, outside: Outside, configFile:
       ...{ gateway, configFile, log, reloads, clock: outside.clock },
       ...{ renewCertificates: renew, files: fileMarks(config) },
     }
-    // The look tells at once what became of a reload: alert, health and receivers need not wait for the next round.
+    // This look reports the result of a reload at once: alert, health and receivers need not wait for the next round.
     const reloadAndLook = () => reload(reloading).finally(() => gateway.health.look())
     return { ports, gateway, reload: reloadAndLook, stop }
   } catch (error) {
@@ -91,7 +91,7 @@ async function lookAtWork({ work, checkpoints, health }: Gateway): Promise<void>
   if (database?.status === 'unhealthy') throw new Error(database.reason ?? 'the database is unhealthy')
 }
 
-/** A certificate that cannot be used leaves the old one in place: the floor goes on. */
+/** A certificate that cannot be used leaves the old one in place, so that scanning continues. */
 function renewCertificate(listener: HttpListener, log: Logger): void {
   try {
     listener.renewCertificate()

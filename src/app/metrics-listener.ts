@@ -40,8 +40,8 @@ function tokenOf(text: string, file: string): string {
 }
 
 /**
- * Builds GET /metrics for a collector that cannot send the X-Storage headers. It answers this machine and the named
- * networks only, and asks for the token as bearer.
+ * Builds GET /metrics for a collector that cannot send the X-Storage headers. It answers only this machine and the named networks,
+ * and demands the token as bearer.
  */
 export function metricsApi(options: {
   metrics: Pick<Metrics, 'text' | 'contentType'>

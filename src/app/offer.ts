@@ -2,7 +2,10 @@ import type { Config } from '../config/index.ts'
 import { isNewerRelease } from '../feed/index.ts'
 import { isWithinHours, parseWeeklyHours } from '../platform/index.ts'
 
-/** A version that the head office offers. `isTakenNow`: the config of this box lets it be installed now; `why` says it in words. */
+/**
+ * A version that the head office offers. `isTakenNow`: the config of this box lets it be installed now; `why` gives the reason in
+ * words.
+ */
 export type OfferNow = { readonly version: string; readonly isTakenNow: boolean; readonly why: string }
 
 /** `timezone`: of the warehouse. */

@@ -72,7 +72,7 @@ async function askDevice(
   return deviceOf(device, 'from' in found ? found.scopes : '', news, { ended, withCredentials: credentials !== null })
 }
 
-/** Asks a device for its time. Resolves with null when it does not tell. */
+/** Asks a device for its time. Resolves with null when the device does not report it. */
 export async function askDeviceClock(
   needs: OnvifNeeds,
   device: OnvifAddress,

@@ -1,4 +1,4 @@
-/** The thread in which ONVIF is spoken: it may be ended at any moment, and what it said before is kept. */
+/** The thread that speaks ONVIF. It may be ended at any moment; its earlier messages count. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { systemClock } from '../platform/index.ts'
 import { type OnvifNews, type OnvifTask, onvifClient } from '../video/index.ts'

@@ -1,4 +1,4 @@
-/** How the config of a running gateway came to be. */
+/** Origin of the config of a running gateway. */
 export type ConfigNow = {
   /** Undefined: embedded defaults. */
   readonly file: string | undefined
@@ -22,7 +22,7 @@ export class ReloadBook {
     return this.#now
   }
 
-  /** Notes that the config on disk is bad, and why; what is in use stays. */
+  /** Notes that the config on disk is bad, with the problems; the config in use stays. */
   refused(problems: string, nowMs: number): void {
     this.#now = { ...this.#now, refused: { atMs: nowMs, problems } }
   }

@@ -22,7 +22,7 @@ import { offerNow } from './offer.ts'
 import type { ConfigNow } from './reload-book.ts'
 import { lastVerification } from './verification-note.ts'
 
-/** The gateway at a glance: what `gatehouse status --json` prints. Times are ISO 8601 in UTC, null: never or not known. */
+/** State of the gateway: JSON of `gatehouse status --json`. Times are ISO 8601 in UTC, null: never or not known. */
 export type GatewayStatus = Awaited<ReturnType<ReturnType<typeof statusReader>>>
 
 type StatusNeeds = {
@@ -51,7 +51,10 @@ type StatusNeeds = {
   readonly health: Pick<HealthWatch, 'checks' | 'troubles'>
 }
 
-/** Returns a function that says how the gateway is now. It asks the probes of the uplink, which takes up to 10 s when they fail. */
+/**
+ * Returns a function that reports the present state of the gateway. It asks the probes of the uplink, which takes up to 10 s when
+ * they fail.
+ */
 export function statusReader(needs: StatusNeeds) {
   const { live, version, nowMs, monotonicMs, health, webhooks } = needs
   const startedMs = monotonicMs()

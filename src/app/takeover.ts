@@ -51,7 +51,7 @@ export class Takeover {
   }
 
   /**
-   * Resolves once this version is healthy; writes are taken from then on. Throws ExitError when that does not come in time: what
+   * Resolves once this version is healthy; writes are taken from then on. Throws ExitError when the time is over; the program that
    * started this version then puts the previous one back.
    */
   async settle(look: Look, limitMs: number): Promise<void> {

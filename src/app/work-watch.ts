@@ -54,7 +54,7 @@ export class WorkWatch implements CamerasThreadListener {
     this.#cancel = undefined
   }
 
-  /** A new thread has settings to receive and streams to open: nothing is live until it says so. */
+  /** A new thread has settings to receive and streams to open, so no camera is live before its first report. */
   threadStarted(): void {
     this.#live.clear()
   }

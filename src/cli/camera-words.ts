@@ -2,7 +2,7 @@ import type { Finding, OnvifDevice, OnvifProfile } from '../video/index.ts'
 
 const marks = { good: 'good', note: 'note', change: 'CHANGE', unknown: 'unknown' } as const
 
-/** Returns one line for each finding: what, value, verdict, and what to do. */
+/** Returns one line for each finding: topic, value, verdict, and remedy. */
 export function findingWords(findings: readonly Finding[]): string {
   const width = Math.max(...findings.map(({ topic }) => topic.length))
   return findings

@@ -89,7 +89,7 @@ async function probeCamera(url: string, options: ProbeOptions): Promise<void> {
   })
 }
 
-/** A stream that ended or froze after its first seconds works, and says so. */
+/** A stream that ended or froze after its first seconds works, and its finding reports that. */
 function isUsable({ facts, problem }: Probed): boolean {
   return facts !== null && facts.keyFrames > 0 && problem === null
 }
@@ -234,7 +234,7 @@ function credentialsOf({ username, passwordFile }: Credentials): Pick<Entry, 'us
 
 type Settings = { firstId: number; preRecordSeconds: number; ffmpegPath: string | null }
 
-/** Returns what the config says. A camera that it has already keeps its id. */
+/** Returns the settings of the config. A camera that it has already keeps its id. */
 function settingsOf(given: string | undefined, url?: string): Settings {
   const file = usualConfig(given)
   const { config } = loadConfig(file)

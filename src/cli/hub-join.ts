@@ -33,8 +33,8 @@ export type JoinOrder = {
 const timeoutMs = 20_000
 
 /**
- * Enrols the gateway of a config at a head office, and writes beside the config what the gateway needs from then on. The code names
- * the authority of the head office by its fingerprint, so nothing is sent to anybody else. Throws ExitError that says what to do.
+ * Enrols the gateway of a config at a head office, and writes the files for its feed beside the config. The code names the
+ * authority of the head office by its fingerprint, so nothing is sent to anybody else. Throws ExitError with the remedy.
  */
 export async function joinHub(order: JoinOrder): Promise<Joined> {
   const url = addressOf(order.url)
@@ -144,7 +144,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** Files that root writes belong to the owner of the data folder, who has to read them. */
+/** Files that root writes get the owner of the data folder, because the gateway has to read them. */
 function write(path: string, text: string, mode: number, owner: { uid: number; gid: number }): void {
   mkdirSync(dirname(path), { recursive: true })
   writeFileDurably(path, text, mode)

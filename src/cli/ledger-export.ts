@@ -21,7 +21,7 @@ export function exportCommand(): Command {
     .action(exportLog)
 }
 
-/** Reads beside a running daemon: a log only grows, and what is behind the newest checkpoint is left out. */
+/** Reads beside a running daemon: a log only grows, and leaves behind the newest checkpoint are left out. */
 function exportLog({ out, config: file, json }: { out: string; config?: string; json?: boolean }): void {
   const { config } = loadConfig(usualConfig(file))
   const database = databaseFile(config.dataDir)
@@ -65,7 +65,7 @@ function writeFolder(path: string, files: Iterable<ExportedFile>): number {
   return count
 }
 
-/** Each file is read twice: a tar says the size in front. */
+/** Each file is read twice, because a tar states the size in front. */
 function writeTar(path: string, files: Iterable<ExportedFile>): number {
   let count = 0
   const all = (write: (bytes: Uint8Array) => void) => {

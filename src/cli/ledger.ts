@@ -176,7 +176,7 @@ function heads({ signedHeads: { count, areKeysHere } }: Verification): string {
     : 'checkpoints: the keys of the box are not here, so their signatures were not verified'
 }
 
-/** Says what others have signed, and of whom no key is known; nothing when no one has. */
+/** Returns the countersignatures, and the signers without a known key; empty when there are none. */
 function others({ countersigned: { cosignatures, timestamps, unverified } }: FullVerification): string {
   if (cosignatures + timestamps === 0) return ''
   const unknown = unverified.map(({ by, count }) => `${count} by ${by}`).join(', ')

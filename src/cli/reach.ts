@@ -17,7 +17,7 @@ export type Reached = {
   readonly checked: Checked
   /** Undefined: no daemon works on this data folder. */
   readonly runtimeDir: string | undefined
-  /** Undefined: the config on disk is bad, and no daemon says on what it works. */
+  /** Undefined: the config on disk is bad, and no daemon reports its data folder. */
   readonly dataDir: string | undefined
 }
 
@@ -43,8 +43,8 @@ function runtimeDirIn(file = ''): string {
 }
 
 /**
- * Asks the daemon how it is; without one, looks at its data folder, for which this process becomes the folder's user. Never
- * migrates a database. Rejects never with what the gateway says.
+ * Asks the daemon for its state. Without one, reads its data folder, for which this process becomes the folder's user. Never
+ * migrates a database. Does not reject when the gateway refuses; `problem` has its message.
  */
 export async function lookAtGateway({ checked, runtimeDir }: Reached, file: string | undefined): Promise<GatewaySeen> {
   const isRunning = runtimeDir !== undefined

@@ -29,7 +29,7 @@ async function supportBundle(options: BundleOptions): Promise<void> {
   const nowMs = systemClock.now()
   const time = new Date(nowMs).toISOString().replaceAll(/[-:]|\.\d+/g, '')
   const out = resolve(options.out ?? `gatehouse-support-${time}.zip`)
-  // Opened first: without a daemon, root becomes the user of the data folder, who may not write here.
+  // Opened first: without a daemon, root becomes the user of the data folder, and that user may not write here.
   const fd = opened(out)
   let isWritten = false
   try {

@@ -56,7 +56,7 @@ export function upgradeCommand(): Command {
   return upgrade
 }
 
-/** Asks the daemon: only it hears what the head office offers. */
+/** Asks the daemon, because only it receives offers of the head office. */
 async function offered({ config, json }: { config?: string; json?: boolean }): Promise<void> {
   const { checked, runtimeDir } = await reach(usualConfig(config))
   if (runtimeDir === undefined) throw new ExitError(1, `no gatehouse runs on ${checked.config?.dataDir ?? 'this box'}`)

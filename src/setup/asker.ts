@@ -13,7 +13,7 @@ export type Question = {
   readonly look?: (answer: string) => Promise<string | undefined>
   /** Does not show what is typed. */
   readonly isSecret?: boolean
-  /** The end of the input means the fallback: a script that pipes the answers before this one goes on working. */
+  /** The end of the input means the fallback, so that a script which pipes the answers before this one still works. */
   readonly isOptional?: boolean
 }
 

@@ -219,8 +219,8 @@ class Questions {
   }
 
   /**
-   * Returns the file from which the gateway reads a password. It is a separate file, because the one that setup was given may be
-   * for root alone, or be gone tomorrow. A file beside the config is used as it is, because the admin maintains it.
+   * Returns the file from which the gateway reads a password. It is a separate file, because the given file may be for root alone,
+   * or be gone tomorrow. A file beside the config is used as it is, because the admin maintains it.
    */
   #kept(given: string | undefined, secret: string, name: string) {
     const folder = dirname(this.#needs.configFile)
@@ -267,7 +267,7 @@ class Questions {
     return { patch: { cameras: found.map(({ camera }) => camera) }, secrets: found.flatMap(({ secrets }) => secrets) }
   }
 
-  /** Asks for the account of a camera and looks at its picture. */
+  /** Asks for the account of a camera and tries to get its picture. */
   async #camera(id: number, url: string) {
     const { flags, asker, clock } = this.#needs
     const username = await this.#answer(flags.cameraUsername, { text: '  its user name (empty: none)', fallback: '' })

@@ -54,8 +54,8 @@ function filesBeside(configFile: string, copy: string): [from: string, to: strin
 }
 
 /**
- * Writes a patch, and takes it back when the config then has problems. Returns the file that it changed; undefined when it
- * says already what the patch says. Throws ExitError (78) for a bad config.
+ * Writes a patch, and takes it back when the config then has problems. Returns the file that it changed; undefined when it has the
+ * patch already. Throws ExitError (78) for a bad config.
  */
 export function applyPatch(configFile: string, patch: Patch): string | undefined {
   const own = ownFile(configFile)
@@ -86,7 +86,7 @@ function overridden(config: Config, { site, listen }: Patch): string | undefined
 function textWith(before: Buffer | undefined, patch: Patch): string {
   const document = parseDocument(before?.toString('utf8') ?? '')
   if (before === undefined) document.commentBefore = head
-  // The package types the contents by what was parsed; here it is made a map.
+  // The package types the contents by the parsed text; here it is made a map.
   if (!isMap(document.contents)) document.contents = document.createNode({}) as never
   // A map since the line above.
   mergeInto(document, document.contents as unknown as YAMLMap, patch)
