@@ -13,7 +13,7 @@ export type RateSettings = {
 /** Health, ping and the console's files need no caller, so they have generous separate buckets by network. */
 const publicPerMinute = 6000
 
-/** A page of pictures asks for many at once. */
+/** A page of pictures requests many at once. */
 const signedPerMinute = 600
 
 /** A log asks its witnesses once for each checkpoint, at most once a second. */

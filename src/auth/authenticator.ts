@@ -17,9 +17,7 @@ export class Authenticator {
     this.#needs = needs
   }
 
-  /**
-   * Verifies a credential. Rejects with STORAGE_INSTANCE_NOT_ALLOWED, and with what `CredentialVerifier.verify` rejects with.
-   */
+  /** Verifies a credential. Rejects with STORAGE_INSTANCE_NOT_ALLOWED, and with the errors of `CredentialVerifier.verify`. */
   verify(presented: Presented, address: string): Verified | Promise<Verified> {
     const instance = normaliseInstance(presented.instance)
     const verifier = this.#verifierOf(instance, presented.username)

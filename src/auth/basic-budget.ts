@@ -96,7 +96,7 @@ export class BasicBudget {
     this.#failures = this.#failures.filter((one) => !isForgotten(one))
   }
 
-  /** The server says that it counts us out. */
+  /** Notes that the server has locked the gateway out. */
   lockedOut(forMs = 5 * 60_000): void {
     this.#lockedUntilMs = this.#needs.clock.monotonic() + Math.min(forMs, countedForMs)
   }

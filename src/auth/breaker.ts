@@ -23,14 +23,14 @@ export function admit(breaker: Breaker, nowMs: number): { readonly may: boolean;
   return { may: true, next: { ...breaker, isProbing: true } }
 }
 
-/** Returns the breaker after a failure. @param retryAfterMs what the server asked for, at most the longest wait */
+/** Returns the breaker after a failure. @param retryAfterMs the server's Retry-After, at most the longest wait */
 export function afterFailure(breaker: Breaker, nowMs: number, retryAfterMs = 0): Breaker {
   if (breaker.state === 'closed') {
     const failures = breaker.failures + 1
     if (failures < failuresToOpen) return { state: 'closed', failures }
     return opened(nowMs, Math.max(firstWaitMs, retryAfterMs))
   }
-  // Failures of requests that were sent before it opened say nothing new; only the probe does.
+  // Failures of requests that were sent before it opened do not count; only the probe does.
   if (!breaker.isProbing) return breaker
   return opened(nowMs, Math.max(breaker.waitMs * 2, retryAfterMs))
 }

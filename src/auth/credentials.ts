@@ -15,7 +15,7 @@ export type Presented = {
 
 export const invalidCredentials = () => new AppError('INVALID_CREDENTIALS', 'User name or secret is wrong')
 
-/** Makes USER_MISMATCH. @param details the two names and what to send; a storage user's only for a right secret */
+/** Makes USER_MISMATCH. @param details the two names and the remedy; a storage user's only for a right secret */
 export const userMismatch = (details: string) =>
   new AppError('USER_MISMATCH', 'The secret belongs to another user name', { details })
 

@@ -60,8 +60,8 @@ export type CallerMemory = Pick<KnownCallers, 'find' | 'groupsOf' | 'verified' |
 type KnownCallersNeeds = { work: UnitOfWork; clock: Pick<Clock, 'now'>; audit: AuditTrail }
 
 /**
- * Stores whom storage servers vouched for, and by which credentials, so that they survive a restart. Rows are written
- * in the background: what a power cut loses is asked for again.
+ * Stores the callers that storage servers vouched for, with their credentials, so that they survive a restart. Rows are written in
+ * the background; after a power cut, lost ones are asked for again.
  */
 export class KnownCallers {
   readonly #needs: KnownCallersNeeds

@@ -13,7 +13,7 @@ export type LocalAccount = { readonly username: string; readonly role: Role; rea
 export type LocalSettings = {
   /** The gateway's own address: names the local accounts. */
   readonly siteUrl: string
-  /** How long a right secret is believed without hashing it again. */
+  /** Time for which a right secret is trusted without hashing it again. */
   readonly freshForMs: number
 }
 
@@ -117,7 +117,7 @@ export class LocalAccounts implements CredentialVerifier {
     return id
   }
 
-  /** Returns what a check of the secret said, as long as that is believed and the account has the same secret. */
+  /** Returns the result of the last check of the secret, while that is valid and the account has the same secret. */
   #remembered(id: string, secretHash: string): boolean | undefined {
     const known = this.#right.get(id) ?? this.#wrong.get(id)
     const isBelieved = known && known.secretHash === secretHash && known.untilMs > this.#needs.clock.monotonic()

@@ -1,6 +1,6 @@
 /**
- * A bounded memory in two generations: what is used moves into the young one, and when that is full the old one is
- * forgotten. A look at what was used lately changes nothing, which a list in the order of use would pay for each time.
+ * A bounded cache in two generations. A used entry moves into the young one; when that is full, the old one is dropped. Reading a
+ * recently used entry changes nothing; a list in the order of use would change at every read.
  */
 export class Recent<Value> {
   readonly #generation: number

@@ -15,7 +15,7 @@ export async function hashSecret(secret: string, random: RandomBytes): Promise<s
   return `scrypt:${cost.N}:${cost.r}:${cost.p}:${salt.toString('base64url')}:${hash.toString('base64url')}`
 }
 
-/** Matches no secret, and costs as much to check as the hash of an account: what is checked for a name that no one has. */
+/** Hash for names without an account. It matches no secret, and costs as much to check as the hash of an account. */
 export const nobodysHash = ''
 
 /**

@@ -6,8 +6,8 @@ import { readFileIfThere } from '../platform/index.ts'
 export type StorageInstance = { readonly url: string; readonly caFile: string | null }
 
 /**
- * Agents for servers of the config, with the authorities of `caFile` alone where it is set. Each request gets a new connection, or with
- * `idleMs` the one of the request before, if that was not longer ago.
+ * Agents for servers of the config, with the authorities of `caFile` alone where it is set. Each request gets a new connection.
+ * With `idleMs` it reuses the connection of the previous request, if that is not older.
  */
 export class StorageAgents {
   readonly #agents = new Map<string, { readonly key: string; readonly agent: Agent }>()

@@ -7,7 +7,7 @@ import { StorageAgents, type StorageInstance } from './storage-agents.ts'
 export type StorageAnswer =
   | {
       readonly kind: 'verified'
-      /** `data.id`: who it is. */
+      /** `data.id`: the user. */
       readonly username: string
       readonly email: string | undefined
       readonly groups: readonly string[]

@@ -8,7 +8,7 @@ import type { StorageAnswer, StorageClient } from './storage-client.ts'
 /** State of a storage server, for health. */
 export type ServerWellness = {
   readonly url: string
-  /** How long it has not been well, in milliseconds; null while it answers in time. */
+  /** Milliseconds for which it has not been well; null while it answers in time. */
   readonly illForMs: number | null
   /** Whether it answers. */
   readonly answers: boolean

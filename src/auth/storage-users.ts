@@ -191,10 +191,7 @@ export class StorageUsers implements CredentialVerifier {
     return underWay
   }
 
-  /**
-   * Resolves with the server's answer, or after half a second with the last one; the question goes on in the
-   * background.
-   */
+  /** Resolves with the server's answer, or after half a second with the last one; the request continues in the background. */
   #soon({ belief, sinceMs }: UnderWay, known: Known): Promise<Belief> {
     const nowMs = this.#needs.clock.monotonic()
     if (nowMs - known.verifiedMs > this.#needs.settings().staleForMs) return belief

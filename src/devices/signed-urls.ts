@@ -4,7 +4,10 @@ import { AppError } from '../errors/index.ts'
 import type { Caller } from '../http/index.ts'
 import { type Clock, isoTime, type SecretBox } from '../platform/index.ts'
 
-/** Paths that can be signed: what a browser loads in an element without headers, the story of one pallet, the receipt of one unit. */
+/**
+ * Paths that can be signed: files that a browser loads in an element without headers, the story of one pallet, the receipt of one
+ * unit.
+ */
 const signable = [
   /^\/api\/iot\/detection-events\/[^/?]+\/(clip|snapshot)$/,
   /^\/api\/iot\/cctv\/[^/?]+\/(live|snapshot|notice)$/,
