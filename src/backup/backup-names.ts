@@ -26,7 +26,7 @@ export function keptBackups(siteId: string, names: readonly string[], end: '' | 
   return found.toSorted((a, b) => b.madeMs - a.madeMs)
 }
 
-/** Returns the time that the name of a scheduled backup says; null for other names. */
+/** Returns the time in the name of a scheduled backup; null for other names. */
 export function madeMsIn(path: string): number | null {
   const time = /-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.tar(\.sealed)?$/.exec(path)
   if (!time) return null

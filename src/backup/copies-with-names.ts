@@ -20,14 +20,14 @@ export type CopiesAsked = {
   readonly file: ScheduleSettings | null
   /** `backup.segments`; null: no segments are written. */
   readonly segments: { readonly keepMs: number } | null
-  /** When the name was erased: what was made later does not have it. */
+  /** Time of the erasure: later copies do not have the name. */
   readonly erasedMs: number
 }
 
 /** Copies that still hold a name. */
 export type CopiesWithNames = {
   readonly copies: readonly CopyWithNames[]
-  /** Why the place of the backups could not be looked at; null when it could. */
+  /** Reason why the place of the backups could not be read; null when it could. */
   readonly problem: string | null
 }
 
@@ -55,7 +55,7 @@ async function backupsBefore(erasedMs: number, { place, everyMs, keep }: Schedul
   })
 }
 
-/** The series that goes on is followed by one without the name; from then on its time runs. */
+/** The present series is followed by one without the name; its retention runs from then on. */
 function seriesBefore({ dataDir, siteId, segments, erasedMs }: CopiesAsked): CopyWithNames[] {
   const state = segments && readState(dataDir)
   if (!state) return []

@@ -11,7 +11,7 @@ const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 const count = z.int().min(0)
 const time = z.iso.datetime()
 
-/** The last member of a backup: what the backup is of, and the hash of every other member. */
+/** The last member of a backup: its facts, and the hash of every other member. */
 export const manifestSchema = z.object({
   format: z.literal(backupFormat),
   siteId: z.string().min(1),

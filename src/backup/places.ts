@@ -69,7 +69,7 @@ export class StoragePlace implements BackupPlace {
   #listed: { readonly kept: KeptBackup[]; readonly atMs: number } | undefined
   #isChanged = true
 
-  /** @param target tells servers and folders on them apart */
+  /** @param target distinguishes servers and their folders */
   constructor(target: string, needs: StoragePlaceNeeds) {
     this.target = target
     this.#needs = needs

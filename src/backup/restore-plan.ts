@@ -27,7 +27,7 @@ export type Coming = {
 
 export type RestorePlan = {
   /**
-   * Whether the log goes on as a new one. Only a ledger that is there and ends with the same leaf needs none. In every other case
+   * Whether the log continues as a new one. Only a ledger that is there and ends with the same leaf needs none. In every other case
    * the backup may lack leaves that were handed out or signed.
    */
   readonly forks: boolean
@@ -57,7 +57,7 @@ export function planRestore(coming: Coming, { head, ledger }: Present): RestoreP
   }
 }
 
-/** The command of an earlier restore may ask for the newest backup, which is another one by now: so any state of these logs counts. */
+/** The command of an earlier restore may name the newest backup, which is another one by now. So any state of these logs counts. */
 function recordedSince(coming: readonly KnownLog[], now: readonly KnownLog[]): KnownLog | undefined {
   const sizes = new Map(coming.map(({ logId, size }) => [logId, size]))
   if (!now.some(({ logId }) => sizes.has(logId))) return undefined

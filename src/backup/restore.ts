@@ -75,7 +75,7 @@ export type Restored = {
   readonly segments: number | null
   readonly version: string
   readonly events: number
-  /** Null: nothing went behind, and the log goes on as it is. */
+  /** Null: the restore loses no signed leaf, and the log continues as it is. */
   readonly fork: (Omit<Fork, 'log'> & { readonly logId: string }) | null
   /**
    * Lost events are those after `from`, the newest event of the backup; null: it has none. The newest event of the replaced ledger

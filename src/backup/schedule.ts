@@ -15,7 +15,7 @@ export type ScheduleNeeds = {
   readonly rehearse: (backup: BackupAt) => Promise<Rehearsed>
 }
 
-/** How the scheduled backups are. */
+/** State of the scheduled backups. */
 export type BackupsSeen = {
   /** Null: none are scheduled. */
   readonly everyMs: number | null
@@ -195,7 +195,7 @@ function parsed(bytes: Buffer | undefined): Record {
   try {
     return bytes ? { ...none, ...(JSON.parse(bytes.toString('utf8')) as Partial<Record>) } : none
   } catch {
-    // Half a note says nothing: the newest backup is rehearsed again.
+    // A damaged note does not count: the newest backup is rehearsed again.
     return none
   }
 }

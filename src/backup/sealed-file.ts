@@ -18,7 +18,7 @@ export class SealedFileFault extends Error {
   override readonly name = 'SealedFileFault'
 }
 
-/** Recognizes a recovery key, and tells nothing of it: 16 hex digits. */
+/** Identifies a recovery key without revealing it: 16 hex digits. */
 const markOf = (recoveryKey: Uint8Array) =>
   hash('sha256', Buffer.from(hkdfSync('sha256', recoveryKey, '', `${format} mark`, 32))).slice(0, 16)
 
@@ -113,7 +113,7 @@ export function openSealedFile(file: Bytes, recoveryKey: Uint8Array | undefined)
     known = { number, plain }
     return plain
   }
-  // The last piece says that nothing was cut off behind it.
+  // The last piece proves that nothing was cut off behind it.
   piece(pieces - 1)
   return { sizeBytes, read: (at, length) => readAcross(piece, at, length) }
 }

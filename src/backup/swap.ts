@@ -21,7 +21,7 @@ export const replacedEntries = [
   'restored-settings',
 ] as const
 
-/** `out`: what is there goes aside. `in`: what was restored takes its place. */
+/** `out`: present entries go aside. `in`: restored entries take their place. */
 type Journal = { readonly phase: 'out' | 'in'; readonly aside: string }
 
 const journalFile = (dataDir: string) => join(dataDir, 'restore.json')
@@ -84,7 +84,7 @@ function readJournal(dataDir: string): Journal | undefined {
     const isPhase = phase === 'out' || phase === 'in'
     if (isPhase && typeof aside === 'string' && /^replaced-[\w-]+$/.test(aside)) return { phase, aside }
   } catch {
-    // The same as a note that says something else.
+    // Handled like a note with other contents.
   }
   throw new ExitError(1, `${journalFile(dataDir)} is not the note of a restore; find out who wrote it and move it away`)
 }

@@ -30,8 +30,8 @@ export type VerifiedCopy = {
 }
 
 /**
- * Recomputes an unpacked ledger from its first leaf and compares it with its manifest and its checkpoint. Throws BackupFault
- * with what does not match.
+ * Recomputes an unpacked ledger from its first leaf and compares it with its manifest and its checkpoint. Throws BackupFault with
+ * the mismatches.
  */
 export function verifyCopy(folder: string, manifest: ComingFacts): VerifiedCopy {
   const found = verifyLedger(folder, { mayLackFiles: true })

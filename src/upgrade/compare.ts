@@ -56,7 +56,7 @@ export class Comparison {
     }
   }
 
-  /** Ends it: what the next version did not answer is a difference too. `passedOver`: parts that were not compared. */
+  /** Ends it: missing answers of the next version are differences too. `passedOver`: parts that were not compared. */
   end(): Found {
     for (const [question, previous] of this.#previous) this.#add({ question, part: null, previous, next: null })
     this.#previous.clear()

@@ -26,7 +26,7 @@ const given = (names: readonly string[]) =>
 /** Answers of a version about a ledger by question, or the reason why there are none. */
 export type Answers =
   | { readonly by: ProgramVersion; readonly answers: ReadonlyMap<string, StateLine['answer']> }
-  /** `isUnknown`: this version has no such command, which says nothing about the ledger. */
+  /** `isUnknown`: this version has no such command, which is no fault of the ledger. */
   | { readonly problem: string; readonly isUnknown: boolean }
 
 /**

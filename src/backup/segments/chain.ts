@@ -17,9 +17,9 @@ export type Chain = SeriesName & {
   readonly files: readonly SegmentFile[]
   /** Header of the last segment. */
   readonly header: SegmentHeader
-  /** People who were erased, as the newest segment of any series says. */
+  /** Erased people, from the newest segment of any series. */
   readonly erased: SegmentHeader['erased']
-  /** Segments behind the last one that do not count: they are not whole, or what lies before them is missing. */
+  /** Segments behind the last one that do not count: they are not whole, or a segment before them is missing. */
   readonly beyond: number
 }
 
@@ -136,7 +136,7 @@ type Found = {
 /**
  * Looks from the largest number down. A crash may have left a whole moment whose numbers were given again, even more of them than
  * the next moment took. Where numbers are there twice, the newest moment counts. It ends above a segment that is whole and the only
- * one of its number, as every moment behind it goes on from it.
+ * one of its number, because every later moment continues from it.
  */
 async function lastWhole(asked: ChainAsked, name: SeriesName, files: readonly SegmentFile[]): Promise<Found> {
   let top: OpenedSegment | undefined

@@ -47,7 +47,7 @@ export type SegmentKeeperNeeds = {
   readonly run: (order: SegmentsOrder) => Promise<SegmentsMade | undefined>
 }
 
-/** How the segments are. */
+/** State of the segments. */
 export type SegmentsSeen = {
   /** Null: none are written. */
   readonly everyMs: number | null
@@ -67,7 +67,7 @@ export type SegmentsSeen = {
 const shortestMs = 1000
 const retryMs = 60_000
 const dayMs = 24 * 3_600_000
-/** With as many files on their way nothing more is written: what is new stays new, and goes in fewer files. */
+/** While as many files wait, no segment is written. Later changes then need fewer files. */
 const mostWaiting = 8
 
 /** Writes what is new to the segments' target: on a timer, and after a number of leaves. */
@@ -188,7 +188,7 @@ export class SegmentKeeper {
     const isAllThere =
       target.kind === 'folder' || (waiting === 0 && !made?.isNewSeries && (made?.files.length ?? 0) <= 1)
     if (isAllThere) this.#rehearseAside(target)
-    // An older series stays until all of this one was at the target once: what waits may be its beginning.
+    // An older series stays until all of this one was at the target once: waiting files may be its beginning.
     const isSeriesThere = target.kind === 'folder' || (waiting === 0 && !made?.isNewSeries)
     if (made?.isNewSeries) this.#cleanedMs = Number.NEGATIVE_INFINITY
     if (!isSeriesThere || nowMs - this.#cleanedMs < dayMs) return

@@ -47,7 +47,7 @@ export function* membersOfLog(tx: ReadTx, { log, before, now, note }: LogPart): 
 
 const placeOf = (n: number, width: number) => `${numberPath(n)}${width === tileWidth ? '' : `.p/${width}`}`
 
-/** Which rows the leaves state: no leaf says under which number its row is stored. */
+/** Returns the numbers of the rows that leaves state, because no leaf has the number of its row. */
 function refsOf(tx: ReadTx, { number, logId }: KnownLog, first: number, width: number): Member {
   const refs = leavesBetween(tx, number, first + 1, first + width, width).map(({ ref }) => ref)
   return { name: `${logId}/refs/${first}`, bytes: Buffer.from(JSON.stringify(refs)) }

@@ -36,7 +36,7 @@ export const isSeries = (name: string): boolean => seriesForm.test(name)
 const numbered = (number: number) => String(number).padStart(8, '0')
 const markOf = (chance: Uint8Array) => Buffer.from(chance).toString('hex').slice(0, 8)
 
-/** Returns a name for a segment. `chance` makes it one that no other file has: what a crash left is not overwritten. */
+/** Returns a name for a segment. `chance` makes it unique, so that it overwrites no file that a crash left. */
 export function segmentName({ number, from, to }: Omit<SegmentFile, 'name'>, chance: Uint8Array): string {
   return `${numbered(number)}-${from}-${to}-${markOf(chance)}.seg`
 }

@@ -33,7 +33,7 @@ export const headerSchema = z.object({
   keys: z.array(z.string()).min(1).max(16),
   /** People who were erased until then, by mark or commitment: a restore of anything older erases them again. */
   erased: z.array(z.object({ mark: z.string().nullable(), commitment: z.string().nullable(), erasedAtMs: z.number() })),
-  /** Series before this one that still stand at the target. */
+  /** Series before this one that are still at the target. */
   earlier: z.array(z.object({ logId: z.string(), series: z.string(), endedAt: time })),
   /** Columns of each table in `rows`. */
   columns: z.record(z.string(), z.array(z.string())),
@@ -108,7 +108,7 @@ export function rowsLine({ table, chunk, rows }: RowsLine): string {
 
 type CoveredCell = string | number | null | { readonly b: string }
 
-/** Reads the lines of `rows`. The bytes were authenticated: what is in them was written by a gateway. */
+/** Reads the lines of `rows`. The bytes were authenticated, so a gateway wrote their contents. */
 export function* readRowsLines(bytes: Buffer): Generator<RowsLine> {
   for (let at = 0; at < bytes.length; ) {
     const end = bytes.indexOf(10, at)

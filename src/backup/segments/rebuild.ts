@@ -26,7 +26,7 @@ const leafColumns = ['row', 'log_id', 'seq', 'kind', 'ref', 'bytes', 'hash']
 const identityColumns = ['id', 'log_id', 'site_id', 'parent_log_id', 'parent_size', 'created_at_ms']
 
 /**
- * Builds a ledger from segments, in a separate folder. The guards of the tables look at every row. The verification of the whole
+ * Builds a ledger from segments, in a separate folder. The guards of the tables check every row. The verification of the whole
  * compares rows with their leaves, and the tree with the signed one.
  */
 export class Rebuild {

@@ -45,7 +45,7 @@ export class Rehearsals {
     try {
       this.#note = bytes && (JSON.parse(bytes.toString('utf8')) as Note)
     } catch {
-      // Half a note says nothing: the segments are rehearsed again.
+      // A damaged note does not count: the segments are rehearsed again.
     }
     return this.#note
   }

@@ -16,7 +16,7 @@ export class SealFault extends Error {
 
 /** Seals and opens files under the recovery key: zstd, then AES-256-GCM. */
 export class Seal {
-  /** Recognizes the key, and tells nothing of it: 16 hex digits. */
+  /** Identifies the key without revealing it: 16 hex digits. */
   readonly mark: string
   readonly #key: Buffer
 

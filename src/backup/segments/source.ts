@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Where segments are read: what holds `<siteId>/segments`. */
+/** Source of segments: the place that holds `<siteId>/segments`. */
 export type SegmentSource = {
   /** For messages. */
   readonly name: string

@@ -41,15 +41,15 @@ class DamagedSegment extends Error {
 }
 
 /**
- * Makes a data folder of the newest moment that a source has: ledger, keys, settings and documents. Throws BackupFault; what was
- * written by then stays for the caller to remove.
+ * Makes a data folder of the newest moment that a source has: ledger, keys, settings and documents. Throws BackupFault; files that
+ * were written by then stay for the caller to remove.
  */
 export async function stageSegments(options: StageOptions): Promise<StagedSegments> {
   const before = new Map(options.before)
   const erased = new Map<string, Chain['erased'][number]>()
   for (;;) {
     const chain = await findChain({ ...options, before })
-    // A series that falls away with a damaged segment has still said who was erased.
+    // A series that is dropped for a damaged segment has still named the erased people.
     for (const one of chain.erased) erased.set(JSON.stringify([one.mark, one.commitment]), one)
     try {
       return await stageChain({ ...chain, erased: [...erased.values()] }, options)

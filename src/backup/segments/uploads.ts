@@ -37,7 +37,7 @@ export class SegmentUploads {
     return this.#folder
   }
 
-  /** Queues files. Those of a series that goes on go before clips; the first ones of a new series are large. */
+  /** Queues files. Files of a continued series go before clips; the first ones of a new series are large. */
   async put(files: readonly WrittenFile[], isNewSeries: boolean): Promise<void> {
     const { work, queue, dataDir } = this.#needs
     const below = relative(dataDir, this.#folder)

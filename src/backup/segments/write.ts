@@ -171,7 +171,7 @@ type Chunks = Record<string, Record<string, string>>
 
 /** The rows that a series does not have yet. */
 class RowsBehind {
-  /** After `write`: what the series then has. */
+  /** Contents of the series after `write`. */
   readonly last: Record<string, number> = {}
   readonly chunks: Chunks = {}
   /** Rows up to `last`, of tables without a number. */
@@ -384,7 +384,7 @@ class Writing {
     if (this.#bytes >= fileBytes) this.#write(behind, false)
   }
 
-  /** The series before this one, and those before it that still stand. */
+  /** The series before this one, and those before it that are still at the target. */
   #earlier(): readonly EarlierSeries[] {
     const { nowMs, dataDir } = this.#order
     const old = readState(dataDir)
