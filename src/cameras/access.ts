@@ -8,7 +8,7 @@ export function maySee(names: ConfigNames, caller: Caller, { owner, viewers }: C
   return caller.role === 'admin' || names.meanUser(owner, caller) || names.mean(viewers, caller)
 }
 
-/** Says whether the caller may hand out clips of a camera: its owner, and who has cameras:export. Ask `maySee` first. */
+/** Returns whether the caller may hand out clips of a camera: its owner, and holders of cameras:export. Ask `maySee` first. */
 export function mayExport(names: ConfigNames, caller: Caller, camera: CameraConfig): boolean {
   return names.meanUser(camera.owner, caller) || permissionsOf(caller.role).has('cameras:export')
 }
@@ -21,7 +21,7 @@ export function demandExport(names: ConfigNames, caller: Caller, camera: CameraC
   })
 }
 
-/** Says whether the caller may start, stop and tune a camera: its owner, and who has cameras:control. Ask `maySee` first. */
+/** Returns whether the caller may start, stop and tune a camera: its owner, and holders of cameras:control. Ask `maySee` first. */
 export function mayControl(names: ConfigNames, caller: Caller, camera: CameraConfig): boolean {
   return names.meanUser(camera.owner, caller) || caller.permissions.has('cameras:control')
 }

@@ -17,13 +17,13 @@ type CameraClocksNeeds = {
   readonly clock: Clock
   readonly logger: Logger
   readonly configured: ConfiguredCameras
-  /** Asks a camera for its time. Resolves with null when it does not tell; rejects when it cannot be asked. */
+  /** Asks a camera for its time. Resolves with null when the camera does not report it; rejects when it cannot be asked. */
   readonly measure: (camera: CameraConfig, signal: AbortSignal) => Promise<MeasuredClock | null>
 }
 
 const lookEveryMs = 60_000
 const measureEveryMs = 60 * 60 * 1000
-/** A camera that does not tell its time is asked again after this, then after twice as long, up to `measureEveryMs`. */
+/** A camera that does not report its time is asked again after this wait, which then doubles up to `measureEveryMs`. */
 const againAfterMs = 5 * 60 * 1000
 
 type Asked = { readonly failures: number; readonly nextMs: number }

@@ -12,9 +12,7 @@ type ClipFacts = Pick<
   'motionAt' | 'startedAt' | 'closedBy' | 'preRollSeconds' | 'askedPreRollSeconds' | 'longestGapSeconds' | 'original'
 >
 
-/**
- * Returns what a viewer of a clip has to know that the clip does not show; null when it is complete and as asked for.
- */
+/** Returns facts about a clip that its viewer must know and cannot see; null when it is complete and as requested. */
 export function clipReason(clip: ClipFacts, moment: 'motion' | 'event' = 'motion'): string | null {
   const parts = [ending(clip), beginning(clip, moment), gap(clip), encoding(clip)].filter((part) => part !== null)
   return parts.length === 0 ? null : parts.join('; ')
@@ -32,7 +30,7 @@ export function expiryWords({ cause, policy, removed_at_ms: atMs }: MediaRemoval
 
 function ending({ closedBy }: ClipFacts): string | null {
   if (closedBy === 'post-roll') return null
-  // The gap beside it says the same.
+  // The gap beside it has the same text.
   return closedBy === 'restarted' ? 'the stream was opened anew with other settings' : `closed by ${closedBy}`
 }
 

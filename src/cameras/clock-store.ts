@@ -5,7 +5,7 @@ import { isoTime } from '../platform/index.ts'
 import type { CameraClock } from './schema.ts'
 import { type CameraClockRow, sql, tables } from './tables.ts'
 
-/** A measurement says nothing about a clip that is farther away in time: clocks drift and are set. */
+/** A measurement does not apply to a clip that is farther away in time: clocks drift and are set. */
 const validForMs = 24 * 60 * 60 * 1000
 
 const newOffset = built(tables.camera_clock, (row) => sql.insertInto('camera_clock').values(row))

@@ -15,7 +15,7 @@ export type CamerasSettings = {
   readonly minFreeBytes: number
   /** Whether a second person has to approve an export. */
   readonly fourEyesForExport: boolean
-  /** How long the cells of motion detection are kept, and how many bytes of them. */
+  /** Days and bytes for which the cells of motion detection are stored. */
   readonly cells: { readonly days: number; readonly mostBytes: number }
   /** Bytes of memory for the newest video of all cameras. */
   readonly memoryBytes: number
@@ -23,7 +23,7 @@ export type CamerasSettings = {
 
 type ConfiguredCamerasNeeds = { readonly site: () => CamerasSettings; readonly names: ConfigNames }
 
-/** The cameras of the current config, and who may see them. */
+/** The cameras of the current config, and the rules of their visibility. */
 export class ConfiguredCameras {
   readonly #needs: ConfiguredCamerasNeeds
 
@@ -61,7 +61,7 @@ export class ConfiguredCameras {
   }
 
   /**
-   * Throws SECOND_PERSON_NEEDED when exports need four eyes and the caller may not export: who plays a clip can save it.
+   * Throws SECOND_PERSON_NEEDED when exports need four eyes and the caller may not export, because a viewer can save a played clip.
    */
   demandPlay(cctvId: number, caller: Caller): void {
     const camera = this.visible(cctvId, caller)
@@ -71,7 +71,7 @@ export class ConfiguredCameras {
     })
   }
 
-  /** Returns the cameras that look at a slot: those that the caller may see, and the number of others. */
+  /** Returns the cameras that watch a slot: those that the caller may see, and the number of others. */
   watching(slotCode: string, caller: Caller): { visible: { id: number; name: string }[]; hidden: number } {
     const all = lookingAt(this.site.cameras, slotCode)
     const visible = all

@@ -2,7 +2,7 @@ import type { ReadTx, Tx } from '../database/index.ts'
 import type { DetectionEvent } from './schema.ts'
 import type { DetectionEventRow } from './tables.ts'
 
-/** How far the copy of a clip is. `url`: where it is, once it is uploaded. */
+/** State of the copy of a clip. `url`: its address, once it is uploaded. */
 export type CopyState = { readonly status: DetectionEvent['uploadStatus']; readonly url: string | null }
 
 /** A clip that is being recorded. `atMs`: when its motion began. */

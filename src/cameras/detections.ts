@@ -61,8 +61,8 @@ export class Detections {
   }
 
   /**
-   * Newest first, with `afterSeq` in the order of the log; only of cameras that the caller may see. Ends early when
-   * `signal` says that the client has gone. Throws NOT_FOUND.
+   * Newest first, with `afterSeq` in the order of the log; only of cameras that the caller may see. Ends early when `signal`
+   * reports that the client has gone. Throws NOT_FOUND.
    */
   async list(query: DetectionQuery, page: DetectionPage, caller: Caller, signal?: AbortSignal) {
     if (query.cctvId !== undefined) this.#needs.cameras.visible(query.cctvId, caller)

@@ -26,7 +26,7 @@ const causes: Readonly<Record<Problem, GapCause>> = {
   'no-program': 'restarted',
 }
 
-/** Returns the cause of a gap from what is wrong with the stream. */
+/** Returns the cause of a gap from the problem of the stream. */
 export function causeOfProblem(problem: Problem): GapCause {
   return causes[problem]
 }

@@ -40,7 +40,7 @@ export class GapLedger {
 
   /**
    * Records that no video of a clip was stored from the motion to the next gap. The gap ended the run that recorded the clip, so
-   * the cause is the same. Later gaps say nothing of the clip. Appends nothing when there was a gap at the motion already.
+   * the cause is the same. Later gaps do not concern the clip. Appends nothing when there was a gap at the motion already.
    */
   appendUntilNextGap(tx: Tx, cctvId: number, fromMs: number, detail: string): void {
     if (store.beginOfOverlap(tx, cctvId, fromMs) < fromMs) return

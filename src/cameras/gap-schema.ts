@@ -24,7 +24,7 @@ export const CameraGap = z
   .openapi('CameraGap')
 export type CameraGap = z.infer<typeof CameraGap>
 
-/** The shape of what GET …/watched answers. */
+/** Shape of the answer of GET …/watched. */
 export const watchedShape = {
   cctvId: rowId(),
   from: timeOut(),
@@ -70,7 +70,7 @@ export function presentOpen(row: CameraWatchRow): CameraGap | undefined {
   }
 }
 
-/** The schema of what `event.created` carries about a gap that has ended. */
+/** Schema of the content of `event.created` about a gap that has ended. */
 export const cameraCreated = { 'camera.gap': CameraGap } satisfies CreatedSchemas
 
 export function gapRecorded(row: CameraGapRow, warehouseId: number): CreatedEvent {

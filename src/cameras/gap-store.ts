@@ -52,7 +52,7 @@ const gapsBehind = statement({
   sql: `SELECT * FROM main.camera_gap WHERE cctv_id = +? AND (from_ms, id) < (+?, +?) AND from_ms >= +?
     ORDER BY from_ms DESC, id DESC LIMIT ${sliceRows}`,
 })
-/** Up to a leaf, whichever camera: a report is made of what the log had. */
+/** Up to a leaf, whichever camera: a report covers the leaves of its log size. */
 const gapsUpToLeaf = statement({
   columns: pick(tables.camera_gap, 'id', 'from_ms', 'to_ms', 'cause'),
   sql: `SELECT id, from_ms, to_ms, cause FROM main.camera_gap WHERE id > +? AND (log_id, leaf_seq) <= (?, ?)

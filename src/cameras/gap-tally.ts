@@ -3,7 +3,7 @@ import { everyWatch, gapsUpTo } from './gap-store.ts'
 import type { Span } from './span.ts'
 import type { GapCause } from './watch.ts'
 
-/** A gap that goes on, without its camera. */
+/** An open gap, without its camera. */
 export type LastingGap = { readonly fromMs: number; readonly cause: GapCause }
 
 /** Totals of the gaps of a period over all cameras together, so that no camera is revealed. */
@@ -21,7 +21,7 @@ type Within = OneGap & { readonly millis: number }
 
 const batch = 1000
 
-/** Returns the gaps that go on now. They have no leaf yet. */
+/** Returns the open gaps. They have no leaf yet. */
 export function lastingGaps(tx: ReadTx): LastingGap[] {
   return everyWatch(tx).flatMap(({ open_from_ms, open_cause }) =>
     open_from_ms === null || open_cause === null ? [] : [{ fromMs: open_from_ms, cause: open_cause }],

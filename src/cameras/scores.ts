@@ -92,8 +92,8 @@ export class Scores {
   }
 
   /**
-   * Returns the motion that other settings would have found, beside what was recorded. Ends early when `signal` says that
-   * the client has gone. Throws as `of`, and PERMISSION_DENIED.
+   * Returns the motion that other settings would have found, beside the recorded motion. Ends early when `signal` reports that the
+   * client has gone. Throws as `of`, and PERMISSION_DENIED.
    */
   async whatIf(id: number | undefined, asked: WhatIf, caller: Caller, signal?: AbortSignal) {
     const camera = this.#visible(id, caller)

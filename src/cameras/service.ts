@@ -107,8 +107,8 @@ export class CamerasService {
   }
 
   /**
-   * Notes what the cameras missed while the gateway was down, also when their thread cannot start. From then on it looks at
-   * every full minute which recording hours have begun or ended.
+   * Notes the gaps of the cameras while the gateway was down, also when their thread cannot start. From then on it checks at every
+   * full minute which recording hours have begun or ended.
    */
   start(): void {
     this.#settings.start()
@@ -220,7 +220,7 @@ export class CamerasService {
   }
 
   #clipStillWaits(message: Extract<FromCameras, { type: 'clipWaits' }>): void {
-    // Then a kill came between the row and the removal of what was damaged since.
+    // Then a kill came between the row and the removal of a file that was damaged since.
     if (message.writtenAt !== undefined && this.#isRecorded(message.detectionId)) {
       this.#needs.link.send({ type: 'recorded', detectionId: message.detectionId })
       return
@@ -274,7 +274,7 @@ export class CamerasService {
     this.#clipWaits = listener
   }
 
-  /** A folder that cannot be read is left to the thread, which says so and makes what it can. */
+  /** An unreadable folder is left to the thread, which reports it and makes the clips that it can. */
   #mayHaveFiles(): boolean {
     try {
       return this.#needs.hasLeftovers()
@@ -303,7 +303,7 @@ export class CamerasService {
     return this.#needs.work.read((tx) => store.findDetection(tx, detectionId) !== undefined)
   }
 
-  /** There is no detection that could say it, so the audit trail does. */
+  /** No detection exists that could state it, so the audit trail does. */
   async #removed({ detectionId, words }: Extract<FromCameras, { type: 'clipRemoved' }>): Promise<void> {
     this.#waiting.done(detectionId)
     try {

@@ -175,7 +175,7 @@ export function firedWithoutRow(tx: ReadTx, cctvId: number, fromMs: number, toMs
   return pendingMotions(tx, cctvId, { fromMs, toMs }).length > 0
 }
 
-/** Lists motion that fired and has no row, by looking at all: for the start. Films of events are none: they are ordered again. */
+/** Lists motion that fired and has no row, by reading all; for the start. Films of events are none: they are ordered again. */
 export function openReservations(tx: ReadTx): Reservation[] {
   return tx.all(reservationsWithoutRow)
 }

@@ -38,8 +38,8 @@ export class ThreadSettings {
   }
 
   /**
-   * Notes what the cameras missed while the gateway was down, also when their thread cannot start. From then on it looks at
-   * every full minute which recording hours have begun or ended.
+   * Notes the gaps of the cameras while the gateway was down, also when their thread cannot start. From then on it checks at every
+   * full minute which recording hours have begun or ended.
    */
   start(): void {
     this.#setDuties()

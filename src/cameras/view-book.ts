@@ -4,7 +4,7 @@ import type { AuditTrail } from '../journal/index.ts'
 import { type Clock, isoTime, type Logger } from '../platform/index.ts'
 import type { LiveFormat } from '../video/index.ts'
 
-/** A view that begins again within this time goes on: a page was reloaded, or the camera was away. */
+/** A view that begins again within this time counts as continued: a page was reloaded, or the camera was away. */
 const pauseMs = 30_000
 /** A long view is written in parts, so that a power cut loses at most this. */
 const partMs = 60 * 60_000
@@ -65,7 +65,7 @@ export class ViewBook {
     return entry
   }
 
-  /** A row that the disk refuses is not tried again: the row of the end says when the view began. */
+  /** A row that the disk refuses is not tried again, because the row of the end states when the view began. */
   #noteBegin(view: View): void {
     const { cctvId, format } = view
     const facts = { action: 'camera.view_began', entity: 'camera', entityId: cctvId, changes: { format } } as const
@@ -80,7 +80,7 @@ export class ViewBook {
     entry.cancel = this.#needs.clock.after(ms, () => void this.#write(key, entry))
   }
 
-  /** Writes the span up to now. A view that goes on continues in another row; a row that the disk refuses is longer later. */
+  /** Writes the span up to now. A view that has not ended continues in another row; a row that the disk refuses is longer later. */
   async #write(key: string, entry: Entry): Promise<void> {
     const { view, fromMs } = entry
     const toMs = entry.open > 0 ? this.#needs.clock.now() : entry.toMs

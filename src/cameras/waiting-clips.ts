@@ -40,7 +40,7 @@ type Known = {
 /** Remembers which clips could not be made yet, and gives up those that are not to be kept. Times are monotonic milliseconds. */
 export class WaitingClips {
   readonly #known = new Map<number, Known>()
-  /** Whether a thread has looked at all that earlier runs left. */
+  /** Whether a thread has read all files that earlier runs left. */
   #isComplete = false
 
   heard({ detectionId, words, sizeBytes, writtenAt }: ClipWaits, nowMs: number): void {
@@ -54,7 +54,7 @@ export class WaitingClips {
     this.#known.delete(detectionId)
   }
 
-  /** The thread has ended: the next one looks at all of them again. */
+  /** The thread has ended: the next one reads all of the clips again. */
   threadEnded(): void {
     for (const known of this.#known.values()) known.isOld = true
   }
@@ -115,7 +115,7 @@ export function givingUp(
   return { type: 'giveUpClip', facts: open.facts, words, isRefused }
 }
 
-/** Says whether a clip of which nothing is known is held, or may be: what holds the clips of a camera may hold it. */
+/** Returns whether an unknown clip is held, or may be: holds on the clips of a camera may cover it. */
 export function isUnknownHeld(tx: ReadTx, id: number): boolean {
   return isAnyCameraHeld(tx) || holdsOn(tx, clipToCome(id)).length > 0
 }

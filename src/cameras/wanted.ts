@@ -53,7 +53,7 @@ export class WantedCameras {
   }
 }
 
-/** Returns what tells one motion block of the config from another. */
+/** Returns a hash that distinguishes motion blocks of the config. */
 export function motionHash(camera: CameraConfig): string {
   const { zones, ...motion } = camera.motion
   // Without zones as before there were any: a start through the API survives an update of gatehouse.

@@ -7,8 +7,7 @@ type Looking = Pick<CameraConfig, 'slots'>
 const labelsOf = new WeakMap<readonly string[], ReadonlySet<string>>()
 
 /**
- * Returns those of the cameras that look at a slot. Labels are compared as they are everywhere: a config that says a-01-01 means
- * the slot A-01-01.
+ * Returns those of the cameras that watch a slot. Labels are compared as everywhere: a-01-01 in the config means the slot A-01-01.
  */
 export function lookingAt<T extends Looking>(cameras: readonly T[], slotCode: string): T[] {
   if (cameras.length === 0) return []

@@ -1,8 +1,8 @@
 import type { DecisionRow, ExportRow } from './tables.ts'
 
-/** How long a granted export can be downloaded. */
+/** Time in which a granted export can be downloaded. */
 const openMs = 24 * 60 * 60 * 1000
-/** How long an export waits for a second person. */
+/** Longest wait of an export for a second person. */
 const waitsMs = 7 * 24 * 60 * 60 * 1000
 
 export type ExportState = 'waiting' | 'granted' | 'refused' | 'ended'

@@ -44,7 +44,7 @@ const clockNote =
 
 type Found = store.Export & { readonly caller: Caller }
 
-/** Hands clips out: each time a row that says what, to whom, why and by whom; with four eyes after a second person agrees. */
+/** Hands clips out. Each time a row states clip, recipient, reason and person; with four eyes after a second person agrees. */
 export class Exports {
   readonly #needs: ExportsNeeds
   #cancel: (() => void) | undefined
@@ -124,12 +124,12 @@ export class Exports {
     return this.one(id, by.caller)
   }
 
-  /** Returns an export for who asked, and for callers with audit:read who see the camera. Throws NOT_FOUND. */
+  /** Returns an export for its requester, and for callers with audit:read who see the camera. Throws NOT_FOUND. */
   one(id: number | undefined, caller: Caller): ClipExport {
     return this.#needs.work.read((tx) => this.#present(tx, this.#found(tx, id, caller)))
   }
 
-  /** Newest first, of cameras that the caller sees. Ends early when `signal` says that the client has gone. */
+  /** Newest first, of cameras that the caller sees. Ends early when `signal` reports that the client has gone. */
   async list({ limit, offset }: { limit: number; offset: number }, caller: Caller, signal?: AbortSignal) {
     const listing = store.newestExports(this.#needs.cameras.visibleIds(caller))
     const page = { limit, offset, before: undefined }
@@ -183,7 +183,7 @@ export class Exports {
   }
 
   /**
-   * Returns the file for who asked, and notes the download. Throws NOT_FOUND, also when the export is over;
+   * Returns the file for the requester, and notes the download. Throws NOT_FOUND, also when the export is over;
    * SECOND_PERSON_NEEDED while it waits.
    */
   async file(id: number | undefined, isFromStart: boolean, by: RequestOrigin): Promise<FileAnswer> {
@@ -275,7 +275,7 @@ export class Exports {
   }
 }
 
-/** Returns the columns of the camera's offset: as who asked has read it, else as it was measured; nothing is assumed. */
+/** Returns the columns of the camera's offset: as the requester has read it, else as it was measured; nothing is assumed. */
 function cameraOffset(statedMs: number | undefined, measured: DetectionEvent['cameraClock']) {
   if (statedMs !== undefined)
     return { camera_offset_ms: statedMs, camera_offset_by: 'stated' as const, camera_offset_measured_at_ms: null }
@@ -300,7 +300,7 @@ function isAsker(tx: ReadTx, { row, caller }: Found): boolean {
   return asked !== undefined && identityText(asked) === identityOf(caller)
 }
 
-/** Throws SECOND_PERSON_NEEDED unless the caller is known to be another person than who asked. */
+/** Throws SECOND_PERSON_NEEDED unless the caller is known to be another person than the requester. */
 function demandSecondPerson(tx: Tx, found: Found): void {
   const isKnown = identityIn(tx, 'clip_export', found.row) !== undefined
   if (isKnown && !isAsker(tx, found)) return

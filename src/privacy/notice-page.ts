@@ -62,7 +62,7 @@ ${rows.join('\n')}
 `
 }
 
-/** A row whose value is missing says so: a sign with a blank line would look complete. */
+/** A row without a value states that: a sign with a blank line would look complete. */
 function row(title: string, value: string | null, missing: string): string {
   if (value !== null) return `<div><dt>${title}</dt><dd>${escaped(value)}</dd></div>`
   return `<div class="missing"><dt>${title}</dt><dd>${escaped(missing)}</dd></div>`

@@ -18,7 +18,7 @@ export type NoticeFacts = {
   readonly retentionDays: number
   /** Hours of continuous video; 0: none is recorded. */
   readonly continuousHours: number
-  /** Whether it looks at slots, and so films what is booked there. */
+  /** Whether it watches slots, and so films their events. */
   readonly filmsEvents: boolean
   /** The storage server that gets copies of its clips, with its port; null: none does. */
   readonly copiesAt: string | null

@@ -57,7 +57,7 @@ export function findRedaction(tx: ReadTx, id: number): Redaction | undefined {
   return asked && { asked, end: tx.get(endOf, { redaction_id: id }) }
 }
 
-/** The redactions of a detection, in the order in which they were asked for. */
+/** Returns the redactions of a detection, in the order of their requests. */
 export function redactionsOf(tx: ReadTx, detectionId: number): Redaction[] {
   return tx
     .all(ofDetection, { detection_id: detectionId })

@@ -204,7 +204,7 @@ export class Redactions {
     })
   }
 
-  /** Repeats the write until the disk takes it. After a crash the copy is made once more, under the same name. */
+  /** Repeats the write until the disk takes it. After a crash the copy is made again, under the same name. */
   async #untilWritten(result: Result): Promise<void> {
     try {
       await this.#needs.work.write((tx) => this.#end(tx, result))
@@ -270,7 +270,7 @@ export class Redactions {
   }
 }
 
-/** Whether a copy that was asked for before serves again: it waits, or its file is there. */
+/** Returns whether an earlier requested copy serves again: it waits, or its file is there. */
 function isUsable(tx: ReadTx, { end }: store.Redaction): boolean {
   return !end || (end.sha256 !== null && removalOf(tx, end.sha256) === undefined)
 }

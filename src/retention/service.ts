@@ -20,7 +20,7 @@ import { type Choice, type KeptFile, type RetentionPolicy, sizeOf, whatToRemove 
 import { Unlinker } from './unlinker.ts'
 
 export type RetentionSettings = {
-  /** Days after which the clips of a camera are removed, and the config key that says so. Null: of any camera, the longest. */
+  /** Days after which the clips of a camera are removed, and the config key that sets them. Null: of any camera, the longest. */
   readonly clipDays: (cctvId: number | null) => { readonly days: number; readonly key: string }
   readonly minFreeBytes: number
   readonly keepLocalDays: number
@@ -52,11 +52,11 @@ export type Shortfall = { readonly heldClips: number; readonly heldBytes: number
 
 const everyMs = 60_000
 const dayMs = 86_400_000
-/** Rows that are looked at in one turn of the event loop. */
+/** Rows that are read in one turn of the event loop. */
 const lookedAt = 100
 /** Clips that one write removes: some 3 ms. */
 const atOnce = 20
-/** Slices of photos in one look; the next look goes on behind them. */
+/** Slices of photos in one look; the next look continues behind them. */
 const photoSlices = 20
 
 const unmadeWords = {
