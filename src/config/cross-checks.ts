@@ -36,7 +36,7 @@ export const distinctAddresses: CrossCheck = (listeners, context) => {
 
 export const allDifferent = (list: readonly string[]): boolean => new Set(list).size === list.length
 
-/** One cell of the motion detector: what happens in less cannot be distinguished from noise. */
+/** One cell of the motion detector; motion in a smaller area cannot be distinguished from noise. */
 const leastZone = 1 / 144
 
 export const zonesAreLarge: CrossCheck = (zones, context) => {
@@ -97,7 +97,7 @@ export const metricsHaveTheirOwnAddress: CrossCheck = (config, context) => {
   tell(context, ['metrics', 'listen'], `a listener has ${metrics} already`)
 }
 
-/** Refuses plain HTTP on the network unless `allowPlainHttp` says so: everyone there could read the secrets. */
+/** Refuses plain HTTP on the network without `allowPlainHttp`, because everyone there could read the secrets. */
 export const plainHttpIsMeant: CrossCheck = (listeners, context) => {
   if (!Array.isArray(listeners)) return
   for (const [index, listener] of listeners.entries()) {
@@ -156,7 +156,7 @@ export function* namesIn(config: unknown): Generator<WrittenName> {
   }
 }
 
-/** Returns what names are looked up in, as far as the config itself says. */
+/** Returns the namespace of short names, as far as the config itself has it. */
 export function namespaceOf(config: unknown): Namespace {
   const strings = (values: unknown[]) => values.filter((value) => typeof value === 'string')
   const siteUrl = field(config, 'site', 'url')

@@ -36,9 +36,9 @@ export function readName(text: string): ConfigName {
 }
 
 /**
- * Returns the identities that a name means; empty when none. `config check` and the running gateway both use it. A full
- * form means itself. A short form that is a local account, a device or a badge means that one only. Any other means a
- * user or a group of the only storage server: only the group where `group:` or `auth.groupRoles` says so.
+ * Returns the identities that a name means; empty when none. `config check` and the running gateway both use it. A full form means
+ * itself. A short form that is a local account, a device or a badge means that one only. Any other means a user or a group of the
+ * only storage server. With `group:` or in `auth.groupRoles` it means only the group.
  */
 export function identitiesOf({ kind, name, instance }: ConfigName, space: Namespace): readonly Identity[] {
   const { siteUrl, instances } = space

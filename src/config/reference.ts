@@ -37,7 +37,7 @@ export type ConfigSection = {
   readonly keys: readonly ConfigKey[]
 }
 
-/** Returns what the reference says, section by section, for other forms of it. */
+/** Returns the contents of the reference, section by section, for other forms of it. */
 export function configSections(): ConfigSection[] {
   return Object.entries(fixedKeys(configSchema) ?? {}).map(([name, schema]) => {
     const [own, ...inner] = rowsOf(name, schema, 'restart')

@@ -1,4 +1,4 @@
-/** Everything that an operation of the API can ask for. */
+/** Every permission that an operation of the API can require. */
 export const permissions = [
   'whms:read',
   'cameras:read',

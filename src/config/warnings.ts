@@ -68,7 +68,7 @@ function groupsOfNobody({ auth, storage }: Parsed): Warning[] {
   return [{ path: ['auth', 'groupRoles'], message: 'has no effect without storage.instances' }]
 }
 
-/** Finds what the notices at the doors have to say and the config does not: one warning for all of it. */
+/** Finds facts that the notices at the doors need and the config lacks: one warning for all of them. */
 function incompleteNotices({ cameras, privacy }: Parsed): Warning[] {
   const without = cameras.filter(({ purpose }) => purpose === null).map(({ id }) => id)
   const missing = [

@@ -15,10 +15,10 @@ import { accountFinding, certificateFinding, serverFinding, uplinkFinding } from
 import { recordFindings } from './findings/records.ts'
 import { configFindings, daemonFinding, fileFindings } from './findings/settings.ts'
 
-/** The gateway of this box: its own answer while it runs, or what its data folder tells while it does not. */
+/** The gateway of this box: its own answer while it runs, else the contents of its data folder. */
 export type GatewaySeen = {
   readonly isRunning: boolean
-  /** Why what is there cannot be looked at; null: it can. */
+  /** Reason why the data folder cannot be examined; null: it can. */
   readonly problem: string | null
   readonly status: GatewayStatus | null
 }
@@ -104,7 +104,7 @@ async function openedStreams(
   needs: Pick<ExamineNeeds, 'clock' | 'signal'>,
 ): Promise<DoctorFinding[]> {
   const found = await ffmpegFacts(ffmpeg.path)
-  // Without ffmpeg no stream can be opened; a separate finding says it.
+  // Without ffmpeg no stream can be opened; a separate finding reports it.
   if ('error' in found) return []
   const seen = await streamsSeen(cameras, { ...needs, ffmpegPath: found.path })
   return seen.flatMap(streamFindings)

@@ -3,7 +3,7 @@ import { catalogue, type ErrorCode } from './catalogue.ts'
 /** One field of a refused body or query: `path` as the caller wrote it (`floor_plan_polygon.0.x`). */
 export type FieldProblem = { readonly path: string; readonly message: string }
 
-/** A file that the gateway removed on purpose: when, why, and the setting that says so. */
+/** A file that the gateway removed on purpose: time, cause, and the setting that demands it. */
 export type MediaRemoval = {
   readonly removedAt: string
   readonly cause: 'age' | 'free-space'

@@ -9,7 +9,7 @@ import {
 } from '../platform/index.ts'
 import { hotCelsius, Thermometer } from './thermometer.ts'
 
-/** Load and free memory of the machine, its heat where it has a sensor, and what was written to the disk of the ledger. */
+/** Load and free memory of the machine, its heat where it has a sensor, and bytes written to the disk of the ledger. */
 export type BoxSample = {
   readonly cpuLoadPercent: number | undefined
   readonly memoryAvailableBytes: number | undefined
@@ -17,10 +17,10 @@ export type BoxSample = {
   readonly ownWrittenBytes: number | undefined
 } & Heat
 
-/** How hot the box is. Undefined and null: it does not tell. */
+/** Heat of the box. Undefined and null: not reported. */
 export type Heat = { readonly temperatureCelsius: number | undefined } & Throttling
 
-/** How long the box has been unwell, in milliseconds; null: it is well, or does not tell. */
+/** Milliseconds for which the box has been unwell; null: it is well, or does not report it. */
 export type HeatTroubles = {
   readonly celsius: number | undefined
   readonly hotForMs: number | null
@@ -39,7 +39,10 @@ type BoxNeeds = {
   readonly heat?: (() => Promise<Heat>) | undefined
 }
 
-/** Where the kernel does not tell the heat, several programs are started: a gateway that is about to answer first has no time for them. */
+/**
+ * Where the kernel does not report the heat, several programs are started. A gateway that is about to answer first has no time for
+ * them.
+ */
 export const firstSampleMs = 1000
 
 /** Asks the machine how it is: for metrics at most once in ten seconds, for health every half minute. */

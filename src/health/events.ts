@@ -28,7 +28,7 @@ const CameraOnline = z
   })
   .openapi('CameraOnlineNotification')
 
-/** The schemas of what `event.created` carries about the health of the gateway. */
+/** Schemas of the content of `event.created` about the health of the gateway. */
 export const healthCreated = {
   'camera.offline': CameraOffline,
   'camera.online': CameraOnline,

@@ -20,7 +20,7 @@ export function witnessObservations(witnesses: readonly WitnessSeen[]): Observat
   })
 }
 
-/** How the feed to the head office is doing. */
+/** State of the feed to the head office. */
 type FeedSeen = {
   readonly url: string
   readonly trouble: { readonly finding: string; readonly words: string } | undefined

@@ -5,7 +5,7 @@ const everyMs = 60_000
 /** A day of minutes: 1,440 rows of nine numbers, about 150 kB. */
 export const keptMinutes = 1440
 
-/** The figures that are kept. Null: the box could not say. */
+/** The figures that are kept. Null: the box could not report it. */
 export const figureNames = [
   'diskFreeBytes',
   'temperatureCelsius',
@@ -32,7 +32,7 @@ export type LastDayNeeds = {
   readonly uploadsWaiting: () => number
 }
 
-/** Keeps the figures of the last day in memory, one row a minute. A restart begins anew: what must last is in Prometheus. */
+/** Keeps the figures of the last day in memory, one row a minute. A restart begins anew: Prometheus has the lasting figures. */
 export class LastDay {
   readonly #needs: LastDayNeeds
   #minutes: Minute[] = []

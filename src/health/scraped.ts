@@ -87,7 +87,7 @@ class Scraped {
     })
   }
 
-  /** Adds a figure that says NaN while it is not known. */
+  /** Adds a figure that is NaN while it is not known. */
   gaugeOrNaN(name: string, help: string, read: () => number): void {
     new Gauge({
       name,

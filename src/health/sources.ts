@@ -70,7 +70,7 @@ function impairedTrouble(name: string, impairment: CameraSeen['impairment']): Ob
   return { kind, forMs, message: `${name} ${what} for ${durationWords(forMs)}. ${hint}` }
 }
 
-/** @param seen the clips that could not be made yet; undefined while there is none; 'unknown': what was wrong stays so */
+/** @param seen the clips that could not be made yet; undefined while there is none; 'unknown': the earlier trouble stays */
 export function clipsObservation(seen: ClipsSeen | 'unknown' | undefined): Observation {
   const observed = { component: 'cameras', subject: 'clips', name: 'The making of clips' } as const
   if (seen === undefined) return { ...observed, wrong: null }
@@ -94,8 +94,8 @@ type ClipsSeen = {
 const mostNamed = 10
 
 /**
- * @param refused the detections that the database refuses, with the name of the clip of each that has one; 'unknown': what was
- * wrong stays so
+ * @param refused the detections that the database refuses, with the name of the clip of each that has one; 'unknown': the earlier
+ * trouble stays
  */
 export function refusedObservation(
   refused: readonly { readonly detectionId: number; readonly file: string | null }[] | 'unknown',

@@ -3,7 +3,7 @@ import { type Clock, processorCelsius } from '../platform/index.ts'
 
 /** Raspberry Pi and most small boxes slow down from here on. */
 export const hotCelsius = 80
-/** Where no file of the kernel tells the temperature, programs are asked so seldom: two shells and `sensors` start each time. */
+/** Where no file of the kernel has the temperature, programs are asked so seldom: two shells and `sensors` start each time. */
 const whileCoolMs = 10 * 60_000
 /** A box is hot when it has been so for ten minutes: one reading that is kept for as long would be enough for that. */
 const whileHotMs = 60_000
@@ -16,7 +16,7 @@ type ThermometerNeeds = {
   readonly askPrograms?: () => Promise<number | null>
 }
 
-/** Tells how hot the processor is: read from the kernel each time, and from programs where it does not tell. */
+/** Measures the heat of the processor: read from the kernel each time, and from programs where the kernel does not report it. */
 export class Thermometer {
   readonly #needs: ThermometerNeeds
   #asked: { readonly atMs: number; readonly celsius: number | undefined } | undefined
@@ -26,8 +26,8 @@ export class Thermometer {
   }
 
   /**
-   * Returns °C; undefined where nothing tells. Starts no programs where the kernel tells; elsewhere at most every ten minutes, and
-   * every minute while the box is hot.
+   * Returns °C; undefined without a source. Starts no programs where the kernel reports it; elsewhere at most every ten minutes,
+   * and every minute while the box is hot.
    */
   async celsius(): Promise<number | undefined> {
     const { clock, sys, askPrograms = askSystemInformation } = this.#needs

@@ -18,7 +18,7 @@ export type CheckStatus = 'healthy' | 'degraded' | 'unhealthy'
 type Facts = {
   readonly component: Component
   readonly status: Exclude<CheckStatus, 'healthy'>
-  /** How long it must last before it counts, so that a camera that restarts raises no alert. */
+  /** Time that it must last before it counts, so that a camera that restarts raises no alert. */
   readonly graceMs: number
   /** GET /api/health shows it at once, also while its alert waits for the grace to end. */
   readonly shownAtOnce?: true
@@ -351,7 +351,7 @@ export type Observation = {
   /** Null while it is well. */
   readonly wrong: {
     readonly kind: Kind
-    /** How long it has not been well, in milliseconds. */
+    /** Milliseconds for which it has not been well. */
     readonly forMs: number
     /** The problem and its remedy, for the admin. */
     readonly message: string
@@ -372,7 +372,7 @@ export type Trouble = {
 /** One step to the worse or to the better. */
 export type Change =
   | { readonly direction: 'worse'; readonly trouble: Trouble }
-  /** `now`: what is left of it; null: it is well. */
+  /** `now`: the lesser trouble that remains; null: it is well. */
   | { readonly direction: 'better'; readonly before: Trouble; readonly now: Trouble | null }
   /** It is not observed any more, such as a camera that was taken out of the config. */
   | { readonly direction: 'gone'; readonly before: Trouble }

@@ -42,7 +42,7 @@ export type Check = {
 
 /** Further facts of the clock check: no name, no address. */
 export type ClockFacts = {
-  /** Null: no time service can say. */
+  /** Null: no time service reports it. */
   readonly synchronized: boolean | null
   readonly source: ClockReport['source']
   readonly offsetMs: number | null

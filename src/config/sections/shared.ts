@@ -11,7 +11,7 @@ export function key<S extends z.ZodType>(schema: S, sentence: string, more: Omit
 
 /** Makes a map that may be left out: its keys then have their defaults. */
 export function section<S extends z.core.$ZodShape>(shape: S) {
-  // Every key of a section has a default, which the type of any shape cannot say; a test reads the config of `{}`.
+  // Every key of a section has a default, which the type of any shape cannot express; a test reads the config of `{}`.
   return z.strictObject(shape).prefault({} as never)
 }
 

@@ -53,7 +53,7 @@ export function redactorOf({ secrets, people }: Hidden): (text: string) => strin
   return (text) => patterns.reduce((now, [pattern, by]) => now.replace(pattern, by), scrubbed(text))
 }
 
-/** A secret as it may stand in a URL, in JSON or in a Basic header. */
+/** Returns the forms of a secret in a URL, in JSON or in a Basic header. */
 function formsOf(secret: string): string[] {
   return [secret, encodeURIComponent(secret), encodeURI(secret), JSON.stringify(secret).slice(1, -1)]
 }

@@ -60,7 +60,7 @@ function chainOf(chain: readonly X509Certificate[], caFile: string): Certificate
   const known = getCACertificates('default').map((pem) => new X509Certificate(pem))
   if (known.some((root) => root.fingerprint256 === last.fingerprint256 || isBy(last, root))) return 'public'
   if (isBy(last, last)) return chain.length === 1 ? 'self-signed' : 'unknown'
-  // An issuer that says where it can be fetched is an authority of the internet: its intermediate belongs in the file.
+  // An issuer with an address for fetching it is an authority of the internet: its intermediate belongs in the file.
   return last.infoAccess?.includes('CA Issuers') ? 'incomplete' : 'unknown'
 }
 

@@ -20,7 +20,7 @@ export function serverFacts({ instances }: StorageConfig, { clock, version }: St
   )
 }
 
-/** Signs in with the account of storage.upload by a real request, and asks for its quota. Undefined: none is configured. */
+/** Signs in with the account of storage.upload by a real request, and reads its quota. Undefined: none is configured. */
 export async function accountFacts(
   { upload, instances }: StorageConfig,
   { clock, version }: StorageNeeds,

@@ -59,7 +59,7 @@ export function emmcLife(lifeTime: string | undefined, preEol: string | undefine
 
 /**
  * Reads the month in which an eMMC was made, such as `03/2024`, and returns its age in hours. An eMMC counts no hours itself, and a
- * box runs most of its life. Null: it does not tell.
+ * box runs most of its life. Null: the disk does not report it.
  */
 export function hoursSinceMade(date: string | undefined, nowMs: number): number | null {
   const [, month, year] = /^(0[1-9]|1[0-2])\/(20\d\d)$/.exec((date ?? '').trim()) ?? []

@@ -84,7 +84,7 @@ export function diskFinding({ freeBytes, minFreeBytes, ledgerReserveBytes, fault
 export type WearFacts = {
   /** Its name, such as `mmcblk0`; null: the data folder is on no separate disk (a container, a RAM disk). */
   readonly device: string | null
-  /** Share of its life that is used up, as the disk counts it; null: it does not tell. */
+  /** Used share of its life, as the disk counts it; null: not reported. */
   readonly usedPercent: number | null
   readonly powerOnHours: number | null
   /** It reports that it fails, or that its spare blocks run out. */
@@ -119,14 +119,15 @@ export function wearFinding(facts: WearFacts): DoctorFinding {
 }
 
 /**
- * Returns the years until all of its life is used up, at the average rate over its life. Null: there is too little wear to tell.
+ * Returns the years until all of its life is used up, at the average rate over its life. Null: there is too little wear for an
+ * estimate.
  */
 export function yearsLeft(usedPercent: number, powerOnHours: number | null): number | null {
   if (powerOnHours === null || usedPercent < 1) return null
   return ((100 - usedPercent) / usedPercent) * (powerOnHours / hoursOfYear)
 }
 
-/** `state` as the time services say it. */
+/** `state` as the time services report it. */
 export type ClockFacts = { readonly state: string; readonly source: string | null; readonly offsetMs: number | null }
 
 export function clockFinding({ state, source, offsetMs }: ClockFacts): DoctorFinding {

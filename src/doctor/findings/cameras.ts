@@ -61,7 +61,7 @@ const listed = (labels: readonly string[]): string =>
     ? labels.map((label) => JSON.stringify(label)).join(', ')
     : `${listed(labels.slice(0, mostListed))} and ${labels.length - mostListed} more`
 
-/** Judges what the running gateway says of its cameras. */
+/** Judges the reports of the running gateway on its cameras. */
 export function cameraFindings(cameras: readonly CameraNow[]): DoctorFinding[] {
   return cameras
     .filter(({ state }) => state === 'away')

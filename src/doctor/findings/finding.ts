@@ -1,7 +1,7 @@
-/** `change`: it works, and something should be done; `bad`: something does not work; `unknown`: it could not be looked at. */
+/** `change`: it works, and something should be done; `bad`: something does not work; `unknown`: it could not be examined. */
 export type DoctorVerdict = 'good' | 'note' | 'change' | 'bad' | 'unknown'
 
-/** One thing that the doctor looked at. */
+/** One thing that the doctor examined. */
 export type DoctorFinding = {
   /** Topic, such as `camera`. */
   readonly topic: string

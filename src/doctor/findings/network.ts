@@ -46,7 +46,7 @@ export type AccountFacts = {
   readonly problem: string | null
   /** Whether the server refused the password itself. */
   readonly isRefused: boolean
-  /** Room that the server says is left for this account; null: it does not say, or there is no limit. */
+  /** Room that the server reports for this account; null: not reported, or there is no limit. */
   readonly freeBytes: number | null
 }
 

@@ -9,7 +9,7 @@ const checkEveryMs = 30 * dayMs
 const backlog = 1000
 /** Leaves that the head office has not: more than a feed or two. */
 const hubLag = 2048
-/** An image that was not looked for in so long may lack security corrections. */
+/** An image that was not checked for updates in so long may lack security corrections. */
 const longUnasked = 8 * dayMs
 
 /** Judges what the gateway records and hands on: ledger, checkpoints, witnesses, webhooks, uploads, backups. */

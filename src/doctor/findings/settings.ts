@@ -31,7 +31,7 @@ export type FileFacts = {
   readonly isSecret: boolean
 }
 
-/** Returns what is wrong with files, or one finding that says that nothing is. */
+/** Returns the problems of files, or one finding that there are none. */
 export function fileFindings(files: readonly FileFacts[], user: string): DoctorFinding[] {
   const of = findingsOn({ topic: 'files' })
   const found = files.flatMap(({ path, isReadable, isOpen, isSecret }) => [
