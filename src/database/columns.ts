@@ -2,14 +2,14 @@ import type { Generated } from 'kysely'
 
 declare const holds: unique symbol
 
-/** A column: how SQLite stores it, and as what a program reads it. */
+/** A column: its type in SQLite, and its type in the program. */
 export type Column<in Value> = {
   readonly type: 'INTEGER' | 'REAL' | 'TEXT' | 'BLOB'
   readonly isNullable: boolean
   readonly [holds]?: (value: Value) => void
 }
 
-/** One that gets a value when a new row says none. */
+/** A column with a default for new rows. */
 export type Defaulted<Value> = Column<Value> & { readonly hasDefault: true }
 
 /** The columns of a table or of a statement's rows, by name. */

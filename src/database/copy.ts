@@ -6,9 +6,9 @@ import { openReader } from './open.ts'
 const pagesOfStep = 1024
 
 /**
- * Copies a database that others write to, as it is now, to a new file without a write-ahead log. The source is held by one
- * read transaction: without it, SQLite begins the copy again after every commit and never ends under load. Meanwhile the
- * write-ahead log grows by what is written.
+ * Copies a database that others write to, as it is now, to a new file without a write-ahead log. The source is held by one read
+ * transaction: without it, SQLite begins the copy again after every commit and never ends under load. Meanwhile the write-ahead log
+ * grows by all writes.
  * @param onStep is called after each step, which is on disk then; it may wait, and may throw to give up
  */
 export async function copyDatabase(file: string, target: string, onStep: () => void): Promise<void> {

@@ -55,8 +55,8 @@ export function openWriter(options: OpenOptions): { db: Database; close: () => v
 }
 
 /**
- * Makes or opens a database of an older schema, to put rows of that schema into it. References between rows are not looked at
- * until it is opened again. Throws ExitError.
+ * Makes or opens a database of an older schema, to put rows of that schema into it. References between rows are not checked until
+ * it is opened again. Throws ExitError.
  */
 export function openWriterAt(schema: number, options: Omit<OpenOptions, 'migrations'>): ReturnType<typeof openWriter> {
   const opened = openWriter({ ...options, migrations: ours.filter(({ version }) => version <= schema) })

@@ -12,7 +12,7 @@ type Order = {
   /** Columns of the key, the unique one last. */
   readonly key: readonly string[]
   readonly isOldestFirst?: boolean
-  /** Only rows behind this key. A condition on the key instead would be looked at row by row from the newest one on. */
+  /** Only rows behind this key. A condition on the key instead would be checked row by row from the newest one on. */
   readonly behind?: readonly number[] | undefined
   /** Conditions that an index of this order serves. */
   readonly within: readonly Condition[]

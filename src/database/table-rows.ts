@@ -6,7 +6,7 @@ export type Cell = string | number | Buffer | null
 /** A table as its rows are copied. */
 export type TableShape = {
   readonly name: string
-  /** Its columns; `rowid` comes first where no column stands for it and the table has one. */
+  /** Its columns; `rowid` comes first where it is no alias of a column and the table has one. */
   readonly columns: readonly string[]
 }
 
@@ -69,8 +69,8 @@ export function countUpTo(db: Database, table: string, column: string, most: num
 }
 
 /**
- * Returns a function that adds rows to a table, in the order in which they were made: the guards of the table look at each.
- * Throws SQLite's error for a row that does not belong there.
+ * Returns a function that adds rows to a table, in the order in which they were made: the guards of the table check each. Throws
+ * SQLite's error for a row that does not belong there.
  */
 export function rowAdder(db: Database, table: string, columns: readonly string[]): (row: readonly Cell[]) => void {
   const places = columns.map(() => '?').join(', ')

@@ -33,12 +33,12 @@ const groupBudgetMs = 15
 /** After a write without a savepoint has failed, each of so many groups has them: refusals come in bursts. */
 const groupsWithSavepoints = 64
 
-/** A member without a savepoint has failed: what it has changed goes with the whole group. */
+/** A member without a savepoint has failed: its changes are undone with the whole group. */
 class GroupFailed extends Error {}
 
 /**
  * Another program (an auditor's sqlite3, a backup) may hold the write lock. SQLite waits by sleeping in this thread, so it sleeps
- * only for a short time. Then a timer tries again, and everything else goes on meanwhile.
+ * only for a short time. Then a timer tries again, and all other work continues meanwhile.
  */
 const lockSleepMs = 50
 const lockRetryMs = 200
@@ -108,12 +108,12 @@ export class UnitOfWork {
     this.#heads.push(head)
   }
 
-  /** Calls the listener after every commit; for workers that look for new rows. */
+  /** Calls the listener after every commit; for workers that read new rows. */
   onCommit(listener: () => void): void {
     this.#listeners.push(listener)
   }
 
-  /** A number that is another one after each commit, also of another program; it says nothing else. */
+  /** A number that differs after each commit, also of another program; it has no other meaning. */
   get version(): number {
     if (this.#closed) throw stopping()
     try {
@@ -173,7 +173,7 @@ export class UnitOfWork {
    * finds. A filter that few rows pass then costs many slices and never a long one.
    *
    * Slices see different snapshots. The caller bounds rows that must not change between them (`lastId`). Ends early, without an
-   * error, when `signal` says that the client has gone.
+   * error, when `signal` reports that the client has gone.
    */
   async *readInSlices<Found, Place>(
     first: Place,
@@ -268,7 +268,7 @@ export class UnitOfWork {
   }
 
   /**
-   * Runs one member of the group in its savepoint. One that is alone needs none: what undoes it undoes the whole, and an empty
+   * Runs one member of the group in its savepoint. A member that is alone needs none: undoing it undoes the whole, and an empty
    * transaction is begun in its place. A full disk ends the whole transaction: that error is thrown.
    */
   #runOne(item: Waiting, isAlone: boolean): () => void {

@@ -6,7 +6,7 @@ import { tables } from './tables.ts'
 
 const columns = {
   ...tables.audit_entry,
-  /** `person.id`s; null where no one is named, or the person was erased. */
+  /** `person.id`s; null where no person is named, or the person was erased. */
   operator_id: maybe(integer),
   actor_id: maybe(integer),
 }

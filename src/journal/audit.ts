@@ -100,7 +100,7 @@ export class AuditTrail {
       log_id: this.#needs.people.logNumber,
     }
     tx.run(newEntry, row)
-    // With its entry: what is changed before a digest covers it is found by this hash alone.
+    // Stored with its entry: only this hash finds changes before a digest covers the entry.
     tx.run(newHash, { entry_id: id, hash: entryHash(row) })
     if (!actor && !operator) return
     tx.run(newPeople, {

@@ -22,10 +22,10 @@ export function digestFacts(row: UnsealedDigest): LeafFacts {
   }
 }
 
-/** Entries that a digest covers, as its leaf says: `from` to `to`, and the root (hex) over `count` hashes. */
+/** Entries that a digest covers, by its leaf: `from` to `to`, and the root (hex) over `count` hashes. */
 export type DigestSpan = { readonly from: number; readonly to: number; readonly count: number; readonly root: string }
 
-/** Reads the span from the parsed bytes of a leaf; undefined when they do not say one. */
+/** Reads the span from the parsed bytes of a leaf; undefined when they have none. */
 export function digestSpan(leaf: { readonly [key: string]: unknown }): DigestSpan | undefined {
   const { from, to, count, root } = leaf
   if (typeof from !== 'number' || typeof to !== 'number' || typeof count !== 'number') return undefined

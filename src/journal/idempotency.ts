@@ -146,8 +146,8 @@ function keysOf(tx: Tx): KnownKeys {
 }
 
 /**
- * Stores the reply of a key that seemed to be new. Should one be kept all the same, what was done is undone with this transaction,
- * and the request, sent again, finds it.
+ * Stores the reply of a key that seemed to be new. If one is stored all the same, this transaction is undone, and the request, sent
+ * again, finds the reply.
  */
 function keepFirst(tx: Tx, row: Parameters<typeof firstReply.valuesOf>[0], keys: KnownKeys): void {
   try {

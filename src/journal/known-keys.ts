@@ -87,7 +87,7 @@ function roomFor(keys: number): number {
 
 const textOf = ({ caller, method, path, key }: ReplyKey): string => `${caller}\n${method}\n${path}\n${key}`
 
-/** A set of texts that may say of one that was not added that it was. */
+/** A set of texts that may contain a text which was not added (a Bloom filter). */
 class Filter {
   readonly most: number
   readonly #bits: Uint32Array

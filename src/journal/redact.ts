@@ -1,7 +1,7 @@
 /** Matches keys whose values are secret. */
 const secretKey = /secret|passw|token|authorization|credential|cookie|private_?key/i
 
-/** Values that only say what happened to a secret, and may be stored. */
+/** Values that only describe a change of a secret, and may be stored. */
 const harmless = new Set<unknown>(['generated', 'given', 'changed', 'replaced', 'rotated', 'removed', '[redacted]'])
 
 /** Returns a copy without secrets, at any depth: neither under a secret key nor inside a URL. */

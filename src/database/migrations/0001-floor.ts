@@ -2,8 +2,8 @@ import { appendOnlyTriggers } from '../append-only.ts'
 import type { Migration } from '../migrate.ts'
 
 /**
- * Everything from a clone to a proven placement and its webhook. Times are milliseconds since the epoch, UTC.
- * A `…_commitment` is SHA-256(salt ‖ text) as 64 hex digits; the text itself stands in `opening` and may be erased.
+ * Everything from a clone to a proven placement and its webhook. Times are milliseconds since the epoch, UTC. A `…_commitment` is
+ * SHA-256(salt ‖ text) as 64 hex digits; the text itself is in `opening` and may be erased.
  */
 export const floor: Migration = {
   version: 1,

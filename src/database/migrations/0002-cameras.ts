@@ -1,7 +1,7 @@
 import { appendOnlyTriggers } from '../append-only.ts'
 import type { Migration } from '../migrate.ts'
 
-/** Detections, and what the API has said to cameras. */
+/** Detections, and settings of cameras that came through the API. */
 export const cameras: Migration = {
   version: 2,
   name: 'cameras',

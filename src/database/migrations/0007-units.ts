@@ -2,8 +2,8 @@ import { appendOnlyTriggers } from '../append-only.ts'
 import type { Migration } from '../migrate.ts'
 
 /**
- * Transport units, which are nothing but their history, and what scales read. A unit has no row of its own: what it
- * was registered with stands in its first row, its stage and status in its newest.
+ * Transport units, which are nothing but their history, and readings of scales. A unit has no separate row: its registration is in
+ * its first row, its stage and status in its newest.
  */
 export const units: Migration = {
   version: 7,

@@ -64,7 +64,7 @@ BEGIN SELECT RAISE(ABORT, 'an incident goes from open over investigating to reso
     `CREATE INDEX audit_entry_actor ON audit_entry (actor_commitment, timestamp_ms) WHERE actor_commitment IS NOT NULL`,
     `CREATE INDEX audit_entry_operator ON audit_entry (operator_commitment, timestamp_ms)
   WHERE operator_commitment IS NOT NULL`,
-    // Events are nearly all of the trail: what is looked for among them is near, and their appends pay for no index.
+    // Events are nearly all of the trail. A search among them ends soon, and their appends pay for no index.
     `CREATE INDEX audit_entry_kind ON audit_entry (entity, timestamp_ms) WHERE entity <> 'event'`,
     `CREATE INDEX audit_entry_action ON audit_entry (action, timestamp_ms) WHERE entity <> 'event'`,
 

@@ -1,6 +1,6 @@
 import type { Migration } from '../migrate.ts'
 
-/** Rotated secrets, redelivery, and what receivers answered. */
+/** Rotated secrets, redelivery, and answers of receivers. */
 export const webhooks: Migration = {
   version: 12,
   name: 'webhooks',

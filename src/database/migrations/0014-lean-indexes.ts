@@ -1,9 +1,9 @@
 import type { Migration } from '../migrate.ts'
 
 /**
- * Every index of the ledger is a page more in every commit. Those that others can stand in for go. The histories of a slot and of
- * an asset are merged from the partial indexes, one for moves and one for judgements. Receipt time and leaf number never decrease
- * with the id, so a binary search of the ids finds them. So the guard demands a higher leaf number than that of the event before,
+ * Every index of the ledger is a page more in every commit. Indexes that others can replace go. The histories of a slot and of an
+ * asset are merged from the partial indexes, one for moves and one for judgements. Receipt time and leaf number never decrease with
+ * the id, so a binary search of the ids finds them. So the guard demands a higher leaf number than that of the event before,
  * instead of searching for another event with it.
  *
  * A program that does not know this step would report that the file has lost its guards.
@@ -16,7 +16,7 @@ export const leanIndexes: Migration = {
     'DROP INDEX placement_event_received',
     'DROP INDEX placement_event_slot',
     'DROP INDEX placement_event_asset',
-    // With the type, so that it covers: every append asks for an asset's newest event.
+    // With the type, so that it covers the query: every append reads an asset's newest event.
     'DROP INDEX placement_event_asset_judgement',
     `CREATE INDEX placement_event_asset_judgement ON placement_event (asset_key, timestamp_ms, id, event_type)
   WHERE event_type IN ('VERIFIED', 'DISPUTED')`,

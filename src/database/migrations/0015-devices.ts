@@ -1,6 +1,6 @@
 import type { Migration } from '../migrate.ts'
 
-/** Handhelds and wall screens, the badges of those who work with them, and who is signed in where. */
+/** Handhelds and wall screens, the badges of operators, and their sign-ins. */
 export const devices: Migration = {
   version: 15,
   name: 'devices',

@@ -18,7 +18,7 @@ import { transparencyStatements } from './0016/transparency.ts'
 import { uploadStatements } from './0016/upload.ts'
 import { witnessesStatements } from './0016/witnesses.ts'
 
-/** The last step before the first release: what can never change later gets its final form. */
+/** The last step before the first release: formats that can never change later get their final form. */
 export const release: Migration = {
   version: 16,
   name: 'release',

@@ -8,7 +8,7 @@ import { webhooksStatements } from './0017/webhooks.ts'
 export const choices: Migration = {
   version: 17,
   name: 'choices',
-  // New tables and indexes only: a gateway of schema 16 can go on with the file.
+  // New tables and indexes only: a gateway of schema 16 can continue with the file.
   oldestReader: 16,
   statements: [...webhooksStatements, ...uploadChecksStatements, ...slotFiltersStatements, ...actorsStatements],
 }

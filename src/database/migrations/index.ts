@@ -37,7 +37,7 @@ export const migrations: readonly Migration[] = [
 ]
 
 /**
- * SHA-256 over the schema that all of them make (`hashOfSchema`): a file that has it is not compared statement by statement at
- * each start. A test says what it must be.
+ * SHA-256 over the schema that all of them make (`hashOfSchema`): a file that has it is not compared statement by statement at each
+ * start. A test checks it.
  */
 export const newestSchemaHash = 'd3813b5f5ee12088942a04b8438779e631bd18ec43f8952d3abad6a3e8331870'

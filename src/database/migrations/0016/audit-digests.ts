@@ -1,6 +1,6 @@
 import { appendOnlyTriggers } from '../../append-only.ts'
 
-/** The hashes of the audit trail, and what the log states of them. */
+/** The hashes of the audit trail, and their digests in the log. */
 export const auditDigestsStatements: readonly string[] = [
   `CREATE TABLE audit_hash (
   entry_id INTEGER PRIMARY KEY REFERENCES audit_entry (id),

@@ -1,4 +1,4 @@
-/** One reader of barcodes for every door: what it makes of a thing that the ledger already knows by another key. */
+/** One reader of barcodes for every door, and its aliases for things that the ledger knows by another key. */
 export const barcodesStatements: readonly string[] = [
   `CREATE TABLE asset_key_alias (
   alias_key TEXT PRIMARY KEY,            -- what a barcode reads as today
@@ -22,7 +22,7 @@ FROM placement_event GROUP BY asset_key, asset_barcode`,
   'INSERT INTO barcode_to_read SELECT asset_key, asset_id, NULL FROM asset WHERE true ON CONFLICT DO NOTHING',
   `INSERT INTO barcode_to_read SELECT DISTINCT asset_key, asset_barcode, NULL FROM scale_reading
 WHERE asset_key IS NOT NULL ON CONFLICT DO NOTHING`,
-  // Labels that could not be read before may say something of the goods now.
+  // Labels that could not be read before may name goods now.
   'UPDATE asset SET label_read = 0',
 
   // slot_id after NFC and trimming, in lower case; null: written by an earlier gateway, the next start fills it.

@@ -1,6 +1,6 @@
 import { appendOnlyTriggers } from '../../append-only.ts'
 
-/** How far the clocks can be trusted: what the time services said, steps of the gateway's clock, offsets of the cameras'. */
+/** Trust in the clocks: reports of time services, steps of the gateway's clock, offsets of the cameras'. */
 export const clockStatements: readonly string[] = [
   `CREATE TABLE clock_state (
   id INTEGER PRIMARY KEY,

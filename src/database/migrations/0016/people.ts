@@ -52,7 +52,7 @@ const logs = [
     'row, log_id, seq, kind, ref, bytes, hash',
     'seq, 1, seq, kind, ref, bytes, hash FROM log_leaf ORDER BY seq',
   ),
-  // Instead of the usual guard of the id: one look at the newest leaf, since every append asks.
+  // Replaces the usual guard of the id by one read of the newest leaf, because every append pays for it.
   ...appendOnlyTriggers('log_leaf', 'row').filter((trigger) => !trigger.includes('_next_id ')),
   `CREATE TRIGGER log_leaf_next BEFORE INSERT ON log_leaf
 WHEN NEW.log_id IS NOT (SELECT max(id) FROM log_identity)
@@ -316,7 +316,7 @@ FROM report ORDER BY id`,
   'CREATE INDEX report_leaf ON report (log_id, leaf_seq)',
 ]
 
-/** The erasable side: who the commitments of later rows are. Nothing here is guarded, and nothing refers to it. */
+/** The erasable side: the people behind the commitments of later rows. Nothing here is guarded, and nothing refers to it. */
 const people = [
   `CREATE TABLE person (
   id INTEGER PRIMARY KEY AUTOINCREMENT,  -- never given again

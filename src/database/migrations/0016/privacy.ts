@@ -1,6 +1,6 @@
 import { appendOnlyTriggers } from '../../append-only.ts'
 
-/** Redacted copies and exports of clips: what was asked for, and what became of it. Nothing of it ever changes. */
+/** Redacted copies and exports of clips: requests and results. These rows never change. */
 export const privacyStatements: readonly string[] = [
   `CREATE TABLE clip_redaction (
   id INTEGER PRIMARY KEY,                -- stands in the name of its files

@@ -36,7 +36,7 @@ export const webhooksStatements = [
   webhook_id TEXT PRIMARY KEY REFERENCES webhook (id) ON DELETE CASCADE,
   since_ms INTEGER NOT NULL              -- when the sixth attempt in a row failed; the row goes with the next 2xx
 ) STRICT, WITHOUT ROWID`,
-  // Schema 16 does not say when the sixth attempt failed.
+  // Schema 16 does not record when the sixth attempt failed.
   `INSERT INTO webhook_slowed (webhook_id, since_ms)
   SELECT id, updated_at_ms FROM webhook WHERE consecutive_failures >= 6`,
   `CREATE TABLE webhook_checkpoint (
