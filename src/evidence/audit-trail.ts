@@ -65,7 +65,7 @@ function reportMissing(findings: Findings, from: number, to: number): void {
   findings.add(nameOf(from, to), from === to ? 'is missing' : 'are missing')
 }
 
-/** Returns the digests that go on one behind the other, and reports any that does not. */
+/** Returns the digests that continue each other, and reports any that does not. */
 function inOrder(digests: readonly DigestSpan[], findings: Findings): DigestSpan[] {
   const spans: DigestSpan[] = []
   for (const span of digests) {

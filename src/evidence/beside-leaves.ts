@@ -48,7 +48,7 @@ function checkSchema(findings: Findings, { lost, strange }: SchemaDifferences): 
   for (const name of strange) findings.add('schema', `${name} is not the gateway's`)
 }
 
-/** Finds rows that no leaf states, and events that no entry of the audit trail tells of: another program added them. */
+/** Finds rows that no leaf states, and events without an entry in the audit trail: another program added them. */
 function checkHomeless(tx: ReadTx, findings: Findings): void {
   for (const { noun, withoutLeaf } of statedKinds) {
     const homeless = withoutLeaf(tx)

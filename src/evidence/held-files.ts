@@ -35,7 +35,7 @@ export function heldFiles(tx: ReadTx, dataDir: string): HeldFile[] {
 
 /** `onShare` gets the share of files that were read, from 0 to 1. */
 type FileOptions = {
-  /** A restored ledger may be there before its photos and clips: what is not there is counted, not reported. */
+  /** A restored ledger may be there before its photos and clips: missing files are counted, not reported. */
   readonly mayLackFiles: boolean
   readonly onShare: (share: number) => void
 }

@@ -1,12 +1,12 @@
 /** Gets the share of a work that is done, from 0 to 1. */
 export type OnProgress = (share: number) => void
 
-/** How much of the whole the files take, about; leaves and audit entries take the rest. */
+/** Share of the files in the whole, about; leaves and audit entries take the rest. */
 const filesShare = 0.1
 /** An audit entry takes about half as long as a leaf with its row. */
 const entryWeight = 0.5
 
-/** Adds up how far a verification is, and says it at each whole percent. */
+/** Adds up the progress of a verification, and reports it at each whole percent. */
 export class Progress {
   readonly #say: OnProgress
   #percent = -1

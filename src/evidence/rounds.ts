@@ -45,7 +45,7 @@ export class Rounds<Outsider, Trouble> {
     this.wake()
   }
 
-  /** Begins no more questions. Those under way go on until `settled`. */
+  /** Begins no more questions. Those under way continue until `settled`. */
   halt(): void {
     this.#isStarted = false
     for (const round of this.#rounds.values()) round.cancel?.()

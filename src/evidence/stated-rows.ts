@@ -40,7 +40,7 @@ export type StatedRow = {
   readonly name: string
   readonly evidenceHash: string
   readonly leafVersion: LeafVersion
-  /** Made from the row alone; the leaf must say the same. */
+  /** Made from the row alone; the leaf must be equal. */
   readonly facts: LeafFacts
   /** When the gateway received it; never decreases among the rows of a kind. */
   readonly receivedAtMs: number
@@ -79,7 +79,7 @@ export type StatedKind = {
 
 /** The kinds of the stored files that rows name, by their hashes. */
 type Files = ReturnType<typeof kindsOfMedia>
-/** How a row is read, and which files it names. */
+/** Way to read a row, and the files that it names. */
 type Reading<Row> = {
   readonly files?: (row: Row) => readonly (string | null | undefined)[]
   readonly toStated: (row: Row, files: Files) => StatedRow
@@ -106,7 +106,10 @@ function statedKind<Row extends Stated>(
   }
 }
 
-/** The files that a batch of rows names: asked for at once, because one by one takes as long as everything else of a row. */
+/**
+ * Returns the files that a batch of rows names. They are queried at once, because one by one takes as long as everything else of a
+ * row.
+ */
 function namedIn<Row>(rows: readonly Row[], filesOf: Required<Reading<Row>>['files']): Set<string> {
   const named = new Set<string>()
   for (const row of rows) {
@@ -287,7 +290,7 @@ function statedHandOver(row: HandOverRow): StatedRow {
   }
 }
 
-/** Labels never change, and each is asked for as often as its slot has events: kept for the time of one verification. */
+/** Labels never change, and each is needed as often as its slot has events: cached for one verification. */
 const labels = new WeakMap<ReadTx, Map<number, string | undefined>>()
 
 function knownLabel(tx: ReadTx, slotId: number): string | undefined {

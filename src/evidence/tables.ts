@@ -1,7 +1,7 @@
 import { blob, builderOver, integer, text } from '../database/index.ts'
 import { stated } from '../log/index.ts'
 
-/** Changes of the keys of a log, and what this box keeps as a witness of other logs. */
+/** Changes of the keys of a log, and the state of this box as a witness of other logs. */
 export const tables = {
   log_key: {
     id: integer,

@@ -172,7 +172,7 @@ class Walk {
   readonly #needs: WalkNeeds
   readonly #tx: ReadTx
   readonly #findings: Findings
-  /** Recomputed roots from which later logs go on, in hex, by log and size. */
+  /** Recomputed roots from which later logs continue, in hex, by log and size. */
   readonly #forkRoots = new Map<string, string>()
   #handOvers: HandOver[] = []
 
@@ -221,7 +221,7 @@ class Walk {
     return { size: log.size, root: tree.root().toString('hex') }
   }
 
-  /** Takes what a leaf says of the log itself. The leaf, not a row, is believed: the root of the log covers the leaf. */
+  /** Takes the facts of a leaf about the log itself. The leaf counts, not a row, because the root of the log covers the leaf. */
   #said(log: KnownLog, { seq, kind, content }: LeafText): void {
     const facts = parse(content) ?? {}
     if (kind === 'log-key') this.#handOver(log, facts, this.#nameOf(log, seq))
@@ -231,7 +231,7 @@ class Walk {
     checkFork(log, { seq, kind, facts }, this.#nameOf(log, seq), root, this.#findings)
   }
 
-  /** Each hand-over goes on from the keys of the one before. */
+  /** Each hand-over continues from the keys of the one before. */
   #handOver(log: KnownLog, facts: Record<string, Json>, where: string): void {
     const stated = readHandOver(facts, originOfLog(log))
     const before = this.#handOvers.at(-1)
@@ -270,7 +270,7 @@ class Walk {
   }
 }
 
-/** Kinds of leaves that say something about the log itself. */
+/** Kinds of leaves that are about the log itself. */
 const readByWalk: ReadonlySet<string> = new Set<LeafKind>(['audit-digest', 'log-fork', 'log-key'])
 
 const placeOf = (logId: string, size: number) => `${logId}/${size}`

@@ -69,7 +69,7 @@ export type NewestHead = {
   readonly cosignature: string | null
 }
 
-/** Returns what tells the newest checkpoint of a log, with its cosignatures, from every other one. */
+/** Returns the columns that identify the newest checkpoint of a log with its cosignatures. */
 export function newestHeadOf(tx: ReadTx, log: number): NewestHead | undefined {
   return tx.get(newestHead, [log])
 }
@@ -96,7 +96,7 @@ export function checkpointCovering(tx: ReadTx, log: number, seq: number): Checkp
 
 /**
  * Returns a countersigned head that covers a leaf (its number from 1 on): cosigned and stamped, else cosigned, else stamped.
- * Undefined when there is none. It looks at the next 500 countersignatures of each kind.
+ * Undefined when there is none. It reads the next 500 countersignatures of each kind.
  */
 export function countersignedCovering(tx: ReadTx, log: number, seq: number): Checkpoint | undefined {
   return tx.get(strongest, [log, seq, log, seq, log])

@@ -32,7 +32,7 @@ const everybodyErased = statement({
     UNION ALL SELECT NULL, commitment FROM erased_person ORDER BY person, commitment LIMIT ? OFFSET ?`,
 })
 
-/** Marks tell that a name was erased before, and no reader what name. */
+/** A mark proves that a name was erased before, and reveals no name. */
 export type ErasedIdentity = {
   readonly personId: number
   readonly identityMark: string

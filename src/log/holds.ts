@@ -56,7 +56,7 @@ export function isAnyCameraHeld(tx: ReadTx): boolean {
   return (tx.get(holdsOnCameras, [])?.n ?? 0) > 0
 }
 
-/** Protects the file of this hash, or what `clipToCome` names, from being removed. A repeat changes nothing. */
+/** Protects the file of this hash, or a name from `clipToCome`, from being removed. A repeat changes nothing. */
 export function holdMedia(
   tx: Tx,
   { sha256, reason, ref }: { sha256: string; reason: string; ref: string },

@@ -14,8 +14,8 @@ export type LeafKind =
   | 'log-key'
 
 /**
- * 1: a person is one commitment in all leaves. 2: each row has its own (see `People`). Besides that the two are the
- * same, and both stay valid: what was hashed yesterday must hash the same tomorrow.
+ * 1: a person is one commitment in all leaves. 2: each row has its own (see `People`). Besides that the two are the same, and both
+ * stay valid: a leaf that was hashed yesterday must have the same hash tomorrow.
  */
 export type LeafVersion = 1 | 2
 

@@ -72,7 +72,7 @@ export function hashesBetween(tx: ReadTx, kind: string, after: number, last: num
   return tx.all(hashesInSpan, [kind, after, last])
 }
 
-/** The last of the first leaves of a log, counted over all logs: what the log goes on from comes before it. */
+/** Returns the last of the first leaves of a log, counted over all logs: the logs that it continues come before it. */
 export function lastLeafRow(tx: ReadTx, log: number, logSize: number): number {
   return tx.get(rowOfLeaf, [log, logSize, log])?.row ?? 0
 }

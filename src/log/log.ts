@@ -9,7 +9,7 @@ import { storeTileOfLeaf } from './tiles.ts'
 /** A log: `number` is its key in this database, `logId` its UUID for everyone else. */
 export type LogIdentity = { readonly number: number; readonly logId: string; readonly siteId: string }
 
-/** A log of the box: the one that grows, or an earlier one. */
+/** A log of the box: the growing one, or an earlier one. */
 export type KnownLog = LogIdentity & {
   /** The log that this one continues, and the number of leaves taken over; null when it began empty. */
   readonly parent: { readonly logId: string; readonly size: number } | null
@@ -86,7 +86,7 @@ export function beginLogOf(tx: Tx, siteId: string, makeId: () => string, nowMs: 
   tx.run(newLog, { id: last.number + 1, log_id: makeId(), site_id: siteId, created_at_ms: nowMs })
 }
 
-/** Makes a log that continues another one as it is; it is the one that grows from now on. */
+/** Makes a log that continues another one as it is; it is the growing one from now on. */
 export function newIdentity(tx: Tx, parent: KnownLog, logId: string, nowMs: number): LogIdentity {
   const number = parent.number + 1
   tx.run(newForkedLog, {

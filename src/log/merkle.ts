@@ -115,7 +115,7 @@ export class MerkleFrontier {
       .reduceRight((right, left) => nodeHash(left, right))
   }
 
-  /** A copy: what is handed out does not change. */
+  /** Returns a copy, so that a returned peak does not change. */
   #peak(level: number): Buffer {
     return Buffer.from(this.#peaks.subarray(level * hashBytes, (level + 1) * hashBytes))
   }

@@ -80,7 +80,7 @@ export function openingsBehind(tx: ReadTx, after: string, limit: number) {
   return tx.all(nextOpenings, [after, limit])
 }
 
-/** Where the texts end: what is written from now on comes behind it. */
+/** Returns the end of the texts: later texts come behind it. */
 export function endOfTexts(tx: ReadTx): number {
   return tx.get(lastText)?.n ?? 0
 }

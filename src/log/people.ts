@@ -150,9 +150,8 @@ export class Person implements Identity {
 type PeopleNeeds = { random: RandomBytes; log: LogIdentity }
 
 /**
- * The people of rows that are written now. A row contains `SHA-256(rowSalt ‖ identity)` with a different salt for each row and
- * column, so opening one row reveals nothing about another. Only side tables, which may be erased, say which rows belong to
- * one person.
+ * The people of rows since version 2. A row contains `SHA-256(rowSalt ‖ identity)` with a different salt for each row and column,
+ * so opening one row reveals nothing about another. Only side tables, which may be erased, connect the rows of one person.
  *
  * Persons are kept in memory; those that a transaction has made are dropped when it is undone.
  */

@@ -87,7 +87,7 @@ export function rootOfPath(
   return last === 0 ? root : undefined
 }
 
-/** Returns the roots of the complete subtrees of the tree over `size` leaves, the largest first: what `MerkleFrontier.from` takes. */
+/** Returns the roots of the complete subtrees of the tree over `size` leaves, the largest first, for `MerkleFrontier.from`. */
 export function peaksOf(size: number, nodeAt: NodeAt): Buffer[] {
   const peaks: Buffer[] = []
   let at = 0

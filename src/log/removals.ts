@@ -103,7 +103,7 @@ export function unlinked(tx: Tx, removalId: number): void {
   tx.run(withoutUnlink, { removal_id: removalId })
 }
 
-/** Returns when and why a file was removed, as answers say it. */
+/** Returns time and cause of a removal, for answers. */
 export function mediaRemoval({ removed_at_ms, cause, policy }: MediaRemovalRow): MediaRemoval {
   const days = /Days: (\d+)$/.exec(policy)?.[1]
   return { removedAt: isoTime(removed_at_ms), cause, policy, keptDays: days === undefined ? null : Number(days) }

@@ -65,7 +65,7 @@ export function leafOfLog(tx: ReadTx, log: number, seq: number) {
   return tx.get(leafAt, [log, seq])
 }
 
-/** Returns how many full tiles of the lowest level are stored; they stand for 256 leaves each. */
+/** Returns how many full tiles of the lowest level are stored; each covers 256 leaves. */
 export function storedTiles(tx: ReadTx, log: number): number {
   return tx.get(tilesOfLevel, [log, 0])?.n ?? 0
 }

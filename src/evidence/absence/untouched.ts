@@ -108,8 +108,8 @@ export class Absence {
   }
 
   /**
-   * Reads the whole history of the slot: an event that was recorded in the time may state any other. It goes on when the
-   * client has gone: a list that ended early must not be signed.
+   * Reads the whole history of the slot: an event that was recorded in the time may state any other. It continues when the client
+   * has gone, because a list that ended early must not be signed.
    */
   async #touches(
     slotId: number,

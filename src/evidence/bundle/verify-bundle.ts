@@ -15,7 +15,7 @@ import {
 } from '../transparency/note.ts'
 import { bundleFormat, tlogProofFirstLine } from './bundle.ts'
 
-/** The steps of a verdict, in their order. `leaf` is also the bundle as a whole: what cannot be read fails there. */
+/** The steps of a verdict, in their order. `leaf` is also the bundle as a whole: an unreadable bundle fails there. */
 export const bundleSteps = [
   'leaf',
   'hash',
@@ -239,7 +239,8 @@ function checkSignatures(
   const ofLog = (keys: readonly NoteKey[]) => keys.filter(({ name, type }) => name === checkpoint.origin && type !== 4)
   const begin = ofLog(trusted)
   const given = followHandOvers(checkpoint.origin, handOvers, begin)
-  // A reader with the key of one log must not be made to trust a key of another one. Keys of witnesses alone say nothing of logs.
+  // A reader with the key of one log must not be made to trust a key of another one. Keys of witnesses alone prove nothing about
+  // logs.
   const isOwnKey = !trusted.some(({ name, type }) => type === 1 || name.startsWith(originPrefix))
   const known = verifySignatures(note, isOwnKey ? ofLog(inside) : given)
   refuseFailing(known, 'signature')

@@ -33,8 +33,8 @@ const atOnce = 256
 
 /**
  * Returns everything that an outsider needs to check every log of the box without it. These are checkpoints, keys, tiles and
- * leaves, without openings of names or texts. A gateway may go on writing: leaves behind the newest checkpoint are left out. Throws
- * ExitError while nothing is signed.
+ * leaves, without openings of names or texts. A gateway may write meanwhile: leaves behind the newest checkpoint are left out.
+ * Throws ExitError while nothing is signed.
  */
 export function wholeLog(tx: ReadTx, dataDir: string): WholeLog {
   const logs = knownLogs(tx).flatMap((log) => {

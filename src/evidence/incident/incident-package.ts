@@ -86,7 +86,10 @@ export class IncidentPackages {
     }
   }
 
-  /** Takes one of the places, and returns what gives it back. A client that stops reading loses its connection after a minute. */
+  /**
+   * Takes one of the places, and returns the function that releases it. A client that stops reading loses its connection after a
+   * minute.
+   */
   #take(): () => void {
     if (this.#open >= mostPackages) {
       throw new AppError('PACKAGES_WAITING', `${mostPackages} packages of incidents are being made already`, {

@@ -2,7 +2,7 @@ import type { Incident } from '../../governance/index.ts'
 import { escapedMarkup } from '../../platform/index.ts'
 import type { Manifest } from './manifest.ts'
 
-/** Returns the text that says how the package is checked. */
+/** Returns the text on how to check the package. */
 export function readme(incident: number): string {
   return `Evidence package of incident ${incident} of a gatehouse gateway.
 

@@ -51,7 +51,7 @@ type Row = { readonly kind: Proven['kind']; readonly id: string; readonly provab
 
 type Move = { readonly placement: Omit<ReceiptPlacement, 'photos' | 'evidence'>; readonly row: Row }
 
-/** Makes receipts for people who hand goods over: what was recorded of one transport unit, with proofs to keep. */
+/** Makes receipts for people who hand goods over: the records of one transport unit, with proofs to save. */
 export class Receipts {
   readonly #needs: ReceiptsNeeds
 

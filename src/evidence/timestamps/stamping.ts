@@ -9,7 +9,7 @@ import { stampRequest, verifyStampReply } from './token.ts'
 /** A time stamp authority of the config: `caFile` has the certificates to which its tokens must lead. */
 export type Authority = { readonly url: string; readonly caFile: string }
 
-/** How an authority is doing: what is wrong, undefined while it is well, and for how long. */
+/** State of an authority: its trouble, undefined while it is well, and for how long. */
 export type AuthoritySeen = { readonly url: string; readonly trouble: string | undefined; readonly forMs: number }
 
 export type TimeStampsNeeds = {
@@ -28,7 +28,7 @@ const nonceBytes = 8
 
 /**
  * Has the newest checkpoint stamped by each authority of the config, at most once an hour. A token is verified before it is stored.
- * Nothing waits for an authority; what was missed while the line was down is covered by the next stamp.
+ * Nothing waits for an authority; after an outage of the line, the next stamp covers the missed checkpoints.
  */
 export class TimeStamps {
   readonly #needs: TimeStampsNeeds

@@ -15,10 +15,10 @@ const tstInfoOid = '1.2.840.113549.1.9.16.1.4'
 const extendedKeyUsageOid = '2.5.29.37'
 const timeStampingOid = '1.3.6.1.5.5.7.3.8'
 
-/** Loaded with the first time stamp: most gateways ask for none. */
+/** Loaded with the first time stamp, because most gateways use none. */
 const library = () => import('pkijs')
 
-/** Returns a request for a time stamp (RFC 3161, TimeStampReq) in DER, with the certificate asked for. */
+/** Returns a request for a time stamp (RFC 3161, TimeStampReq) in DER that asks for the certificate. */
 export async function stampRequest({ data, nonce }: Stamped): Promise<Buffer> {
   const pki = await library()
   const { Integer, OctetString } = await import('asn1js')
@@ -47,7 +47,7 @@ export async function verifyStampReply(reply: Buffer, asked: Stamped, authoritie
   }
 }
 
-/** A stored token: what is wrong with it; or its time, and whether it leads to an authority that is known. */
+/** Verdict on a stored token: its fault; or its time, and whether it leads to a known authority. */
 export type StoredTokenVerdict =
   | { readonly kind: 'holds'; readonly atMs: number; readonly isTrusted: boolean }
   | { readonly kind: 'refused'; readonly why: string }
@@ -69,7 +69,7 @@ export async function checkToken(
     const isSigned = await signerOf(opened, data, []).then((signer) => signer !== undefined)
     if (!isSigned) return { kind: 'refused', why: 'its signature does not hold' }
     const trustedCerts = authorities === undefined ? [] : readCertificates(pki, authorities)
-    // An authority that is not known, or whose certificates have changed since, says nothing of the token.
+    // An authority that is not known, or whose certificates have changed since, proves nothing about the token.
     const isTrusted =
       authorities !== undefined &&
       (await isOfAuthority(opened, data, trustedCerts).then(

@@ -42,7 +42,7 @@ export class HeadCheck {
     this.#findings.add(place, `was signed over ${size} leaves of log ${logId} with another root`)
   }
 
-  /** Compares the rest, once the logs of the box are known. @param areKeysHere whether the keys that stand beside it are */
+  /** Compares the rest, once the logs of the box are known. @param areKeysHere whether the keys beside it exist */
   end(logs: readonly KnownLog[], areKeysHere: boolean): void {
     const head = this.#head
     const signed = this.#signed

@@ -76,7 +76,7 @@ function pairsOf(log: KnownLog, { pairs, next }: KeysOfBox): readonly [Pair, ...
   return [new LogSigner(origin, pairs).keys, ...(next ? [new LogSigner(origin, next).keys] : [])]
 }
 
-/** The newest hand-over of the growing log must be one to keys that are here, and each must go on from the one before. */
+/** The newest hand-over of the growing log must be one to present keys, and each must continue the one before. */
 function checkNewestKeys(
   tx: ReadTx,
   { log, handOvers }: HandedLog,

@@ -57,7 +57,7 @@ export class TreeCheck {
     const [beyond] = checkpointsBetween(this.#tx, number, size + 1, Number.MAX_SAFE_INTEGER, 1)
     const tile = tileBeyond(this.#tx, number, size)
     if (!beyond && !tile) return
-    // A running gateway goes on appending and signing; so the leaves are counted after what covers them was read.
+    // A running gateway appends and signs meanwhile, so the leaves are counted after the heads that cover them were read.
     const now = leafCount(this.#tx, number)
     if (beyond && beyond.size > now) {
       this.#findings.add(nameOfHead(this.#log, beyond.size), `was signed, but the log has only ${now} leaves`)
@@ -101,7 +101,7 @@ export class TreeCheck {
     else this.#text(head)
   }
 
-  /** The note must say what its row says. */
+  /** The note must equal its row. */
   #text({ size, root, note }: { size: number; root: Buffer; note: string }): void {
     const text = readCheckpointText(readNote(note)?.text ?? '')
     const isSame = text?.origin === originOfLog(this.#log) && text.size === size && text.root.equals(root)

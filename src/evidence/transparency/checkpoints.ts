@@ -76,8 +76,8 @@ export class Checkpoints {
   }
 
   /**
-   * Signs the present head and goes on by the timer. Does not wait for the first checkpoint. Throws ExitError for a key file
-   * that holds no key; a full disk, on which keys cannot be made, is tried again later.
+   * Signs the present head and continues by the timer. Does not wait for the first checkpoint. Throws ExitError for a key file that
+   * holds no key; a full disk, on which keys cannot be made, is tried again later.
    */
   start(): void {
     try {
@@ -148,7 +148,7 @@ export class Checkpoints {
     return work.read(find) ?? made
   }
 
-  /** Proofs may ask for one checkpoint a second, so that no one fills the disk with them. */
+  /** Proofs may request one checkpoint a second, so that no one fills the disk with them. */
   #demandPause(): void {
     const { clock } = this.#needs
     const waitMs = this.#madeAtMs + proofIntervalMs - clock.monotonic()

@@ -68,7 +68,7 @@ function rootWithTiles(tx: Tx, { number }: KnownLog, size: number): Buffer {
 }
 
 export type AcceptOptions = Pick<ForkOptions, 'makeId' | 'nowMs'> & {
-  /** Also where a fork is in force already, and nothing says that there was a break since. */
+  /** Whether to fork also where a fork is in force already, without any sign of a break since. */
   readonly again?: boolean
 }
 

@@ -3,7 +3,7 @@ import { checkpointCovering, type LogIdentity } from '../../log/index.ts'
 import { type HandOverRow, handOversOf } from './hand-over.ts'
 import { findNextKeys, type KeyPairs, LogSigner, loadLogKeys, originOfLog } from './keys.ts'
 
-/** The keys of a box, as its files and its log say together. */
+/** The keys of a box, by its files and its log together. */
 export type HeldKeys = {
   /** They sign now. */
   readonly pairs: KeyPairs

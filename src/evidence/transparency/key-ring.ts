@@ -98,7 +98,7 @@ export class KeyRing {
     await this.#finish()
   }
 
-  /** Ends a rotation once the checkpoint over its leaf is on disk. Never rejects: what the disk refuses is done later. */
+  /** Ends a rotation once the checkpoint over its leaf is on disk. Never rejects: after an error of the disk it ends later. */
   async settle(): Promise<void> {
     const { next, rest } = this.#keys()
     if (next && this.#needs.work.read((tx) => this.#isSigned(tx, next))) {

@@ -155,7 +155,7 @@ export function publicBytes(key: KeyObject): Buffer {
   return der.subarray(-keyBytes[key.asymmetricKeyType as keyof typeof keyBytes])
 }
 
-/** How the name of every log begins. */
+/** Beginning of the name of every log. */
 export const originPrefix = 'gatehouse/'
 
 /** Returns the first line of a signed statement. */

@@ -7,7 +7,7 @@ import { createPublicKey, hash, type KeyObject, verify } from 'node:crypto'
  */
 export type SignatureType = 1 | 4 | 6
 
-/** A verifier key: what a reader has to know about a signer. `id` is 8 hex digits. */
+/** A verifier key: the facts about a signer that a reader needs. `id` is 8 hex digits. */
 export type NoteKey = {
   readonly name: string
   readonly id: string
@@ -57,7 +57,7 @@ export function readVkey(text: string): NoteKey | undefined {
   return key.id === id ? key : undefined
 }
 
-/** Tells whether a name may stand in a signature line: not empty, no space of any alphabet, no plus sign. */
+/** Returns whether a name may be in a signature line: not empty, no space of any alphabet, no plus sign. */
 export function isKeyName(name: string): boolean {
   return /^[^\s+\p{C}]+$/u.test(name)
 }
@@ -102,8 +102,8 @@ export function checkpointText({ origin, size, root }: CheckpointText): string {
 }
 
 /**
- * Reads the text of a checkpoint, with or without extension lines; undefined when it is not one. Extension lines are not
- * covered by every kind of signature, so `isExtended` tells of them.
+ * Reads the text of a checkpoint, with or without extension lines; undefined when it is not one. Not every kind of signature covers
+ * extension lines, so `isExtended` reports them.
  */
 export function readCheckpointText(text: string): (CheckpointText & { readonly isExtended: boolean }) | undefined {
   const [origin, size, root, ...more] = text.split('\n')

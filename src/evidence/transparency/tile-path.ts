@@ -1,6 +1,6 @@
 import { tileWidth } from '../../log/index.ts'
 
-/** A tile or an entry bundle that was asked for; `width` is 256 for a full one. */
+/** A requested tile or entry bundle; `width` is 256 for a full one. */
 export type TilePlace = { readonly n: number; readonly width: number }
 
 /**

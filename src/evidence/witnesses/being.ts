@@ -48,12 +48,12 @@ export function witnessKeyOf(dataDir: string, name: string): string {
   return vkeyOf(noteKey(name, 4, publicBytes(loadWitnessKey(dataDir))))
 }
 
-/** A checkpoint whose signature holds, with what leads to it. */
+/** A checkpoint whose signature holds, with its consistency proof. */
 type Signed = Pick<AddCheckpoint, 'old' | 'proof' | 'note'> & { readonly text: string; readonly head: CheckpointText }
 
 /**
- * Witnesses other logs as c2sp.org/tlog-witness says: it cosigns a checkpoint that continues the last one it cosigned. The
- * comparison and the new state are one transaction, and the cosignature leaves after that is on disk.
+ * Witnesses other logs by c2sp.org/tlog-witness: it cosigns a checkpoint that continues the last one it cosigned. The comparison
+ * and the new state are one transaction, and the cosignature leaves after that is on disk.
  */
 export class Witness {
   readonly #needs: WitnessNeeds

@@ -5,8 +5,8 @@ import { largestWitnessBytes } from './add-checkpoint.ts'
 import type { Witness } from './being.ts'
 
 /**
- * Serves c2sp.org/tlog-witness under /witness, for anyone: the protocol has no sign-in, the signature on the checkpoint says who
- * asks. Answers 404 while this gateway is no witness.
+ * Serves c2sp.org/tlog-witness under /witness, for anyone: the protocol has no sign-in, and the signature on the checkpoint
+ * identifies the log. Answers 404 while this gateway is no witness.
  */
 export function witnessRoutes(
   api: Api,
