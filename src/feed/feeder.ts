@@ -381,7 +381,7 @@ export class Feeder {
     return false
   }
 
-  /** Troubles that mean no more than: look at the next log, or send this one from its beginning. */
+  /** Returns whether a trouble only means: continue with the next log, or send this one from its beginning. */
   #isPassedBy(line: Line, { finding }: Extract<FeedVerdict, { kind: 'trouble' }>): boolean {
     if (finding === 'unknown-log' && line.place === undefined && line.isGrowing && this.#continuesAnother()) {
       // Its first leaf names the log that it continues, and lets it in.

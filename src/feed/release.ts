@@ -9,7 +9,7 @@ export function isNewerRelease(one: string, other: string): boolean {
   return (orderOf(a.version, b.version) || orderOf(a.revision, b.revision)) > 0
 }
 
-/** The revision of the package is what follows the last hyphen. */
+/** The revision of the package follows the last hyphen. */
 function withRevision(text: string) {
   const at = text.lastIndexOf('-')
   return at < 0 ? { version: text, revision: '' } : { version: text.slice(0, at), revision: text.slice(at + 1) }

@@ -70,7 +70,7 @@ export class Rides {
   /** Number of the log that rows went with last. */
   #log: number | undefined
   #erasures = { sent: 0, known: -1 }
-  /** Leaves of a log whose names the head office has; undefined: it has not said, or takes none. */
+  /** Leaves of a log whose names the head office has; undefined: not reported, or it takes none. */
   readonly #named = new Map<number, number>()
 
   constructor(changes: Changed<RowChanges>) {

@@ -18,7 +18,7 @@ export type FeedFinding = (typeof feedFindings)[number]
 /** Meaning of the answer to a feed. */
 export type FeedVerdict =
   | { readonly kind: 'fed'; readonly answer: FeedAnswer }
-  /** The head office has this many leaves; go on from there. */
+  /** The head office has this many leaves; continue from there. */
   | { readonly kind: 'go-on-from'; readonly size: number }
   | {
       readonly kind: 'trouble'
@@ -60,7 +60,7 @@ export function judgeFeed(reply: PostedAnswer | string, size: number): FeedVerdi
   return trouble('refused', `it does not take the log: it answers ${status}`)
 }
 
-/** A log goes on after a restore, and the keys of the one before are not believed any more. */
+/** A log continues after a restore, and the keys of the one before are not trusted any more. */
 export const unvouched = {
   kind: 'trouble',
   finding: 'unvouched',

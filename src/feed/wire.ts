@@ -170,7 +170,7 @@ export const FeedAnswer = z.object({
 })
 export type FeedAnswer = z.infer<typeof FeedAnswer>
 
-/** The answer 409: the feed began behind the end of what is stored. */
+/** The answer 409: the feed began behind the end of the stored leaves. */
 export const FeedGap = z.object({ size })
 
 export const EnrolBody = z.object({

@@ -108,7 +108,7 @@ export class StreamHub {
     throw new AppError('RATE_LIMITED', `There are ${most} already: close one`, { retryAfterSeconds: 5 })
   }
 
-  /** Begins a stream: what was missed first. Returns a function that forgets it when the client has gone. */
+  /** Begins a stream with the missed messages. Returns a function that forgets it when the client has gone. */
   open(stream: NewStream): () => void {
     this.#look()
     const listener: Listener = { stream, caller: stream.by.caller }
