@@ -1,6 +1,6 @@
 import { has, type Pallet, type Seen } from './comparison.ts'
 
-/** An event that corrects the ledger to what was found. */
+/** An event that corrects the ledger to the count. */
 export type Correction = {
   readonly type: 'PLACED' | 'REMOVED' | 'VERIFIED'
   readonly slotId: number
@@ -17,12 +17,11 @@ export type WhereIs = (key: string) => { readonly slotId: number | null; readonl
 type Line = Seen & { readonly found: readonly Pallet[]; readonly isMatched: boolean }
 
 /**
- * Returns the events that correct the ledger to what was found, in three ranks that follow each other in time:
- * removals, placements, confirmations. Every pallet that was found gets exactly one event, so that its history shows
- * the count. Pure.
+ * Returns the events that correct the ledger to the count, in three ranks that follow each other in time: removals, placements,
+ * confirmations. Every found pallet gets exactly one event, so that its history shows the count. Pure.
  *
- * A REMOVED of a pallet from a slot in which it is not contradicts its location. So a slot that still shows a pallet which
- * was placed elsewhere later is emptied at the time just before that later move.
+ * A REMOVED of a pallet from a slot in which it is not contradicts its location. So a slot that still shows a pallet which was
+ * placed elsewhere later is emptied at the time just before that later move.
  */
 export function corrections(lines: readonly Line[], whereIs: WhereIs): Correction[] {
   const removed = lines.filter((line) => !line.isMatched).flatMap((line) => takenOut(line, lines, whereIs))

@@ -273,7 +273,7 @@ function refer<T>(path: string, id: number, get: () => T): T {
   }
 }
 
-/** Returns the selection as it was asked for, with readable times. */
+/** Returns the selection as requested, with readable times. */
 function selectionFacts({ notCountedSince, ...rest }: Omit<NewCount, 'reference'>): Record<string, unknown> {
   return { ...rest, ...(notCountedSince !== undefined && { notCountedSince: isoTime(notCountedSince) }) }
 }

@@ -200,7 +200,7 @@ export class Discrepancies {
     return asksForRegistered(this.#needs.requirements())
   }
 
-  /** Returns a discrepancy for the API; nothing when the slot is hidden or not asked for. */
+  /** Returns a discrepancy for the API; empty when the slot is hidden or not requested. */
   #tell(tx: ReadTx, one: Contradiction, caller: Caller, { warehouseId, zoneId }: DiscrepancyQuery): Discrepancy[] {
     const slot = this.#needs.warehouse.visibleSlot(tx, one.slotId, caller)
     if (!slot || (warehouseId !== undefined && slot.warehouseId !== warehouseId)) return []

@@ -1,8 +1,8 @@
 import type { Slot } from '../warehouse/index.ts'
 
 /**
- * Kinds of contradictions, and what a floor lead does about each. The list is closed: a new kind is a new line here and
- * in this room's README.
+ * Kinds of contradictions, and the remedy of each for a floor lead. The list is closed: a new kind is a new line here and in this
+ * room's README.
  */
 export const discrepancyTexts = {
   asset_in_two_slots: {

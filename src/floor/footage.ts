@@ -15,7 +15,7 @@ type FilmedMoment = Moment & { readonly id: number; readonly receivedMs: number 
 export type Watching = {
   readonly cameras: Pick<ConfiguredCameras, 'watching'>
   readonly detections: Pick<Detections, 'during' | 'isRecording' | 'filmsToCome'>
-  /** When a camera watched and when not; asked for cameras that the caller may see. */
+  /** Times in which a camera watched, for cameras that the caller may see. */
   readonly gaps: Pick<Gaps, 'gapsIn' | 'watchedAll' | 'knownSinceMs'>
 }
 
@@ -110,7 +110,7 @@ function notKept({ timestampMs, receivedMs }: FilmedMoment): string {
   return `${what} cameras[].history keeps such moments, for as many hours as it says.`
 }
 
-/** Says that the gateway had no camera of the slot yet, so there is no gap that could say why; null when it had one. */
+/** Returns a reason that the gateway had no camera of the slot yet, so no gap can state it; null when it had one. */
 function beforeCameras({ gaps }: Watching, cameras: readonly CameraFootage[], { timestampMs }: Moment) {
   const known = cameras.flatMap(({ cctvId, name }) => ({
     name,

@@ -6,7 +6,7 @@ import { slotPlaces, type WarehouseService, zoneMarks } from '../warehouse/index
 
 /** Slots that are packed together: an event packs so many again. */
 const blockSlots = 64
-/** Blocks that are looked at in one turn, and those of them that may be made anew: either is about 1 ms. */
+/** Blocks that are read in one turn, and those of them that may be rebuilt: either is about 1 ms. */
 const turnBlocks = 8
 const turnMade = 3
 /** Variants of one block: the admin's, and that of callers from whom some of its slots are hidden. */
@@ -22,10 +22,10 @@ type Place = { number: number; marks: string; zones: string; firstId: number; la
 type Turn = { readonly blocks: readonly Block[]; readonly afterId: number | undefined }
 
 /**
- * The list of all slots as they are now, packed. It is the list that most clients ask for, again and again, and little has changed
- * since. Each block of slots is cached with a text that names its slots and their state. At every list SQLite builds that text
- * again, and a block is used again only where both texts are the same. So it shows no change late, and nothing to anyone who may
- * not see it. Between two commits the whole answer is used again.
+ * The list of all slots as they are now, packed. Most clients request this list again and again, with few changes between. Each
+ * block of slots is cached with a text that names its slots and their state. At every list SQLite builds that text again, and a
+ * block is used again only where both texts are the same. So it shows no change late, and nothing to anyone who may not see it.
+ * Between two commits the whole answer is used again.
  */
 export class PackedSlots {
   readonly #needs: PackedSlotsNeeds

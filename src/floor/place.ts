@@ -14,8 +14,8 @@ type Place<S> = {
 }
 
 /**
- * Returns where an asset is for a caller; null in a warehouse that the caller may not see.
- * @param show what is said of the slot that it is in
+ * Returns the place of an asset for a caller; null in a warehouse that the caller may not see.
+ * @param show returns the facts of its slot for the answer
  */
 export function placeOf<S>(
   tx: ReadTx,

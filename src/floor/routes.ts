@@ -186,13 +186,13 @@ const getUtilization = operation({
 type SlotsQuery = FloorFilter &
   Parameters<typeof whenOf>[0] & { limit?: number | undefined; offset?: number | undefined }
 
-/** A short page in one piece, all slots as they are now out of what is packed already, anything else as it is read. */
+/** Sends a short page in one piece, all present slots from the packed list, and any other list as it is read. */
 async function sendSlots(c: Context<AppEnv>, floor: FloorService, query: SlotsQuery) {
   const { limit, offset, at: _at, known_at: _knownAt, ...filter } = query
   const isAllOfNow = Object.values(query).every((one) => one === undefined)
   const packed = isAllOfNow && takesPacked(c) ? await floor.packedSlots(c.get('caller')) : undefined
   if (packed) return sendPacked(c, packed)
-  // How many slots are occupied only the ledger says, so all are looked at.
+  // Only the ledger knows how many slots are occupied, so all are read.
   if (limit === undefined || limit > pageSlots || filter.occupied !== undefined)
     return sendAll(c, floor.slots(c.get('caller'), whenOf(query), filter), query)
   const { rows, total } = floor.slotPage(c.get('caller'), whenOf(query), { ...filter, limit, offset: offset ?? 0 })

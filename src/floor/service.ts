@@ -94,7 +94,7 @@ export class FloorService {
     })
   }
 
-  /** Slots of one label or warehouse may lie far apart, so each is looked up; all others are read as a range. */
+  /** Slots of one label or warehouse may have distant ids, so each is looked up; all others are read as a range. */
   #statesOf(tx: ReadTx, slots: readonly { readonly id: number }[], when: When, filter: SlotFilter) {
     const { zoneId, zone, warehouseId } = filter
     if (zone === undefined && warehouseId === undefined) {

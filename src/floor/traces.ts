@@ -77,7 +77,7 @@ export class Traces {
     return { data, ...rest }
   }
 
-  /** Returns the films of an event's own moment, and what the slot's cameras recorded around it. Throws NOT_FOUND. */
+  /** Returns the films of an event's own moment, and the recordings of the slot's cameras around it. Throws NOT_FOUND. */
   footage(id: number | undefined, windowSeconds: number, caller: Caller) {
     const event = this.#needs.work.read((tx) => {
       const row = id === undefined ? undefined : findEvent(tx, id)

@@ -27,7 +27,7 @@ export type Surroundings = {
 
 export type Judgement = { readonly effect: Effect; readonly warnings: readonly WarningCode[] }
 
-/** Returns the effect of an event and its warnings. Warnings look at the time before it, the effect at today. Pure. */
+/** Returns the effect of an event and its warnings. Warnings concern the time before it, the effect concerns today. Pure. */
 export function judge(event: Moved, around: Surroundings): Judgement {
   const warnings = contradictions(event, around)
   const effect = effectOf(event, around)

@@ -22,7 +22,7 @@ export function peopleOf(tx: ReadTx, eventId: number): { operator: number | null
   return { operator: people?.operator_id ?? null, actor: people?.actor_id ?? null }
 }
 
-/** Returns what is needed to prove an event: its leaf, what opens its names and notes, and its photo. */
+/** Returns the provable row of an event: its leaf, the openings of its names and notes, and its photo. */
 export function provableEvent(tx: ReadTx, row: PlacementEventRow, dataDir: string): Provable {
   const place: LeafPlace = { logId: idOfLog(tx, row.log_id) ?? '', seq: row.leaf_seq }
   const people = tx.get(peopleOfEvent, { event_id: row.id })

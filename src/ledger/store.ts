@@ -137,7 +137,7 @@ const eventsWithoutEntry = statement({
     WHERE NOT EXISTS (SELECT 1 FROM ${auditEntries} a WHERE a.entity = 'event' AND a.entity_id = CAST(e.id AS TEXT))`,
 })
 
-/** Events of which the audit trail says nothing. */
+/** Counts events without an entry in the audit trail. */
 export function countUntold(tx: ReadTx): number {
   return tx.get(eventsWithoutEntry)?.n ?? 0
 }
@@ -241,7 +241,7 @@ export function openedByIds(tx: ReadTx, ids: readonly number[], order: Order): O
   return tx.all(openedEvents(order), [JSON.stringify(ids)])
 }
 
-/** The key of the marks that stand for names; see `callerMark`. */
+/** Returns the key of the marks that replace names; see `callerMark`. */
 export function markKey(tx: ReadTx): Buffer {
   const held = tx.get(keyOfMarks)
   if (!held) throw new Error('the key for marks of callers is gone')

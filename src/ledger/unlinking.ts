@@ -19,7 +19,7 @@ const withoutNobody = change(
   'DELETE FROM placement_person WHERE event_id = +? AND operator_id IS NULL AND actor_id IS NULL',
 )
 
-/** Events in which these persons stand, behind `after`, up to and with `last`. */
+/** Returns events that are linked to these persons, behind `after`, up to and with `last`. */
 export function linkedEvents(
   tx: ReadTx,
   ids: readonly number[],

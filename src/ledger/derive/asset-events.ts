@@ -2,7 +2,7 @@ import { pick, type ReadTx, statements } from '../../database/index.ts'
 import { type PlacementEventRow, tables } from '../tables.ts'
 import { judgements, moves } from './state.ts'
 
-/** So many moves and so many judgements of an asset are looked at: the newest, some milliseconds of reading. */
+/** Largest number of moves, and of judgements, of an asset that are read: the newest, some milliseconds of reading. */
 const mostOfAsset = 2000
 
 // Each by its own partial index: without the types no index would do, and the whole ledger would be read.

@@ -36,7 +36,7 @@ export type SlotsMeant = {
 export type HistoryPage = {
   readonly limit: number
   readonly offset: number
-  /** The row to go on behind, newest first. */
+  /** The row to continue behind, newest first. */
   readonly before?: EventPlace | undefined
 }
 
@@ -51,7 +51,7 @@ type Prepared = {
   readonly source: Source
   /** Behind this event alone, in the order of the log. */
   readonly afterId: number
-  /** The last event to read: what is appended meanwhile is left out. */
+  /** The last event to read: later ones are left out. */
   readonly lastId: number
   readonly mayCount: (slotId: number) => boolean
   readonly meant: Meant | undefined
@@ -187,7 +187,7 @@ function eventsMeant(work: Work, prepared: Prepared, from: EventPlace, signal: A
   )
 }
 
-/** Returns the exact number, or null when more rows than the limit would have to be looked at. */
+/** Returns the exact number, or null when more rows than the limit would have to be read. */
 async function totalOf(work: Work, prepared: Prepared, signal: AbortSignal | undefined): Promise<number | null> {
   const { filter, order, source, afterId, lastId, isServedByIndex } = prepared
   if (isServedByIndex) {

@@ -19,7 +19,7 @@ import {
  * and a REMOVED from another slot ends nothing.
  */
 
-/** A move without its barcode: that would take a look into the table. */
+/** A move without its barcode, which would need a read of the table. */
 export type AssetMove = Omit<Placement, 'asset_barcode'>
 
 const columns = 'id, timestamp_ms, event_type, slot_id, asset_barcode, asset_key'

@@ -4,7 +4,7 @@ import { inOrder, type Order } from '../store.ts'
 import { tables } from '../tables.ts'
 import { judgements, moves } from './state.ts'
 
-/** Which events are asked for. All given conditions must be true. */
+/** Filter of events. All given conditions must be true. */
 export type HistoryFilter = {
   readonly slotId?: number | undefined
   /** Any of them: hardly any asset has more than one key, see `warehouse/README.md`. */
@@ -49,7 +49,7 @@ type Arm = {
 /** A condition that an index serves: by one way or by several that have no row in common. None: the whole ledger. */
 export type Source = {
   readonly arms: readonly Arm[]
-  /** No other condition is asked for: the index alone says which rows are meant. */
+  /** There is no other condition: the index alone selects the rows. */
   readonly isTheOnlyCondition: boolean
 }
 

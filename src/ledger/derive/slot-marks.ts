@@ -11,7 +11,7 @@ export type MarkedSlots = {
 
 const marksOfSlots = statements({
   columns: { marks: maybe(text) },
-  // A mark ends with what is in the slot: the barcode behind its length, then what was last said of it there.
+  // A mark ends with the occupant of the slot: the barcode behind its length, then the newest judgement of it there.
   sql: (moved: string, judged: string, withoutHidden: boolean) => `SELECT group_concat(mark, ';') AS marks FROM (
     SELECT ${slotMark('s')} || coalesce((
         SELECT CASE p.event_type WHEN 'PLACED' THEN ',' || length(p.asset_barcode) || ':' || p.asset_barcode || coalesce((
@@ -29,7 +29,7 @@ const marksOfSlots = statements({
 })
 
 /**
- * Returns a text that is the same only while these slots, their rows and what is in them are the same. It is put together inside
+ * Returns a text that is the same only while these slots, their rows and their occupants are the same. It is put together inside
  * SQLite, which takes a third of reading the rows. Null: no slots.
  */
 export function slotMarks(tx: ReadTx, when: When, { firstId, lastId, hiddenWarehouses }: MarkedSlots): string | null {

@@ -110,8 +110,8 @@ function lastIdWhere(tx: ReadTx, condition: typeof isReceivedBy, values: readonl
 const columns = 'id, timestamp_ms, event_type, slot_id, asset_barcode, asset_key'
 
 /**
- * The two halves of the ledger. Slots and assets have an index over each half and none over both: say which is meant,
- * or the whole ledger is read.
+ * The two halves of the ledger. Slots and assets have an index over each half and none over both: name one half, or the whole
+ * ledger is read.
  */
 export const moves = `event_type IN ('PLACED', 'REMOVED')`
 export const judgements = `event_type IN ('VERIFIED', 'DISPUTED')`
@@ -187,8 +187,8 @@ export function slotState(tx: ReadTx, slotId: number, when: When = {}): SlotStat
 }
 
 /**
- * The state of a slot after an event that comes last of all that is known of it, without a look at the ledger. Undefined for a
- * judgement, which leaves what stands there.
+ * Returns the state of a slot after an event that is the newest of the slot, without a read of the ledger. Undefined for a
+ * judgement, which leaves the occupant.
  */
 export function stateAfterNewest(event: {
   readonly event_type: string
@@ -198,7 +198,7 @@ export function stateAfterNewest(event: {
   return event.event_type === 'REMOVED' ? empty : undefined
 }
 
-/** Which slots: all unless it says less. Ids are inclusive. */
+/** Range of slots: all unless it names fewer. Ids are inclusive. */
 export type SlotRange = {
   readonly zoneId?: number | undefined
   readonly firstId?: number | undefined

@@ -5,8 +5,8 @@ import { type AssetMove, endOfStay, nextInSlot, nextMoveOfAsset } from './locati
 import { type Bounds, bounded, judgements, moves, type Placement, placementColumns, seenSample } from './state.ts'
 
 /**
- * A move, what comes after it, and the judgements in between. The step of a PLACED is a stay, and what comes after it ends
- * the stay. A slot goes on showing an asset that was placed elsewhere since: then there is a discrepancy.
+ * A move, the move after it, and the judgements in between. The step of a PLACED is a stay, and the next move ends the stay. A slot
+ * still shows an asset that was placed elsewhere since: then there is a discrepancy.
  */
 export type Step = {
   readonly move: Placement
@@ -20,7 +20,7 @@ export type StepsOf = { readonly slotId: number } | { readonly assetKey: string 
 export type StepPage = {
   readonly limit: number
   readonly offset: number
-  /** The move to go on behind, in the order of the page. */
+  /** The move to continue behind, in the order of the page. */
   readonly behind?: TimePlace | undefined
   readonly order: 'newest first' | 'oldest first'
   /** Stays begin with a PLACED; else every move counts. */

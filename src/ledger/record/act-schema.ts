@@ -91,7 +91,7 @@ export const NewMove = z
 export type NewMove = z.output<typeof NewMove>
 
 export const RecordedMove = resource({
-  // Not .nullable(): of a named schema the description would say that it is an object and null at once.
+  // Not .nullable(): for a named schema the description would require object and null at once.
   removed: z.union([AppendedEvent, z.null()]).openapi({
     description: 'null: it stood nowhere by the ledger, and no from_slot was sent',
   }),

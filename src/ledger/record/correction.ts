@@ -21,7 +21,7 @@ export type Scene = {
 /**
  * Returns the steps from the floor as it is booked to the floor as it should be. First come the removals, then `right` (the event
  * as it should have been booked). Last, assets that these two wrongly took away are placed anew. A removal from another slot would
- * go on contradicting where its asset is, so that asset is placed anew too.
+ * still contradict the asset's location, so that asset is placed anew too.
  * @param contradicted assets of which the wrong event is such a removal
  */
 export function compensation(

@@ -48,9 +48,8 @@ export class Corrections {
   }
 
   /**
-   * Appends what makes the floor as if the event had been booked as `request` says. Throws NOT_FOUND,
-   * PERMISSION_DENIED, ALREADY_EXISTS when it was corrected before, REFERENCE_NOT_FOUND, VALIDATION_ERROR when there is
-   * nothing to change.
+   * Appends events that make the floor as if the event had been booked as in `request`. Throws NOT_FOUND, PERMISSION_DENIED,
+   * ALREADY_EXISTS when it was corrected before, REFERENCE_NOT_FOUND, VALIDATION_ERROR when there is nothing to change.
    */
   correct(id: number | undefined, request: NewCorrection, asked: TimedAsk): Promise<Reply<RecordedCorrection>> {
     const { caller } = asked.by

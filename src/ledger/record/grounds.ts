@@ -15,7 +15,7 @@ export type Grounds =
       readonly counter: Identity | undefined
     }
 
-/** The columns of a row that say what the event leans on. */
+/** Returns the columns of a row that state the event's grounds. */
 export function groundColumns(grounds: Grounds | undefined) {
   const opening = grounds?.kind === 'opening' ? grounds : undefined
   const count = grounds?.kind === 'count' ? grounds : undefined

@@ -23,7 +23,7 @@ export class LedgerHead implements Head {
     return this.#id + 1
   }
 
-  /** The gateway's own time: never behind what was received before, nor the build, whatever the system clock says. */
+  /** The gateway's own time: never behind the newest receipt time, nor the build, whatever the system clock shows. */
   nowMs(clockMs: number): number {
     return Math.max(clockMs, this.#receivedAtMs, this.#builtAtMs)
   }

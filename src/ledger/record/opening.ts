@@ -31,7 +31,7 @@ export function eventOfOpeningLine(tx: ReadTx, list: string, line: number): numb
   return tx.get(eventOfLine, { opening_list: list, opening_line: line })?.id
 }
 
-/** How many of the next `looked` lines of a list no count has seen yet, and the line to go on behind. */
+/** Counts those of the next `looked` lines of a list that no count has seen yet, and returns the line to continue behind. */
 export function uncountedOpenings(
   tx: ReadTx,
   list: string,

@@ -24,8 +24,8 @@ export class PhotoClaims {
   }
 
   /**
-   * Returns what the event says of its photo. `hasGrounds`: it leans on something else. Throws EVIDENCE_REQUIRED where a placement
-   * has neither, VALIDATION_ERROR when hash and address name two photos.
+   * Returns the event's claim about its photo. `hasGrounds`: it has other grounds. Throws EVIDENCE_REQUIRED where a placement has
+   * neither, VALIDATION_ERROR when hash and address name two photos.
    */
   of(tx: ReadTx, request: NewPlacementEvent, hasGrounds: boolean, caller: Caller): PhotoClaim {
     if (request.event_type === 'PLACED' && request.photo_url === undefined && !hasGrounds) {
@@ -45,7 +45,7 @@ export class PhotoClaims {
     }
   }
 
-  /** When the photo was taken: as the client says, and as the photo says. The first one is stored in the row. */
+  /** Returns the times of the photo: the client's, and the one in the photo. The first one is stored in the row. */
   takenAt(tx: ReadTx, request: NewPlacementEvent, photo: PhotoClaim, slot: Slot, nearMs: number): number[] {
     const said = request.photo_taken_at
     const isHeld = photo.sha256 !== null && photo.evidence === 'held'

@@ -73,11 +73,11 @@ type Decided = {
 
 /** Properties that an act of several events adds to each of them. */
 export type Within = {
-  /** The event comes behind this time, whatever its own says. */
+  /** The event comes behind this time, whatever its own time is. */
   readonly afterMs?: number | undefined
   /** The event has exactly this time, and no device sent it. */
   readonly atMs?: number | undefined
-  /** Hash of the whole act, to tell its repeat from a clash. */
+  /** Hash of the whole act, to distinguish its repeat from a clash. */
   readonly requestSha256?: string | undefined
   /** False: the act's repeat is found by another of its events, though this one carries the client's id too. */
   readonly isKeyed?: boolean | undefined
@@ -193,7 +193,7 @@ export class Recorder {
 
   /**
    * Runs `work` in a separate savepoint inside the transaction. A refusal that it throws is returned, with its changes undone and
-   * the heads in memory as before. Anything else goes on to the unit of work, which ends the whole.
+   * the heads in memory as before. Any other error reaches the unit of work, which ends the whole.
    */
   attempt<T>(tx: Tx, work: () => T): { readonly done: T } | { readonly refused: AppError } {
     const before = { log: this.#needs.log.save(), people: this.#needs.people.save(), head: this.#needs.head.save() }

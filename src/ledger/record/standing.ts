@@ -13,7 +13,7 @@ const newestJudgement = statement({
 
 /**
  * Returns the effect of a VERIFIED or DISPUTED at its own time: the judgement of the stay with it (`now`) and without it. Undefined
- * where it judges nothing: its asset did not stand there, or came at the same moment.
+ * where it judges nothing: its asset was not there, or came at the same moment.
  */
 export function judgementAt(
   tx: ReadTx,

@@ -1,8 +1,8 @@
 import { AppError } from '../../errors/index.ts'
 
 /**
- * How far a time that a client gives may be from the gateway's, and what it then says. Source: the decision table of
- * this room's README, "time".
+ * Limits of the difference between a client's time and the gateway's, and their results. Source: the decision table of this room's
+ * README, "time".
  */
 const futureToleranceMs = 5 * 60 * 1000
 const lateAfterMs = 5 * 60 * 1000
