@@ -1,4 +1,4 @@
-/** A cell's value, or what is wrong with it. */
+/** A cell's value, or its fault. */
 export type Read<T> = { readonly value: T } | { readonly fault: string }
 
 export type Numbers = {

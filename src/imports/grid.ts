@@ -67,7 +67,7 @@ export class Grid {
     }
   }
 
-  /** Returns the corners of a slot, or what is wrong with its label. */
+  /** Returns the corners of a slot, or the fault of its label. */
   cornersOf(label: string): { readonly corners: Point[] } | { readonly fault: string } {
     const shelf = readShelf(label)
     const place = shelf && this.#places.get(shelf.aisle)

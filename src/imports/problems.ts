@@ -18,7 +18,7 @@ export class Problems {
   readonly #causes = new Map<string, { column: string | null; count: number; examples: ListProblem[] }>()
   #count = 0
 
-  /** @param value what the line says, if the message repeats it: lines that differ in it alone have the same cause */
+  /** @param value the value of the line, if the message repeats it: lines that differ in it alone have the same cause */
   add(line: number, column: string | null, message: string, value?: string): void {
     const problem = { line, column, message }
     this.#count += 1

@@ -47,14 +47,14 @@ export type ImportResult = {
   readonly dryRun: boolean
   /** Whether the list has no problem: all of it is stored, or would be. */
   readonly ok: boolean
-  /** A line was refused after others had been stored: the counts are of what is stored. */
+  /** A line was refused after others had been stored; the counts are those of the stored part. */
   readonly partlyStored: boolean
   readonly rows: number
   readonly created: number
   readonly updated: number
   readonly unchanged: number
   readonly zonesCreated: readonly string[]
-  /** How often the ledger gave each warning. */
+  /** Count of each warning of the ledger. */
   readonly warnings: Readonly<Record<string, number>>
   /** In the order of the lines, the first thousand of `problemCount`. */
   readonly problems: readonly ListProblem[]
@@ -95,10 +95,10 @@ export class ImportService {
   }
 
   /**
-   * Tries every line and returns all problems. Without a problem it stores the lines, a slice in each commit. After a crash
-   * the same list completes the import: lines that are stored already change nothing. Waits for the import before it, so that
-   * no other list changes what was tried. A scan or a person may: then the lines before the first refused one are stored, and
-   * the result says so. Throws STORAGE_FULL, NOT_READY; their details say what is stored already.
+   * Tries every line and returns all problems. Without a problem it stores the lines, a slice in each commit. After a crash the
+   * same list completes the import: lines that are stored already change nothing. Waits for the import before it, so that no other
+   * list changes the tried state. A scan or a person may change it: then the lines before the first refused one are stored, and the
+   * result reports it. Throws STORAGE_FULL, NOT_READY; their details name the stored part.
    */
   import(bytes: Buffer, options: ImportOptions, by: RequestOrigin): Promise<ImportResult> {
     const result = this.#last.then(() => this.#import(bytes, options, by))

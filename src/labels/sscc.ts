@@ -3,7 +3,7 @@ import { checkDigit } from '../warehouse/index.ts'
 /** Digits of an SSCC in front of its check digit: extension digit, company prefix, serial. */
 const bodyDigits = 17
 
-/** How many numbers a series (extension digit and company prefix) has. */
+/** Size of a series (extension digit and company prefix), in numbers. */
 export const seriesSize = (series: string): number => 10 ** (bodyDigits - series.length)
 
 /** The SSCCs of `count` serials from `first` on, 18 digits each. */

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { ownFile } from '../platform/index.ts'
 
-/** Bytes that can be looked at anywhere, without all of them in memory. */
+/** Bytes that can be read at any place, without all of them in memory. */
 export type Bytes = {
   readonly length: number
   /** `count` bytes from `offset`; fewer where the end comes before. Valid until the next call. */

@@ -1,7 +1,7 @@
 import exifr from 'exifr'
 import { zoneOffset } from '../platform/index.ts'
 
-/** When a photo was taken as its own EXIF says: on the camera's clock, and with its offset where the camera tells it. */
+/** Time of a photo by its own EXIF: on the camera's clock, and with its offset where the camera states it. */
 export type PhotoTime = {
   /** YYYY-MM-DDTHH:MM:SS. */
   readonly local: string
@@ -12,7 +12,7 @@ export type PhotoTime = {
 const dayMs = 24 * 60 * 60 * 1000
 const wanted = ['DateTimeOriginal', 'CreateDate', 'OffsetTimeOriginal', 'OffsetTimeDigitized', 'OffsetTime']
 
-/** @param exif the EXIF block of a photo. Undefined where it does not say when, or it cannot be read. Never throws. */
+/** @param exif the EXIF block of a photo. Undefined where it has no time, or cannot be read. Never throws. */
 export async function readPhotoTime(exif: Buffer | undefined): Promise<PhotoTime | undefined> {
   if (!exif) return undefined
   try {

@@ -15,15 +15,15 @@ type Form = PictureType & {
   readonly exifOf: (bytes: Bytes) => Buffer | undefined
 }
 
-/** Pixels as the header tells them, before any turning. */
+/** Pixels by the header, before any turning. */
 export type PictureSize = { readonly width: number; readonly height: number }
 
-/** So many bytes tell what a file begins as. */
+/** First bytes that decide the type of a file. */
 export const signatureBytes = 12
 
 /** Cameras write some hundreds. Millions of empty ones would hold up the thread. */
 const mostPieces = 20_000
-/** The times stand at the beginning of an EXIF block; behind them come thumbnails. */
+/** The times are at the beginning of an EXIF block; behind them come thumbnails. */
 const mostExifBytes = 256 * 1024
 const blockBytes = 64 * 1024
 
@@ -113,7 +113,7 @@ function* pngChunks(bytes: Bytes): Generator<Piece> {
   }
 }
 
-/** IHDR of 13 bytes first, data, IEND at last, and each as its CRC says. */
+/** Returns whether a PNG is whole: IHDR of 13 bytes first, data, IEND at last, and each with a right CRC. */
 function isWholePng(bytes: Bytes): boolean {
   if (bytes.length < 33 || u32be(bytes, 8) !== 13 || tagAt(bytes, 12) !== 'IHDR') return false
   let hasData = false
@@ -191,7 +191,7 @@ function exifOfJpeg(bytes: Bytes): Buffer | undefined {
   return undefined
 }
 
-/** RIFF says how long it is; the first chunk is a bitmap or the header of the extended form. */
+/** RIFF states its length; the first chunk is a bitmap or the header of the extended form. */
 function isWholeWebp(bytes: Bytes): boolean {
   if (bytes.length < 20) return false
   const size = u32le(bytes, 4)

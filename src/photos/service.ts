@@ -168,7 +168,7 @@ export class Photos {
     return this.#needs.sightOf(caller).hiddenWarehouses.length === 0 || this.isVisible(tx, hash, caller)
   }
 
-  /** When a photo was taken, as it says itself. */
+  /** Returns the time in the photo itself. */
   timeOf(tx: ReadTx, hash: string): PhotoTime | undefined {
     return photoTimeIn(tx, hash)
   }

@@ -65,7 +65,7 @@ export class ScaleService {
     return (id === undefined ? undefined : store.findReading(tx, id))?.warehouse_id ?? undefined
   }
 
-  /** Newest first. Ends early when `signal` says that the client has gone. */
+  /** Newest first. Ends early when `signal` reports that the client has gone. */
   async readings(
     query: ReadingsAsked,
     { limit, offset, before }: { limit: number; offset: number; before: TimePlace | undefined },

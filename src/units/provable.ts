@@ -14,7 +14,7 @@ import * as store from './store.ts'
 import type { UnitHistoryRow } from './tables.ts'
 import { photosIn } from './unit-record.ts'
 
-/** Returns what is needed to prove one step of a unit: its leaf, what opens its names and texts, and its photos. */
+/** Returns the provable row of one step of a unit: its leaf, the openings of its names and texts, and its photos. */
 export function provableStep(tx: ReadTx, row: UnitHistoryRow, dataDir: string): Provable {
   const place: LeafPlace = { logId: idOfLog(tx, row.log_id) ?? '', seq: row.leaf_seq }
   const person = (field: 'operator' | 'actor', commitment: string) =>
@@ -41,7 +41,7 @@ function photosOf(tx: ReadTx, row: UnitHistoryRow, dataDir: string): ProvableFil
   })
 }
 
-/** Returns every step of a unit, oldest first, as what is needed to prove it. */
+/** Returns the provable row of every step of a unit, oldest first. */
 export function provableSteps(tx: ReadTx, unitId: string, dataDir: string): { row: number; provable: Provable }[] {
   return store.historyOf(tx, unitId).map((one) => ({ row: one.row, provable: provableStep(tx, one, dataDir) }))
 }

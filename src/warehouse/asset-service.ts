@@ -121,7 +121,7 @@ export class AssetService {
     return asset && this.#needs.isSeen(tx, { ...asset, key }, this.#needs.sight.sightOf(caller)) ? asset : undefined
   }
 
-  /** Stores a barcode first seen in an event, or what this spelling of a known one adds. */
+  /** Stores a barcode first seen in an event, or the additions of this spelling to a known one. */
   note(tx: Tx, barcode: string, code: Barcode, known: store.Asset | undefined): void {
     const nowMs = this.#needs.clock.now()
     if (!known) assets.note(tx, barcode, code.key, nowMs)

@@ -218,7 +218,7 @@ function equalities(filter: AssetFilter): Conditions {
   }
 }
 
-/** `own`: whether the range may look for an index. */
+/** `own`: whether the range may use an index. */
 function ranges({ bestBeforeFrom, bestBeforeTo, q }: AssetFilter, own: boolean): Conditions {
   const day = own ? 'best_before' : '+best_before'
   const parts: string[] = []

@@ -51,13 +51,13 @@ export function change(tx: Tx, old: store.Asset, changes: AssetChange, nowMs: nu
   return changed
 }
 
-/** Stores a barcode first seen in an event as a provisional asset, with what its label says. */
+/** Stores a barcode first seen in an event as a provisional asset, with the facts of its label. */
 export function note(tx: Tx, barcode: string, key: string, nowMs: number): void {
   const goods = goodsOf(readBarcode(barcode), yearOf(nowMs))
   store.insertAsset(tx, barcode, key, { ...goods, type: null, weight_kg: null, dimensions: null }, nowMs)
 }
 
-/** Stores what another label of a known asset says, where nothing is stored yet. Returns whether it says more. */
+/** Stores the facts of another label of a known asset, where nothing is stored yet. Returns whether it has more. */
 export function learn(tx: Tx, known: store.Asset, code: Barcode, nowMs: number): boolean {
   if (!code.gs1 && !code.gtin) return false
   const goods = goodsOf(code, yearOf(nowMs))

@@ -13,7 +13,7 @@ export type Barcode = {
   readonly key: string
   /** Element strings by application identifier, when the code is GS1. */
   readonly gs1: Elements | undefined
-  /** 14 digits, when the reader says that this is the EAN or UPC symbol of an item. */
+  /** 14 digits, when the reader reports the EAN or UPC symbol of an item. */
   readonly gtin?: string | undefined
   readonly warnings: readonly BarcodeWarning[]
 }

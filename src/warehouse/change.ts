@@ -1,6 +1,6 @@
 import { AppError } from '../errors/index.ts'
 
-/** Throws VERSION_MISMATCH. `version`: the one that If-Match demands. */
+/** Throws VERSION_MISMATCH. `version` comes from If-Match. */
 export function demandVersion(what: string, row: { version: number }, version: number | undefined): void {
   if (version === undefined || version === row.version) return
   throw new AppError('VERSION_MISMATCH', `The ${what} has version ${row.version} by now`)

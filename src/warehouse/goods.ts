@@ -1,7 +1,7 @@
 import type { Barcode } from './barcode.ts'
 import { hasCheckDigit } from './check-digit.ts'
 
-/** The goods behind a barcode, as a recall asks for them. */
+/** The goods behind a barcode, for recalls. */
 export type Goods = {
   /** 18 digits. */
   readonly sscc: string | null
@@ -30,7 +30,7 @@ export function goodsOf({ gs1, gtin }: Barcode, year: number): Goods {
   }
 }
 
-/** Contents with a wrong check digit say nothing of a pallet that is known by its own number. */
+/** Contents with a wrong check digit do not count for a pallet that is known by its own number. */
 const soundGtin = (digits: string | null) => (digits !== null && hasCheckDigit(digits) ? digits : undefined)
 
 /** GTIN-8, -12, -13 or -14 as 14 digits; undefined for another length or a wrong check digit. */

@@ -1,7 +1,7 @@
 import { type Rule, rules } from './value-rules.ts'
 
 /**
- * The application identifiers of GS1: the form of a value, where it ends, what it excludes, and its place in a Digital Link.
+ * The application identifiers of GS1: form and end of a value, the identifiers that it excludes, and its place in a Digital Link.
  * Source: GS1 General Specifications 25, section 3, and GS1 Digital Link: URI Syntax 1.6.
  *
  * A form is a row of parts: n digits, x characters of set 82, y of set 39, z of base64url. Each has its number (`1-20`: from 1 to

@@ -54,10 +54,7 @@ export class PlanImages {
     this.#needs = needs
   }
 
-  /**
-   * Keeps a picture in place of the one before, whose place it takes. Throws NOT_FOUND, VERSION_MISMATCH,
-   * UNSUPPORTED_MEDIA_TYPE, BODY_TOO_LARGE.
-   */
+  /** Stores a picture in place of the previous one. Throws NOT_FOUND, VERSION_MISMATCH, UNSUPPORTED_MEDIA_TYPE, BODY_TOO_LARGE. */
   store(id: number | undefined, bytes: Buffer, version: number | undefined, { by, claim }: ImageAsk) {
     const picture = this.#look(bytes)
     const sha256 = createHash('sha256').update(bytes).digest('hex')

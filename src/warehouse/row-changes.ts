@@ -46,12 +46,12 @@ export class RowChanges {
     return { ids, upTo }
   }
 
-  /** Forgets what was sent; what has changed again since stays. */
+  /** Forgets the sent changes; rows that have changed again since stay. */
   sent({ ids, upTo }: SentChanges): void {
     for (const id of ids) if ((this.#numbers.get(id) ?? 0) <= upTo) this.#numbers.delete(id)
   }
 
-  /** Returns whether more changed than are remembered, and forgets that: the caller tells all. */
+  /** Returns whether more changed than are remembered, and resets that: the caller sends all. */
   takeTooMany(): boolean {
     const areTooMany = this.#areTooMany
     this.#areTooMany = false

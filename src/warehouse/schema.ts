@@ -234,7 +234,7 @@ export const gtin = () =>
 /** A day of the calendar. */
 export const day = () => z.string().refine(isDay, 'expected a day as YYYY-MM-DD').openapi({ format: 'date' })
 
-/** Lots and serial numbers: as long as the barcode that may say them. */
+/** Lots and serial numbers are at most as long as the barcode that may contain them. */
 export const goodsTextLimit = 256
 const fromBarcode = { description: 'null and default: from the barcode' }
 const gtinForm = {

@@ -51,7 +51,7 @@ type WarehouseServiceNeeds = {
 
 /** Master data of places: warehouses, zones and slots. It does not know what is in a slot. */
 export class WarehouseService {
-  /** Slots of which the head office has to hear soon. */
+  /** Changed slots that the head office must get soon. */
   readonly changes = new RowChanges()
   readonly #needs: WarehouseServiceNeeds
   #planChanged: (warehouseId: number) => void = () => {}
@@ -368,7 +368,7 @@ export class WarehouseService {
   ): store.Zone | undefined {
     if (slot.zoneId === undefined) {
       if (slot.warehouseId !== undefined) return store.findZoneByName(tx, slot.warehouseId, slot.zone)
-      // A name that is in one warehouse alone says which one is meant. A hidden one neither counts nor is used.
+      // A name that is in one warehouse alone decides which one is meant. A hidden one neither counts nor is used.
       const [only, ...others] = store.zonesNamed(tx, slot.zone).filter((z) => this.isVisible(caller, z.warehouseId))
       if (only && others.length === 0) return only
       return store.findZoneByName(tx, this.#needs.warehouseId(), slot.zone)

@@ -14,7 +14,7 @@ export class SingleWrites {
     this.#needs = needs
   }
 
-  /** Answers 201 with what was made and its path. */
+  /** Answers 201 with the new row and its path. */
   create<T extends { id: number }>(
     claim: IdempotencyClaim | undefined,
     pathOf: (made: T) => string,

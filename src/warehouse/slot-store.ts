@@ -39,9 +39,7 @@ function slotOf(row: Row<'slot'> & { type_of_zone: string | null }) {
 
 type SlotRow = Parameters<typeof slotOf>[0]
 
-/**
- * The text of `JSON.stringify(slotOf(row))` without its braces, for half the time: what the row holds as JSON stays as it is.
- */
+/** Returns the text of `JSON.stringify(slotOf(row))` without its braces, in half the time: JSON of the row stays as it is. */
 function membersOf(row: SlotRow): string {
   const quoted = (text: string | null) => (text === null ? 'null' : JSON.stringify(text))
   const retiredAt = row.retired_at_ms === null ? 'null' : `"${isoTime(row.retired_at_ms)}"`
@@ -62,7 +60,7 @@ export const slots = 'main.slot'
  */
 export const slotMark = (alias: string): string => `${alias}.id || ',' || ${alias}.version`
 
-/** SQL for the warehouse of a slot; `slot`: its id as the statement around it says it. */
+/** SQL for the warehouse of a slot; `slot`: its id in the statement around it. */
 export const warehouseOfSlot = (slot: string): string => `(SELECT warehouse_id FROM main.slot WHERE id = ${slot})`
 
 const byId = { id: integer }

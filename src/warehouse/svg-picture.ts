@@ -13,8 +13,8 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 type Size = { readonly width: number; readonly height: number }
 
 /**
- * Reads a drawing that does nothing but show itself: no script, no motion, nothing from elsewhere. Returns its size; or, in words
- * that follow "The SVG", what is wrong with it; 'is none' when it is something else. Pure.
+ * Reads a drawing that does nothing but show itself: no script, no motion, nothing from elsewhere. Returns its size; or its fault,
+ * in words that follow "The SVG"; 'is none' when it is something else. Pure.
  */
 export function readSvg(bytes: Uint8Array): Size | string {
   try {
