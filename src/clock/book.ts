@@ -28,7 +28,7 @@ export type StepCount = {
 
 type State = Omit<ClockStateRow, 'id'>
 
-/** Compares the wall clock with the monotonic clock every second, and records its steps and who vouched for it. */
+/** Compares the wall clock with the monotonic clock every second, and records its steps and the services that vouched for it. */
 export class ClockBook {
   readonly #needs: ClockBookNeeds
   #last: Reading

@@ -49,7 +49,7 @@ const trustShape = {
   stepCount: z.int().min(0),
 }
 
-/** How far the gateway's clock can be trusted in a period. */
+/** Trust in the gateway's clock in a period. */
 export const ClockTrust = z.object(trustShape).openapi('ClockTrust')
 export type ClockTrust = z.infer<typeof ClockTrust>
 

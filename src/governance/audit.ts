@@ -6,7 +6,7 @@ import { isoTime } from '../platform/index.ts'
 import type { AuditEntry } from './schema.ts'
 import type { Sight } from './sight.ts'
 
-/** Rows that one step looks at: about 2 ms, so that handhelds do not wait for an auditor. */
+/** Rows that one step reads: about 2 ms, so that handhelds do not wait for an auditor. */
 const lookedAtOnce = 200
 
 export type AuditQuery = Omit<AuditFilter, 'person'> & { readonly operator?: string | undefined }
@@ -23,7 +23,10 @@ export class AuditReader {
     this.#needs = needs
   }
 
-  /** Yields all entries, newest first, or with `afterId` in the order of the trail; what is written meanwhile may be among them. */
+  /**
+   * Yields all entries, newest first, or with `afterId` in the order of the trail; entries that are written meanwhile may be among
+   * them.
+   */
   async *all({ operator, ...query }: AuditQuery, caller: Caller): AsyncGenerator<readonly AuditEntry[]> {
     const person = operator === undefined ? undefined : this.#needs.work.read((tx) => meantBy(tx, operator))
     if (person && person.commitment === undefined && person.ids.length === 0) return

@@ -82,7 +82,7 @@ export type ComposedReport = { readonly file: Uint8Array; readonly people: reado
 const listedDiscrepancies = 10_000
 const batch = 1000
 
-/** Warnings that say that ledger and floor contradict each other, that a rule of a slot is broken, or that a proof fits something else. */
+/** Warnings that ledger and floor contradict each other, that a rule of a slot is broken, or that a proof fits something else. */
 export const contradictions: ReadonlySet<string> = new Set([
   'SLOT_ALREADY_OCCUPIED',
   'SLOT_EMPTY',
@@ -97,10 +97,9 @@ export const contradictions: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Composes a report: the bytes of its file, and separately its people, who can be erased. The file is RFC 8785 JSON,
- * made from the first `logSize` leaves and their rows alone. All that it reads is append-only, so it needs no snapshot:
- * it reads in short batches, and later rows are ignored. Takes seconds on a ledger of years, so it runs in the jobs
- * thread.
+ * Composes a report: the bytes of its file, and separately its people, who can be erased. The file is RFC 8785 JSON, made from the
+ * first `logSize` leaves and their rows alone. Its sources are append-only, so it needs no snapshot: it reads in short batches, and
+ * later rows are ignored. Takes seconds on a ledger of years, so it runs in the jobs thread.
  */
 export function composeReport(tx: ReadTx, spec: ReportSpec): ComposedReport {
   const log = logNumberOf(tx, spec)
@@ -140,7 +139,7 @@ function clockOf(tx: ReadTx, { fromMs, toMs, clock }: ReportSpec): ReportContent
 
 type StateOf = (row: Pick<OpenedRow, 'log_id' | 'leaf_seq'>) => EvidenceState['state']
 
-/** Returns a function that says how far an event was secured when the report was made. */
+/** Returns a function that gives the evidence state of an event when the report was made. */
 function stateFinder(tx: ReadTx, { secured: { logs, hasWitnesses } }: ReportSpec): StateOf {
   const sizes = new Map(logs.map((log) => [numberOfLog(tx, log.logId), log]))
   const none = { signed: 0, witnessed: 0, timestamped: 0 }

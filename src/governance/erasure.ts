@@ -76,7 +76,7 @@ export type ErasureResult =
   | Erased
   | { readonly outcome: 'erased-before'; readonly shownAs: string; readonly erasedAt: string }
   | { readonly outcome: 'unknown' }
-  /** Several people have the name. Nothing was erased: say which of them. */
+  /** Several people have the name. Nothing was erased: name one of them. */
   | { readonly outcome: 'ambiguous'; readonly identities: readonly string[] }
 
 export type ErasureOptions = {
@@ -98,7 +98,7 @@ type Target = {
   readonly persons: readonly KnownPerson[]
 }
 
-/** Rows that one step looks at: a few ms. */
+/** Rows that one step reads: a few ms. */
 const batch = 500
 /** The same for rows of only a few numbers. */
 const linksAtOnce = 20_000

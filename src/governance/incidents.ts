@@ -101,7 +101,7 @@ export class Incidents {
     )
   }
 
-  /** Returns one page of the incidents that the caller may see. Ends early when `signal` says that the client has gone. */
+  /** Returns one page of the incidents that the caller may see. Ends early when `signal` reports that the client has gone. */
   async incidents(
     {
       asset_barcode,

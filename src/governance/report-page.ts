@@ -95,7 +95,7 @@ function timesIn(timeZone: string, { locale }: ReportTexts): Page['time'] {
   return (iso) => escapedMarkup(format.format(new Date(iso)))
 }
 
-/** Returns from when on the gateway has a record of its period; null: of none of it; undefined: the report does not tell. */
+/** Returns the start of the gateway's record of its period; null: it has none; undefined: the report does not state it. */
 function recordedFrom({ clock, from }: Pick<Report, 'clock' | 'from'>): string | null | undefined {
   if (!clock) return undefined
   if (clock.until <= from) return null
@@ -261,7 +261,7 @@ function fileSection({ report: { file, id }, words }: Page): string {
   return section(title, `<p>${how(id, url, '<code>gatehouse ledger verify</code>')}</p>`)
 }
 
-/** Returns the word for what the report names; what it does not know it returns as it is written there. */
+/** Returns the word for a name of the report; unknown names are returned as they are written there. */
 const nameIn = (names: Readonly<Record<string, string>>, name: string): string =>
   (Object.hasOwn(names, name) ? names[name] : undefined) ?? name.replaceAll('_', ' ')
 

@@ -77,7 +77,7 @@ export class Reports {
     this.#needs = options
   }
 
-  /** Composes a report on what the caller may see. The file is on disk before its row. Throws STORAGE_FULL. */
+  /** Composes a report on the part that the caller may see. The file is on disk before its row. Throws STORAGE_FULL. */
   async create(request: NewReport, { by, claim }: Ask): Promise<Reply<{ success: true } & Report>> {
     const { work, idempotency } = this.#needs
     const earlier = work.read((tx) => idempotency.replay(tx, claim))
@@ -118,7 +118,7 @@ export class Reports {
     return reportPage(report, { siteId: log.identity.siteId, warehouses: covered }, language)
   }
 
-  /** Newest first. Ends early when `signal` says that the client has gone. */
+  /** Newest first. Ends early when `signal` reports that the client has gone. */
   async reports(
     { limit, offset, beforeId }: { limit: number; offset: number; beforeId?: number | undefined },
     caller: Caller,
@@ -142,7 +142,7 @@ export class Reports {
     return { path: reportFile(this.#needs.dataDir, hash), mediaType: 'application/json', sizeBytes, sha256: hash }
   }
 
-  /** A log that may not be signed gets a report all the same, which says so. */
+  /** A log that may not be signed gets a report all the same, and the report states it. */
   async #signedHead(): Promise<Checkpoint | undefined> {
     try {
       return await this.#needs.signHead()
@@ -160,7 +160,7 @@ export class Reports {
       .sort((a, b) => a - b)
     const { siteId, logId } = log.identity
     const { rows, untilMs } = clockBook.span(from, to)
-    // The leaves of the checkpoint and no more, so that what the report counts is what the signature covers.
+    // The leaves of the checkpoint and no more, so that the signature covers all that the report counts.
     const logSize = head?.size ?? log.size
     return {
       ...{ type, siteId, logId, logSize, fromMs: from, toMs: to, warehouses, clock: { rows, untilMs } },
@@ -306,7 +306,7 @@ export class Reports {
   }
 }
 
-/** Returns who recorded in the period, without erased people; the file itself does not say. */
+/** Returns the people who recorded in the period, without erased ones; the file itself does not name them. */
 function peopleOf(
   tx: ReadTx,
   { id }: ReportRow,

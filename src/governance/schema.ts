@@ -251,7 +251,7 @@ export const ReportGaps = z
   .openapi('ReportGaps')
 export type ReportGaps = z.infer<typeof ReportGaps>
 
-/** How far a report's facts are secured; the part that the file has. */
+/** Evidence states of a report's facts; the part that the file has. */
 const secured = z.object({ recorded: count(), signed: count(), witnessed: count(), timestamped: count() })
 const signedHead = {
   logId: z.string(),

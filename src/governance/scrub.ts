@@ -5,7 +5,7 @@ export type Forgotten = {
   readonly texts: ReadonlySet<string>
 }
 
-/** Keys that say who: operator, actor, person, reportedBy … */
+/** Keys of people: operator, actor, person, reportedBy … */
 const saysWho = /^(operator|actor|person|user|username|[a-z]+By)$/
 
 /** Returns a JSON text without what is erased, keys in their order; undefined when nothing changes. */

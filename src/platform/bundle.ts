@@ -99,7 +99,7 @@ function commitOf(tree: string): string {
   try {
     const command = ['-C', tree, 'rev-parse', '--show-prefix', '--short=12', 'HEAD']
     const [prefix, commit] = execFileSync('git', command, { encoding: 'utf8', stdio: 'pipe' }).split('\n')
-    // With a prefix the tree lies unpacked inside some other clone, whose commit says nothing about it.
+    // With a prefix the tree is unpacked inside some other clone, whose commit is not ours.
     return prefix === '' && commit ? commit : 'unknown'
   } catch {
     return 'unknown'

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import type { Clock } from './clock.ts'
 import { chronyReport, ntpdReport, type TimeReport, timesyncReport } from './time-services.ts'
 
-/** Interval of questions to the system. Nothing is asked for an event. */
+/** Interval of questions to the system. Events cause no questions. */
 const askEveryMs = 60_000
 const answerWithinMs = 5000
 
@@ -38,8 +38,8 @@ type Seen = Omit<ClockReport, 'forMs'> & { readonly sinceMonotonicMs: number }
 const nothingKnown = { state: 'unknown', source: null, server: null, stratum: null, offsetMs: null } as const
 
 /**
- * Asks the time services of the system (systemd-timesyncd, chrony, ntpd) every minute for their present state. The clock is
- * wrong when it is before `builtAtMs`, or when one of them says that it is not synchronized. Where none can say, events count
+ * Asks the time services of the system (systemd-timesyncd, chrony, ntpd) every minute for their present state. The clock is wrong
+ * when it is before `builtAtMs`, or when one of them reports that it is not synchronized. When none reports anything, events count
  * as if it were right, and the state is `unknown`.
  */
 export class ClockSync {

@@ -2,7 +2,7 @@ import { statfsSync } from 'node:fs'
 
 export type FreeSpace = {
   readonly bytes: number
-  /** How many files can still be made; undefined where the file system has no limit. */
+  /** Number of files that can still be made; undefined where the file system has no limit. */
   readonly files: number | undefined
 }
 

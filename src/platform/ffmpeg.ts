@@ -70,7 +70,7 @@ function configuredFfmpeg(path: string): Ffmpeg {
   throw new FfmpegError('FFMPEG_NOT_FOUND', `ffmpeg.path of the config is ${path}, which ${why}`)
 }
 
-/** Relative entries are passed over: what runs must not depend on the folder in which gatehouse was started. */
+/** Relative entries are skipped: the program must not depend on the folder in which gatehouse was started. */
 function inPath(program: string, env: NodeJS.ProcessEnv): string | undefined {
   const folders = (env['PATH'] ?? '').split(delimiter).filter(isAbsolute)
   return folders.map((folder) => join(folder, program)).find(isProgram)

@@ -184,7 +184,7 @@ export function readFileIfThere(path: string): Buffer | undefined {
 
 /**
  * Returns the first symbolic link below a folder with its target, two levels deep: the folders, and the files beside them. The many
- * files that stand deeper are opened with `ownFile`.
+ * files deeper down are opened with `ownFile`.
  */
 export function linkBelow(folder: string, levels = 2): { path: string; target: string } | undefined {
   for (const entry of entriesOf(folder)) {
@@ -196,7 +196,7 @@ export function linkBelow(folder: string, levels = 2): { path: string; target: s
   return undefined
 }
 
-/** None of a folder that this process may not look into, such as lost+found: nothing of ours is there. */
+/** Returns none for a folder that this process may not read, such as lost+found: nothing of ours is there. */
 function entriesOf(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true })

@@ -21,7 +21,7 @@ export function libc(): Libc {
 function load(): Libc {
   const addon = { exports: {} as { load(library: null): { func(prototype: string): never } } }
   process.dlopen(addon, assetPath('koffi.node'))
-  // Null: what this process has loaded already, which includes libc.
+  // Null: the libraries that this process has loaded already, which include libc.
   const library = addon.exports.load(null)
   return {
     socket: library.func('int socket(int, int, int)'),

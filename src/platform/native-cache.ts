@@ -26,7 +26,7 @@ export type NativeCacheErrorCode =
   | 'NATIVE_CACHE_NOWHERE'
   /** The folder cannot be made or written: permissions, a read-only file system, a full disk. */
   | 'NATIVE_CACHE_UNWRITABLE'
-  /** The folder belongs to another user, who could exchange what is run from it. */
+  /** The folder belongs to another user, who could exchange the programs in it. */
   | 'NATIVE_CACHE_FOREIGN'
   /** Programs in the folder cannot run: it is mounted noexec. */
   | 'NATIVE_CACHE_NOEXEC'
@@ -49,7 +49,7 @@ export type Unpacking = {
   readonly name: string
   /** Hex SHA-256 of the content. */
   readonly sha256: string
-  /** The content; asked for only when the cache lacks it. */
+  /** Returns the content; called only when the cache lacks it. */
   readonly content: () => Uint8Array
   readonly env?: NodeJS.ProcessEnv
 }

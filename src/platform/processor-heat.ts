@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import { kernelText, namesIn } from './kernel-files.ts'
 
 /**
- * Returns the temperature of the processor in °C, to a tenth, as the kernel tells it; undefined where it does not. Reads files
- * alone: systeminformation starts a shell for the same files, and two more programs where they say nothing.
+ * Returns the temperature of the processor in °C, to a tenth, from the kernel; undefined without it. Reads files alone:
+ * systeminformation starts a shell for the same files, and two more programs where they are empty.
  * @param sys where the kernel describes its devices
  */
 export function processorCelsius(sys = '/sys'): number | undefined {
@@ -12,7 +12,7 @@ export function processorCelsius(sys = '/sys'): number | undefined {
 
 type Sensor = { readonly label: string; readonly input: string }
 
-/** The die of an AMD processor before what its fans are steered by, the package of an Intel one before its single cores. */
+/** The die of an AMD processor before the value that controls its fans, the package of an Intel one before its single cores. */
 const wholeProcessor = [/^tdie$/, /^tctl$/, /package|physical/, /^tccd1$/]
 
 /** Reads no sensor of anything else: an NVMe disk answers only when it has done a command, and the ledger may be on it. */

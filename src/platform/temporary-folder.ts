@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * Makes a folder that only this user can look into; the caller removes it. Takes the first place with room for it: where the root
- * file system is read-only, /tmp may be too. Throws a sentence for the admin when there is none.
+ * Makes a folder that only this user can read; the caller removes it. Takes the first place with room for it: where the root file
+ * system is read-only, /tmp may be too. Throws a sentence for the admin when there is none.
  */
 export function temporaryFolder(places: readonly string[] = [tmpdir(), '/dev/shm']): string {
   const failures: string[] = []

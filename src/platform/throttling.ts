@@ -7,9 +7,9 @@ export type Throttling = {
   readonly throttled: boolean | null
   /** It was, since the start of the box. */
   readonly wasThrottled: boolean | null
-  /** The voltage is too low now. Only a Raspberry Pi tells. */
+  /** The voltage is too low now. Only a Raspberry Pi reports it. */
   readonly underVoltage: boolean | null
-  /** How often it was slowed down since the start of the box. */
+  /** Number of times that it was slowed down since the start of the box. */
   readonly count: number | null
 }
 

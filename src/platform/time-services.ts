@@ -1,7 +1,7 @@
 /** Answer of a time service of the system about the clock. */
 export type TimeReport = {
   readonly source: 'timesyncd' | 'chrony' | 'ntpd'
-  /** Null: it did not say. */
+  /** Null: not reported. */
   readonly isSynchronized: boolean | null
   /** The server that it follows, as the service names it; null: none, or not reported. */
   readonly server: string | null
@@ -14,7 +14,7 @@ export type TimeReport = {
 const mostDistanceSeconds = 1
 /** systemd-timesyncd asks at least every 2048 s; after three misses it has lost its server. */
 const longestSilenceMs = 3 * 2048 * 1000
-/** A stratum of NTP says "not synchronized" from here on (RFC 5905). */
+/** From here on, a stratum of NTP means "not synchronized" (RFC 5905). */
 const unsynchronizedStratum = 16
 
 /**
@@ -54,7 +54,7 @@ export function ntpdReport(text: string): TimeReport | undefined {
 export type TimesyncAnswers = {
   /** It has reached a server once since the boot. */
   readonly wasSynchronized: boolean
-  /** `timedatectl show`: what the kernel knows. */
+  /** `timedatectl show`: the state of the kernel. */
   readonly kernel: string | undefined
   /** `busctl get-property … NTPMessage`: the newest answer of a server. */
   readonly message: string | undefined

@@ -17,7 +17,7 @@ export function unixDatagram(path: string): number | undefined {
   address.writeUInt16LE(AF_UNIX)
   const length = Buffer.byteLength(path)
   if (length >= longestSocketPath) return undefined
-  // `@` stands for the zero byte in front of the name of a socket that is in no folder.
+  // `@` is the zero byte in front of the name of a socket that is in no folder.
   address.write(path.startsWith('@') ? `\0${path.slice(1)}` : path, 2)
   const socket = makeSocket(AF_UNIX, DATAGRAM, 0)
   if (socket < 0) return undefined
