@@ -1,4 +1,4 @@
-/** A value that is made from part of the config, and made anew when a reload has brought another. */
+/** Returns a function for a value made from part of the config. The value is made again when a reload has brought another part. */
 export function madeOf<Part, Made>(part: () => Part, make: (part: Part) => Made): () => Made {
   let seen: { readonly part: Part; readonly made: Made } | undefined
   return () => {

@@ -26,7 +26,7 @@ import type { Outside } from './outside.ts'
 
 export type ComposedCallers = ReturnType<typeof composeCallers>
 
-/** Everyone who may call: accounts of the config, users of the storage servers, devices; their sessions and limits. */
+/** Builds the callers: accounts of the config, users of the storage servers, devices; their sessions and limits. */
 export function composeCallers(live: { config: Config }, outside: Outside, storage: ComposedStorage, metrics: Metrics) {
   const { clock, random } = outside
   const { work, audit, tx, derivedKey } = storage

@@ -40,7 +40,7 @@ export function composeEvidence(
   const { dataDir } = live.config
   const jobs = new Jobs({ log, clock })
   const keys = new KeyRing({ work, log, logRoom, dataDir })
-  /** The verifier keys; nulls while a full disk keeps the first start from making them. */
+  /** Returns the verifier keys; nulls while a full disk keeps the first start from making them. */
   const vkeys = (): readonly [string, string] | readonly [null, null] => {
     try {
       return keys.signer.vkeys

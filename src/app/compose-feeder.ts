@@ -62,7 +62,7 @@ function statusOf(version: string, health: HealthWatch, nowMs: number) {
   return { version, at: isoTime(nowMs), health: overall(checks), checks, troubles }
 }
 
-/** The figures by which people find the box that needs them, among a thousand. */
+/** Returns the figures by which people find the box that needs them, among a thousand. */
 async function fleetOf(config: Config, parts: FleetParts): Promise<Fleet> {
   const { webhooks, cameras, backupSchedule, segments } = parts
   const { open, newest } = await webhooks.openAlerts()
@@ -99,7 +99,10 @@ function freeBytesOf({ room }: FleetParts): number | null {
   }
 }
 
-/** When the first of its certificates ends. One that cannot be read is not reported: health and the listener have it. */
+/**
+ * Returns the time when the first of its certificates ends. One that cannot be read is not reported: health and the listener have
+ * it.
+ */
 function certificateUntil({ listen }: Config): string | null {
   const ends = listen.flatMap(({ tls }) => {
     try {

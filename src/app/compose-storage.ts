@@ -123,7 +123,7 @@ function newestHead(tx: Tx, { number, logId }: LogIdentity): () => CheckpointNot
   }
 }
 
-/** The accounts of a gateway that runs without a config; the first start makes one and writes its secret to a file. */
+/** Returns the accounts of a gateway that runs without a config; the first start makes one and writes its secret to a file. */
 async function ownAccounts(config: Config, { clock, random, log }: Outside, tx: Tx, atOnce: AtOnce) {
   const firstAdmin = storedAccounts(tx).size === 0 ? await newFirstAdmin(random) : undefined
   if (firstAdmin) atOnce(() => storeFirstAdmin(tx, config.dataDir, firstAdmin.account, firstAdmin.secret, clock.now()))
@@ -136,7 +136,7 @@ async function ownAccounts(config: Config, { clock, random, log }: Outside, tx: 
 
 type AtOnce = <T>(change: (tx: Tx) => T) => T
 
-/** Everybody whose cosignatures count: the witnesses that are asked, and the head office. */
+/** Returns everybody whose cosignatures count: the witnesses that are asked, and the head office. */
 function witnessNames({ evidence, hub }: Config): string[] {
   const ofHub = hub.vkey === null ? [] : [hub.vkey.slice(0, hub.vkey.indexOf('+'))]
   return [...new Set([...evidence.witnesses.map(({ name }) => name), ...ofHub])]

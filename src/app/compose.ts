@@ -256,7 +256,7 @@ type AtTheBox = Pick<Gateway, 'audit' | 'noteAccounts' | 'erasePerson' | 'rotate
 const erasedMs = (result: ErasureResult, clock: Outside['clock']) =>
   result.outcome === 'erased-before' ? Date.parse(result.erasedAt) : clock.now()
 
-/** The copies elsewhere that still have an erased name. */
+/** Returns the copies elsewhere that still have an erased name. */
 function keptCopies(
   { dataDir, site, backup, storage }: Config,
   file: BackupSchedule['settings'],

@@ -18,7 +18,7 @@ export type AddWarehouseCommand = NamedWarehouse & { readonly by: string }
 /** `compacted`: no older copy is left in the file. `kept`: copies elsewhere that still have the name. */
 export type Erased = ErasureResult & { readonly compacted: boolean; readonly kept: CopiesWithNames }
 
-/** Whether a daemon listens there and works on `dataDir`. */
+/** Returns whether a daemon listens there and works on `dataDir`. */
 export async function daemonServes(runtimeDir: string, dataDir: string): Promise<boolean> {
   return (await daemonAt(runtimeDir))?.dataDir === dataDir
 }

@@ -88,7 +88,7 @@ const tags: Readonly<Record<string, string>> = {
   Notifications: 'Messages that the gateway posts to webhooks.',
 }
 
-/** The machine-readable description (OpenAPI 3.1), made from the routes themselves. */
+/** Returns the machine-readable description (OpenAPI 3.1), made from the routes themselves. */
 export async function describeApi(api: Api, version: string): Promise<Description> {
   // Read when it is needed: it is long.
   const { default: examples } = await import('./api-examples.json', { with: { type: 'json' } })

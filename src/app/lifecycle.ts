@@ -81,8 +81,8 @@ export async function startGateway(config: Config, outside: Outside, configFile:
 const takeoverLimitMs = 180_000
 
 /**
- * The writer answers, the log may be signed, and the database is well. Cameras and receivers are outside the gateway; they do not
- * count here.
+ * Checks that the writer answers, the log may be signed, and the database is well. Cameras and receivers are outside the gateway;
+ * they do not count here.
  */
 async function lookAtWork({ work, checkpoints, health }: Gateway): Promise<void> {
   await work.write(() => {})

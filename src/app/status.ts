@@ -243,7 +243,10 @@ function configOf({ file, loadedMs, refused, waiting }: ConfigNow) {
   }
 }
 
-/** When updates may be installed, and whether that is now; `timezone`: of the warehouse. */
+/**
+ * Returns the times in which updates may be installed, and whether that is now; `timezone`: of the warehouse. `timezone`: of the
+ * warehouse.
+ */
 function updatesOf({ live, work, warehouse, nowMs }: StatusNeeds) {
   const { window } = live.config.updates
   const timezone = work.read((tx) => warehouse.timezoneOf(tx, live.config.site.warehouseId))

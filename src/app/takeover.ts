@@ -18,7 +18,7 @@ const retryAfterSeconds = 5
 const askedEveryMs = 1000
 const reading: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** Which version was healthy last in this data folder. */
+/** Returns the file with the version that was healthy last in this data folder. */
 const noteFile = (dataDir: string): string => join(dataDir, 'version-in-use')
 
 /**

@@ -114,7 +114,7 @@ class Questions {
     this.#isFirst = config === undefined || config.auth.users.length === 0
   }
 
-  /** Where the ledger goes, when it does not go where the package has it. */
+  /** Returns the place of the ledger, when it differs from that of the package. */
   folders(): Patch {
     const { dataDir } = this.#needs.flags
     return dataDir === undefined ? {} : { dataDir, runtimeDir: dataDir }
@@ -153,7 +153,7 @@ class Questions {
     return tlsOf(answer) as Tls
   }
 
-  /** One for the floor, and with TLS one for this machine itself. Throws ExitError when a port is taken. */
+  /** Returns a listener for the floor, and with TLS one for this machine itself. Throws ExitError when a port is taken. */
   async #listeners(tls: Tls, url: URL): Promise<Patch[]> {
     const { flags } = this.#needs
     const hasTls = tls.mode !== 'none'

@@ -20,7 +20,7 @@ const identities: Readonly<Record<string, string>> = { users: 'username', camera
 
 const head = ' Written by gatehouse setup. Running it again changes only what it is asked to change.'
 
-/** The file that setup may write: the config itself while there is none, else a drop-in beside it. */
+/** Returns the file that setup may write: the config itself while there is none, else a drop-in beside it. */
 export function ownFile(configFile: string): string {
   const dropIn = join(dirname(configFile), 'conf.d', '50-setup.yaml')
   return existsSync(configFile) ? dropIn : configFile
