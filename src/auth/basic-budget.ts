@@ -102,7 +102,7 @@ export class BasicBudget {
   }
 }
 
-/** The failure that has to grow old before there are less than `limit`; undefined when there are. */
+/** Returns the failure that must expire before there are less than `limit`; undefined when there are. */
 function full(failures: readonly Failure[], limit: number): Failure | undefined {
   return failures.length >= limit ? failures[failures.length - limit] : undefined
 }
