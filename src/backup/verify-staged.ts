@@ -62,7 +62,7 @@ export function mismatchLines({ mismatches, truncated }: Verification): string {
   return [...lines, ...(truncated || mismatches.length > most ? ['  … and more'] : [])].join('\n')
 }
 
-/** The checkpoint of the manifest is signed by the keys that are in the backup, and its root is that of the leaves. */
+/** Checks that keys of the backup sign the manifest's checkpoint, and that its root is that of the leaves. */
 function checkCheckpoint(
   tx: ReadTx,
   folder: string,
@@ -88,5 +88,8 @@ function checkCheckpoint(
   return { logId: log.logId, size: head.size, root: head.root }
 }
 
-/** Where the members of a backup are unpacked: beside the ledger, so that they can take its place by renaming. */
+/**
+ * Returns the folder in which the members of a backup are unpacked. It is beside the ledger, so that they can take its place by
+ * renaming.
+ */
 export const stagingFolder = (dataDir: string): string => join(dataDir, 'restore.part')

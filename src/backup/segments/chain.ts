@@ -106,7 +106,7 @@ export async function findChain(asked: ChainAsked): Promise<Chain> {
   )
 }
 
-/** The series of a site, the newest first. */
+/** Returns the series of a site, the newest first. */
 async function seriesOf({ source, siteId }: ChainAsked): Promise<SeriesName[]> {
   const logs = (await source.list(siteFolder(siteId))).map(withoutSlash).filter(isLogFolder)
   const found: SeriesName[] = []

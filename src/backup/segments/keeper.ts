@@ -246,7 +246,7 @@ export class SegmentKeeper {
   }
 }
 
-/** The series of a site at a target. Folders of other names are not ours. */
+/** Returns the series of a site at a target. Folders of other names are not ours. */
 async function standingSeries(source: Pick<SegmentSource, 'list'>, siteId: string): Promise<SeriesName[]> {
   const names = async (path: string) => (await source.list(path)).map((name) => name.replace(/\/$/, ''))
   const found: SeriesName[] = []

@@ -19,7 +19,7 @@ export function newSeries(nowMs: number, chance: Uint8Array): string {
   return `${time.replaceAll(/[-:]/g, '')}-${Buffer.from(chance).toString('hex').slice(0, 8)}`
 }
 
-/** When a series began, by its name. */
+/** Returns when a series began, by its name. */
 export function seriesBegunMs(series: string): number {
   const [, y, mo, d, h, mi, s] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z/.exec(series) ?? []
   return Date.parse(`${y}-${mo}-${d}T${h}:${mi}:${s}Z`)

@@ -27,7 +27,7 @@ export class Rehearsals {
     return this.#read()?.fault ?? null
   }
 
-  /** Whether it is time for the next one: a day after a good one, an hour after a bad one. */
+  /** Returns whether it is time for the next one: a day after a good one, an hour after a bad one. */
   isDue(nowMs: number): boolean {
     const note = this.#read()
     return !note || nowMs - Date.parse(note.at) >= (note.fault === null ? dayMs : againMs)

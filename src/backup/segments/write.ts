@@ -154,7 +154,7 @@ function momentOf({ dataDir }: SegmentsOrder, db: Database, schema: number, seal
   }
 }
 
-/** The state of the series, if it is one of this log, schema, target and key. */
+/** Returns the state of the series, if it is one of this log, schema, target and key. */
 function stateOf({ dataDir, siteId, target }: SegmentsOrder, { log, schema, seal }: Moment): SeriesState | undefined {
   const state = readState(dataDir)
   const isOurs =
@@ -384,7 +384,7 @@ class Writing {
     if (this.#bytes >= fileBytes) this.#write(behind, false)
   }
 
-  /** The series before this one, and those before it that are still at the target. */
+  /** Returns the series before this one, and those before it that are still at the target. */
   #earlier(): readonly EarlierSeries[] {
     const { nowMs, dataDir } = this.#order
     const old = readState(dataDir)
