@@ -102,5 +102,5 @@ export function expiryOf(tx: ReadTx, detectionId: number) {
   return removalsOfDetection(tx, detectionId).find((removal) => removal.media_kind === 'clip')
 }
 
-/** Name of a detection's file in the folder of the clips. */
+/** Returns the name of a detection's file in the folder of the clips. */
 export const fileOf = (id: number, kind: 'clip' | 'snapshot') => (kind === 'clip' ? `${id}.mp4` : `${id}.png`)

@@ -105,7 +105,7 @@ export class Detections {
     return { data, hasMore, total, nextCursor: null }
   }
 
-  /** The newest 500 detections of a camera in a span, `toMs` excluded. Throws NOT_FOUND. */
+  /** Returns the newest 500 detections of a camera in a span, `toMs` excluded. Throws NOT_FOUND. */
   during(cctvId: number, span: { fromMs: number; toMs: number }, caller: Caller): DetectionEvent[] {
     this.#needs.cameras.visible(cctvId, caller)
     return this.#needs.work.read((tx) =>

@@ -135,7 +135,7 @@ export class EventFilms {
     return this.#needs.clock.now() - this.#needs.clock.monotonic()
   }
 
-  /** By how much the clock was set since the film was chosen; 0 when that was in an earlier run. */
+  /** Returns by how much the clock was set since the film was chosen; 0 when that was in an earlier run. */
   #clockSetMs(filmId: number): number {
     const nowMs = this.#wallOffsetMs()
     const setMs = nowMs - (this.#offsets.get(filmId) ?? nowMs)

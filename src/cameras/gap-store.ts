@@ -85,7 +85,7 @@ export const statedGaps = {
   withoutLeaf: statement({ columns: { n: integer }, sql: asked.withoutLeaf }),
 }
 
-/** The next id, and the newest time of recording, which never decreases. */
+/** Returns the next id, and the newest time of recording, which never decreases. */
 export function endOfGaps(tx: ReadTx): { nextId: number; recordedAtMs: number } {
   const last = tx.get(lastGap)
   return { nextId: (last?.id ?? 0) + 1, recordedAtMs: last?.recorded_at_ms ?? 0 }
@@ -99,13 +99,13 @@ export function findGap(tx: ReadTx, id: number): CameraGapRow | undefined {
   return tx.get(gapById, { id })
 }
 
-/** The begin of the gap that lasts at a time, else that time: gaps that overlap a span from there on begin behind it. */
+/** Returns the begin of the gap that lasts at a time, else that time: gaps that overlap a span from there on begin behind it. */
 export function beginOfOverlap(tx: ReadTx, cctvId: number, atMs: number): number {
   const before = tx.get(gapBefore, { cctv_id: cctvId, from_ms: atMs })
   return before && before.to_ms > atMs ? before.from_ms : atMs
 }
 
-/** The first gap that begins at a time or later, whether it has ended or lasts; undefined when there is none. */
+/** Returns the first gap that begins at a time or later, whether it has ended or lasts; undefined when there is none. */
 export function nextGap(tx: ReadTx, cctvId: number, atMs: number) {
   const ended = tx.get(gapFrom, { cctv_id: cctvId, from_ms: atMs })
   if (ended) return { fromMs: ended.from_ms, cause: ended.cause }
@@ -113,7 +113,7 @@ export function nextGap(tx: ReadTx, cctvId: number, atMs: number) {
   return fromMs === null || cause === null || fromMs < atMs ? undefined : { fromMs, cause }
 }
 
-/** The newest 500 gaps of a camera that overlap a span, newest first. */
+/** Returns the newest 500 gaps of a camera that overlap a span, newest first. */
 export function gapsIn(tx: ReadTx, cctvId: number, { fromMs, toMs }: Span): CameraGapRow[] {
   return tx.all(gapsWithin, { cctv_id: cctvId, from_ms: beginOfOverlap(tx, cctvId, fromMs), to_ms: toMs })
 }
@@ -163,7 +163,7 @@ export function keepWatch(tx: Tx, row: CameraWatchRow & { readonly cctv_id: numb
   tx.run(keptWatch, row)
 }
 
-/** When the gateway last noted that it lives; undefined before the first time. */
+/** Returns when the gateway last noted that it lives; undefined before the first time. */
 export function heartbeat(tx: ReadTx): number | undefined {
   return tx.get(lastBeat)?.at_ms
 }

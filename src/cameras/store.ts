@@ -300,17 +300,17 @@ export const followedDetections = listings(
   ],
 )
 
-/** The last row whose leaf is among the first `seq` of the log that grows, or in a log before it; 0 before the first. */
+/** Returns the last row whose leaf is among the first `seq` of the growing log, or in a log before it; 0 before the first. */
 export function lastRowUpToSeq(tx: ReadTx, seq: number): number {
   return seq === 0 ? 0 : (tx.get(rowUpToLeaf, [newestLogNumber(tx) ?? 0, seq])?.n ?? 0)
 }
 
-/** The newest detections of a camera in a span, `toMs` excluded. */
+/** Returns the newest detections of a camera in a span, `toMs` excluded. */
 export function detectionsIn(tx: ReadTx, cctvId: number, span: { fromMs: number; toMs: number }): DetectionEventRow[] {
   return tx.all(newestInSpan, { cctv_id: cctvId, from_ms: span.fromMs, to_ms: span.toMs })
 }
 
-/** The next `limit` detections behind a row, in the order of the ledger. */
+/** Returns the next `limit` detections behind a row, in the order of the ledger. */
 export function detectionsAfter(tx: ReadTx, row: number, limit: number): DetectionEventRow[] {
   return tx.all(nextDetections, { row, limit })
 }
@@ -373,7 +373,7 @@ export function keepControl(tx: Tx, control: Control, nowMs: number): void {
   tx.run(keptControl, { ...control, at_ms: nowMs })
 }
 
-/** The camera of a detection that was reported, for any caller. */
+/** Returns the camera of a detection that was reported, for any caller. */
 export function cameraOfDetection(tx: ReadTx, id: number): number | undefined {
   return findReservation(tx, id)?.cctv_id
 }

@@ -55,7 +55,7 @@ export class ThreadSettings {
     this.#sent.clear()
   }
 
-  /** When detection of a camera was started, by the wall clock; undefined while it is off. */
+  /** Returns when detection of a camera was started, by the wall clock; undefined while it is off. */
   startedAtMs(cctvId: number): number | undefined {
     return this.#startedAtMs.get(cctvId)
   }

@@ -15,7 +15,7 @@ export function exportState(row: ExportRow, decision: DecisionRow | undefined, n
   return nowMs < endsMs ? 'granted' : 'ended'
 }
 
-/** Until when the file can be downloaded; undefined while nothing is granted. */
+/** Returns the time until when the file can be downloaded; undefined while nothing is granted. */
 export function exportEndsAt(row: ExportRow, decision: DecisionRow | undefined): number | undefined {
   if (decision) return decision.decision === 'approved' ? decision.decided_at_ms + openMs : undefined
   return row.needs_approval === 1 ? undefined : row.requested_at_ms + openMs

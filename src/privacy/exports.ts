@@ -294,7 +294,7 @@ const identityIn = (tx: ReadTx, subject: string, { id, actor_commitment }: Named
 const nameIn = (tx: ReadTx, subject: string, row: Named): string =>
   identityIn(tx, subject, row)?.name ?? shownWithout(2, row.actor_commitment)
 
-/** Whether the caller is the one who asked; false once that person is erased. */
+/** Returns whether the caller is the requester; false once that person is erased. */
 function isAsker(tx: ReadTx, { row, caller }: Found): boolean {
   const asked = identityIn(tx, 'clip_export', row)
   return asked !== undefined && identityText(asked) === identityOf(caller)

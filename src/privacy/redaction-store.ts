@@ -84,12 +84,12 @@ const filesOf = (redactionId: number, detectionId: number, clip: string, snapsho
     file: redactedFile({ detectionId, redactionId }, kind),
   }))
 
-/** The files of every redaction, for verification. */
+/** Returns the files of every redaction, for verification. */
 export function everyRedactedFile(tx: ReadTx): RedactedFile[] {
   return tx.all(finished).flatMap((row) => filesOf(row.redaction_id, row.detection_id, row.sha256, row.snapshot_sha256))
 }
 
-/** The files of the redactions of a detection: they are held and removed together with its clip. */
+/** Returns the files of the redactions of a detection: they are held and removed together with its clip. */
 export function redactedFilesOf(tx: ReadTx, detectionId: number): RedactedFile[] {
   return redactionsOf(tx, detectionId).flatMap(({ asked, end }) =>
     end?.sha256 && end.snapshot_sha256 ? filesOf(asked.id, detectionId, end.sha256, end.snapshot_sha256) : [],

@@ -93,7 +93,7 @@ export class Redactions {
     return this.one(row.id, by.caller)
   }
 
-  /** The copies of a detection. Throws NOT_FOUND, CLIP_PENDING. */
+  /** Returns the copies of a detection. Throws NOT_FOUND, CLIP_PENDING. */
   list(detectionId: number | undefined, caller: Caller): Redaction[] {
     const { id } = this.#needs.detections.one(detectionId, caller)
     return this.#needs.work.read((tx) => store.redactionsOf(tx, id).map((one) => this.#present(tx, one)))
