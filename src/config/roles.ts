@@ -79,5 +79,5 @@ export function permissionsOf(role: Role): ReadonlySet<Permission> {
   return granted.get(role) ?? nothing
 }
 
-/** The role that is left of this one while it cannot be confirmed that its holder still has it. */
+/** Returns the role that remains of this one while no server confirms that its holder still has it. */
 export const roleWhileUnconfirmed = (role: Role): Role => (entries[role].whileUnconfirmed as Role | undefined) ?? role

@@ -69,7 +69,7 @@ export function conflictObservations(logs: readonly { origin: string; size: numb
   })
 }
 
-/** Whether the log is signed. `stopped`: why it is not. */
+/** Observes whether the log is signed. `stopped`: why it is not. */
 export function signingObservation(
   stopped: 'not-verified' | 'not-a-continuation' | 'other-keys' | undefined,
 ): Observation {

@@ -170,10 +170,7 @@ export type DiskSeen = {
   /** Why the last write was not stored, while none is. */
   readonly fault: { readonly isFull: boolean; readonly details: string } | undefined
   readonly limits: { readonly minFreeBytes: number; readonly ledgerReserveBytes: number }
-  /**
-   * Files that retention left because of holds, when it could not free enough. Null while it can; undefined while nothing is
-   * removed.
-   */
+  /** Held clips that retention left when it could not free enough. Null while it can; undefined while nothing is removed. */
   readonly shortfall?: { readonly heldClips: number; readonly heldBytes: number } | null | undefined
 }
 
