@@ -50,8 +50,8 @@ type Slice = { readonly keys: Key[]; readonly next: Key | undefined }
 const looked = 1000
 
 /**
- * The keys of one page and how many rows there are in all, up to `countLimit` (beyond it null). Looks at a bounded number
- * of rows in one turn of the event loop; see `readInSlices`.
+ * Returns the keys of one page, and the number of rows in all up to `countLimit` (beyond it null). Looks at a bounded number of
+ * rows in one turn of the event loop; see `readInSlices`.
  */
 export async function keysOfPage(
   work: Pick<UnitOfWork, 'readInSlices'>,

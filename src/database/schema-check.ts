@@ -32,7 +32,7 @@ export function schemaDifferences(db: Database, migrations: readonly Migration[]
   return { lost, strange }
 }
 
-/** The hash of a schema, which is `newestSchemaHash` for an unchanged file of the newest version. */
+/** Returns the hash of a schema, which is `newestSchemaHash` for an unchanged file of the newest version. */
 export function hashOfSchema(schema: Schema): string {
   const lines = [...schema].map(([key, { sql }]) => `${key}\n${sql}\n`).toSorted()
   return hash('sha256', lines.join('\0'))

@@ -32,7 +32,7 @@ export function registeredStatements(): Registered[] {
 const asGiven = (given: Parameters = []): Parameters => given
 const written = <Row>(sql: string) => ({ sql, valuesOf: asGiven }) as unknown as Statement<Row>
 
-/** Reads. Bind against indexed columns as `=+?`, or SQLite prepares it anew each time. */
+/** Makes a read. Bind against indexed columns as `=+?`, or SQLite prepares it anew each time. */
 export function statement<Row>({ columns, sql }: { columns: ColumnsOf<Row>; sql: string }): Statement<Row> {
   registered.push(() => [{ sql, columns }])
   return written(sql)
@@ -49,7 +49,7 @@ export function statements<Row, Args extends readonly unknown[]>(parts: {
   return madeOnce((...args) => written(sql(...args)))
 }
 
-/** Writes. */
+/** Makes a write. */
 export function change(sql: string): Change {
   registered.push(() => [{ sql, columns: undefined }])
   return written(sql)
@@ -101,7 +101,7 @@ type Bound<Given> = { readonly [Name in keyof Given]: AnyBytes<Given[Name]> }
 type RowsOf<Result> = Result extends InsertResult | UpdateResult | DeleteResult ? never : Result
 
 /**
- * A statement of the builder, compiled once. `given` has the type of each bound value; the builder gets them as `places`:
+ * Makes a statement of the builder, compiled once. `given` has the type of each bound value; the builder gets them as `places`:
  *
  *   built({ id: integer }, ({ id }) => sql.selectFrom('device').selectAll().where('id', '=', id))
  */

@@ -143,8 +143,8 @@ export class UnitOfWork {
   }
 
   /**
-   * As `write`, for work that may run a second time, because it changes nothing in memory but heads. It runs without a savepoint,
-   * which would copy each page that it changes; when it fails, its group is undone and runs again with savepoints.
+   * Runs `work` as `write` does, for work that may run again, because it changes nothing in memory but heads. It runs without a
+   * savepoint, which would copy each page that it changes. When it fails, its group is undone and runs again with savepoints.
    */
   writeRepeatable<T>(work: (tx: Tx) => T, ..._sync: NoPromise<T>): Promise<T> {
     return this.#take(work, true)

@@ -56,7 +56,7 @@ export const linksOfEntries = statement({
     FROM main.audit_person l JOIN main.audit_entry a ON a.id = l.entry_id WHERE l.entry_id > +? ORDER BY l.entry_id LIMIT ?`,
 })
 
-/** The newest entry. Entries are numbered without a gap. */
+/** Returns the newest entry. Entries are numbered without a gap. */
 export function endOfTrail(tx: ReadTx): number {
   return tx.get(lastEntry)?.id ?? 0
 }

@@ -57,17 +57,17 @@ export function hashTextsBehind(tx: ReadTx, after: number, last: number) {
   return tx.all(textAfterHash, [after, last])
 }
 
-/** The newest entry that has a hash. */
+/** Returns the newest entry that has a hash. */
 export function endOfHashes(tx: ReadTx): number {
   return tx.get(lastHash)?.id ?? 0
 }
 
-/** Where the digests end: number, last entry and time of the newest one; zeros before the first. */
+/** Returns the end of the digests: number, last entry and time of the newest one; zeros before the first. */
 export function endOfDigests(tx: ReadTx): Pick<AuditDigestRow, 'id' | 'to_entry' | 'made_at_ms'> {
   return tx.get(newest) ?? { id: 0, to_entry: 0, made_at_ms: 0 }
 }
 
-/** When the first entry behind `entryId` was written; undefined when there is none. */
+/** Returns when the first entry behind `entryId` was written; undefined when there is none. */
 export function timeBehind(tx: ReadTx, entryId: number): number | undefined {
   return tx.get(firstBehind, [entryId])?.timestamp_ms
 }

@@ -171,7 +171,7 @@ export type KeptReply = {
   readonly body: string
 }
 
-/** The next replies behind one, in the order of their keys; the first ones without it. */
+/** Returns the next replies behind one, in the order of their keys; the first ones without it. */
 export function repliesBehind(tx: ReadTx, last: Omit<KeptReply, 'body'> | undefined, limit: number): KeptReply[] {
   const { caller = '', method = '', path = '', key = '' } = last ?? {}
   return tx.all(nextReplies, [caller, method, path, key, limit])

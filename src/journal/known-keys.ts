@@ -78,7 +78,7 @@ export class KnownKeys {
   }
 }
 
-/** The smallest room of which so many keys take no more than half. */
+/** Returns the smallest room of which so many keys take no more than half. */
 function roomFor(keys: number): number {
   let most = leastKeys
   while (most < 2 * keys) most *= 2

@@ -17,12 +17,12 @@ const newBody = built(pick(tables.outbox, 'seq', 'body'), ({ seq, body }) =>
 /** A stored notification. */
 export type Published = { readonly seq: number; readonly body: Buffer }
 
-/** The first and the last notification; null without one. */
+/** Returns the first and the last notification; null without one. */
 export function endsOfPublished(tx: ReadTx): { first: number | null; last: number | null } {
   return tx.get(ends) ?? { first: null, last: null }
 }
 
-/** Notifications behind one, up to and with another. */
+/** Returns the notifications behind one, up to and with another. */
 export function publishedBetween(tx: ReadTx, after: number, last: number): Published[] {
   return tx.all(inSpan, [after, last])
 }
