@@ -81,7 +81,7 @@ export class Rounds<Outsider, Trouble> {
     return { trouble, forMs: failingSinceMs === undefined ? 0 : this.#needs.clock.monotonic() - failingSinceMs }
   }
 
-  /** It has answered as it should. Returns what was wrong before. */
+  /** Notes a good answer. Returns the earlier trouble. */
   well(outsider: Outsider): Trouble | undefined {
     const round = this.#roundOf(outsider)
     const before = round.trouble
@@ -89,7 +89,7 @@ export class Rounds<Outsider, Trouble> {
     return before
   }
 
-  /** It has not answered as it should: it is asked later. Returns what was wrong before. */
+  /** Notes a bad answer, after which it is asked later. Returns the earlier trouble. */
   unwell(outsider: Outsider, trouble: Trouble): Trouble | undefined {
     const round = this.#roundOf(outsider)
     const before = round.trouble

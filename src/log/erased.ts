@@ -50,13 +50,13 @@ export function keepErasedIdentity(tx: Tx, erased: ErasedIdentity): void {
   })
 }
 
-/** A name of rows of version 1, in which it has one commitment. */
+/** Stores a name of rows of version 1, in which it has one commitment. */
 export function keepErasedName(tx: Tx, erased: { commitment: string; nameMark: string; erasedAtMs: number }): void {
   const { commitment, nameMark, erasedAtMs } = erased
   tx.run(newPerson, { commitment, name_mark: nameMark, erased_at_ms: erasedAtMs })
 }
 
-/** When a name or an identity with this mark was last erased, and the commitment that a name has in rows of version 1. */
+/** Returns when a name or an identity with this mark was last erased, and the commitment that a name has in rows of version 1. */
 export function erasedBefore(tx: ReadTx, mark: string): { commitment: string | null; erasedAtMs: number } | undefined {
   const row = tx.get(newestWithMark, [mark, mark, mark])
   return row && { commitment: row.commitment, erasedAtMs: row.erased_at_ms }
@@ -84,12 +84,12 @@ export function countErased(tx: ReadTx): number {
   return tx.get(erasedCount)?.n ?? 0
 }
 
-/** Everybody who was erased, behind the first so many. */
+/** Returns everybody who was erased, behind the first so many. */
 export function erasedPeople(tx: ReadTx, behind: number, limit: number): ErasedPeople[] {
   return tx.all(everybodyErased, [limit, behind])
 }
 
-/** The commitment of an erased name that begins with these digits. */
+/** Returns the commitment of an erased name that begins with these digits. */
 export function version1OfErased(tx: ReadTx, prefix: string): string | undefined {
   return tx.get(withPrefix, [prefix, prefix])?.commitment
 }

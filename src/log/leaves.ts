@@ -82,7 +82,7 @@ export function endOfLeaves(tx: ReadTx): number {
   return tx.get(lastRow)?.row ?? 0
 }
 
-/** Bytes of the leaves behind a row, up to and with another, that have this commitment. */
+/** Returns the bytes of the leaves behind a row, up to and with another, that have this commitment. */
 export function leavesHolding(tx: ReadTx, commitment: string, after: number, last: number): Buffer[] {
   return tx.all(leavesInSpan, [after, last, commitment]).map(({ bytes }) => bytes)
 }

@@ -43,7 +43,7 @@ export function personById(tx: ReadTx, id: number): Identity | undefined {
   return tx.get(identityById, { id })
 }
 
-/** Everybody of a name, at any instance. */
+/** Returns everybody of a name, at any instance. */
 export function peopleCalled(tx: ReadTx, name: string): KnownPerson[] {
   return tx.all(calledSo, { name })
 }
@@ -63,11 +63,11 @@ export function unlinkPerson(tx: Tx, personId: number, limit: number): number {
   return tx.run(withoutLinks, [personId, limit]).changes
 }
 
-/** SQL that takes away the links of rows that are about to go; `rows`: SQL for their ids. */
+/** Returns SQL that deletes the links of rows that are about to go; `rows`: SQL for their ids. */
 export const withoutLinksSql = (subject: string, rows: string): string =>
   `DELETE FROM person_link WHERE subject = '${subject}' AND row IN (${rows})`
 
-/** SQL for the leaves of a table's rows that are linked to a person; for the room that owns the table. */
+/** Returns SQL for the leaves of a table's rows that are linked to a person; for the room that owns the table. */
 export const linkedLeavesSql = (table: string, id: string): string =>
   `SELECT l.bytes FROM person_link p JOIN main.${table} r ON r.${id} = p.row
    JOIN main.log_leaf l ON l.log_id = r.log_id AND l.seq = r.leaf_seq WHERE p.person_id = +? AND p.subject = '${table}'`
@@ -92,7 +92,7 @@ export type LinkedColumn = {
   readonly hasLeaf: boolean
 }
 
-/** SQL for the linked rows behind an id, in its order; for the room that owns the table. */
+/** Returns SQL for the linked rows behind an id, in its order; for the room that owns the table. */
 export const linkedRowsSql = ({ table, id, field, column, hasLeaf }: LinkedColumn): string =>
   `SELECT l.row, l.field, l.person_id AS person, r.${column} AS commitment,
      ${hasLeaf ? 'r.log_id AS log, r.leaf_seq AS seq' : 'l.log_id AS log, NULL AS seq'}

@@ -124,17 +124,17 @@ export function lookAtLog(tx: ReadTx): void {
   tx.get(anyLog)
 }
 
-/** By which number the rows of this box call a log. */
+/** Returns the number by which the rows of this box name a log. */
 export function numberOfLog(tx: ReadTx, id: string): number | undefined {
   return tx.get(logNumber, { log_id: id })?.id
 }
 
-/** The UUID of a log. */
+/** Returns the UUID of a log. */
 export function idOfLog(tx: ReadTx, number: number): string | undefined {
   return tx.get(logId, { id: number })?.log_id
 }
 
-/** The number of the log that grows. */
+/** Returns the number of the growing log. */
 export function newestLogNumber(tx: ReadTx): number | undefined {
   return tx.get(newestNumber)?.n
 }

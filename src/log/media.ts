@@ -106,14 +106,14 @@ export function mediaBehind(tx: ReadTx, id: number, limit: number): { id: number
   return tx.all(nextFiles, [id, limit]).map((row) => ({ id: row.id, sha256: row.sha256 }))
 }
 
-/** Photos behind a row, in the order in which they came. */
+/** Returns the photos behind a row, in the order in which they came. */
 export function photosAfter(tx: ReadTx, id: number, limit: number): (PhotoFile & { id: number; sizeBytes: number })[] {
   return tx
     .all(nextPhotos, [id, limit])
     .map((row) => ({ id: row.id, sha256: row.sha256, mediaType: row.media_type, sizeBytes: row.size_bytes }))
 }
 
-/** All photos that are written down. */
+/** Returns all photos that have a row. */
 export function heldPhotos(tx: ReadTx): PhotoFile[] {
   return tx.all(everyPhoto).map(({ sha256, media_type: mediaType }) => ({ sha256, mediaType }))
 }

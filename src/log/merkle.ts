@@ -26,7 +26,7 @@ export function leafHash(bytes: Uint8Array): Buffer {
   return sha256(leafSpace.subarray(0, 1 + bytes.length))
 }
 
-/** The hash of a leaf that is given as text, in hex; its bytes are the text in UTF-8. */
+/** Returns the hash of a leaf that is given as text, in hex; its bytes are the text in UTF-8. */
 export function leafHashOfText(text: string): string {
   return hash('sha256', `\0${text}`, 'hex')
 }
@@ -120,7 +120,7 @@ export class MerkleFrontier {
     return Buffer.from(this.#peaks.subarray(level * hashBytes, (level + 1) * hashBytes))
   }
 
-  /** The levels of the complete subtrees, the largest first. */
+  /** Returns the levels of the complete subtrees, the largest first. */
   #levels(): number[] {
     const found: number[] = []
     for (let level = 0, rest = this.#size; rest > 0; rest = Math.floor(rest / 2), level += 1) {

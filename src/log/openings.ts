@@ -75,7 +75,7 @@ export function forgetName(tx: Tx, commitment: string): void {
   tx.run(withoutName, { commitment })
 }
 
-/** The next openings behind a commitment, in the order of commitments. */
+/** Returns the next openings behind a commitment, in the order of commitments. */
 export function openingsBehind(tx: ReadTx, after: string, limit: number) {
   return tx.all(nextOpenings, [after, limit])
 }

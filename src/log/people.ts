@@ -122,7 +122,7 @@ export class Person implements Identity {
     return identityText(this)
   }
 
-  /** The salt of one row's column: HMAC-SHA-256 of the path under the person's salt. */
+  /** Returns the salt of one row's column: HMAC-SHA-256 of the path under the person's salt. */
   rowSalt(path: string): Buffer {
     return Buffer.from(this.#rowSalt(path), 'latin1')
   }
@@ -262,7 +262,7 @@ export function meantBy(tx: ReadTx, text: string): Meant {
   return { commitment: version1Of(tx, name) ?? erasedVersion1Of(tx, text), ids: rows.map(({ id }) => id) }
 }
 
-/** The commitment of a name in all rows of version 1; undefined when there is none, or it was erased. */
+/** Returns the commitment of a name in all rows of version 1; undefined when there is none, or it was erased. */
 export function version1Of(tx: ReadTx, name: string): string | undefined {
   return tx.get(commitmentOfName, [name])?.commitment
 }
@@ -281,10 +281,10 @@ export function nameSql(subject: string, row: string, field: string, commitment:
     JOIN person p ON p.id = l.person_id WHERE l.subject = '${subject}' AND l.row = ${row} AND l.field = '${field}'))`
 }
 
-/** SQL that joins a person by id, as `alias`; nulls where the row names no one, or an erased person. */
+/** Returns SQL that joins a person by id, as `alias`; nulls where the row names no one, or an erased person. */
 export const personAs = (alias: string, id: string): string => `LEFT JOIN person ${alias} ON ${alias}.id = ${id}`
 
-/** SQL that joins what a commitment opens to, as `alias`, where `condition` holds; nulls once it was erased. */
+/** Returns SQL that joins the opening of a commitment, as `alias`, where `condition` holds; nulls once it was erased. */
 export const openedAs = (alias: string, commitment: string, condition = ''): string =>
   `LEFT JOIN opening ${alias} ON ${condition === '' ? '' : `${condition} AND `}${alias}.commitment = ${commitment}`
 

@@ -135,7 +135,7 @@ export function isContinuation(first: TreeHead, second: TreeHead, path: readonly
   return last === 0 && same(firstRoot, first.root) && same(secondRoot, second.root)
 }
 
-/** The hash over the leaves from `low` to before `high`. A span on the left of a split is always a complete subtree. */
+/** Returns the hash over the leaves from `low` to before `high`. A span on the left of a split is always a complete subtree. */
 function spanHash(low: number, high: number, nodeAt: NodeAt): Buffer {
   const width = high - low
   const level = Math.log2(width)
@@ -144,7 +144,7 @@ function spanHash(low: number, high: number, nodeAt: NodeAt): Buffer {
   return nodeHash(spanHash(low, middle, nodeAt), spanHash(middle, high, nodeAt))
 }
 
-/** The largest power of two that is less than `width`. */
+/** Returns the largest power of two that is less than `width`. */
 function split(width: number): number {
   return 2 ** Math.ceil(Math.log2(width) - 1)
 }

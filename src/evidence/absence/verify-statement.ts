@@ -80,7 +80,7 @@ function check(text: string, trusted: readonly NoteKey[]): StatementVerdict {
   return { ok: true, keyIsFromStatement: isOwnKey, statement, words }
 }
 
-/** The keys that are trusted, and those to which they were rotated. */
+/** Returns the keys that are trusted, and those to which they were rotated. */
 function followed(origin: string, handOvers: unknown, begin: readonly NoteKey[]): readonly NoteKey[] {
   if (handOvers === undefined) return begin
   if (!Array.isArray(handOvers) || handOvers.length > mostHandOvers) {

@@ -13,7 +13,7 @@ import { type HashedFile, largestBundleBytes } from './verify-bundle.ts'
 const mostEntries = 10_000
 const pieceBytes = 1024 * 1024
 
-/** The script that checks a bundle with openssl and jq. */
+/** Returns the script that checks a bundle with openssl and jq. */
 export function recipe(): string {
   return readFileSync(assetPath('recipe.sh'), 'utf8')
 }

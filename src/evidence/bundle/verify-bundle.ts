@@ -376,7 +376,7 @@ function openings(list: readonly Opening[], leaf: Readonly<Record<string, unknow
   return { step, state: 'holds', words: list.map(({ field, text }) => `${field} ${JSON.stringify(text)}`).join(', ') }
 }
 
-/** The value behind a path of keys and numbers, such as `steps.0.note`. Only what the leaf has itself. */
+/** Returns the value behind a path of keys and numbers, such as `steps.0.note`. Only what the leaf has itself. */
 function valueAt(leaf: Readonly<Record<string, unknown>>, field: string): unknown {
   return field.split('.').reduce<unknown>(
     // `hasOwn` has just shown that the key is there.

@@ -116,7 +116,7 @@ function* checkpointLines(tx: ReadTx, log: number, size: number): Generator<Uint
   }
 }
 
-/** The keys of the box, and all that it ever had. The same keys sign every log of a box. */
+/** Returns the keys of the box, and all that it ever had. The same keys sign every log of a box. */
 function everyKey(tx: ReadTx, dataDir: string): NoteKey[] {
   const logs = knownLogs(tx)
   const growing = logs.at(-1)
@@ -128,7 +128,7 @@ function everyKey(tx: ReadTx, dataDir: string): NoteKey[] {
   return [...own, ...past.flatMap((vkey) => readVkey(vkey) ?? [])]
 }
 
-/** Those that have signed the newest checkpoint of a log, under the log's name. */
+/** Returns the keys that have signed the newest checkpoint of a log, under the log's name. */
 function keysOf(log: KnownLog, { note }: Checkpoint, candidates: readonly NoteKey[]): string[] {
   const origin = originOfLog(log)
   const read = readNote(note)

@@ -330,7 +330,7 @@ class Packing {
     return { why, proof: `${name}.proof.json` }
   }
 
-  /** When the cameras that watch the slots did not watch, and why. */
+  /** Adds the gaps of the cameras that watch the slots, with their causes. */
   async #gaps(span: { readonly fromMs: number; readonly toMs: number }): Promise<void> {
     const { cameras, gaps } = this.#needs
     for (const slot of this.#slots) {

@@ -70,7 +70,7 @@ type Pair = readonly [NoteKey, NoteKey]
 
 const renamed = (log: KnownLog, type: NoteKey['type'], publicKey: Buffer) => noteKey(originOfLog(log), type, publicKey)
 
-/** The keys that are here, under the name of a log: those that sign, then those of a rotation that has not ended. */
+/** Returns the keys that are here, under the name of a log: those that sign, then those of a rotation that has not ended. */
 function pairsOf(log: KnownLog, { pairs, next }: KeysOfBox): readonly [Pair, ...Pair[]] {
   const origin = originOfLog(log)
   return [new LogSigner(origin, pairs).keys, ...(next ? [new LogSigner(origin, next).keys] : [])]
@@ -167,7 +167,7 @@ class HeadsOfLog {
     }
   }
 
-  /** The keys of which one of each kind must have signed a head of this size. */
+  /** Returns the keys of which one of each kind must have signed a head of this size. */
   #keysAt(size: number): readonly NoteKey[] {
     const last = this.#handOvers.findLast(({ seq }) => seq <= size)
     return last?.keys ?? this.#handOvers[0]?.previousKeys ?? [...this.#keys.present, ...this.#keys.others]

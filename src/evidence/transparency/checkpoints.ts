@@ -97,7 +97,7 @@ export class Checkpoints {
     else await this.#making?.catch(() => undefined)
   }
 
-  /** The newest checkpoint of the growing log; undefined before the first. */
+  /** Returns the newest checkpoint of the growing log; undefined before the first. */
   newest(): Checkpoint | undefined {
     const { work, logRoom } = this.#needs
     this.#newest ??= work.read((tx) => newestCheckpoint(tx, logRoom.identity.number))

@@ -71,7 +71,7 @@ export const statedHandOvers = {
   withoutLeaf: statement({ columns: { n: integer }, sql: asked.withoutLeaf }),
 }
 
-/** Where the hand-overs of all logs end: number and time of the newest one; zeros before the first. */
+/** Returns the end of the hand-overs of all logs: number and time of the newest one; zeros before the first. */
 export function endOfHandOvers(tx: ReadTx): Pick<HandOverRow, 'id' | 'handed_over_at_ms'> {
   return tx.get(newest) ?? { id: 0, handed_over_at_ms: 0 }
 }

@@ -54,14 +54,14 @@ function compareIn(tx: ReadTx, dataDir: string, { note, head, keys }: Kept): Com
       }
 }
 
-/** The keys that are trusted, and those to which the log was handed over from them. */
+/** Returns the keys that are trusted, and those to which the log was handed over from them. */
 function ledTo(tx: ReadTx, log: KnownLog, keys: readonly NoteKey[]): readonly NoteKey[] {
   const origin = originOfLog(log)
   const given = keys.filter(({ name }) => name === origin)
   return followHandOvers(origin, handOverProofs(tx, log.number), given)
 }
 
-/** The keys of this box, now and before. */
+/** Returns the keys of this box, now and before. */
 function ownKeys(tx: ReadTx, dataDir: string, log: KnownLog): readonly NoteKey[] {
   const newest = knownLogs(tx).at(-1) ?? log
   return keysOfBox(tx, log, new LogSigner(originOfLog(newest), heldKeys(tx, dataDir, newest).pairs).keys)

@@ -61,7 +61,7 @@ export class KeyRing {
     return this.#keys().areForeign
   }
 
-  /** Whether a hand-over is in the log whose checkpoint is not signed yet. */
+  /** Returns whether the log has a hand-over whose checkpoint is not signed yet. */
   isHandingOver(): boolean {
     const { next } = this.#keys()
     return next !== undefined && this.#needs.work.read((tx) => this.#seqOf(tx, next)) !== undefined
@@ -126,7 +126,7 @@ export class KeyRing {
     return seq !== undefined && checkpointCovering(tx, this.#needs.logRoom.identity.number, seq) !== undefined
   }
 
-  /** The number of the leaf that names these keys as those that follow. */
+  /** Returns the number of the leaf that names these keys as the next ones. */
   #seqOf(tx: ReadTx, next: KeyPairs): number | undefined {
     const newest = handOversOf(tx, this.#needs.logRoom.identity.number).at(-1)
     return newest && isHandedTo(newest, this.signer.origin, next) ? newest.leaf_seq : undefined

@@ -97,5 +97,5 @@ export class KeyRotation {
   }
 }
 
-/** The 8 hex digits by which a verifier key is known. */
+/** Returns the 8 hex digits by which a verifier key is known. */
 const idOf = (vkey: string) => vkey.split('+')[1] ?? vkey

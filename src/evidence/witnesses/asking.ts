@@ -103,7 +103,7 @@ export class Witnesses {
     }
   }
 
-  /** The newest checkpoint, when this witness has not cosigned it. */
+  /** Returns the newest checkpoint, when this witness has not cosigned it. */
   #due({ name }: WitnessAsked): Checkpoint | undefined {
     const newest = this.#needs.checkpoints.newest()
     if (!newest || newest.size === 0) return undefined

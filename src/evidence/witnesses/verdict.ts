@@ -89,7 +89,7 @@ function judgeLines(body: string, { note, key }: Asked): WitnessVerdict {
   return { kind: 'cosigned', lines: lines.slice(0, 1), atMs: good.atMs ?? 0 }
 }
 
-/** The lines as they came, of the configured key alone. */
+/** Returns the lines as they came, of the configured key alone. */
 function linesOf(body: string, { signatures }: Note, { name, id }: NoteKey): string[] {
   const lines = body.split('\n')
   return signatures.flatMap((one, i) => (one.name === name && one.id === id ? [`${lines[i]}\n`] : []))
