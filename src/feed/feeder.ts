@@ -257,7 +257,7 @@ export class Feeder {
     }
   }
 
-  /** The checkpoint to send under; undefined when an earlier log has none, or is sent. */
+  /** Returns the checkpoint to send under; undefined when an earlier log has none, or is sent. */
   async #targetOf({ number, isGrowing, place }: Line): Promise<Checkpoint | undefined> {
     const { work, logRoom } = this.#needs
     if (this.#target?.log_id === number && place !== undefined && place < this.#target.size) return this.#target
@@ -444,7 +444,7 @@ export class Feeder {
     this.#after(retryAfterMs(trouble, this.#failures, (random(1)[0] ?? 0) / 255))
   }
 
-  /** Something on this box: no checkpoint can be made, or the token cannot be read. */
+  /** Notes a fault of this box: no checkpoint can be made, or the token cannot be read. */
   #failed(err: unknown): void {
     if (!this.#isStarted) return
     const isExpected = err instanceof AppError && err.code === 'NOT_READY'
@@ -462,7 +462,9 @@ function handedOver(tx: ReadTx, log: number): Checkpoint[] {
   return handOversOf(tx, log).flatMap(({ leaf_seq }) => checkpointCovering(tx, log, leaf_seq) ?? [])
 }
 
-/** The next of them that is over more than the head office has: it must see that one before it can read later signatures. */
+/**
+ * Returns the next of them that is over more than the head office has: it must see that one before it can read later signatures.
+ */
 function handedOverBehind(tx: ReadTx, log: number, place: number): Checkpoint | undefined {
   const next = handOversOf(tx, log).find(({ leaf_seq }) => leaf_seq > place)
   return next && checkpointCovering(tx, log, next.leaf_seq)

@@ -3,7 +3,7 @@ import { z } from 'zod'
 /** As packages are numbered. */
 export const releaseVersion = z.string().regex(/^\d{1,5}\.\d{1,5}\.\d{1,5}[0-9A-Za-z.+~-]{0,40}$/)
 
-/** Whether a version comes after another, in the order of Debian packages (Debian Policy, 5.6.12). Pure. */
+/** Returns whether a version comes after another, in the order of Debian packages (Debian Policy, 5.6.12). Pure. */
 export function isNewerRelease(one: string, other: string): boolean {
   const [a, b] = [withRevision(one), withRevision(other)]
   return (orderOf(a.version, b.version) || orderOf(a.revision, b.revision)) > 0

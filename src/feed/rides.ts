@@ -77,7 +77,7 @@ export class Rides {
     this.#changes = changes
   }
 
-  /** Everything again. */
+  /** Sends everything again. */
   begin(): void {
     this.#assets = 0
     this.#newestAsset = 0
@@ -86,7 +86,7 @@ export class Rides {
     this.#named.clear()
   }
 
-  /** The next rows. `version` rises with each snapshot. */
+  /** Returns the next rows. `version` rises with each snapshot. */
   load(tx: ReadTx, { nowMs, version, log, isGrowing, givesNames }: Asked): Load {
     if (log.number !== this.#log) {
       // Erasures that were sent with an earlier log are not known of this one.
@@ -132,7 +132,7 @@ export class Rides {
     }
   }
 
-  /** The head office has stored them. */
+  /** Notes that the head office has stored them. */
   taken({ snapshot, erasures }: Load, answer: FeedAnswer, log: NamedLog, nowMs: number): void {
     if (snapshot) this.#moveOn(snapshot, nowMs)
     this.#erasures = erasures
@@ -152,7 +152,7 @@ export class Rides {
     this.#erasuresAgainAtMs = nowMs + erasuresAgainMs
   }
 
-  /** The head office has stored the erasures and nothing else. After the last of them they begin again. */
+  /** Notes that the head office has stored the erasures and nothing else. After the last of them they begin again. */
   erased({ erasures }: Load): void {
     this.#erasures = erasures.sent < erasures.known ? erasures : { sent: 0, known: -1 }
   }
@@ -170,7 +170,7 @@ export class Rides {
     return !this.#changes.assets.isEmpty || !this.#changes.slots.isEmpty
   }
 
-  /** Whether somebody was erased whom the head office does not know of. */
+  /** Returns whether somebody was erased whom the head office does not know of. */
   hasErased(tx: ReadTx): boolean {
     return this.#erasures.known >= 0 && this.#hasErased(tx)
   }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { releaseVersion } from './release.ts'
 
-/** Path of POST feed below the address of a head office. */
+/** Returns the path of POST feed below the address of a head office. */
 export const feedPath = (logId: string): string => `/api/hub/v1/logs/${logId}/feed`
 export const enrolPath = '/api/hub/v1/enrol'
 /** Where a head office shows its certificate authority, for gateways that have only its fingerprint. */
