@@ -223,12 +223,12 @@ export const linksOfCounts = {
   }),
 }
 
-/** A scan as it was made. */
+/** Returns a scan as it was made. */
 export function scanRow(tx: ReadTx, id: number): CountScanRow | undefined {
   return tx.get(scanById, { id })
 }
 
-/** The warehouse of a count, for any caller. */
+/** Returns the warehouse of a count, for any caller. */
 export function warehouseOfCount(tx: ReadTx, id: number): number | undefined {
   return tx.get(placeOfCount, { id })?.warehouse_id
 }

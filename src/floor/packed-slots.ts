@@ -106,6 +106,6 @@ export class PackedSlots {
   }
 }
 
-/** A slot with its state as JSON. `members`: of the slot, without braces. */
+/** Returns a slot with its state as JSON. `members`: of the slot, without braces. */
 export const withStateText = (members: string, state: SlotState): string =>
   `{${members},${JSON.stringify(state).slice(1)}`

@@ -73,7 +73,10 @@ export class FloorService {
     return this.#packed.list(caller)
   }
 
-  /** One page of the same list as JSON, and its length: only the page's own slots are looked up in the ledger. Throws NOT_FOUND. */
+  /**
+   * Returns one page of the same list as JSON, and its length: only the page's own slots are looked up in the ledger. Throws
+   * NOT_FOUND.
+   */
   slotPage(caller: Caller, when: When, page: SlotFilter & { limit: number; offset: number }) {
     const { zoneId } = page
     return this.#needs.work.read((tx) => {

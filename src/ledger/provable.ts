@@ -16,7 +16,7 @@ const peopleOfEvent = built(pick(tables.placement_person, 'event_id'), ({ event_
   sql.selectFrom('placement_person').select(['operator_id', 'actor_id']).where('event_id', '=', event_id),
 )
 
-/** Ids of the people of an event; null for one who is not known or was erased. */
+/** Returns the ids of the people of an event; null for one who is not known or was erased. */
 export function peopleOf(tx: ReadTx, eventId: number): { operator: number | null; actor: number | null } {
   const people = tx.get(peopleOfEvent, { event_id: eventId })
   return { operator: people?.operator_id ?? null, actor: people?.actor_id ?? null }

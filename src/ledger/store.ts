@@ -147,7 +147,7 @@ const placeOfEvent = statement({
   sql: `SELECT s.warehouse_id FROM main.placement_event e JOIN ${slots} s ON s.id = e.slot_id WHERE e.id = +?`,
 })
 
-/** The warehouse of an event, for any caller. */
+/** Returns the warehouse of an event, for any caller. */
 export function warehouseOfEvent(tx: ReadTx, id: number): number | undefined {
   return tx.get(placeOfEvent, [id])?.warehouse_id
 }
@@ -236,7 +236,7 @@ function timeOf(ms: number | null): string | null {
   return ms === null ? null : isoTime(ms)
 }
 
-/** Whole rows by id. */
+/** Returns whole rows by id. */
 export function openedByIds(tx: ReadTx, ids: readonly number[], order: Order): OpenedRow[] {
   return tx.all(openedEvents(order), [JSON.stringify(ids)])
 }
@@ -256,7 +256,10 @@ export function callerMark(tx: ReadTx, caller: Pick<Caller, 'username' | 'instan
   return createHmac('sha256', markKey(tx)).update(`${caller.username}@${caller.instance}`).digest('hex')
 }
 
-/** The event that this caller recorded under the client's own id. `commitment`: how rows of the first schemas name the caller. */
+/**
+ * Returns the event that this caller recorded under the client's own id. `commitment`: how rows of the first schemas name the
+ * caller.
+ */
 export function findByClientEventId(tx: ReadTx, mark: string, commitment: string | undefined, clientEventId: string) {
   return tx.get(clientEvent, [mark, commitment ?? mark, clientEventId])
 }

@@ -88,8 +88,8 @@ export async function pageOfHistory(
 }
 
 /**
- * Every event that the filter leaves, some at a time: oldest first, or with `afterSeq` in the order of the log. Only
- * events up to `lastId`. Empty arrays come too: each is a turn for the others.
+ * Yields every event that the filter leaves, some at a time: oldest first, or with `afterSeq` in the order of the log. Only events
+ * up to `lastId`. Empty arrays come too: each is a turn for the others.
  */
 export async function* eventsInSlices(
   work: Work,
@@ -114,7 +114,7 @@ export async function* eventsInSlices(
   }
 }
 
-/** Behind the cursor, or where the span of time ends when that is further back. */
+/** Returns the place behind the cursor, or the end of the span of time when that is further back. */
 function startOf({ before }: HistoryPage, first: EventPlace): EventPlace {
   return before && before.timestampMs < first.timestampMs ? before : first
 }
@@ -168,7 +168,7 @@ async function slotsMeant(
   return (slotId) => meant.has(slotId)
 }
 
-/** The rows that count, slice by slice. */
+/** Returns the rows that count, slice by slice. */
 function eventsMeant(work: Work, prepared: Prepared, from: EventPlace, signal: AbortSignal | undefined) {
   const { filter, order, source, lastId, mayCount, meant, isServedByIndex } = prepared
   const looked = isServedByIndex ? indexSliceRows : lightSliceRows
@@ -207,7 +207,7 @@ async function totalOf(work: Work, prepared: Prepared, signal: AbortSignal | und
   return total
 }
 
-/** Whole rows by id, in the order of the reading. */
+/** Returns whole rows by id, in the order of the reading. */
 function openedRows(work: Work, ids: readonly number[], order: Order, signal: AbortSignal | undefined) {
   return work.readInSlices<OpenedRow[], number>(
     0,

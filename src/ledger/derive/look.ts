@@ -141,7 +141,7 @@ function isBy(row: LightRow, { commitment, ids }: Meant): boolean {
   return [row.operator_id, row.actor_id].some((id) => typeof id === 'number' && ids.includes(id))
 }
 
-/** Everyone whom the filter's operator may mean; undefined when it names none. */
+/** Returns everyone whom the filter's operator may mean; undefined when it names none. */
 export function operatorMeant(tx: ReadTx, { operator }: HistoryFilter): Meant | undefined {
   return operator === undefined ? undefined : meantBy(tx, operator)
 }
@@ -206,8 +206,8 @@ export function beginning(order: Order, { fromMs, toMs }: HistoryFilter, afterId
 }
 
 /**
- * The source to read in the order of the log. Most indexes are in the order of time: where they find many rows,
- * sorting them would block the thread, so the ledger itself is read.
+ * Returns the source to read in the order of the log. Most indexes are in the order of time: where they find many rows, sorting
+ * them would block the thread, so the ledger itself is read.
  */
 export function sourceInLogOrder(tx: ReadTx, source: Source): Source {
   if (source.arms.length === 0 || countOf(tx, source, {}, indexSliceRows) < indexSliceRows) return source

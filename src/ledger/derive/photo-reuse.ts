@@ -45,9 +45,9 @@ const placementsNaming = statements({
 const lookedAt = 20
 
 /**
- * Another placement, recorded before `event`, that the same photo proves already; the newest, undefined without one. It
- * is no other placement while the same asset stays in the same slot: a repeat, a judgement. A placement that was
- * corrected proves nothing any more; its correction does.
+ * Returns another placement, recorded before `event`, that the same photo proves already; the newest, undefined without one. It is
+ * no other placement while the same asset stays in the same slot: a repeat, a judgement. A placement that was corrected proves
+ * nothing any more; its correction does.
  * @param isSeen whether the caller may know of events in a slot
  * @param lastId corrections up to this event count
  */

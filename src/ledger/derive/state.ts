@@ -64,7 +64,7 @@ const isUpToLeaf = statement({
   sql: 'SELECT (log_id, leaf_seq) <= (?, ?) AS "is" FROM main.placement_event WHERE id = +?',
 })
 
-/** The last event that was received at `limitMs` or before, 0 before the first. */
+/** Returns the last event that was received at `limitMs` or before, 0 before the first. */
 export function lastIdReceivedBy(tx: ReadTx, limitMs: number): number {
   return lastIdWhere(tx, isReceivedBy, [limitMs])
 }
@@ -80,8 +80,8 @@ export function settle(tx: ReadTx, when: When = {}): When {
 }
 
 /**
- * The last event whose leaf is among the first `seq` of a log, or in a log before it; 0 before the first. Without a number it is
- * the growing log.
+ * Returns the last event whose leaf is among the first `seq` of a log, or in a log before it; 0 before the first. Without a number
+ * it is the growing log.
  */
 export function lastIdUpToSeq(tx: ReadTx, seq: number, logNumber?: number): number {
   if (seq <= 0 && logNumber === undefined) return 0
@@ -148,7 +148,7 @@ const newestOfSlot = statements({
   samples: boundSamples(),
 })
 
-/** The newest PLACED or REMOVED of a slot. */
+/** Returns the newest PLACED or REMOVED of a slot. */
 export function newestInSlot(tx: ReadTx, slotId: number, bounds: Bounds): Placement | undefined {
   const limit = bounded(bounds)
   return tx.get(newestOfSlot(limit.sql), [slotId, ...limit.parameters])
@@ -161,7 +161,7 @@ const newestJudgement = statements({
   samples: boundSamples(),
 })
 
-/** The newest VERIFIED or DISPUTED of this placement's asset in its slot, strictly later than the placement. */
+/** Returns the newest VERIFIED or DISPUTED of this placement's asset in its slot, strictly later than the placement. */
 function judgementOf(tx: ReadTx, placed: Placement, bounds: Bounds): 'VERIFIED' | 'DISPUTED' | undefined {
   const limit = bounded(bounds)
   const values = [placed.slot_id, placed.timestamp_ms, placed.asset_key, ...limit.parameters]
@@ -363,7 +363,7 @@ const judgementBehind = statement({
     WHERE slot_id = +? AND ${judgements} AND (timestamp_ms, id) > (+?, +?) AND asset_key = +? LIMIT 1`,
 })
 
-/** Newest timestamp of any event of the slot, or of the asset as far as `sight` goes; 0 without one. */
+/** Returns the newest timestamp of any event of the slot, or of the asset as far as `sight` goes; 0 without one. */
 export function newestTimestampMs(tx: ReadTx, slotId: number, assetKey: string, sight: Sight): number {
   const seen = seenOnly(sight, 'placement_event.slot_id')
   const newest = tx.get(newestOfBoth(seen.sql), [

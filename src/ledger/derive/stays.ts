@@ -33,7 +33,7 @@ export type Steps = { readonly steps: Step[]; readonly hasMore: boolean; readonl
 const columns = 'id, timestamp_ms, event_type, slot_id, asset_barcode, asset_key'
 const mostJudgements = 100
 
-/** One page of the stays or moves of a slot or an asset. */
+/** Returns one page of the stays or moves of a slot or an asset. */
 export function stepsOf(tx: ReadTx, of: StepsOf, bounds: Bounds, page: StepPage): Steps {
   const { sql, parameters } = movesOf(of, bounds, page)
   const { behind, order } = page

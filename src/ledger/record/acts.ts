@@ -44,7 +44,7 @@ export class Acts {
     )
   }
 
-  /** A removal and a placement behind it. Throws as an event does, with the move's own names of the fields. */
+  /** Records a removal and a placement behind it. Throws as an event does, with the move's own names of the fields. */
   move(request: NewMove, asked: TimedAsk): Promise<Reply<RecordedMove>> {
     demand(asked.by.caller, 'events:create')
     return this.#needs.work.write((tx) =>
@@ -101,7 +101,7 @@ export class Acts {
     return slotId === null ? undefined : this.#needs.warehouse.visibleSlot(tx, slotId, caller)
   }
 
-  /** A move that was recorded earlier, as it is now: its removal is directly in front, under the same client's id. */
+  /** Returns a move that was recorded earlier, as it is now: its removal is directly in front, under the same client's id. */
   #asMoved(tx: Tx, placed: RecordedEvent, caller: Caller) {
     const before = store.findEvent(tx, placed.id - 1)
     const isPart = before?.event_type === 'REMOVED' && before.client_event_id === placed.client_event_id

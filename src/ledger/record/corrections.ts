@@ -152,7 +152,7 @@ function refuseSecond(tx: Tx, id: number): void {
   })
 }
 
-/** The events of one correction: they follow each other and carry the client's id. */
+/** Returns the events of one correction: they follow each other and carry the client's id. */
 function idsFrom(tx: Tx, first: RecordedEvent): number[] {
   const ids: number[] = []
   for (let row = store.findEvent(tx, first.id); row; row = store.findEvent(tx, row.id + 1)) {
@@ -174,7 +174,7 @@ function evidenceOf(row: store.OpenedRow | undefined): Partial<Evidence> {
   }
 }
 
-/** The event as it should have been booked, with the evidence that it has; the body's photo comes before its own. */
+/** Returns the event as it should have been booked, with the evidence that it has; the body's photo comes before its own. */
 function asItWas(step: Step, wrong: store.OpenedRow, right: Right, request: NewCorrection): Restated {
   const { photo_url, photo_sha256, photo_taken_at, scan } = request
   return {
@@ -187,7 +187,7 @@ function asItWas(step: Step, wrong: store.OpenedRow, right: Right, request: NewC
   }
 }
 
-/** Something else that the wrong event displaced or took, with the evidence by which it had come there. */
+/** Returns an asset that the wrong event displaced or took, with the evidence by which it had come there. */
 function putBack(tx: Tx, step: Step, wrong: store.OpenedRow): Restated {
   const moment = { timestampMs: wrong.timestamp_ms, withoutId: step.type === 'PLACED' ? wrong.id : 0 }
   const id = placementIdOf(tx, step.slotId, step.assetKey, moment)

@@ -16,7 +16,7 @@ export const deviceTimeHeaders = {
   ),
 }
 
-/** X-Device-Time in milliseconds since the epoch; undefined when it was not sent. Throws VALIDATION_ERROR. */
+/** Reads X-Device-Time in milliseconds since the epoch; undefined when it was not sent. Throws VALIDATION_ERROR. */
 export function deviceTimeOf(c: Context<AppEnv>): number | undefined {
   const header = c.req.header('x-device-time')
   if (header === undefined) return undefined

@@ -26,7 +26,7 @@ const inWarehouses = statements({
   samples: [[[1, 2]]],
 })
 
-/** The event that a line of a list of opening stock has become; undefined when it has become none yet. */
+/** Returns the event that a line of a list of opening stock has become; undefined when it has become none yet. */
 export function eventOfOpeningLine(tx: ReadTx, list: string, line: number): number | undefined {
   return tx.get(eventOfLine, { opening_list: list, opening_line: line })?.id
 }
@@ -42,7 +42,7 @@ export function uncountedOpenings(
   return { uncounted, next: lines < looked || last === null ? undefined : last }
 }
 
-/** Whether a list of opening stock has put anything into one of these warehouses. */
+/** Returns whether a list of opening stock has put anything into one of these warehouses. */
 export function holdsOpeningIn(tx: ReadTx, list: string, warehouses: readonly number[]): boolean {
   return tx.get(inWarehouses(warehouses), [list, ...warehouses]) !== undefined
 }

@@ -6,8 +6,8 @@ import type { PlacementEventRow } from '../tables.ts'
 export type UnsealedRow = Omit<PlacementEventRow, keyof Stated>
 
 /**
- * The facts of a placement leaf, made from the row alone, so that a holder of the row can make the leaf again and compare. A fact
- * that is absent in the row is absent here. Never changes; new columns become new keys, when present.
+ * Returns the facts of a placement leaf, made from the row alone. So a holder of the row can make the leaf again and compare. A
+ * fact that is absent in the row is absent here. Never changes; new columns become new keys, when present.
  */
 export function placementFacts(row: UnsealedRow): LeafFacts {
   const facts: Record<string, Json | null | undefined> = {

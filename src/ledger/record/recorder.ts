@@ -213,12 +213,12 @@ export class Recorder {
     }
   }
 
-  /** The gateway's own time. */
+  /** Returns the gateway's own time. */
   nowMs(): number {
     return this.#needs.head.nowMs(this.#needs.clock.now())
   }
 
-  /** When an event happened. Throws TIMESTAMP_IN_FUTURE, VALIDATION_ERROR. */
+  /** Returns when an event happened. Throws TIMESTAMP_IN_FUTURE, VALIDATION_ERROR. */
   timeOf(claim: Parameters<typeof decideTime>[0], newestMs: number, within: Within = {}): DecidedTime {
     const nowMs = this.nowMs()
     // By the clock itself: the gateway's own time hides that it fell behind.
@@ -249,7 +249,7 @@ export class Recorder {
     return isSeen ? this.asItIsNow(tx, known.event_id, caller) : undefined
   }
 
-  /** An event that was recorded, as its POST would answer it now. */
+  /** Returns an event that was recorded, as its POST would answer it now. */
   asItIsNow(tx: ReadTx, id: number, caller: Caller): RecordedEvent {
     const row = store.findEvent(tx, id)
     if (!row) throw new Error(`there is no event ${id}`)
@@ -416,7 +416,7 @@ export function requestHash(request: object): string {
   return sha256(canonicalJson(JSON.parse(JSON.stringify(request)) as Json)).toString('hex')
 }
 
-/** A time that the gateway itself decided. */
+/** Returns a time that the gateway itself decided. */
 function settledTime(timestampMs: number, nowMs: number, trusted: boolean): DecidedTime {
   const claimed = decideTime({ timestampMs, deviceTimeMs: undefined }, nowMs, 0, trusted, null)
   return { ...claimed, deviceTimestampMs: null }

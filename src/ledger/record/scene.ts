@@ -25,7 +25,7 @@ const newestPlacement = statement({
 /** Around which moment: all that is at the event's own time counts, but the event itself when it is left out. */
 type Moment = { readonly timestampMs: number; readonly withoutId: number }
 
-/** The floor at the time of an event, as booked and as it were with `right` in the event's place, or nothing there. */
+/** Returns the floor at the time of an event, as booked and as it were with `right` in the event's place, or nothing there. */
 export function scenesAround(
   tx: ReadTx,
   event: Pick<PlacementEventRow, 'id' | 'timestamp_ms' | 'slot_id' | 'asset_key'>,
@@ -107,7 +107,7 @@ function newestMove(
   return tx.get(newestMoves(column), [value, timestampMs, withoutId])
 }
 
-/** The placement by which an asset came into a slot, the newest up to that time: its evidence still holds. */
+/** Returns the placement by which an asset came into a slot, the newest up to that time: its evidence still holds. */
 export function placementIdOf(tx: ReadTx, slotId: number, assetKey: string, moment: Moment): number | undefined {
   return tx.get(newestPlacement, [assetKey, moment.timestampMs, slotId, moment.withoutId])?.id
 }

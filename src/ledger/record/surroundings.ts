@@ -50,7 +50,7 @@ export function lookAround(
   }
 }
 
-/** Effect of a recorded event as it is now. */
+/** Returns the present effect of a recorded event. */
 export function effectNow(tx: ReadTx, row: PlacementEventRow, sight: Sight): Effect {
   const moved = {
     eventType: row.event_type,

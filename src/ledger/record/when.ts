@@ -25,7 +25,7 @@ export type DecidedTime = {
 }
 
 /**
- * When an event happened, pure.
+ * Returns when an event happened. Pure.
  * @param newestMs newest timestamp of the slot and of the asset: an event without a time comes after them
  * @param trusted whether the gateway's clock is; while it is not, nothing is refused for its time
  * @param maxAgeMs `ledger.maxAge`; null takes events of any age
