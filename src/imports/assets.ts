@@ -19,7 +19,7 @@ export const assetColumns = {
   required: ['asset_id'],
 } as const
 
-/** The form of a list of assets, by barcode in any spelling: unregistered ones are registered, others are changed. */
+/** Returns the form of a list of assets, by barcode in any spelling: unregistered ones are registered, others are changed. */
 export function assetsForm(assets: AssetService, sheet: Sheet): Form {
   const keyOf = ({ cells }: Row) => {
     const barcode = cells.get('asset_id')

@@ -43,7 +43,7 @@ export const openingColumns = {
 } as const
 
 /**
- * The form of a list of opening stock: a PLACED for each line, with the list as its evidence. It adds only what was not
+ * Returns the form of a list of opening stock: a PLACED for each line, with the list as its evidence. It adds only what was not
  * scanned yet: a pallet that the ledger has elsewhere, and a slot with another scanned pallet, are refused.
  */
 export function openingForm({ warehouse, assets, recorder, sheet, list }: Options): Form {
@@ -78,7 +78,9 @@ export function openingForm({ warehouse, assets, recorder, sheet, list }: Option
     return { what: 'created', warnings: event.warnings.map(({ code }) => code), notice: shared(row, slot) }
   }
 
-  /** Whether the pallet was put into this slot and not booked since. Throws VALIDATION_ERROR when it was booked elsewhere. */
+  /**
+   * Returns whether the pallet was put into this slot and not booked since. Throws VALIDATION_ERROR when it was booked elsewhere.
+   */
   function standsThere(tx: Tx, slot: Slot, key: string, by: RequestOrigin): boolean {
     const newest = newestMoveOfAsset(tx, key, wholeSight, boundsOf(tx))
     if (!newest) return false

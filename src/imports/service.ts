@@ -416,7 +416,7 @@ function explainColumns(sheet: Sheet, form: Form, problems: Problems): void {
   }
 }
 
-/** Whether a required column is missing: then every line would have the same problem. */
+/** Returns whether a required column is missing: then every line would have the same problem. */
 function lacksColumns(sheet: Sheet, form: Form): boolean {
   return form.required.some((name) => !sheet.columns.includes(name))
 }
@@ -432,7 +432,7 @@ function findRepeats(sheet: Sheet, form: Form, problems: Problems): void {
   }
 }
 
-/** The column that a field of the API came from: `constraints.max_weight` is max_weight. */
+/** Returns the column that a field of the API came from: `constraints.max_weight` is max_weight. */
 function columnOf(path: string, form: Form): string | null {
   const parts = path.split('.')
   const direct = parts.find((part) => form.columns.includes(part))

@@ -42,7 +42,7 @@ export const slotColumns = {
   required: ['slot_id'],
 } as const
 
-/** The form of a list of slots, by label: missing ones are made, existing ones are changed. */
+/** Returns the form of a list of slots, by label: missing ones are made, existing ones are changed. */
 export function slotsForm({ warehouse, warehouseId, isAsked, sheet, grid, createZones, onZone }: Options): Form {
   const typeOfZone = new Map(
     sheet.rows
@@ -161,7 +161,7 @@ function tellSlot(cells: Cells, label: string | undefined, old: Slot | undefined
   }
 }
 
-/** The polygon, or the rectangle of x, y, width and height. */
+/** Returns the polygon, or the rectangle of x, y, width and height. */
 function corners(cells: Cells) {
   const polygon = cells.read('floor_plan_polygon', readPolygon)
   const sides = ['x', 'y', 'width', 'height'] as const

@@ -122,7 +122,7 @@ function besideText(
   }
 }
 
-/** The first line large, the others small, as many as there is room for. */
+/** Places the first line large and the others small, as many as there is room for. */
 function stack(
   lines: readonly string[],
   box: { x: number; y: number; width: number; height: number },

@@ -32,7 +32,7 @@ export function afterAttempt(
   }
 }
 
-/** Whether a job is due; a time beyond the longest delay was stored while the clock ran ahead, and counts as due. */
+/** Returns whether a job is due; a time beyond the longest delay was stored while the clock ran ahead, and counts as due. */
 export function isDue(nextAttemptAtMs: number, nowMs: number): boolean {
   return nextAttemptAtMs <= nowMs || nextAttemptAtMs > nowMs + longestDelayMs
 }

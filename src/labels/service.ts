@@ -244,7 +244,7 @@ export class LabelService {
     return job
   }
 
-  /** Whether the caller may see a job: of a slot by its warehouse, of a pallet by whether the pallet is visible. */
+  /** Returns whether the caller may see a job: of a slot by its warehouse, of a pallet by whether the pallet is visible. */
   #maySee(tx: ReadTx, job: Pick<PrintJobRow, 'entity' | 'label' | 'warehouse_id'>, caller: Caller): boolean {
     if (job.warehouse_id !== null) return this.#needs.warehouse.isVisible(caller, job.warehouse_id)
     return (

@@ -6,7 +6,7 @@ const bodyDigits = 17
 /** Size of a series (extension digit and company prefix), in numbers. */
 export const seriesSize = (series: string): number => 10 ** (bodyDigits - series.length)
 
-/** The SSCCs of `count` serials from `first` on, 18 digits each. */
+/** Returns the SSCCs of `count` serials from `first` on, 18 digits each. */
 export function ssccsFrom(series: string, first: number, count: number): string[] {
   return Array.from({ length: count }, (_, i) => {
     const body = `${series}${String(first + i).padStart(bodyDigits - series.length, '0')}`

@@ -204,7 +204,7 @@ export function heads(tx: ReadTx): PrintJobRow[] {
   return tx.all(firstOfQueues)
 }
 
-/** The jobs that wait for a printer, the next one first. */
+/** Returns the jobs that wait for a printer, the next one first. */
 export function queueOf(
   tx: ReadTx,
   printer: string,

@@ -69,5 +69,5 @@ export function modulesOf({ symbology, text }: CodeSymbol): Modules {
   return { form: 'matrix', cells: (drawn.pixs ?? []).map((cell) => cell === 1), across: drawn.pixx ?? 0 }
 }
 
-/** Light modules that a reader needs on each side. */
+/** Returns the light modules that a reader needs on each side. */
 export const quietModules = (symbology: Symbology): number => (isLinear(symbology) ? 10 : symbology === 'qr' ? 4 : 1)

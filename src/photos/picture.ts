@@ -60,7 +60,7 @@ export function beginsAsPicture(head: Buffer): boolean {
   return forms.some((form) => form.begins(head))
 }
 
-/** The type of a whole picture; `damaged` names the type of one that only begins like one. */
+/** Returns the type of a whole picture; `damaged` names the type of one that only begins like one. */
 export function readPicture(
   bytes: Bytes,
 ): { readonly mediaType: string; readonly size: PictureSize | undefined } | { readonly damaged: string } | undefined {

@@ -33,7 +33,7 @@ export const photosPath = '/api/whms/evidence/photos'
 
 export const photosFolder = (dataDir: string) => join(dataDir, 'photos')
 
-/** Where a photo's bytes are, below the data folder: named by their hash, spread over 256 folders. */
+/** Returns the path of a photo's bytes below the data folder: named by their hash, spread over 256 folders. */
 export function photoPath({ sha256, mediaType }: PhotoFile): string {
   return join('photos', sha256.slice(0, 2), `${sha256}.${extensionOf(mediaType)}`)
 }
@@ -89,8 +89,8 @@ export class Photos {
   }
 
   /**
-   * The first half: the file, on disk before its row is. A row without a file would be lost evidence, a file without a row is only
-   * waste. A photo that is on disk already is not stored again, and needs no room.
+   * Stores the file, the first half: it is on disk before its row is. A row without a file would be lost evidence, a file without a
+   * row is only waste. A photo that is on disk already is not stored again, and needs no room.
    */
   async #keepFile(parts: Parts, { username, instance }: Pick<Caller, 'username' | 'instance'>): Promise<KeptPhoto> {
     const upload = await PhotoUpload.receive(parts, photosFolder(this.#needs.dataDir), this.#needs.room)
@@ -115,7 +115,7 @@ export class Photos {
     }
   }
 
-  /** The second half: the row, and the person who brought it. The same bytes again change only that. */
+  /** Stores the second half: the row, and the person who brought it. The same bytes again change only that. */
   #note(tx: Tx, { media, facts }: KeptPhoto, by: RequestOrigin): StoredPhoto {
     const { sha256, mediaType, sizeBytes } = media
     const person = this.#needs.people.ofCaller(tx, by.caller)
@@ -152,7 +152,7 @@ export class Photos {
     return `${this.#needs.siteUrl().replace(/\/+$/, '')}${photosPath}/${hash}`
   }
 
-  /** The hash that an address of this gateway's own photos names; undefined for any other address. */
+  /** Returns the hash that an address of this gateway's own photos names; undefined for any other address. */
   hashOf(url: string): string | undefined {
     const [, before = '', digits = ''] = url.match(/^(.*\/)([0-9a-fA-F]{64})$/s) ?? []
     const hash = digits.toLowerCase()
@@ -173,7 +173,7 @@ export class Photos {
     return photoTimeIn(tx, hash)
   }
 
-  /** The file of a photo. Throws NOT_FOUND, also when the caller may not see it. */
+  /** Returns the file of a photo. Throws NOT_FOUND, also when the caller may not see it. */
   file(hash: string, caller: Caller): FileAnswer {
     const { media, removal } = this.#needs.work.read((tx) =>
       /^[0-9a-f]{64}$/.test(hash) && this.isVisible(tx, hash, caller)

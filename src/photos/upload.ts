@@ -63,7 +63,7 @@ export class PhotoUpload {
     return this.#size
   }
 
-  /** The file with the bytes. Throws STORAGE_FULL when there was no room for it. */
+  /** Returns the file with the bytes. Throws STORAGE_FULL when there was no room for it. */
   file(): string {
     return this.#whole().path
   }

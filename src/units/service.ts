@@ -179,7 +179,7 @@ export class UnitService {
     })
   }
 
-  /** The warehouse of a unit that a body refers to. Throws REFERENCE_NOT_FOUND. */
+  /** Returns the warehouse of a unit that a body refers to. Throws REFERENCE_NOT_FOUND. */
   warehouseOf(tx: ReadTx, unitId: string, caller: Caller): number {
     const warehouseId = store.historyOf(tx, unitId)[0]?.warehouse_id
     if (typeof warehouseId === 'number' && this.#needs.warehouse.isVisible(caller, warehouseId)) return warehouseId
@@ -197,7 +197,7 @@ export class UnitService {
     return { warehouseId, photos: [...new Set(photos)] }
   }
 
-  /** Every unit that the query names and the caller may see, in slices, in the order in which they were registered. */
+  /** Yields every unit that the query names and the caller may see, in slices, in the order in which they were registered. */
   async *units(query: UnitsQuery, caller: Caller): AsyncGenerator<readonly TransportUnitItem[], void> {
     const strong = { sscc: query.sscc, reference: query.reference }
     for (let afterRow: number | undefined = 0; afterRow !== undefined; ) {
@@ -371,7 +371,7 @@ export class UnitService {
   }
 }
 
-/** A row that leaves the unit where it is. */
+/** Returns a row that leaves the unit where it is. */
 function where(unit_id: string, action: 'evidence' | 'weighed', history: readonly store.OpenedRow[]): Change {
   const state = stateOf(history)
   const stage = stageOf(state)

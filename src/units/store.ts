@@ -166,7 +166,7 @@ export function listUnits(tx: ReadTx, afterRow: number, limit: number, filter: S
   return tx.all(unitsBehind(strong), [afterRow, ...(value === undefined ? [] : [value]), limit])
 }
 
-/** The stages that a unit was in, in order. */
+/** Returns the stages that a unit was in, in order. */
 export function visitedStages(tx: ReadTx, unitId: string): string[] {
   return tx.all(stages, { unit_id: unitId }).map(({ stage }) => stage)
 }

@@ -6,8 +6,8 @@ import type { UnitHistoryRow } from './tables.ts'
 export type UnsealedHistoryRow = Omit<UnitHistoryRow, keyof Stated>
 
 /**
- * The facts of a unit-history leaf, made from the row alone. Fields are absent where the row is empty. Never changes; new columns
- * become new keys, when present.
+ * Returns the facts of a unit-history leaf, made from the row alone. Fields are absent where the row is empty. Never changes; new
+ * columns become new keys, when present.
  */
 export function unitHistoryFacts(row: UnsealedHistoryRow): LeafFacts {
   const facts: Record<string, Json | null> = {

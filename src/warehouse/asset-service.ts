@@ -80,7 +80,7 @@ export class AssetService {
     })
   }
 
-  /** As `change`, inside a transaction. `old`: the asset as it is there. */
+  /** Changes an asset as `change` does, inside a transaction. `old`: the asset as it is there. */
   amend(tx: Tx, old: store.Asset, { asset_id, ...changes }: AssetChange, by: RequestOrigin): store.Asset {
     if (asset_id !== undefined && readBarcode(asset_id).key !== readBarcode(old.asset_id).key)
       throw AppError.field('asset_id', 'cannot be changed')

@@ -123,7 +123,7 @@ export function updateAsset(tx: Tx, id: number, assetId: string, facts: AssetFac
   tx.run(newFacts, { ...valuesOf(facts), id, asset_id: assetId, updated_at_ms: nowMs })
 }
 
-/** The key under which the ledger has known a thing since before its barcode was read as it is now; else the key itself. */
+/** Returns the key under which the ledger has known a thing since before its barcode was read as it is now; else the key itself. */
 export function ledgerKey(tx: ReadTx, key: string): string {
   return tx.get(aliasOf, { alias_key: key })?.asset_key ?? key
 }
@@ -281,12 +281,12 @@ export function assetsById(tx: ReadTx, ids: readonly number[]): (Asset & { key: 
   return tx.all(assetsWithIds, [JSON.stringify(ids)]).map((row) => ({ ...assetOf(row), key: row.asset_key }))
 }
 
-/** The key of an asset, for any caller. */
+/** Returns the key of an asset, for any caller. */
 export function assetKeyOf(tx: ReadTx, id: number): string | undefined {
   return tx.get(keyById, { id })?.asset_key
 }
 
-/** Every asset that is registered or was ever named, in the order of their numbers: the next `count` behind one. */
+/** Returns every asset that is registered or was ever named, in the order of their numbers: the next `count` behind one. */
 export function assetKeysBehind(tx: ReadTx, afterId: number, count: number): { id: number; key: string }[] {
   return tx.all(nextKeys, { id: afterId, limit: count })
 }

@@ -42,7 +42,7 @@ const gs1Prefixes = new Set([']C1', ']e0', ']e1', ']e2', ']d2', ']Q3', ']J1'])
 /** EAN-13 and UPC (always read as 13 digits), EAN-8: their 8, 12 or 13 digits are a GTIN. */
 const eanPrefixes = new Set([']E0', ']E4'])
 
-/** The symbology that a scanner sends in front of a code: `]C1`; undefined where it sends none. */
+/** Returns the symbology that a scanner sends in front of a code: `]C1`; undefined where it sends none. */
 export const symbologyOf = (raw: string): string | undefined => splitFront(matchedText(raw)).prefixes[0]
 
 /**
@@ -135,7 +135,7 @@ function ofItem(digits: string): Barcode {
  */
 const identities = [['00'], ['01', '21'], ['01', '235'], ['8006', '21'], ['8003'], ['8004'], ['8010', '8011']] as const
 
-/** The identifiers that make the key; all of them where the label names no single thing. */
+/** Returns the identifiers that make the key; all of them where the label names no single thing. */
 function keyIdentifiers(elements: Elements): readonly string[] {
   return identities.find((ids) => ids.every((id) => elements.has(id))) ?? [...elements.keys()]
 }
@@ -151,7 +151,7 @@ function keyOf(elements: Elements, ids: readonly string[]): string {
 
 const assetPath = /^https?:\/\/[^/?#]+(?:\/[^?#]*)?\/api\/whms\/assets\/([^/?#]+)$/i
 
-/** The barcode of an asset that is named by its address at a gateway, as labels and exports do; undefined otherwise. */
+/** Returns the barcode of an asset that is named by its address at a gateway, as labels and exports do; undefined otherwise. */
 function assetAddress(raw: string): string | undefined {
   const text = matchedText(raw)
   const encoded = splitFront(text).rest.match(assetPath)?.[1]

@@ -11,7 +11,7 @@ const form = /^https?:\/\/([^/?#]+)(\/[^?#]*)?(?:\?([^#]*))?/i
 
 export const isAddress = (text: string): boolean => form.test(text)
 
-/** Whether the address is on the host that GS1 reserves for Digital Links. */
+/** Returns whether the address is on the host that GS1 reserves for Digital Links. */
 export const isOfGs1 = (address: string): boolean => /^https?:\/\/id\.gs1\.org(?:[/?#:]|$)/i.test(address)
 
 /**
@@ -29,7 +29,7 @@ export function readLink(address: string): ReadLink {
   return { elements: isRead ? elements : undefined, key: named }
 }
 
-/** The pairs of identifier and value behind which the path ends, from the last key of a Digital Link on. */
+/** Returns the pairs of identifier and value behind which the path ends, from the last key of a Digital Link on. */
 function keyed(path: string): [string, string][] {
   const parts = path.split('/').slice(1)
   const pairs: [string, string][] = []
@@ -65,7 +65,7 @@ function put(elements: Map<string, string>, identifier: Identifier | undefined, 
   return identifier !== undefined && putElement(elements, identifier, padded(identifier.id, value))
 }
 
-/** Whether the qualifiers after the key are one of its choices, with or without gaps. */
+/** Returns whether the qualifiers after the key are one of its choices, with or without gaps. */
 function areInOrder([key = '', ...behind]: readonly string[]): boolean {
   const choices = findIdentifier(key)?.qualifiers ?? []
   return choices.some((choice) => {

@@ -33,15 +33,15 @@ export function goodsOf({ gs1, gtin }: Barcode, year: number): Goods {
 /** Contents with a wrong check digit do not count for a pallet that is known by its own number. */
 const soundGtin = (digits: string | null) => (digits !== null && hasCheckDigit(digits) ? digits : undefined)
 
-/** GTIN-8, -12, -13 or -14 as 14 digits; undefined for another length or a wrong check digit. */
+/** Reads GTIN-8, -12, -13 or -14 as 14 digits; undefined for another length or a wrong check digit. */
 export function gtin14(digits: string): string | undefined {
   if (!/^(\d{8}|\d{12,14})$/.test(digits) || !hasCheckDigit(digits)) return undefined
   return digits.padStart(14, '0')
 }
 
 /**
- * YYMMDD as YYYY-MM-DD; undefined when there is no such day. Day 00 is the last of the month. The century puts the year at most 49
- * behind and 50 ahead of this one's. Source: GS1 General Specifications, 3.4 and 7.12.
+ * Reads YYMMDD as YYYY-MM-DD; undefined when there is no such day. Day 00 is the last of the month. The century puts the year at
+ * most 49 behind and 50 ahead of this one's. Source: GS1 General Specifications, 3.4 and 7.12.
  */
 export function gs1Day(yymmdd: string, thisYear: number): string | undefined {
   const [yy = 0, month = 0, day = 0] = [yymmdd.slice(0, 2), yymmdd.slice(2, 4), yymmdd.slice(4, 6)].map(Number)

@@ -26,7 +26,7 @@ const spanOfSlots = statement({
 
 export type PlanImage = NonNullable<ReturnType<typeof findPlanImage>>
 
-/** The picture below the plan of a warehouse, without its bytes. */
+/** Returns the picture below the plan of a warehouse, without its bytes. */
 export function findPlanImage(tx: ReadTx, warehouseId: number) {
   const row = tx.get(imageOf, { warehouse_id: warehouseId })
   if (!row) return undefined
@@ -70,7 +70,7 @@ export function dropPlanImage(tx: Tx, warehouseId: number): void {
 const emptyHallWidth = 50
 const opacityAtFirst = 0.6
 
-/** A place for a picture of `ratio` (width by height): around all slots in use, and as small as that allows. */
+/** Returns a place for a picture of `ratio` (width by height): around all slots in use, and as small as that allows. */
 export function placeAroundSlots(tx: ReadTx, warehouseId: number, ratio: number): PlanImagePlace {
   const along = (axis: 'x' | 'y') => tx.get(spanOfSlots, [axis, axis, warehouseId])
   const [across, down] = [along('x'), along('y')]

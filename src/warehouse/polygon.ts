@@ -73,7 +73,7 @@ function meet(a: Edge, b: Edge): boolean {
   return touches(a, b.from, b1) || touches(a, b.to, b2) || touches(b, a.from, a1) || touches(b, a.to, a2)
 }
 
-/** Whether the way from `a` to `b` goes back over itself to `c`. */
+/** Returns whether the way from `a` to `b` goes back over itself to `c`. */
 function turnsBack(a: Point, b: Point, c: Point): boolean {
   return side(a, b, c) === 0 && (a.x - b.x) * (c.x - b.x) + (a.y - b.y) * (c.y - b.y) > 0
 }

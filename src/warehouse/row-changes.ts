@@ -24,7 +24,7 @@ export class RowChanges {
     if (this.#numbers.size > mostIds) this.addAll()
   }
 
-  /** Something has changed that any row may show. */
+  /** Notes a change that any row may show. */
   addAll(): void {
     this.#numbers.clear()
     this.#areTooMany = true

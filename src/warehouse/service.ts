@@ -203,7 +203,7 @@ export class WarehouseService {
     })
   }
 
-  /** A zone of the warehouse by its name, in any case. */
+  /** Returns a zone of the warehouse by its name, in any case. */
   findZone(tx: ReadTx, warehouseId: number, name: string): store.Zone | undefined {
     return store.findZoneByName(tx, warehouseId, name)
   }

@@ -55,12 +55,12 @@ function membersOf(row: SlotRow): string {
 export const slots = 'main.slot'
 
 /**
- * SQL for a text that changes with the row of a slot: every change of it counts up its version. A slot in a list changes with this
- * text and with `zoneMarks`. `alias`: the slot's in the statement around it.
+ * Returns SQL for a text that changes with the row of a slot: every change of it counts up its version. A slot in a list changes
+ * with this text and with `zoneMarks`. `alias`: the slot's in the statement around it.
  */
 export const slotMark = (alias: string): string => `${alias}.id || ',' || ${alias}.version`
 
-/** SQL for the warehouse of a slot; `slot`: its id in the statement around it. */
+/** Returns SQL for the warehouse of a slot; `slot`: its id in the statement around it. */
 export const warehouseOfSlot = (slot: string): string => `(SELECT warehouse_id FROM main.slot WHERE id = ${slot})`
 
 const byId = { id: integer }
@@ -122,12 +122,12 @@ const typesOfZones = statement({
   sql: `SELECT group_concat(id || ',' || zone_type, ';') AS marks FROM main.zone`,
 })
 
-/** A text that changes with the type that a slot has from its zone. */
+/** Returns a text that changes with the type that a slot has from its zone. */
 export function zoneMarks(tx: ReadTx): string {
   return tx.get(typesOfZones)?.marks ?? ''
 }
 
-/** The slots of a zone that bear its old name bear the new one. */
+/** Gives the slots of a zone that have its old name the new one. */
 export function renameLabels(tx: Tx, zone: Zone, oldName: string, nowMs: number): number {
   const labelled = tx.all(slotsOfZone, { zone_id: zone.id })
   const named = labelled.filter((slot) => matchedName(slot.zone) === matchedName(oldName) && slot.zone !== zone.name)
@@ -135,7 +135,7 @@ export function renameLabels(tx: Tx, zone: Zone, oldName: string, nowMs: number)
   return named.length
 }
 
-/** Slots whose label matched no zone yet, and now does. */
+/** Puts slots into the zone when their label matches it now and matched none before. */
 export function adoptSlots(tx: Tx, zone: Zone, nowMs: number): number {
   const waiting = tx.all(slotsWithoutZone, { warehouse_id: zone.warehouseId })
   const adopted = waiting.filter((slot) => matchedName(slot.zone) === matchedName(zone.name))
@@ -265,7 +265,7 @@ export function findSlot(tx: ReadTx, id: number): Slot | undefined {
 }
 
 /**
- * The slot with this label: as written, else the only one whose label is the same after NFC and trimming, in any case.
+ * Returns the slot with this label: as written, else the only one whose label is the same after NFC and trimming, in any case.
  * Labels of an older gateway may differ in nothing else; then only the exact one is found.
  */
 export function findSlotByCode(tx: ReadTx, code: string): Slot | undefined {
@@ -275,7 +275,7 @@ export function findSlotByCode(tx: ReadTx, code: string): Slot | undefined {
   return alike.length === 1 && alike[0] ? slotOf(alike[0]) : undefined
 }
 
-/** A slot whose label is the same after NFC and trimming, in any case. */
+/** Returns a slot whose label is the same after NFC and trimming, in any case. */
 export function findSlotLike(tx: ReadTx, code: string): { slot_id: string } | undefined {
   return tx.get(labelLike, { label_key: matchedName(code) })
 }
@@ -285,7 +285,9 @@ export function keepLabelKeys(tx: Tx): void {
   for (const { id, slot_id } of tx.all(slotsWithoutKey)) tx.run(newLabelKey, { id, label_key: matchedName(slot_id) })
 }
 
-/** One page of the slots as JSON, in the order of their ids, and how many there are in all, without those of hidden warehouses. */
+/**
+ * Returns one page of the slots as JSON in the order of their ids, and the number of all slots, without those of hidden warehouses.
+ */
 export function pageOfSlotTexts(
   tx: ReadTx,
   { limit, offset, hidden, ...filter }: SlotFilter & { limit: number; offset: number; hidden: readonly number[] },
@@ -295,12 +297,12 @@ export function pageOfSlotTexts(
   return { slots: rows.map(textOf), total: tx.get(countedSlots(parts), values)?.n ?? 0 }
 }
 
-/** Slots in the order of their ids, `limit` of them behind `afterId`. */
+/** Returns slots in the order of their ids, `limit` of them behind `afterId`. */
 export function listSlots(tx: ReadTx, afterId: number, limit: number, filter: SlotFilter): Slot[] {
   return rowsBehind(tx, afterId, limit, filter).map(slotOf)
 }
 
-/** The same slots as JSON. */
+/** Returns the same slots as JSON. */
 export function listSlotTexts(tx: ReadTx, afterId: number, limit: number, filter: SlotFilter = {}): SlotText[] {
   return rowsBehind(tx, afterId, limit, filter).map(textOf)
 }
@@ -312,32 +314,32 @@ function rowsBehind(tx: ReadTx, afterId: number, limit: number, filter: SlotFilt
   return tx.all(slotsBehind(parts), [afterId, ...values, limit])
 }
 
-/** The label of a slot, for any caller. */
+/** Returns the label of a slot, for any caller. */
 export function labelOf(tx: ReadTx, slotId: number): string | undefined {
   return tx.get(labelById, { id: slotId })?.slot_id
 }
 
-/** Slots behind an id with the names of their zone and warehouse, retired ones too, for any caller. */
+/** Returns slots behind an id with the names of their zone and warehouse, retired ones too, for any caller. */
 export function slotsFrom(tx: ReadTx, id: number, limit: number) {
   return tx.all(slotsWithPlace, [id, limit])
 }
 
-/** The same of these slots. */
+/** Returns the same of these slots. */
 export function slotsWithNames(tx: ReadTx, ids: readonly number[]) {
   return tx.all(slotsPlaced, [JSON.stringify(ids)])
 }
 
-/** The warehouse of a slot, for any caller. */
+/** Returns the warehouse of a slot, for any caller. */
 export function warehouseOfSlotId(tx: ReadTx, id: number): number | undefined {
   return tx.get(placeOfSlot, { id })?.warehouse_id
 }
 
-/** The slots of these warehouses; a slot never changes its warehouse. */
+/** Returns the slots of these warehouses; a slot never changes its warehouse. */
 export function slotIdsIn(tx: ReadTx, warehouses: readonly number[]): number[] {
   return tx.all(slotsOfWarehouses, [JSON.stringify(warehouses)]).map(({ id }) => id)
 }
 
-/** Where the next slots behind one are. */
+/** Returns the places of the next slots behind one. */
 export function slotPlaces(tx: ReadTx, afterId: number, limit: number) {
   return tx.all(nextSlots, [afterId, limit])
 }

@@ -206,7 +206,7 @@ export function findZoneByName(tx: ReadTx, warehouseId: number, name: string): Z
   return row && zoneOf(row)
 }
 
-/** The zones of all warehouses with this name, in any case. */
+/** Returns the zones of all warehouses with this name, in any case. */
 export function zonesNamed(tx: ReadTx, name: string): Zone[] {
   return tx.all(zonesByName, { name_key: matchedName(name) }).map(zoneOf)
 }
@@ -227,7 +227,7 @@ export function keepNameKeys(tx: Tx): void {
   }
 }
 
-/** The warehouse of a zone, for any caller. */
+/** Returns the warehouse of a zone, for any caller. */
 export function warehouseOfZone(tx: ReadTx, id: number): number | undefined {
   return tx.get(placeOfZone, { id })?.warehouse_id
 }
