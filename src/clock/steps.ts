@@ -28,7 +28,7 @@ export type KnownTimes = {
 
 /**
  * Returns the step that the clock has made since the gateway ran last. The clock shows an earlier time than then, or a time before
- * this gateway was built. A step forward cannot be distinguished from a long pause. Pure.
+ * gatehouse existed. A step forward cannot be distinguished from a long pause. Pure.
  */
 export function stepAtStart({ nowMs, markedMs, ledgerMs, builtAtMs }: KnownTimes): Step | undefined {
   const isRecent = markedMs !== undefined && ledgerMs > markedMs && ledgerMs <= markedMs + 2 * markEveryMs

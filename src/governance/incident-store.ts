@@ -89,7 +89,7 @@ export function changesWithin(tx: ReadTx, log: number, logSize: number, toMs: nu
   return tx.all(changesBefore, [log, logSize, toMs])
 }
 
-/** The warehouse of an incident; undefined where it has none, or there is no such incident. */
+/** Returns the warehouse of an incident; undefined where it has none, or there is no such incident. */
 export function warehouseOfIncident(tx: ReadTx, incidentId: number): number | undefined {
   return tx.get(opening, { incident_id: incidentId })?.warehouse_id ?? undefined
 }

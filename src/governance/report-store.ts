@@ -89,7 +89,7 @@ export function everyReportFile(tx: ReadTx): Pick<ReportRow, 'id' | 'sha256'>[] 
   return tx.all(everyFile)
 }
 
-/** The next `limit` reports behind an id, oldest first. */
+/** Returns the next `limit` reports behind an id, oldest first. */
 export function reportsAfter(tx: ReadTx, id: number, limit: number): ReportFacts[] {
   return tx.all(nextReports, { id, limit })
 }

@@ -73,7 +73,10 @@ type Noted = {
   readonly rehearsal?: { readonly reasons?: unknown; readonly acceptBy?: unknown } | null
 }
 
-/** The update and the image that noted it. A note that cannot be read counts as none: a shell script wrote it, perhaps that of another version. */
+/**
+ * Returns the update and the image that noted it. A note that cannot be read counts as none: a shell script wrote it, perhaps that
+ * of another version.
+ */
 function updateOf(json: string | undefined): [update: LastUpdate | null, by?: string] {
   try {
     const { at, running, version, result, reason, rehearsal } = JSON.parse(json ?? '{}') as Noted

@@ -61,21 +61,21 @@ export function workerEntry(name: WorkerName): string | URL {
 }
 
 /**
- * Where an asset can be read with `fs.readFileSync`. In the binary the path exists for this process only: no child process can open
- * or run it. It does not check that the file exists.
+ * Returns the path where an asset can be read with `fs.readFileSync`. In the binary the path exists for this process only: no child
+ * process can open or run it. It does not check that the file exists.
  */
 export function assetPath(name: AssetName): string {
   return isBundled ? join(import.meta.dirname, name) : join(root, assets[name](processorArch()))
 }
 
-/** In the source tree: makes an asset that is made from sources, unless it is newer than they are. */
+/** Makes an asset from its sources, in the source tree, unless it is newer than they are. */
 export async function makeAsset(name: 'console.json' | 'manual.json' | 'sbom.json'): Promise<void> {
   if (isBundled) return
   const program = join(root, 'scripts', 'build', name.replace('.json', '.ts'))
   await promisify(execFile)(process.execPath, ['--disable-warning=ExperimentalWarning', program])
 }
 
-/** SHA-256 of an asset in hex: known since the build in the binary, computed in the source tree. */
+/** Returns the SHA-256 of an asset in hex: known since the build in the binary, computed in the source tree. */
 export function assetSha256(name: AssetName): string {
   if (isBundled) return GATEHOUSE_BUILD.sha256[name]
   return createHash('sha256')
@@ -89,7 +89,7 @@ export function buildInfo(): BuildInfo {
   return sourceBuildInfo(root)
 }
 
-/** Version and commit of a source tree, from its package.json and from git if there is one. */
+/** Returns version and commit of a source tree, from its package.json and from git if there is one. */
 export function sourceBuildInfo(tree: string): BuildInfo {
   const { version } = JSON.parse(readFileSync(join(tree, 'package.json'), 'utf8')) as { version: string }
   return { version, commit: commitOf(tree) }

@@ -26,7 +26,7 @@ const two = (n: number): string => (n < 10 ? `0${n}` : String(n))
 const three = (n: number): string => (n < 100 ? `0${two(n)}` : String(n))
 
 /**
- * UTC with milliseconds and Z, the form of every time that leaves the gateway. A list has thousands, mostly of one day:
+ * Returns UTC with milliseconds and Z, the form of every time that leaves the gateway. A list has thousands, mostly of one day:
  * that is written once, the rest by hand, in a fifth of the time of toISOString.
  */
 export function isoTime(ms: number): string {

@@ -50,8 +50,8 @@ export function locateFfmpeg({ configured, env = process.env }: FfmpegSearch = {
 }
 
 /**
- * The version that the program names in its first line (`7.1.1-1+deb13u1`, `N-47683-g0e8eb07980-static`).
- * Rejects with FfmpegError when it does not start, is no ffmpeg or takes longer than `timeoutMs`.
+ * Returns the version that the program names in its first line (`7.1.1-1+deb13u1`, `N-47683-g0e8eb07980-static`). Rejects with
+ * FfmpegError when it does not start, is no ffmpeg or takes longer than `timeoutMs`.
  */
 export function ffmpegVersion(path: string, timeoutMs = 10_000): Promise<string> {
   return new Promise((resolve, reject) => {

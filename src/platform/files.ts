@@ -141,7 +141,7 @@ async function makeFolder(path: string): Promise<void> {
   for (const folder of parentsOf(made, path)) await syncFolderAside(folder)
 }
 
-/** The folders whose entries changed when `first` and all below it down to `last` were made; none when none was. */
+/** Returns the folders whose entries changed when `first` and all below it down to `last` were made; none when none was. */
 function parentsOf(first: string | undefined, last: string): string[] {
   if (first === undefined) return []
   const top = dirname(resolve(first))

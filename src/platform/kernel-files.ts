@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Names in a folder of the kernel's that have this form; none where there is no such folder. */
+/** Returns the names in a folder of the kernel that have this form; none where there is no such folder. */
 export function namesIn(folder: string, form: RegExp): string[] {
   try {
     return readdirSync(folder).filter((name) => form.test(name))

@@ -68,7 +68,7 @@ function errorText(err: unknown, level: unknown): string[] {
   return [String(text)]
 }
 
-/** Whether a value has several lines, such as a list of problems. */
+/** Returns whether a value has several lines, such as a list of problems. */
 const isBlock = (value: unknown) => typeof value === 'string' && value.includes('\n')
 
 function indented(text: string): string {

@@ -65,7 +65,7 @@ const writers: Record<LogFormat, (line: string) => string> = {
   journal: journalLines,
 }
 
-/** Whether stderr goes to the journal: systemd names device and inode of the stream that it gave to this service. */
+/** Returns whether stderr goes to the journal: systemd names device and inode of the stream that it gave to this service. */
 export function isJournal(env: Record<string, string | undefined> = process.env, fd = 2): boolean {
   const { dev, ino } = fstatSync(fd)
   return env['JOURNAL_STREAM'] === `${dev}:${ino}`

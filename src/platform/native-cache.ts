@@ -72,7 +72,7 @@ export function nativeCacheFolder(env: NodeJS.ProcessEnv = process.env): string 
   return resolve(env['PKG_NATIVE_CACHE_PATH'] || join(env['HOME'] || homeOfUser(), '.cache'), 'gatehouse')
 }
 
-/** Where to keep what V8 has compiled; undefined where this user has no folder for itself alone. */
+/** Returns the folder for compiled code of V8; undefined where this user has no folder for itself alone. */
 export function compiledFolder(env: NodeJS.ProcessEnv = process.env): string | undefined {
   try {
     const folder = join(nativeCacheFolder(env), 'compiled')

@@ -21,7 +21,7 @@ export const systemRandom: RandomBytes = (size) => {
   return taken
 }
 
-/** A secret as text: URL-safe, `bytes` of entropy. */
+/** Returns a secret as text: URL-safe, `bytes` of entropy. */
 export function randomSecret(random: RandomBytes, bytes = 24): string {
   return random(bytes).toString('base64url')
 }
