@@ -346,7 +346,7 @@ export class DetectionRecorder {
 
   /**
    * Repeats a write until the disk takes it. When the database refuses `row`, it is left to the next start: the thread reports
-   * unconfirmed detections at each start. Without a row it is repeated for ever. Resolves with whether the row was written.
+   * unconfirmed detections at each start. Without a row it is repeated for ever. Resolves with whether it was written.
    */
   #untilWritten(write: () => Promise<void>, row?: RefusedDetection): Promise<boolean> {
     const writing = this.#tryUntilWritten(write, row).finally(() => this.#writing.delete(writing))

@@ -72,8 +72,8 @@ export class Gaps {
   }
 
   /**
-   * Returns the time in which at least one of these cameras watched, with each camera's gaps and recordings. The caller must be
-   * allowed to see them; the time must be over.
+   * Returns the share of a time in which at least one of these cameras watched, with each camera's gaps and recordings. The caller
+   * must be allowed to see them; the time must be over.
    */
   async sight(cctvIds: readonly number[], span: Span, signal?: AbortSignal) {
     const cameras = []

@@ -18,7 +18,7 @@ export type KnownOutsiders = {
   readonly authorities: readonly { readonly url: string; readonly caFile: string }[]
 }
 
-/** Verified countersignatures, and those that could not be verified because the config does not name their signer now. */
+/** Number of countersignatures, and those not verified because the config does not name their signer now. */
 export type Countersigned = {
   readonly cosignatures: number
   readonly timestamps: number

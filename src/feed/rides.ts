@@ -77,7 +77,7 @@ export class Rides {
     this.#changes = changes
   }
 
-  /** Sends everything again. */
+  /** Begins again to send everything. */
   begin(): void {
     this.#assets = 0
     this.#newestAsset = 0

@@ -101,7 +101,7 @@ export class TreeCheck {
     else this.#text(head)
   }
 
-  /** The note must equal its row. */
+  /** The note must state the values of its row. */
   #text({ size, root, note }: { size: number; root: Buffer; note: string }): void {
     const text = readCheckpointText(readNote(note)?.text ?? '')
     const isSame = text?.origin === originOfLog(this.#log) && text.size === size && text.root.equals(root)
