@@ -132,8 +132,8 @@ export class Recorder {
 
   /**
    * Records one event of a client: permission, repeats by client_event_id, then the append. Throws PERMISSION_DENIED,
-   * EVIDENCE_REQUIRED, REFERENCE_NOT_FOUND, TIMESTAMP_IN_FUTURE, CONSTRAINT_VIOLATED, PLACEMENT_MISMATCH, VALIDATION_ERROR. After an
-   * error the transaction must be rolled back (see `attempt`).
+   * EVIDENCE_REQUIRED, REFERENCE_NOT_FOUND, TIMESTAMP_IN_FUTURE, CONSTRAINT_VIOLATED, PLACEMENT_MISMATCH, VALIDATION_ERROR. After
+   * an error the transaction must be rolled back (see `attempt`).
    */
   appendIn(tx: Tx, request: NewPlacementEvent, asking: EventOrigin, within: Within = {}): Appended {
     demandFor(request.event_type, asking.by.caller)

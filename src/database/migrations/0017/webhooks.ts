@@ -5,8 +5,8 @@ const middle = '(low + high) / 2'
 const atMiddle = `(SELECT ${carriedIn} FROM outbox WHERE seq >= ${middle} ORDER BY seq LIMIT 1)`
 
 /**
- * Notes which checkpoint the deliveries of schema 16 carried, inside their bodies. Neighbours carry the same one, so a binary search
- * finds the changes without reading a month of bodies. A row behind the last notification states that no more is carried.
+ * Notes which checkpoint the deliveries of schema 16 carried, inside their bodies. Neighbours carry the same one, so a binary
+ * search finds the changes without reading a month of bodies. A row behind the last notification states that no more is carried.
  */
 const carriedInBodies = `INSERT INTO webhook_checkpoint (webhook_id, from_seq, log_id, size)
 WITH RECURSIVE
