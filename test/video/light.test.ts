@@ -1,4 +1,4 @@
-/** How light and somebody differ, in pictures without noise, cell by cell. The numbers are those of `src/video/README.md`. */
+/** How light and somebody differ, in pictures without noise, cell by cell. The numbers are those of `src/video/light.ts`. */
 import t from 'tap'
 import { columns, rows } from '../../src/video/grid.ts'
 import { type Changes, isOneOf, seenOfWall, stripes, wall } from '../support/grey-wall.ts'
