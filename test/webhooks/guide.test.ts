@@ -10,7 +10,7 @@ import { runToEnd } from '../support/process.ts'
 import { type Received, type ReceiverOptions, startReceiver } from '../support/receiver.ts'
 
 const secret = 'a secret that both know'
-const guide = readFileSync(resolve(import.meta.dirname, '../../src/webhooks/README.md'), 'utf8')
+const guide = readFileSync(resolve(import.meta.dirname, '../fixtures/receivers/README.md'), 'utf8')
 
 /** The one piece of code in this language that the guide shows. */
 function snippet(language: string): string {
