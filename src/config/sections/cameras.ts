@@ -135,7 +135,7 @@ export const objectDetection = {
   ),
   modelFile: key(
     file().nullable().prefault(null),
-    'The model that finds them, an ONNX file (see src/console/README.md); its labels may be in a file of the same name with .txt. null: none, and the page says how to add one.',
+    'The model that finds them, an ONNX file (see the manual, Cameras); its labels may be in a file of the same name with .txt. null: none, and the page says how to add one.',
     { example: '/var/lib/gatehouse/models/yolo.onnx' },
   ),
   confidenceThreshold: key(number(0, 1).prefault(0.5), 'Least share of a mark.'),
