@@ -115,7 +115,7 @@ function show(line: string, count: Count): void {
   } else if (file) {
     process.stdout.write(`${file[1] ? 'FAILED' : 'ok    '} ${file[2]}${file[3]?.replace(/ \{$/, '')}\n`)
   }
-  // What a file prints after its end stands here too, and is no file.
+  // What a file prints after its end is in this list too, and is no file.
   if (file?.[1] && file[2] !== undefined && existsSync(file[2])) count.files.push(file[2])
   if (/^\s+not ok /.test(line)) insideFailure = true
   else if (/^\s+(ok |# )/.test(line)) insideFailure = false
