@@ -103,7 +103,7 @@ export class DetectionRecorder {
     await this.#untilWritten(() => this.#fire(message), { detectionId, ...noFile, facts: factsOf(message) })
   }
 
-  /** Marks motion whose clip is open, because the lens was covered, turned or blinded, and announces that; a repeat changes nothing. */
+  /** Records a scene change that the open clip of another detection shows, with its notification; a repeat changes nothing. */
   async sceneChanged(message: SceneChanged): Promise<void> {
     const { detectionId } = message
     await this.#untilWritten(() => this.#change(message), { detectionId, ...noFile, facts: factsOf(message) })
@@ -187,11 +187,10 @@ export class DetectionRecorder {
 
   async #change(message: SceneChanged): Promise<void> {
     await this.#needs.work.write((tx) => {
-      const fired = this.#reserve(tx, message, true)
-      if (fired.scene_change === 1 || store.findDetection(tx, fired.id)) return
-      store.noteSceneChange(tx, fired.id)
-      const changed = { event_id: this.#needs.makeId(), fired_at_ms: message.changedAt, score: message.changeScore }
-      this.#announce(tx, { ...fired, ...changed, scene_change: 1 }, true)
+      const { id: shownIn } = this.#reserve(tx, message.shownIn, true)
+      const fired = this.#reserve(tx, message, false, shownIn)
+      if (store.findDetection(tx, fired.id)) return
+      this.#append(tx, fired, { clip_status: 'cooldown', reason: `the clip of detection ${shownIn} shows it` }, null)
     })
   }
 
@@ -250,11 +249,15 @@ export class DetectionRecorder {
       gaps.append(tx, { cctvId: cameraId, fromMs: motionAt, toMs: endedAt, cause: causeOfLoss(reason), detail: words })
   }
 
-  /** Returns the reservation; writes and publishes it now if the gateway died between firing and writing. */
+  /**
+   * Returns the reservation; writes and publishes it now if the gateway died between firing and writing. `shownIn` is the detection
+   * whose clip shows it: its own, or one that is open.
+   */
   #reserve(
     tx: Tx,
     facts: Pick<DetectionFacts, 'detectionId' | 'cameraId' | 'motionAt' | 'score' | 'sceneChange'>,
     clip: boolean,
+    shownIn: number | undefined = clip ? facts.detectionId : undefined,
   ): store.Reservation {
     const known = store.findReservation(tx, facts.detectionId)
     if (known) return known
@@ -269,13 +272,13 @@ export class DetectionRecorder {
     store.skipIdsUpTo(tx, fired.id)
     store.reserve(tx, fired)
     if (clip) this.#begin(tx, fired)
-    this.#announce(tx, fired, clip)
+    this.#announce(tx, fired, shownIn)
     return fired
   }
 
-  #announce(tx: Tx, fired: store.Reservation, clip: boolean): void {
+  #announce(tx: Tx, fired: store.Reservation, shownIn: number | undefined): void {
     const { cameras, clock, outbox } = this.#needs
-    const url = clip ? `${cameras.site.siteUrl}${store.clipPath(fired.id)}` : null
+    const url = shownIn === undefined ? null : `${cameras.site.siteUrl}${store.clipPath(shownIn)}`
     outbox.announce(tx, motionDetected(fired, url, clock.now(), cameras.warehouseOf(fired.cctv_id)))
   }
 

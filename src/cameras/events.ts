@@ -13,7 +13,7 @@ const MotionDetected = z
     score: z.number().openapi({ description: '0 to 1, of the picture that triggered the detector' }),
     sceneChange: z.boolean().openapi({
       description:
-        'true: the lens was covered, turned or blinded, or the whole picture goes on changing. When that happens while the clip of a motion is open, a second notification with the id of that detection says it',
+        'true: the lens was covered, turned or blinded, or the whole picture goes on changing. When that happens while a clip is open, `clip` is the address of that clip',
     }),
     clip: z.string().nullable().openapi({
       format: 'uri',

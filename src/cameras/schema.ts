@@ -159,7 +159,8 @@ export const detectionShape = {
       'motion: the camera saw motion · event: a film that was made of an event in a slot of the camera; score 0',
   }),
   clipStatus: z.enum(['recorded', 'cooldown', 'lost', 'expired']).openapi({
-    description: 'recorded · cooldown: no clip, so soon after the last one · lost · expired: removed by retention',
+    description:
+      'recorded · cooldown: no clip of its own, while one is open or so soon after it · lost · expired: removed by retention',
   }),
   reason: z.string().nullable().openapi({ description: 'why there is no clip, or what is missing in it' }),
   removal: z.union([MediaRemovalOut, z.null()]).openapi({

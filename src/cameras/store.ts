@@ -23,9 +23,6 @@ const newReservation = built(tables.detection_reservation, (row) => sql.insertIn
 const reservationById = built(pick(tables.detection_reservation, 'id'), ({ id }) =>
   sql.selectFrom('detection_reservation').selectAll().where('id', '=', id),
 )
-const changedScene = built(pick(tables.detection_reservation, 'id'), ({ id }) =>
-  sql.updateTable('detection_reservation').set({ scene_change: 1 }).where('id', '=', id),
-)
 const reservationsWithoutRow = statement({
   columns: tables.detection_reservation,
   sql: `SELECT * FROM detection_reservation r
@@ -159,11 +156,6 @@ export function skipIdsUpTo(tx: Tx, id: number): void {
 
 export function reserve(tx: Tx, firing: Reservation): void {
   tx.run(newReservation, firing)
-}
-
-/** Marks motion whose clip is still open: its detection changes the scene. */
-export function noteSceneChange(tx: Tx, id: number): void {
-  tx.run(changedScene, { id })
 }
 
 export function findReservation(tx: ReadTx, id: number): Reservation | undefined {

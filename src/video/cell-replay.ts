@@ -117,7 +117,8 @@ class Replay {
 
   result(): Replayed {
     this.#end()
-    return { motions: this.#motions, seen: this.#seen, scores: this.#scores, cells: this.#cells }
+    const motions = this.#motions.toSorted((a, b) => a.motionMs - b.motionMs)
+    return { motions, seen: this.#seen, scores: this.#scores, cells: this.#cells }
   }
 
   #enter(entry: CellEntry, wallOffsetMs: number): void {
@@ -149,10 +150,10 @@ class Replay {
         this.#open = undefined
         continue
       }
-      // It is part of the motion whose clip is open.
-      if (outcome.kind === 'sceneChanged') continue
       const motionMs = outcome.motionMs + wallOffsetMs
-      const motion = { motionMs, score: outcome.score, hasClip: outcome.clipFromMs !== null, endMs: motionMs }
+      // The open clip of another motion shows a scene change.
+      const hasClip = outcome.kind === 'fired' && outcome.clipFromMs !== null
+      const motion = { motionMs, score: outcome.score, hasClip, endMs: motionMs }
       if (motion.hasClip) this.#open = motion
       else this.#motions.push(motion)
     }

@@ -18,7 +18,8 @@ type Active = {
   readonly kind: 'active'
   readonly motionMs: number
   readonly lastMotionMs: number
-  readonly sceneChange: boolean
+  /** When the newest scene change that this clip shows was reported; -Infinity: it shows none. */
+  readonly sceneMs: number
 }
 /** No clip may begin yet. Holds time and score of the newest motion, at first that of the last clip. */
 type Cooling = { readonly kind: 'cooling'; readonly lastMotionMs: number; readonly lastScore: number }
@@ -69,11 +70,11 @@ export type Fired = {
   readonly sceneChange: boolean
   /** Start of the clip; null: no clip, because of the cooldown. */
   readonly clipFromMs: number | null
-  /** End of the last clip's cooldown: this clip shows nothing earlier. */
+  /** End of the last clip's cooldown, or of the last clip when the lens is lost: this clip shows nothing earlier. */
   readonly notBeforeMs: number
 }
 
-/** The lens was covered, turned or blinded while a clip is open: the clip shows it, and is marked from now on. */
+/** The lens was covered, turned or blinded while the clip of another motion is open: that clip shows it. */
 export type SceneChanged = { readonly kind: 'sceneChanged'; readonly motionMs: number; readonly score: number }
 
 export type DetectorOutcome =
@@ -268,24 +269,25 @@ function watchLens(detector: Detector, { view }: FrameScore, nowMs: number, sett
   }
 }
 
+/**
+ * The cooldown spaces clips of motion. A lost view is rare and is shown once, so its clip begins during the cooldown too: after
+ * it, nobody could see how the view was lost.
+ */
 function viewLost(detector: Detector, sinceMs: number, nowMs: number, settings: DetectorSettings): DetectorStep {
-  const { state } = detector
-  const notBeforeMs = earliestClipMs(detector, settings)
+  const { state, lastClipEndMs } = detector
   switch (state.kind) {
     case 'quiet':
     case 'stirring':
-    case 'settling': {
-      const motion = { motionMs: Math.max(sinceMs, notBeforeMs), score: wholeScore, sceneChange: true }
-      return fire(detector, motion, nowMs, settings)
+    case 'settling':
+    case 'cooling': {
+      const motion = { motionMs: Math.max(sinceMs, lastClipEndMs), score: wholeScore, sceneChange: true }
+      return fire(detector, motion, nowMs, settings, lastClipEndMs)
     }
     case 'active': {
-      const active = { ...detector, state: { ...state, sceneChange: true, lastMotionMs: nowMs } }
-      if (state.sceneChange) return stay(active)
+      const active = { ...detector, state: { ...state, sceneMs: nowMs, lastMotionMs: nowMs } }
+      // It began before the clip was reported as one of a scene change: it is the same change.
+      if (sinceMs <= state.sceneMs) return stay(active)
       return { detector: active, outcomes: [{ kind: 'sceneChanged', motionMs: sinceMs, score: wholeScore }] }
-    }
-    case 'cooling': {
-      const motion = { motionMs: sinceMs, score: wholeScore, sceneChange: true }
-      return { detector, outcomes: [{ kind: 'fired', ...motion, clipFromMs: null, notBeforeMs }] }
     }
   }
 }
@@ -311,12 +313,13 @@ function fire(
   motion: { readonly motionMs: number; readonly score: number; readonly sceneChange: boolean },
   nowMs: number,
   settings: DetectorSettings,
+  notBeforeMs = earliestClipMs(detector, settings),
 ): DetectorStep {
   const { motionMs, sceneChange } = motion
-  const notBeforeMs = earliestClipMs(detector, settings)
   const clipFromMs = Math.max(motionMs - settings.preRecordMs, notBeforeMs)
+  const sceneMs = sceneChange ? nowMs : -Infinity
   return {
-    detector: { ...detector, state: { kind: 'active', motionMs, lastMotionMs: nowMs, sceneChange } },
+    detector: { ...detector, state: { kind: 'active', motionMs, lastMotionMs: nowMs, sceneMs } },
     outcomes: [{ kind: 'fired', ...motion, clipFromMs, notBeforeMs }],
   }
 }

@@ -223,13 +223,8 @@ export type MotionFired = {
   readonly cooldownUntil?: number | undefined
 }
 
-/** The lens was covered, turned or blinded while the clip of this detection is open. `sceneChange` is true. */
-export type SceneChanged = DetectionFacts & {
-  readonly type: 'sceneChanged'
-  /** When that began. */
-  readonly changedAt: number
-  readonly changeScore: number
-}
+/** The lens was covered, turned or blinded while the clip of another detection, `shownIn`, is open. `sceneChange` is true. */
+export type SceneChanged = DetectionFacts & { readonly type: 'sceneChanged'; readonly shownIn: DetectionFacts }
 
 /** What is known of a detection besides its clip; stored as `ID.json` beside an unfinished clip. */
 export type DetectionFacts = {

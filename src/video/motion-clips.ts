@@ -49,7 +49,7 @@ export class MotionClips {
     return this.#clip && this.#clip.fromMs <= fromMs ? this.#clip.promise : undefined
   }
 
-  /** Begins a clip, marks or ends the newest one, as was judged. The ring has the video of that moment. */
+  /** Begins a clip, ends the newest one, or reports what that shows, as was judged. The ring has the video of that moment. */
   take(outcome: JudgeOutcome): void {
     if (outcome.kind === 'fired') {
       const recording = this.#fire(outcome)
@@ -59,7 +59,7 @@ export class MotionClips {
       }
       return
     }
-    if (outcome.kind === 'sceneChanged') return void this.#mark(this.#recording, outcome)
+    if (outcome.kind === 'sceneChanged') return void this.#change(this.#recording, outcome)
     const { endMs, by, peakScore, movedForMs } = outcome
     const clip = this.#clip
     const settle = (result: ClipResult | undefined) => {
@@ -99,12 +99,19 @@ export class MotionClips {
     }
   }
 
-  /** Reports that the motion of an open clip changes the scene. */
-  async #mark(opened: Promise<Opened | undefined>, { motionMs, score }: SceneChanged): Promise<void> {
-    const { clock, emit } = this.#needs
-    const changedAt = Math.round(motionMs + clock.now() - clock.monotonic())
-    const clip = await opened
-    if (clip) emit({ type: 'sceneChanged', ...clip.facts, sceneChange: true, changedAt, changeScore: score })
+  /** Reports a scene change, with an id of its own, that the open clip of another detection shows. */
+  async #change(opened: Promise<Opened | undefined>, { motionMs, score }: SceneChanged): Promise<void> {
+    const { clock, reserveId, emit, log } = this.#needs
+    const motionAt = Math.round(motionMs + clock.now() - clock.monotonic())
+    const shownIn = (await opened)?.facts
+    if (!shownIn) return
+    const { cameraId } = shownIn
+    try {
+      const detectionId = await reserveId()
+      emit({ type: 'sceneChanged', detectionId, cameraId, motionAt, score, sceneChange: true, shownIn })
+    } catch (err) {
+      log.error({ err, cameraId }, 'a scene change could not be recorded')
+    }
   }
 
   async #close(

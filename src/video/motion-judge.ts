@@ -126,10 +126,7 @@ export class MotionJudge {
         const { fromMs, untilMs } = this.#moved
         return { ...outcome, peakScore: this.#peakScore, movedForMs: untilMs - fromMs }
       }
-      if (outcome.kind === 'sceneChanged') {
-        this.#peakScore = Math.max(this.#peakScore, outcome.score)
-        return outcome
-      }
+      if (outcome.kind === 'sceneChanged') return outcome
       this.#peakScore = outcome.score
       this.#moved = { fromMs: outcome.motionMs, untilMs: atMs }
       return outcome

@@ -86,31 +86,40 @@ t.test('motion is told when it fires, and its detection when the clip is closed,
   t.same(one.body.evidence, { state: 'signed', checkpointSize: 1, signedAt, witnesses: [], timestampedAt: null })
 })
 
-t.test('a lens that is covered while a clip is open is told once more, and its detection says it', async (t) => {
+t.test('a lens that is covered while a clip is open is a detection of its own, told once with that clip', async (t) => {
   const gateway = await testGateway({ config: { cameras } })
   t.teardown(() => gateway.end())
   const fired: FromCameras = { ...facts, type: 'motionFired', detectionId: 1, clip: true }
-  const covered = { ...facts, sceneChange: true, changedAt: motionAt + 3000, changeScore: 1 }
-  const changed: FromCameras = { ...covered, type: 'sceneChanged', detectionId: 1 }
+  const shownIn = { ...facts, detectionId: 1 }
+  const covered = { ...facts, sceneChange: true, motionAt: motionAt + 3000, score: 1, shownIn }
+  const changed = { ...covered, type: 'sceneChanged', detectionId: 2 } as const
   await hear(gateway, fired, changed, changed)
   const clip = /\/1\/clip$/
   const timestamp = new Date(motionAt + 3000).toISOString()
   t.match(sentOf(gateway), [
     { type: 'motion.detected', data: { id: 1, sceneChange: false, score: 0.42, clip } },
-    { type: 'motion.detected', data: { id: 1, cctvId: 7, sceneChange: true, score: 1, timestamp, clip } },
+    { type: 'motion.detected', data: { id: 2, cctvId: 7, sceneChange: true, score: 1, timestamp, clip } },
+    { type: 'event.created', data: { event: { id: 2, sceneChange: true } } },
   ])
-  t.equal(sentOf(gateway).length, 2)
+  t.notOk('reason' in (sentOf(gateway)[1]?.data ?? {}), 'there is a clip of it')
+  t.equal(sentOf(gateway).length, 3)
   t.not((sentOf(gateway)[0] as { id?: string }).id, (sentOf(gateway)[1] as { id?: string }).id, 'each has its own id')
   await hear(gateway, closed, changed)
-  t.equal(sentOf(gateway).length, 3)
-  t.match(await detections(gateway), [{ id: 1, sceneChange: true, timestamp: new Date(motionAt).toISOString() }])
-  await hear(gateway, { ...changed, detectionId: 2 })
+  t.equal(sentOf(gateway).length, 4)
+  t.match(await detections(gateway), [
+    { id: 2, sceneChange: true, timestamp, clipStatus: 'cooldown', reason: 'the clip of detection 1 shows it' },
+    { id: 1, sceneChange: false, timestamp: new Date(motionAt).toISOString(), clipStatus: 'recorded', score: 0.8 },
+  ])
+  await hear(gateway, { ...changed, detectionId: 4, shownIn: { ...shownIn, detectionId: 3 } })
   t.match(
-    sentOf(gateway)[3],
-    { type: 'motion.detected', data: { id: 2, sceneChange: true } },
+    sentOf(gateway).slice(4),
+    [
+      { type: 'motion.detected', data: { id: 3, sceneChange: false, clip: /\/3\/clip$/ } },
+      { type: 'motion.detected', data: { id: 4, sceneChange: true, clip: /\/3\/clip$/ } },
+      { type: 'event.created', data: { event: { id: 4 } } },
+    ],
     'also when the first report is lost',
   )
-  t.equal(sentOf(gateway).length, 4)
 })
 
 t.test('motion in the cooldown is a detection without a clip', async (t) => {

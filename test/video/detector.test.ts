@@ -27,7 +27,7 @@ const clearMs = 6000
 class Bench {
   detector: Detector = newDetector
   nowMs = 100_000
-  readonly outcomes: (DetectorOutcome & { atMs: number })[] = []
+  readonly outcomes: (DetectorOutcome & { atMs: number; view: FrameScore['view'] | undefined })[] = []
   readonly settings: DetectorSettings
 
   constructor(settings: Partial<DetectorSettings> = {}) {
@@ -45,7 +45,8 @@ class Bench {
   give(event: DetectorEvent): this {
     const { detector, outcomes } = detect(this.detector, event, this.nowMs, this.settings)
     this.detector = detector
-    this.outcomes.push(...outcomes.map((outcome) => ({ ...outcome, atMs: this.nowMs })))
+    const view = event.kind === 'scored' ? event.frame.view : undefined
+    this.outcomes.push(...outcomes.map((outcome) => ({ ...outcome, atMs: this.nowMs, view })))
     return this
   }
 
@@ -236,31 +237,48 @@ t.test('the view that comes back is no motion by itself', async (t) => {
   t.equal(bench.fired.length, 1)
 })
 
+t.test('a lens that is covered while a clip is open is told once, and is shown in that clip to the end', async (t) => {
+  const bench = new Bench().see(none, clearMs).see(motion, 1000).see(covered, 4000)
+  const changes = bench.outcomes.filter(({ kind }) => kind === 'sceneChanged')
+  t.match(changes, [{ score: 1 }])
+  const reportedMs = changes[0]?.atMs ?? 0
+  bench.see(covered, 60_000)
+  t.equal(bench.fired.length, 1)
+  t.match(bench.closed, [{ endMs: reportedMs + 10_000 }])
+  const already = new Bench().see(none, clearMs).see(scene, 3000).see(covered, 60_000)
+  t.match(already.fired, [{ sceneChange: true }])
+  t.equal(already.outcomes.filter(({ kind }) => kind === 'sceneChanged').length, 0, 'that clip fired for it')
+})
+
+t.test('a lens that is covered again while the same clip is open is told again', async (t) => {
+  const bench = new Bench({ postRecordMs: 60_000 }).see(none, clearMs).see(motion, 1000)
+  bench.see(covered, 10_000).see(none, clearMs).see(covered, 10_000)
+  t.same(
+    bench.outcomes.map(({ kind }) => kind),
+    ['fired', 'sceneChanged', 'sceneChanged'],
+  )
+})
+
 t.test(
-  'a lens that is covered while a clip is open marks that clip, once, and is shown in it to the end',
+  'a lens that is covered during the cooldown fires at once, with a clip that shows how it came about',
   async (t) => {
-    const bench = new Bench().see(none, clearMs).see(motion, 1000).see(covered, 4000)
-    const changes = bench.outcomes.filter(({ kind }) => kind === 'sceneChanged')
-    t.match(changes, [{ score: 1 }])
-    const reportedMs = changes[0]?.atMs ?? 0
-    bench.see(covered, 60_000)
-    t.equal(bench.fired.length, 1)
-    t.match(bench.closed, [{ endMs: reportedMs + 10_000 }])
-    const already = new Bench().see(none, clearMs).see(scene, 3000).see(covered, 60_000)
-    t.match(already.fired, [{ sceneChange: true }])
-    t.equal(
-      already.outcomes.filter(({ kind }) => kind === 'sceneChanged').length,
-      0,
-      'that clip was marked as it fired',
-    )
+    const bench = new Bench({ cooldownMs: 60_000 }).see(none, clearMs).see(motion, 1000).see(none, 30_000)
+    const lastMs = bench.nowMs
+    bench.see(covered, 120_000)
+    t.match(bench.fired, [{ sceneChange: false }, { sceneChange: true }])
+    t.equal(bench.fired.length, 2, 'it is reported once, also after the cooldown')
+    const [, fired] = bench.fired
+    t.ok((fired?.atMs ?? Infinity) - lastMs <= 3200, 'it does not wait for the end of the cooldown')
+    t.ok((fired?.motionMs ?? Infinity) <= lastMs + frameMs)
+    t.equal(fired?.clipFromMs, (fired?.motionMs ?? 0) - 5000)
+    t.match(bench.closed[1], { endMs: (fired?.atMs ?? 0) + 10_000, by: 'post-roll' })
   },
 )
 
-t.test('a lens that is covered during the cooldown is an event without a clip', async (t) => {
-  const bench = new Bench({ cooldownMs: 60_000 }).see(none, clearMs).see(motion, 1000).see(none, 12_000)
-  bench.see(covered, 120_000)
-  t.match(bench.fired, [{ sceneChange: false }, { sceneChange: true, clipFromMs: null }])
-  t.equal(bench.fired.length, 2, 'it is reported once, also after the cooldown')
+t.test('the clip of a lens that is covered right after a clip begins where that one ends', async (t) => {
+  const bench = new Bench({ cooldownMs: 60_000 }).see(none, clearMs).see(motion, 1000).see(none, 11_000)
+  bench.see(covered, 20_000)
+  t.equal(bench.fired[1]?.clipFromMs, bench.closed[0]?.endMs)
 })
 
 t.test('a lens is watched only after its usual view was seen: a replay may begin while it is covered', async (t) => {
@@ -296,29 +314,74 @@ const anySettings = fc.record({
   postRecordMs: fc.constantFrom(0, 500, 10_000, 300_000),
 })
 
-t.test('whatever moves: clips are the cooldown apart, never open together, never too long', async () => {
-  fc.assert(
-    fc.property(seen, anySettings, (history, settings) => {
-      const bench = new Bench(settings)
-      for (const [one, ms] of history) bench.see(one, ms)
-      bench.give({ kind: 'interrupted', why: 'stopped', endMs: bench.nowMs })
-      let open: number | undefined
-      let lastEnd = -Infinity
-      for (const outcome of bench.outcomes) {
-        if (outcome.kind === 'closed') {
-          if (open === undefined || outcome.endMs < open || outcome.endMs > outcome.atMs) return false
-          if (outcome.endMs - open > Math.max(longestClipMs, settings.postRecordMs) + settings.preRecordMs) return false
-          open = undefined
-          lastEnd = outcome.endMs
-        } else if (outcome.kind === 'fired' && outcome.clipFromMs !== null) {
-          if (open !== undefined || outcome.clipFromMs - lastEnd < settings.cooldownMs) return false
-          if (outcome.motionMs - outcome.clipFromMs > settings.preRecordMs) return false
-          open = outcome.clipFromMs
+t.test(
+  'whatever moves: clips of motion are the cooldown apart, no two are open together, none is too long',
+  async () => {
+    fc.assert(
+      fc.property(seen, anySettings, (history, settings) => {
+        const bench = new Bench(settings)
+        for (const [one, ms] of history) bench.see(one, ms)
+        bench.give({ kind: 'interrupted', why: 'stopped', endMs: bench.nowMs })
+        let open: number | undefined
+        let lastEnd = -Infinity
+        for (const outcome of bench.outcomes) {
+          if (outcome.kind === 'closed') {
+            if (open === undefined || outcome.endMs < open || outcome.endMs > outcome.atMs) return false
+            if (outcome.endMs - open > Math.max(longestClipMs, settings.postRecordMs) + settings.preRecordMs)
+              return false
+            open = undefined
+            lastEnd = outcome.endMs
+          } else if (outcome.kind === 'fired' && outcome.clipFromMs !== null) {
+            const isLost = outcome.sceneChange && (outcome.view === 'covered' || outcome.view === 'turned')
+            const apartMs = isLost ? 0 : settings.cooldownMs
+            if (open !== undefined || outcome.clipFromMs - lastEnd < apartMs) return false
+            if (outcome.motionMs - outcome.clipFromMs > settings.preRecordMs) return false
+            open = outcome.clipFromMs
+          }
         }
+        return open === undefined
+      }),
+      { numRuns: 300 },
+    )
+  },
+)
+
+/** The lens is clear, somebody moves, nobody does, the lens is covered: the last one at any time of clip and cooldown. */
+const cover = fc.record({
+  clear: fc.integer({ min: clearMs, max: 30_000 }),
+  moving: fc.constantFrom(0, 1000, 8000),
+  still: fc.integer({ min: 0, max: 90_000 }),
+  lost: fc.constantFrom(covered, turned),
+  // Its clip is told once it was lost for over two seconds.
+  lostFor: fc.integer({ min: 4000, max: 90_000 }),
+})
+
+t.test('every lens that is covered is told once and shown by one clip, at any time of clip and cooldown', async () => {
+  fc.assert(
+    fc.property(fc.array(cover, { minLength: 1, maxLength: 8 }), anySettings, (covers, settings) => {
+      const bench = new Bench(settings)
+      const lostAt: number[] = []
+      for (const { clear, moving, still, lost, lostFor } of covers) {
+        bench.see(none, clear).see(motion, moving).see(none, still)
+        lostAt.push(bench.nowMs)
+        bench.see(lost, lostFor)
       }
-      return open === undefined
+      bench.give({ kind: 'interrupted', why: 'stopped', endMs: bench.nowMs })
+      const told = bench.outcomes.filter(
+        (outcome) => outcome.kind === 'sceneChanged' || (outcome.kind === 'fired' && outcome.sceneChange),
+      )
+      if (told.length !== lostAt.length) return false
+      const clips = bench.fired
+        .filter(({ clipFromMs }) => clipFromMs !== null)
+        .map(({ clipFromMs }, i) => ({ fromMs: clipFromMs ?? 0, toMs: bench.closed[i]?.endMs ?? 0 }))
+      return told.every(({ atMs }, i) => {
+        // The first frame that shows it. A clip that begins where another one ends has that moment.
+        const ms = (lostAt[i] ?? 0) + frameMs
+        const shows = clips.filter(({ fromMs, toMs }) => fromMs <= ms && ms < toMs)
+        return atMs - ms >= 2000 && atMs - ms <= 3000 && shows.length === 1
+      })
     }),
-    { numRuns: 300 },
+    { numRuns: 500 },
   )
 })
 
