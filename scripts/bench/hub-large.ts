@@ -67,12 +67,12 @@ async function fill({ client }: Postgres): Promise<void> {
 
 /** Fills the registers: the newest event of each slot, asset and judgement, and the labels of the assets. */
 async function registers(client: Postgres['client']): Promise<void> {
-  const newest = (key: string, letters: string) =>
-    `DISTINCT ON (log_id, ${key}) * FROM placement WHERE event_type IN (${letters}) ORDER BY log_id, ${key}, at DESC, seq DESC`
+  const newest = (key: string, letters: string, first = '') =>
+    `DISTINCT ON (log_id, ${key}) * FROM placement WHERE event_type IN (${letters}) ORDER BY log_id, ${key}, ${first}at DESC, seq DESC`
   await client.query(`INSERT INTO slot_state (log_id, slot_id, slot_code, at, seq, event_type, asset_key)
     SELECT log_id, slot_id, slot_code, at, seq, event_type, asset_key FROM (SELECT ${newest('slot_id', `'P', 'R'`)}) p`)
   await client.query(`INSERT INTO asset_position (log_id, asset_key, at, seq, event_type, slot_id, slot_code)
-    SELECT log_id, asset_key, at, seq, event_type, slot_id, slot_code FROM (SELECT ${newest('asset_key', `'P', 'R'`)}) p`)
+    SELECT log_id, asset_key, at, seq, event_type, slot_id, slot_code FROM (SELECT ${newest('asset_key', `'P', 'R'`, `event_type = 'P' DESC, `)}) p`)
   await client.query(`INSERT INTO judgement (log_id, slot_id, asset_key, at, seq, verdict)
     SELECT log_id, slot_id, asset_key, at, seq, event_type FROM placement WHERE event_type IN ('V', 'D')`)
   await client.query(`INSERT INTO asset (log_id, asset_key, sscc, gtin, lot, version)

@@ -49,7 +49,10 @@ export function floorLeaves(options: FloorOptions = {}): Buffer[] {
   })
 }
 
-/** The newest event of each slot or asset by (time, seq): `PLACED 17 P-3` by slot, `PLACED 17 A-03` by asset. */
+/**
+ * The newest move of each slot, and the newest PLACED of each asset or else its newest REMOVED, by (time, seq): `P 17 P-3` by slot,
+ * `P 17 A-03` by asset.
+ */
 export function replayed(leaves: readonly Buffer[]): { slots: Map<number, string>; assets: Map<string, string> } {
   const slots = new Map<number, string>()
   const assets = new Map<string, string>()
@@ -59,7 +62,8 @@ export function replayed(leaves: readonly Buffer[]): { slots: Map<number, string
     .toSorted((a, b) => Date.parse(a.timestamp) - Date.parse(b.timestamp) || a.seq - b.seq)
   for (const { eventType, seq, slotId, slotCode, assetKey } of moves) {
     slots.set(slotId, `${eventType[0]} ${seq} ${assetKey}`)
-    assets.set(assetKey, `${eventType[0]} ${seq} ${slotCode}`)
+    if (eventType === 'PLACED' || !assets.get(assetKey)?.startsWith('P'))
+      assets.set(assetKey, `${eventType[0]} ${seq} ${slotCode}`)
   }
   return { slots, assets }
 }

@@ -11,7 +11,7 @@ const english = {
   toSites: 'Which sites are out of contact',
   states: {
     here: (slots: string) => `It is at ${slots}.`,
-    left: () => 'Every site that knows it has taken it out.',
+    left: () => 'It is in no slot of any site that knows it.',
     in_transit: () => 'On its way.',
     two_places: (slots: string) =>
       `In two places: ${slots}. It was placed at one and never taken out at the other. Look at both slots.`,
@@ -45,7 +45,7 @@ const german: typeof english = {
   toSites: 'Welche Standorte ohne Kontakt sind',
   states: {
     here: (slots) => `Steht in ${slots}.`,
-    left: () => 'Jeder Standort, der sie kennt, hat sie ausgelagert.',
+    left: () => 'Sie steht an keinem Standort, der sie kennt, in einem Stellplatz.',
     in_transit: () => 'Unterwegs.',
     two_places: (slots) =>
       `An zwei Orten: ${slots}. An einem wurde sie eingelagert und am anderen nie ausgelagert. Bitte beide Stellplätze ansehen.`,

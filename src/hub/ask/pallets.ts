@@ -1,13 +1,6 @@
 import type { HubTx } from '../store/database.ts'
-import {
-  type Position,
-  type PrintedSscc,
-  placedLastOf,
-  positionsOf,
-  type Sites,
-  type UnitStep,
-  unitStepsOf,
-} from './store.ts'
+import { staysOf } from './stays.ts'
+import { type Position, type PrintedSscc, type Sites, type UnitStep, unitStepsOf } from './store.ts'
 import { newestBySite, onTheWay, ssccIn, type Whereabouts, whereabouts } from './whereabouts.ts'
 
 /** A pallet with all that it is called by. `names`: asset keys; `ssccs`: without their 00. */
@@ -33,21 +26,19 @@ export function palletOf(key: string, onLabel: readonly string[], printed: reado
 
 /** Returns where pallets are now, over all sites. */
 export async function locate(db: HubTx, pallets: readonly Pallet[], sites: Sites): Promise<Located[]> {
-  const positions = Map.groupBy(
-    await positionsOf(db, [...new Set(pallets.flatMap(({ names }) => names))], sites),
+  const stays = Map.groupBy(
+    await staysOf(db, [...new Set(pallets.flatMap(({ names }) => names))], sites),
     ({ assetKey }) => assetKey,
   )
-  const found = pallets.map((pallet) => ({
-    pallet,
-    bySite: newestBySite(pallet.names.flatMap((name) => positions.get(name) ?? [])),
-  }))
+  const found = pallets.map((pallet) => {
+    const ofPallet = pallet.names.flatMap((name) => stays.get(name) ?? [])
+    const placedMs = Math.max(...ofPallet.map((stay) => stay.placedMs ?? Number.NEGATIVE_INFINITY))
+    return { ...pallet, placedMs, bySite: newestBySite(ofPallet) }
+  })
   const gone = found.filter(({ bySite }) => bySite.length > 0 && whereabouts(bySite) === 'left')
-  const ways = await waysOf(
-    db,
-    gone.map(({ pallet }) => pallet),
-    sites,
-  )
-  return found.map(({ pallet, bySite }) => {
+  const ways = await waysOf(db, gone, sites)
+  return found.map((pallet) => {
+    const { bySite } = pallet
     const state = whereabouts(bySite)
     const unit = bySite[0] && ways(pallet, bySite[0].siteId)
     const places = bySite.map(
@@ -57,8 +48,11 @@ export async function locate(db: HubTx, pallets: readonly Pallet[], sites: Sites
   })
 }
 
+/** `placedMs`: when it was placed last anywhere; -Infinity: never. */
+type PlacedPallet = Pallet & { readonly placedMs: number }
+
 /** Returns a function that says with which transport unit a pallet that has left this site is on its way. */
-async function waysOf(db: HubTx, gone: readonly Pallet[], sites: Sites) {
+async function waysOf(db: HubTx, gone: readonly PlacedPallet[], sites: Sites) {
   const withSscc = gone.filter(({ ssccs }) => ssccs.length > 0)
   const steps = Map.groupBy(
     await unitStepsOf(
@@ -68,22 +62,12 @@ async function waysOf(db: HubTx, gone: readonly Pallet[], sites: Sites) {
     ),
     ({ sscc }) => sscc,
   )
-  const underway = withSscc.filter(({ ssccs }) => ssccs.some((sscc) => steps.has(sscc)))
-  const placed =
-    underway.length === 0
-      ? new Map<string, number>()
-      : await placedLastOf(
-          db,
-          underway.flatMap(({ names }) => names),
-          sites,
-        )
-  const known = new Set(underway)
-  return (pallet: Pallet, from: string): UnitStep | undefined => {
-    if (!known.has(pallet)) return undefined
-    const placedMs = Math.max(...pallet.names.map((name) => placed.get(name) ?? Number.NEGATIVE_INFINITY))
+  const underway = new Set(withSscc.filter(({ ssccs }) => ssccs.some((sscc) => steps.has(sscc))))
+  return (pallet: PlacedPallet, from: string): UnitStep | undefined => {
+    if (!underway.has(pallet)) return undefined
     return onTheWay(
       pallet.ssccs.flatMap((sscc) => steps.get(sscc) ?? []),
-      { from, placedMs },
+      { from, placedMs: pallet.placedMs },
     )
   }
 }

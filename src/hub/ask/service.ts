@@ -16,6 +16,7 @@ import { operatorsOf } from './names.ts'
 import { locate, type Pallet, palletOf } from './pallets.ts'
 import { problemsOf, standingOf } from './problems.ts'
 import { seenLog } from './seen-log.ts'
+import { newestIn } from './stays.ts'
 import {
   alertSlice,
   alertsOf,
@@ -280,12 +281,6 @@ function logsAt(logs: readonly SiteLog[], atMs: number | undefined): readonly Si
   // Somebody retires the old box when the new one has worked for days.
   const newest = boxes.findLast(([root]) => root !== undefined && root.enrolled_at.getTime() <= atMs)
   return newest ?? boxes[0] ?? []
-}
-
-/** Returns a function that names the last of the logs that continue a log, which all logs of one box have in common. */
-function newestIn(logs: readonly SiteLog[]) {
-  const followers = new Map(logs.map(({ log_id, superseded_by }) => [log_id, superseded_by]))
-  return ({ log_id }: SiteLog): string => logs.reduce((id) => followers.get(id) ?? id, log_id)
 }
 
 /** Returns whether a row is of the newest plan of its box: what only a log before has, a restore has lost. `plans`: the oldest log first. */

@@ -1,7 +1,7 @@
 import { isoTime } from '../../platform/index.ts'
-import { column } from '../store/arrays.ts'
+import { bigints, column, integers, moments } from '../store/arrays.ts'
 import type { HubTx } from '../store/database.ts'
-import { hubStatement } from '../store/statement.ts'
+import { builtStatement, hubStatement, sql } from '../store/statement.ts'
 
 /** The sites that a caller may see; null: all. */
 export type Sites = readonly string[] | null
@@ -17,7 +17,7 @@ const visible = '($2::text[] IS NULL OR l.site_id = ANY($2))'
 
 const positions = hubStatement(
   'positions-of-assets',
-  `SELECT l.site_id, p.asset_key, p.at, p.seq, p.event_type, p.slot_id, p.slot_code, j.verdict,
+  `SELECT l.site_id, p.log_id, p.asset_key, p.at, p.seq, p.event_type, p.slot_id, p.slot_code, j.verdict,
      l.retired_at IS NOT NULL AS is_retired
    FROM asset_position p JOIN log l ON l.log_id = p.log_id
    LEFT JOIN judgement j ON j.log_id = p.log_id AND j.slot_id = p.slot_id AND j.asset_key = p.asset_key AND j.at > p.at
@@ -31,11 +31,22 @@ const trail = hubStatement(
    WHERE p.asset_key = ANY($1::text[]) AND p.event_type IN ('P', 'R') AND ${visible}
    ORDER BY p.at DESC, l.site_id, p.seq DESC LIMIT ${mostTrail}`,
 )
-const placedLast = hubStatement(
-  'assets-placed-last',
-  `SELECT p.asset_key, max(p.at) AS at FROM placement p JOIN log l ON l.log_id = p.log_id
-   WHERE p.asset_key = ANY($1::text[]) AND p.event_type = 'P' AND (l.ends_at IS NULL OR p.seq <= l.ends_at) AND ${visible}
-   GROUP BY p.asset_key`,
+const chains = builtStatement('logs-of-boxes', { sites: 'text[]' }, ({ sites }) =>
+  sql
+    .selectFrom('log')
+    .select(['log_id', 'site_id', 'superseded_by', 'ends_at'])
+    .where('site_id', '=', sql.fn.any(sites))
+    .orderBy('enrolled_at'),
+)
+// Two looks into indexes for each stay, however many moves asset and slot have: what is newest in the slot, and what followed.
+const ends = hubStatement(
+  'ends-of-stays',
+  `SELECT x.n, e.at, e.seq FROM log_head h, unnest($2::integer[], $3::integer[], $4::timestamptz[], $5::bigint[]) AS x (n, slot_id, at, seq)
+   JOIN slot_state s ON s.log_id = $1 AND s.slot_id = x.slot_id AND (s.at, s.seq) > (x.at, x.seq) AND s.event_type <> '-'
+   CROSS JOIN LATERAL (SELECT e.at, e.seq FROM placement e
+     WHERE e.log_id = $1 AND e.slot_id = x.slot_id AND e.event_type IN ('P', 'R') AND (e.at, e.seq) > (x.at, x.seq) AND e.seq <= $6
+     ORDER BY e.at, e.seq LIMIT 1) e
+   WHERE h.log_id = $1`,
 )
 const counts = `u.status <> '-' AND (l.ends_at IS NULL OR u.seq <= l.ends_at)`
 const unitsOf = hubStatement(
@@ -137,7 +148,7 @@ const closedAlert = hubStatement(
   'UPDATE alert SET closed_at = $3, closed_by = $4 WHERE log_id = $1 AND alert_id = $2 AND closed_at IS NULL',
 )
 
-/** The newest move of an asset at one log. `letter`: P or R. `verdict`: V or D after it, else null. */
+/** A move of an asset, or what ended its stay. `letter`: P or R. `verdict`: V or D after it, else null. */
 export type Position = {
   readonly siteId: string
   readonly assetKey: string
@@ -169,9 +180,38 @@ const positionOf = (row: PositionRow): Position => ({
   isRetired: row.is_retired,
 })
 
-/** Returns where each of these assets was moved last, for each log that knows it. */
-export async function positionsOf(db: HubTx, keys: readonly string[], sites: Sites): Promise<Position[]> {
-  return (await db.rows<PositionRow>(positions, [keys, sites])).map(positionOf)
+/** The newest PLACED of an asset at one log; its newest REMOVED when it was placed nowhere there. */
+export type Begun = Position & { readonly logId: string }
+
+/** Returns the stays of these assets that began last, for each log that knows them. */
+export async function begunOf(db: HubTx, keys: readonly string[], sites: Sites): Promise<Begun[]> {
+  type Row = PositionRow & { log_id: string }
+  return (await db.rows<Row>(positions, [keys, sites])).map((row) => ({ ...positionOf(row), logId: row.log_id }))
+}
+
+/** A log, and the one that continues it. */
+export type ChainedLog = Pick<SiteLog, 'log_id' | 'site_id' | 'superseded_by' | 'ends_at'>
+
+/** Returns the logs of sites, the oldest of each first. */
+export function chainsOf(db: HubTx, sites: readonly string[]): Promise<ChainedLog[]> {
+  return db.rows(chains, { sites })
+}
+
+/** A moment of a slot. An end that is known is behind it. */
+export type Place = Pick<Position, 'slotId' | 'atMs' | 'seq'>
+
+/** Returns the move of the slot directly behind each of these places, in one log; undefined where there is none. */
+export async function endsIn(
+  db: HubTx,
+  { log_id, ends_at }: ChainedLog,
+  places: readonly Place[],
+): Promise<(Pick<Place, 'atMs' | 'seq'> | undefined)[]> {
+  const rows = await db.rows<{ n: number; at: Date; seq: string }>(ends, [
+    ...[log_id, integers(places.map((_, n) => n)), integers(column(places, 'slotId'))],
+    ...[moments(column(places, 'atMs')), bigints(column(places, 'seq')), ends_at ?? endless],
+  ])
+  const found = new Map(rows.map(({ n, at, seq }) => [n, { atMs: at.getTime(), seq: Number(seq) }]))
+  return places.map((_, n) => found.get(n))
 }
 
 /** `isBehind`: a restore lost it, so that the log that continues does not have it. It is evidence, and no part of the history. */
@@ -188,12 +228,6 @@ export async function trailOf(db: HubTx, keys: readonly string[], sites: Sites):
       isBehind: row.is_behind,
     }))
     .toReversed()
-}
-
-/** Returns when each of these assets was placed last anywhere, in milliseconds. */
-export async function placedLastOf(db: HubTx, keys: readonly string[], sites: Sites): Promise<Map<string, number>> {
-  const rows = await db.rows<{ asset_key: string; at: Date }>(placedLast, [keys, sites])
-  return new Map(rows.map(({ asset_key, at }) => [asset_key, at.getTime()]))
 }
 
 /** The newest step of a transport unit. */

@@ -1,7 +1,7 @@
 import type { Position, UnitStep } from './store.ts'
 
 /**
- * `here`: it is at one site. `left`: every site that knows it has taken it out. `in_transit`: it has left, and its transport unit
+ * `here`: it is at one site. `left`: it is in no slot of any site that knows it. `in_transit`: it has left, and its transport unit
  * is on the way. `two_places`: it is at more than one site.
  */
 export type Whereabouts = 'here' | 'left' | 'in_transit' | 'two_places'

@@ -56,7 +56,7 @@ const Recalled = z
     ...{ siteId, asset_barcode: z.string(), since: time, state: whereabouts },
     gtin: z.string().nullable().openapi({ description: 'its item; null: no site that has the lot of it names one' }),
     lots: z.array(z.string()).openapi({ description: 'its lots as sites know it, of those that were asked for' }),
-    slot: z.string().nullable().openapi({ description: 'null: taken out; `siteId` is the site that it left last' }),
+    slot: z.string().nullable().openapi({ description: 'null: in no slot; `siteId` is the site that it left last' }),
     unit: UnitOnTheWay.nullable().openapi({ description: 'the transport unit that it is on its way with' }),
   })
   .openapi('RecalledPallet')

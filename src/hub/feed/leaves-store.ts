@@ -46,7 +46,7 @@ const assetPositions = hubStatement(
    (asset_key, at, seq, event_type, slot_id, slot_code) WHERE h.log_id = $1
    ON CONFLICT (log_id, asset_key) DO UPDATE SET at = excluded.at, seq = excluded.seq, event_type = excluded.event_type,
      slot_id = excluded.slot_id, slot_code = excluded.slot_code
-   WHERE (excluded.at, excluded.seq) > (asset_position.at, asset_position.seq)`,
+   WHERE (excluded.event_type = 'P', excluded.at, excluded.seq) > (asset_position.event_type = 'P', asset_position.at, asset_position.seq)`,
 )
 const judgements = hubStatement(
   'put-judgements',

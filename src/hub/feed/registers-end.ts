@@ -27,9 +27,9 @@ const marked = {
   ),
 }
 /** The newest event of one slot or asset up to the end: one look into the index for each, whatever else the log has. */
-const newest = (which: string, letters: string) =>
+const newest = (which: string, letters: string, first = '') =>
   `CROSS JOIN LATERAL (SELECT e.slot_id, e.slot_code, e.at, e.seq, e.event_type, e.asset_key FROM placement e
-     WHERE e.log_id = $1 AND ${which} AND e.seq <= $2 AND e.event_type IN (${letters}) ORDER BY e.at DESC, e.seq DESC LIMIT 1) p`
+     WHERE e.log_id = $1 AND ${which} AND e.seq <= $2 AND e.event_type IN (${letters}) ORDER BY ${first}e.at DESC, e.seq DESC LIMIT 1) p`
 const refilled = {
   slots: hubStatement(
     'refill-slots',
@@ -44,7 +44,7 @@ const refilled = {
     'refill-assets',
     `INSERT INTO asset_position (log_id, asset_key, at, seq, event_type, slot_id, slot_code)
      SELECT a.log_id, a.asset_key, p.at, p.seq, p.event_type, p.slot_id, p.slot_code
-     FROM asset_position a ${newest('e.asset_key = a.asset_key', `'P', 'R'`)}
+     FROM asset_position a ${newest('e.asset_key = a.asset_key', `'P', 'R'`, `e.event_type = 'P' DESC, `)}
      WHERE a.log_id = $1 AND a.asset_key = ANY($3::text[]) AND a.event_type = '-'
      ON CONFLICT (log_id, asset_key) DO UPDATE SET at = excluded.at, seq = excluded.seq, event_type = excluded.event_type,
        slot_id = excluded.slot_id, slot_code = excluded.slot_code`,

@@ -89,6 +89,17 @@ export const lateIndexes: Readonly<Record<string, LateIndex>> = {
 
 const retiredLogs = ['ALTER TABLE log ADD COLUMN retired_at timestamptz']
 
+/** Of an asset that was taken out the register of positions had the REMOVED. Its stay begins with its newest PLACED. */
+const placedPositions = [
+  // A feed that has some of its rows ends first. The others wait, and nothing is undone.
+  'LOCK TABLE asset_position IN SHARE ROW EXCLUSIVE MODE',
+  `UPDATE asset_position a SET at = p.at, seq = p.seq, event_type = 'P', slot_id = p.slot_id, slot_code = p.slot_code
+   FROM (SELECT DISTINCT ON (e.log_id, e.asset_key) e.log_id, e.asset_key, e.at, e.seq, e.slot_id, e.slot_code
+     FROM placement e JOIN log l ON l.log_id = e.log_id WHERE e.event_type = 'P' AND (l.ends_at IS NULL OR e.seq <= l.ends_at)
+     ORDER BY e.log_id, e.asset_key, e.at DESC, e.seq DESC) p
+   WHERE a.log_id = p.log_id AND a.asset_key = p.asset_key AND a.event_type = 'R'`,
+]
+
 /** For a transaction that touches reference tables and shards: over one connection a worker. PostgreSQL takes it for a placeholder. */
 export const sequential = `SET LOCAL citus.multi_shard_modify_mode = 'sequential'`
 
@@ -133,6 +144,7 @@ export function migrationsFor(engine: Engine): Record<string, Migration> {
     '0004-printed-ssccs': { up: (db) => runAll(db, []) },
     '0005-retired-logs': { up: (db) => runAll(db, retiredLogs) },
     '0006-lots-of-any-item': { up: (db) => runAll(db, []) },
+    '0007-placed-positions': { up: (db) => runAll(db, [sequential, ...placedPositions]) },
   }
 }
 
@@ -142,6 +154,7 @@ export const schemaStatements: readonly string[] = [
   ...distribution,
   ...addKeys,
   ...retiredLogs,
+  ...placedPositions,
   ...Object.values(lateIndexes).map(makeLate),
 ]
 

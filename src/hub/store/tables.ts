@@ -118,6 +118,7 @@ export const tables = {
     event_type: '"char"',
     asset_key: 'text',
   },
+  /** The newest PLACED of each asset, with which its stay begins; of one that was placed nowhere the newest REMOVED. */
   asset_position: {
     log_id: 'uuid',
     asset_key: 'text',
