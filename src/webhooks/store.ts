@@ -1,15 +1,5 @@
-import {
-  built,
-  integer,
-  maybe,
-  pick,
-  type ReadTx,
-  type RowOf,
-  statement,
-  type Tx,
-  text,
-  word,
-} from '../database/index.ts'
+import { type InferResult, sql as raw } from 'kysely'
+import { built, integer, pick, type ReadTx, statement, type Tx } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import { type EventType, published } from '../journal/index.ts'
 import { type EndpointHealth, slowedAfter } from './endpoint-health.ts'
@@ -61,20 +51,22 @@ export type WebhookChanges = {
   readonly sealedSecret?: Buffer | undefined
 }
 
-const columns = {
-  ...pick(tables.webhook, 'id', 'url', 'events', 'active', 'status', 'consecutive_failures', 'version'),
-  ...pick(tables.webhook, 'created_at_ms', 'updated_at_ms'),
-  ...{ hold: integer, checkpoint: integer, slowed_since_ms: maybe(integer) },
-}
-type Row = RowOf<typeof columns>
-
-const selected = `SELECT w.id, w.url, w.events, w.active, w.status, w.consecutive_failures, w.version, w.created_at_ms,
-  w.updated_at_ms, coalesce(c.hold, 0) AS hold, coalesce(c.checkpoint, 0) AS checkpoint, s.since_ms AS slowed_since_ms
-  FROM webhook w LEFT JOIN webhook_choice c ON c.webhook_id = w.id
-    LEFT JOIN webhook_slowed s ON s.webhook_id = w.id AND w.consecutive_failures >= ${slowedAfter}`
+// Numbers and words of the code itself are literals: a bound one hides from SQLite which index serves it.
+const [no, slowedFrom, disabled] = [raw.lit(0), raw.lit(slowedAfter), raw.lit('disabled' as const)]
+const selected = () =>
+  sql
+    .selectFrom('webhook as w')
+    .leftJoin('webhook_choice as c', 'c.webhook_id', 'w.id')
+    .leftJoin('webhook_slowed as s', (join) =>
+      join.onRef('s.webhook_id', '=', 'w.id').on('w.consecutive_failures', '>=', slowedFrom),
+    )
+    .select(['w.id', 'w.url', 'w.events', 'w.active', 'w.status', 'w.consecutive_failures', 'w.version'])
+    .select(['w.created_at_ms', 'w.updated_at_ms', 's.since_ms as slowed_since_ms'])
+    .select(({ fn }) => [fn.coalesce('c.hold', no).as('hold'), fn.coalesce('c.checkpoint', no).as('checkpoint')])
+type Row = InferResult<ReturnType<typeof selected>>[number]
 const byId = pick(tables.webhook, 'id')
-const webhookById = statement({ columns, sql: `${selected} WHERE w.id = +?` })
-const everyWebhook = statement({ columns, sql: `${selected} ORDER BY w.id` })
+const webhookById = built(byId, ({ id }) => selected().where('w.id', '=', id))
+const everyWebhook = built({}, () => selected().orderBy('w.id'))
 const newRow = built(
   pick(tables.webhook, 'id', 'url', 'events', 'secret', 'active', 'fanned_out_seq', 'created_at_ms', 'updated_at_ms'),
   (row) => sql.insertInto('webhook').values({ ...row, status: 'active' }),
@@ -99,26 +91,62 @@ const unslowed = built(pick(tables.webhook_slowed, 'webhook_id'), ({ webhook_id 
 )
 const withoutWebhook = built(byId, ({ id }) => sql.deleteFrom('webhook').where('id', '=', id))
 const lastSeq = statement({ columns: { seq: integer }, sql: `SELECT coalesce(max(seq), 0) AS seq FROM ${published}` })
-const endpointColumns = { id: text, url: text, condition: word<Condition>(), fannedOutSeq: integer }
-const endpointSql = `SELECT id, url, CASE WHEN active = 0 THEN 'switched-off' WHEN status = 'disabled' THEN 'disabled'
-    WHEN consecutive_failures >= ${slowedAfter} THEN 'slowed' ELSE 'open' END AS condition, fanned_out_seq AS fannedOutSeq
-  FROM webhook`
-const everyEndpoint = statement({ columns: endpointColumns, sql: `${endpointSql} ORDER BY id` })
-const oneEndpoint = statement({ columns: endpointColumns, sql: `${endpointSql} WHERE id = +?` })
-const counted = statement({
-  columns: { total: integer, failing: integer, slowed: integer, disabled: integer, paused: integer, pending: integer },
-  sql: `SELECT count(*) AS total,
-      count(*) FILTER (WHERE active = 1 AND status = 'failing') AS failing,
-      count(*) FILTER (WHERE active = 1 AND status <> 'disabled' AND consecutive_failures >= ${slowedAfter}) AS slowed,
-      count(*) FILTER (WHERE active = 1 AND status = 'disabled') AS disabled,
-      count(*) FILTER (WHERE active = 0) AS paused,
-      (SELECT count(*) FROM delivery WHERE state = 'pending') AS pending
-    FROM webhook`,
-})
-const inTrouble = statement({
-  columns: { n: integer },
-  sql: `SELECT count(*) AS n FROM webhook WHERE active = 0 OR status <> 'active' OR consecutive_failures >= ${slowedAfter}`,
-})
+const conditionIs = (condition: Condition) => raw.lit(condition)
+const endpointRows = () =>
+  sql
+    .selectFrom('webhook')
+    .select(['id', 'url', 'fanned_out_seq as fannedOutSeq'])
+    .select((webhook) =>
+      webhook
+        .case()
+        .when('active', '=', no)
+        .then(conditionIs('switched-off'))
+        .when('status', '=', disabled)
+        .then(conditionIs('disabled'))
+        .when('consecutive_failures', '>=', slowedFrom)
+        .then(conditionIs('slowed'))
+        .else(conditionIs('open'))
+        .end()
+        .as('condition'),
+    )
+const everyEndpoint = built({}, () => endpointRows().orderBy('id'))
+const oneEndpoint = built(byId, ({ id }) => endpointRows().where('id', '=', id))
+const counted = built({}, () =>
+  sql.selectFrom('webhook').select(({ fn, selectFrom }) => {
+    const count = () => fn.countAll<number>()
+    const switchedOn = () => count().filterWhere('active', '=', raw.lit(1))
+    return [
+      count().as('total'),
+      switchedOn()
+        .filterWhere('status', '=', raw.lit('failing' as const))
+        .as('failing'),
+      switchedOn()
+        .filterWhere('status', '<>', disabled)
+        .filterWhere('consecutive_failures', '>=', slowedFrom)
+        .as('slowed'),
+      switchedOn().filterWhere('status', '=', disabled).as('disabled'),
+      count().filterWhere('active', '=', no).as('paused'),
+      selectFrom('delivery')
+        .select(({ fn }) => fn.countAll<number>().as('n'))
+        .where('state', '=', raw.lit('pending' as const))
+        .$asScalar()
+        .$notNull()
+        .as('pending'),
+    ]
+  }),
+)
+const inTrouble = built({}, () =>
+  sql
+    .selectFrom('webhook')
+    .select(({ fn }) => fn.countAll<number>().as('n'))
+    .where(({ or, eb }) =>
+      or([
+        eb('active', '=', no),
+        eb('status', '<>', raw.lit('active' as const)),
+        eb('consecutive_failures', '>=', slowedFrom),
+      ]),
+    ),
+)
 
 /** Adds an endpoint; it gets what is published from now on. */
 export function insertWebhook(tx: Tx, webhook: NewWebhook): void {
@@ -140,7 +168,7 @@ function choose(tx: Tx, { id, checkpoint, hold }: Pick<Webhook, 'id' | 'checkpoi
 }
 
 export function findWebhook(tx: ReadTx, id: string): Webhook | undefined {
-  const row = tx.get(webhookById, [id])
+  const row = tx.get(webhookById, { id })
   return row && asWebhook(row)
 }
 
@@ -222,7 +250,7 @@ export function endpoints(tx: ReadTx): Endpoint[] {
 
 /** Returns one of them. */
 export function endpointOf(tx: ReadTx, id: string): Endpoint | undefined {
-  return tx.get(oneEndpoint, [id])
+  return tx.get(oneEndpoint, { id })
 }
 
 export type WebhookCounts = {
