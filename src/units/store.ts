@@ -1,3 +1,4 @@
+import { type NotNull, sql as raw } from 'kysely'
 import {
   blob,
   built,
@@ -23,11 +24,14 @@ const lastRow = built({}, () =>
 const stages = built(pick(tables.unit_history, 'unit_id'), ({ unit_id }) =>
   sql.selectFrom('unit_history').select('stage').where('unit_id', '=', unit_id).orderBy('row'),
 )
-const clientEvent = statement({
-  columns: { unit_id: text, request_sha256: text },
-  sql: `SELECT h.unit_id, k.request_sha256 FROM unit_client_event k JOIN main.unit_history h ON h.row = k.row
-    WHERE k.caller = ? AND k.client_event_id = ?`,
-})
+const clientEvent = built(pick(tables.unit_client_event, 'caller', 'client_event_id'), ({ caller, client_event_id }) =>
+  sql
+    .selectFrom('unit_client_event as k')
+    .innerJoin('unit_history as h', 'h.row', 'k.row')
+    .select(['h.unit_id', 'k.request_sha256'])
+    .where('k.caller', '=', caller)
+    .where('k.client_event_id', '=', client_event_id),
+)
 const newClientEvent = built(tables.unit_client_event, (row) => sql.insertInto('unit_client_event').values(row))
 
 const asked = statedSql('unit_history', 'unit-history')
@@ -71,16 +75,23 @@ export function endOfHistory(tx: ReadTx): { row: number; receivedAtMs: number } 
   return { row: last?.row ?? 0, receivedAtMs: last?.received_at_ms ?? 0 }
 }
 
-const stepsBehind = statement({
-  columns: { unit_id: text, stage: text, status: word<UnitHistoryRow['status']>(), warehouse_id: integer },
-  sql: `SELECT h.unit_id, h.stage, h.status, c.warehouse_id FROM main.unit_history h
-    JOIN main.unit_history c ON c.unit_id = h.unit_id AND c.action = 'created'
-    WHERE h.row > +? ORDER BY h.row LIMIT ?`,
-})
+// An index of the first steps is found by this word, so it is no value.
+const created = raw.lit('created' as const)
+const stepsBehind = built({ row: integer, limit: integer }, ({ row, limit }) =>
+  sql
+    .selectFrom('unit_history as h')
+    .innerJoin('unit_history as c', (join) => join.onRef('c.unit_id', '=', 'h.unit_id').on('c.action', '=', created))
+    .select(['h.unit_id', 'h.stage', 'h.status', 'c.warehouse_id'])
+    .where('h.row', '>', row)
+    .orderBy('h.row')
+    .limit(limit)
+    // The first step names it.
+    .$narrowType<{ warehouse_id: NotNull }>(),
+)
 
 /** Returns the units of the rows behind one, oldest row first, each with its stage and status after the row. */
 export function unitsBehindRow(tx: ReadTx, row: number, limit: number) {
-  return tx.all(stepsBehind, [row, limit])
+  return tx.all(stepsBehind, { row, limit })
 }
 
 /** A row with the names and texts of its commitments, null where they are erased. */
@@ -173,7 +184,7 @@ export function visitedStages(tx: ReadTx, unitId: string): string[] {
 
 /** Returns what this caller recorded under the id of the client. */
 export function findByClientEventId(tx: ReadTx, mark: string, clientEventId: string) {
-  return tx.get(clientEvent, [mark, clientEventId])
+  return tx.get(clientEvent, { caller: mark, client_event_id: clientEventId })
 }
 
 export function keepClientEventId(tx: Tx, mark: string, clientEventId: string, row: number, requestSha256: string) {

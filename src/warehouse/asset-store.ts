@@ -1,3 +1,4 @@
+import { sql as raw } from 'kysely'
 import { built, change, integer, pick, type ReadTx, statement, statements, type Tx, text } from '../database/index.ts'
 import type { Goods } from './goods.ts'
 import type { AssetType } from './schema.ts'
@@ -67,11 +68,14 @@ const unread = built({}, () =>
 )
 const withoutUnread = built({}, () => sql.deleteFrom('barcode_to_read'))
 const newSameAs = change('UPDATE asset SET same_as = (SELECT id FROM asset WHERE asset_key = ?) WHERE asset_key = ?')
-const twinsOf = statement({
-  columns: { asset_key: text },
-  sql: `SELECT asset_key FROM asset
-    WHERE same_as IS NOT NULL AND same_as = (SELECT id FROM asset WHERE asset_key = +?) ORDER BY id`,
-})
+const twinsOf = built(pick(tables.asset, 'asset_key'), ({ asset_key }) =>
+  sql
+    .selectFrom('asset')
+    .select('asset_key')
+    .where('same_as', 'is not', null)
+    .where('same_as', '=', ({ selectFrom }) => selectFrom('asset').select('id').where('asset_key', '=', asset_key))
+    .orderBy('id'),
+)
 const assetByKey = built(pick(tables.asset, 'asset_key'), ({ asset_key }) =>
   sql.selectFrom('asset').selectAll().where('asset_key', '=', asset_key),
 )
@@ -79,21 +83,38 @@ const keyById = built({ id: integer }, ({ id }) => sql.selectFrom('asset').selec
 const nextKeys = built({ id: integer, limit: integer }, ({ id, limit }) =>
   sql.selectFrom('asset').select(['id', 'asset_key as key']).where('id', '>', id).orderBy('id').limit(limit),
 )
-const printedAfter = statement({
-  columns: pick(tables.asset, 'id', 'asset_key', 'sscc', 'gtin', 'lot', 'best_before', 'serial'),
-  sql: 'SELECT id, asset_key, sscc, gtin, lot, best_before, serial FROM asset WHERE id > ? ORDER BY id LIMIT ?',
-})
+const printedAfter = built({ id: integer, limit: integer }, ({ id, limit }) =>
+  sql
+    .selectFrom('asset')
+    .select(['id', 'asset_key', 'sscc', 'gtin', 'lot', 'best_before', 'serial'])
+    .where('id', '>', id)
+    .orderBy('id')
+    .limit(limit),
+)
 const printedOf = statement({
   columns: pick(tables.asset, 'id', 'asset_key', 'sscc', 'gtin', 'lot', 'best_before', 'serial'),
   sql: `SELECT id, asset_key, sscc, gtin, lot, best_before, serial FROM asset
     WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id`,
 })
-const withoutReading = statement({
-  columns: { id: integer, asset_id: text },
-  sql: 'SELECT id, asset_id FROM asset WHERE label_read = 0 ORDER BY id LIMIT ?',
-})
-const newReading = change(`UPDATE asset SET sscc = coalesce(sscc, ?), gtin = coalesce(gtin, ?), lot = coalesce(lot, ?),
-  best_before = coalesce(best_before, ?), serial = coalesce(serial, ?), label_read = 1 WHERE id = ?`)
+// An index of the labels that are not read is found by this number, so it is no value.
+const withoutReading = built({ limit: integer }, ({ limit }) =>
+  sql.selectFrom('asset').select(['id', 'asset_id']).where('label_read', '=', raw.lit(0)).orderBy('id').limit(limit),
+)
+const newReading = built(
+  pick(tables.asset, 'id', 'sscc', 'gtin', 'lot', 'best_before', 'serial'),
+  ({ id, sscc, gtin, lot, best_before, serial }) =>
+    sql
+      .updateTable('asset')
+      .set(({ fn }) => ({
+        sscc: fn.coalesce('sscc', sscc),
+        gtin: fn.coalesce('gtin', gtin),
+        lot: fn.coalesce('lot', lot),
+        best_before: fn.coalesce('best_before', best_before),
+        serial: fn.coalesce('serial', serial),
+        label_read: raw.lit(1),
+      }))
+      .where('id', '=', id),
+)
 const assetsWithIds = statement({
   columns: tables.asset,
   sql: 'SELECT * FROM asset WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id',
@@ -155,7 +176,7 @@ export function keepSameAs(tx: Tx, key: string, otherKey: string): void {
 
 /** Returns the keys of the assets that are the same as the one with this key. */
 export function sameAs(tx: ReadTx, key: string): string[] {
-  return tx.all(twinsOf, [key]).map((row) => row.asset_key)
+  return tx.all(twinsOf, { asset_key: key }).map((row) => row.asset_key)
 }
 
 export function findAssetByKey(tx: ReadTx, key: string): Asset | undefined {
@@ -165,18 +186,18 @@ export function findAssetByKey(tx: ReadTx, key: string): Asset | undefined {
 
 /** Assets whose labels were never read: those of earlier schemas, and of programs that know no more. */
 export function unreadAssets(tx: ReadTx, limit: number): { id: number; asset_id: string }[] {
-  return tx.all(withoutReading, [limit])
+  return tx.all(withoutReading, { limit })
 }
 
 /** Fills fields of the label where nothing is stored yet. `version` stays the same. */
 export function keepReading(tx: Tx, id: number, goods: Goods): void {
   const { sscc, gtin, lot, bestBefore, serial } = goods
-  tx.run(newReading, [sscc, gtin, lot, bestBefore, serial, id])
+  tx.run(newReading, { id, sscc, gtin, lot, best_before: bestBefore, serial })
 }
 
 /** Returns what is printed on the assets behind an id, in the order of ids. */
 export function assetsAfter(tx: ReadTx, id: number, limit: number) {
-  return tx.all(printedAfter, [id, limit])
+  return tx.all(printedAfter, { id, limit })
 }
 
 /** Returns what is printed on these assets, in the order of ids. */

@@ -96,11 +96,16 @@ const newZoneOfSlot = change('UPDATE slot SET zone_id = ?, version = version + 1
 const labelLike = built({ label_key: text }, ({ label_key }) =>
   sql.selectFrom('slot').select('slot_id').where('label_key', '=', label_key).limit(1),
 )
-const slotsWithPlace = statement({
-  columns: { id: integer, slot_id: text, zone: text, warehouse: text, retired_at_ms: maybe(integer) },
-  sql: `SELECT s.id, s.slot_id, s.zone, w.name AS warehouse, s.retired_at_ms FROM slot s JOIN warehouse w ON w.id = s.warehouse_id
-    WHERE s.id > ? ORDER BY s.id LIMIT ?`,
-})
+const slice = { id: integer, limit: integer }
+const slotsWithPlace = built(slice, ({ id, limit }) =>
+  sql
+    .selectFrom('slot as s')
+    .innerJoin('warehouse as w', 'w.id', 's.warehouse_id')
+    .select(['s.id', 's.slot_id', 's.zone', 'w.name as warehouse', 's.retired_at_ms'])
+    .where('s.id', '>', id)
+    .orderBy('s.id')
+    .limit(limit),
+)
 const slotsPlaced = statement({
   columns: { id: integer, slot_id: text, zone: text, warehouse: text, retired_at_ms: maybe(integer) },
   sql: `SELECT s.id, s.slot_id, s.zone, w.name AS warehouse, s.retired_at_ms FROM slot s JOIN warehouse w ON w.id = s.warehouse_id
@@ -112,10 +117,9 @@ const slotsOfWarehouses = statement({
   columns: { id: integer },
   sql: 'SELECT id FROM main.slot WHERE warehouse_id IN (SELECT value FROM json_each(?))',
 })
-const nextSlots = statement({
-  columns: pick(tables.slot, 'id', 'zone_id', 'warehouse_id'),
-  sql: 'SELECT id, zone_id, warehouse_id FROM slot WHERE id > +? ORDER BY id LIMIT ?',
-})
+const nextSlots = built(slice, ({ id, limit }) =>
+  sql.selectFrom('slot').select(['id', 'zone_id', 'warehouse_id']).where('id', '>', id).orderBy('id').limit(limit),
+)
 
 const typesOfZones = statement({
   columns: { marks: maybe(text) },
@@ -321,7 +325,7 @@ export function labelOf(tx: ReadTx, slotId: number): string | undefined {
 
 /** Returns slots behind an id with the names of their zone and warehouse, retired ones too, for any caller. */
 export function slotsFrom(tx: ReadTx, id: number, limit: number) {
-  return tx.all(slotsWithPlace, [id, limit])
+  return tx.all(slotsWithPlace, { id, limit })
 }
 
 /** Returns the same of these slots. */
@@ -341,5 +345,5 @@ export function slotIdsIn(tx: ReadTx, warehouses: readonly number[]): number[] {
 
 /** Returns the places of the next slots behind one. */
 export function slotPlaces(tx: ReadTx, afterId: number, limit: number) {
-  return tx.all(nextSlots, [afterId, limit])
+  return tx.all(nextSlots, { id: afterId, limit })
 }
