@@ -1,9 +1,10 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
-import { built, change, integer, pick, statement, type UnitOfWork } from '../database/index.ts'
+import { sql as raw } from 'kysely'
+import { built, change, integer, pick, type UnitOfWork } from '../database/index.ts'
 import type { Clock } from '../platform/index.ts'
 import { sql, tables } from './tables.ts'
 
-const lastTry = statement({ columns: { id: integer }, sql: 'SELECT coalesce(max(id), 0) AS id FROM storage_try' })
+const lastTry = built({}, () => sql.selectFrom('storage_try').select('id').orderBy('id', 'desc').limit(raw.lit(1)))
 const triesOf = built(pick(tables.storage_try, 'instance'), ({ instance }) =>
   sql
     .selectFrom('storage_try')

@@ -1,15 +1,4 @@
-import {
-  blob,
-  built,
-  change,
-  integer,
-  maybe,
-  pick,
-  type ReadTx,
-  statement,
-  type Tx,
-  type UnitOfWork,
-} from '../database/index.ts'
+import { built, change, integer, pick, type ReadTx, type Tx, type UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Caller, RequestOrigin } from '../http/index.ts'
 import { type Clock, networkOf, type RandomBytes } from '../platform/index.ts'
@@ -210,14 +199,13 @@ export type Begun = { readonly token: string; readonly caller: Caller }
 const atConsole = (caller: Caller): Caller =>
   caller.authMode === 'offline-cache' ? caller : { ...caller, authMode: 'session' }
 
-const session = statement({
-  columns: {
-    ...pick(tables.console_session, 'username', 'instance', 'account_mark', 'created_at_ms', 'expires_at_ms'),
-    sealed: maybe(blob),
-  },
-  sql: `SELECT username, instance, account_mark, created_at_ms, expires_at_ms, sealed FROM console_session
-    LEFT JOIN console_session_secret USING (token_sha256) WHERE token_sha256 = +?`,
-})
+const session = built(pick(tables.console_session, 'token_sha256'), ({ token_sha256 }) =>
+  sql
+    .selectFrom('console_session as s')
+    .leftJoin('console_session_secret as k', 'k.token_sha256', 's.token_sha256')
+    .select(['s.username', 's.instance', 's.account_mark', 's.created_at_ms', 's.expires_at_ms', 'k.sealed'])
+    .where('s.token_sha256', '=', token_sha256),
+)
 const newSession = built(tables.console_session, (row) => sql.insertInto('console_session').values(row))
 const newSecret = built(tables.console_session_secret, (row) => sql.insertInto('console_session_secret').values(row))
 const withoutExpired = built({ ms: integer }, ({ ms }) =>
@@ -235,7 +223,7 @@ const newExpiry = built(
     sql.updateTable('console_session').set({ expires_at_ms }).where('token_sha256', '=', token_sha256),
 )
 
-const find = (tx: ReadTx, hash: Buffer): SessionRow | undefined => tx.get(session, [hash])
+const find = (tx: ReadTx, hash: Buffer): SessionRow | undefined => tx.get(session, { token_sha256: hash })
 
 function insert(tx: Tx, hash: Buffer, { sealed, ...row }: SessionRow, nowMs: number): void {
   tx.run(withoutExpired, { ms: nowMs })

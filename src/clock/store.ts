@@ -1,25 +1,32 @@
-import { built, integer, type ReadTx, statement, type Tx } from '../database/index.ts'
+import { sql as raw } from 'kysely'
+import { built, integer, type ReadTx, type Tx } from '../database/index.ts'
 import { type ClockStateRow, type ClockStepRow, sql, tables } from './tables.ts'
 
 const newState = built(tables.clock_state, (row) => sql.insertInto('clock_state').values(row))
 const newStep = built(tables.clock_step, (row) => sql.insertInto('clock_step').values(row))
-const newestState = statement({
-  columns: tables.clock_state,
-  sql: 'SELECT * FROM main.clock_state ORDER BY id DESC LIMIT 1',
-})
-const newestStep = statement({
-  columns: tables.clock_step,
-  sql: 'SELECT * FROM main.clock_step ORDER BY id DESC LIMIT 1',
-})
-const statesBehind = statement({
-  columns: tables.clock_state,
-  sql: 'SELECT * FROM main.clock_state WHERE id > +? AND id <= +? ORDER BY id LIMIT ?',
-})
-const stepsBehind = statement({
-  columns: tables.clock_step,
-  sql: 'SELECT * FROM main.clock_step WHERE id > +? AND id <= +? ORDER BY id LIMIT ?',
-})
-const mark = statement({ columns: { at: integer }, sql: 'SELECT at_ms AS at FROM main.clock_mark WHERE one = 1' })
+const newestState = built({}, () => sql.selectFrom('clock_state').selectAll().orderBy('id', 'desc').limit(raw.lit(1)))
+const newestStep = built({}, () => sql.selectFrom('clock_step').selectAll().orderBy('id', 'desc').limit(raw.lit(1)))
+const slice = 1000
+const slicePlaces = { id: integer, last_id: integer }
+const statesBehind = built(slicePlaces, ({ id, last_id }) =>
+  sql
+    .selectFrom('clock_state')
+    .selectAll()
+    .where('id', '>', id)
+    .where('id', '<=', last_id)
+    .orderBy('id')
+    .limit(raw.lit(slice)),
+)
+const stepsBehind = built(slicePlaces, ({ id, last_id }) =>
+  sql
+    .selectFrom('clock_step')
+    .selectAll()
+    .where('id', '>', id)
+    .where('id', '<=', last_id)
+    .orderBy('id')
+    .limit(raw.lit(slice)),
+)
+const mark = built({}, () => sql.selectFrom('clock_mark').select('at_ms as at').where('one', '=', raw.lit(1)))
 const newMark = built({ at_ms: integer }, ({ at_ms }) =>
   sql
     .insertInto('clock_mark')
@@ -27,13 +34,17 @@ const newMark = built({ at_ms: integer }, ({ at_ms }) =>
     .onConflict((on) => on.column('one').doUpdateSet({ at_ms })),
 )
 
-const setWithin = statement({
-  columns: { n: integer },
-  sql: `SELECT count(*) AS n FROM main.clock_step
-    WHERE (after_ms >= +? AND after_ms <= +?) OR (before_ms >= +? AND before_ms <= +?)`,
-})
-
-const slice = 1000
+const setWithin = built({ from_ms: integer, to_ms: integer }, ({ from_ms, to_ms }) =>
+  sql
+    .selectFrom('clock_step')
+    .select(({ fn }) => fn.countAll<number>().as('n'))
+    .where((step) =>
+      step.or([
+        step.and([step('after_ms', '>=', from_ms), step('after_ms', '<=', to_ms)]),
+        step.and([step('before_ms', '>=', from_ms), step('before_ms', '<=', to_ms)]),
+      ]),
+    ),
+)
 
 export function appendState(tx: Tx, row: Omit<ClockStateRow, 'id'>): void {
   tx.run(newState, { ...row, id: (tx.get(newestState)?.id ?? 0) + 1 })
@@ -52,7 +63,7 @@ export const lastStep = (tx: ReadTx): ClockStepRow | undefined => tx.get(newestS
 /** Yields the states up to a row, in the order in which they were seen. */
 export function* statesUpTo(tx: ReadTx, lastId: number): Generator<ClockStateRow> {
   for (let id = 0; ; ) {
-    const rows = tx.all(statesBehind, [id, lastId, slice])
+    const rows = tx.all(statesBehind, { id, last_id: lastId })
     yield* rows
     if (rows.length < slice) return
     id = rows.at(-1)?.id ?? lastId
@@ -62,7 +73,7 @@ export function* statesUpTo(tx: ReadTx, lastId: number): Generator<ClockStateRow
 /** Yields the steps up to a row, in the order in which they were seen. */
 export function* stepsUpTo(tx: ReadTx, lastId: number): Generator<ClockStepRow> {
   for (let id = 0; ; ) {
-    const rows = tx.all(stepsBehind, [id, lastId, slice])
+    const rows = tx.all(stepsBehind, { id, last_id: lastId })
     yield* rows
     if (rows.length < slice) return
     id = rows.at(-1)?.id ?? lastId
@@ -71,7 +82,7 @@ export function* stepsUpTo(tx: ReadTx, lastId: number): Generator<ClockStepRow> 
 
 /** Says whether the gateway's clock was set at a time between two of its times, both included. */
 export const wasSetBetween = (tx: ReadTx, fromMs: number, toMs: number): boolean =>
-  (tx.get(setWithin, [fromMs, toMs, fromMs, toMs])?.n ?? 0) > 0
+  (tx.get(setWithin, { from_ms: fromMs, to_ms: toMs })?.n ?? 0) > 0
 
 /** Returns the newest time that the gateway's clock has shown; undefined before the first start. */
 export const markedMs = (tx: ReadTx): number | undefined => tx.get(mark)?.at

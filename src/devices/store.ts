@@ -1,4 +1,5 @@
-import { blob, built, integer, pick, type ReadTx, type RowOf, statement, type Tx, text } from '../database/index.ts'
+import { sql as raw } from 'kysely'
+import { blob, built, integer, pick, type ReadTx, type RowOf, type Tx, text } from '../database/index.ts'
 import { isoTime } from '../platform/index.ts'
 import type { Device, Operator } from './schema.ts'
 import { type DeviceRow, type OperatorRow, sql, tables } from './tables.ts'
@@ -71,16 +72,22 @@ const shiftByToken = built({ token: blob }, ({ token }) =>
   sql.selectFrom('shift_session').select(['begun_at_ms', 'operator_id', 'device_id']).where('token_sha256', '=', token),
 )
 
-const everyName = statement({
-  columns: { name: text },
-  sql: 'SELECT name FROM device UNION SELECT username AS name FROM badge_operator',
-})
-const newestShiftOf = statement({
-  columns: { begun_at_ms: integer },
-  sql: `SELECT s.begun_at_ms FROM shift_session s JOIN badge_operator o ON o.id = s.operator_id JOIN device d ON d.id = s.device_id
-    WHERE o.username = ? AND d.name = ? AND o.revoked_at_ms IS NULL AND d.revoked_at_ms IS NULL
-    ORDER BY s.begun_at_ms DESC LIMIT 1`,
-})
+const everyName = built({}, () =>
+  sql.selectFrom('device').select('name').union(sql.selectFrom('badge_operator').select('username as name')),
+)
+const newestShiftOf = built({ username: text, device: text }, ({ username, device }) =>
+  sql
+    .selectFrom('shift_session as s')
+    .innerJoin('badge_operator as o', 'o.id', 's.operator_id')
+    .innerJoin('device as d', 'd.id', 's.device_id')
+    .select('s.begun_at_ms')
+    .where('o.username', '=', username)
+    .where('d.name', '=', device)
+    .where('o.revoked_at_ms', 'is', null)
+    .where('d.revoked_at_ms', 'is', null)
+    .orderBy('s.begun_at_ms', 'desc')
+    .limit(raw.lit(1)),
+)
 
 export function insertDevice(
   tx: Tx,
@@ -171,7 +178,7 @@ export const findShift = (tx: ReadTx, tokenSha256: Buffer): ShiftRow | undefined
 
 /** Returns when the operator last signed in on the device, among shifts that were not ended. */
 export const newestShift = (tx: ReadTx, username: string, deviceName: string): number | undefined =>
-  tx.get(newestShiftOf, [username, deviceName])?.begun_at_ms
+  tx.get(newestShiftOf, { username: username, device: deviceName })?.begun_at_ms
 
 const orNull = (ms: number | null) => (ms === null ? null : isoTime(ms))
 
