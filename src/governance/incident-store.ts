@@ -1,4 +1,4 @@
-import { sql as raw } from 'kysely'
+import { type NotNull, sql as raw } from 'kysely'
 import {
   blob,
   built,
@@ -9,18 +9,24 @@ import {
   type ReadTx,
   statement,
   type Tx,
-  word,
 } from '../database/index.ts'
 import type { TimePlace } from '../http/index.ts'
 import { linkedColumns, linkedLeavesSql, linkedRowsSql, statedSql } from '../log/index.ts'
 import { type IncidentChangeRow, sql, tables } from './tables.ts'
 
 const newChange = built(tables.incident_change, (row) => sql.insertInto('incident_change').values(row))
-const lastChange = statement({
-  columns: { id: integer, timestamp_ms: integer, incidents: integer },
-  sql: `SELECT id, timestamp_ms, (SELECT max(incident_id) FROM main.incident_change) AS incidents
-    FROM main.incident_change ORDER BY id DESC LIMIT 1`,
-})
+const lastChange = built({}, () =>
+  sql
+    .selectFrom('incident_change')
+    .select(({ selectFrom }) => [
+      ...(['id', 'timestamp_ms'] as const),
+      selectFrom('incident_change as every')
+        .select(({ fn }) => fn.max('every.incident_id').as('incident'))
+        .as('incidents'),
+    ])
+    .orderBy('id', 'desc')
+    .limit(raw.lit(1)),
+)
 const changesById = built(pick(tables.incident_change, 'incident_id'), ({ incident_id }) =>
   sql.selectFrom('incident_change').selectAll().where('incident_id', '=', incident_id).orderBy('id'),
 )
@@ -28,22 +34,27 @@ const changesBefore = statement({
   columns: tables.incident_change,
   sql: 'SELECT * FROM main.incident_change WHERE (log_id, leaf_seq) <= (?, ?) AND timestamp_ms < ? ORDER BY id',
 })
-const changesBehind = statement({
-  columns: {
-    ...pick(tables.incident_change, 'incident_id', 'status', 'warehouse_id'),
-    severity: word<NonNullable<IncidentChangeRow['severity']>>(),
-  },
-  sql: `SELECT n.incident_id, n.status, o.warehouse_id, o.severity FROM main.incident_change n
-    JOIN main.incident_change o ON o.incident_id = n.incident_id AND o.status = 'open'
-    WHERE n.id > +? ORDER BY n.id LIMIT ?`,
-})
+// An index of the openings is found by this word, so it is no value.
+const open = raw.lit('open' as const)
+const changesBehind = built({ id: integer, limit: integer }, ({ id, limit }) =>
+  sql
+    .selectFrom('incident_change as n')
+    .innerJoin('incident_change as o', (join) =>
+      join.onRef('o.incident_id', '=', 'n.incident_id').on('o.status', '=', open),
+    )
+    .select(['n.incident_id', 'n.status', 'o.warehouse_id', 'o.severity'])
+    .where('n.id', '>', id)
+    .orderBy('n.id')
+    .limit(limit)
+    // An opening names it.
+    .$narrowType<{ severity: NotNull }>(),
+)
 const opening = built(pick(tables.incident_change, 'incident_id'), ({ incident_id }) =>
   sql
     .selectFrom('incident_change')
     .select('warehouse_id')
     .where('incident_id', '=', incident_id)
-    // An index of the openings is found by this word, so it is no value.
-    .where('status', '=', raw.lit('open' as const)),
+    .where('status', '=', open),
 )
 
 const asked = statedSql('incident_change', 'incident-change')
@@ -81,7 +92,7 @@ export function changesOf(tx: ReadTx, incidentId: number): IncidentChangeRow[] {
 
 /** Returns the incidents of the changes behind one, oldest change first, each with its status after the change. */
 export function incidentsBehindChange(tx: ReadTx, change: number, limit: number) {
-  return tx.all(changesBehind, [change, limit])
+  return tx.all(changesBehind, { id: change, limit })
 }
 
 /** Changes of the time before `toMs`, within the first `logSize` leaves of a log. */

@@ -1,4 +1,5 @@
-import { built, integer, pick, type ReadTx, statement, type Tx, text } from '../database/index.ts'
+import { type NotNull, sql as raw } from 'kysely'
+import { built, pick, type ReadTx, statement, type Tx } from '../database/index.ts'
 import { holdsOn, linkedColumns, linkedRowsSql } from '../log/index.ts'
 import { redactedFile } from '../video/index.ts'
 import { type RedactionEndRow, type RedactionRow, sql, tables } from './tables.ts'
@@ -8,11 +9,10 @@ export type Redaction = { readonly asked: RedactionRow; readonly end: RedactionE
 
 const newRedaction = built(tables.clip_redaction, (row) => sql.insertInto('clip_redaction').values(row))
 const newEnd = built(tables.clip_redaction_end, (row) => sql.insertInto('clip_redaction_end').values(row))
-const lastIds = statement({
-  columns: { redaction: integer, end: integer },
-  sql: `SELECT (SELECT coalesce(max(id), 0) FROM main.clip_redaction) AS redaction,
-    (SELECT coalesce(max(id), 0) FROM main.clip_redaction_end) AS end`,
-})
+const newest = built({}, () => sql.selectFrom('clip_redaction').select('id').orderBy('id', 'desc').limit(raw.lit(1)))
+const newestEnd = built({}, () =>
+  sql.selectFrom('clip_redaction_end').select('id').orderBy('id', 'desc').limit(raw.lit(1)),
+)
 const byId = built(pick(tables.clip_redaction, 'id'), ({ id }) =>
   sql.selectFrom('clip_redaction').selectAll().where('id', '=', id),
 )
@@ -22,17 +22,25 @@ const ofDetection = built(pick(tables.clip_redaction, 'detection_id'), ({ detect
 const endOf = built(pick(tables.clip_redaction_end, 'redaction_id'), ({ redaction_id }) =>
   sql.selectFrom('clip_redaction_end').selectAll().where('redaction_id', '=', redaction_id),
 )
-const withoutEnd = statement({
-  columns: tables.clip_redaction,
-  sql: `SELECT * FROM main.clip_redaction r
-    WHERE NOT EXISTS (SELECT 1 FROM main.clip_redaction_end e WHERE e.redaction_id = r.id) ORDER BY id`,
-})
-const finished = statement({
-  columns: { redaction_id: integer, detection_id: integer, sha256: text, snapshot_sha256: text },
-  sql: `SELECT e.redaction_id, r.detection_id, e.sha256, e.snapshot_sha256
-    FROM main.clip_redaction_end e JOIN main.clip_redaction r ON r.id = e.redaction_id
-    WHERE e.sha256 IS NOT NULL ORDER BY e.id`,
-})
+const withoutEnd = built({}, () =>
+  sql
+    .selectFrom('clip_redaction as r')
+    .selectAll()
+    .where(({ exists, not, selectFrom }) =>
+      not(exists(selectFrom('clip_redaction_end as e').select('e.id').whereRef('e.redaction_id', '=', 'r.id'))),
+    )
+    .orderBy('r.id'),
+)
+const finished = built({}, () =>
+  sql
+    .selectFrom('clip_redaction_end as e')
+    .innerJoin('clip_redaction as r', 'r.id', 'e.redaction_id')
+    .select(['e.redaction_id', 'r.detection_id', 'e.sha256', 'e.snapshot_sha256'])
+    .where('e.sha256', 'is not', null)
+    .orderBy('e.id')
+    // One that was made has both files.
+    .$narrowType<{ sha256: NotNull; snapshot_sha256: NotNull }>(),
+)
 
 /** People who requested redactions, for verification. */
 export const linksOfRedactions = statement({
@@ -41,7 +49,7 @@ export const linksOfRedactions = statement({
 })
 
 export function nextRedactionId(tx: ReadTx): number {
-  return (tx.get(lastIds)?.redaction ?? 0) + 1
+  return (tx.get(newest)?.id ?? 0) + 1
 }
 
 export function appendRedaction(tx: Tx, row: RedactionRow): void {
@@ -49,7 +57,7 @@ export function appendRedaction(tx: Tx, row: RedactionRow): void {
 }
 
 export function appendEnd(tx: Tx, row: Omit<RedactionEndRow, 'id'>): void {
-  tx.run(newEnd, { id: (tx.get(lastIds)?.end ?? 0) + 1, ...row })
+  tx.run(newEnd, { id: (tx.get(newestEnd)?.id ?? 0) + 1, ...row })
 }
 
 export function findRedaction(tx: ReadTx, id: number): Redaction | undefined {
