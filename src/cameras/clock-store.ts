@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import { wasSetBetween } from '../clock/index.ts'
-import { built, integer, type ReadTx, statement, type Tx } from '../database/index.ts'
+import { built, integer, type ReadTx, type Tx } from '../database/index.ts'
 import { isoTime } from '../platform/index.ts'
 import type { CameraClock } from './schema.ts'
 import { type CameraClockRow, sql, tables } from './tables.ts'
@@ -9,10 +9,7 @@ import { type CameraClockRow, sql, tables } from './tables.ts'
 const validForMs = 24 * 60 * 60 * 1000
 
 const newOffset = built(tables.camera_clock, (row) => sql.insertInto('camera_clock').values(row))
-const lastId = statement({
-  columns: { id: integer },
-  sql: 'SELECT coalesce(max(id), 0) AS id FROM main.camera_clock',
-})
+const lastId = built({}, () => sql.selectFrom('camera_clock').select('id').orderBy('id', 'desc').limit(raw.lit(1)))
 const newestUpTo = built({ cctv_id: integer, at_ms: integer }, ({ cctv_id, at_ms }) =>
   sql
     .selectFrom('camera_clock')

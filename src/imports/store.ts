@@ -1,4 +1,5 @@
-import { built, integer, maybe, pick, type ReadTx, statement, type Tx, text } from '../database/index.ts'
+import { sql as raw } from 'kysely'
+import { built, maybe, pick, type ReadTx, statement, type Tx, text } from '../database/index.ts'
 import { holdsOpeningIn } from '../ledger/index.ts'
 import { linkedColumns, linkedRowsSql, nameSql, type People, type Person } from '../log/index.ts'
 import { isoTime } from '../platform/index.ts'
@@ -6,10 +7,7 @@ import type { Sight } from '../warehouse/index.ts'
 import type { OpeningList } from './schema.ts'
 import { sql, tables } from './tables.ts'
 
-const lastList = statement({
-  columns: { id: integer },
-  sql: 'SELECT coalesce(max(id), 0) AS id FROM main.opening_list',
-})
+const lastList = built({}, () => sql.selectFrom('opening_list').select('id').orderBy('id', 'desc').limit(raw.lit(1)))
 const newList = built(tables.opening_list, (row) => sql.insertInto('opening_list').values(row))
 const sizeOf = built(pick(tables.opening_list, 'sha256'), ({ sha256 }) =>
   sql.selectFrom('opening_list').select('size_bytes').where('sha256', '=', sha256),

@@ -1,7 +1,7 @@
+import { sql as raw } from 'kysely'
 import {
   built,
   type Condition,
-  integer,
   listings,
   maybe,
   type ReadTx,
@@ -16,10 +16,9 @@ import type { ScaleReading } from './schema.ts'
 import { type ScaleReadingRow, sql, tables } from './tables.ts'
 
 const newReading = built(tables.scale_reading, (row) => sql.insertInto('scale_reading').values(row))
-const lastReading = statement({
-  columns: { id: integer },
-  sql: 'SELECT coalesce(max(id), 0) AS id FROM main.scale_reading',
-})
+const lastReading = built({}, () =>
+  sql.selectFrom('scale_reading').select('id').orderBy('id', 'desc').limit(raw.lit(1)),
+)
 
 export function append(tx: Tx, row: ScaleReadingRow): void {
   tx.run(newReading, row)
