@@ -102,10 +102,8 @@ t.test('a lens that is covered, turned or blinded is motion with a clip of how i
   const before = await Promise.all(cameras.map(frames))
 
   for (const name of lost) {
-    const [told] = await eventually(
-      async () => changes(name),
-      ([one]) => one !== undefined,
-    )
+    const change = async () => changes(name)[0]
+    const told = await eventually(change, (one) => one !== undefined)
     t.match(told?.data.clip, /\/\d+\/clip$/, `${name}: motion.detected`)
     // Somebody who turns a camera is seen: the clip of that motion, which is open then, shows it.
     const shownIn = Number(/(\d+)\/clip$/.exec(told?.data.clip ?? '')?.[1])
