@@ -22,7 +22,13 @@ type Active = {
   readonly sceneMs: number
 }
 /** No clip may begin yet. Holds time and score of the newest motion, at first that of the last clip. */
-type Cooling = { readonly kind: 'cooling'; readonly lastMotionMs: number; readonly lastScore: number }
+type Cooling = {
+  readonly kind: 'cooling'
+  readonly lastMotionMs: number
+  readonly lastScore: number
+  /** The view was lost in this cooldown: no clip shows that yet. */
+  readonly isViewLost: boolean
+}
 /** Frames change, since `sinceMs`; the next ones decide whether that is motion. */
 type Stirring = { readonly kind: 'stirring'; readonly sinceMs: number; readonly lastMs: number }
 /** The whole scene has changed: a step that settles is no motion, one that goes on is. */
@@ -70,7 +76,7 @@ export type Fired = {
   readonly sceneChange: boolean
   /** Start of the clip; null: no clip, because of the cooldown. */
   readonly clipFromMs: number | null
-  /** End of the last clip's cooldown, or of the last clip when the lens is lost: this clip shows nothing earlier. */
+  /** End of the last clip's cooldown: this clip shows nothing earlier. */
   readonly notBeforeMs: number
 }
 
@@ -151,10 +157,17 @@ function passTime(detector: Detector, nowMs: number, settings: DetectorSettings)
   const dueMs = detectorDueMs(detector, settings)
   if (dueMs === undefined || nowMs < dueMs) return stay(detector)
   if (state.kind === 'active') return close(detector, state, clipEnd(state, settings))
-  if (state.kind !== 'cooling' || nowMs - state.lastMotionMs > presentMs) return become(detector, { kind: 'quiet' })
-  // Motion is still present: the clip that the cooldown prevented begins now.
-  const motion = { motionMs: nowMs, score: state.lastScore, sceneChange: false }
+  if (state.kind !== 'cooling') return become(detector, { kind: 'quiet' })
+  const isLost = state.isViewLost && isReportedNow(detector)
+  if (!isLost && nowMs - state.lastMotionMs > presentMs) return become(detector, { kind: 'quiet' })
+  // The motion is still present, or the view still lost: the clip that the cooldown prevented begins now.
+  const motion = { motionMs: nowMs, score: isLost ? wholeScore : state.lastScore, sceneChange: isLost }
   return fire(detector, motion, nowMs, settings)
+}
+
+/** Whether the view is lost and has not begun to come back. */
+function isReportedNow({ lens }: Detector): boolean {
+  return lens.kind === 'reported' && lens.normalMs === undefined
 }
 
 function react(detector: Detector, event: DetectorEvent, nowMs: number, settings: DetectorSettings): DetectorStep {
@@ -269,19 +282,22 @@ function watchLens(detector: Detector, { view }: FrameScore, nowMs: number, sett
   }
 }
 
-/**
- * The cooldown spaces clips of motion. A lost view is rare and is shown once, so its clip begins during the cooldown too: after
- * it, nobody could see how the view was lost.
- */
 function viewLost(detector: Detector, sinceMs: number, nowMs: number, settings: DetectorSettings): DetectorStep {
-  const { state, lastClipEndMs } = detector
+  const { state } = detector
+  const notBeforeMs = earliestClipMs(detector, settings)
   switch (state.kind) {
     case 'quiet':
     case 'stirring':
-    case 'settling':
+    case 'settling': {
+      const motion = { motionMs: Math.max(sinceMs, notBeforeMs), score: wholeScore, sceneChange: true }
+      return fire(detector, motion, nowMs, settings)
+    }
     case 'cooling': {
-      const motion = { motionMs: Math.max(sinceMs, lastClipEndMs), score: wholeScore, sceneChange: true }
-      return fire(detector, motion, nowMs, settings, lastClipEndMs)
+      const motion = { motionMs: sinceMs, score: wholeScore, sceneChange: true }
+      return {
+        detector: { ...detector, state: { ...state, isViewLost: true } },
+        outcomes: [{ kind: 'fired', ...motion, clipFromMs: null, notBeforeMs }],
+      }
     }
     case 'active': {
       const active = { ...detector, state: { ...state, sceneMs: nowMs, lastMotionMs: nowMs } }
@@ -304,7 +320,7 @@ function interrupted(detector: Detector, why: Interruption, endMs: number): Dete
     case 'active':
       return close(detector, { ...state, lastMotionMs: -Infinity }, { endMs, by: why })
     case 'cooling':
-      return become(detector, { ...state, lastMotionMs: -Infinity })
+      return become(detector, { ...state, lastMotionMs: -Infinity, isViewLost: false })
   }
 }
 
@@ -313,9 +329,9 @@ function fire(
   motion: { readonly motionMs: number; readonly score: number; readonly sceneChange: boolean },
   nowMs: number,
   settings: DetectorSettings,
-  notBeforeMs = earliestClipMs(detector, settings),
 ): DetectorStep {
   const { motionMs, sceneChange } = motion
+  const notBeforeMs = earliestClipMs(detector, settings)
   const clipFromMs = Math.max(motionMs - settings.preRecordMs, notBeforeMs)
   const sceneMs = sceneChange ? nowMs : -Infinity
   return {
@@ -330,7 +346,11 @@ function close(
   { endMs, by }: { readonly endMs: number; readonly by: ClosedBy },
 ): DetectorStep {
   return {
-    detector: { ...detector, lastClipEndMs: endMs, state: { kind: 'cooling', lastMotionMs, lastScore: 0 } },
+    detector: {
+      ...detector,
+      lastClipEndMs: endMs,
+      state: { kind: 'cooling', lastMotionMs, lastScore: 0, isViewLost: false },
+    },
     outcomes: [{ kind: 'closed', endMs, by }],
   }
 }

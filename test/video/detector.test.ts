@@ -27,7 +27,7 @@ const clearMs = 6000
 class Bench {
   detector: Detector = newDetector
   nowMs = 100_000
-  readonly outcomes: (DetectorOutcome & { atMs: number; view: FrameScore['view'] | undefined })[] = []
+  readonly outcomes: (DetectorOutcome & { atMs: number })[] = []
   readonly settings: DetectorSettings
 
   constructor(settings: Partial<DetectorSettings> = {}) {
@@ -45,8 +45,7 @@ class Bench {
   give(event: DetectorEvent): this {
     const { detector, outcomes } = detect(this.detector, event, this.nowMs, this.settings)
     this.detector = detector
-    const view = event.kind === 'scored' ? event.frame.view : undefined
-    this.outcomes.push(...outcomes.map((outcome) => ({ ...outcome, atMs: this.nowMs, view })))
+    this.outcomes.push(...outcomes.map((outcome) => ({ ...outcome, atMs: this.nowMs })))
     return this
   }
 
@@ -260,25 +259,27 @@ t.test('a lens that is covered again while the same clip is open is told again',
 })
 
 t.test(
-  'a lens that is covered during the cooldown fires at once, with a clip that shows how it came about',
+  'a lens that is covered during the cooldown fires at once, and has its clip when the cooldown ends',
   async (t) => {
     const bench = new Bench({ cooldownMs: 60_000 }).see(none, clearMs).see(motion, 1000).see(none, 30_000)
     const lastMs = bench.nowMs
     bench.see(covered, 120_000)
-    t.match(bench.fired, [{ sceneChange: false }, { sceneChange: true }])
-    t.equal(bench.fired.length, 2, 'it is reported once, also after the cooldown')
-    const [, fired] = bench.fired
-    t.ok((fired?.atMs ?? Infinity) - lastMs <= 3200, 'it does not wait for the end of the cooldown')
-    t.ok((fired?.motionMs ?? Infinity) <= lastMs + frameMs)
-    t.equal(fired?.clipFromMs, (fired?.motionMs ?? 0) - 5000)
-    t.match(bench.closed[1], { endMs: (fired?.atMs ?? 0) + 10_000, by: 'post-roll' })
+    t.match(bench.fired, [
+      { sceneChange: false },
+      { sceneChange: true, clipFromMs: null },
+      { sceneChange: true, score: 1, clipFromMs: Number },
+    ])
+    t.equal(bench.fired.length, 3)
+    t.ok((bench.fired[1]?.atMs ?? Infinity) - lastMs <= 3200, 'the notification does not wait')
+    t.equal(bench.fired[2]?.clipFromMs, (bench.closed[0]?.endMs ?? 0) + 60_000, 'clips are the cooldown apart')
   },
 )
 
-t.test('the clip of a lens that is covered right after a clip begins where that one ends', async (t) => {
-  const bench = new Bench({ cooldownMs: 60_000 }).see(none, clearMs).see(motion, 1000).see(none, 11_000)
-  bench.see(covered, 20_000)
-  t.equal(bench.fired[1]?.clipFromMs, bench.closed[0]?.endMs)
+t.test('a lens that is free again before the cooldown ends has no clip', async (t) => {
+  const bench = new Bench({ cooldownMs: 60_000 }).see(none, clearMs).see(motion, 1000).see(none, 12_000)
+  bench.see(covered, 10_000).see(none, 120_000)
+  t.match(bench.fired, [{ sceneChange: false }, { sceneChange: true, clipFromMs: null }])
+  t.equal(bench.fired.length, 2)
 })
 
 t.test('a lens is watched only after its usual view was seen: a replay may begin while it is covered', async (t) => {
@@ -314,37 +315,31 @@ const anySettings = fc.record({
   postRecordMs: fc.constantFrom(0, 500, 10_000, 300_000),
 })
 
-t.test(
-  'whatever moves: clips of motion are the cooldown apart, no two are open together, none is too long',
-  async () => {
-    fc.assert(
-      fc.property(seen, anySettings, (history, settings) => {
-        const bench = new Bench(settings)
-        for (const [one, ms] of history) bench.see(one, ms)
-        bench.give({ kind: 'interrupted', why: 'stopped', endMs: bench.nowMs })
-        let open: number | undefined
-        let lastEnd = -Infinity
-        for (const outcome of bench.outcomes) {
-          if (outcome.kind === 'closed') {
-            if (open === undefined || outcome.endMs < open || outcome.endMs > outcome.atMs) return false
-            if (outcome.endMs - open > Math.max(longestClipMs, settings.postRecordMs) + settings.preRecordMs)
-              return false
-            open = undefined
-            lastEnd = outcome.endMs
-          } else if (outcome.kind === 'fired' && outcome.clipFromMs !== null) {
-            const isLost = outcome.sceneChange && (outcome.view === 'covered' || outcome.view === 'turned')
-            const apartMs = isLost ? 0 : settings.cooldownMs
-            if (open !== undefined || outcome.clipFromMs - lastEnd < apartMs) return false
-            if (outcome.motionMs - outcome.clipFromMs > settings.preRecordMs) return false
-            open = outcome.clipFromMs
-          }
+t.test('whatever moves: clips are the cooldown apart, no two are open together, none is too long', async () => {
+  fc.assert(
+    fc.property(seen, anySettings, (history, settings) => {
+      const bench = new Bench(settings)
+      for (const [one, ms] of history) bench.see(one, ms)
+      bench.give({ kind: 'interrupted', why: 'stopped', endMs: bench.nowMs })
+      let open: number | undefined
+      let lastEnd = -Infinity
+      for (const outcome of bench.outcomes) {
+        if (outcome.kind === 'closed') {
+          if (open === undefined || outcome.endMs < open || outcome.endMs > outcome.atMs) return false
+          if (outcome.endMs - open > Math.max(longestClipMs, settings.postRecordMs) + settings.preRecordMs) return false
+          open = undefined
+          lastEnd = outcome.endMs
+        } else if (outcome.kind === 'fired' && outcome.clipFromMs !== null) {
+          if (open !== undefined || outcome.clipFromMs - lastEnd < settings.cooldownMs) return false
+          if (outcome.motionMs - outcome.clipFromMs > settings.preRecordMs) return false
+          open = outcome.clipFromMs
         }
-        return open === undefined
-      }),
-      { numRuns: 300 },
-    )
-  },
-)
+      }
+      return open === undefined
+    }),
+    { numRuns: 300 },
+  )
+})
 
 /** The lens is clear, somebody moves, nobody does, the lens is covered: the last one at any time of clip and cooldown. */
 const cover = fc.record({
@@ -356,34 +351,44 @@ const cover = fc.record({
   lostFor: fc.integer({ min: 4000, max: 90_000 }),
 })
 
-t.test('every lens that is covered is told once and shown by one clip, at any time of clip and cooldown', async () => {
-  fc.assert(
-    fc.property(fc.array(cover, { minLength: 1, maxLength: 8 }), anySettings, (covers, settings) => {
-      const bench = new Bench(settings)
-      const lostAt: number[] = []
-      for (const { clear, moving, still, lost, lostFor } of covers) {
-        bench.see(none, clear).see(motion, moving).see(none, still)
-        lostAt.push(bench.nowMs)
-        bench.see(lost, lostFor)
-      }
-      bench.give({ kind: 'interrupted', why: 'stopped', endMs: bench.nowMs })
-      const told = bench.outcomes.filter(
-        (outcome) => outcome.kind === 'sceneChanged' || (outcome.kind === 'fired' && outcome.sceneChange),
-      )
-      if (told.length !== lostAt.length) return false
-      const clips = bench.fired
-        .filter(({ clipFromMs }) => clipFromMs !== null)
-        .map(({ clipFromMs }, i) => ({ fromMs: clipFromMs ?? 0, toMs: bench.closed[i]?.endMs ?? 0 }))
-      return told.every(({ atMs }, i) => {
-        // The first frame that shows it. A clip that begins where another one ends has that moment.
-        const ms = (lostAt[i] ?? 0) + frameMs
-        const shows = clips.filter(({ fromMs, toMs }) => fromMs <= ms && ms < toMs)
-        return atMs - ms >= 2000 && atMs - ms <= 3000 && shows.length === 1
-      })
-    }),
-    { numRuns: 500 },
-  )
-})
+t.test(
+  'every lens that is covered is told at once, and shown by one clip unless it is free before the cooldown ends',
+  async () => {
+    fc.assert(
+      fc.property(fc.array(cover, { minLength: 1, maxLength: 8 }), anySettings, (covers, settings) => {
+        const bench = new Bench(settings)
+        const lost: { fromMs: number; untilMs: number }[] = []
+        for (const { clear, moving, still, lost: view, lostFor } of covers) {
+          bench.see(none, clear).see(motion, moving).see(none, still)
+          const fromMs = bench.nowMs
+          bench.see(view, lostFor)
+          lost.push({ fromMs, untilMs: bench.nowMs })
+        }
+        bench.give({ kind: 'interrupted', why: 'stopped', endMs: bench.nowMs })
+        const told = bench.outcomes.filter(
+          (outcome) => outcome.kind === 'sceneChanged' || (outcome.kind === 'fired' && outcome.sceneChange),
+        )
+        const clips = bench.fired
+          .filter(({ clipFromMs }) => clipFromMs !== null)
+          .map(({ clipFromMs }, i) => ({ fromMs: clipFromMs ?? 0, toMs: bench.closed[i]?.endMs ?? 0 }))
+        return lost.every(({ fromMs, untilMs }) => {
+          const mine = told.filter(({ atMs }) => atMs > fromMs && atMs <= untilMs)
+          const [first, second] = mine
+          if (!first || first.atMs - fromMs < 2000 || first.atMs - fromMs > 3200) return false
+          const waits = first.kind === 'fired' && first.clipFromMs === null
+          if (!waits) return mine.length === 1
+          const coolMs = (clips.findLast(({ fromMs: ms }) => ms < first.atMs)?.toMs ?? 0) + settings.cooldownMs
+          // Where the cooldown ends within a frame of the cover, the order of the two decides.
+          if (Math.abs(coolMs - untilMs) <= frameMs && mine.length === 1) return true
+          if (coolMs > untilMs) return mine.length === 1
+          const fromCoolMs = second?.kind === 'fired' && second.clipFromMs !== null ? second.clipFromMs - coolMs : -1
+          return mine.length === 2 && fromCoolMs >= 0 && fromCoolMs <= frameMs
+        })
+      }),
+      { numRuns: 500 },
+    )
+  },
+)
 
 t.test('every motion that lasts two seconds is in a clip or an event, whatever was before', async () => {
   fc.assert(
