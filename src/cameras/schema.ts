@@ -160,7 +160,7 @@ export const detectionShape = {
   }),
   clipStatus: z.enum(['recorded', 'cooldown', 'lost', 'expired']).openapi({
     description:
-      'recorded · cooldown: no clip of its own, while one is open or so soon after it · lost · expired: removed by retention',
+      'recorded · cooldown: no separate clip, while one is open or so soon after it · lost · expired: removed by retention',
   }),
   reason: z.string().nullable().openapi({ description: 'why there is no clip, or what is missing in it' }),
   removal: z.union([MediaRemovalOut, z.null()]).openapi({

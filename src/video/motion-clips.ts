@@ -99,7 +99,7 @@ export class MotionClips {
     }
   }
 
-  /** Reports a scene change, with an id of its own, that the open clip of another detection shows. */
+  /** Reports a scene change under a separate id; the open clip of another detection shows it. */
   async #change(opened: Promise<Opened | undefined>, { motionMs, score }: SceneChanged): Promise<void> {
     const { clock, reserveId, emit, log } = this.#needs
     const motionAt = Math.round(motionMs + clock.now() - clock.monotonic())

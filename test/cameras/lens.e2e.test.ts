@@ -103,16 +103,16 @@ t.test('a lens that is covered, turned or blinded is motion with a clip of how i
 
   for (const name of lost) {
     const change = async () => changes(name)[0]
-    const told = await eventually(change, (one) => one !== undefined)
-    t.match(told?.data.clip, /\/\d+\/clip$/, `${name}: motion.detected`)
+    const notification = await eventually(change, (one) => one !== undefined)
+    t.match(notification?.data.clip, /\/\d+\/clip$/, `${name}: motion.detected`)
     // Somebody who turns a camera is seen: the clip of that motion, which is open then, shows it.
-    const shownIn = Number(/(\d+)\/clip$/.exec(told?.data.clip ?? '')?.[1])
+    const shownIn = Number(/(\d+)\/clip$/.exec(notification?.data.clip ?? '')?.[1])
     const found = async () => (await detections()).find(({ id }) => id === shownIn)
     const detection = await eventually(found, (one) => one !== undefined)
     t.match(detection, { clipStatus: 'recorded' }, name)
     t.match(
       (await detections()).filter(({ cctvId, sceneChange }) => cctvId === idOf(name) && sceneChange),
-      [{ id: told?.data.id }],
+      [{ id: notification?.data.id }],
       `${name}: one detection says it`,
     )
     t.ok(detection && detection.preRollSeconds >= 3.5, `${name}: ${detection?.preRollSeconds} s of pre-roll`)
@@ -142,7 +142,7 @@ t.test('a lens that is covered, turned or blinded is motion with a clip of how i
     )
   for (const name of cameras) {
     const isHarmless = harmless.some((one) => one === name)
-    t.equal(changes(name).length, isHarmless ? 0 : 1, `${name}: it is told once that the scene changed`)
+    t.equal(changes(name).length, isHarmless ? 0 : 1, `${name}: it is notification once that the scene changed`)
     if (isHarmless) t.same(sentOf(name), [], `${name}: nothing moved`)
   }
 })

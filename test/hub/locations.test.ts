@@ -22,7 +22,7 @@ async function yard(t: Parameters<typeof headOffice>[0]) {
   const gateway = await joined(t, hub)
   const photo_url = await heldPhoto(gateway, 1)
   let stories = 0
-  /** Plays a history in slots and with pallets of its own. Returns where the gateway says that they are, and where the head office does. */
+  /** Plays a history in its slots and with its pallets. Returns their places by the gateway and by the head office. */
   const play = async (history: readonly Timed[]) => {
     stories += 1
     const slot = (n: number) => `X${stories}-${n}`

@@ -131,7 +131,7 @@ t.test(
     await hub.rows(citusBesides)
     // As the version before left it. An earlier one cannot feed: the daemon of this version reads what came with 0005.
     await hub.rows('DROP INDEX asset_lot')
-    await hub.rows(`DELETE FROM hub_migration WHERE name = '0006-lots-of-any-item'`)
+    await hub.rows(`DELETE FROM hub_migration WHERE name >= '0006-lots-of-any-item'`)
     const logs = ['5', '6', '7'].map((end) => {
       const names = { siteId: `dc-${end}`, logId: `0190a5c4-3c00-7000-8000-00000000000${end}` }
       return testLog({ ...names, leaves: floorLeaves({ ...names, count: 600 }) })

@@ -236,20 +236,23 @@ t.test('the view that comes back is no motion by itself', async (t) => {
   t.equal(bench.fired.length, 1)
 })
 
-t.test('a lens that is covered while a clip is open is told once, and is shown in that clip to the end', async (t) => {
-  const bench = new Bench().see(none, clearMs).see(motion, 1000).see(covered, 4000)
-  const changes = bench.outcomes.filter(({ kind }) => kind === 'sceneChanged')
-  t.match(changes, [{ score: 1 }])
-  const reportedMs = changes[0]?.atMs ?? 0
-  bench.see(covered, 60_000)
-  t.equal(bench.fired.length, 1)
-  t.match(bench.closed, [{ endMs: reportedMs + 10_000 }])
-  const already = new Bench().see(none, clearMs).see(scene, 3000).see(covered, 60_000)
-  t.match(already.fired, [{ sceneChange: true }])
-  t.equal(already.outcomes.filter(({ kind }) => kind === 'sceneChanged').length, 0, 'that clip fired for it')
-})
+t.test(
+  'a lens that is covered while a clip is open is reported once, and is shown in that clip to the end',
+  async (t) => {
+    const bench = new Bench().see(none, clearMs).see(motion, 1000).see(covered, 4000)
+    const changes = bench.outcomes.filter(({ kind }) => kind === 'sceneChanged')
+    t.match(changes, [{ score: 1 }])
+    const reportedMs = changes[0]?.atMs ?? 0
+    bench.see(covered, 60_000)
+    t.equal(bench.fired.length, 1)
+    t.match(bench.closed, [{ endMs: reportedMs + 10_000 }])
+    const already = new Bench().see(none, clearMs).see(scene, 3000).see(covered, 60_000)
+    t.match(already.fired, [{ sceneChange: true }])
+    t.equal(already.outcomes.filter(({ kind }) => kind === 'sceneChanged').length, 0, 'that clip fired for it')
+  },
+)
 
-t.test('a lens that is covered again while the same clip is open is told again', async (t) => {
+t.test('a lens that is covered again while the same clip is open is reported again', async (t) => {
   const bench = new Bench({ postRecordMs: 60_000 }).see(none, clearMs).see(motion, 1000)
   bench.see(covered, 10_000).see(none, clearMs).see(covered, 10_000)
   t.same(
@@ -341,18 +344,18 @@ t.test('whatever moves: clips are the cooldown apart, no two are open together, 
   )
 })
 
-/** The lens is clear, somebody moves, nobody does, the lens is covered: the last one at any time of clip and cooldown. */
+/** The lens is clear, somebody moves, no one does, the lens is covered: the last one at any time of clip and cooldown. */
 const cover = fc.record({
   clear: fc.integer({ min: clearMs, max: 30_000 }),
   moving: fc.constantFrom(0, 1000, 8000),
   still: fc.integer({ min: 0, max: 90_000 }),
   lost: fc.constantFrom(covered, turned),
-  // Its clip is told once it was lost for over two seconds.
+  // The detector reports it after two seconds.
   lostFor: fc.integer({ min: 4000, max: 90_000 }),
 })
 
 t.test(
-  'every lens that is covered is told at once, and shown by one clip unless it is free before the cooldown ends',
+  'every lens that is covered is reported at once, and shown by one clip unless it is free before the cooldown ends',
   async () => {
     fc.assert(
       fc.property(fc.array(cover, { minLength: 1, maxLength: 8 }), anySettings, (covers, settings) => {
@@ -365,14 +368,14 @@ t.test(
           lost.push({ fromMs, untilMs: bench.nowMs })
         }
         bench.give({ kind: 'interrupted', why: 'stopped', endMs: bench.nowMs })
-        const told = bench.outcomes.filter(
+        const reports = bench.outcomes.filter(
           (outcome) => outcome.kind === 'sceneChanged' || (outcome.kind === 'fired' && outcome.sceneChange),
         )
         const clips = bench.fired
           .filter(({ clipFromMs }) => clipFromMs !== null)
           .map(({ clipFromMs }, i) => ({ fromMs: clipFromMs ?? 0, toMs: bench.closed[i]?.endMs ?? 0 }))
         return lost.every(({ fromMs, untilMs }) => {
-          const mine = told.filter(({ atMs }) => atMs > fromMs && atMs <= untilMs)
+          const mine = reports.filter(({ atMs }) => atMs > fromMs && atMs <= untilMs)
           const [first, second] = mine
           if (!first || first.atMs - fromMs < 2000 || first.atMs - fromMs > 3200) return false
           const waits = first.kind === 'fired' && first.clipFromMs === null
