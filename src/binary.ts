@@ -4,8 +4,8 @@
  */
 import { writeFileSync } from 'node:fs'
 import { createRequire, enableCompileCache, flushCompileCache } from 'node:module'
-import { startWithSmallHeap } from './platform/free-memory.ts'
-import { compiledFolder } from './platform/native-cache.ts'
+import { startWithSmallHeap } from './platform/machine/free-memory.ts'
+import { compiledFolder } from './platform/machine/native-cache.ts'
 
 /** By then everything that a start compiles is compiled; a box may lose its power before it ends well. */
 const flushAfterMs = 30_000

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
-import { verifyThroughDaemon } from '../../src/app/control-client.ts'
+import { verifyThroughDaemon } from '../../src/app/control/client.ts'
 import { databaseFile } from '../../src/database/index.ts'
 import { leafHash, sha256 } from '../../src/log/index.ts'
 import { SimulatedClock } from '../../test/support/simulated-clock.ts'

@@ -29,7 +29,7 @@ export async function bundleSources({ arch, packages, work }: BundleOrder): Prom
   const sha256 = stageAssets(arch, packages, stage)
   const entryPoints = Object.fromEntries([
     ['program', entry('src/main.ts')],
-    ...workers.map((name) => [`${name}-worker`, entry(`src/app/${name}-worker.ts`)]),
+    ...workers.map((name) => [`${name}-worker`, entry(`src/app/threads/${name}-worker.ts`)]),
   ])
   say(`bundling ${Object.keys(entryPoints).join(', ')}`)
   const shared = settings(arch, sha256)

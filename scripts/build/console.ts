@@ -131,7 +131,7 @@ export async function buildConsole(): Promise<string> {
 
 function stampOf(): string {
   const hash = createHash('sha256')
-  const sources = globSync(['src/console/page/*', 'src/warehouse/*.ts'], { cwd: root }).toSorted()
+  const sources = globSync(['src/console/page/*', 'src/warehouse/**/*.ts'], { cwd: root }).toSorted()
   for (const file of ['package-lock.json', 'scripts/build/console.ts', ...sources]) {
     const content = readFileSync(join(root, file))
     hash.update(`\n${file} ${content.length}\n`).update(content)

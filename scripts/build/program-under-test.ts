@@ -18,7 +18,7 @@ export async function bundleProgramUnderTest(): Promise<string> {
   await build({
     entryPoints: Object.fromEntries([
       ['program', join(root, 'src', 'main.ts')],
-      ...workers.map((name) => [`${name}-worker`, join(root, 'src', 'app', `${name}-worker.ts`)]),
+      ...workers.map((name) => [`${name}-worker`, join(root, 'src', 'app', 'threads', `${name}-worker.ts`)]),
     ]),
     outdir,
     // Not ES modules: those load more of Node at each start.

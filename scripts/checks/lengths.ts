@@ -26,7 +26,7 @@ const oneScreen = 'state and handlers of one screen use each other'
 const bounds: readonly Bound[] = [
   {
     what: 'a function that wires',
-    files: 'src/app/*.ts',
+    files: 'src/app/**/*.ts',
     most: 80,
     holdsFor: ts.isFunctionDeclaration,
     innerApart: true,

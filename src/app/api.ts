@@ -106,8 +106,8 @@ import {
   type WarehouseService,
   warehouseRoutes,
 } from '../warehouse/index.ts'
+import type { Takeover } from './control/takeover.ts'
 import { descriptionRoutes } from './description.ts'
-import type { Takeover } from './takeover.ts'
 
 export type ApiParts = {
   readonly log: Logger

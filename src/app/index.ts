@@ -1,5 +1,4 @@
 export { addressResolver, tlsResolver } from './addresses.ts'
-export { askCameraClock, usualPlace } from './camera-clock.ts'
 export { compose } from './compose.ts'
 export {
   addWarehouseThroughDaemon,
@@ -15,12 +14,13 @@ export {
   rotateThroughDaemon,
   statusThroughDaemon,
   verifyThroughDaemon,
-} from './control-client.ts'
+} from './control/client.ts'
+export { importer } from './control/import-command.ts'
+export type { GatewayStatus } from './control/status.ts'
+export { noteVerification } from './control/verification-note.ts'
+export { type AddedWarehouse, warehouseAdder } from './control/warehouse-command.ts'
 export { describeApi } from './description.ts'
-export { importer } from './import-command.ts'
 export { type Running, startGateway } from './lifecycle.ts'
-export { askDevices, type OnvifNeeds, searchDevices } from './onvif-thread.ts'
 export type { ConfigNow } from './reload-book.ts'
-export type { GatewayStatus } from './status.ts'
-export { noteVerification } from './verification-note.ts'
-export { type AddedWarehouse, warehouseAdder } from './warehouse-command.ts'
+export { askCameraClock, usualPlace } from './threads/camera-clock.ts'
+export { askDevices, type OnvifNeeds, searchDevices } from './threads/onvif-thread.ts'

@@ -8,7 +8,7 @@ import {
   roleNames,
 } from '../config/index.ts'
 import type { Caller } from '../http/index.ts'
-import { Recent } from './recent.ts'
+import { Recent } from './rates/recent.ts'
 
 export type NameSettings = {
   readonly siteUrl: string

@@ -1,5 +1,5 @@
 import { AppError } from '../errors/index.ts'
-import { Recent } from './recent.ts'
+import { Recent } from './rates/recent.ts'
 
 /** Claims of a request about its caller, before verification. */
 export type Presented = {

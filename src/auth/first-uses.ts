@@ -2,7 +2,7 @@ import type { UnitOfWork } from '../database/index.ts'
 import type { RequestOrigin } from '../http/index.ts'
 import type { AuditTrail } from '../journal/index.ts'
 import { type Clock, networkOf } from '../platform/index.ts'
-import { Recent } from './recent.ts'
+import { Recent } from './rates/recent.ts'
 
 const hourMs = 3_600_000
 /** Noted again after a shift; during an outage every hour. */

@@ -1,19 +1,30 @@
-export { Admission, type RateSettings, type Way } from './admission.ts'
 export { Authenticator } from './authenticator.ts'
-export { BasicTries, countedForMs, type KeptTry, latestCountMs, loginMarks, type TryMemory } from './basic-tries.ts'
-export { ByteRate } from './byte-rate.ts'
 export { ConfigNames, isMember, type NameSettings } from './config-names.ts'
 export { normaliseInstance, type Presented, readCredentials, twoNames } from './credentials.ts'
 export { firstAdminFile, firstAdminName, newFirstAdmin, storedAccounts, storeFirstAdmin } from './first-admin.ts'
 export { FirstUses } from './first-uses.ts'
-export { forgetCaller } from './forgetting.ts'
 export { type CallerMemory, clockSlackMs, KnownCallers, keptForMs, type Verification } from './known-callers.ts'
 export { type LocalAccount, LocalAccounts } from './local-accounts.ts'
 export { door } from './middleware.ts'
-export { Recent } from './recent.ts'
+export { Admission, type RateSettings, type Way } from './rates/admission.ts'
+export {
+  BasicTries,
+  countedForMs,
+  type KeptTry,
+  latestCountMs,
+  loginMarks,
+  type TryMemory,
+} from './rates/basic-tries.ts'
+export { ByteRate } from './rates/byte-rate.ts'
+export { forgetCaller } from './rates/forgetting.ts'
+export { Recent } from './rates/recent.ts'
+export { SlidingWindow } from './rates/sliding-window.ts'
+export { Slowing } from './rates/slowing.ts'
+export { Tally } from './rates/tally.ts'
 export { Refusals } from './refusals.ts'
 export { checkSecret, hashSecret, nobodysHash } from './secret-hash.ts'
-export { openCredential, sealCredential } from './session-credential.ts'
+export { openCredential, sealCredential } from './sessions/credential.ts'
+export { longestSessionMs, Sessions } from './sessions/sessions.ts'
 export {
   csrfTokenOf,
   giveSessionCookie,
@@ -22,12 +33,8 @@ export {
   newSessionToken,
   sessionToken,
   takeSessionCookie,
-} from './session-token.ts'
-export { longestSessionMs, Sessions } from './sessions.ts'
-export { SlidingWindow } from './sliding-window.ts'
-export { Slowing } from './slowing.ts'
-export { StorageAgents, type StorageInstance } from './storage-agents.ts'
-export { StorageClient } from './storage-client.ts'
-export { StorageUsers, type VerificationOutcome } from './storage-users.ts'
-export { Tally } from './tally.ts'
+} from './sessions/token.ts'
+export { StorageAgents, type StorageInstance } from './storage/agents.ts'
+export { StorageClient } from './storage/client.ts'
+export { StorageUsers, type VerificationOutcome } from './storage/users.ts'
 export type { CredentialVerifier, Verified } from './verifier.ts'

@@ -2,7 +2,7 @@ import type { Role } from '../config/index.ts'
 import { built, integer, pick, type ReadTx, type Tx, type UnitOfWork } from '../database/index.ts'
 import type { AuditTrail } from '../journal/index.ts'
 import type { Clock } from '../platform/index.ts'
-import { Recent } from './recent.ts'
+import { Recent } from './rates/recent.ts'
 import { sql, tables } from './tables.ts'
 
 /** Longer than a credential may be used stale: one that was right once is checked before unknown ones. */

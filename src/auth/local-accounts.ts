@@ -3,9 +3,9 @@ import { permissionsOf, type Role } from '../config/index.ts'
 import { type Caller, identityOf } from '../http/index.ts'
 import { type Clock, KeyedHash, type RandomBytes } from '../platform/index.ts'
 import { invalidCredentials, normaliseInstance, type Presented, twoNames } from './credentials.ts'
-import { Recent } from './recent.ts'
+import { Recent } from './rates/recent.ts'
+import type { Slowing } from './rates/slowing.ts'
 import { checkSecret, nobodysHash } from './secret-hash.ts'
-import type { Slowing } from './slowing.ts'
 import type { CredentialVerifier, Verified } from './verifier.ts'
 
 export type LocalAccount = { readonly username: string; readonly role: Role; readonly secretHash: string }

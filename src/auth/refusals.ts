@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../errors/index.ts'
 import type { Caller, RequestOrigin } from '../http/index.ts'
 import { networkOf } from '../platform/index.ts'
-import type { Tally } from './tally.ts'
+import type { Tally } from './rates/tally.ts'
 
 type Origin = Omit<RequestOrigin, 'caller'>
 

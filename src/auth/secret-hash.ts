@@ -1,6 +1,6 @@
 import { scrypt, timingSafeEqual } from 'node:crypto'
 import { networkOf, type RandomBytes } from '../platform/index.ts'
-import { FairTurns } from './fair-turns.ts'
+import { FairTurns } from './storage/fair-turns.ts'
 
 /** `scrypt:N:r:p:salt:hash`, salt and hash in base64url. 16 MiB and some 50 ms a check on a small box. */
 const cost = { N: 16_384, r: 8, p: 1 }

@@ -3,7 +3,7 @@ import type { CameraConfig } from '../config/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Caller } from '../http/index.ts'
 import { mayExport, maySee } from './access.ts'
-import { lookingAt } from './watched-slots.ts'
+import { lookingAt } from './detections/watched-slots.ts'
 
 export type CamerasSettings = {
   readonly cameras: readonly CameraConfig[]

@@ -1,7 +1,7 @@
 import type { CameraConfig } from '../config/index.ts'
 import { type Clock, isWithinHours, parseWeeklyHours } from '../platform/index.ts'
 import type { ConfiguredCameras } from './configured.ts'
-import type { Duty } from './gap-keeper.ts'
+import type { Duty } from './gaps/keeper.ts'
 import type { WantedCameras } from './wanted.ts'
 
 type CameraDutiesNeeds = {

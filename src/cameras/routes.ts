@@ -17,7 +17,7 @@ import {
   time,
 } from '../http/index.ts'
 import { Evidence } from '../log/index.ts'
-import type { Detections } from './detections.ts'
+import type { Detections } from './detections/detections.ts'
 import {
   Camera,
   detectionShape,

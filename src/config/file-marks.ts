@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { expandCredentials } from '../platform/secret-file.ts'
+import { expandCredentials } from '../platform/secrets/secret-file.ts'
 import { bare, facts, fixedKeys, repeated, type Schema } from './keys.ts'
 import { kinds } from './kinds.ts'
 import { type Config, configSchema } from './schema.ts'

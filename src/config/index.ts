@@ -1,5 +1,5 @@
 export { nearestNames } from '../errors/index.ts'
-export { readSecretFile, SecretFileError, type SecretFileErrorCode } from '../platform/secret-file.ts'
+export { readSecretFile, SecretFileError, type SecretFileErrorCode } from '../platform/secrets/secret-file.ts'
 export { zonesAreLarge } from './cross-checks.ts'
 export { siteIdOf } from './derived.ts'
 export { formatDuration, parseDuration } from './duration.ts'

@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join } from 'node:path'
-import { credentialsFolder, expandCredentials } from '../platform/secret-file.ts'
+import { credentialsFolder, expandCredentials } from '../platform/secrets/secret-file.ts'
 
 /**
  * Returns a function that makes the paths of one file absolute. systemd makes the folder `${CREDENTIALS_DIRECTORY}` for the

@@ -1,10 +1,10 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi'
+import { ErrorBody, ignoredFields, ignoredParameters } from './answers/envelope.ts'
+import { sharedHeaders, sharedRefusals } from './answers/refusals.ts'
 import type { Api } from './app.ts'
 import type { AppEnv } from './context.ts'
-import { ErrorBody, ignoredFields, ignoredParameters } from './envelope.ts'
-import { parameterDescriptions, sharedParameters } from './parameters.ts'
-import { sharedHeaders, sharedRefusals } from './refusals.ts'
-import { laterSchemas } from './unknown-names.ts'
+import { parameterDescriptions, sharedParameters } from './requests/parameters.ts'
+import { laterSchemas } from './requests/unknown-names.ts'
 
 type Registry = Api['openAPIRegistry']
 type Definition = Registry['definitions'][number]

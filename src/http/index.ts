@@ -1,13 +1,4 @@
-export { type Api, always, newApi, newRoot } from './app.ts'
-export { batchRefusal } from './batch-refusal.ts'
-export { bodyParts, jsonBodies, jsonBodyLimitBytes, readBody, readBodyInTime, readPackedBody } from './body.ts'
-export { initTls, type TlsMade, takeTls } from './box-authority.ts'
-export { type Caller, identityOf } from './caller.ts'
-export { type Certificate, readCertificate, type TlsFiles } from './certificate.ts'
-export { connectionOf, noteKnown } from './connections.ts'
-export { type AppEnv, demand, originOf, type RequestOrigin } from './context.ts'
-export { crossOrigin } from './cross-origin.ts'
-export { type DescribedOperation, type Description, describeRoutes, type Example } from './description.ts'
+export { batchRefusal } from './answers/batch-refusal.ts'
 export {
   ErrorBody,
   ErrorFacts,
@@ -19,7 +10,19 @@ export {
   resource,
   sendResource,
   validationError,
-} from './envelope.ts'
+} from './answers/envelope.ts'
+export { type FileAnswer, sendFile } from './answers/file-answer.ts'
+export { type PackedText, packText } from './answers/packed-text.ts'
+export { type PageLanguage, pageLanguage, pageLanguages } from './answers/page-language.ts'
+export { printedPagePolicy } from './answers/printed-page.ts'
+export { type Api, always, newApi, newRoot } from './app.ts'
+export { type Caller, identityOf } from './caller.ts'
+export { type AppEnv, demand, originOf, type RequestOrigin } from './context.ts'
+export { crossOrigin } from './cross-origin.ts'
+export { type DescribedOperation, type Description, describeRoutes, type Example } from './description.ts'
+export { asOpenApi30 } from './openapi-30.ts'
+export { operation } from './operation.ts'
+export { bodyParts, jsonBodies, jsonBodyLimitBytes, readBody, readBodyInTime, readPackedBody } from './requests/body.ts'
 export {
   barcode,
   barcodePath,
@@ -40,10 +43,9 @@ export {
   text,
   time,
   timeOut,
-} from './fields.ts'
-export { type FileAnswer, sendFile } from './file-answer.ts'
-export { ifMatchHeaders, versionOf } from './if-match.ts'
-export { isKnown } from './known-tag.ts'
+} from './requests/fields.ts'
+export { ifMatchHeaders, versionOf } from './requests/if-match.ts'
+export { isKnown } from './requests/known-tag.ts'
 export {
   type Ask,
   askOf,
@@ -54,12 +56,7 @@ export {
   type Reply,
   send,
   writtenBody,
-} from './once.ts'
-export { asOpenApi30 } from './openapi-30.ts'
-export { operation } from './operation.ts'
-export { isOpening, type OutSocket, openSocket } from './out-socket.ts'
-export { type PackedText, packText } from './packed-text.ts'
-export { type PageLanguage, pageLanguage, pageLanguages } from './page-language.ts'
+} from './requests/once.ts'
 export {
   allQuery,
   countLimit,
@@ -74,12 +71,15 @@ export {
   sendPage,
   sendShared,
   takesPacked,
-} from './pagination.ts'
-export { sharedParameter } from './parameters.ts'
-export { printedPagePolicy } from './printed-page.ts'
-export { probePaths } from './probes.ts'
-export { type RequestTimes, requestMetrics } from './request-metrics.ts'
-export { type BoxAuthority, servedAuthority } from './served-authority.ts'
-export { HttpListener, type ListenOptions, type WireLimits, wireLimits } from './server.ts'
-export { readTimeCursor, type TimePlace, timeCursor } from './time-cursor.ts'
-export { readLater } from './unknown-names.ts'
+} from './requests/pagination.ts'
+export { sharedParameter } from './requests/parameters.ts'
+export { readTimeCursor, type TimePlace, timeCursor } from './requests/time-cursor.ts'
+export { readLater } from './requests/unknown-names.ts'
+export { initTls, type TlsMade, takeTls } from './server/box-authority.ts'
+export { type Certificate, readCertificate, type TlsFiles } from './server/certificate.ts'
+export { connectionOf, noteKnown } from './server/connections.ts'
+export { isOpening, type OutSocket, openSocket } from './server/out-socket.ts'
+export { probePaths } from './server/probes.ts'
+export { type RequestTimes, requestMetrics } from './server/request-metrics.ts'
+export { type BoxAuthority, servedAuthority } from './server/served-authority.ts'
+export { HttpListener, type ListenOptions, type WireLimits, wireLimits } from './server/server.ts'

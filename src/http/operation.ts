@@ -2,10 +2,10 @@ import { createRoute, type RouteConfig, z } from '@hono/zod-openapi'
 import type { Context, MiddlewareHandler, Next } from 'hono'
 import type { Permission } from '../config/index.ts'
 import { catalogue, type ErrorCode, KnownNames } from '../errors/index.ts'
+import { ErrorBody } from './answers/envelope.ts'
+import { refusal, refusalNames } from './answers/refusals.ts'
 import type { Caller } from './caller.ts'
 import { type AppEnv, demand } from './context.ts'
-import { ErrorBody } from './envelope.ts'
-import { refusal, refusalNames } from './refusals.ts'
 import {
   isEnvelope,
   listIgnored,
@@ -14,8 +14,8 @@ import {
   type UnknownNames,
   unknownFields,
   unknownParameters,
-} from './unknown-names.ts'
-import { validation } from './validation.ts'
+} from './requests/unknown-names.ts'
+import { validation } from './requests/validation.ts'
 
 /** One permission, or several of which the caller needs one; the service decides which. */
 export type Access = Permission | readonly [Permission, ...Permission[]] | 'caller' | 'public'

@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import type { Result, Router } from 'hono/router'
 import { TrieRouter } from 'hono/router/trie-router'
 import type { RouterRoute } from 'hono/types'
-import { type Ends, joined } from './steps.ts'
+import { type Ends, joined } from './answers/steps.ts'
 
 /** So many addresses are remembered, and none that is longer: unknown callers may ask for any. */
 const mostKept = 500

@@ -25,7 +25,7 @@ declare const GATEHOUSE_BUILD: BuildInfo & { readonly sha256: Readonly<Record<As
 /** True in the single binary, false in the source tree. */
 export const isBundled = typeof GATEHOUSE_BUILD !== 'undefined'
 
-/** The threads besides the main one; the entry of each is `src/app/NAME-worker.ts`. The build bundles these. */
+/** The threads besides the main one; the entry of each is `src/app/threads/NAME-worker.ts`. The build bundles these. */
 export const workers = ['jobs', 'cameras', 'onvif', 'beside-leaves'] as const
 export type WorkerName = (typeof workers)[number]
 
@@ -57,7 +57,7 @@ export function workerEntry(name: WorkerName): string | URL {
   // The tests have the threads bundled once, beside the program that they start: `scripts/build/program-under-test.ts`.
   const program = process.env['GATEHOUSE_PROGRAM']
   if (program) return join(dirname(program), `${name}-worker.cjs`)
-  return new URL(`../app/${name}-worker.ts`, import.meta.url)
+  return new URL(`../app/threads/${name}-worker.ts`, import.meta.url)
 }
 
 /**

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
 import { assetPath, assetSha256, isBundled } from './bundle.ts'
-import { unpackNative } from './native-cache.ts'
+import { unpackNative } from './machine/native-cache.ts'
 
 export type FfmpegOrigin =
   /** `ffmpeg.path` of the config. */

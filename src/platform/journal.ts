@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs'
 import { destination } from 'pino'
 import { journalLines, journalMessage } from './log-text.ts'
-import { unixDatagram } from './unix-datagram.ts'
+import { unixDatagram } from './machine/unix-datagram.ts'
 
 const usualSocket = '/run/systemd/journal/socket'
 const longestValue = 2000

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { promisify } from 'node:util'
 import { isBundled } from './bundle.ts'
-import { unpackNative } from './native-cache.ts'
+import { unpackNative } from './machine/native-cache.ts'
 
 /**
  * Repairs what pkg changes in Node inside the single binary. The build puts this module before everything else in each bundle

@@ -1,8 +1,8 @@
 import type { Clock } from '../platform/index.ts'
-import { Dav } from './dav.ts'
-import { folderFactsRequest, freeBytesIn } from './folder-facts.ts'
-import { type Account, authorizationOf, filesUrl, probe } from './probe.ts'
-import { Throttle } from './throttle.ts'
+import { Dav } from './dav/dav.ts'
+import { folderFactsRequest, freeBytesIn } from './dav/folder-facts.ts'
+import { type Account, authorizationOf, filesUrl, probe } from './dav/probe.ts'
+import { Throttle } from './dav/throttle.ts'
 
 /** What signing in to a storage server gave. */
 export type AccountLook = {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import { ownFile } from '../platform/index.ts'
-import { type Body, FileError } from './dav.ts'
+import { type Body, FileError } from './dav/dav.ts'
 
 const pieceBytes = 16 * 1024
 

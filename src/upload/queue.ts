@@ -1,7 +1,7 @@
 import type { ReadTx, Tx } from '../database/index.ts'
 import { holdMedia, releaseEvery, releaseMedia } from '../log/index.ts'
 import type { Clock } from '../platform/index.ts'
-import { endCheck } from './check-store.ts'
+import { endCheck } from './copies/check-store.ts'
 import * as store from './store.ts'
 import type { UploadKind, UploadRow, UploadStatus } from './tables.ts'
 

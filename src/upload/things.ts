@@ -3,7 +3,7 @@ import type { ReadTx } from '../database/index.ts'
 import { findMedia, holdsOn, type Media } from '../log/index.ts'
 import { extensionOf, photoFile } from '../photos/index.ts'
 import { isoTime } from '../platform/index.ts'
-import { clipPath, photoPath, reportPath } from './paths.ts'
+import { clipPath, photoPath, reportPath } from './dav/paths.ts'
 import type { NewFile } from './queue.ts'
 
 /** Returns the upload of a detection's clip; undefined when it has none. */

@@ -3,13 +3,13 @@
  * epoch by the wall clock, and are labels; durations are measured on the monotonic clock.
  */
 
-import type { Impairment } from './impairment.ts'
-import type { Polygon } from './mask.ts'
-import type { PreRollProblem } from './pre-roll.ts'
+import type { PreRollProblem } from './clips/pre-roll.ts'
+import type { Codec } from './format/transport-stream.ts'
+import type { Impairment } from './motion/impairment.ts'
+import type { Polygon } from './motion/mask.ts'
+import type { SceneState } from './motion/view-watch.ts'
 import type { PlainWords, Problem } from './problems.ts'
-import type { StreamState } from './stream.ts'
-import type { Codec } from './transport-stream.ts'
-import type { SceneState } from './view-watch.ts'
+import type { StreamState } from './stream/stream.ts'
 
 export type MotionOptions = {
   readonly sensitivity: number

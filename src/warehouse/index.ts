@@ -1,5 +1,13 @@
-export { AssetService, type AssetSight } from './asset-service.ts'
-export { type Asset, type AssetFilter, assetKeyOf, assetKeysBehind, assetsAfter, assetsPrinted } from './asset-store.ts'
+export { gtin14 } from './assets/goods.ts'
+export { AssetService, type AssetSight } from './assets/service.ts'
+export {
+  type Asset,
+  type AssetFilter,
+  assetKeyOf,
+  assetKeysBehind,
+  assetsAfter,
+  assetsPrinted,
+} from './assets/store.ts'
 export {
   type Barcode,
   type BarcodeWarning,
@@ -7,13 +15,12 @@ export {
   barcodeWarningText,
   readBarcode,
   symbologyOf,
-} from './barcode.ts'
-export { checkDigit, hasCheckDigit } from './check-digit.ts'
-export { elementText, GS } from './element-strings.ts'
-export { gtin14 } from './goods.ts'
-export { matchedName } from './matched-text.ts'
-export { isPlanImagePath, planImageRoutes } from './plan-image-routes.ts'
-export { type PictureReader, PlanImages } from './plan-images.ts'
+} from './barcodes/barcode.ts'
+export { checkDigit, hasCheckDigit } from './barcodes/check-digit.ts'
+export { elementText, GS } from './barcodes/element-strings.ts'
+export { matchedName } from './barcodes/matched-text.ts'
+export { type PictureReader, PlanImages } from './plans/plan-images.ts'
+export { isPlanImagePath, planImageRoutes } from './plans/routes.ts'
 export { warehouseRoutes } from './routes.ts'
 export { RowChanges, type SentChanges } from './row-changes.ts'
 export {

@@ -15,7 +15,7 @@ import {
   sendResource,
   versionOf,
 } from '../http/index.ts'
-import type { AssetService } from './asset-service.ts'
+import type { AssetService } from './assets/service.ts'
 import {
   AssetChange,
   AssetResource,

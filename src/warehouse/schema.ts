@@ -1,9 +1,9 @@
 import { z } from '@hono/zod-openapi'
 import { barcode, closedObject, label, optional, resource, rowId, text, timeOut } from '../http/index.ts'
-import { barcodeWarnings } from './barcode.ts'
-import { hasCheckDigit } from './check-digit.ts'
-import { gtin14, isDay } from './goods.ts'
-import { polygonFault, withoutClosing } from './polygon.ts'
+import { gtin14, isDay } from './assets/goods.ts'
+import { barcodeWarnings } from './barcodes/barcode.ts'
+import { hasCheckDigit } from './barcodes/check-digit.ts'
+import { polygonFault, withoutClosing } from './plans/polygon.ts'
 
 export const zoneTypes = ['storage', 'staging', 'receiving', 'shipping', 'cold', 'hazmat'] as const
 export const assetTypes = ['pallet', 'container', 'box', 'drum', 'equipment'] as const

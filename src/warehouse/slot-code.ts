@@ -1,5 +1,5 @@
-import { readBarcode, symbologyOf } from './barcode.ts'
-import { decodedSegment } from './matched-text.ts'
+import { readBarcode, symbologyOf } from './barcodes/barcode.ts'
+import { decodedSegment } from './barcodes/matched-text.ts'
 
 /** The possible labels and the address of a slot in a scan, before the slot is looked up. */
 export type SlotCode = {

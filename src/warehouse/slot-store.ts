@@ -11,7 +11,7 @@ import {
   text,
 } from '../database/index.ts'
 import { isoTime } from '../platform/index.ts'
-import { matchedName } from './matched-text.ts'
+import { matchedName } from './barcodes/matched-text.ts'
 import type { AssetType, NewSlot, ZoneType } from './schema.ts'
 import { type Row, stamp, times, type Zone } from './store.ts'
 import { sql, tables } from './tables.ts'

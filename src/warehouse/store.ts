@@ -1,8 +1,8 @@
 import { built, change, integer, pick, type ReadTx, type RowOf, type Tx } from '../database/index.ts'
 import { isoTime } from '../platform/index.ts'
-import { matchedName } from './matched-text.ts'
-import { dropPlanImage, findPlanImage, keepPlanImage } from './plan-image-store.ts'
-import type { Point } from './polygon.ts'
+import { matchedName } from './barcodes/matched-text.ts'
+import type { Point } from './plans/polygon.ts'
+import { dropPlanImage, findPlanImage, keepPlanImage } from './plans/store.ts'
 import type { NewWarehouse, NewZone, WarehouseChange, ZoneChange, ZoneType } from './schema.ts'
 import { sql, tables } from './tables.ts'
 

@@ -13,7 +13,7 @@ import {
 } from '../http/index.ts'
 import type { NotificationSchemas } from '../journal/index.ts'
 import type { Alerts } from './alerts.ts'
-import type { DeliveryLog } from './delivery-log.ts'
+import type { DeliveryLog } from './delivery/log.ts'
 import { describeEventTypes } from './description.ts'
 import {
   AlertList,

@@ -11,7 +11,7 @@ import {
   timeOut,
 } from '../http/index.ts'
 import { eventTypes } from '../journal/index.ts'
-import { inclusions } from './redelivery.ts'
+import { inclusions } from './delivery/redelivery.ts'
 
 const url = () =>
   text(2048)

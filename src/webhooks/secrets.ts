@@ -1,6 +1,6 @@
 import { blob, built, change, integer, maybe, pick, type ReadTx, statement, type Tx } from '../database/index.ts'
 import type { RandomBytes, SecretBox } from '../platform/index.ts'
-import type { Secrets } from './signature.ts'
+import type { Secrets } from './sending/signature.ts'
 import { sql, tables } from './tables.ts'
 
 const signing = statement({

@@ -3,14 +3,11 @@ import { AppError } from '../errors/index.ts'
 import type { IdempotencyClaim, Reply, RequestOrigin } from '../http/index.ts'
 import type { AuditTrail, Idempotency } from '../journal/index.ts'
 import { type Clock, isoTime, type RandomBytes, type SecretBox } from '../platform/index.ts'
-import { parseNetworks } from './address-guard.ts'
-import { removeCheckpointsOf } from './carried.ts'
-import { addTest, earliestDueMs, removeDeliveriesOf } from './delivery-store.ts'
-import { healthy } from './endpoint-health.ts'
-import { checkEndpointUrl } from './endpoint-url.ts'
-import { fanOutAll } from './fan-out.ts'
-import type { Resolve } from './guarded-agent.ts'
-import type { Pacing } from './pacing.ts'
+import { removeCheckpointsOf } from './delivery/carried.ts'
+import { healthy } from './delivery/endpoint-health.ts'
+import { fanOutAll } from './delivery/fan-out.ts'
+import type { Pacing } from './delivery/pacing.ts'
+import { addTest, earliestDueMs, removeDeliveriesOf } from './delivery/store.ts'
 import type {
   RotatedSecret,
   RotateIn,
@@ -23,7 +20,11 @@ import type {
   WebhookPatch,
 } from './schema.ts'
 import { contextOf, dropRetired, newSecret, openSecrets, retireSecret, sealedSecretsOf } from './secrets.ts'
-import type { Outcome, Sender } from './sender.ts'
+import { parseNetworks } from './sending/address-guard.ts'
+import { checkEndpointUrl } from './sending/endpoint-url.ts'
+import type { Resolve } from './sending/guarded-agent.ts'
+import type { Outcome, Sender } from './sending/sender.ts'
+import { type TestMaker, type TestMessage, testMessage } from './sending/test-message.ts'
 import type { WebhookSettings } from './settings.ts'
 import {
   allWebhooks,
@@ -36,7 +37,6 @@ import {
   type Webhook,
   type WebhookChanges,
 } from './store.ts'
-import { type TestMaker, type TestMessage, testMessage } from './test-message.ts'
 
 const shortSecret = 16
 

@@ -1,4 +1,4 @@
-import type { ProbeIntervals } from './pace.ts'
+import type { ProbeIntervals } from './delivery/pace.ts'
 
 /** What the config says of webhooks; asked for at every use, so that a reload applies at once. */
 export type WebhookSettings = {

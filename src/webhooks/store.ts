@@ -2,8 +2,8 @@ import { type InferResult, sql as raw } from 'kysely'
 import { built, integer, pick, type ReadTx, statement, type Tx } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import { type EventType, published } from '../journal/index.ts'
-import { type EndpointHealth, slowedAfter } from './endpoint-health.ts'
-import type { Condition } from './pace.ts'
+import { type EndpointHealth, slowedAfter } from './delivery/endpoint-health.ts'
+import type { Condition } from './delivery/pace.ts'
 import { sql, tables } from './tables.ts'
 
 const owed = statement({

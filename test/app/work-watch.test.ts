@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { WorkWatch } from '../../src/app/work-watch.ts'
+import { WorkWatch } from '../../src/app/threads/work-watch.ts'
 import { createLogger } from '../../src/platform/index.ts'
 import type { FromCameras } from '../../src/video/index.ts'
 import { SimulatedClock } from '../support/simulated-clock.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { filmSpan, joined, type WantedFilm } from '../../src/cameras/film-plan.ts'
+import { filmSpan, joined, type WantedFilm } from '../../src/cameras/films/plan.ts'
 
 const second = 1000
 const film = (fromMs: number, toMs: number, more: Partial<WantedFilm> = {}): WantedFilm => ({

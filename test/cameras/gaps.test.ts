@@ -1,6 +1,6 @@
 import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import { watchedShare } from '../../src/cameras/gaps.ts'
+import { watchedShare } from '../../src/cameras/gaps/gaps.ts'
 import type { Config } from '../../src/config/index.ts'
 import { databaseFile } from '../../src/database/index.ts'
 import { verifyLedger } from '../../src/evidence/index.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { detectionFacts, type UnsealedDetection } from '../../src/cameras/detection-leaf.ts'
-import { gapFacts, type UnsealedGap } from '../../src/cameras/gap-leaf.ts'
+import { detectionFacts, type UnsealedDetection } from '../../src/cameras/detections/leaf.ts'
+import { gapFacts, type UnsealedGap } from '../../src/cameras/gaps/leaf.ts'
 import { canonicalJson, leafHash, leafOf, sha256 } from '../../src/log/index.ts'
 
 const lost: UnsealedDetection = {

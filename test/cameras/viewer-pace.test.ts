@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { newPace, type PaceLimits, pace } from '../../src/cameras/viewer-pace.ts'
+import { newPace, type PaceLimits, pace } from '../../src/cameras/live/pace.ts'
 
 const limits: PaceLimits = { mostBytes: 1000, fewBytes: 100, patienceMs: 10_000 }
 

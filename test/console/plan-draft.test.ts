@@ -1,5 +1,5 @@
 import t from 'tap'
-import { importer } from '../../src/app/import-command.ts'
+import { importer } from '../../src/app/control/import-command.ts'
 import { cellOf, csvOf } from '../../src/console/page/plan-csv.ts'
 import {
   boxOf,

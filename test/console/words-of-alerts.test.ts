@@ -6,7 +6,7 @@ import { systemTexts } from '../../src/console/page/system-texts.ts'
 import { figureNames } from '../../src/health/last-day.ts'
 import { components, kinds } from '../../src/health/troubles.ts'
 
-/** Those that rooms raise besides the health watch: src/upload/alerts.ts, src/webhooks/recording.ts. */
+/** Those that rooms raise besides the health watch: src/upload/alerts.ts, src/webhooks/delivery/recording.ts. */
 const others = [
   ...['upload.no_room', 'upload.mismatch', 'upload.file', 'upload.refused', 'upload.lost', 'upload.copy_missing'],
   'upload.copy_changed',

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { importer } from '../../src/app/import-command.ts'
+import { importer } from '../../src/app/control/import-command.ts'
 import { openDifferences } from '../../src/counts/index.ts'
 import { databaseFile, executor, openReader } from '../../src/database/index.ts'
 import { verifyLedger } from '../../src/evidence/index.ts'

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { common } from '../../src/cameras/gaps.ts'
+import { common } from '../../src/cameras/gaps/gaps.ts'
 import { run } from '../../src/cli/run.ts'
 import { plainWords } from '../../src/video/problems.ts'
 import { canonical } from '../support/evidence/bundle.ts'

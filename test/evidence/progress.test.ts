@@ -1,6 +1,6 @@
 import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
-import { progressOn } from '../../src/cli/ledger.ts'
+import { progressOn } from '../../src/cli/ledger/ledger.ts'
 import { databaseFile } from '../../src/database/index.ts'
 import { verifyLedger } from '../../src/evidence/index.ts'
 import { leafHash } from '../support/evidence/merkle.ts'

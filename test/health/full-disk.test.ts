@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { importer } from '../../src/app/import-command.ts'
+import { importer } from '../../src/app/control/import-command.ts'
 import { createLogger } from '../../src/platform/index.ts'
 import { inFile } from '../support/cloud.ts'
 import { type Answer, furnish, heldPhoto, people, type TestGateway, testGateway, tinyPng } from '../support/gateway.ts'

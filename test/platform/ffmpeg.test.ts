@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'nod
 import { dirname, join } from 'node:path'
 import t from 'tap'
 import { ffmpegVersion, locateFfmpeg } from '../../src/platform/ffmpeg.ts'
-import { unpackNative } from '../../src/platform/native-cache.ts'
+import { unpackNative } from '../../src/platform/machine/native-cache.ts'
 
 const script = Buffer.from('#!/bin/sh\necho "ffmpeg version 7.1-test Copyright"\n')
 const sha256 = createHash('sha256').update(script).digest('hex')

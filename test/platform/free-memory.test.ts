@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
-import { giveBack } from '../../src/platform/free-memory.ts'
+import { giveBack } from '../../src/platform/machine/free-memory.ts'
 
 const mebibyte = 1024 * 1024
 /** Below the size that glibc maps separately and returns at once. */
@@ -25,7 +25,9 @@ t.test('memory that was freed goes back to the system', async (t) => {
 })
 
 t.test('a start of which most objects stay leaves little room for new ones behind', async (t) => {
-  const smallBytes = await roomForNewObjects("(await import('./src/platform/free-memory.ts')).startWithSmallHeap()")
+  const smallBytes = await roomForNewObjects(
+    "(await import('./src/platform/machine/free-memory.ts')).startWithSmallHeap()",
+  )
   const usualBytes = await roomForNewObjects('')
   t.ok(smallBytes <= 4 * mebibyte, `it is ${smallBytes / mebibyte} MiB`)
   t.ok(usualBytes > 2 * smallBytes, `without that ${usualBytes / mebibyte} MiB`)

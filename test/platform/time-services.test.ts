@@ -1,5 +1,5 @@
 import t from 'tap'
-import { chronyReport, ntpdReport, timesyncReport } from '../../src/platform/time-services.ts'
+import { chronyReport, ntpdReport, timesyncReport } from '../../src/platform/clock/time-services.ts'
 
 /** As `chronyc -c tracking` of chrony 4.3 (Debian 12) printed it. */
 const chrony = {

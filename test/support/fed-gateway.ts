@@ -1,7 +1,7 @@
 /** A gateway that has joined a head office and sends its log, in this process. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { joinHub } from '../../src/cli/hub-join.ts'
+import { joinHub } from '../../src/cli/hub/join.ts'
 import { loadConfig } from '../../src/config/index.ts'
 import { furnish, heldPhoto, people, type TestGateway, testGateway } from './gateway.ts'
 import type { TestHub } from './hub.ts'

@@ -1,6 +1,6 @@
-import { Comparer } from '../../src/video/cells.ts'
-import { columns, rows } from '../../src/video/grid.ts'
 import { frameSize } from '../../src/video/index.ts'
+import { Comparer } from '../../src/video/motion/cells.ts'
+import { columns, rows } from '../../src/video/motion/grid.ts'
 
 const cellWide = frameSize.width / columns
 const cellHigh = frameSize.height / rows

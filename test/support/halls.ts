@@ -1,4 +1,4 @@
-import { importer } from '../../src/app/import-command.ts'
+import { importer } from '../../src/app/control/import-command.ts'
 import { record } from './browser.ts'
 import { people, type TestGateway } from './gateway.ts'
 

@@ -1,4 +1,4 @@
-import { composeStorage } from '../../src/app/compose-storage.ts'
+import { composeStorage } from '../../src/app/compose/storage.ts'
 import { silentLogger, systemRandom } from '../../src/platform/index.ts'
 import { Retention } from '../../src/retention/index.ts'
 import { type TestGateway, testGateway } from './gateway.ts'

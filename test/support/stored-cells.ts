@@ -1,8 +1,8 @@
 import { createLogger } from '../../src/platform/index.ts'
-import { CellRecorder } from '../../src/video/cell-recorder.ts'
-import { CellStore } from '../../src/video/cell-store.ts'
-import type { FrameCells } from '../../src/video/cells.ts'
-import { cellCount, columns } from '../../src/video/grid.ts'
+import { CellRecorder } from '../../src/video/history/cell-recorder.ts'
+import { CellStore } from '../../src/video/history/cell-store.ts'
+import type { FrameCells } from '../../src/video/motion/cells.ts'
+import { cellCount, columns } from '../../src/video/motion/grid.ts'
 import { SimulatedClock } from './simulated-clock.ts'
 
 export const quietCells: FrameCells = { changed: new Uint8Array(cellCount), whole: null, view: 'normal' }

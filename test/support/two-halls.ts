@@ -1,4 +1,4 @@
-import { importer } from '../../src/app/import-command.ts'
+import { importer } from '../../src/app/control/import-command.ts'
 import type { FromCameras } from '../../src/video/index.ts'
 import { furnish, type Person, people, signedIn, siteUrl, type TestGateway, testGateway } from './gateway.ts'
 import { jpeg } from './photo.ts'

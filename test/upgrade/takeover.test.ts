@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { controlActions } from '../../src/app/control-actions.ts'
+import { controlActions } from '../../src/app/control/actions.ts'
 import { openWriter } from '../../src/database/index.ts'
 import { migrations } from '../../src/database/migrations/index.ts'
 import { verifyLedger } from '../../src/evidence/index.ts'

@@ -2,7 +2,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import type { Dav, DavRequest } from '../../src/upload/dav.ts'
+import type { Dav, DavRequest } from '../../src/upload/dav/dav.ts'
 import { type Connection, Transfer } from '../../src/upload/transfer.ts'
 import { people, type TestGateway } from '../support/gateway.ts'
 import type { StorageServer } from '../support/storage-server.ts'

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { type Problem, plainWords, problemOf } from '../../src/video/problems.ts'
 import {
   type Connection,
   type ConnectionEvent,
@@ -8,8 +9,7 @@ import {
   newConnection,
   step,
   times,
-} from '../../src/video/connection.ts'
-import { type Problem, plainWords, problemOf } from '../../src/video/problems.ts'
+} from '../../src/video/stream/connection.ts'
 
 /** A connection with the process it would have, on a clock that is moved by hand. */
 class Bench {

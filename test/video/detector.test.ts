@@ -9,8 +9,8 @@ import {
   detectorDueMs,
   longestClipMs,
   newDetector,
-} from '../../src/video/detector.ts'
-import type { FrameScore } from '../../src/video/score.ts'
+} from '../../src/video/motion/detector.ts'
+import type { FrameScore } from '../../src/video/motion/score.ts'
 
 const defaults: DetectorSettings = { sensitivity: 0.3, cooldownMs: 5000, preRecordMs: 5000, postRecordMs: 10_000 }
 const frameMs = 200

@@ -4,8 +4,8 @@
  */
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { systemClock } from '../../src/platform/index.ts'
-import { Ingest } from '../../src/video/ingest.ts'
-import { lastPicture } from '../../src/video/snapshot.ts'
+import { Ingest } from '../../src/video/stream/ingest.ts'
+import { lastPicture } from '../../src/video/stream/snapshot.ts'
 
 const ffmpeg = { path: '/bin/false', dialect: { listOptions: true, setsTimes: true } }
 const unit = { ptsMs: 0, key: true, bytes: Buffer.alloc(188), arrivedMs: 0 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { type Frame, FrameQueue, FrameSplitter, frameSize } from '../../src/video/frames.ts'
+import { type Frame, FrameQueue, FrameSplitter, frameSize } from '../../src/video/decoding/frames.ts'
 
 t.test('frames come out whole, however the pipe cuts them', async () => {
   const stream = new Uint8Array(frameSize.bytes * 3 + 17).map((_, i) => i % 251)

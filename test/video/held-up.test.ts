@@ -3,7 +3,7 @@ import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { silentLogger, systemRandom } from '../../src/platform/index.ts'
-import { frameSize } from '../../src/video/frames.ts'
+import { frameSize } from '../../src/video/decoding/frames.ts'
 import { CameraSet, type FromCameras } from '../../src/video/index.ts'
 import { SimulatedClock } from '../support/simulated-clock.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { filmSource } from '../../src/video/film-source.ts'
-import { HistoryIndex, readSegmentName, type Segment, segmentName } from '../../src/video/history-index.ts'
+import { HistoryIndex, readSegmentName, type Segment, segmentName } from '../../src/video/history/history-index.ts'
+import { filmSource } from '../../src/video/redaction/film-source.ts'
 
 const minute = 60_000
 

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { impairedBy, JudgedShare, neverBad } from '../../src/video/impairment.ts'
 import { frameSize } from '../../src/video/index.ts'
-import { MotionWatch } from '../../src/video/motion-watch.ts'
+import { impairedBy, JudgedShare, neverBad } from '../../src/video/motion/impairment.ts'
+import { MotionWatch } from '../../src/video/thread/motion-watch.ts'
 import { SimulatedClock } from '../support/simulated-clock.ts'
 
 const bad = (sinceMs: number) => ({ isBad: true, sinceMs })

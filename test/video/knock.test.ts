@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import t from 'tap'
-import { Knock, placeOf } from '../../src/video/knock.ts'
+import { Knock, placeOf } from '../../src/video/stream/knock.ts'
 
 /** A door that counts who came and what they said. */
 async function door(): Promise<{ server: Server; port: number; came: Promise<string> }> {

@@ -3,7 +3,7 @@ import { existsSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { frameSize } from '../../src/video/frames.ts'
+import { frameSize } from '../../src/video/decoding/frames.ts'
 import { waitUntil } from '../support/waiting.ts'
 import { hallFolder, rounds, ScriptedHall } from './scripted-hall.ts'
 

@@ -1,6 +1,6 @@
-/** How light and somebody differ, in pictures without noise, cell by cell. The numbers are those of `src/video/light.ts`. */
+/** How light and somebody differ, in pictures without noise, cell by cell. The numbers are those of `src/video/motion/light.ts`. */
 import t from 'tap'
-import { columns, rows } from '../../src/video/grid.ts'
+import { columns, rows } from '../../src/video/motion/grid.ts'
 import { type Changes, isOneOf, seenOfWall, stripes, wall } from '../support/grey-wall.ts'
 
 const leftOf = (drawing: readonly string[], changes: Changes) => seenOfWall(drawing, changes).left

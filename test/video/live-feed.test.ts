@@ -3,10 +3,10 @@ import fc from 'fast-check'
 import t from 'tap'
 import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
 import { silentLogger } from '../../src/platform/index.ts'
-import { LiveFeeds } from '../../src/video/live-feed.ts'
+import { UnitSplitter } from '../../src/video/format/transport-stream.ts'
+import { LiveFeeds } from '../../src/video/live/live-feed.ts'
 import type { FromCameras } from '../../src/video/messages.ts'
-import { Ring } from '../../src/video/ring.ts'
-import { UnitSplitter } from '../../src/video/transport-stream.ts'
+import { Ring } from '../../src/video/stream/ring.ts'
 import { SimulatedClock } from '../support/simulated-clock.ts'
 
 const ffmpeg = locateFfmpeg().path

@@ -1,7 +1,7 @@
 import t from 'tap'
-import type { FrameCells } from '../../src/video/cells.ts'
-import { cellCount, columns } from '../../src/video/grid.ts'
-import { type JudgeOutcome, MotionJudge } from '../../src/video/motion-judge.ts'
+import type { FrameCells } from '../../src/video/motion/cells.ts'
+import { cellCount, columns } from '../../src/video/motion/grid.ts'
+import { type JudgeOutcome, MotionJudge } from '../../src/video/motion/motion-judge.ts'
 
 const settings = { sensitivity: 0.3, cooldownMs: 0, preRecordMs: 5000, postRecordMs: 4000 }
 const frameMs = 200

@@ -1,6 +1,6 @@
 import t from 'tap'
+import { PictureRate } from '../../src/video/decoding/picture-rate.ts'
 import { frameSize } from '../../src/video/index.ts'
-import { PictureRate } from '../../src/video/picture-rate.ts'
 
 /** Whether pictures that come so are ever a flood: how many, so much apart. */
 function floods(...bursts: readonly { pictures: number; everyMs: number }[]): boolean {

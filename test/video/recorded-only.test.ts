@@ -2,7 +2,7 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { retimed } from '../../src/video/transport-stream.ts'
+import { retimed } from '../../src/video/format/transport-stream.ts'
 import { waitUntil } from '../support/waiting.ts'
 import { hallFolder, passer, rounds, ScriptedHall, units } from './scripted-hall.ts'
 

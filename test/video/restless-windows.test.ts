@@ -1,7 +1,7 @@
 import t from 'tap'
-import { openCells } from '../../src/video/mask.ts'
-import { NoiseLevel, thresholdOf } from '../../src/video/noise-level.ts'
-import { RestlessWindows } from '../../src/video/restless-windows.ts'
+import { openCells } from '../../src/video/motion/mask.ts'
+import { NoiseLevel, thresholdOf } from '../../src/video/motion/noise-level.ts'
+import { RestlessWindows } from '../../src/video/motion/restless-windows.ts'
 
 /** Feeds these shares to one window, and returns the rest of the last one. */
 function leftOf(shares: readonly number[]): number {

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
-import { pictureSize } from '../../src/video/picture-size.ts'
-import { type Cut, Ring } from '../../src/video/ring.ts'
-import { packetBytes, retimed, type Unit, UnitSplitter } from '../../src/video/transport-stream.ts'
+import { pictureSize } from '../../src/video/format/picture-size.ts'
+import { packetBytes, retimed, type Unit, UnitSplitter } from '../../src/video/format/transport-stream.ts'
+import { type Cut, Ring } from '../../src/video/stream/ring.ts'
 import { footage } from '../support/footage.ts'
 import { transportStream as written } from '../support/transport-stream.ts'
 

@@ -1,10 +1,17 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { Comparer, type FrameCells } from '../../src/video/cells.ts'
-import { cellCount, columns } from '../../src/video/grid.ts'
 import { frameSize } from '../../src/video/index.ts'
-import { openCells, type Polygon } from '../../src/video/mask.ts'
-import { type FrameScore, Scorer, scoreOf, WindowShares, windowColumns, windowCount } from '../../src/video/score.ts'
+import { Comparer, type FrameCells } from '../../src/video/motion/cells.ts'
+import { cellCount, columns } from '../../src/video/motion/grid.ts'
+import { openCells, type Polygon } from '../../src/video/motion/mask.ts'
+import {
+  type FrameScore,
+  Scorer,
+  scoreOf,
+  WindowShares,
+  windowColumns,
+  windowCount,
+} from '../../src/video/motion/score.ts'
 
 type Box = { x: number; y: number; width: number; height: number; tone?: number }
 type Options = { light?: number; left?: number; noise?: number; seed?: number }

@@ -1,6 +1,6 @@
 /** Parameter sets of H.265 with everything that a camera may put before the wanted fields, by ITU-T H.265, 7.3.2.2 and E.2.1. */
 import t from 'tap'
-import { sequenceFacts } from '../../src/video/sequence-parameters.ts'
+import { sequenceFacts } from '../../src/video/format/sequence-parameters.ts'
 
 /** Bits, as they are written in a parameter set. */
 class Writer {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { PNG } from 'pngjs'
 import t from 'tap'
 import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
-import { lastPicture, lastPng } from '../../src/video/snapshot.ts'
+import { lastPicture, lastPng } from '../../src/video/stream/snapshot.ts'
 import { startMs, TapedCamera } from '../support/taped-camera.ts'
 import { waitUntil } from '../support/waiting.ts'
 

@@ -1,8 +1,8 @@
 /** Times of the pictures in a ring: late ones, missing ones, and a clock that jumped. */
 import t, { type Test } from 'tap'
 import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
-import { Ring } from '../../src/video/ring.ts'
-import { packetBytes, retimed, type Unit, UnitSplitter } from '../../src/video/transport-stream.ts'
+import { packetBytes, retimed, type Unit, UnitSplitter } from '../../src/video/format/transport-stream.ts'
+import { Ring } from '../../src/video/stream/ring.ts'
 import { footage } from '../support/footage.ts'
 import { transportStream } from '../support/transport-stream.ts'
 

@@ -7,7 +7,7 @@ import type { Readable, Writable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../src/platform/index.ts'
-import { VideoPipe, type VideoPipeNeeds } from '../../src/video/video-pipe.ts'
+import { VideoPipe, type VideoPipeNeeds } from '../../src/video/stream/video-pipe.ts'
 import { SimulatedClock } from '../support/simulated-clock.ts'
 
 type Running = { readonly pipe: VideoPipe; readonly child: ChildProcess; readonly seen: () => string }

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { frameSize } from '../../src/video/index.ts'
-import { acceptLooks, ViewWatch } from '../../src/video/view-watch.ts'
+import { acceptLooks, ViewWatch } from '../../src/video/motion/view-watch.ts'
 import { makeScene, type Scene } from '../support/scenes/kinds.ts'
 import { play } from '../support/scenes/play.ts'
 

@@ -1,6 +1,6 @@
 /** Changes of the whole picture: of its light, of its view, or of the place of the camera. The pictures have no noise. */
 import t from 'tap'
-import { columns } from '../../src/video/grid.ts'
+import { columns } from '../../src/video/motion/grid.ts'
 import { type Change, isOneOf, seenAfter, seenOfWall, stripes, wallWith } from '../support/grey-wall.ts'
 
 /** Draws so many cells of this letter, row by row of twelve, and others beside and below them. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { writeParts } from '../../src/video/write-parts.ts'
+import { writeParts } from '../../src/video/format/write-parts.ts'
 
 t.test('a disk that takes a part of each write gets everything once and in order', async () => {
   const sizes = fc.array(fc.integer({ min: 0, max: 40 }), { maxLength: 12 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { goodsOf, gs1Day, gtin14, isDay } from '../../src/warehouse/goods.ts'
+import { goodsOf, gs1Day, gtin14, isDay } from '../../src/warehouse/assets/goods.ts'
 import { readBarcode } from '../../src/warehouse/index.ts'
 
 const GS = '\x1d'

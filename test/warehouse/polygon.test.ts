@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { type Point, polygonFault } from '../../src/warehouse/polygon.ts'
+import { type Point, polygonFault } from '../../src/warehouse/plans/polygon.ts'
 import { furnish, people, testGateway } from '../support/gateway.ts'
 
 const points = (...pairs: [number, number][]): Point[] => pairs.map(([x, y]) => ({ x, y }))

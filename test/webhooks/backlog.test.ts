@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { Pacing } from '../../src/webhooks/pacing.ts'
+import { Pacing } from '../../src/webhooks/delivery/pacing.ts'
 import { allOf, oneOf } from '../support/plain-sql.ts'
 import { SimulatedDelivery } from '../support/simulated-delivery.ts'
 

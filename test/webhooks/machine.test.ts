@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { stepBetween } from '../../src/webhooks/clock-steps.ts'
+import { stepBetween } from '../../src/webhooks/delivery/clock-steps.ts'
 import { allOf } from '../support/plain-sql.ts'
 import { type Mood, type Sent, SimulatedDelivery } from '../support/simulated-delivery.ts'
 import { WebhookYard } from '../support/webhook-yard.ts'

@@ -1,11 +1,16 @@
 import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
-import { parseNetworks, refusalOf } from '../../src/webhooks/address-guard.ts'
 import { admit, lanesInAll, lanesPerEndpoint, type Queue } from '../../src/webhooks/admission.ts'
-import { afterAttempt, type EndpointHealth, healthy } from '../../src/webhooks/endpoint-health.ts'
-import { longestDelayMs, longestRetryAfterMs, nextAttempt, retryAfterMs } from '../../src/webhooks/retry-schedule.ts'
-import { signatureOf } from '../../src/webhooks/signature.ts'
+import { afterAttempt, type EndpointHealth, healthy } from '../../src/webhooks/delivery/endpoint-health.ts'
+import {
+  longestDelayMs,
+  longestRetryAfterMs,
+  nextAttempt,
+  retryAfterMs,
+} from '../../src/webhooks/delivery/retry-schedule.ts'
+import { parseNetworks, refusalOf } from '../../src/webhooks/sending/address-guard.ts'
+import { signatureOf } from '../../src/webhooks/sending/signature.ts'
 import { SimulatedClock } from '../support/simulated-clock.ts'
 
 const documented = [0, 1, 5, 30, 120, 720].map((minutes) => minutes * 60_000)

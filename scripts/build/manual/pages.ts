@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type HelpTopic, madeTopics, writtenTopics } from '../../../src/console/help/topics.ts'
-import { type PageLanguage, pageLanguages } from '../../../src/http/page-language.ts'
+import { type PageLanguage, pageLanguages } from '../../../src/http/answers/page-language.ts'
 import { root } from '../inputs.ts'
 import { madePages } from './made-pages.ts'
 

@@ -1,4 +1,4 @@
-import { type Barcode, readBarcode } from '../../warehouse/barcode.ts'
+import { type Barcode, readBarcode } from '../../warehouse/barcodes/barcode.ts'
 
 /**
  * Verdict on a scan.

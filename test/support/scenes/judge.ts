@@ -1,7 +1,7 @@
-import { Comparer } from '../../../src/video/cells.ts'
-import { type Detector, type DetectorSettings, detect, newDetector } from '../../../src/video/detector.ts'
 import { frameSize } from '../../../src/video/index.ts'
-import { Scorer } from '../../../src/video/score.ts'
+import { Comparer } from '../../../src/video/motion/cells.ts'
+import { type Detector, type DetectorSettings, detect, newDetector } from '../../../src/video/motion/detector.ts'
+import { Scorer } from '../../../src/video/motion/score.ts'
 import type { Scene } from './kinds.ts'
 import { frameMs, play } from './play.ts'
 

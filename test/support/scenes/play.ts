@@ -1,4 +1,4 @@
-import { framesPerSecond } from '../../../src/video/frames.ts'
+import { framesPerSecond } from '../../../src/video/decoding/frames.ts'
 import { frameSize } from '../../../src/video/index.ts'
 import { type Canvas, canvasWidth, margin, newCanvas } from './canvas.ts'
 import { type Chance, normalDeviates } from './chance.ts'

@@ -1,0 +1,112 @@
+import {
+  Admission,
+  Authenticator,
+  BasicTries,
+  ConfigNames,
+  FirstUses,
+  KnownCallers,
+  LocalAccounts,
+  normaliseInstance,
+  Refusals,
+  Sessions,
+  SlidingWindow,
+  Slowing,
+  StorageClient,
+  StorageUsers,
+  Tally,
+} from '../../auth/index.ts'
+import type { Config } from '../../config/index.ts'
+import { DeviceNames, DeviceVerifier, SignedUrls } from '../../devices/index.ts'
+import type { Metrics } from '../../health/index.ts'
+import { servedAuthority } from '../../http/index.ts'
+import { secretBox } from '../../platform/index.ts'
+import { madeOf } from '../as-of.ts'
+import type { Outside } from '../outside.ts'
+import type { ComposedStorage } from './storage.ts'
+
+export type ComposedCallers = ReturnType<typeof composeCallers>
+
+/** Builds the callers: accounts of the config, users of the storage servers, devices; their sessions and limits. */
+export function composeCallers(live: { config: Config }, outside: Outside, storage: ComposedStorage, metrics: Metrics) {
+  const { clock, random } = outside
+  const { work, audit, tx, derivedKey } = storage
+  const siteUrl = () => normaliseInstance(live.config.site.url) ?? live.config.site.url
+  const slowing = new Slowing({ clock })
+  const localAccounts = new LocalAccounts({
+    accounts: (username) =>
+      live.config.auth.users.find((u) => u.username === username) ?? storage.accounts.get(username),
+    settings: () => ({ siteUrl: live.config.site.url, freshForMs: live.config.auth.freshFor }),
+    ...{ clock, slowing, random },
+  })
+  const isAccount = (username: string) => localAccounts.knows(username)
+  const deviceNames = new DeviceNames({ tx })
+  const names = new ConfigNames({
+    settings: () => nameSettings(live.config, siteUrl()),
+    isLocal: (name) => isAccount(name) || deviceNames.has(name),
+  })
+  const storageUsers = storageUsersOf(live, outside, storage, { slowing, metrics, siteUrl })
+  const authority = () => servedAuthority(live.config.listen)
+  const badges = () => ({ siteUrl: siteUrl(), shiftMs: live.config.auth.shift })
+  const site = () => ({ ...badges(), siteId: live.config.site.id, caFingerprint: authority()?.fingerprint })
+  const deviceVerifier = new DeviceVerifier({
+    // Asked for each request: `site` reads the certificate of the box.
+    ...{ work, clock, settings: badges, isAccount },
+    refuse: (presented, instance, address) => localAccounts.verify(presented, instance, address),
+  })
+  const authenticator = new Authenticator({
+    verifiers: [deviceVerifier, localAccounts, storageUsers],
+    instances: () => [siteUrl(), ...nameSettings(live.config, siteUrl()).instances],
+  })
+  const signedUrls = new SignedUrls({
+    box: secretBox(derivedKey('gatehouse signed urls'), random),
+    ...{ clock, siteUrl },
+    recall: (username, instance) => authenticator.recall(username, instance),
+    onShift: (username, deviceName) => deviceVerifier.onShift(username, deviceName),
+  })
+  const firstUses = new FirstUses({ work, audit, clock })
+  const admission = new Admission({ window: new SlidingWindow({ clock }), rates: () => live.config.rateLimit, names })
+  const tally = new Tally({ work, audit, clock })
+  const refusals = new Refusals({ tally })
+  const sessions = new Sessions({
+    ...{ work, clock, random, tally, authenticator, admission, refusals, firstUses },
+    siteUrl: () => live.config.site.url,
+  })
+  return {
+    ...{ siteUrl, site, authority, names, isAccount, deviceNames, storageUsers, authenticator, signedUrls },
+    ...{ firstUses, admission, tally, refusals, sessions },
+  }
+}
+
+function nameSettings(config: Config, siteUrl: string) {
+  return {
+    siteUrl,
+    instances: config.storage.instances.map(({ url }) => url),
+    groupRoles: config.auth.groupRoles,
+  }
+}
+
+function storageUsersOf(
+  live: { config: Config },
+  { clock, log, version }: Outside,
+  { work, audit, derivedKey }: ComposedStorage,
+  { slowing, metrics, siteUrl }: { slowing: Slowing; metrics: Metrics; siteUrl: () => string },
+): StorageUsers {
+  return new StorageUsers({
+    // One object until a reload: a caller who is known is made anew only for another.
+    settings: madeOf(
+      () => live.config,
+      (config) => ({
+        ...nameSettings(config, siteUrl()),
+        freshForMs: config.auth.freshFor,
+        staleForMs: config.auth.staleFor,
+        defaultRole: config.auth.defaultRole,
+      }),
+    ),
+    client: new StorageClient({ clock, instances: () => live.config.storage.instances, version }),
+    callers: new KnownCallers({ work, clock, audit }),
+    tries: new BasicTries({ work, clock, key: derivedKey('gatehouse storage tries') }),
+    ...{ slowing, clock, log },
+    key: derivedKey('gatehouse known credentials'),
+    onOutcome: (outcome) => metrics.verified(outcome),
+  })
+}

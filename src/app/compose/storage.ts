@@ -1,0 +1,143 @@
+import { hkdfSync } from 'node:crypto'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { firstAdminFile, newFirstAdmin, storedAccounts, storeFirstAdmin } from '../../auth/index.ts'
+import { removeLeftRestore, settleRestore } from '../../backup/index.ts'
+import { ClockBook } from '../../clock/index.ts'
+import type { Config } from '../../config/index.ts'
+import { DiskRoom, databaseFile, executor, openReader, openWriter, type Tx, UnitOfWork } from '../../database/index.ts'
+import { signedNote } from '../../evidence/index.ts'
+import { AuditDigests, AuditTrail, type CheckpointNote, inspector, Outbox } from '../../journal/index.ts'
+import { headOf, LedgerHead } from '../../ledger/index.ts'
+import {
+  EvidenceStates,
+  identifyLog,
+  Log,
+  type LogIdentity,
+  type NewestHead,
+  newestCheckpoint,
+  newestHeadOf,
+  Openings,
+  People,
+} from '../../log/index.ts'
+import { ClockSync, loadBoxKey, secretBox, uuidv7Maker } from '../../platform/index.ts'
+import { removeLeftRehearsal } from '../../upgrade/index.ts'
+import { isAnyoneOwed } from '../../webhooks/index.ts'
+import { notifications } from '../notifications.ts'
+import type { Outside } from '../outside.ts'
+
+/** No gatehouse existed before: a clock that shows an earlier time has lost its battery. */
+const noClockBeforeMs = Date.UTC(2026, 0, 1)
+
+export type ComposedStorage = Awaited<ReturnType<typeof composeStorage>>
+
+/**
+ * Opens the data folder: the database, the log, the records beside every fact, and the keys of this box. A reload replaces the
+ * config in `live`.
+ * @param withFirstAdmin a start without a config: an empty database gets an admin
+ */
+export async function composeStorage(live: { config: Config }, outside: Outside, withFirstAdmin: boolean) {
+  const { config } = live
+  const { clock, random } = outside
+  settleRestore(config.dataDir)
+  const { db, close: closeWriter } = openWriter({ dataDir: config.dataDir, nowMs: clock.now() })
+  removeLeftRestore(config.dataDir)
+  removeLeftRehearsal(config.dataDir)
+  const reader = openReader(databaseFile(config.dataDir))
+  const tx = executor(db)
+  const makeId = uuidv7Maker(clock, random)
+  const atOnce = <T>(change: (tx: Tx) => T): T => db.transaction(() => change(tx)).immediate()
+  const identity = atOnce(() => identifyLog(tx, config.site.id, makeId, clock.now()))
+  const accounts = withFirstAdmin ? await ownAccounts(config, outside, tx, atOnce) : new Map<string, never>()
+
+  const work = new UnitOfWork({ writer: db, reader })
+  const logRoom = Log.open(tx, identity)
+  const people = new People({ random, log: identity })
+  const head = new LedgerHead({ ...headOf(tx), builtAtMs: noClockBeforeMs })
+  for (const follower of [logRoom, people, head]) work.follow(follower)
+
+  const audit = new AuditTrail({ people, clock })
+  const clockSync = new ClockSync({ clock, builtAtMs: noClockBeforeMs, ...outside.timeServices })
+  const clockBook = new ClockBook({
+    ...{ work, clock, log: outside.log, audit, sync: clockSync, builtAtMs: noClockBeforeMs },
+    ledgerMs: () => headOf(tx).receivedAtMs,
+  })
+  const boxKey = loadBoxKey(join(config.dataDir, 'keys', 'box.key'), random)
+  return {
+    ...{ db, tx, atOnce, makeId, work, logRoom, people, head, accounts },
+    room: new DiskRoom({
+      folder: config.dataDir,
+      reserveBytes: () => live.config.retention.ledgerReserveBytes,
+    }),
+    ...{ clockSync, clockBook, audit },
+    evidenceStates: new EvidenceStates({
+      policy: () => ({
+        names: witnessNames(live.config),
+        quorum: live.config.evidence.quorum,
+      }),
+    }),
+    openings: new Openings({ random }),
+    auditDigests: new AuditDigests({ work, log: logRoom, makeId, clock, logger: outside.log }),
+    outbox: outboxOf(config, outside, makeId),
+    newestCheckpoint: newestHead(tx, identity),
+    box: secretBox(boxKey, random),
+    derivedKey: (use: string) => new Uint8Array(hkdfSync('sha256', boxKey, '', use, 32)),
+    close: () => {
+      work.close()
+      reader.close()
+      closeWriter()
+    },
+  }
+}
+
+function outboxOf(config: Config, outside: Outside, makeId: () => string): Outbox {
+  const { log, isOwed } = outside
+  const onMismatch =
+    outside.onMismatch ?? ((type, problem) => log.error({ type, problem }, 'a notification is not as documented'))
+  return new Outbox({
+    siteId: config.site.id,
+    warehouseId: config.site.warehouseId,
+    makeId,
+    inspect: inspector(notifications, onMismatch),
+    isOwed: isOwed ?? isAnyoneOwed,
+  })
+}
+
+/**
+ * Returns a function for the newest checkpoint as notifications carry it, with the cosignatures that it has by then. It reads
+ * through the writer, so the checkpoint is that of the transaction. The note has several KiB; it is read only after a new
+ * checkpoint or cosignature. The root counts as well as the size, because a checkpoint that was rolled back may be followed by
+ * another one of its size.
+ */
+function newestHead(tx: Tx, { number, logId }: LogIdentity): () => CheckpointNote | undefined {
+  let read: { readonly head: NewestHead; readonly note: CheckpointNote | undefined } | undefined
+  return () => {
+    const head = newestHeadOf(tx, number)
+    if (!head || !read || !isDeepStrictEqual(read.head, head)) read = head && { head, note: noteNow() }
+    return read?.note
+  }
+
+  function noteNow(): CheckpointNote | undefined {
+    const newest = newestCheckpoint(tx, number)
+    return newest && { logId, size: newest.size, root: newest.root.toString('hex'), note: signedNote(tx, newest) }
+  }
+}
+
+/** Returns the accounts of a gateway that runs without a config; the first start makes one and writes its secret to a file. */
+async function ownAccounts(config: Config, { clock, random, log }: Outside, tx: Tx, atOnce: AtOnce) {
+  const firstAdmin = storedAccounts(tx).size === 0 ? await newFirstAdmin(random) : undefined
+  if (firstAdmin) atOnce(() => storeFirstAdmin(tx, config.dataDir, firstAdmin.account, firstAdmin.secret, clock.now()))
+  log.info(
+    { username: 'admin', instance: config.site.url, secretFile: firstAdminFile(config.dataDir) },
+    firstAdmin ? 'first start: an admin was made' : 'sign in as admin',
+  )
+  return storedAccounts(tx)
+}
+
+type AtOnce = <T>(change: (tx: Tx) => T) => T
+
+/** Returns everybody whose cosignatures count: the witnesses that are asked, and the head office. */
+function witnessNames({ evidence, hub }: Config): string[] {
+  const ofHub = hub.vkey === null ? [] : [hub.vkey.slice(0, hub.vkey.indexOf('+'))]
+  return [...new Set([...evidence.witnesses.map(({ name }) => name), ...ofHub])]
+}

@@ -1,0 +1,241 @@
+import { built, change, integer, pick, type ReadTx, type Tx, type UnitOfWork } from '../../database/index.ts'
+import { AppError } from '../../errors/index.ts'
+import type { Caller, RequestOrigin } from '../../http/index.ts'
+import { type Clock, networkOf, type RandomBytes } from '../../platform/index.ts'
+import type { Authenticator } from '../authenticator.ts'
+import type { FirstUses } from '../first-uses.ts'
+import type { Admission } from '../rates/admission.ts'
+import type { Tally } from '../rates/tally.ts'
+import type { Refusals } from '../refusals.ts'
+import { sql, tables } from '../tables.ts'
+import type { Verified } from '../verifier.ts'
+import { openCredential, sealCredential } from './credential.ts'
+import { hashOfToken, newSessionToken } from './token.ts'
+import { isDiskFull, type SessionRow, UnstoredSessions } from './unstored.ts'
+
+const hourMs = 3_600_000
+/** A session ends this long after its last use: longer than a shift, shorter than a day. */
+const idleMs = 12 * hourMs
+/** A session ends this long after sign-in, used or not. */
+export const longestSessionMs = 30 * 24 * hourMs
+/** The expiry is moved in steps of this, so that not every request writes. */
+const stepMs = 5 * 60_000
+/** Sessions of one user at once; the oldest end first. */
+const mostOfOneUser = 200
+
+export type SignIn = { readonly username: string; readonly secret: string; readonly instance?: string | undefined }
+
+type SessionsNeeds = {
+  readonly work: UnitOfWork
+  readonly clock: Pick<Clock, 'now'>
+  readonly random: RandomBytes
+  /** Counts sign-ins and sign-outs for the audit trail. */
+  readonly tally: Tally
+  readonly authenticator: Pick<Authenticator, 'verify' | 'recall' | 'knows'>
+  readonly admission: Admission
+  readonly refusals: Refusals
+  readonly firstUses: FirstUses
+  readonly siteUrl: () => string
+}
+
+/** Keeps console sessions as rows that survive a restart, found by the hash of the cookie's token. */
+export class Sessions {
+  readonly #needs: SessionsNeeds
+  readonly #unstored = new UnstoredSessions()
+
+  constructor(needs: SessionsNeeds) {
+    this.#needs = needs
+  }
+
+  /**
+   * Exchanges a credential for the token of a new session and ends this browser's earlier one.
+   * Throws what `Authenticator.verify` throws, or RATE_LIMITED.
+   */
+  async begin(signIn: SignIn, earlier: string | undefined, from: Omit<RequestOrigin, 'caller'>): Promise<Begun> {
+    // A pasted name often has a space at its end.
+    const named = { ...signIn, username: signIn.username.trim() }
+    const { caller: verified, mark } = await this.#verify(named, from)
+    const caller = atConsole(verified)
+    this.#needs.admission.caller(caller, 'session')
+    const token = newSessionToken(this.#needs.random)
+    const nowMs = this.#needs.clock.now()
+    const row: SessionRow = {
+      ...{ username: caller.username, instance: caller.instance, account_mark: mark ?? Buffer.alloc(0) },
+      ...{ created_at_ms: nowMs, expires_at_ms: nowMs + idleMs },
+      sealed: mark ? null : sealCredential(token, named, caller, this.#needs.random),
+    }
+    const hash = hashOfToken(token)
+    await this.#unlessFull(
+      (tx) => {
+        if (earlier !== undefined) remove(tx, hashOfToken(earlier))
+        insert(tx, hash, row, nowMs)
+      },
+      () => {
+        if (earlier !== undefined) this.#unstored.end(hashOfToken(earlier))
+        this.#unstored.begin(hash, row)
+      },
+    )
+    this.#count('caller.signed_in', { ...from, caller })
+    return { token, caller }
+  }
+
+  /**
+   * Returns the caller of a live session as the account is now, otherwise undefined. Extends the session. Throws
+   * AUTH_BACKEND_UNREACHABLE when the storage server does not answer and the last yes is too old.
+   */
+  async callerOf(token: string, from: Omit<RequestOrigin, 'caller'>): Promise<Caller | undefined> {
+    const hash = hashOfToken(token)
+    const row = this.#find(hash)
+    if (!row) return undefined
+    const nowMs = this.#needs.clock.now()
+    const caller = row.expires_at_ms <= nowMs ? undefined : await this.#standing(row, token, from)
+    if (!caller) {
+      await this.#remove(hash)
+      return undefined
+    }
+    const expiresAtMs = Math.min(nowMs + idleMs, row.created_at_ms + longestSessionMs)
+    if (expiresAtMs - row.expires_at_ms >= stepMs) await this.#moveExpiry(hash, { ...row, expires_at_ms: expiresAtMs })
+    return caller
+  }
+
+  /** Signs out. An unknown token is accepted: the session may have ended before. */
+  async end(token: string, by: RequestOrigin): Promise<void> {
+    if (await this.#remove(hashOfToken(token))) this.#count('caller.signed_out', by)
+  }
+
+  #find(hash: Buffer): SessionRow | undefined {
+    if (this.#unstored.hasEnded(hash)) return undefined
+    return this.#unstored.find(hash) ?? this.#needs.work.read((tx) => find(tx, hash))
+  }
+
+  /** Removes a session. @returns whether there was one */
+  #remove(hash: Buffer): Promise<boolean> {
+    if (this.#unstored.forget(hash)) return Promise.resolve(true)
+    return this.#unlessFull(
+      (tx) => remove(tx, hash),
+      () => {
+        const wasOpen = this.#find(hash) !== undefined
+        this.#unstored.end(hash)
+        return wasOpen
+      },
+    )
+  }
+
+  /** Extends the session. One that the full disk did not take is stored now, if there is room. */
+  async #moveExpiry(hash: Buffer, row: SessionRow): Promise<void> {
+    const isUnstored = this.#unstored.find(hash) !== undefined
+    await this.#unlessFull(
+      (tx) => {
+        if (isUnstored) insert(tx, hash, row, this.#needs.clock.now())
+        else moveExpiry(tx, hash, row.expires_at_ms)
+      },
+      () => {
+        // So that not every request tries to write; a stored row stays as it is.
+        if (isUnstored) this.#unstored.begin(hash, row)
+      },
+    )
+    if (isUnstored && !this.#needs.work.diskFault) this.#unstored.forget(hash)
+  }
+
+  #count(action: 'caller.signed_in' | 'caller.signed_out', by: RequestOrigin): void {
+    const { username, instance } = by.caller
+    this.#needs.tally.note([username, instance, networkOf(by.address)], by, { action, entity: 'caller' })
+  }
+
+  /** Stores, or on a full disk keeps in memory, so that people can still sign in and read. */
+  async #unlessFull<T>(store: (tx: Tx) => T, keep: () => T): Promise<T> {
+    const { ended } = this.#unstored
+    try {
+      const { result } = await this.#needs.work.write((tx) => {
+        for (const hash of ended) remove(tx, hash)
+        return { result: store(tx) }
+      })
+      this.#unstored.removed(ended)
+      return result
+    } catch (error) {
+      if (!isDiskFull(error)) throw error
+      return keep()
+    }
+  }
+
+  /** Verifies the session's account again: by its mark, or by presenting the stored credential. */
+  async #standing(row: SessionRow, token: string, from: Omit<RequestOrigin, 'caller'>): Promise<Caller | undefined> {
+    const { username, instance, account_mark: mark, sealed } = row
+    if (!sealed) {
+      const account = this.#needs.authenticator.recall(username, instance)
+      return account?.mark?.equals(mark) ? account.caller : undefined
+    }
+    try {
+      const credential = openCredential(token, sealed, this.#needs.random)
+      const { caller } = await this.#needs.authenticator.verify({ ...credential, username, instance }, from.address)
+      if (caller.authMode === 'offline-cache') this.#needs.firstUses.note({ ...from, caller })
+      return atConsole(caller)
+    } catch (error) {
+      if (error instanceof AppError && error.status !== 401) throw error
+      return undefined
+    }
+  }
+
+  async #verify({ username, secret, instance }: SignIn, from: Omit<RequestOrigin, 'caller'>): Promise<Verified> {
+    const named = instance ?? this.#needs.siteUrl()
+    const presented = { scheme: 'bearer', username, secret, instance: named, isTyped: true } as const
+    try {
+      return await this.#needs.authenticator.verify(presented, from.address)
+    } catch (error) {
+      if (error instanceof AppError && error.status === 401) {
+        // An unknown name may be a secret in the wrong field, so it is not stored.
+        const isKnown = this.#needs.authenticator.knows(username, named)
+        this.#needs.refusals.note(error.code, from, isKnown ? { username, instance: named } : undefined)
+        this.#needs.admission.refused(from.address)
+      }
+      throw error
+    }
+  }
+}
+
+export type Begun = { readonly token: string; readonly caller: Caller }
+
+/** Returns the caller with the console's mode; a stale caller keeps the mode of an outage. */
+const atConsole = (caller: Caller): Caller =>
+  caller.authMode === 'offline-cache' ? caller : { ...caller, authMode: 'session' }
+
+const session = built(pick(tables.console_session, 'token_sha256'), ({ token_sha256 }) =>
+  sql
+    .selectFrom('console_session as s')
+    .leftJoin('console_session_secret as k', 'k.token_sha256', 's.token_sha256')
+    .select(['s.username', 's.instance', 's.account_mark', 's.created_at_ms', 's.expires_at_ms', 'k.sealed'])
+    .where('s.token_sha256', '=', token_sha256),
+)
+const newSession = built(tables.console_session, (row) => sql.insertInto('console_session').values(row))
+const newSecret = built(tables.console_session_secret, (row) => sql.insertInto('console_session_secret').values(row))
+const withoutExpired = built({ ms: integer }, ({ ms }) =>
+  sql.deleteFrom('console_session').where('expires_at_ms', '<=', ms),
+)
+const withoutOldest = change(`DELETE FROM console_session WHERE token_sha256 IN (
+  SELECT token_sha256 FROM console_session
+  WHERE username = +? AND instance = +? ORDER BY expires_at_ms DESC, created_at_ms DESC LIMIT -1 OFFSET ?)`)
+const withoutSession = built(pick(tables.console_session, 'token_sha256'), ({ token_sha256 }) =>
+  sql.deleteFrom('console_session').where('token_sha256', '=', token_sha256),
+)
+const newExpiry = built(
+  pick(tables.console_session, 'token_sha256', 'expires_at_ms'),
+  ({ token_sha256, expires_at_ms }) =>
+    sql.updateTable('console_session').set({ expires_at_ms }).where('token_sha256', '=', token_sha256),
+)
+
+const find = (tx: ReadTx, hash: Buffer): SessionRow | undefined => tx.get(session, { token_sha256: hash })
+
+function insert(tx: Tx, hash: Buffer, { sealed, ...row }: SessionRow, nowMs: number): void {
+  tx.run(withoutExpired, { ms: nowMs })
+  tx.run(newSession, { token_sha256: hash, ...row })
+  if (sealed) tx.run(newSecret, { token_sha256: hash, sealed })
+  tx.run(withoutOldest, [row.username, row.instance, mostOfOneUser])
+}
+
+function remove(tx: Tx, hash: Buffer): boolean {
+  return tx.run(withoutSession, { token_sha256: hash }).changes > 0
+}
+
+function moveExpiry(tx: Tx, hash: Buffer, expiresAtMs: number): void {
+  tx.run(newExpiry, { token_sha256: hash, expires_at_ms: expiresAtMs })
+}

@@ -1,0 +1,45 @@
+import { readdirSync } from 'node:fs'
+import { mkdir, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { ClipLost } from '../messages.ts'
+import { type ClipPlan, type ClipTools, endOf, givenUpLoss, lostBecause, readSidecar } from './clip-making.ts'
+
+/** A clip that an earlier run left, or that the database has not confirmed. */
+export type Leftover = { readonly id: number; readonly hasVideo: boolean }
+
+const factsName = /^(\d+)\.json$/
+
+/** Says whether an earlier run left a clip in the folder. Throws when it cannot be read. */
+export function hasLeftovers(folder: string): boolean {
+  try {
+    return readdirSync(folder).some((name) => factsName.test(name))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
+    throw error
+  }
+}
+
+/**
+ * Lists what an earlier run left in the folder, and removes what it had begun to write. Call it before any camera starts, so
+ * that clips of this run are not among them. Rejects when the folder cannot be read.
+ */
+export async function listLeftovers({ folder }: Pick<ClipTools, 'folder'>): Promise<Leftover[]> {
+  await mkdir(folder, { recursive: true })
+  const names = new Set(await readdir(folder))
+  for (const name of names) if (/^\d+(\.redacted-\d+)?\.(mp4|png|json)\.part$/.test(name)) await rm(join(folder, name))
+  return [...names].flatMap((name) => {
+    const id = factsName.exec(name)?.[1]
+    return id ? { id: Number(id), hasVideo: names.has(`${id}.ts.part`) || names.has(`${id}.mp4`) } : []
+  })
+}
+
+/**
+ * Reads what is known of a leftover: the plan of its clip, or its loss when there is no video of it, or when it was given up;
+ * then its files may still be there. Rejects when `ID.json` cannot be read.
+ */
+export async function readLeftover(tools: ClipTools, { id, hasVideo }: Leftover): Promise<ClipPlan | ClipLost> {
+  const { facts, endAt = null, ending, givenUp, ...beginnings } = await readSidecar(tools, id)
+  if (givenUp) return givenUpLoss(facts, givenUp)
+  if (!hasVideo) return { ...lostBecause(facts, 'nothing-left'), ...endOf({ endAt }) }
+  return { facts, bounds: { ...beginnings, endAt }, ending: ending ?? { closedBy: 'restart', peakScore: null } }
+}

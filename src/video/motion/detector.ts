@@ -1,0 +1,374 @@
+/**
+ * Decides when a camera's scores are a motion event, and from when to when its clip goes. Pure: every time is an
+ * argument, monotonic, in milliseconds.
+ */
+import { framesPerSecond } from '../decoding/frames.ts'
+import type { FrameScore } from './score.ts'
+import { lookEvery } from './view-watch.ts'
+
+export type DetectorSettings = {
+  readonly sensitivity: number
+  readonly cooldownMs: number
+  readonly preRecordMs: number
+  readonly postRecordMs: number
+}
+
+/** A clip is open. It ends after `lastMotionMs` and the post-roll. */
+type Active = {
+  readonly kind: 'active'
+  readonly motionMs: number
+  readonly lastMotionMs: number
+  /** When the newest scene change that this clip shows was reported; -Infinity: it shows none. */
+  readonly sceneMs: number
+}
+/** No clip may begin yet. Holds time and score of the newest motion, at first that of the last clip. */
+type Cooling = {
+  readonly kind: 'cooling'
+  readonly lastMotionMs: number
+  readonly lastScore: number
+  /** The view was lost in this cooldown: no clip shows that yet. */
+  readonly isViewLost: boolean
+}
+/** Frames change, since `sinceMs`; the next ones decide whether that is motion. */
+type Stirring = { readonly kind: 'stirring'; readonly sinceMs: number; readonly lastMs: number }
+/** The whole scene has changed: a step that settles is no motion, one that goes on is. */
+type Settling = { readonly kind: 'settling'; readonly sinceMs: number; readonly lastChangeMs: number }
+
+export type DetectorState =
+  /** Nothing moves. */
+  { readonly kind: 'quiet' } | Stirring | Settling | Active | Cooling
+
+/** Whether the camera shows what it usually shows. */
+export type LensState =
+  | { readonly kind: 'clear' }
+  /** So many frames show something else. `suppressed` is the count before them: what has changed did not settle. */
+  | { readonly kind: 'doubtful'; readonly sinceMs: number; readonly frames: number; readonly suppressed: number }
+  /** That fired. It fires again only after the usual view was back for a while; it is, since `normalMs`. */
+  | { readonly kind: 'reported'; readonly normalMs: number | undefined }
+
+export type Detector = {
+  readonly state: DetectorState
+  readonly lens: LensState
+  /** End of the newest clip; -Infinity before the first. */
+  readonly lastClipEndMs: number
+  /** Steps of the whole scene that settled and were no motion. */
+  readonly suppressed: number
+}
+
+/** Why an open clip ends before it is quiet. */
+export type Interruption = 'stopped' | 'stream-ended'
+
+export type DetectorEvent =
+  | { readonly kind: 'scored'; readonly frame: FrameScore }
+  /** Time has passed without a frame. */
+  | { readonly kind: 'tick' }
+  /** The stream ended, or detection was stopped: an open clip ends at `endMs`. */
+  | { readonly kind: 'interrupted'; readonly why: Interruption; readonly endMs: number }
+
+export type ClosedBy = 'post-roll' | 'longest' | Interruption
+
+export type Fired = {
+  readonly kind: 'fired'
+  /** When the motion began. */
+  readonly motionMs: number
+  readonly score: number
+  /** The whole scene changed, for longer than a light that is switched. */
+  readonly sceneChange: boolean
+  /** Start of the clip; null: no clip, because of the cooldown. */
+  readonly clipFromMs: number | null
+  /** End of the last clip's cooldown: this clip shows nothing earlier. */
+  readonly notBeforeMs: number
+}
+
+/** The lens was covered, turned or blinded while the clip of another motion is open: that clip shows it. */
+export type SceneChanged = { readonly kind: 'sceneChanged'; readonly motionMs: number; readonly score: number }
+
+export type DetectorOutcome =
+  | Fired
+  | SceneChanged
+  | { readonly kind: 'closed'; readonly endMs: number; readonly by: ClosedBy }
+
+export type DetectorStep = { readonly detector: Detector; readonly outcomes: readonly DetectorOutcome[] }
+
+/** A clip ends at the latest this long after its motion began, or after its post-roll if that is longer. */
+export const longestClipMs = 5 * 60_000
+/** A step of the scene that has no more change for this long has settled. */
+const settledMs = 1000
+/** A change of the scene that goes on for longer is motion. */
+const goesOnMs = 2000
+/** One frame without change does not end what stirs. */
+const stirringMs = 400
+/** What fires began at the earliest this long before. */
+const longestStirMs = 1600
+/** Motion this recent is still present. */
+const presentMs = 1000
+
+/** Two looks after the first one that finds another view: the view was another for over `goesOnMs`. */
+const doubtfulFrames = (goesOnMs / 1000) * framesPerSecond
+/** The view changed at most this long before a look found it. */
+const lookMs = (1000 * lookEvery) / framesPerSecond
+/** The usual view must be back for this long before its loss fires again. */
+const clearAfterMs = 5000
+/** A frame that has changed as a whole has no score; it counts as this. */
+const wholeScore = 1
+
+/** A replay may begin while a lens is covered, which was reported before. So a lens counts as reported at first. */
+export const newDetector: Detector = {
+  state: { kind: 'quiet' },
+  lens: { kind: 'reported', normalMs: undefined },
+  lastClipEndMs: -Infinity,
+  suppressed: 0,
+}
+
+/** Returns the detector after an event, and its outcomes. Settings may change between calls. */
+export function detect(
+  detector: Detector,
+  event: DetectorEvent,
+  nowMs: number,
+  settings: DetectorSettings,
+): DetectorStep {
+  const timed = passTime(detector, nowMs, settings)
+  const next = react(timed.detector, event, nowMs, settings)
+  return { detector: next.detector, outcomes: [...timed.outcomes, ...next.outcomes] }
+}
+
+/** Returns when time alone changes something; undefined when only a frame does. */
+export function detectorDueMs(detector: Detector, settings: DetectorSettings): number | undefined {
+  const { state } = detector
+  switch (state.kind) {
+    case 'quiet':
+    case 'stirring':
+    case 'settling':
+      return undefined
+    case 'active':
+      return clipEnd(state, settings).dueMs
+    case 'cooling':
+      return earliestClipMs(detector, settings)
+  }
+}
+
+/** Returns the earliest time that a clip may show. */
+function earliestClipMs({ lastClipEndMs }: Detector, { cooldownMs }: DetectorSettings): number {
+  return lastClipEndMs + cooldownMs
+}
+
+function passTime(detector: Detector, nowMs: number, settings: DetectorSettings): DetectorStep {
+  const { state } = detector
+  const dueMs = detectorDueMs(detector, settings)
+  if (dueMs === undefined || nowMs < dueMs) return stay(detector)
+  if (state.kind === 'active') return close(detector, state, clipEnd(state, settings))
+  if (state.kind !== 'cooling') return become(detector, { kind: 'quiet' })
+  const isLost = state.isViewLost && isReportedNow(detector)
+  if (!isLost && nowMs - state.lastMotionMs > presentMs) return become(detector, { kind: 'quiet' })
+  // The motion is still present, or the view still lost: the clip that the cooldown prevented begins now.
+  const motion = { motionMs: nowMs, score: isLost ? wholeScore : state.lastScore, sceneChange: isLost }
+  return fire(detector, motion, nowMs, settings)
+}
+
+/** Whether the view is lost and has not begun to come back. */
+function isReportedNow({ lens }: Detector): boolean {
+  return lens.kind === 'reported' && lens.normalMs === undefined
+}
+
+function react(detector: Detector, event: DetectorEvent, nowMs: number, settings: DetectorSettings): DetectorStep {
+  switch (event.kind) {
+    case 'scored': {
+      const first = scored(detector, event.frame, nowMs, settings)
+      const second = watchLens(first.detector, event.frame, nowMs, settings)
+      return { detector: second.detector, outcomes: [...first.outcomes, ...second.outcomes] }
+    }
+    case 'tick':
+      return stay(detector)
+    case 'interrupted': {
+      const { lens } = detector
+      const kept = lens.kind === 'reported' ? lens : clear
+      return interrupted({ ...detector, lens: kept }, event.why, event.endMs)
+    }
+  }
+}
+
+function scored(detector: Detector, frame: FrameScore, nowMs: number, settings: DetectorSettings): DetectorStep {
+  const { state } = detector
+  const isMotion = frame.score > settings.sensitivity
+  switch (state.kind) {
+    case 'quiet':
+      return watch(detector, { kind: 'stirring', sinceMs: nowMs, lastMs: -Infinity }, frame, nowMs, settings)
+    case 'stirring':
+      return watch(detector, state, frame, nowMs, settings)
+    case 'settling':
+      return settle(detector, state, frame, nowMs, settings)
+    case 'active':
+      return isMotion || frame.whole ? become(detector, { ...state, lastMotionMs: nowMs }) : stay(detector)
+    case 'cooling':
+      return isMotion ? duringCooldown(detector, state, frame.score, nowMs, settings) : stay(detector)
+  }
+}
+
+function watch(
+  detector: Detector,
+  state: Stirring,
+  { score, raw, whole }: FrameScore,
+  nowMs: number,
+  settings: DetectorSettings,
+): DetectorStep {
+  if (whole) return become(detector, { kind: 'settling', sinceMs: nowMs, lastChangeMs: nowMs })
+  if (score > settings.sensitivity) {
+    const motionMs = Math.max(state.sinceMs, nowMs - longestStirMs)
+    return fire(detector, { motionMs, score, sceneChange: false }, nowMs, settings)
+  }
+  if (raw > settings.sensitivity) return become(detector, { ...state, lastMs: nowMs })
+  return become(detector, nowMs - state.lastMs < stirringMs ? state : { kind: 'quiet' })
+}
+
+/** A change of light is never motion, however long it lasts; what moves while it settles is. */
+function settle(
+  detector: Detector,
+  state: Settling,
+  { score, raw, whole }: FrameScore,
+  nowMs: number,
+  settings: DetectorSettings,
+): DetectorStep {
+  const isMotion = whole === 'view' || score > settings.sensitivity
+  if (isMotion && nowMs - state.sinceMs > goesOnMs) {
+    const motion = { motionMs: state.sinceMs, score: whole ? wholeScore : score, sceneChange: true }
+    return fire(detector, motion, nowMs, settings)
+  }
+  if (whole === 'light') return become(detector, { kind: 'settling', sinceMs: nowMs, lastChangeMs: nowMs })
+  if (whole || raw > settings.sensitivity) return become(detector, { ...state, lastChangeMs: nowMs })
+  if (nowMs - state.lastChangeMs < settledMs) return stay(detector)
+  return become({ ...detector, suppressed: detector.suppressed + 1 }, { kind: 'quiet' })
+}
+
+/** Makes each new burst of motion during the cooldown an event without a clip. */
+function duringCooldown(
+  detector: Detector,
+  state: Cooling,
+  score: number,
+  nowMs: number,
+  settings: DetectorSettings,
+): DetectorStep {
+  const cooling = { ...detector, state: { ...state, lastMotionMs: nowMs, lastScore: score } }
+  if (nowMs - state.lastMotionMs <= Math.max(presentMs, settings.postRecordMs)) return stay(cooling)
+  const notBeforeMs = earliestClipMs(detector, settings)
+  const fired = { kind: 'fired', motionMs: nowMs, score, sceneChange: false, clipFromMs: null, notBeforeMs } as const
+  return { detector: cooling, outcomes: [fired] }
+}
+
+/** A view that is lost fires once, whatever the score: somebody covers, turns or blinds the lens. */
+function watchLens(detector: Detector, { view }: FrameScore, nowMs: number, settings: DetectorSettings): DetectorStep {
+  const { lens, suppressed } = detector
+  const isLost = view === 'covered' || view === 'turned'
+  switch (lens.kind) {
+    case 'clear':
+      return stay(
+        isLost ? { ...detector, lens: { kind: 'doubtful', sinceMs: nowMs, frames: 0, suppressed } } : detector,
+      )
+    case 'doubtful': {
+      if (!isLost) return stay({ ...detector, lens: clear })
+      const frames = lens.frames + 1
+      if (frames < doubtfulFrames) return stay({ ...detector, lens: { ...lens, frames } })
+      const reported = {
+        ...detector,
+        suppressed: lens.suppressed,
+        lens: { kind: 'reported', normalMs: undefined },
+      } as const
+      return viewLost(reported, lens.sinceMs - lookMs, nowMs, settings)
+    }
+    case 'reported': {
+      const normalMs = view === 'normal' ? (lens.normalMs ?? nowMs) : undefined
+      const isClear = normalMs !== undefined && nowMs - normalMs >= clearAfterMs
+      return stay({ ...detector, lens: isClear ? clear : { kind: 'reported', normalMs } })
+    }
+  }
+}
+
+function viewLost(detector: Detector, sinceMs: number, nowMs: number, settings: DetectorSettings): DetectorStep {
+  const { state } = detector
+  const notBeforeMs = earliestClipMs(detector, settings)
+  switch (state.kind) {
+    case 'quiet':
+    case 'stirring':
+    case 'settling': {
+      const motion = { motionMs: Math.max(sinceMs, notBeforeMs), score: wholeScore, sceneChange: true }
+      return fire(detector, motion, nowMs, settings)
+    }
+    case 'cooling': {
+      const motion = { motionMs: sinceMs, score: wholeScore, sceneChange: true }
+      return {
+        detector: { ...detector, state: { ...state, isViewLost: true } },
+        outcomes: [{ kind: 'fired', ...motion, clipFromMs: null, notBeforeMs }],
+      }
+    }
+    case 'active': {
+      const active = { ...detector, state: { ...state, sceneMs: nowMs, lastMotionMs: nowMs } }
+      // It began before the clip was reported as one of a scene change: it is the same change.
+      if (sinceMs <= state.sceneMs) return stay(active)
+      return { detector: active, outcomes: [{ kind: 'sceneChanged', motionMs: sinceMs, score: wholeScore }] }
+    }
+  }
+}
+
+const clear = { kind: 'clear' } as const
+
+function interrupted(detector: Detector, why: Interruption, endMs: number): DetectorStep {
+  const { state } = detector
+  switch (state.kind) {
+    case 'quiet':
+    case 'stirring':
+    case 'settling':
+      return become(detector, { kind: 'quiet' })
+    case 'active':
+      return close(detector, { ...state, lastMotionMs: -Infinity }, { endMs, by: why })
+    case 'cooling':
+      return become(detector, { ...state, lastMotionMs: -Infinity, isViewLost: false })
+  }
+}
+
+function fire(
+  detector: Detector,
+  motion: { readonly motionMs: number; readonly score: number; readonly sceneChange: boolean },
+  nowMs: number,
+  settings: DetectorSettings,
+): DetectorStep {
+  const { motionMs, sceneChange } = motion
+  const notBeforeMs = earliestClipMs(detector, settings)
+  const clipFromMs = Math.max(motionMs - settings.preRecordMs, notBeforeMs)
+  const sceneMs = sceneChange ? nowMs : -Infinity
+  return {
+    detector: { ...detector, state: { kind: 'active', motionMs, lastMotionMs: nowMs, sceneMs } },
+    outcomes: [{ kind: 'fired', ...motion, clipFromMs, notBeforeMs }],
+  }
+}
+
+function close(
+  detector: Detector,
+  { lastMotionMs }: Active,
+  { endMs, by }: { readonly endMs: number; readonly by: ClosedBy },
+): DetectorStep {
+  return {
+    detector: {
+      ...detector,
+      lastClipEndMs: endMs,
+      state: { kind: 'cooling', lastMotionMs, lastScore: 0, isViewLost: false },
+    },
+    outcomes: [{ kind: 'closed', endMs, by }],
+  }
+}
+
+/** Returns when the clip ends, and when that is known: without a post-roll, once the motion is no longer present. */
+function clipEnd({ motionMs, lastMotionMs }: Active, { postRecordMs }: DetectorSettings) {
+  const longestMs = motionMs + Math.max(longestClipMs, postRecordMs)
+  if (lastMotionMs + Math.max(postRecordMs, presentMs) >= longestMs) {
+    return { endMs: longestMs, dueMs: longestMs, by: 'longest' } as const
+  }
+  const dueMs = lastMotionMs + Math.max(postRecordMs, presentMs)
+  return { endMs: lastMotionMs + postRecordMs, dueMs, by: 'post-roll' } as const
+}
+
+function become(detector: Detector, state: DetectorState): DetectorStep {
+  return stay({ ...detector, state })
+}
+
+function stay(detector: Detector): DetectorStep {
+  return { detector, outcomes: [] }
+}

@@ -1,0 +1,58 @@
+import type { Clock } from '../../platform/index.ts'
+import { neverBad, type Trouble } from '../motion/impairment.ts'
+import type { Problem } from '../problems.ts'
+import { PicturePace } from '../timing/picture-pace.ts'
+import type { Ring } from './ring.ts'
+
+export type StreamRemarkNeeds = {
+  /** Of the recorded stream. */
+  readonly ring: Pick<Ring, 'codec' | 'heldMs' | 'keylessMs' | 'picturesPerSecond'>
+  readonly clock: Clock
+  /** Says whether the recorded stream is the one that is judged. */
+  readonly isJudged: () => boolean
+  /** Says whether the pictures of a stream arrive damaged. */
+  readonly isDamaged: (stream: 'main' | 'detect') => boolean
+}
+
+const longestKeylessMs = 60_000
+
+/** Finds what an admin should know of a camera whose recorded stream gives pictures. */
+export class StreamRemark {
+  readonly #needs: StreamRemarkNeeds
+  readonly #pace = new PicturePace()
+  #few = neverBad
+
+  constructor(needs: StreamRemarkNeeds) {
+    this.#needs = needs
+  }
+
+  /** Whether the stream that is judged has too few pictures. Of a separate detection stream that is not known. */
+  get fewPictures(): Trouble {
+    return this.#few
+  }
+
+  /** Returns the problem that counts most, after video has come; null: there is none. */
+  now(): Problem | null {
+    const { ring, isJudged, isDamaged } = this.#needs
+    if (ring.codec === 'mjpeg') return 'motion-jpeg'
+    if (ring.keylessMs > longestKeylessMs) return 'no-key-frame'
+    const isSlow = this.#pace.isSlow(ring.picturesPerSecond, ring.heldMs)
+    this.#noteFew(isSlow && isJudged())
+    if (isDamaged('main')) return 'damaged-pictures'
+    if (isDamaged('detect')) return 'damaged-detection'
+    return isSlow ? 'few-pictures' : null
+  }
+
+  /** Begins again: the process has ended. */
+  restart(): void {
+    this.#pace.restart()
+    this.#noteFew(false)
+  }
+
+  /** The rate is that of all that is held: the stream was slow from its beginning on, and is well now. */
+  #noteFew(isBad: boolean): void {
+    if (isBad === this.#few.isBad) return
+    const nowMs = this.#needs.clock.monotonic()
+    this.#few = { isBad, sinceMs: isBad ? nowMs - this.#needs.ring.heldMs : nowMs }
+  }
+}

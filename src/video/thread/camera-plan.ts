@@ -1,0 +1,92 @@
+/** What the settings of a camera ask of its parts: how much is kept, which streams run, and what a change replaces. No state, no clock. */
+
+import type { CameraSettings, MotionOptions } from '../messages.ts'
+import type { DetectorSettings } from '../motion/detector.ts'
+import type { StreamPlan } from '../stream/stream.ts'
+
+/** The ring keeps this much more than the pre-roll: the time from the start of motion to its clip. */
+const ringSlackMs = 2000
+/** The same for the film of an event: a scanner sends it some seconds late. */
+const filmSlackMs = 5000
+
+/** Returns how much of the past the ring of the recorded stream keeps, in milliseconds. */
+export function ringKeepMs({ motion, filmSeconds }: CameraSettings): number {
+  const filmMs = filmSeconds === 0 ? 0 : filmSeconds * 1000 + filmSlackMs
+  return Math.max(motion.preRecordSeconds * 1000 + ringSlackMs, filmMs)
+}
+
+/** Returns the stream whose video is kept continuously; undefined: none is. */
+export function keptStream({ history, detectUrl }: CameraSettings): 'main' | 'sub' | undefined {
+  if (!history.isOn) return undefined
+  return history.stream === 'sub' && detectUrl !== null ? 'sub' : 'main'
+}
+
+/** Returns which streams run. */
+export function wantedStreams(settings: CameraSettings): { readonly main: boolean; readonly detect: boolean } {
+  const { detecting, streaming, detectUrl } = settings
+  const kept = keptStream(settings)
+  return {
+    main: detecting || streaming || kept === 'main',
+    detect: (detecting && detectUrl !== null) || kept === 'sub',
+  }
+}
+
+/** Returns the source and outputs of the recorded stream. `readSecret` is called before each attempt. */
+export function mainPlan(settings: CameraSettings, readSecret: (path: string) => string): StreamPlan {
+  const { url, detectUrl, detecting } = settings
+  return planOf(settings, readSecret, url, { video: true, frames: detecting && detectUrl === null })
+}
+
+/** Returns those of the stream for detection. */
+export function detectPlan(settings: CameraSettings, readSecret: (path: string) => string): StreamPlan {
+  return planOf(settings, readSecret, settings.detectUrl ?? settings.url, {
+    video: keptStream(settings) === 'sub',
+    frames: settings.detecting,
+  })
+}
+
+function planOf(
+  { username, passwordFile }: CameraSettings,
+  readSecret: (path: string) => string,
+  url: string,
+  outputs: StreamPlan['outputs'],
+): StreamPlan {
+  const password = () => (passwordFile === null ? null : readSecret(passwordFile))
+  return { source: () => ({ url, username, password: password() }), outputs }
+}
+
+/** Returns the settings of the detector, in milliseconds. */
+export function detectorSettings(
+  motion: Pick<MotionOptions, 'sensitivity' | 'cooldownSeconds' | 'preRecordSeconds' | 'postRecordSeconds'>,
+): DetectorSettings {
+  return {
+    sensitivity: motion.sensitivity,
+    cooldownMs: motion.cooldownSeconds * 1000,
+    preRecordMs: motion.preRecordSeconds * 1000,
+    postRecordMs: motion.postRecordSeconds * 1000,
+  }
+}
+
+/** Says what a change of settings changes: the judged part of the picture, and the process of either stream. */
+export function changed(
+  before: CameraSettings,
+  now: CameraSettings,
+): { readonly area: boolean; readonly main: boolean; readonly detect: boolean } {
+  const differs = (part: (settings: CameraSettings) => unknown) =>
+    JSON.stringify(part(before)) !== JSON.stringify(part(now))
+  return { area: differs(areaOf), main: differs(mainPart), detect: differs(detectPart) }
+}
+
+function areaOf({ motion }: CameraSettings): unknown {
+  return [motion.masks, motion.zones]
+}
+
+function mainPart({ url, username, passwordFile, detecting, detectUrl }: CameraSettings): unknown {
+  return [url, username, passwordFile, detecting && detectUrl === null]
+}
+
+function detectPart(settings: CameraSettings): unknown {
+  const { detectUrl, username, passwordFile, detecting } = settings
+  const isKept = keptStream(settings) === 'sub'
+  return [detectUrl, username, passwordFile, isKept, isKept && detecting]
+}
