@@ -11,7 +11,7 @@ import { existsSync, globSync, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
-import { bundleProgramUnderTest } from './build/program-under-test.ts'
+import { bundleProgramUnderTest, linkSources } from './build/program-under-test.ts'
 import { runChecks } from './check.ts'
 import { install, missingPackages, namedBy, programs } from './machine.ts'
 
@@ -34,6 +34,7 @@ const isPrepared = packages.length === 0 || install(packages)
 if (!isPrepared && process.env['CI'] === 'true') process.exit(1)
 const checks = only.length === 0 ? await runChecks() : { passed: 0, failed: 0 }
 const program = process.env['GATEHOUSE_PROGRAM'] ?? (await bundleProgramUnderTest())
+const sources = process.env['GATEHOUSE_SOURCES'] ?? (await linkSources())
 const tests = only.length === 0 ? await runAll() : await runTests(only)
 if (tests.files.length > 0 && tests.files.length <= SECOND_RUNS) await runAgain(tests)
 const failed = checks.failed + tests.failed
@@ -85,6 +86,7 @@ async function runTests(paths: readonly string[], jobs = 2): Promise<Count> {
     env: {
       NODE_COMPILE_CACHE: resolve('.cache', 'tests'),
       GATEHOUSE_PROGRAM: program,
+      GATEHOUSE_SOURCES: sources,
       GATEHOUSE_PREPARED: String(isPrepared),
       ...process.env,
     },

@@ -10,6 +10,13 @@ const support = join(root, 'test/support/needs.ts')
 // Each run starts tap anew.
 t.setTimeout(400_000)
 
+/** Lets scripts/test bundle nothing: these test files start no program and call no source. */
+const made = {
+  GATEHOUSE_PROGRAM: process.env['GATEHOUSE_PROGRAM'] ?? 'none',
+  GATEHOUSE_SOURCES: process.env['GATEHOUSE_SOURCES'] ?? 'none',
+  NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? join(root, '.cache/tests'),
+}
+
 type Machine = {
   /** The number of the user. */
   readonly user: number
@@ -40,7 +47,7 @@ t.test('a copy # 1', needs('rclone'), async (t) => t.pass())\n`,
   const { status, stdout, stderr } = spawnSync(process.execPath, ['scripts/test.ts', ...files], {
     cwd: root,
     encoding: 'utf8',
-    env: { PATH: bin, HOME: folder, GATEHOUSE_PROGRAM: process.env['GATEHOUSE_PROGRAM'] ?? 'none', ...env },
+    env: { PATH: bin, HOME: folder, ...made, ...env },
   })
   const lines = stdout.trimEnd().split('\n')
   return {
