@@ -21,12 +21,24 @@ const everyContrast = {
   },
 }
 
+/** All that another theme can break: it changes nothing but colors. Both rules are of the levels above. */
+const ofColors = ['color-contrast-enhanced', 'link-in-text-block']
+
 type Finding = { id: string; impact: string; nodes: { html: string; any: { message: string }[] }[] }
 
 /** Lists what axe has against the page, one line an element. */
 export async function violations(page: Page): Promise<string[]> {
+  return findings(page, { type: 'tag', values: levels })
+}
+
+/** Lists what axe has against the colors of a page that `violations` has looked at in the other theme. */
+export async function violationsOfColors(page: Page): Promise<string[]> {
+  return findings(page, { type: 'rule', values: ofColors })
+}
+
+async function findings(page: Page, runOnly: { type: string; values: readonly string[] }): Promise<string[]> {
   if (!(await page.evaluate(`'axe' in window`))) await page.evaluate(source)
-  const options = { runOnly: { type: 'tag', values: levels }, resultTypes: ['violations'], ...everyContrast }
+  const options = { runOnly, resultTypes: ['violations'], ...everyContrast }
   const found: Finding[] = await page.evaluate(
     `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => violations)`,
   )
