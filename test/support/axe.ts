@@ -31,9 +31,9 @@ export async function violations(page: Page): Promise<string[]> {
   return findings(page, { type: 'tag', values: levels })
 }
 
-/** Lists what axe has against the colors of a page that `violations` has looked at in the other theme. */
-export async function violationsOfColors(page: Page): Promise<string[]> {
-  return findings(page, { type: 'rule', values: ofColors })
+/** The same in one of the themes: in the dark against the colors alone, for a page that was looked at in the light too. */
+export async function violationsIn(colorScheme: 'light' | 'dark', page: Page): Promise<string[]> {
+  return colorScheme === 'light' ? violations(page) : findings(page, { type: 'rule', values: ofColors })
 }
 
 async function findings(page: Page, runOnly: { type: string; values: readonly string[] }): Promise<string[]> {
