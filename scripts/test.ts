@@ -65,7 +65,10 @@ async function runAll(): Promise<Count> {
   }
 }
 
-/** Runs the files that failed once more, one by one, and says of each how that went: the first failure stays to be read. */
+/**
+ * Runs each failed file a second time, one by one, and reports the second result. The output of the first failure stays on the
+ * screen.
+ */
 async function runAgain(first: Count): Promise<void> {
   const files = first.files
   first.failed = 0
@@ -117,7 +120,7 @@ function show(line: string, count: Count): void {
   } else if (file) {
     process.stdout.write(`${file[1] ? 'FAILED' : 'ok    '} ${file[2]}${file[3]?.replace(/ \{$/, '')}\n`)
   }
-  // What a file prints after its end is in this list too, and is no file.
+  // The list also names output that a file prints after its end, which is no file.
   if (file?.[1] && file[2] !== undefined && existsSync(file[2])) count.files.push(file[2])
   if (/^\s+not ok /.test(line)) insideFailure = true
   else if (/^\s+(ok |# )/.test(line)) insideFailure = false

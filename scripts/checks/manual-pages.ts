@@ -32,7 +32,7 @@ const maxWords: Readonly<Record<(typeof writtenTopics)[number], number>> = {
 
 export type CheckedPage = { readonly topic: HelpTopic; readonly file: string; readonly markdown: string }
 
-/** What a page may name. */
+/** Names that a page may use. */
 export type Known = {
   /** Ids of the headings of each page. */
   readonly anchors: ReadonlyMap<string, readonly string[]>
@@ -45,8 +45,8 @@ export type Known = {
 }
 
 /**
- * Throws with every page of the manual that is missing or too long, and with everything that a page names and that does not
- * exist: pages, headings, commands, options, config keys, routes.
+ * Throws with each page that is missing or too long. Throws with each name in a page that does not exist: page, heading, command,
+ * option, config key or route.
  */
 export async function manualPagesAreRight(): Promise<void> {
   const known = await knownNames()
@@ -144,7 +144,7 @@ function linkProblem(link: string, { markdown }: CheckedPage, { anchors }: Known
   return undefined
 }
 
-/** Lists the commands of a block, each in one line, without what precedes `gatehouse` and what follows the command. */
+/** Lists the commands of a block, one a line, without the text before `gatehouse` and after the command. */
 function commandsIn({ text, line }: Piece): { command: string; line: number }[] {
   const lines = text.split('\n')
   return lines.flatMap((_, index) => {
@@ -213,7 +213,10 @@ function keyProblem(text: string, { configs, names }: Known): string | undefined
   return `names ${name}, which is no key of the config`
 }
 
-/** Every key of a block of YAML is one of a gateway or of a head office, unless the block is the file of another program. */
+/**
+ * Reports each key of a block of YAML that neither a gateway nor a head office has. A block with the file of another program is
+ * exempt.
+ */
 function yamlProblems({ text, line }: Piece, { configs }: Known): Problem[] {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines })

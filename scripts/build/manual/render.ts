@@ -50,7 +50,7 @@ function markedFor(): Marked {
       html({ text }) {
         return escaped(text)
       },
-      // What is wider than a phone is moved sideways, also with the keys.
+      // A table that is wider than a phone scrolls sideways, also with the keys.
       table({ header, rows }) {
         const row = (cells: Tokens.TableCell[], tag: 'td' | 'th') =>
           `<tr>${cells.map((cell) => `<${tag}>${this.parser.parseInline(cell.tokens)}</${tag}>`).join('')}</tr>\n`
