@@ -43,11 +43,11 @@ export type ClipTools = {
 export type MakingOptions = {
   /** Called after the first failure: nothing should wait for this clip any longer. */
   readonly onKept?: () => void
-  /** Whether the disk's room for the first attempt was taken with the spool. */
+  /** Whether the spool reserved the disk's room for the first attempt. */
   readonly hasRoom?: boolean
 }
 
-/** What is known of a clip once its spool has a beginning. */
+/** Facts of a clip once its spool has a beginning. */
 export type Beginnings = {
   /** Wall clock of the picture that is to be shown first. */
   readonly startedAt: number
@@ -57,7 +57,7 @@ export type Beginnings = {
   readonly askedPreRollMs?: number
 }
 
-/** What the finished clip should show, once its spool is closed. */
+/** Bounds of the finished clip, once its spool is closed. */
 export type Bounds = Beginnings & {
   /** Wall clock at which it should end; null: as much as there is. */
   readonly endAt: number | null
@@ -122,9 +122,9 @@ const lostWords: Record<ClipLostReason, string> = {
 }
 
 /**
- * Makes the clip from its spool, or describes it when it is made already. Never rejects. A clip is lost only when its spool
- * shows no picture, or when the spool is gone and the finished clip is damaged: after any other failure the spool stays, and
- * the clip is tried again. Resolves with undefined when it is left to the next start.
+ * Makes the clip from its spool, or describes it when it is made already. Never rejects. Resolves with undefined when the clip is
+ * left to the next start. A clip is lost only when its spool shows no picture, or when the spool is gone and the finished clip is
+ * damaged. After any other failure the spool stays, and the clip is tried again.
  */
 export async function makeClip(
   tools: ClipTools,
@@ -258,7 +258,7 @@ async function attemptOf(tools: ClipTools, plan: ClipPlan, attempt: number, hasR
       ? { ...lostBecause(facts, 'nothing-left'), ...endOf(bounds) }
       : describe(tools, plan, attempt)
   }
-  // What was promised is used, also on a disk that has become short since.
+  // Room that was reserved before is used even if the disk has become short since.
   if (!hasRoom && !tools.room.takeAgain(spoolBytes)) throw new SpoolError('disk-full')
   try {
     const { leadMs, codec } = bounds
@@ -291,7 +291,7 @@ async function verdictOf(
   }
 }
 
-/** Says why a clip waits, and what ends that. */
+/** Says why a clip waits, and which event ends the wait. */
 function waitWords(error: unknown): string {
   const reason = reasonOf(error)
   if (reason === 'disk-full') return 'The disk has no room for the finished clip.'
@@ -353,7 +353,7 @@ async function describe(
   }
 }
 
-/** Of a clip that was stopped or cut short it is known why it ends. */
+/** A clip that was stopped or cut short already has a reason for its end. */
 const mayEndEarly = (closedBy: ClipClosed['closedBy']) => closedBy === 'post-roll' || closedBy === 'longest'
 
 function endedEarly({ firstMs, lastMs, pictures }: Shown, bounds: Bounds): boolean {
@@ -401,7 +401,7 @@ export async function lost(
   const loss = lostBecause(facts, reasonOf(error))
   return untilRemoved({ tools, facts, firstAttempt: 0, onKept }, async () => {
     await removeFiles(tools, facts.detectionId).catch((err: NodeJS.ErrnoException) => {
-      // What should be the folder is none, so nothing is in it.
+      // The path of the folder is not a folder, so it holds no files.
       if (err.code !== 'ENOTDIR') throw err
     })
     return loss

@@ -6,8 +6,8 @@ type ClipRoomNeeds = {
 }
 
 /**
- * Shares the disk between all open clips. A spool takes its bytes twice, because the finished clip needs as much again
- * before the spool goes; so a clip that the disk cuts short can still be finished, and the reserve stays untouched.
+ * Shares the disk between all open clips. A spool reserves its bytes twice, because the finished clip needs as much again before
+ * the spool goes. So a clip that the disk cuts short can still be finished, and the reserve stays untouched.
  */
 export class ClipRoom {
   readonly #needs: ClipRoomNeeds

@@ -49,14 +49,14 @@ export class Recording {
     })
   }
 
-  /** Resolves when everything that was taken so far is in the spool, or when the spool has failed. */
+  /** Resolves when the spool has all video that was taken, or has failed. */
   get drained(): Promise<void> {
     return this.#spool.drained
   }
 
   /**
-   * Ends the clip at `endMs` (monotonic), or earlier if the video does. Never rejects. Resolves with undefined when the clip
-   * could not be made yet, and the next start tries it again. `onKept` is called when the first attempt has failed.
+   * Ends the clip at `endMs` (monotonic), or earlier if the video does. Never rejects. Resolves with undefined when the clip could
+   * not be made; the next start tries it again. Calls `onKept` when the first attempt has failed.
    */
   async close(endMs: number, ending: Ending, onKept?: () => void): Promise<ClipResult | undefined> {
     return (await this.end(endMs))(ending, onKept)
@@ -100,7 +100,7 @@ export class Recording {
     return this.#spool.pendingBytes
   }
 
-  /** Ends the clip with what is on the disk, to free the memory of what waits for it. */
+  /** Ends the clip with the video that is on the disk, to free the memory of the video that waits for it. */
   giveUp(): void {
     this.#spool.giveUp()
   }

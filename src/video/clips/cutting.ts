@@ -13,10 +13,9 @@ import { makeDurable } from './durable.ts'
 import { type Part, remuxHere } from './remuxing.ts'
 
 /**
- * Makes an MP4 of a spooled transport stream without touching the video, so that signatures inside the stream survive: here, or by
- * ffmpeg when the stream has anything unusual. The lead exists because a decoder begins at a key frame: an edit list hides it.
- * Resolves when the file and its name are on disk. Rejects with CuttingError or the disk's error, after removing the
- * `.part`.
+ * Makes an MP4 of a spooled transport stream without touching the video, so that signatures inside the stream survive. A stream
+ * with anything unusual goes to ffmpeg. The lead exists because a decoder begins at a key frame: an edit list hides it. Resolves
+ * when the file and its name are on disk. Rejects with CuttingError or the disk's error, after removing the `.part`.
  */
 export async function remux(ffmpeg: string, spool: string, clip: string, how: Part): Promise<void> {
   await make(clip, async (part) => {
@@ -41,7 +40,7 @@ function copyByFfmpeg(ffmpeg: string, spool: string, part: string, { hiddenMs, c
 }
 
 /**
- * Makes an MP4 of a spool with Motion JPEG, which browsers do not play: encoded again as H.264, or copied by an ffmpeg
+ * Makes an MP4 of a spool with Motion JPEG, which browsers do not play. The video is encoded again as H.264, or copied by an ffmpeg
  * without that encoder. Rejects like `remux`.
  */
 export async function remuxJpeg(ffmpeg: string, spool: string, clip: string): Promise<void> {
@@ -109,8 +108,9 @@ export async function probeByFfmpeg(ffmpeg: string, clip: string): Promise<Probe
 }
 
 /**
- * Writes one picture of a clip as PNG, that of a moment or a key frame near it, at most `snapshotWidth` wide: in full size it was the
- * larger part of what a short clip writes. Rejects with CuttingError when there is none. Without `pictures` an ffmpeg is started for it.
+ * Writes one picture of a clip as PNG: that of a moment, or a key frame near it. It is at most `snapshotWidth` wide, because in
+ * full size it was the larger part of the bytes of a short clip. Rejects with CuttingError when there is none. Without `pictures`
+ * an ffmpeg is started for it.
  */
 export async function takePicture(
   ffmpeg: string,
@@ -157,7 +157,7 @@ async function pixelsOf(ffmpeg: string, from: string, filter: string, input?: As
 
 type Decoding = { readonly input?: AsyncIterable<Buffer>; readonly seekSeconds?: number }
 
-/** Writes the first picture of a file from `fromSeconds` on. What is read from a pipe cannot be sought. */
+/** Writes the first picture of a file from `fromSeconds` on. A pipe cannot be sought, so it is filtered by time. */
 async function decode(ffmpeg: string, fromSeconds: number, from: string, part: string, more: Decoding): Promise<void> {
   const seek = more.seekSeconds === undefined ? [] : ['-ss', more.seekSeconds.toFixed(3)]
   const filters = [...(fromSeconds > 0 ? [`select=gte(t\\,${fromSeconds.toFixed(3)})`] : []), snapshotScale].join(',')

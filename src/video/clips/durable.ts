@@ -3,8 +3,8 @@ import { dirname } from 'node:path'
 import { ownFile } from '../../platform/index.ts'
 
 /**
- * Writes and syncs a file like `writeFileDurably` of platform, without blocking the thread: an SD card takes a second
- * for an fsync, and a camera's pipe is full in a tenth of that.
+ * Writes and syncs a file like `writeFileDurably` of platform, without blocking the thread. An SD card takes a second for an fsync,
+ * and a camera's pipe is full in a tenth of that.
  */
 export async function writeDurably(path: string, text: string, mode = 0o640): Promise<void> {
   const part = `${path}.part`

@@ -34,8 +34,8 @@ export async function listLeftovers({ folder }: Pick<ClipTools, 'folder'>): Prom
 }
 
 /**
- * Reads what is known of a leftover: the plan of its clip, or its loss when there is no video of it, or when it was given up;
- * then its files may still be there. Rejects when `ID.json` cannot be read.
+ * Returns the plan of a leftover's clip. Returns its loss when it has no video or was given up. After it was given up,
+ * its files may still exist. Rejects when `ID.json` cannot be read.
  */
 export async function readLeftover(tools: ClipTools, { id, hasVideo }: Leftover): Promise<ClipPlan | ClipLost> {
   const { facts, endAt = null, ending, givenUp, ...beginnings } = await readSidecar(tools, id)

@@ -1,6 +1,6 @@
 /**
- * Makes an MP4 of a transport stream here, a part at a time: a start of ffmpeg takes more processor time than all of the work.
- * What is copied is what ffmpeg copies, bit by bit. Streams that are in any way unusual are left to it.
+ * Makes an MP4 of a transport stream without ffmpeg, a part at a time. The start of ffmpeg takes more processor time than all of
+ * this work. The video is copied bit by bit, as ffmpeg copies it. Streams that are in any way unusual are left to it.
  */
 import { type FileHandle, open } from 'node:fs/promises'
 import { ownFile } from '../../platform/index.ts'
@@ -17,7 +17,7 @@ import {
 } from '../format/transport-stream.ts'
 import { giveBack } from '../format/video-blocks.ts'
 
-/** How a spool becomes a clip. */
+/** Properties of the clip that a spool becomes. */
 export type Part = {
   /** Milliseconds of the beginning that are hidden. */
   readonly hiddenMs: number
@@ -26,7 +26,7 @@ export type Part = {
 
 /** Read in one turn of the event loop, which cameras wait for. */
 const partBytes = 1024 * packetBytes
-/** Of the times in a transport stream. */
+/** Unit of the times in a transport stream. */
 const ticksPerSecond = 90_000
 /** Pictures are not decoded this long before they are shown. */
 const mostReorderTicks = 10 * ticksPerSecond
@@ -40,8 +40,8 @@ class Unknown extends Error {
 }
 
 /**
- * Writes the clip into the file `part`, with its header first. Resolves with false when the stream has anything that is not
- * known here; what is in the file then means nothing. Rejects with the disk's error.
+ * Writes the clip into the file `part`, with its header first. Resolves with false when the stream has anything unknown; the
+ * content of the file then means nothing. Rejects with the disk's error.
  */
 export async function remuxHere(spool: string, part: string, { hiddenMs, codec }: Part): Promise<boolean> {
   if (!isNalCodec(codec)) return false
@@ -63,7 +63,7 @@ async function copy(from: FileHandle, to: FileHandle, codec: NalCodec, hiddenMs:
   const mediaAt = mostHeaderBytes(await countPictures(from), size)
   const pictures = new Pictures(codec)
   const splitter = new UnitSplitter({ timesAreKnown: true })
-  // The file is written from here on; what comes before is known at the end.
+  // The pictures are written from here on; the header before them is known at the end.
   let at = mediaAt
   const write = async (units: readonly Unit[]) => {
     const bytes = pictures.take(units)

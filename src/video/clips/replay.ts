@@ -12,7 +12,7 @@ export type RecordedFile = { readonly path: string; readonly startMs: number }
 
 /** Bytes that are read at once. */
 const partBytes = 174 * packetBytes
-/** What the ring keeps: more than one part holds of a stream that is not much slower than 25 kb/s. */
+/** Video that the ring keeps. It is longer than one part of a stream of about 25 kb/s or more. */
 const keepMs = 10_000
 /** B-frames, and pictures that an estimate places late, come after the end in the file. */
 const beyondMs = 1000

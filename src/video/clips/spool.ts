@@ -11,7 +11,7 @@ export type SpoolOptions = {
   readonly ring: Ring
   /** The spool begins at the key frame at or before this (monotonic). */
   readonly fromMs: number
-  /** Asked before each write; what it gave is returned by `release`. */
+  /** Asked before each write; `release` returns the room that it gave. */
   readonly room: Pick<ClipRoom, 'take' | 'giveBack'>
   /** No earlier picture (monotonic) is shown. */
   readonly notBeforeMs: number
@@ -25,7 +25,7 @@ export type Beginning = {
   readonly startMs: number
   /** The same in the time of the stream. */
   readonly startPtsMs: number
-  /** How much of the spool lies before that: the rest of its group of pictures. */
+  /** Milliseconds of the spool before that: the rest of its group of pictures. */
   readonly leadMs: number
   readonly codec: Codec
 }
@@ -68,14 +68,14 @@ export class Spool {
   readonly #prepare: SpoolOptions['prepare']
   #pending: Buffer[] = []
   #pendingBytes = 0
-  /** Of the pre-roll, all of which waits at first: the ring had it in memory anyway. */
+  /** Bytes of the pre-roll. All of it waits at first, because the ring had it in memory anyway. */
   #pastBytes = 0
   #writing: Promise<void> = Promise.resolve()
   #file: FileHandle | undefined
   #error: unknown
   #begin: Beginning | undefined
   #streamEnd: StreamEnd | undefined
-  /** Of each picture that was taken: its time, and where it ends in the file. */
+  /** Time of each picture that was taken, and its end in the file. */
   readonly #pictures: { readonly ptsMs: number; readonly endByte: number }[] = []
   #takenBytes = 0
 
@@ -94,12 +94,12 @@ export class Spool {
         this.#streamEnd = why
         this.#unsubscribe()
       },
-      // What has not been read is lost with the gateway.
+      // Video that is not read yet is lost if the gateway dies.
       isPrompt: true,
     })
   }
 
-  /** Resolves when everything that was taken so far is in the file, or when writing has failed. */
+  /** Resolves when the file has all video that was taken, or when writing has failed. */
   get drained(): Promise<void> {
     return this.#writing.catch(() => {})
   }
@@ -122,7 +122,7 @@ export class Spool {
       }
       await this.#file?.close()
     } catch (error) {
-      // What is in the file can be read all the same; it may show a little more than it should.
+      // The bytes in the file can still be read; they may show a little more than they should.
       this.#error ??= error
       await this.#file?.close().catch(() => {})
     }
@@ -172,7 +172,7 @@ export class Spool {
     const cut = this.#ring.since(this.#fromMs, this.#notBeforeMs)
     const wantedPtsMs = this.#ring.ptsAt(this.#fromMs)
     if (!cut || wantedPtsMs === undefined) return
-    // A little before the wanted moment, or later when the past does not reach back so far.
+    // A little before the wanted moment, or later when the ring begins later.
     const startMs = this.#fromMs + cut.startPtsMs - wantedPtsMs
     const { startPtsMs, codec } = cut
     this.#begin = { startMs, startPtsMs, leadMs: startPtsMs - cut.firstPtsMs, codec }

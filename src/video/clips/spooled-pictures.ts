@@ -7,8 +7,8 @@ import { giveBack } from '../format/video-blocks.ts'
 const partBytes = 174 * packetBytes
 
 /**
- * Says whether a spool has a whole picture this long after its first one. Such a picture belongs in the clip. Reads up to
- * it. Rejects when the file cannot be read.
+ * Says whether a spool has a whole picture this long after its first one. The finished clip must show it. Reads up to it. Rejects
+ * when the file cannot be read.
  */
 export async function showsPicture(spool: string, leadMs: number): Promise<boolean> {
   const file = await open(spool, ownFile.read)
