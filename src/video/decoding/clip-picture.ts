@@ -5,7 +5,7 @@ import { picturesIn } from '../format/mp4-file.ts'
 import type { StoredPicture, StoredPictures } from '../format/mp4-shown.ts'
 import { closeMp4Header } from '../format/mp4-writing.ts'
 
-/** What a decoder needs for one picture of a clip. */
+/** Input of a decoder for one picture of a clip. */
 export type PictureSource = {
   /** An MP4 that ends with the picture, or with those that it needs. */
   readonly file: AsyncIterable<Buffer>
@@ -43,9 +43,9 @@ const mostBytes = 32 * 1024 * 1024
 const readBytes = 256 * 1024
 
 /**
- * Returns what is needed of a clip to show the picture of a moment, or a key frame near it. The pictures from the key frame on are
- * all that ffmpeg gets: of the whole clip it decodes several more, before it looks for the moment. Undefined when the clip is not
- * one of ours, or shows nothing.
+ * Returns the part of a clip that shows the picture of a moment, or a key frame near it. Only the pictures from the key frame on go
+ * to ffmpeg. Given the whole clip, it decodes several more before it seeks the moment. Undefined when the clip is not one of ours,
+ * or shows nothing.
  */
 export async function pictureSource(clip: string, moment: Moment): Promise<PictureSource | undefined> {
   const stored = await picturesIn(clip)
@@ -93,7 +93,7 @@ function headerOf({ entry, width, height, ticksPerSecond }: StoredPictures, grou
   return closeMp4Header({ entry, width, height, samples: group, shownFrom, ticksPerSecond })
 }
 
-/** Of pictures that are decoded in another order than they are shown, a decoder keeps some back. */
+/** A decoder holds back pictures whose decoding order differs from the order in which they are shown. */
 function isInOrder({ pictures }: StoredPictures): boolean {
   return pictures.every(({ dts, pts }) => dts === pts)
 }

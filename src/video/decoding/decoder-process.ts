@@ -5,10 +5,10 @@ import { ivfHeader, ivfPictureAt } from '../format/ivf.ts'
 import { asPng, snapshotScale } from './clip-picture.ts'
 
 /**
- * Two outputs of the same picture: the PNG itself, and a line that says its time, size and hash. The line goes where ffmpeg complains,
- * so what it says comes in the order in which it happened. `-xerror` makes it end at a picture that is not whole, which it would
- * patch with what is in its memory; not every version sees that (`ffmpeg-dialect.ts`). One thread for the PNG: several would keep
- * each picture back until the next one.
+ * Two outputs of the same picture: the PNG itself, and a line that says its time, size and hash. The line goes to ffmpeg's error
+ * output, so it keeps its order among the errors. With `-xerror` it ends at a picture that is not whole, which it would patch from
+ * its memory. Not every version notices such a picture (`ffmpeg-dialect.ts`). One thread for the PNG: several would keep each
+ * picture back until the next one.
  */
 const args = [
   ...['-nostdin', '-hide_banner', '-loglevel', 'error', '-xerror', '-nofind_stream_info', '-threads', '1'],
@@ -28,7 +28,7 @@ const mostChars = 4000
 type Asked = {
   readonly ticks: number
   readonly resolve: (png: Buffer | undefined) => void
-  /** What the line says that has come. */
+  /** Size and hash from the line, once it has come. */
   answer?: { readonly sizeBytes: number; readonly sha256: string }
 }
 

@@ -30,7 +30,7 @@ export class FrameSplitter {
   readonly #offset = new SmallestOffset()
   readonly #spare: Uint8Array[] = []
 
-  /** Takes the pixels of a frame that is no longer looked at; they are written over with a later one. */
+  /** Takes the pixels of a frame that has no reader left; a later frame overwrites them. */
   giveBack(pixels: Uint8Array): void {
     if (this.#spare.length < mostSpare) this.#spare.push(pixels)
   }

@@ -18,7 +18,10 @@ const mostProcesses = 2
 const idleMs = 60_000
 /** A process that takes longer is ended: it keeps its pictures back, or the box is far behind. */
 const limitMs = 5000
-/** After a failure, pictures of this kind are not tried for so long; longer when there never was one: this kind may not be for it. */
+/**
+ * Pause after a failure before pictures with these parameters are tried again. It is longer when the process never gave one: it
+ * may be unfit for them.
+ */
 const restMs = 600_000
 const longRestMs = 3_600_000
 const mostResting = 100
@@ -36,7 +39,7 @@ type Standing = {
  */
 export class PictureDecoder implements KeyFrameDecoder {
   readonly #needs: PictureDecoderNeeds
-  /** By parameters; the one that was used last comes last. */
+  /** By parameters, in the order of their last use. */
   readonly #standing = new Map<string, Standing>()
   /** Parameters that failed, and until when they are not tried (monotonic). */
   readonly #resting = new Map<string, number>()

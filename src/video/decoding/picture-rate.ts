@@ -6,21 +6,24 @@ const windowMs = 10_000
 const mostAheadMs = 15_000
 const pictureMs = 1000 / framesPerSecond
 
-/** How much more video than time there has been by a moment, since the beginning. */
+/** How much longer the video is than the time that has passed since the beginning. */
 type Ahead = { readonly atMs: number; readonly aheadMs: number }
 
 /**
- * Detects that small pictures come faster than they can have been taken. What a busy box is behind by may come at once, so
- * it counts how far ahead of time the stream has ever been, not only how fast it is now.
+ * Detects that small pictures come faster than they can have been taken. A busy box may pass on its backlog at once. So the maximum
+ * lead of the stream over the clock counts too, not only its rate now.
  */
 export class PictureRate {
   #newest: Ahead | undefined
-  /** Of the last 10 s. */
+  /** Entries of the last 10 s. */
   #window: Ahead[] = []
-  /** The most before that. */
+  /** The maximum before that. */
   #most: Ahead | undefined
 
-  /** Of a connection that began at `beganMs` (monotonic): ffmpeg looks at its first pictures for a while, and passes them on together. */
+  /**
+   * Begins with a connection that started at `beganMs` (monotonic). Its first pictures come together, after ffmpeg has probed them
+   * for a while.
+   */
   constructor(beganMs?: number) {
     if (beganMs !== undefined) this.#newest = { atMs: beganMs, aheadMs: 0 }
   }
