@@ -13,9 +13,9 @@ export type FfmpegDialect = {
 }
 
 /**
- * Says whether `-xerror` ends it at every picture of which it had to invent a part. It invents from the picture before, which may be
- * of another camera. 5.1 ends; the one of 2018 that comes with gatehouse does not when a slice is missing. None in between was tried,
- * so what is new in 5.0 decides.
+ * Says whether `-xerror` ends it at every picture of which it had to invent a part. The part is taken from the picture before,
+ * which may be of another camera. Version 5.1 ends. The one of 2018 that comes with gatehouse does not end when a slice is missing.
+ * No version in between was tried, so the features of 5.0 decide.
  */
 export function staysWell(dialect: FfmpegDialect): boolean {
   return dialect.listOptions

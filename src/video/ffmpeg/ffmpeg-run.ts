@@ -2,7 +2,7 @@ import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { pipeline } from 'node:stream/promises'
 import { lowerPriority } from './low-priority.ts'
 
-/** What was in the way: the `video` itself, the `disk`, or the `program`, which was not found, could not run, or was ended. */
+/** Cause of a failure: the `video` itself, the `disk`, or the `program`, which was not found, could not run, or was ended. */
 export type Obstacle = 'video' | 'disk' | 'program'
 
 /** ffmpeg failed; the message is its last output. */
@@ -15,7 +15,7 @@ export class CuttingError extends Error {
     this.obstacle = obstacle
   }
 
-  /** Whether ffmpeg looked at the video and refused it. */
+  /** Whether ffmpeg read the video and refused it. */
   get isVerdict(): boolean {
     return this.obstacle === 'video'
   }
@@ -27,7 +27,7 @@ const limitMsPerByte = 0.004
 const keptChars = 8000
 /** A shell, a wrapper or the loader of programs ends with these when it cannot start ffmpeg; ffmpeg with 255 after a signal. */
 const unstartedCodes: readonly (number | null)[] = [null, 126, 127, 255]
-/** What ffmpeg says when something else than the video is in the way. */
+/** Messages of ffmpeg when the cause is not the video. */
 const diskTrouble =
   /No space left on device|Disk quota exceeded|Input\/output error|Read-only file system|Permission denied/
 const programTrouble =
@@ -42,7 +42,7 @@ export function cutLimitMs(sizeBytes: number): number {
 type Output = { readonly said: string; readonly wrote: string }
 
 export type RunOptions = {
-  /** What ffmpeg reads from stdin: an open file, or bytes. */
+  /** Standard input of ffmpeg: an open file, or bytes. */
   readonly input?: number | AsyncIterable<Buffer>
   readonly limitMs?: number
 }
