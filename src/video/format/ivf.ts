@@ -5,8 +5,8 @@ const headerBytes = 32
 const ticksPerSecond = 90_000
 
 /**
- * Yields the pictures of a spooled transport stream as an IVF file, the simplest container with a time for each
- * picture. ffmpeg recognizes Motion JPEG in it, but not in a transport stream.
+ * Yields the pictures of a spooled transport stream as an IVF file, the simplest container with a time for each picture. In IVF,
+ * ffmpeg recognizes Motion JPEG; in a transport stream it does not.
  */
 export async function* asIvf(spool: FileHandle): AsyncGenerator<Buffer> {
   const splitter = new UnitSplitter()

@@ -10,20 +10,20 @@ export type KeyFrame = {
 }
 
 const startCode = Buffer.from([0, 0, 0, 1])
-/** Of a box: its length and its type. */
+/** Length and type of a box. */
 const boxHead = 8
-/** What is before the boxes in the entry of a video. */
+/** Bytes before the boxes in the entry of a video. */
 const entryBytes = boxHead + 78
 const lengthBytes = 4
 /** A slice of a picture before which the decoder forgets all others. */
 const idrSlice = 5
-/** What says something about a picture, and is none: supplements, and a mark before it. */
+/** Units beside the slices of a picture: supplements (SEI), a delimiter before it, and parameter sets. */
 const besides: readonly number[] = [6, 9, ...parameterTypes.h264]
 
 /**
- * Returns the key frame of an MP4: `entry` is its entry in `stsd`, `sample` the picture as it is in the file. Undefined for all that a
- * decoder may treat in another way when it stays, or does not take: H.265, fields, another depth of color, pictures that refer to
- * others, several pictures in one, and what cannot be read.
+ * Returns the key frame of an MP4: `entry` is its entry in `stsd`, `sample` the picture as it is in the file. Undefined for H.265,
+ * fields, another depth of color, pictures that refer to others, several pictures in one, and data that cannot be read. A decoder
+ * that stays may treat these in another way, or does not take them.
  */
 export function keyFrame(entry: Buffer, sample: Buffer): KeyFrame | undefined {
   try {

@@ -3,7 +3,7 @@ import { type Shown, shownAt } from './shown.ts'
 /** A span of a file, in bytes. */
 export type Extent = { readonly from: number; readonly to: number }
 
-/** What a finished file shows, and how. */
+/** Times, size and codec of the pictures that a finished file shows. */
 export type Probed = Shown & {
   readonly width: number
   readonly height: number
@@ -28,19 +28,19 @@ export type StoredPicture = {
 export type StoredPictures = Pick<Probed, 'width' | 'height' | 'codec'> & {
   readonly pictures: readonly StoredPicture[]
   readonly ticksPerSecond: number
-  /** Of the box `stsd`: codec, size and parameter sets. */
+  /** Entry of the box `stsd`: codec, size and parameter sets. */
   readonly entry: Buffer
 }
 
 type Box = { readonly type: string; readonly body: Buffer }
 
 const codecs: Readonly<Record<string, string>> = { avc1: 'h264', hvc1: 'hevc', hev1: 'hevc' }
-/** What a table of pictures has; anything else may change their meaning. */
+/** Boxes of a table of pictures. Any other box may change their meaning. */
 const tableBoxes = new Set(['stsd', 'stts', 'ctts', 'stss', 'stsz', 'stsc', 'stco', 'co64', 'sdtp', 'sgpd', 'sbgp'])
 
 /**
- * Reads what an MP4 with one video shows from its `moov` box (ISO/IEC 14496-12, the content without its header), as a player
- * does: pictures before the start of the edit list are hidden. `media` are the spans of the file in which pictures may lie.
+ * Reads the pictures that an MP4 with one video shows from its `moov` box (ISO/IEC 14496-12, the content without its header).
+ * Pictures before the start of the edit list are hidden, as in a player. Only the spans `media` of the file may hold pictures.
  * Undefined when it has anything that a clip of ours has not, when nothing is shown, or when a picture is not in the file.
  */
 export function shownByMp4(moov: Buffer, media: readonly Extent[]): Probed | undefined {
@@ -105,7 +105,7 @@ function only(boxes: readonly Box[], type: string): Buffer {
   return found.body
 }
 
-/** Of `mvhd` and `mdhd`: ticks a second. */
+/** Returns the ticks a second of `mvhd` or `mdhd`. */
 function timescaleOf(header: Buffer): number {
   return header.readUInt32BE(header.readUInt8(0) === 1 ? 20 : 12)
 }
@@ -159,7 +159,7 @@ function runsIn(table: Buffer, count: number, value: (bytes: Buffer, at: number)
   return values.length === count ? values : undefined
 }
 
-/** A pause before the first picture, and where the pictures begin that are shown; in ticks. */
+/** A pause before the first picture, and the time of the first picture that is shown; in ticks. */
 type Edit = { readonly pause: number; readonly from: number }
 
 type Time = { readonly dts: number; readonly pts: number }

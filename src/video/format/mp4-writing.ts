@@ -11,13 +11,13 @@ export type Sample = {
 }
 
 export type Track = {
-  /** Of the box `stsd`: codec, size and parameter sets. */
+  /** Entry of the box `stsd`: codec, size and parameter sets. */
   readonly entry: Buffer
   readonly width: number
   readonly height: number
   /** In the order of the file. */
   readonly samples: readonly Sample[]
-  /** What is shown earlier (ticks) is there for the decoder only. */
+  /** Pictures before this time (ticks) are there for the decoder only. */
   readonly shownFrom: number
   readonly ticksPerSecond: number
 }
@@ -26,9 +26,9 @@ export type Track = {
 const chunkBytes = 1024 * 1024
 /** A number in a table has four bytes; a time has two of them, for each picture in the worst case. */
 const mostBytesPerSample = 4 * (1 + 2 + 2 + 1)
-/** Of all that does not grow with the number of pictures: 600 bytes, and parameter sets of any likely size. */
+/** Part of the header that does not grow with the number of pictures: 600 bytes, and parameter sets of any likely size. */
 const fixedBytes = 4 * 1024
-/** Of a box: its length and its type. */
+/** Length and type of a box. */
 const boxHead = 8
 
 /** Returns how long a header can be at most: of so many pictures, in a file of so many bytes. */
@@ -37,8 +37,8 @@ export function mostHeaderBytes(samples: number, fileBytes: number): number {
 }
 
 /**
- * Returns all that comes before the pictures, which begin at `mediaAt` and follow each other. What is left of the room is said
- * to be free. Throws RangeError when the header does not fit, or is too large for an MP4 of 32 bits.
+ * Returns all that comes before the pictures, which begin at `mediaAt` and follow each other. A box `free` fills the rest of the
+ * room. Throws RangeError when the header does not fit, or is too large for an MP4 of 32 bits.
  */
 export function mp4Header(track: Track, mediaAt: number): Buffer {
   const mediaBytes = track.samples.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
@@ -91,7 +91,7 @@ function movieHeader(duration: number, ticksPerSecond: number): Buffer {
   return box('mvhd', none(12), u32(ticksPerSecond, duration), ...rateAndVolume, matrix, none(24), u32(2))
 }
 
-/** Of the last picture no one knows how long it is shown. */
+/** The duration of the last picture is unknown. */
 function lastStep({ samples, ticksPerSecond }: Track): number {
   const [before, last] = samples.slice(-2)
   return before && last ? last.dts - before.dts : Math.round(ticksPerSecond / 25)
@@ -136,7 +136,7 @@ function runs(values: readonly number[]): Buffer {
   return u32(table.length / 2, ...table)
 }
 
-/** What a decoder must know of a track before the first picture. */
+/** Parameters that a decoder needs before the first picture of a track. */
 type Parameters = { readonly codec: NalCodec; readonly sets: readonly Buffer[]; readonly facts: SequenceFacts }
 
 /** Returns the entry of `stsd` for a video: `sets` are its parameter sets. */

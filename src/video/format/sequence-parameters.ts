@@ -1,4 +1,4 @@
-/** What parameter sets of H.264 and H.265 say of the pictures. */
+/** Reads facts about the pictures from parameter sets of H.264 and H.265. */
 import type { Codec } from './transport-stream.ts'
 
 export type SequenceFacts = {
@@ -155,7 +155,7 @@ function hevcFacts(bits: Bits): SequenceFacts {
   return { ...facts, isPlain: !isInterlaced && isHevcPlain(bits, subLayers) }
 }
 
-/** H.265, 7.3.3: profile_tier_level. Returns whether its source is said to be interlaced. */
+/** H.265, 7.3.3: profile_tier_level. Returns whether its source is flagged as interlaced. */
 function hevcProfile(bits: Bits, subLayers: number): boolean {
   bits.skip(40)
   const [isProgressive, isInterlaced] = [bits.take(1), bits.take(1)]
@@ -166,7 +166,9 @@ function hevcProfile(bits: Bits, subLayers: number): boolean {
   return isInterlaced === 1 && isProgressive === 0
 }
 
-/** What follows the depths of the pixels, up to the first part of vui_parameters. What cannot be read is not plain. */
+/**
+ * Reads the fields after the depths of the pixels, up to the first part of vui_parameters. A set that cannot be read is not plain.
+ */
 function isHevcPlain(bits: Bits, subLayers: number): boolean {
   try {
     const orderBits = bits.number() + 4
@@ -206,7 +208,9 @@ function skipHevcPcm(bits: Bits): void {
   bits.skip(1)
 }
 
-/** H.265, 7.3.7 and 7.4.8: st_ref_pic_set. A set may be said by the one before: then its distances are needed. */
+/**
+ * H.265, 7.3.7 and 7.4.8: st_ref_pic_set. A set may be predicted from the one before; then the distances of that one are needed.
+ */
 function skipReferenceSets(bits: Bits): void {
   let before: number[] = []
   for (let [i, count] = [0, bits.number()]; i < count; i += 1)

@@ -1,4 +1,4 @@
-/** What a finished file shows, read from the file. Times count from the file's own zero. */
+/** Pictures that a finished file shows, read from the file. Times count from the file's own zero. */
 export type Shown = {
   readonly firstMs: number
   readonly lastMs: number

@@ -35,7 +35,7 @@ export type ReadTime = Pick<Unit, 'arrivedMs' | 'sinceMs'>
  * apart, so that what is cut out later can begin with them.
  */
 export class UnitSplitter {
-  /** What has come, up to `#filled`, of which packets were read up to `#at`. Undefined before the first bytes. */
+  /** Bytes that have come, up to `#filled`. The packets before `#at` have been read. Undefined before the first bytes. */
   #block: Buffer | undefined
   #filled = 0
   #at = 0
@@ -91,7 +91,7 @@ export class UnitSplitter {
     return [...(this.#uncertain ?? []), ...(last ? [last] : [])]
   }
 
-  /** Returns a block that is not full. What belongs to no whole unit yet moves to a new one. */
+  /** Returns a block that is not full. Bytes of an incomplete unit move to a new block. */
   #room(): Buffer {
     const before = this.#block
     if (before && this.#filled < before.length) return before
@@ -129,7 +129,7 @@ export class UnitSplitter {
     this.#at = at
   }
 
-  /** Leaves out what is no packet, and joins what is before it with what follows. Returns where that begins. */
+  /** Leaves out bytes that are no packet, and joins the bytes before them with those after. Returns where that begins. */
   #skip(block: Buffer, at: number): number {
     const found = block.subarray(at + 1, this.#filled).indexOf(syncByte)
     const next = found < 0 ? this.#filled : at + 1 + found
@@ -150,8 +150,8 @@ export class UnitSplitter {
   }
 
   /**
-   * Corrects the times of a connection's first pictures. ffmpeg does not know them and writes them one tick apart; they
-   * are spaced evenly before the first known one.
+   * Corrects the times of a connection's first pictures. These are unknown to ffmpeg, which writes them one tick apart. They are
+   * spaced evenly before the first known one.
    */
   #certain(unit: Unit): Unit[] {
     if (!this.#uncertain) return [unit]
@@ -248,7 +248,7 @@ export type TimedPicture = {
   readonly pts: number
   /** When it is decoded: earlier than it is shown, where later pictures need it. */
   readonly dts: number
-  /** Of its last packet: the next picture goes on from here. */
+  /** Counter of its last packet. The next picture continues it. */
   readonly counter: number
 }
 

@@ -1,15 +1,15 @@
 /**
- * Memory for received video. A camera fills megabytes a minute: taken anew each time, they keep the garbage collector at
- * work for longer than all that is done with them. So a block is filled again when its pictures are no longer needed.
+ * Memory for received video. A camera fills megabytes a minute. If they were allocated each time, the garbage collector would work
+ * longer than all code that reads them. So a block is filled again when its pictures are not needed any more.
  */
 
 const blockBytes = 256 * 1024
 /** A ring gives up a group of pictures at once, and needs its memory until the next one has come. */
 const mostSpareBytes = 8 * 1024 * 1024
 
-/** Who needs something in a block. What is never given back is not filled again: the garbage collector takes it. */
+/** Number of users of each block. A block that is never given back goes to the garbage collector and is not filled again. */
 const users = new WeakMap<ArrayBufferLike, number>()
-/** Of all rings. */
+/** Free blocks, shared by all rings. */
 const spare: Buffer[] = []
 let spareBytes = 0
 

@@ -1,8 +1,8 @@
 import type { FileHandle } from 'node:fs/promises'
 
 /**
- * Appends parts to a file as they are: to join them first would double what a camera takes of the heap's room, and the
- * garbage collector would come twice as often. `note` gets the bytes after each write. Rejects with the disk's error.
+ * Appends parts to a file as they are. To join them first would double the share of a camera in the heap, and the garbage collector
+ * would run twice as often. After each write, `note` gets its bytes. Rejects with the disk's error.
  */
 export async function writeParts(
   file: Pick<FileHandle, 'writev'>,
