@@ -5,7 +5,7 @@ export type CellFile = {
   readonly cameraId: number
   /** When its run began. Files of one run continue each other. */
   readonly runMs: number
-  /** Of its first frame. */
+  /** Time of its first frame. */
   readonly startMs: number
 }
 

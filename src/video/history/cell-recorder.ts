@@ -14,7 +14,7 @@ export type CellSink = {
 
 /** The disk as a recorder sees it. Taking never waits. */
 export type CellShelf = {
-  /** Whether cells are kept at all. */
+  /** Whether cells are stored at all. */
   readonly isOn: boolean
   append(cameraId: number, block: FiledBlock): void
 }
@@ -22,7 +22,7 @@ export type CellShelf = {
 /** A block with its place. Wall clock times. */
 export type FiledBlock = { readonly runMs: number; readonly fromMs: number; readonly bytes: Buffer }
 
-/** What is lost when the gateway is killed: ten seconds of frames at most. */
+/** Frames that are lost when the gateway is killed: ten seconds at most. */
 const blockFrames = 50
 /** Entries without frames are few; this bounds them all the same. */
 const blockEntries = 200
@@ -61,7 +61,7 @@ export class CellRecorder implements CellSink {
     this.flush()
   }
 
-  /** Hands over what has come so far. */
+  /** Hands over the entries that have come. */
   flush(): void {
     const first = this.#first
     // Without a frame there is no time to file it under; it goes with the next one.

@@ -17,7 +17,7 @@ export type ReplaySpec = Span & {
   readonly cameraId: number
   readonly settings: DetectorSettings
   readonly area: MotionArea
-  /** Whether the score of each frame is returned; with `cells` also its cells. */
+  /** Whether to return the score of each frame; `cells` adds its cells. */
   readonly wants: 'events' | 'scores' | 'cells'
 }
 
@@ -131,7 +131,7 @@ class Replay {
         this.#note(this.#judge.interrupt(entry.why, entry.endMs, entry.nowMs, settings), wallOffsetMs)
         break
       case 'frame': {
-        // What is not over the sensitivity decides nothing.
+        // A score up to the sensitivity decides nothing.
         const least = this.#scores ? 0 : settings.sensitivity
         const { score, outcomes } = this.#judge.frame(entry.cells, entry.times, settings, least)
         const atMs = entry.times.takenMs + wallOffsetMs

@@ -4,7 +4,7 @@ import { type Clock, type Logger, ownFile } from '../../platform/index.ts'
 import { type CellFile, cellFileMs, cellFileName, listCellFiles } from './cell-files.ts'
 import type { CellShelf, FiledBlock } from './cell-recorder.ts'
 
-/** How long cells are kept, and how many bytes of them. 0 days: none are. */
+/** How long cells are stored, and their maximum in bytes. 0 days: cells are not stored. */
 export type CellLimits = { readonly days: number; readonly mostBytes: number }
 
 type CellStoreNeeds = {
@@ -91,7 +91,7 @@ export class CellStore implements CellShelf {
         await this.#write(cameraId, block)
         this.#isRefused = false
       } catch (err) {
-        // What was written in part ends its file: the next block begins another one.
+        // A block that was written in part ends its file. The next block begins another one.
         await this.#close(cameraId).catch(() => {})
         this.#refuse('the disk refused them', err)
       } finally {
@@ -114,7 +114,7 @@ export class CellStore implements CellShelf {
     await this.#work
   }
 
-  /** Removes what is too old and what there is no room for, oldest first: a bounded number each time. */
+  /** Removes the oldest files that are over age or for which the disk has no room, a bounded number each time. */
   async tidy(): Promise<void> {
     this.#then(() => this.#removeSome())
     await this.#work

@@ -6,7 +6,7 @@ export type Segment = {
   readonly startMs: number
 }
 
-/** What a film should show: `atMs` is its moment. */
+/** Span that a film should show, with its moment `atMs`. */
 export type FilmSpan = { readonly fromMs: number; readonly atMs: number; readonly toMs: number }
 
 /** A clock that is wrong by this much is still the same moment for a film. */
@@ -26,9 +26,9 @@ export function readSegmentName(name: string): Segment | undefined {
 /** `order` grows with each one that was added. */
 type Known = { readonly segment: Segment; endMs: number; readonly order: number }
 
-/** Knows which segments there are and what time each covers. It is made from file names, so it needs no database. */
+/** Index of the segments and of the time that each covers. It is made from file names, so it needs no database. */
 export class HistoryIndex {
-  /** Of each camera, by start. */
+  /** Segments of each camera, by start. */
   readonly #cameras = new Map<number, Known[]>()
   #added = 0
 
@@ -63,8 +63,8 @@ export class HistoryIndex {
   }
 
   /**
-   * Returns the run that shows a film's moment; undefined when none does. A film cannot continue from one run into the next, because
-   * the time of the stream begins anew. When the clock was set back, two runs have the moment: it is the one that was recorded last.
+   * Returns the run that shows a film's moment; undefined when none does. A film cannot continue from one run into the next,
+   * because the time of the stream begins anew. When the clock was set back, two runs have the moment; the newer one wins.
    */
   runOf(cameraId: number, { atMs }: FilmSpan): number | undefined {
     const known = this.#cameras.get(cameraId) ?? []

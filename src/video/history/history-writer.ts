@@ -27,7 +27,10 @@ type HistoryWriterNeeds = {
 
 /** A segment begins with the first key frame after this. Short ones lose little at a crash and are removed in small steps. */
 const segmentMs = 120_000
-/** Video is written about once a second, with one reading of it. What a crash loses waits to be read, or has not ended. */
+/**
+ * Video is written about once a second, with one reading of it. A crash loses the video that waits to be read and the picture that
+ * is incomplete.
+ */
 const writeEveryMs = 900
 /** Bytes waiting for the disk at which a run is given up; it begins again when they are written. */
 const mostPendingBytes = 16 * 1024 * 1024
@@ -67,7 +70,7 @@ export class HistoryWriter {
   /** From the stream's time to the wall clock, and the newest picture: kept, because the ring forgets them at a break. */
   #wallOffsetMs = 0
   #newestPtsMs = 0
-  /** What waits for the disk, without what is being written. */
+  /** Batches that wait for the disk, without the one that is being written. */
   readonly #queued = new Set<Batch>()
   #pendingBytes = 0
   #notBeforeMs = -Infinity
@@ -105,7 +108,7 @@ export class HistoryWriter {
     return this.#open?.segment
   }
 
-  /** Writes what has come so far; resolves when it is in the file. */
+  /** Writes the video that has come; resolves when it is in the file. */
   async flush(): Promise<void> {
     this.#write()
     await this.#writing

@@ -24,15 +24,15 @@ const longestMs = 600_000
 const beforeClips = 1.125
 
 /**
- * Keeps continuous video of cameras in segments on disk, and removes what is older than its hours or what the disk has no
- * room for, oldest first. It reads the names in its folder at the start and needs no database.
+ * Stores continuous video of cameras in segments on disk. Removes the oldest ones that are over their hours or for which the disk
+ * has no room. It reads the names in its folder at the start and needs no database.
  */
 export class History {
   readonly #needs: HistoryOptions
   readonly #index = new HistoryIndex()
   readonly #writers = new Map<number, { readonly ring: Ring; readonly writer: HistoryWriter }>()
   readonly #hours = new Map<number, number>()
-  /** Writers of streams that are kept no longer, until their last bytes are in the file. */
+  /** Writers of streams whose recording has ended, until their last bytes are in the file. */
   readonly #ending = new Set<Promise<void>>()
   #minFreeBytes = 0
   /** Unknown at first: until it is, nothing is removed for its age. */
@@ -92,14 +92,14 @@ export class History {
     return this.#writers.get(cameraId)?.writer.shed() ?? false
   }
 
-  /** Returns the run that shows the moment, with all that has come so far; undefined when none does. */
+  /** Returns the run that shows the moment, up to the newest video; undefined when none does. */
   async runOf(cameraId: number, span: FilmSpan): Promise<number | undefined> {
     await this.#loaded
     await this.#writers.get(cameraId)?.writer.flush()
     return this.#index.runOf(cameraId, span)
   }
 
-  /** Returns the files of a run that overlap the span, oldest first, with all that has come so far. */
+  /** Returns the files of a run that overlap the span, oldest first, up to the newest video. */
   async find(cameraId: number, span: FilmSpan, runMs: number): Promise<{ path: string; startMs: number }[]> {
     await this.#loaded
     await this.#writers.get(cameraId)?.writer.flush()
