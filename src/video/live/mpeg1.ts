@@ -32,15 +32,15 @@ const encoding = {
 }
 /** ffmpeg looks at 20 pictures before it encodes the first one, so it gets those of the past at once. */
 const picturesToProbe = 25
-/** Of a transport stream it looks at 5 s. */
+/** With a transport stream, ffmpeg probes the first 5 s. */
 const streamToProbeMs = 6000
 /** An ffmpeg that is this far behind skips to a key frame. */
 const mostWaitingBytes = 4 * 1024 * 1024
 
 /**
- * Converts the pictures of a ring to MPEG-1, with node-rtsp-stream's muxer. It is fed with IVF: of a transport stream,
- * ffmpeg would read 5 s before the first picture, and the muxer takes no argument that changes that. ffmpeg does not
- * know H.265 in IVF, so that comes as a transport stream, with as much of the past as the ring has.
+ * Converts the pictures of a ring to MPEG-1, with node-rtsp-stream's muxer. Its input is IVF. With a transport stream, ffmpeg would
+ * probe 5 s before the first picture, and the muxer has no argument that changes that. H.265 comes as a transport stream, with as
+ * much of the past as the ring has, because ffmpeg does not know it in IVF.
  */
 export class Mpeg1 {
   readonly #needs: Mpeg1Needs
