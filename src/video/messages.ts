@@ -37,7 +37,7 @@ export type CameraSettings = {
   readonly streaming: boolean
   /** Continuous video: whether it is recorded now, how long it is kept, and of which stream. */
   readonly history: { readonly isOn: boolean; readonly hours: number; readonly stream: 'main' | 'sub' }
-  /** Seconds before an event that its film shows; the ring reaches back so far. 0: no event is filmed. */
+  /** Seconds before an event that its film shows; the ring reaches back as far. 0: no event is filmed. */
   readonly filmSeconds: number
   readonly motion: MotionOptions
 }
@@ -56,11 +56,11 @@ export type ToCameras =
   | { readonly type: 'secrets' }
   /** Bytes of the disk that clips leave for the ledger, and history for clips. Sent before the first camera. */
   | { readonly type: 'reserve'; readonly bytes: number; readonly minFreeBytes: number }
-  /** Whether the wall clock is right as far as is known. By a wrong one nothing is removed for its age. Sent every minute. */
+  /** Whether the wall clock is right as far as is known. With a wrong one, no file is removed for its age. Sent every minute. */
   | { readonly type: 'clock'; readonly isTrusted: boolean }
   /** How many days the cells of motion detection are kept, and how many bytes. Sent before the first camera. */
   | { readonly type: 'cells'; readonly days: number; readonly mostBytes: number }
-  /** What motion detection of a camera has judged so far is to be in its files. Answered by `cellsWritten`. */
+  /** Asks for the judged cells of a camera to be written to its files. Answered by `cellsWritten`. */
   | { readonly type: 'cellsWanted'; readonly cameraId: number; readonly ask: number }
   /** A film of an event is wanted. Sent again with a later end when it should show a later event too. */
   | ({ readonly type: 'film' } & FilmOrder)
@@ -86,8 +86,8 @@ export type ToCameras =
    */
   | { readonly type: 'removeClip'; readonly detectionId: number; readonly words: string }
   /**
-   * Live pictures of a camera in one format are wanted, from its newest key frame on; null: no longer. Pictures carry the
-   * number of the feed, so that late ones of an earlier feed can be distinguished.
+   * Starts live pictures of a camera in one format, from its newest key frame on; null: ends them. Pictures carry the number of the
+   * feed, so that late ones of an earlier feed can be distinguished.
    */
   | {
       readonly type: 'live'
@@ -167,7 +167,7 @@ export type CameraStatus = {
   readonly motionFrames: {
     /** Frames whose score was over the sensitivity. */
     readonly count: number
-    /** Of frameCount, 0 to 100, two decimals. */
+    /** Percentage of frameCount, 0 to 100, two decimals. */
     readonly percentage: number
     readonly lastScore: number
     readonly maxScore: number
@@ -186,7 +186,7 @@ export type CameraStatus = {
   readonly suppressedSceneChanges: number
   /** How long all frames have been identical, bit by bit: the camera is then probably broken. */
   readonly stillSeconds: number
-  /** What the camera shows as a whole, and for how long. */
+  /** State of the camera's whole picture, and its duration. */
   readonly scene: { readonly state: SceneState; readonly forSeconds: number }
   /** Why motion cannot be found though pictures come, since so long; `why` null: it can be found, since so long. */
   readonly impairment?: { readonly why: Impairment | null; readonly agoMs: number } | undefined
@@ -226,12 +226,12 @@ export type MotionFired = {
 /** The lens was covered, turned or blinded while the clip of another detection, `shownIn`, is open. `sceneChange` is true. */
 export type SceneChanged = DetectionFacts & { readonly type: 'sceneChanged'; readonly shownIn: DetectionFacts }
 
-/** What is known of a detection besides its clip; stored as `ID.json` beside an unfinished clip. */
+/** Facts of a detection besides its clip; stored as `ID.json` beside an unfinished clip. */
 export type DetectionFacts = {
   readonly detectionId: number
   readonly cameraId: number
   readonly motionAt: number
-  /** Of the frame that fired. */
+  /** Score of the frame that fired. */
   readonly score: number
   readonly sceneChange: boolean
 }
@@ -247,12 +247,12 @@ export type StoredFile = {
 export type ClipClosed = DetectionFacts &
   StoredFile & {
     readonly type: 'clipClosed'
-    /** Of the first and the last picture that the finished file shows. */
+    /** Times of the first and the last picture that the finished file shows. */
     readonly startedAt: number
     readonly endedAt: number
     /** From the first picture to the motion. */
     readonly preRollSeconds: number
-    /** What the settings asked for; null for a clip that was begun by an older gatehouse. */
+    /** Pre-roll of the settings; null for a clip that was begun by an older gatehouse. */
     readonly askedPreRollSeconds: number | null
     /** From the first picture to the last. A player shows the last one for a little longer. */
     readonly durationSeconds: number
@@ -271,9 +271,11 @@ export type ClipClosed = DetectionFacts &
   }
 
 /**
- * Why a clip ends where it ends. `stream-ended` too when the pictures ended before the clip should, and `restarted` when they did
- * because the stream was opened anew with other settings; `restart`: gatehouse itself ended before the clip did; `disk-full`,
- * `disk-too-slow` and `disk-failed` when the disk took no more of it.
+ * Why a clip ends where it ends.
+ * - `stream-ended`: also when the pictures ended before the clip should.
+ * - `restarted`: the pictures ended because the stream was opened anew with other settings.
+ * - `restart`: gatehouse itself ended before the clip did.
+ * - `disk-full`, `disk-too-slow`, `disk-failed`: the disk took no more of it.
  */
 export type ClosedBy =
   | 'post-roll'
@@ -308,14 +310,14 @@ export type ClipLost = DetectionFacts & {
 }
 
 /**
- * What a clip shows is recorded, but there is no clip of it yet: its result comes later. `words` says why it could not be made
- * so far; null: it was not tried yet, or waits to be confirmed.
+ * The video of a clip is recorded, but the clip is not made yet; its result comes later. The reason is in `words`. Null: it was not
+ * tried yet, or waits to be confirmed.
  */
 export type ClipWaits = {
   readonly type: 'clipWaits'
   readonly detectionId: number
   readonly words: string | null
-  /** Of its video on the disk. */
+  /** Size of its video on the disk. */
   readonly sizeBytes: number
   /** Null: they cannot be read, or were reported before. */
   readonly facts: DetectionFacts | null
@@ -331,7 +333,7 @@ export type LivePicture = {
   readonly type: 'livePicture'
   readonly feed: number
   readonly cameraId: number
-  /** Of the camera's stream, also when the feed is MPEG-1. */
+  /** Codec of the camera's stream, also when the feed is MPEG-1. */
   readonly codec: Codec
   /** Whether a decoder can begin here; it then begins with the program tables. */
   readonly key: boolean
@@ -388,7 +390,7 @@ export type FromCameras =
       readonly clip: StoredFile
       readonly snapshot: StoredFile
     }
-  /** There will be no copy; `words` says why and what to do. */
+  /** There will be no copy; `words` gives the reason and the next step. */
   | { readonly type: 'redactionFailed'; readonly redactionId: number; readonly words: string }
   /**
    * Clips of earlier runs have been reported, but for `kept`: these could not be made yet, and are reported when they are.
