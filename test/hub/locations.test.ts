@@ -49,7 +49,7 @@ async function atGateway(gateway: TestGateway, asset: string) {
   return { asset, slot: body.slot?.slot_id ?? null, since: body.since ?? null }
 }
 
-/** Of a pallet that was placed nowhere the gateway says no time; the head office has that of its newest move. */
+/** The gateway gives no time for a pallet that was placed nowhere. The head office gives the time of its newest move. */
 async function atHub(hub: TestHub, { asset, since }: { readonly asset: string; readonly since: string | null }) {
   const [found] = (await askAs(hub, `/api/hub/search?code=${asset}`)).body.data
   return { asset, slot: found?.slot ?? null, since: since === null ? null : found?.since }

@@ -15,7 +15,7 @@ const known: Known = {
   names: new Set(['hub.unreachable']),
 }
 
-/** What the check says of a page with this text below its heading. */
+/** Returns the problems of a page with this text below its heading. */
 const problemsOf = (...lines: readonly string[]) =>
   manualProblems({ topic: 'floor', file: 'floor.md', markdown: ['# Floor', '', ...lines].join('\n') }, known)
 

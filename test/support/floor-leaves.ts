@@ -1,4 +1,4 @@
-/** Leaves of a floor at work, and what the floor is after them, worked out from the leaves alone: nothing of `src` is imported. */
+/** Makes leaves of a busy floor, and computes the floor from the leaves alone: nothing of `src` is imported. */
 
 type Leaf = {
   readonly seq: number
@@ -50,8 +50,8 @@ export function floorLeaves(options: FloorOptions = {}): Buffer[] {
 }
 
 /**
- * The newest move of each slot, and the newest PLACED of each asset or else its newest REMOVED, by (time, seq): `P 17 P-3` by slot,
- * `P 17 A-03` by asset.
+ * Replays the moves by (time, seq). Returns the newest move of each slot id as `P 17 P-3`. Returns the newest PLACED of each asset
+ * key, or else its newest REMOVED, as `P 17 A-03`.
  */
 export function replayed(leaves: readonly Buffer[]): { slots: Map<number, string>; assets: Map<string, string> } {
   const slots = new Map<number, string>()
