@@ -1,18 +1,20 @@
 /**
- * How stored cells are written: blocks of some seconds, each complete in itself, so that a file can be cut off anywhere
- * and all blocks before that are whole.
+ * Stored cells are blocks of some seconds, each complete in itself. A file can be cut off anywhere, and all blocks before that are
+ * whole. All numbers are little-endian; all times are whole milliseconds.
  *
- *     block    "GHC1", payload length u32, CRC-32 of all that follows u32,
- *              entries u16, two bytes 0, first time f64, wall clock minus times f64, payload
- *     payload  zstd of: length of the times u32, flags (one byte an entry), times, cells
- *     flags    bits 0-1: 0 frame, 1 another connection, 2 interruption; bits 2-3: whole (0 no, 1 light, 2 view);
- *              bit 4: the frame has cells over 0; bit 5: the entry has times;
- *              bits 6-7: view (0 normal, 1 covered, 2 turned, 3 not known)
- *     times    zigzag varints. Frame: time minus (time before + 200), lateness minus lateness before in steps of 500 ms.
- *              Interruption: its time and the end of the clip, both minus the time before; its cause (0 stopped, 1 ended)
- *     cells    bit map of 144 bits of the cells over 0, then these cells, one byte each, 0 to 100
- *
- * All numbers are little-endian; all times are whole milliseconds.
+ * - block: "GHC1", payload length u32, CRC-32 of all that follows u32, entries u16, two bytes 0, first time f64, wall clock minus
+ *   times f64, payload
+ * - payload: zstd of length of the times u32, flags (one byte an entry), times, cells
+ * - flags:
+ *   - bits 0-1: 0 frame, 1 another connection, 2 interruption
+ *   - bits 2-3: whole (0 no, 1 light, 2 view)
+ *   - bit 4: the frame has cells over 0
+ *   - bit 5: the entry has times
+ *   - bits 6-7: view (0 normal, 1 covered, 2 turned, 3 not known)
+ * - times: zigzag varints
+ *   - of a frame: time minus (time before + 200), lateness minus lateness before in steps of 500 ms
+ *   - of an interruption: its time and the end of the clip, both minus the time before; its cause (0 stopped, 1 ended)
+ * - cells: bit map of 144 bits of the cells over 0, then these cells, one byte each, 0 to 100
  */
 import { constants, crc32, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { framesPerSecond } from '../decoding/frames.ts'
@@ -22,7 +24,7 @@ import { cellCount } from './grid.ts'
 import { type FrameTimes, latenessStepMs } from './motion-judge.ts'
 import type { View } from './view-watch.ts'
 
-/** What happened to a camera's motion detection, in order. */
+/** Events of a camera's motion detection, in order. */
 export type CellEntry =
   | { readonly kind: 'frame'; readonly cells: FrameCells; readonly times: FrameTimes }
   | { readonly kind: 'reconnected' }

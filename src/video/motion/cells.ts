@@ -1,9 +1,9 @@
 /**
- * The first half of motion detection, which needs pixels: from frames to cells. The second half (`score.ts`) needs only
- * the cells. They may be stored and replayed with other masks or another sensitivity.
+ * The first half of motion detection, which needs pixels: from frames to cells. The second half (`score.ts`) needs only the cells.
+ * They may be stored and replayed with other masks or another sensitivity.
  *
- * Here and in `light.ts` and `score.ts` all that is done for each cell of each frame is a loop with a counter: iterators, and
- * functions that return a list for each cell, made 200 of 500 KB of garbage a second and camera, for which V8 wakes four threads.
+ * Here and in `light.ts` and `score.ts`, each loop over the cells of a frame has a counter. Iterators, and functions that return a
+ * list for each cell, made 200 of 500 KB of garbage a second and camera. For that, V8 wakes four threads.
  */
 import pixelmatch from 'pixelmatch'
 import { cameraShift, type Shift, unmoved } from './camera-shift.ts'
@@ -18,13 +18,13 @@ export const framesBack = 3
 /** The whole picture has changed: its light, or what it shows. */
 export type WholeChange = 'light' | 'view'
 
-/** What is left of a frame for scoring, in 144 bytes. The same cells give the same scores. */
+/** Data of a frame for scoring, in 144 bytes. The same cells give the same scores. */
 export type FrameCells = {
   /** For each cell, row by row, how many of 100 parts of it have changed. Masks are not applied. Do not write to it. */
   readonly changed: Uint8Array
   /** Null in nearly every frame. */
   readonly whole: WholeChange | null
-  /** Whether the camera shows what it usually shows; that of the newest look, which is up to a second old. */
+  /** Whether the camera shows its usual view, by the newest look, which is up to a second old. */
   readonly view: View
 }
 type Changes = Omit<FrameCells, 'view'>
@@ -35,7 +35,7 @@ const wholeShare = 0.6
 const movedShare = 0.02
 /** A change of the exposure or of all lamps by more than this is a change of the light; less is made up for. */
 const lightOctaves = 0.25
-/** Of brighter or darker light, more than this share of the cells would not look different otherwise. */
+/** Share of the cells. If more of them still differ in brighter or darker light, the view has changed. */
 const viewShare = 0.4
 const nothing: Changes = { changed: new Uint8Array(cellCount), whole: null }
 
@@ -45,7 +45,7 @@ const nothing: Changes = { changed: new Uint8Array(cellCount), whole: null }
  */
 export class Comparer {
   readonly #picture: Picture
-  /** What pixelmatch compares the frame with, and where they differ. */
+  /** The picture that pixelmatch compares the frame with, and the marks where they differ. */
   readonly #reference: Uint32Array
   readonly #difference: Uint32Array
   readonly #brightened: Uint32Array
@@ -139,7 +139,7 @@ export class Comparer {
   }
 
   /**
-   * Marks only what differs from the neighbours in the reference too, so that a lens that trembles changes nothing: each
+   * Marks only pixels that differ from the neighbors in the reference too, so that a lens that trembles changes nothing. Each
    * marked pixel of the reference gives way to the closest color of nine.
    */
   #tolerate(reference: Uint8Array, frame: Uint8Array, shift: Shift): void {

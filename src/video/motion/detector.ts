@@ -38,12 +38,12 @@ export type DetectorState =
   /** Nothing moves. */
   { readonly kind: 'quiet' } | Stirring | Settling | Active | Cooling
 
-/** Whether the camera shows what it usually shows. */
+/** Whether the camera shows its usual view. */
 export type LensState =
   | { readonly kind: 'clear' }
   /** So many frames show something else. `suppressed` is the count before them: what has changed did not settle. */
   | { readonly kind: 'doubtful'; readonly sinceMs: number; readonly frames: number; readonly suppressed: number }
-  /** That fired. It fires again only after the usual view was back for a while; it is, since `normalMs`. */
+  /** A lost view that has fired. It fires again only after the usual view was back for a while; it is back since `normalMs`. */
   | { readonly kind: 'reported'; readonly normalMs: number | undefined }
 
 export type Detector = {
@@ -98,7 +98,7 @@ const settledMs = 1000
 const goesOnMs = 2000
 /** One frame without change does not end what stirs. */
 const stirringMs = 400
-/** What fires began at the earliest this long before. */
+/** Motion that fires began at most this long before. */
 const longestStirMs = 1600
 /** Motion this recent is still present. */
 const presentMs = 1000
@@ -220,7 +220,7 @@ function watch(
   return become(detector, nowMs - state.lastMs < stirringMs ? state : { kind: 'quiet' })
 }
 
-/** A change of light is never motion, however long it lasts; what moves while it settles is. */
+/** A change of light is never motion, however long it lasts; a thing that moves while it settles is. */
 function settle(
   detector: Detector,
   state: Settling,
@@ -254,7 +254,7 @@ function duringCooldown(
   return { detector: cooling, outcomes: [fired] }
 }
 
-/** A view that is lost fires once, whatever the score: somebody covers, turns or blinds the lens. */
+/** A lost view fires once, whatever the score: somebody covers, turns or blinds the lens. */
 function watchLens(detector: Detector, { view }: FrameScore, nowMs: number, settings: DetectorSettings): DetectorStep {
   const { lens, suppressed } = detector
   const isLost = view === 'covered' || view === 'turned'
@@ -355,7 +355,9 @@ function close(
   }
 }
 
-/** Returns when the clip ends, and when that is known: without a post-roll, once the motion is no longer present. */
+/**
+ * Returns the end of the clip, and the time from which it is certain. Without a post-roll, it is certain once the motion has ended.
+ */
 function clipEnd({ motionMs, lastMotionMs }: Active, { postRecordMs }: DetectorSettings) {
   const longestMs = motionMs + Math.max(longestClipMs, postRecordMs)
   if (lastMotionMs + Math.max(postRecordMs, presentMs) >= longestMs) {

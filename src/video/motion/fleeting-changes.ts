@@ -1,9 +1,12 @@
 /** Frames that are remembered: three minutes. A replay begins earlier (`cell-replay.ts`), so it remembers the same. */
 const remembered = 900
-/** Fleeting changes are usual in a camera when they are in more than one of so many frames, and at first in more than a few. */
+/**
+ * Fleeting changes are usual in a camera when more than one in so many frames has them. At first, more than a few frames must have
+ * them.
+ */
 const usualOneOf = 45
 const atLeast = 6
-/** They are when so many times fewer frames had a change that lasts: who runs by gives nearly as many of both. */
+/** In addition, lasting changes must be in so many times fewer frames. Somebody who runs by causes nearly as many of both. */
 const timesMore = 10
 
 const unchanged = 0
@@ -11,8 +14,8 @@ const fleeting = 1
 const lasting = 2
 
 /**
- * Knows whether a camera often sees changes that do not last, such as insects in its infrared light, and seldom any that do.
- * There it takes more to be motion; elsewhere somebody who runs by is found in a few frames.
+ * Knows whether a camera often sees changes that do not last, such as insects in its infrared light, and seldom any that do. In
+ * such a camera, motion takes more frames. In any other, somebody who runs by is found in a few frames.
  */
 export class FleetingChanges {
   /** One for each frame; the oldest is written over. */

@@ -1,15 +1,15 @@
 /**
- * Why motion of a camera cannot be found though its pictures come. The first three are what `view-watch.ts` and the frames say
- * of the picture; `few_pictures`: the stream has fewer than 3 a second; `too_busy`: gatehouse left most of them unjudged.
+ * Why motion of a camera cannot be found though its pictures come. The first three come from `view-watch.ts` and the frames. With
+ * `few_pictures` the stream has fewer than 3 a second. With `too_busy` gatehouse left most of them unjudged.
  */
 export const impairments = ['still', 'covered', 'turned', 'few_pictures', 'too_busy'] as const
 export type Impairment = (typeof impairments)[number]
 
-/** Whether something impairs a camera, and since when it does or no longer does; monotonic milliseconds. */
+/** Whether something impairs a camera, and the start of this state in monotonic milliseconds. */
 export type Trouble = { readonly isBad: boolean; readonly sinceMs: number }
 export const neverBad: Trouble = { isBad: false, sinceMs: -Infinity }
 
-/** What impairs a camera; null: nothing, since all of it has ended. */
+/** Impairment of a camera; null since the last one ended. */
 export type Impaired = { readonly why: Impairment | null; readonly sinceMs: number }
 
 /** Returns the first thing that impairs, in the order of `impairments`; when nothing does, since the last one ended. */
@@ -21,7 +21,7 @@ export function impairedBy(findings: Readonly<Record<Impairment, Trouble>>): Imp
 
 /** Frames that are looked at: five seconds. */
 const lookedAt = 25
-/** Of them: with more left out there are fewer than 3 a second, and with so few there are 4 again. */
+/** Frames of these that are left out. Above the first number, fewer than 3 a second remain; at the second, 4 do. */
 const mostLeftOut = 10
 const fewLeftOut = 5
 

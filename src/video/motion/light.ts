@@ -45,14 +45,14 @@ const fewest = 5
 const edgePixels = 4
 
 /**
- * A beam, such as of headlights, throws shadows, but fades at its border. It has this many soft cells to each one with edges,
- * of which people and vehicles have a fifth; and this many cells of clear light.
+ * A beam, such as of headlights, throws shadows, but fades at its border. The first number is its soft cells for each cell with
+ * edges; people and vehicles have a fifth of that. The second is its cells of clear light.
  */
 const beamSoftness = 0.75
 const beamCells = 3
 /**
- * So many cells of light, clear or soft, are a beam too. Somebody close to the camera, or the side of a lorry, may look as
- * soft before a plain floor. Such cells alone are a beam only if all become brighter and none of them has edges.
+ * So many cells of light, clear or soft, are a beam too. Somebody close to the camera, or the side of a lorry, may look as soft
+ * before a plain floor. Soft cells alone are a beam only if all become brighter and none of them has edges.
  */
 const softBeamCells = 5
 /** A cloud before the sun also makes darker. It has so many soft cells, a sixth of the picture, and none with edges: people have some. */
@@ -65,8 +65,8 @@ const noiseAtMost = 1.4
 const unexplained = 0.06
 
 /**
- * `soft` is a change of light that is only seen in the cell as a whole, and `softDarker` is one that makes it darker. Of a
- * `weak` change nothing can be said.
+ * `soft` is a change of light that is only seen in the cell as a whole, and `softDarker` is one that makes it darker. A `weak`
+ * change allows no conclusion.
  */
 type Verdict = 'unchanged' | 'light' | 'soft' | 'softDarker' | 'weak' | 'edges'
 
@@ -190,7 +190,7 @@ function judge(
   { tone, inOtherLight }: Comparison,
 ): Verdict {
   const { gain, most } = changeOf(reference, frame, width, box)
-  // Of a weak change, single pixels cannot be distinguished from noise.
+  // In a weak change, single pixels cannot be distinguished from noise.
   if (most < Math.max(12, 4 * tone))
     return judgeWeak(reference, frame, width, box, { gain, noise: (tone / 2) ** 2, inOtherLight })
   const edge = Math.max(0.4 * most, 2 * tone)
@@ -209,8 +209,8 @@ function judge(
 }
 
 /**
- * Says whether a factor that changes evenly over a box explains a weak change: light keeps the texture of what it falls
- * on (Skifstad and Jain, Illumination independent change detection for real world image sequences, 1989).
+ * Says whether a factor that changes evenly over a box explains a weak change. Light keeps the texture of a surface (Skifstad and
+ * Jain, Illumination independent change detection for real world image sequences, 1989).
  * @param noise the variance of the difference of two pixels that show the same
  */
 function judgeWeak(
@@ -243,7 +243,7 @@ function judgeWeak(
   return gain > 1 ? 'soft' : 'softDarker'
 }
 
-/** Returns by what factor the green of a box has changed, and the largest difference. */
+/** Returns the factor by which the green of a box has changed, and the largest difference. */
 function changeOf(reference: Uint8Array, frame: Uint8Array, width: number, box: Box): { gain: number; most: number } {
   let before = 0
   let now = 0

@@ -17,8 +17,8 @@ export type MotionArea = {
 const points = 10
 
 /**
- * Returns the share of each cell in which motion counts, 0 to 1. What a polygon goes around is inside, however often. A mask wins over a
- * zone. Where a border cuts a cell, the changes of that cell count in part.
+ * Returns the share of each cell in which motion counts, 0 to 1. A point that a polygon goes around is inside, however often. A
+ * mask wins over a zone. Where a border cuts a cell, the changes of that cell count in part.
  */
 export function openCells({ masks, zones }: MotionArea): Float64Array {
   const open = new Float64Array(cellCount)

@@ -1,6 +1,6 @@
 /**
- * From cells to motion events, live and when stored cells are replayed: scorer, detector and what happens in the silence
- * between frames. It has no clock; all times are whole milliseconds, so that stored times give the same events again.
+ * Turns cells into motion events, live and in a replay of stored cells, by the scorer, the detector and the silence between frames.
+ * It has no clock; all times are whole milliseconds, so that stored times give the same events again.
  */
 import type { FrameCells } from './cells.ts'
 import {
@@ -54,7 +54,7 @@ export class MotionJudge {
   #detector: Detector = newDetector
   #newest: FrameTimes = { takenMs: 0, arrivedMs: 0 }
   #peakScore = 0
-  /** Of the newest event: when its motion began, and the last motion before its first pause. */
+  /** Start of the newest event's motion, and its last motion before the first pause. */
   #moved = { fromMs: 0, untilMs: 0 }
 
   constructor(area: MotionArea) {

@@ -2,12 +2,12 @@
 const remembered = 150
 /** Bounds of the threshold: 3 and 21 of 255 steps of brightness. */
 const [lowest, highest] = [0.012, 0.08]
-/** Of each frame, this share of the pixels differs from the reference by no more than its noise. */
+/** Share of the pixels of a frame that differ from the reference by no more than its noise. */
 const share = 0.9
 
 /**
- * Follows the noise of one camera: of each frame the difference that 90 % of the pixels do not exceed, and of the last
- * 150 frames the median of that.
+ * Follows the noise of one camera. For each frame it takes the difference that 90 % of the pixels do not exceed. The noise is the
+ * median over the last 150 frames.
  */
 export class NoiseLevel {
   readonly #recent = new Float64Array(remembered)

@@ -1,17 +1,17 @@
 /** Frames that are remembered: three minutes. A replay begins earlier (`cell-replay.ts`), so it remembers the same. */
 const remembered = 900
-/** What rests for longer, 15 s, begins anew: somebody worked there, and who comes next is not hidden. */
+/** After a longer rest than this, 15 s, a window begins anew: somebody worked there, and the next person is not hidden. */
 const longestPause = 75
 /** Shares are kept in steps of half a percent. */
 const steps = 200
-/** What is as steady as a window that half of the frames fill equally: the square of the mean, of the mean of the squares. */
+/** Steadiness of a window that half of the frames fill equally: the square of the mean, divided by the mean of the squares. */
 const steady = 0.5
 /** So many standard deviations over the mean are usual. */
 const straying = 1.25
 
 /**
- * Knows the windows that have moved for three minutes without a pause, such as a conveyor with its crowds of boxes and the gaps
- * between them. The last frames are kept, in whole numbers: what is usual depends on them alone, not on when the watch began.
+ * Knows the windows that have moved for three minutes without a pause, such as a conveyor with crowds of boxes and gaps. The last
+ * frames are kept, in whole numbers: what is usual depends on them alone, not on when the watch began.
  */
 export class PermanentMotion {
   readonly #count: number
@@ -23,7 +23,7 @@ export class PermanentMotion {
   readonly #last: Float64Array
   readonly #since: Float64Array
   #frame = 0
-  /** Where the row of this frame begins, and whether the one that is written over has nothing in it, as in a hall at rest. */
+  /** Start of this frame's row. The flag says whether the row that it overwrites is empty, as in a hall at rest. */
   #row = 0
   #isRowEmpty = true
   #isFrameEmpty = true

@@ -4,22 +4,22 @@ import { PermanentMotion } from './permanent-motion.ts'
 const remembered = 150
 /** Less than this is left as it is. */
 const restlessFrom = 0.04
-/** Beside a window that moves permanently, this much more than usual is somebody who reaches beyond it. */
+/** Change over the usual in a window beside one that moves permanently: somebody reaches beyond it. */
 const beyond = 0.06
 /** Less than this is nothing. Numbers near the smallest that there are would make a processor slow. */
 const forgotten = 1e-12
 
 /**
- * Learns how much of each window changes usually, as a mean and a mean deviation over 30 s: a fan, a screen, a tree. That
- * much is taken from a window before it competes with others. What comes rarely, such as people, is not learned. Of what moves
- * permanently, such as a conveyor, more is known (`permanent-motion.ts`), and taken off where nothing moves beside it.
+ * Learns how much of each window changes usually, as a mean and a mean deviation over 30 s: a fan, a screen, a tree. Subtracts that
+ * much from a window before it competes with others. Rare changes, such as people, are not learned. For permanent motion, such as a
+ * conveyor, `permanent-motion.ts` knows more. It is subtracted where nothing moves beside it.
  */
 export class RestlessWindows {
   readonly #mean: Float64Array
   readonly #deviation: Float64Array
   readonly #permanent: PermanentMotion
   readonly #columns: number
-  /** Of this frame: how much more than usual a window changes because it moves permanently; -1 where it does not. */
+  /** Permanent motion of each window in this frame, beyond its usual change; -1 in a window without it. */
   readonly #extra: Float64Array
   #frames = 0
 

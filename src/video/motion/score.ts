@@ -8,14 +8,14 @@ import { cellCount, columns, rows } from './grid.ts'
 import { type MotionArea, openCells } from './mask.ts'
 import { RestlessWindows } from './restless-windows.ts'
 
-/** How much a frame has changed. */
+/** Change of a frame. */
 export type FrameScore = Pick<FrameCells, 'whole' | 'view'> & {
   /**
-   * 0 to 1, compared with the sensitivity: what four of the last five frames reach near one place; where changes that do not
-   * last are usual, in three such frames one after the other.
+   * 0 to 1, compared with the sensitivity: four of the last five frames reach it near one place. Where changes that do not last are
+   * usual, three such frames in a row reach it.
    */
   readonly score: number
-  /** Of this frame alone. Both are 0 when the picture has changed as a whole. */
+  /** Score of this frame alone. Both are 0 when the picture has changed as a whole. */
   readonly raw: number
 }
 
@@ -26,20 +26,23 @@ export const windowCount = windowColumns * windowRows
 
 /** A window of which less than a quarter is open counts as if a quarter were: a sliver is not more sensitive. */
 const leastOpenShare = 0.25
-/** Of this many frames, all but one must have changed. */
+/** Number of frames. All but one must have changed. */
 const lastFrames = 5
 /**
- * Where changes that do not last are usual, what lasts counts at most this many times as much as it did in each of so many frames
- * before. Insects that cross each other's ways, or one that turns back, meet near one place for a frame or two.
+ * Where changes that do not last are usual, limits the growth of a lasting change against each of so many frames before. Insects
+ * that cross each other's ways, or one that turns back, meet near one place for a frame or two.
  */
 const framesBefore = 2
 const mostGrowth = 1.25
-/** Insects change fewer cells than this together, 3 % of the picture. Who changes more is close to the camera, and soon gone. */
+/**
+ * Insects change fewer cells than this together, 3 % of the picture. Somebody who changes more is close to the camera, and soon
+ * gone.
+ */
 const insectCells = 4
 const keptFrames = lastFrames + framesBefore
 const everywhere: MotionArea = { masks: [], zones: [] }
 
-/** What has changed in each window in one frame. What has changed near each window, and what lasted then, once that was asked for. */
+/** Change of each window in one frame. The change near each window, and the lasting change, are computed on demand. */
 type Changes = {
   readonly shares: Float64Array
   readonly near: Float64Array
@@ -52,7 +55,7 @@ export class Scorer {
   #open: WindowShares
   readonly #restless = new RestlessWindows(windowCount, windowColumns)
   readonly #fleeting = new FleetingChanges()
-  /** Of the last seven frames; the oldest is written over. */
+  /** Changes of the last seven frames; the oldest is written over. */
   readonly #last: readonly Changes[] = Array.from({ length: keptFrames }, () => ({
     shares: new Float64Array(windowCount),
     near: new Float64Array(windowCount),
@@ -66,14 +69,14 @@ export class Scorer {
     this.#open = new WindowShares(openCells(area))
   }
 
-  /** Counts motion in another area from now on. What moves all the time stays learned. */
+  /** Counts motion in another area from now on. Motion that never stops stays learned. */
   setArea(area: MotionArea): void {
     this.#open = new WindowShares(openCells(area))
   }
 
   /**
-   * Scores a frame. Most of the time goes into the score of frames in which little has changed: a caller to whom all scores
-   * up to `least` are the same gets 0 for them.
+   * Scores a frame. Most of the time goes into the score of frames with little change. A caller for whom all scores up to `least`
+   * are the same gets 0 for them.
    */
   push({ changed, whole, view }: FrameCells, least = 0): FrameScore {
     this.#newest = (this.#newest + 1) % keptFrames
@@ -92,12 +95,12 @@ export class Scorer {
     const lasting = isMuch || raw > least ? Math.min(this.#lasting(0), share) : 0
     const mayBeInsects = cells < insectCells && this.#fleeting.areUsual
     const score = raw > least ? scoreOf(mayBeInsects ? this.#grown(lasting) : lasting) : 0
-    // What is learned does not depend on `least`, so that a replay learns the same.
+    // Learning does not depend on `least`, so a replay learns the same.
     this.#fleeting.add(isMuch, lasting > defaultShare)
     return { score, raw, whole, view }
   }
 
-  /** Returns as much of what lasts as the frames before allow. */
+  /** Returns the lasting change, as far as the frames before allow it. */
   #grown(lasting: number): number {
     let most = lasting
     for (let ago = 1; ago <= framesBefore; ago += 1) most = Math.min(most, mostGrowth * this.#lasting(ago))
@@ -117,7 +120,7 @@ export class Scorer {
     }
   }
 
-  /** Forgets what moves all the time and what is usual, as if the watch began now. */
+  /** Forgets permanent motion and usual changes, as if the watch began now. */
   forget(): void {
     this.#restless.forget()
     this.#fleeting.forget()
@@ -195,8 +198,8 @@ function secondOfFive(a: number, b: number, c: number, d: number, e: number): nu
 const defaultShare = 0.2
 
 /**
- * Returns the score of a changed share, both 0 to 1: 0.3 for a fifth of a window, in proportion below, and in proportion
- * from there to 1. So each sensitivity is a share of a window, and a higher one is a larger share.
+ * Returns the score of a changed share, both 0 to 1. A fifth of a window scores 0.3. Below and above that, the score grows in
+ * proportion; the whole window scores 1. So each sensitivity is a share of a window, and a higher one is a larger share.
  */
 export function scoreOf(share: number): number {
   return share <= defaultShare

@@ -1,13 +1,16 @@
 import { frameSize, framesPerSecond } from '../decoding/frames.ts'
 
 /**
- * What a camera shows as a whole. `light`: its light has just changed. `covered`: the picture has lost its detail: a cover,
- * dirt, no focus, or darkness. `turned`: it shows another place. `still`: every frame is the same, bit by bit.
+ * State of a camera's whole picture.
+ * - `light`: its light has just changed.
+ * - `covered`: the picture has lost its detail: a cover, dirt, no focus, or darkness.
+ * - `turned`: it shows another place.
+ * - `still`: every frame is the same, bit by bit.
  */
 export const sceneStates = ['normal', 'light', 'covered', 'turned', 'still'] as const
 export type SceneState = (typeof sceneStates)[number]
 
-/** What one look at the view finds. Null: it is not known, because the view is being learned, or too dark to be compared. */
+/** Result of one look at the view. Null: it is not known, because the view is being learned, or too dark to be compared. */
 export type View = 'normal' | 'covered' | 'turned' | null
 
 /** Frames between two looks at the view: one second. */
@@ -23,7 +26,7 @@ const settlingLooks = 5
 const leastDetail = 0.08
 /**
  * A hall without light keeps the traces of its detail, dimmed as all of it. So much of the trace must be alike, and the detail must
- * be at least this much of what the brightness lets expect. A cover has other traces or none, and blurs them.
+ * be at least this share of the detail expected at this brightness. A cover has other traces or none, and blurs them.
  */
 const darkAlike = 0.1
 const darkDetail = 0.3
@@ -45,9 +48,9 @@ const [noiseTone, mostTone] = [5, 40]
 type LearnedView = { readonly edges: Float32Array; readonly tones: Float32Array; looks: number }
 
 /**
- * Watches whether a camera still shows what it showed: by edges, which stay where they are when the light changes. Time is
- * counted in frames. Learning lasts 20 s; a turned camera is accepted after half an hour of the new view, or at once by
- * `accept`. A covered one never is by time.
+ * Watches whether a camera still shows the same view, by its edges, which stay in place when the light changes. Time is counted in
+ * frames. Learning lasts 20 s; a turned camera is accepted after half an hour of the new view, or at once by `accept`. A covered
+ * one never is by time.
  */
 export class ViewWatch {
   // Both are filled again with each look.
@@ -68,7 +71,7 @@ export class ViewWatch {
     return this.#state
   }
 
-  /** What the newest look found, without waiting for others. */
+  /** Result of the newest look, without waiting for others. */
   get seen(): View {
     return this.#seen
   }
@@ -99,7 +102,7 @@ export class ViewWatch {
   }
 
   /**
-   * Returns the slopes to the right and downward at each point of half the size, in proportion to the brightness there; valid until
+   * Returns the slopes to the right and downward at each point of half the size, in proportion to the brightness there. Valid until
    * the next look.
    */
   #edgesOf(frame: Uint8Array): Float32Array {
@@ -211,7 +214,7 @@ function slope(difference: number, tone: number): number {
 /** How alike two views are, how much of the learned edges is still there, and how much detail each has. */
 type Match = { readonly alike: number; readonly kept: number; readonly detail: number; readonly learnedDetail: number }
 
-/** Compares in one pass: each second, for each camera, it is a good part of what this thread does while nothing moves. */
+/** Compares in one pass: each second, for each camera, it is a good part of this thread's work while nothing moves. */
 function matchOf(edges: Float32Array, learned: Float32Array): Match {
   let [product, detail, learnedDetail] = [0, 0, 0]
   for (let i = 0; i < edges.length; i += 1) {
