@@ -7,12 +7,12 @@ import type { Clock } from '../../platform/index.ts'
 import type { OnvifAddress, OnvifCredentials, OnvifFailure, OnvifNews, OnvifTask } from './messages.ts'
 
 /**
- * Speaks ONVIF by the package `onvif`. Runs in a thread that is ended at a deadline and has little memory: the package
- * parses what comes from the network in one go and bounds neither time nor size. This is the only file that knows it.
+ * Speaks ONVIF by the package `onvif`. Runs in a thread with a deadline and little memory. The package parses data from the network
+ * in one go and bounds neither time nor size. This is the only file that knows it.
  */
 export type OnvifClient = (task: OnvifTask, tell: (news: OnvifNews) => void) => Promise<void>
 
-/** Of one answer over HTTP; a recorder with 64 channels answers with about 300 kB. */
+/** Maximum of one answer over HTTP; a recorder with 64 channels answers with about 300 kB. */
 export const mostAnswerBytes = 1_000_000
 const requestTimeoutMs = 4000
 const mostProfiles = 128
@@ -35,7 +35,7 @@ export async function onvifClient(clock: Clock): Promise<OnvifClient> {
 /** Sends a probe at once and after a third of the time: datagrams get lost. */
 async function search(interfaceName: string, seconds: number, tell: (news: OnvifNews) => void): Promise<void> {
   const { Discovery } = await theirs()
-  // What cannot be read is no device; without a listener it would end the thread.
+  // An answer that cannot be read is no device. Without a listener it would end the thread.
   Discovery.on('error', () => {})
   Discovery.on('device', (device, { address }) => {
     const match = (device as ProbeAnswer).probeMatches?.probeMatch
@@ -108,7 +108,7 @@ async function tellProfiles(call: Call, cam: Cam, tell: (news: OnvifNews) => voi
     const profileToken = textOf(profile['$']?.token)
     if (!encoder || profileToken === '') continue
     const stream = await call<{ uri?: unknown }>((done) =>
-      // The package types the callback of this call more narrowly than what it gives.
+      // The package types the callback of this call more narrowly than the value that it passes.
       cam.getStreamUri({ protocol: 'RTSP', profileToken }, done as never),
     ).catch(unlessFinal)
     const url = textOf(stream?.data?.uri)
@@ -150,7 +150,7 @@ async function camOf(
     agent: secure ? new BoundHttpsAgent(onTooLarge) : new BoundHttpAgent(onTooLarge),
     timeout: requestTimeoutMs,
     autoconnect: false,
-    // What the device names as the address of a service may be any host: only its path is taken.
+    // A device may name any host as the address of a service, so only its path is used.
     preserveAddress: true,
     ...(credentials ?? {}),
   })

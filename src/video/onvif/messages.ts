@@ -1,4 +1,4 @@
-/** What the thread that speaks ONVIF is asked, and what it answers: plain data. Texts come from the network, unchecked. */
+/** Requests to the thread that speaks ONVIF, and its answers: plain data. Texts come from the network, unchecked. */
 
 /** Where a device's ONVIF service is. `host` is an address or a name, without brackets. */
 export type OnvifAddress = {
@@ -39,7 +39,7 @@ export type OnvifProfile = {
 
 export type OnvifFailure = 'no-answer' | 'refused' | 'too-large' | 'unreadable'
 
-/** One piece of what a device answered; each is sent as soon as it is known, so that a later failure keeps it. */
+/** One piece of a device's answer. Each is sent as soon as it is known, so that a later failure does not lose it. */
 export type OnvifNews =
   /** The first of all: from here on, what fails is the device's fault. */
   | { readonly kind: 'begun' }
