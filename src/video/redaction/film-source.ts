@@ -1,6 +1,6 @@
 import type { FilmSpan } from '../history/history-index.ts'
 
-/** What there is of a camera, in the same clock as the span. */
+/** Footage of a camera, in the same clock as the span. */
 export type Footage = {
   readonly nowMs: number
   /** The oldest picture that a film could begin with; undefined while the ring is empty. */
@@ -9,15 +9,15 @@ export type Footage = {
   readonly hasHistory: boolean
 }
 
-/** `live`: from the ring, and what comes. `history`: from segments, once the span is over. */
+/** `live`: from the ring, and the video that follows. `history`: from segments, once the span is over. */
 export type FilmSource = 'live' | 'history' | 'none'
 
 /** A ring that begins this much later still counts as complete. */
 const toleranceMs = 250
 
 /**
- * Chooses what a film is made of: the ring when it has the whole of it, else history, else the part that the ring has or
- * that is still to come.
+ * Chooses the source of a film: the ring if it has the whole film, else history. Without history, takes the part that the ring has
+ * or that is still to come.
  */
 export function filmSource({ fromMs, atMs, toMs }: FilmSpan, { nowMs, ringFromMs, hasHistory }: Footage): FilmSource {
   if (ringFromMs !== undefined && ringFromMs <= fromMs + toleranceMs) return 'live'

@@ -8,7 +8,7 @@ import type { Ring } from '../stream/ring.ts'
 import type { VideoMemory } from '../video-memory.ts'
 import { filmSource } from './film-source.ts'
 
-/** What a film needs of its camera. */
+/** Parts of a camera that a film needs. */
 export type FilmCamera = {
   readonly ring: Ring
   /** Reads into the ring what has come, and waits. */
@@ -43,12 +43,12 @@ const lookEveryMs = 250
 /** History of a moment is complete this long after it. */
 const historyDelayMs = 3000
 /**
- * The ledger takes events of devices whose clocks are ahead by up to five minutes. Of one that is further ahead the clock was set back,
- * by how much is not known.
+ * The ledger takes events of devices whose clocks are ahead by up to five minutes. If the event is further ahead, the clock was set
+ * back by an unknown time.
  */
 const mostAheadMs = 5 * 60_000 + latenessMs
 
-/** Makes the films of events: of what a camera shows now, or of its continuous video. */
+/** Makes the films of events, from the live or the continuous video of a camera. */
 export class Films {
   readonly #needs: FilmsNeeds
   readonly #films = new Map<number, Film>()
@@ -61,8 +61,8 @@ export class Films {
   }
 
   /**
-   * Makes a film, or lets one in progress end later. Its result is emitted under its detection id. Of one that was recorded
-   * before, `clipWaits` is emitted at once: it takes no place of another film.
+   * Makes a film, or lets one in progress end later. Its result is emitted under its detection id. For a film that was recorded
+   * before, emits `clipWaits` at once: it takes no place of another film.
    */
   order(order: FilmOrder): void {
     const { detectionId } = order
@@ -99,8 +99,8 @@ export class Films {
   }
 
   /**
-   * Ends the films of a camera, or all: what has been recorded becomes the film; one that waits for history is left to the
-   * next order. Resolves when they are finished.
+   * Ends the films of a camera, or all. The recorded video becomes the film. A film that waits for history is left to the next
+   * order. Resolves when they are finished.
    */
   async stop(cameraId?: number): Promise<void> {
     for (const film of this.#films.values()) {
@@ -145,7 +145,7 @@ export class Films {
       ...{ facts: factsOf(film.order), ring: camera.ring, fromMs, notBeforeMs: -Infinity, wallOffsetMs },
       askedPreRollMs: momentAt - fromAt,
     })
-    // What waits for the disk is the newest part of the ring, which is counted, or goes back further than it.
+    // Video that waits for the disk is the newest part of the ring, which is counted, or reaches further back.
     const leaveMemory = this.#needs.memory.add({
       bytes: () => Math.max(recording.pendingBytes - camera.ring.sizeBytes, 0),
       shed: () => {
@@ -168,10 +168,10 @@ export class Films {
     } else this.#report(await finish({ closedBy: film.stopped ? 'stopped' : 'post-roll', peakScore: null }))
   }
 
-  /** Makes a film of the run that showed its moment when it was looked for: one that begins later has its times again after a step. */
+  /** Makes a film of the run that was found for its moment. A later run repeats its times after a step of the clock. */
   async #past(film: Film, runMs: number, isLeftBehind: boolean): Promise<void> {
     const { tools, history, clock } = this.#needs
-    // Of one that the clock has left behind the moment is over, and the run has ended.
+    // If the clock was set back, the moment of the film is over, and the run has ended.
     const dueMs = () => (isLeftBehind ? -Infinity : film.order.toAt - film.wallOffsetMs + historyDelayMs)
     do await this.#wait(film, dueMs() - clock.monotonic())
     while (!film.stopped && dueMs() > clock.monotonic())
@@ -207,7 +207,7 @@ export class Films {
   }
 }
 
-/** Pictures of a clip begin and end within this of what was asked for. */
+/** Pictures of a clip begin and end within this of the ordered span. */
 const exactMs = 250
 
 function covers({ startedAt, endedAt }: ClipClosed, fromAt: number, toAt: number): boolean {

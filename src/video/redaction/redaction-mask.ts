@@ -18,9 +18,9 @@ const marginPixels = 2
 const fill = 0xff404040
 
 /**
- * Draws a polygon as a mask with every pixel that it touches or goes around. Undefined when it lies outside the picture. One color covers
- * all, so nothing of the picture is left to compute back; a blur or mosaic only spreads it, and over many pictures of
- * something that moves it can be put together again.
+ * Draws a polygon as a mask with every pixel that it touches or goes around. Undefined when it lies outside the picture. One color
+ * covers all, so nothing of the picture can be computed back. A blur or mosaic only spreads it. Many pictures of a moving thing
+ * allow its reconstruction.
  */
 export function maskOf(polygon: readonly PicturePoint[], size: { width: number; height: number }): Mask | undefined {
   const points = polygon.map(({ x, y }) => ({ x: x * size.width, y: y * size.height }))

@@ -102,8 +102,8 @@ export class Redactor {
   }
 
   /**
-   * Returns when the picture is shown that the snapshot of the clip is. The key frames of the copy are others. How long something moved
-   * is not known any more, so where that decides between two pictures, the snapshot is compared with the later one.
+   * Returns the time of the picture in the clip's snapshot. The key frames of the copy are others. The duration of the motion is
+   * not stored. Where it decides between two pictures, the snapshot is compared with the later one.
    */
   async #snapshotMs(original: string, { detectionId, snapshotMs: atMs }: RedactionJob): Promise<number> {
     const { ffmpeg, folder, log } = this.#needs.tools
@@ -181,8 +181,8 @@ export function redactedFile(
 type Placed = Mask & { readonly when: string }
 
 /**
- * Draws the masks over the video and encodes it in its size and with its times. Of the original only these pictures are
- * taken: no sound, no captions inside the video, no metadata.
+ * Draws the masks over the video and encodes it in its size and with its times. Only these pictures of the original are used: no
+ * sound, no captions inside the video, no metadata.
  */
 function encodeArguments(
   original: string,
