@@ -13,12 +13,12 @@ export type Phase =
   | { readonly kind: 'live'; readonly sinceMs: number; readonly lastPictureMs: number; readonly awakeMs?: number }
   /** Pictures have stopped; the process got SIGTERM and is killed at `killAtMs`. */
   | { readonly kind: 'stalled'; readonly problem: Problem; readonly killAtMs: number }
-  /** No longer wanted; the process got SIGTERM. `again`: start again when it has ended. */
+  /** Not wanted; the process got SIGTERM. `again`: start again when it has ended. */
   | { readonly kind: 'stopping'; readonly again: boolean; readonly killAtMs: number }
   /**
-   * No process until `untilMs`. From `knockAtMs` on (null: never) its address is asked every second whether anything answers; at
-   * once where pictures were lost, or a camera that starts again within a second would look like one that closes each connection.
-   * `away`: nothing does; the first answer ends the wait.
+   * No process until `untilMs`. From `knockAtMs` on (null: never), a knock each second asks whether its address answers. The first
+   * knock comes at once where pictures were lost. Otherwise a camera that starts again within a second would look like one that
+   * closes each connection. If `away` is true, nothing answers; the first answer ends the wait.
    */
   | {
       readonly kind: 'backing-off'
@@ -47,7 +47,7 @@ export type Connection = {
 export type ConnectionEvent =
   /** The stream is wanted; also ends a long wait. */
   | { readonly kind: 'start' }
-  /** The stream is no longer wanted. */
+  /** The stream is not wanted any more. */
   | { readonly kind: 'stop' }
   /** Address, credentials or outputs changed: counters start again, a process is replaced. */
   | { readonly kind: 'reconfigured' }
@@ -59,7 +59,7 @@ export type ConnectionEvent =
   | { readonly kind: 'broken'; readonly problem: Problem }
   /** The process has ended, or could not be started. */
   | { readonly kind: 'ended'; readonly problem: Problem }
-  /** What came of a knock. */
+  /** Result of a knock. */
   | { readonly kind: 'knocked'; readonly answered: boolean }
   /** This thread was held up: that no picture came meanwhile says nothing of the camera. */
   | { readonly kind: 'overslept' }
@@ -334,8 +334,8 @@ function backOff(connection: Connection, problem: Problem, nowMs: number, chance
 }
 
 /**
- * Says whether the next attempt allows for a slow camera. After an attempt that gave no picture though something answered it does, and
- * after that again not; a camera that was slow is expected to be so again.
+ * Says whether the next attempt allows for a slow camera. It does after an attempt without a picture in which something answered,
+ * and not after the next such attempt. A camera that was slow is expected to be slow again.
  */
 function isPatientNext({ phase, isPatient, knocked, silence }: Connection, problem: Problem): boolean {
   const gaveNone = phase.kind === 'connecting' || problem === 'no-picture'

@@ -1,10 +1,10 @@
 /**
- * What the decoders of H.264 and H.265 say of a picture that is not whole. They say much more, also of streams in which nothing is
- * missing.
+ * Messages of the decoders of H.264 and H.265 about a picture that is not whole. They say much more, also of streams in which
+ * nothing is missing.
  */
 const complaint = /error while decoding MB|cu_qp_delta|CABAC_MAX_BIN|Could not find ref with POC/
 const secondMs = 1000
-/** Damaged: the decoder complained in so many of the last seconds. One lost packet is said in one or two of them. */
+/** Damaged: the decoder complained in so many of the last seconds. One lost packet shows in one or two of them. */
 const spanSeconds = 10
 const badSeconds = 5
 /** A weak radio link is well for seconds, and bad again: that is one problem. */

@@ -14,7 +14,7 @@ export type FrameCounts = {
 }
 
 const fpsWindowMs = 5000
-/** Of twice the window, and one more. */
+/** Arrivals of twice the window, and one more. */
 const mostArrivals = (2 * fpsWindowMs * framesPerSecond) / 1000 + 1
 
 /** Counts one camera's frames since its detection was started. */

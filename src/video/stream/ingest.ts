@@ -14,7 +14,7 @@ export type Outputs = {
   readonly frames: boolean
   /** Pictures arrive in another order than they are shown: decoding times are set, so that ffmpeg can write them. */
   readonly reordered?: boolean
-  /** Passes on what comes before the first key frame. */
+  /** Passes on video before the first key frame. */
   readonly fromAnywhere?: boolean
 }
 
@@ -35,7 +35,7 @@ export type IngestOptions = {
   readonly clock: Clock
   /** Says how long video may wait to be read, in milliseconds; without it, it never does. */
   readonly mostWaitMs?: () => number
-  /** For a probe: ffmpeg says what it finds. */
+  /** For a probe: ffmpeg prints its findings. */
   readonly talkative?: boolean
   /** Bytes of an MPEG transport stream, which came after `sinceMs` (monotonic). They are written over when this returns. */
   readonly onVideo: (bytes: Buffer, sinceMs: number) => void
@@ -186,9 +186,9 @@ export class Ingest {
 }
 
 /**
- * RTP says when a picture is shown, a transport stream also when it is decoded. ffmpeg does not know that for the first
- * picture of a stream with B-frames, and writes none at all. So the decoding time is set to a second before the picture
- * is shown, and never before the previous one. The first gets any time: the ring begins after it.
+ * RTP has the time at which a picture is shown; a transport stream also has that of its decoding. For the first picture of a stream
+ * with B-frames ffmpeg does not know it, and writes none at all. So the decoding time is set to a second before the picture is
+ * shown, and never before the previous one. The first gets any time: the ring begins after it.
  */
 const shown = 'if(eq(PTS,NOPTS),0,PTS)'
 const reorderedFilter = `setts=pts='${shown}':dts='max(PREV_OUTDTS+1,${shown}-1/TB)'`

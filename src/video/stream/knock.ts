@@ -4,7 +4,7 @@ import { resolveHost, type StreamSource } from './stream-source.ts'
 
 /** Ends before the next knock is due. */
 const withinMs = times.knockMs - 100
-/** Of URLs without a port, as ffmpeg has them. */
+/** Ports of URLs without a port, as in ffmpeg. */
 const ports = { rtsp: 554, rtsps: 322 } as const
 
 /**

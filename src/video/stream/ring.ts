@@ -7,7 +7,7 @@ import { SmallestOffset } from '../timing/smallest-offset.ts'
 /** Why a stream does not continue. `restarted`: it is opened anew with other settings. */
 export type StreamEnd = 'stream-ended' | 'restarted'
 
-/** What follows the units of a cut. */
+/** Receiver of the units after a cut. */
 export type RingListener = {
   /** Its bytes are the ring's: who needs them in a later turn of the event loop keeps them (`video-blocks.ts`). */
   readonly unit: (unit: Unit) => void
@@ -48,7 +48,7 @@ export type RingOptions = {
   readonly onSizeChange?: () => void
 }
 
-/** Memory that a camera is planned with. What it may really take, all cameras share: see `VideoMemory`. */
+/** Memory that a camera is planned with. All cameras share the actual limit: see `VideoMemory`. */
 export const ringBytes = 48 * 1024 * 1024
 const slackMs = 1500
 /** Reordering and early arrival stay below this; more is a jump. */
@@ -107,7 +107,7 @@ export class Ring {
     return this.#sizeBytes
   }
 
-  /** Says whether somebody wants pictures soon after they have come. */
+  /** Says whether a listener wants pictures soon after they have come. */
   get isPrompt(): boolean {
     for (const { isPrompt } of this.#listeners) if (isPrompt) return true
     return false
@@ -170,7 +170,7 @@ export class Ring {
     return this.#groupMs
   }
 
-  /** Returns the milliseconds of video since the newest key frame, also of video that is no longer held. */
+  /** Returns the milliseconds of video since the newest key frame, including video that the ring has given up. */
   get keylessMs(): number {
     const { newest } = this
     const from = this.#newestKey ?? this.#firstUnit
@@ -245,9 +245,9 @@ export class Ring {
   }
 
   /**
-   * Returns everything from the key frame at or before `fromMs` (monotonic) to the newest picture; from the oldest key
-   * frame when the ring does not reach back so far. It starts with the picture that was visible at `fromMs`, or with
-   * the next one when that was taken before `notBeforeMs`. Undefined before the first key frame.
+   * Returns everything from the key frame at or before `fromMs` (monotonic) to the newest picture. Without such a key frame, begins
+   * with the oldest one. It starts with the picture that was visible at `fromMs`, or with the next one when that was taken before
+   * `notBeforeMs`. Undefined before the first key frame.
    */
   since(fromMs: number, notBeforeMs = -Infinity): Cut | undefined {
     const wanted = this.ptsAt(fromMs)
@@ -324,8 +324,8 @@ export class Ring {
   }
 
   /**
-   * Says whether the stream's time ran back, or a picture came before it can have been taken. One that waited to be read seems to have
-   * come later than it did, and so less early, by as long as it may have waited.
+   * Says whether the stream's time ran back, or a picture came before it can have been taken. A picture that waited to be read
+   * seems to have come later, and so less early, by as long as it may have waited.
    */
   #isJump({ ptsMs, arrivedMs, sinceMs = arrivedMs }: Unit): boolean {
     const before = this.newest

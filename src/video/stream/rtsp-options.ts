@@ -5,7 +5,7 @@ import { resolveHost, type StreamSource } from './stream-source.ts'
 const defaultPort = 554
 const mostBytes = 16_384
 
-/** What a server says of itself. */
+/** Facts that a server gives about itself. */
 export type RtspAnswer = {
   readonly isRtsp: boolean
   /** The first line of its answer, as it came. */

@@ -48,8 +48,8 @@ export function ageMs(ring: Ring, clock: Clock): number {
 }
 
 /**
- * Returns the last picture of a cut in its full size, as PNG. ffmpeg encodes it too: in this thread that would keep the
- * cameras waiting. Rejects when ffmpeg cannot.
+ * Returns the last picture of a cut in its full size, as PNG. The encoder is ffmpeg too: in this thread it would keep the cameras
+ * waiting. Rejects when ffmpeg cannot.
  */
 export async function lastPicture(
   ffmpeg: string,

@@ -2,7 +2,7 @@ import { type PictureSize, pictureSize } from '../format/picture-size.ts'
 import { type Codec, type Unit, UnitSplitter } from '../format/transport-stream.ts'
 import type { Problem } from '../problems.ts'
 
-/** What a stream showed while it was measured. Null: not known. */
+/** Measured facts of a stream. Null: not known. */
 export type StreamFacts = {
   readonly codec: Codec
   readonly size: PictureSize | null
@@ -26,7 +26,7 @@ export type StreamFacts = {
 }
 
 const jumpMs = 5000
-/** Of the bytes of a transport packet, these hold the stream. */
+/** Share of a transport packet that holds the stream. */
 const payloadShare = 184 / 188
 
 /** Measures the pictures of a transport stream as they arrive. */
@@ -59,7 +59,7 @@ export class StreamMeasure {
     for (const unit of this.#splitter.push(bytes, arrivedMs)) this.#take(unit)
   }
 
-  /** Returns what was seen so far. `problem`: why the stream ended, if it did. */
+  /** Returns the facts measured up to now. `problem`: why the stream ended, if it did. */
   facts(problem: Problem | null, audio: string | null): StreamFacts {
     const spanMs = this.#first ? this.#latestPtsMs - this.#first.ptsMs : 0
     const gaps = this.#keys.slice(1).map((ms, i) => ms - (this.#keys[i] ?? ms))

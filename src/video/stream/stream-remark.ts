@@ -5,10 +5,10 @@ import { PicturePace } from '../timing/picture-pace.ts'
 import type { Ring } from './ring.ts'
 
 export type StreamRemarkNeeds = {
-  /** Of the recorded stream. */
+  /** Ring of the recorded stream. */
   readonly ring: Pick<Ring, 'codec' | 'heldMs' | 'keylessMs' | 'picturesPerSecond'>
   readonly clock: Clock
-  /** Says whether the recorded stream is the one that is judged. */
+  /** Says whether motion detection judges the recorded stream. */
   readonly isJudged: () => boolean
   /** Says whether the pictures of a stream arrive damaged. */
   readonly isDamaged: (stream: 'main' | 'detect') => boolean
@@ -26,7 +26,7 @@ export class StreamRemark {
     this.#needs = needs
   }
 
-  /** Whether the stream that is judged has too few pictures. Of a separate detection stream that is not known. */
+  /** Whether the judged stream has too few pictures. For a separate detection stream this is unknown. */
   get fewPictures(): Trouble {
     return this.#few
   }

@@ -16,8 +16,8 @@ const mostSilentMs = 5000
 const analyzeUs = 1_000_000
 
 /**
- * Returns the list that ffmpeg's concat demuxer reads from stdin, which keeps credentials out of the process list.
- * `?tcp` asks for RTP inside the RTSP connection, in every version.
+ * Returns the list that ffmpeg's concat demuxer reads from stdin. This keeps credentials out of the process list. The option `?tcp`
+ * asks for RTP inside the RTSP connection, in every version.
  */
 export function concatList(
   source: StreamSource,

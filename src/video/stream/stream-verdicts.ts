@@ -1,8 +1,11 @@
 import type { StreamFacts } from './stream-measure.ts'
 
 /**
- * `good`: nothing to do. `note`: works, and costs something or misses something. `change`: works badly; something
- * should be changed in the camera. `unknown`: could not be measured.
+ * Verdict on one property of a stream.
+ * - `good`: nothing to do.
+ * - `note`: works, and costs something or misses something.
+ * - `change`: works badly; something should be changed in the camera.
+ * - `unknown`: could not be measured.
  */
 export type Verdict = 'good' | 'note' | 'change' | 'unknown'
 

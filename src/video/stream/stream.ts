@@ -41,7 +41,7 @@ export type StreamOptions = {
   readonly random: RandomBytes
   /** A logger with the camera's id. */
   readonly log: Logger
-  /** Says how long video may wait to be read with what follows, in milliseconds. */
+  /** Says how long video may wait to be read together with later video, in milliseconds. */
   readonly mostWaitMs: () => number
   /**
    * Takes video, which came after `sinceMs` (monotonic) and is written over when this returns. Returns when its newest picture came
@@ -71,10 +71,10 @@ export class Stream {
   #pictureMs: number | undefined
   #rate = new PictureRate()
   #damage = new DamageSigns()
-  /** How this stream's video can be written, as found out so far. */
+  /** How this stream's video can be written, as learned from its failures. */
   #order: 'plain' | 'reordered' | 'not-recorded' = 'plain'
   #remark: Problem | null = null
-  /** Whether the running process ends because its plan is an old one. */
+  /** Whether the running process ends because its plan is outdated. */
   #isReplaced = false
   /** Video comes, and no frame can be made of it before its first key frame. */
   #waitsForKeyFrame = false
@@ -187,7 +187,7 @@ export class Stream {
 
   #step(event: ConnectionEvent): void {
     const { clock, random } = this.#needs
-    // Of all events, only an end needs chance; there are many pictures in a second.
+    // Only an end needs chance; there are many pictures in a second.
     const chance = event.kind === 'ended' ? random(4).readUInt32BE() / 2 ** 32 : 0
     const { connection, commands } = step(this.#connection, event, clock.monotonic(), chance)
     this.#connection = connection
@@ -245,7 +245,9 @@ export class Stream {
     })
   }
 
-  /** How long ago a picture came that was read now, and had not come at `sinceMs`. Without an estimate it came just now. */
+  /**
+   * Returns how long ago a picture came that was just read, and that came after `sinceMs`. Without an estimate it came just now.
+   */
   #agoMs(sinceMs: number, cameMs = Infinity): number {
     const nowMs = this.#needs.clock.monotonic()
     return nowMs - Math.min(Math.max(cameMs, sinceMs), nowMs)
@@ -269,7 +271,7 @@ export class Stream {
   /** Takes frames. After a time jump ffmpeg fills the gap with thousands of copies, which must not be scored. */
   #frames(bytes: Buffer, ended: number): void {
     if (ended > 0) this.#needs.beforeFrame()
-    // What was read may show a jump.
+    // The video that was just read may show a jump.
     if (this.#isBroken) return
     if (ended > 0 && this.#rate.isFlood(ended * frameSize.bytes, this.#needs.clock.monotonic())) {
       this.broken('time-jump')
@@ -287,7 +289,7 @@ export class Stream {
     return kind === 'stalled' || kind === 'stopping'
   }
 
-  /** Returns the source; undefined without a readable password. That failure is handled after this step. */
+  /** Returns the source; undefined without a readable password. The failure is handled after this step. */
   #source(): StreamSource | undefined {
     try {
       return this.#plan.source()
@@ -320,7 +322,7 @@ export class Stream {
     this.#timer?.cancel()
     const cancel = this.#needs.clock.after(Math.max(due - this.#needs.clock.monotonic(), 0), () => {
       this.#timer = undefined
-      // What waits to be read may end the silence.
+      // Video that waits to be read may end the silence.
       this.read()
       this.#step({ kind: 'tick' })
     })

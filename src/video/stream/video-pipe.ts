@@ -15,13 +15,13 @@ export type VideoPipeNeeds = {
 }
 
 const shortestWaitMs = 10
-/** The kernel holds some 4 MB of what ffmpeg writes. When it is full, ffmpeg waits. */
+/** The kernel holds some 4 MB of ffmpeg's output. When it is full, ffmpeg waits. */
 const wantedBytes = 1024 * 1024
 /** When this much waited, the next reading comes at once. */
 const nearlyFullBytes = 2 * wantedBytes
 /** Share of the newest reading in the rate: key frames are larger than other pictures, and come every few readings. */
 const newestShare = 0.1
-/** Most of what waits is read at once. */
+/** Most of the waiting video is read at once. */
 const bufferBytes = 256 * 1024
 /** Parts that are read in one turn of the event loop, where the kernel holds more. */
 const mostParts = 32
@@ -30,9 +30,9 @@ const loopback = '127.0.0.1'
 let buffer: Buffer | undefined
 
 /**
- * The way of the compressed video out of an ffmpeg. A camera sends a picture every 40 ms, and to wake up for each costs this
- * thread far more than what is done with it. So what comes waits in the kernel and is read together: when somebody asks,
- * and at the latest before the kernel's room is used up.
+ * Carries the compressed video out of an ffmpeg. A camera sends a picture every 40 ms, and each wake-up costs this thread far more
+ * than the work on the picture. So video waits in the kernel and is read together: on request, and at the latest before the
+ * kernel's room is used up.
  */
 export class VideoPipe {
   readonly #needs: VideoPipeNeeds
@@ -64,8 +64,8 @@ export class VideoPipe {
   }
 
   /**
-   * Makes a pipe. It is a pair of sockets, because Node stops reading at once from nothing else; of TCP, because the kernel
-   * holds twenty times as much for one as for a local one.
+   * Makes a pipe. It is a pair of sockets, because Node stops reading at once from nothing else. They are TCP sockets, because the
+   * kernel holds twenty times as much for one as for a local one.
    */
   static async open(needs: VideoPipeNeeds): Promise<VideoPipe> {
     const server = createServer({ pauseOnConnect: true })
@@ -109,7 +109,7 @@ export class VideoPipe {
     this.#rest()
   }
 
-  /** Passes on what is left of a process that has ended, and then calls `done`. */
+  /** Passes on the rest of the output of a process that has ended, and then calls `done`. */
   drain(done: () => void): void {
     this.#isEnding = true
     this.#cancelTimer()
@@ -135,7 +135,7 @@ export class VideoPipe {
   /** Reads without the event loop: to have it watch the socket for each reading takes two more turns of it. */
   #readWaiting(): void {
     for (let part = 0; part < mostParts; part += 1) {
-      // A short one is not the last: what is read makes room for what ffmpeg's end still holds.
+      // A short one is not the last: the read makes room for the rest in ffmpeg's end.
       const length = readNow(this.#reading)
       if (length === 0) return
       this.#pass((buffer as Buffer).subarray(0, length))
