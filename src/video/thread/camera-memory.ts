@@ -8,7 +8,7 @@ import { keptStream } from './camera-plan.ts'
 export type CameraMemoryNeeds = {
   /** Returns the settings as they are now. */
   readonly settings: () => CameraSettings
-  /** Of the recorded stream. */
+  /** Ring of the recorded stream. */
   readonly ring: Ring
   readonly detectRing: Ring
   readonly history: Pick<History, 'pendingBytes' | 'shed'>
@@ -24,7 +24,7 @@ export class CameraMemory implements MemoryUser {
     this.#needs = needs
   }
 
-  /** Bytes in memory. What waits for the disk is the newest part of a ring, or goes back further than it. */
+  /** Bytes in memory. Video that waits for the disk is the newest part of a ring, or reaches further back. */
   bytes(): number {
     const { ring, detectRing, spooling } = this.#needs
     const { main, sub } = this.#historyBytes()
@@ -33,8 +33,8 @@ export class CameraMemory implements MemoryUser {
   }
 
   /**
-   * Gives up continuous video that waits for the disk, when that is more than its ring; then the oldest of the ring; when more
-   * than that waits, the clip that waits.
+   * Gives up continuous video that waits for the disk, if it is more than its ring. Otherwise gives up a clip that waits, if it is
+   * more than the ring; else the oldest of the ring.
    */
   shed(): boolean {
     const { settings, ring, detectRing, history, spooling } = this.#needs

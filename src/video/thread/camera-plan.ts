@@ -1,4 +1,7 @@
-/** What the settings of a camera ask of its parts: how much is kept, which streams run, and what a change replaces. No state, no clock. */
+/**
+ * Derives the parts of a camera from its settings: how much is stored, which streams run, and which of them a change replaces. No
+ * state, no clock.
+ */
 
 import type { CameraSettings, MotionOptions } from '../messages.ts'
 import type { DetectorSettings } from '../motion/detector.ts'

@@ -13,7 +13,7 @@ export type CameraReportNeeds = {
     readonly view: StreamView
     readonly restarts: number
     readonly pictureAgoMs: number | undefined
-    /** Of the recorded stream. */
+    /** Ring of the recorded stream. */
     readonly ring: Ring
   }
   /** Returns what motion detection has counted. */
@@ -31,7 +31,7 @@ const sameStatusEveryMs = 15_000
 export class CameraReport {
   readonly #needs: CameraReportNeeds
   #sentView: StreamView = { state: 'offline', problem: null }
-  /** What the last status said that does not change all the time, and when it did. */
+  /** Facts of the last status that do not change all the time, and when it was sent. */
   #sentStatus = { facts: '', atMs: -Infinity }
 
   constructor(needs: CameraReportNeeds) {
@@ -44,7 +44,7 @@ export class CameraReport {
     return this.#statusFacts() !== facts || this.#needs.clock.monotonic() - atMs >= sameStatusEveryMs
   }
 
-  /** Sends the status: counts, rates, and what impairs the camera. */
+  /** Sends the status: counts, rates, and the impairment of the camera. */
   tellStatus(): void {
     const { settings, streams, clock, emit } = this.#needs
     const { lastFrameMs, dropped, suppressed, impairment, ...counts } = this.#needs.counts()
@@ -69,7 +69,7 @@ export class CameraReport {
     })
   }
 
-  /** Sends the state, unless it is the one that was sent before. */
+  /** Sends the state, unless it was sent before. */
   tellState(): void {
     const { settings, streams, clock, emit } = this.#needs
     const { view } = streams

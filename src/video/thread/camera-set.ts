@@ -220,8 +220,8 @@ export class CameraSet {
   }
 
   /**
-   * Resolves when it is known what an earlier run left, so that no clip of this run is taken for it, and no film is made that is
-   * recorded already. What left no video is reported by then.
+   * Resolves when the leftovers of an earlier run are known. So no clip of this run is taken for one, and no recorded film is made
+   * again. A leftover without video is reported by then.
    */
   async #takeLeftovers(): Promise<void> {
     try {
@@ -269,7 +269,7 @@ export class CameraSet {
     }
   }
 
-  /** Reports a loss; of what was given up the rest is removed first. Resolves with false when the disk refuses that. */
+  /** Reports a loss, after it has removed the rest of a clip that was given up. Resolves with false when the disk refuses that. */
   async #isRemoved(loss: ClipLost): Promise<boolean> {
     const { detectionId: id, cameraId, motionAt, score, sceneChange, reason } = loss
     const facts = { detectionId: id, cameraId, motionAt, score, sceneChange }
@@ -321,7 +321,7 @@ export class CameraSet {
     this.#givenUp.delete(detectionId)
     this.#reported.delete(detectionId)
     try {
-      // Of a clip that is recorded, the video that it was made of may be left.
+      // The spool of a recorded clip may still exist.
       if (this.#unreadable.delete(detectionId)) await rm(spoolPath(this.#tools, detectionId), { force: true })
       await forget(this.#tools.folder, detectionId)
     } catch (err) {

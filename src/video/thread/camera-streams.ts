@@ -43,7 +43,7 @@ const fromBadToGood: readonly StreamState[] = ['backing-off', 'stalled', 'connec
 export class CameraStreams {
   readonly #needs: CameraStreamsNeeds
   readonly #ring: Ring
-  /** Of the detection stream, while its video is kept. */
+  /** Ring of the detection stream, while its video is kept. */
   readonly #detectRing: Ring
   readonly #remark: StreamRemark
   readonly #main: Stream
@@ -106,7 +106,7 @@ export class CameraStreams {
     return views.reduce((worst, view) => (badness(view) < badness(worst) ? view : worst))
   }
 
-  /** How long ago the newest picture came. Of two streams, the one that has been without pictures for longer counts. */
+  /** How long ago the newest picture came. With two streams, the one that has been without pictures for longer counts. */
   get pictureAgoMs(): number | undefined {
     const streams = [this.#main, ...(this.#detect ? [this.#detect] : [])]
     const running = streams.filter(({ view }) => view.state !== 'offline')
@@ -115,7 +115,7 @@ export class CameraStreams {
     return Math.max(this.#needs.clock.monotonic() - Math.min(...times.map((ms) => ms ?? 0)), 0)
   }
 
-  /** Whether the stream that is judged has too few pictures, and since when. */
+  /** Whether the judged stream has too few pictures, and since when. */
   get fewPictures(): Trouble {
     return this.#remark.fewPictures
   }
@@ -156,7 +156,7 @@ export class CameraStreams {
     this.#detect?.overslept()
   }
 
-  /** Reads the video that waits into the rings. What comes next waits for as long as is right now. */
+  /** Reads the video that waits into the rings. The wait of later video is set anew. */
   read(): void {
     this.#main.read()
     this.#detect?.read()
@@ -205,7 +205,7 @@ export class CameraStreams {
     const { ffmpeg, clock, random, log, settings, onFrames, onView } = this.#needs
     return {
       ...{ plan, ffmpeg, clock, random, log, onFrames, onView },
-      // A viewer sees each picture when it comes; and what is late would be later still.
+      // A viewer sees each picture when it comes. Late video must not become later still.
       mostWaitMs: () => {
         if (settings().streaming || !ring.isPunctual(clock.monotonic())) return 0
         return ring.isPrompt ? waitPromptMs : waitMs
@@ -222,8 +222,8 @@ export class CameraStreams {
   }
 
   /**
-   * Reads the video of an open clip. Also when frames come at once: they are late, so that nothing may wait, or fill a jump of the
-   * stream's clock, which the video shows before too many are judged.
+   * Reads the video of an open clip. Reads it too when frames come at once. Those may be late, so that nothing may wait. Or they
+   * fill a jump of the stream's clock, which the video shows before too many are judged.
    */
   #beforeFrame(): void {
     const nowMs = this.#needs.clock.monotonic()

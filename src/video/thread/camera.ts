@@ -99,8 +99,8 @@ export class Camera {
   }
 
   /**
-   * Resolves with the open clip of motion once it was reported, if it was to begin by this time (monotonic); with undefined once
-   * it could not be made at once. Undefined when there is none.
+   * Resolves with the open clip of motion once it was reported, if it was to begin by this time (monotonic). Resolves with
+   * undefined if the clip could not be made at once. Undefined when there is none.
    */
   openClip(fromMs: number): Promise<ClipResult | undefined> | undefined {
     return this.#clips.openClip(fromMs)
@@ -140,12 +140,12 @@ export class Camera {
     this.#streams.recheckCredentials()
   }
 
-  /** Reads the video that waits into the ring. What comes next waits for as long as is right now. */
+  /** Reads the video that waits into the ring. The wait of later video is set anew. */
   readVideo(): void {
     this.#streams.read()
   }
 
-  /** Hands over what motion detection has judged so far. */
+  /** Hands over the cells that were judged. */
   flushCells(): void {
     this.#cells.flush()
   }

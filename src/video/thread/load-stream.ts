@@ -8,7 +8,7 @@ import { fileArgs } from '../stream/ingest.ts'
 import { Ring, ringBytes } from '../stream/ring.ts'
 import { MotionWatch } from './motion-watch.ts'
 
-/** What the test video shows: as a usual camera sends it. */
+/** Test video, as a usual camera sends it. */
 export const testVideo = { width: 1280, height: 720, picturesPerSecond: 15, seconds: 8, megabitsPerSecond: 2 } as const
 
 const makeWithinMs = 60_000
@@ -46,7 +46,7 @@ export class LoadStream {
     const ring = new Ring({ keepMs, maxBytes: ringBytes })
     const args = fileArgs(file, { video: true, frames: true })
     this.#child = spawn(ffmpegPath, args, { stdio: ['ignore', 'pipe', 'ignore', 'pipe'] })
-    // One that cannot be started gives no frames, which is what is measured.
+    // A program that cannot be started gives no frames, and that is measured.
     this.#child.on('error', nothing)
     // Node types only three pipes; `spawn` was asked for four.
     const [, video, , frames] = this.#child.stdio as unknown as [null, Readable, null, Readable]

@@ -9,7 +9,7 @@ import type { Ring } from '../stream/ring.ts'
 export type MotionClipsNeeds = {
   /** Returns the settings as they are now. */
   readonly settings: () => CameraSettings
-  /** Of the recorded stream. */
+  /** Ring of the recorded stream. */
   readonly ring: Ring
   readonly tools: ClipTools
   readonly clock: Clock
@@ -19,7 +19,7 @@ export type MotionClipsNeeds = {
   readonly emit: (message: FromCameras) => void
 }
 
-/** A clip that was begun, and what was reported of its motion. */
+/** A clip that was begun, and the reported facts of its motion. */
 type Opened = { readonly recording: Recording; readonly facts: DetectionFacts }
 
 /** Reports the motion of one camera, and records a clip of it. */
@@ -42,8 +42,8 @@ export class MotionClips {
   }
 
   /**
-   * Resolves with the open clip once it was reported, if it was to begin by this time (monotonic); with undefined once it could
-   * not be made at once. Undefined when there is none.
+   * Resolves with the open clip once it was reported, if it was to begin by this time (monotonic). Resolves with undefined if the
+   * clip could not be made at once. Undefined when there is none.
    */
   openClip(fromMs: number): Promise<ClipResult | undefined> | undefined {
     return this.#clip && this.#clip.fromMs <= fromMs ? this.#clip.promise : undefined
