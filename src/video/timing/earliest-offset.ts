@@ -2,17 +2,19 @@
 export const mostDrift = 0.001
 /** How late the first pictures of a connection are shows within this much video. */
 const learningMs = 10_000
-/** What ffmpeg looked at before it passed anything on comes together; of a slow camera that is more than `learningMs`. */
+/** Pictures that ffmpeg has probed come together, within this time. With a slow camera they are more than `learningMs`. */
 const togetherMs = 2000
 
 /**
- * Knows how early a picture can arrive at most: none arrives before it was taken. Pictures may be late for as long as they
- * like, so the most punctual one of the whole connection counts, and only the drift of the camera's clock makes it old.
+ * Knows how early a picture can arrive at most: none arrives before it was taken. Pictures may be late for as long as they like. So
+ * the most punctual one of the whole connection counts, and only the drift of the camera's clock makes it old.
  */
 export class EarliestOffset {
   #beganMs = Infinity
   #newest: { readonly streamMs: number; readonly arrivedMs: number } | undefined
-  /** The first picture, as if it had been taken when the connection began. */
+  /**
+   * The first picture, with its offset as if it had been taken when the connection began.
+   */
   #first: { readonly streamMs: number; readonly arrivedMs: number; readonly offsetMs: number } | undefined
   #offsetMs = Infinity
 

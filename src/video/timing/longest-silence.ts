@@ -3,7 +3,7 @@ export type Silence = {
   /** When the present half minute began. */
   readonly fromMs: number
   readonly longestMs: number
-  /** Of the half minute before. */
+  /** The longest of the half minute before. */
   readonly beforeMs: number
 }
 

@@ -1,5 +1,5 @@
 const leastMs = 3000
-/** Pictures a second: below the first it is slow, from the second on no longer. */
+/** Pictures a second. Below the first a stream is slow; from the second on it is well again. */
 const slowBelow = 3
 const wellFrom = 4
 
