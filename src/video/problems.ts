@@ -25,7 +25,7 @@ export const problems = [
 ] as const
 export type Problem = (typeof problems)[number]
 
-/** What is wrong and what to do about it, each a sentence for the admin. */
+/** A problem and its remedy, each a sentence for the admin. */
 export type PlainWords = { readonly what: string; readonly hint: string }
 
 const words: Record<Problem, PlainWords> = {
@@ -138,7 +138,7 @@ const signs: readonly (readonly [RegExp, Problem])[] = [
 ]
 
 export type Ending = {
-  /** What the program said on stderr. */
+  /** Output of the program on stderr. */
   readonly said: string
   /** Whether any video had arrived. */
   readonly hadVideo: boolean
@@ -151,7 +151,7 @@ export type Ending = {
 export function problemOf({ said, hadVideo, code, signal }: Ending): Problem {
   if (signal !== null) return 'program-failed'
   const sign = signs.find(([pattern]) => pattern.test(said))
-  // What a running stream's decoder complains about is no reason for its end.
+  // Complaints of a running stream's decoder are no reason for its end.
   if (hadVideo) return sign && !['no-video', 'not-a-stream'].includes(sign[1]) ? sign[1] : 'closed'
   if (sign) return sign[1]
   return code === 0 || /Input\/output error|End of file/i.test(said) ? 'no-picture' : 'not-a-stream'

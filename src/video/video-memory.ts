@@ -7,8 +7,8 @@ export type MemoryUser = {
 }
 
 /**
- * Keeps the video of all cameras within one limit. The camera that keeps most gives up first, so a camera that keeps no more than
- * its equal share is never touched: a flooding camera shortens its own pre-roll.
+ * Keeps the video of all cameras within one limit. The camera that keeps most gives up first, so one that keeps no more than its
+ * equal share is never touched. A flooding camera shortens its own pre-roll.
  */
 export class VideoMemory {
   readonly #users = new Set<MemoryUser>()
