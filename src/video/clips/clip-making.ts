@@ -34,7 +34,7 @@ export type ClipTools = {
    * time left: then the next start tries it.
    */
   readonly again: (attempt: number, detectionId: number) => Promise<boolean>
-  /** Says why a clip is not to be kept any longer; undefined while it is. Asked before each further attempt. */
+  /** Says why a clip is given up; undefined while it is not. Asked before each further attempt. */
   readonly givenUp: (detectionId: number) => string | undefined
   /** Takes note of a clip that could not be made and is tried again; called after each failure. */
   readonly waits: (clip: ClipWaits) => void
@@ -53,7 +53,7 @@ export type Beginnings = {
   readonly startedAt: number
   readonly leadMs: number
   readonly codec: Codec
-  /** Absent in what an older gatehouse left. */
+  /** Absent in the files of an older gatehouse. */
   readonly askedPreRollMs?: number
 }
 
@@ -68,7 +68,7 @@ export type Ending = {
   readonly peakScore: number | null
   /** From when the motion began, so long it went on before its first pause; absent where that is not known. */
   readonly movedForMs?: number
-  /** Why the stream did not continue; absent where it did, and in what an older gatehouse left. */
+  /** Why the stream did not continue; absent if it did, and in the files of an older gatehouse. */
   readonly streamEnd?: StreamEnd | undefined
 }
 
@@ -183,7 +183,7 @@ async function untilRemoved(
 }
 
 /**
- * Notes why a clip is not kept, removes its files, and returns the loss. Words of an earlier attempt stay. Rejects while a file
+ * Notes why a clip is given up, removes its files, and returns the loss. Words of an earlier attempt stay. Rejects while a file
  * cannot be removed.
  */
 export async function giveUp(tools: ClipTools, facts: DetectionFacts, wanted: GivenUp): Promise<ClipLost> {
@@ -388,8 +388,8 @@ async function snapshot(
 }
 
 /**
- * Removes what cannot become a clip, because no row would name it, and then returns the loss. Resolves with undefined when a file could
- * not be removed: the next start looks at it. `onKept` is called when it could not at first.
+ * Removes the files of a lost clip, because no row would name them, and then returns the loss. Resolves with undefined when a file
+ * could not be removed: the next start tries again. `onKept` is called when it could not at first.
  */
 export async function lost(
   tools: ClipTools,

@@ -87,8 +87,8 @@ async function make(path: string, write: (part: string) => Promise<unknown>): Pr
 }
 
 /**
- * Reads from a clip what it shows: from its header, or by ffmpeg when that has anything unusual. Rejects with CuttingError when
- * there is no picture in it.
+ * Reads the times, size and codec of a clip's pictures from its header, or by ffmpeg when the header has anything unusual. Rejects
+ * with CuttingError when there is no picture in it.
  */
 export async function probe(ffmpeg: string, clip: string): Promise<Probed> {
   return (await probeMp4(clip)) ?? probeByFfmpeg(ffmpeg, clip)

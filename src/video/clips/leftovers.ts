@@ -20,8 +20,8 @@ export function hasLeftovers(folder: string): boolean {
 }
 
 /**
- * Lists what an earlier run left in the folder, and removes what it had begun to write. Call it before any camera starts, so
- * that clips of this run are not among them. Rejects when the folder cannot be read.
+ * Lists the clips that an earlier run left in the folder, and removes files that it had begun to write. Call it before any camera
+ * starts, so that clips of this run are not among them. Rejects when the folder cannot be read.
  */
 export async function listLeftovers({ folder }: Pick<ClipTools, 'folder'>): Promise<Leftover[]> {
   await mkdir(folder, { recursive: true })

@@ -142,7 +142,7 @@ class Pictures {
     return this.#written.subarray(0, at)
   }
 
-  /** Returns what comes before the pictures. Throws Unknown when there are none. */
+  /** Returns the bytes before the pictures. Throws Unknown when there are none. */
   header(mediaAt: number, hiddenMs: number): Buffer {
     const [first] = this.#samples
     const sequence = this.#sets.find((set) => nalType(set, this.#codec) === parameterTypes[this.#codec][0])
@@ -176,7 +176,7 @@ class Pictures {
   }
 }
 
-/** Returns memory of at least so many bytes: what is there, or more. */
+/** Returns memory of at least so many bytes: `there`, or a larger one. */
 function roomFor(bytes: number, there: Buffer): Buffer {
   return there.length < bytes ? Buffer.allocUnsafeSlow(bytes * 2) : there
 }

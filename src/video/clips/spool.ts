@@ -110,8 +110,8 @@ export class Spool {
   }
 
   /**
-   * Ends the spool and cuts off what was taken after `endMs` (monotonic). Resolves when all is in the file, or as much as
-   * the disk took. Rejects with SpoolError or the disk's error when there is nothing to show.
+   * Ends the spool and cuts off the pictures that are later than `endMs` (monotonic). Resolves when all is in the file, or as much
+   * as the disk took. Rejects with SpoolError or the disk's error when there is nothing to show.
    */
   async close(endMs: number): Promise<Spooled> {
     this.#unsubscribe()
@@ -153,7 +153,7 @@ export class Spool {
     return this.#pictures.findLast(({ endByte }) => endByte <= this.#writtenBytes)?.endByte ?? 0
   }
 
-  /** Up to the first picture that is shown later: what follows it in the file may need it. One is left in any case. */
+  /** Up to the first picture that is shown later: the pictures after it in the file may need it. One is left in any case. */
   #bytesUntil(endMs: number, { startMs, startPtsMs }: Beginning): number {
     const endPtsMs = startPtsMs + endMs - startMs
     const later = this.#pictures.findIndex(({ ptsMs }) => ptsMs > endPtsMs)
