@@ -7,13 +7,13 @@ const mostMoovBytes = 32 * 1024 * 1024
 /** A clip has four. */
 const mostBoxes = 16
 
-/** Returns what an MP4 shows by its header; undefined when that says it in a way that is not known here. */
+/** Returns the times, size and codec of an MP4's pictures by its header; undefined when the header has anything unknown. */
 export async function probeMp4(path: string): Promise<Probed | undefined> {
   const header = await headerOf(path)
   return header && shownByMp4(header.moov, header.media)
 }
 
-/** Returns the pictures of an MP4, and where they are. Undefined as for `probeMp4`. */
+/** Returns the pictures of an MP4, and their places. Undefined as for `probeMp4`. */
 export async function picturesIn(path: string): Promise<StoredPictures | undefined> {
   const header = await headerOf(path)
   return header && picturesOfMp4(header.moov, header.media)

@@ -72,7 +72,7 @@ function bitsOf(nal: Buffer, headerBytes: number): Bits {
   return { skip, take, number, signed: () => void number() }
 }
 
-/** Profiles whose parameter sets say more about color (H.264, 7.3.2.1.1). */
+/** Profiles whose parameter sets have more about color (H.264, 7.3.2.1.1). */
 const highProfiles = new Set([100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135])
 const usualColor = { chroma: 1, separate: false, lumaBits: 8, chromaBits: 8 }
 

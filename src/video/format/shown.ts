@@ -16,7 +16,7 @@ export function shownBy(list: string): Shown | undefined {
   return shownAt([...list.matchAll(/^0,\s*-?\d+,\s*(-?\d+),/gm)].map(([, pts]) => Number(pts) * msPerTick))
 }
 
-/** Returns what pictures show that have these times, in any order. Those before zero are hidden. */
+/** Returns the facts of pictures that have these times, in any order. Those before zero are hidden. */
 export function shownAt(timesMs: readonly number[]): Shown | undefined {
   const times = timesMs.filter((ms) => ms >= 0).sort((a, b) => a - b)
   const [firstMs, lastMs] = [times[0], times.at(-1)]

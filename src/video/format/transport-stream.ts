@@ -31,8 +31,8 @@ export type Unit = {
 export type ReadTime = Pick<Unit, 'arrivedMs' | 'sinceMs'>
 
 /**
- * Cuts a transport stream with one video into units. Bytes before the first picture are dropped; program tables are kept
- * apart, so that what is cut out later can begin with them.
+ * Cuts a transport stream with one video into units. Bytes before the first picture are dropped. Program tables are stored apart,
+ * so that a part that is cut out later can begin with them.
  */
 export class UnitSplitter {
   /** Bytes that have come, up to `#filled`. The packets before `#at` have been read. Undefined before the first bytes. */
@@ -114,7 +114,7 @@ export class UnitSplitter {
         at = this.#skip(block, at)
         continue
       }
-      // Most packets go on with a picture, and nothing has to be known of them.
+      // Most packets continue a picture, and need no further reading.
       if (((block[at + 1] ?? 0) & 0x40) !== 0) {
         const next = this.#starting(block.subarray(at, at + packetBytes), read)
         if (next) {

@@ -16,7 +16,7 @@ export async function writeParts(
   }
 }
 
-/** Returns what is left of the parts when their first bytes are gone. */
+/** Returns the rest of the parts after their first bytes. */
 function after(parts: readonly Buffer[], bytes: number): Buffer[] {
   let left = bytes
   const first = parts.findIndex((part) => {
