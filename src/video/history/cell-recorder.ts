@@ -4,7 +4,7 @@ import type { FrameCells } from '../motion/cells.ts'
 import type { Interruption } from '../motion/detector.ts'
 import type { FrameTimes } from '../motion/motion-judge.ts'
 
-/** Takes what motion detection judges, in order. */
+/** Takes the results of motion detection, in order. */
 export type CellSink = {
   frame(cells: FrameCells, times: FrameTimes): void
   /** Another connection begins. */
@@ -26,12 +26,12 @@ export type FiledBlock = { readonly runMs: number; readonly fromMs: number; read
 const blockFrames = 50
 /** Entries without frames are few; this bounds them all the same. */
 const blockEntries = 200
-/** A wall clock that moves more than this against the monotonic one was set: what follows is another run. */
+/** A wall clock that moves more than this against the monotonic one was set, and another run begins. */
 const clockSetMs = 1000
 
 /**
- * Keeps what motion detection judged of one camera, in blocks. A run is the time in which scorer and detector went on
- * without a break of their state or of the clock.
+ * Stores the results of motion detection of one camera, in blocks. A run is the time in which scorer and detector went on without a
+ * break of their state or of the clock.
  */
 export class CellRecorder implements CellSink {
   readonly #needs: { readonly cameraId: number; readonly shelf: CellShelf; readonly clock: Clock }
@@ -89,7 +89,7 @@ export class CellRecorder implements CellSink {
     return this.#needs.shelf.isOn
   }
 
-  /** Leaves out what waits: what follows does not continue what was stored. */
+  /** Leaves out the entries that wait: later ones do not continue the stored ones. */
   #forget(): void {
     this.#run = undefined
     this.#empty()

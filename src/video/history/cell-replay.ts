@@ -32,7 +32,7 @@ export type ReplayedMotion = {
 }
 
 export type Replayed = {
-  /** Oldest first; also what fired somewhat before and after the span. */
+  /** Oldest first; also motion that fired somewhat before and after the span. */
   readonly motions: readonly ReplayedMotion[]
   /** When pictures were judged, clipped to the span, oldest first. */
   readonly seen: readonly Span[]
@@ -49,7 +49,7 @@ const learningMs = 600_000
 const aheadMs = 30_000
 export const noPicture = 255
 
-/** Reads what was stored of a camera and judges it again. Files that vanish meanwhile are a time without pictures. */
+/** Reads the stored cells of a camera and judges them again. Files that vanish meanwhile are a time without pictures. */
 export async function replayCells(spec: ReplaySpec): Promise<Replayed> {
   const run = new Replay(spec)
   for (const file of await filesOf(spec)) {

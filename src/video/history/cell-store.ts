@@ -29,8 +29,8 @@ const mostPendingBytes = 4 * 1024 * 1024
 const beforeClips = 1.0625
 
 /**
- * Keeps the cells of all cameras in files, at most so many bytes and days. It reads the names in its folder at the start
- * and needs no database. Appending never waits for the disk: what it cannot take is missing, and shows as not known.
+ * Keeps the cells of all cameras in files, at most so many bytes and days. It reads the names in its folder at the start and needs
+ * no database. Appending never waits for the disk. Cells that it cannot take are missing, and show as not known.
  */
 export class CellStore implements CellShelf {
   readonly #needs: CellStoreNeeds

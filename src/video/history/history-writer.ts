@@ -37,7 +37,7 @@ const mostPendingBytes = 16 * 1024 * 1024
 /** Time until the disk is tried again after it refused a segment. */
 const tryAgainMs = 10_000
 
-/** A wall clock that moves more than this against the monotonic one was set: what follows is another run. */
+/** A wall clock that moves more than this against the monotonic one was set, and another run begins. */
 const clockSetMs = 1000
 
 /** The start of a run is known better after some seconds; corrections below and above this are none. */
@@ -55,8 +55,8 @@ type Open = {
 type Batch = { readonly open: Open; readonly parts: readonly Buffer[]; readonly bytes: number }
 
 /**
- * Writes what comes into a ring to segments on disk, each from a key frame on and with the program tables before it. It
- * takes the bytes as they are, so it costs no decoding and no second connection. Taking never waits for the disk.
+ * Writes the video of a ring to segments on disk, each from a key frame on and with the program tables before it. It takes the
+ * bytes as they are, so it costs no decoding and no second connection. Taking never waits for the disk.
  */
 export class HistoryWriter {
   readonly #needs: HistoryWriterNeeds
@@ -75,7 +75,7 @@ export class HistoryWriter {
   #pendingBytes = 0
   #notBeforeMs = -Infinity
   #isRefused = false
-  /** A run was given up: the next one begins when what waits is written. */
+  /** A run was given up: the next one begins when the waiting video is written. */
   #isBehind = false
   #writing: Promise<void> = Promise.resolve()
 
@@ -93,7 +93,7 @@ export class HistoryWriter {
     return this.#pendingBytes
   }
 
-  /** Ends the run and gives up what of it waits for the disk, because memory is short. Returns false when nothing waits. */
+  /** Ends the run and gives up its video that waits for the disk, because memory is short. Returns false when nothing waits. */
   shed(): boolean {
     const newest = [...this.#queued].at(-1)
     if (!newest) return false

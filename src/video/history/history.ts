@@ -58,8 +58,8 @@ export class History {
   }
 
   /**
-   * Keeps what comes into a ring from now on; undefined: nothing comes. Segments older than `hours` are removed, so 0
-   * removes all of them.
+   * Stores the video of a ring from now on; undefined: stores none. Segments older than `hours` are removed, so 0 removes all of
+   * them.
    */
   keep(cameraId: number, hours: number, ring: Ring | undefined): void {
     this.#hours.set(cameraId, hours)
@@ -156,7 +156,10 @@ export class History {
     })
   }
 
-  /** Removes what is too old and, while the disk is short of room, the oldest: a bounded number each time. */
+  /**
+   * Removes the oldest segments that are over age or, while the disk is short of room, the oldest of all: a bounded number each
+   * time.
+   */
   async tidy(): Promise<void> {
     await this.#loaded
     const nowMs = this.#needs.clock.now()

@@ -21,7 +21,7 @@ export type Comparison = {
 /** The wall clock of a replay is that of a block, so the same motion may differ by some milliseconds. */
 const sameMs = 500
 
-/** Compares within a span; both lists may reach beyond it, so that what crosses its ends is matched too. */
+/** Compares within a span. Both lists may reach beyond it, so that motion across its ends is matched too. */
 export function compareMotion(
   replayed: readonly ReplayedMotion[],
   recorded: readonly RecordedMotion[],
@@ -47,7 +47,7 @@ export function compareMotion(
   }
 }
 
-/** Takes motion that was recorded since `before` out of what counts as added: what fired at the same moment is the same. */
+/** Subtracts motion that was recorded since `before` from the added motion. Motion that fired at the same moment is the same. */
 export function matchLate(
   { events }: Pick<Comparison, 'events'>,
   before: readonly RecordedMotion[],
