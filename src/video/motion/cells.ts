@@ -15,7 +15,7 @@ import { type View, ViewWatch } from './view-watch.ts'
 /** The reference is the frame 0.6 s earlier, at five frames a second. */
 export const framesBack = 3
 
-/** The whole picture has changed: its light, or what it shows. */
+/** The whole picture has changed: its light, or its view. */
 export type WholeChange = 'light' | 'view'
 
 /** Data of a frame for scoring, in 144 bytes. The same cells give the same scores. */

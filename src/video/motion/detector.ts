@@ -31,7 +31,7 @@ type Cooling = {
 }
 /** Frames change, since `sinceMs`; the next ones decide whether that is motion. */
 type Stirring = { readonly kind: 'stirring'; readonly sinceMs: number; readonly lastMs: number }
-/** The whole scene has changed: a step that settles is no motion, one that goes on is. */
+/** The whole scene has changed. A step that settles is no motion; one that continues is. */
 type Settling = { readonly kind: 'settling'; readonly sinceMs: number; readonly lastChangeMs: number }
 
 export type DetectorState =
@@ -41,7 +41,7 @@ export type DetectorState =
 /** Whether the camera shows its usual view. */
 export type LensState =
   | { readonly kind: 'clear' }
-  /** So many frames show something else. `suppressed` is the count before them: what has changed did not settle. */
+  /** So many frames show something else. Before them, `suppressed` is the count: the change did not settle. */
   | { readonly kind: 'doubtful'; readonly sinceMs: number; readonly frames: number; readonly suppressed: number }
   /** A lost view that has fired. It fires again only after the usual view was back for a while; it is back since `normalMs`. */
   | { readonly kind: 'reported'; readonly normalMs: number | undefined }
@@ -94,9 +94,9 @@ export type DetectorStep = { readonly detector: Detector; readonly outcomes: rea
 export const longestClipMs = 5 * 60_000
 /** A step of the scene that has no more change for this long has settled. */
 const settledMs = 1000
-/** A change of the scene that goes on for longer is motion. */
+/** A change of the scene that continues for longer is motion. */
 const goesOnMs = 2000
-/** One frame without change does not end what stirs. */
+/** One frame without change does not end a stir. */
 const stirringMs = 400
 /** Motion that fires began at most this long before. */
 const longestStirMs = 1600

@@ -19,7 +19,7 @@ export function impairedBy(findings: Readonly<Record<Impairment, Trouble>>): Imp
   return { why: null, sinceMs: Math.max(...impairments.map((one) => findings[one].sinceMs)) }
 }
 
-/** Frames that are looked at: five seconds. */
+/** Number of the newest frames that are counted: five seconds. */
 const lookedAt = 25
 /** Frames of these that are left out. Above the first number, fewer than 3 a second remain; at the second, 4 do. */
 const mostLeftOut = 10

@@ -78,9 +78,9 @@ type Comparison = {
 }
 
 /**
- * Takes back the changes of cells in which only the light has changed, and returns how many cells these are. Somebody
- * who comes brings edges; light makes what is there brighter or darker, and fades at its border. Weak changes that touch
- * such a cell are its border. A beam of light may have edges inside, where something throws a shadow.
+ * Takes back the changes of cells in which only the light has changed, and returns how many cells these are. Somebody who comes
+ * brings edges. Light makes the place brighter or darker, and fades at its border. Weak changes that touch such a cell are its
+ * border. A beam of light may have edges inside, where something throws a shadow.
  */
 export function explainLight(
   reference: Uint8Array,
@@ -118,7 +118,7 @@ function isBeam({ cells, edges, soft, darker, weak }: Patch): boolean {
   return clear >= beamCells || isCloud || (light >= softBeamCells && (clear > 0 || addsLight))
 }
 
-/** Clears what is light and the weak changes that touch it, and those that touch these, and returns how many cells. */
+/** Clears cells of light, the weak changes that touch them, and those that touch these. Returns how many cells it cleared. */
 function takeBack(changed: Uint8Array, verdicts: Verdict[]): number {
   const waiting: number[] = []
   for (let cell = 0; cell < verdicts.length; cell += 1) if (verdicts[cell] === 'light') waiting.push(cell)

@@ -13,7 +13,7 @@ export type MotionArea = {
   readonly zones: readonly Polygon[]
 }
 
-/** Points of a cell that are looked at, in each direction. */
+/** Sampled points of a cell, in each direction. */
 const points = 10
 
 /**

@@ -38,7 +38,7 @@ export type JudgeOutcome =
 const pauseMs = 1000
 /** Without a frame for this long, the clock counts instead of frames. */
 export const silenceMs = 2000
-/** Without a frame for this long, what was usual is not known any more: a replay may begin after it, and has not seen it. */
+/** Without a frame for this long, the usual changes are forgotten: a replay may begin after that time, and has not seen them. */
 const forgottenAfterMs = 30_000
 /** Arrivals are known to this much. So little has to be stored of them, because most frames are equally late. */
 export const latenessStepMs = 500

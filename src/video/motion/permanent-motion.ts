@@ -11,7 +11,7 @@ const straying = 1.25
 
 /**
  * Knows the windows that have moved for three minutes without a pause, such as a conveyor with crowds of boxes and gaps. The last
- * frames are kept, in whole numbers: what is usual depends on them alone, not on when the watch began.
+ * frames are stored in whole numbers: the usual change depends on them alone, not on when the watch began.
  */
 export class PermanentMotion {
   readonly #count: number

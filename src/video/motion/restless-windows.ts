@@ -40,7 +40,7 @@ export class RestlessWindows {
     this.#frames = 0
   }
 
-  /** Takes from each share what is usual there, and learns from it. */
+  /** Takes from each share its usual part, and learns from it. */
   subtract(shares: Float64Array): void {
     this.#frames += 1
     const weight = Math.max(1 / remembered, 1 / (this.#frames + 1))

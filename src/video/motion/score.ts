@@ -161,7 +161,7 @@ export class Scorer {
     return changes.near
   }
 
-  /** For each window, takes the largest of it and its neighbours: what moves is soon in the next one. */
+  /** For each window, takes the largest of it and its neighbors: a moving thing is soon in the next one. */
   #fillNear(changes: Changes): void {
     const { shares, near } = changes
     const across = this.#across

@@ -30,7 +30,7 @@ const leastDetail = 0.08
  */
 const darkAlike = 0.1
 const darkDetail = 0.3
-/** Where so much of the learned edges is still there, what is new is before it, such as cars on a plain road. */
+/** Where so much of the learned edges is still there, new things are before it, such as cars on a plain road. */
 const mostKept = 0.5
 /** How alike two views are, from -1 to 1: below the first a camera is turned, above the second it looks the same. */
 const turnedBelow = 0.3
