@@ -296,7 +296,7 @@ function tick(connection: Connection, nowMs: number): Step {
   }
 }
 
-/** Listens anew for as long as a silence may last: what came meanwhile has yet to be read, by ffmpeg or by this thread. */
+/** Listens anew for as long as a silence may last: ffmpeg or this thread has yet to read the pictures that came meanwhile. */
 function overslept(connection: Connection, nowMs: number): Step {
   const { phase } = connection
   if (phase.kind !== 'connecting' && phase.kind !== 'live') return stay(connection)

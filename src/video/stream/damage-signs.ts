@@ -10,7 +10,10 @@ const badSeconds = 5
 /** A weak radio link is well for seconds, and bad again: that is one problem. */
 const wellSeconds = 60
 
-/** Sees in what ffmpeg says that the pictures of a stream arrive damaged, again and again. Times are monotonic milliseconds. */
+/**
+ * Detects from the messages of ffmpeg that the pictures of a stream arrive damaged, again and again. Times are monotonic
+ * milliseconds.
+ */
 export class DamageSigns {
   /** Seconds in which the decoder complained, the newest last. */
   #seconds: number[] = []

@@ -41,7 +41,7 @@ export type IngestOptions = {
   readonly onVideo: (bytes: Buffer, sinceMs: number) => void
   /** Bytes of raw RGBA pictures, in pieces of any size, and how many pictures end in them. */
   readonly onFrames: (bytes: Buffer, ended: number) => void
-  /** Takes what ffmpeg says while it runs. */
+  /** Takes the messages of ffmpeg while it runs. */
   readonly onSaid?: (text: string) => void
   /** Called once, when the process has ended and all its output was passed on. */
   readonly onEnded: (ended: Ended) => void
@@ -52,8 +52,8 @@ const keptChars = 4000
 const talkativeChars = 20_000
 
 /**
- * Runs one ffmpeg with one connection to the camera. It starts with the object and never restarts: `connection.ts`
- * decides what comes next. Pipes are emptied as they fill.
+ * Runs one ffmpeg with one connection to the camera. It starts with the object and never restarts: `connection.ts` decides the next
+ * step. Pipes are emptied as they fill.
  */
 export class Ingest {
   readonly #needs: IngestOptions

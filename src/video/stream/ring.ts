@@ -117,7 +117,7 @@ export class Ring {
     return this.#splitter.codec
   }
 
-  /** Returns the program tables, which what begins with a key frame needs in front of it. */
+  /** Returns the program tables, which a cut that begins with a key frame needs in front of it. */
   get tables(): Buffer {
     return this.#splitter.tables
   }
@@ -183,7 +183,7 @@ export class Ring {
     return first && last ? last.ptsMs - first.ptsMs : 0
   }
 
-  /** Returns pictures a second over what is held; undefined before there are two. */
+  /** Returns pictures a second over the video that is held; undefined before there are two. */
   get picturesPerSecond(): number | undefined {
     const [first, last] = [this.#units[0], this.#units.at(-1)]
     if (!first || !last || last.ptsMs <= first.ptsMs) return undefined

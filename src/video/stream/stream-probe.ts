@@ -98,7 +98,7 @@ function reasonToStop(
   return measure.keyFrames === 0 ? 'no-key-frame' : null
 }
 
-/** Returns the codec of a sound track in what ffmpeg says of its input. */
+/** Returns the codec of a sound track from ffmpeg's messages about its input. */
 function audioIn(said: string): string | null {
   return /Stream #0:\d+.*?: Audio: (\w+)/.exec(said)?.[1] ?? null
 }

@@ -16,7 +16,7 @@ export type StreamRemarkNeeds = {
 
 const longestKeylessMs = 60_000
 
-/** Finds what an admin should know of a camera whose recorded stream gives pictures. */
+/** Finds problems that an admin should know of a camera whose recorded stream gives pictures. */
 export class StreamRemark {
   readonly #needs: StreamRemarkNeeds
   readonly #pace = new PicturePace()

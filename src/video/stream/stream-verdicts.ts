@@ -34,7 +34,7 @@ const largestForDetection = 1280 * 720
 const clockToleranceSeconds = 2
 const MB = 1024 * 1024
 
-/** Judges what was measured, in the order in which it is shown. */
+/** Judges the measured facts, in the order in which they are shown. */
 export function judgeStream(facts: StreamFacts, offset: ClockOffset, wanted: Wanted): Finding[] {
   return [
     codec(facts),

@@ -23,7 +23,7 @@ export type StreamState = 'offline' | 'connecting' | 'live' | 'stalled' | 'backi
 /** State of a stream for callers. */
 export type StreamView = {
   readonly state: StreamState
-  /** Why it has no pictures; while it is live, what is wrong nevertheless. */
+  /** Why it has no pictures; while it is live, its remaining problem. */
   readonly problem: Problem | null
 }
 
@@ -134,7 +134,7 @@ export class Stream {
     })
   }
 
-  /** Changes address, credentials or outputs, and forgets what was learned with the old ones. */
+  /** Changes address, credentials or outputs, and forgets facts learned with the old ones. */
   reconfigure(plan: StreamPlan): void {
     this.#plan = plan
     this.#problem = null

@@ -8,8 +8,8 @@ export type VideoPipeNeeds = {
   /** Says how long video may wait to be read, in milliseconds; 0: not at all. Asked again and again. */
   readonly mostWaitMs: () => number
   /**
-   * Takes what was read, all of which came after `sinceMs` (monotonic): now, unless it waited. It belongs to the pipe again when
-   * this returns.
+   * Takes the bytes that were read, all of which came after `sinceMs` (monotonic): now, unless they waited. They belong to the pipe
+   * again when this returns.
    */
   readonly onBytes: (bytes: Buffer, sinceMs: number) => void
 }
@@ -26,7 +26,7 @@ const bufferBytes = 256 * 1024
 /** Parts that are read in one turn of the event loop, where the kernel holds more. */
 const mostParts = 32
 const loopback = '127.0.0.1'
-/** One for all pipes: what was read is passed on before anything else is read. */
+/** One for all pipes: a reading is passed on before the next one begins. */
 let buffer: Buffer | undefined
 
 /**
@@ -142,7 +142,7 @@ export class VideoPipe {
     }
   }
 
-  /** Decides how what comes next is read. */
+  /** Decides how the next video is read. */
   #rest(): void {
     this.#cancelTimer()
     const { clock, mostWaitMs } = this.#needs
@@ -172,7 +172,7 @@ function smoothed(before: number | undefined, newest: number): number {
   return before === undefined ? newest : before + (newest - before) * newestShare
 }
 
-/** Reads what waits in a socket into the buffer; returns its length, and 0 when nothing waits. */
+/** Reads the waiting bytes of a socket into the buffer; returns their length, and 0 when nothing waits. */
 function readNow(socket: Socket): number {
   // Node tells no number of a socket in another way. Once it is closed there is none: it may belong to another file.
   const { fd } = (socket as unknown as { _handle: { fd: number } | null })._handle ?? { fd: -1 }
