@@ -16,7 +16,7 @@ export type CameraMemoryNeeds = {
   readonly spooling: ReadonlySet<Recording>
 }
 
-/** Counts the video that one camera keeps in memory, and chooses what it gives up first. */
+/** Counts the video that one camera keeps in memory, and chooses the part to give up first. */
 export class CameraMemory implements MemoryUser {
   readonly #needs: CameraMemoryNeeds
 

@@ -70,7 +70,7 @@ export function detectorSettings(
   }
 }
 
-/** Says what a change of settings changes: the judged part of the picture, and the process of either stream. */
+/** Says which parts a change of settings affects: the judged part of the picture, and the process of either stream. */
 export function changed(
   before: CameraSettings,
   now: CameraSettings,

@@ -16,7 +16,7 @@ export type CameraReportNeeds = {
     /** Ring of the recorded stream. */
     readonly ring: Ring
   }
-  /** Returns what motion detection has counted. */
+  /** Returns the counts of motion detection. */
   readonly counts: () => WatchCounts
   readonly clock: Clock
   readonly emit: (message: FromCameras) => void

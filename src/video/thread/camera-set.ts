@@ -59,7 +59,7 @@ export class CameraSet {
   readonly #cameras = new Map<number, Camera>()
   /** Clips in progress: of removed cameras, and of an earlier run. */
   readonly #settling = new Set<Promise<void>>()
-  /** Clips that are not to be kept any longer, and why. */
+  /** Clips that are given up, and why. */
   readonly #givenUp = new Map<number, string>()
   /** Clips of an earlier run of which nothing is known but their video, or that could not be removed. */
   readonly #unreadable = new Set<number>()
@@ -244,7 +244,7 @@ export class CameraSet {
     this.#needs.post({ type: 'leftoversDone', count: leftovers.length - kept.length, kept })
   }
 
-  /** Resolves with true when what became of a leftover was reported; with false when that may come later. */
+  /** Resolves with true when the result of a leftover was reported; with false when that may come later. */
   async #isReported({ id, hasVideo }: Leftover): Promise<boolean> {
     try {
       const plan = await readLeftover(this.#tools, { id, hasVideo })
@@ -302,7 +302,7 @@ export class CameraSet {
       this.#needs.post(loss)
     } else {
       this.#givenUp.set(detectionId, words)
-      // One that is being made now is asked for again when that has failed.
+      // A clip that is being made now is requested again when that has failed.
       if (!this.#patience.hurry(detectionId)) this.#givenUp.delete(detectionId)
     }
   }

@@ -21,7 +21,7 @@ export type CameraOptions = {
   readonly ffmpeg: StreamOptions['ffmpeg']
   readonly tools: ClipTools
   readonly history: Pick<History, 'keep' | 'pendingBytes' | 'shed'>
-  /** Where what motion detection judged is kept. */
+  /** Store for the results of motion detection. */
   readonly cells: CellShelf
   /** Shared by all cameras. */
   readonly memory: VideoMemory
@@ -113,7 +113,7 @@ export class Camera {
 
   /** Applies settings. A stream is replaced only when its own settings changed. */
   update(settings: CameraSettings): void {
-    // Before anything ends: what a process has written is dropped once it is to end.
+    // Before anything ends: output that a process has written is dropped once it is to end.
     this.readVideo()
     const before = this.#settings
     const { area, main, detect } = changed(before, settings)
