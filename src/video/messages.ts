@@ -71,8 +71,8 @@ export type ToCameras =
   /** `clipClosed` or `clipLost` of this detection is in the database; until then it is sent again at each start. */
   | { readonly type: 'recorded'; readonly detectionId: number }
   /**
-   * A clip that waits (`clipWaits`), or whose `clipClosed` the database refuses (`isRefused`), is not to be kept any longer; `words`
-   * says why. Answered by `clipLost`, unless a clip that waits is being made at this moment, or was reported meanwhile.
+   * Gives up a clip that waits (`clipWaits`), or whose `clipClosed` the database refuses (`isRefused`); `words` says why. Answered
+   * by `clipLost`, unless a clip that waits is being made at this moment, or was reported meanwhile.
    */
   | {
       readonly type: 'giveUpClip'
@@ -81,8 +81,8 @@ export type ToCameras =
       readonly isRefused: boolean
     }
   /**
-   * A clip that waits, whose facts cannot be read, and of which the database does not know either, is not to be kept any longer. Answered by
-   * `clipRemoved`; not while a file of it cannot be removed.
+   * Gives up a clip that waits, whose facts cannot be read, and which the database does not know either. Answered by `clipRemoved`;
+   * not while a file of it cannot be removed.
    */
   | { readonly type: 'removeClip'; readonly detectionId: number; readonly words: string }
   /**

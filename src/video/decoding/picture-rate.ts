@@ -2,7 +2,7 @@ import { mostDrift } from '../timing/earliest-offset.ts'
 import { frameSize, framesPerSecond } from './frames.ts'
 
 const windowMs = 10_000
-/** More than real time by this much is a flood. Cameras and networks may send what they held back at once. */
+/** More than real time by this much is a flood. Cameras and networks may send a backlog at once. */
 const mostAheadMs = 15_000
 const pictureMs = 1000 / framesPerSecond
 

@@ -130,7 +130,7 @@ async function tellProfiles(call: Call, cam: Cam, tell: (news: OnvifNews) => voi
 
 /** Loaded only where it is used: the daemon's threads go without it. */
 async function theirs(): Promise<typeof import('onvif')> {
-  // A CommonJS package: what it exports is the default.
+  // A CommonJS package: its exports are the default.
   return (await import('onvif')).default as unknown as typeof import('onvif')
 }
 

@@ -29,7 +29,7 @@ const longestUrl = 2000
 /** Detection looks at 160 x 90; below this width there is little left to scale down. */
 const narrowestSub = 300
 
-/** Removes what could act on a terminal: control characters, also those that change the direction of text. */
+/** Removes characters that could act on a terminal: control characters, also those that change the direction of text. */
 export function cleanText(text: string, longest = longestText): string {
   const visible = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}]/gu, ' ').replace(/ {2,}/g, ' ')
   return visible.trim().slice(0, longest)
@@ -63,7 +63,7 @@ function decoded(text: string): string {
   }
 }
 
-/** Puts together what a device answered. `ended`: whether it answered all in time. */
+/** Puts together the answers of a device. `ended`: whether it answered all in time. */
 export function deviceOf(
   address: OnvifAddress,
   scopes: string,
@@ -124,7 +124,7 @@ function channelsOf(profiles: readonly OnvifProfile[]): OnvifChannel[] {
   })
 }
 
-/** Prefers what is recorded as it is: H.264, then H.265, then the rest. */
+/** Prefers streams that are recorded as they are: H.264, then H.265, then the rest. */
 function best(
   profiles: readonly OnvifProfile[],
   order: (a: OnvifProfile, b: OnvifProfile) => number,

@@ -41,7 +41,7 @@ export type OnvifFailure = 'no-answer' | 'refused' | 'too-large' | 'unreadable'
 
 /** One piece of a device's answer. Each is sent as soon as it is known, so that a later failure does not lose it. */
 export type OnvifNews =
-  /** The first of all: from here on, what fails is the device's fault. */
+  /** The first of all: from here on, a failure is the device's fault. */
   | { readonly kind: 'begun' }
   | { readonly kind: 'sighting'; readonly sighting: Sighting }
   /** Its clock against ours. Null: it names no UTC time. */

@@ -11,7 +11,7 @@ import { filmSource } from './film-source.ts'
 /** Parts of a camera that a film needs. */
 export type FilmCamera = {
   readonly ring: Ring
-  /** Reads into the ring what has come, and waits. */
+  /** Reads into the ring the video that waits. */
   readonly readVideo: () => void
   /** Resolves with the clip of motion that is open and began by this time (monotonic); undefined when there is none. */
   readonly openClip: (fromMs: number) => Promise<ClipResult | undefined> | undefined

@@ -3,7 +3,7 @@ import { type LineSpan, spansAround } from '../../platform/index.ts'
 /** A point of a picture: each 0 to 1 of its width and height, from the upper left. */
 export type PicturePoint = { readonly x: number; readonly y: number }
 
-/** A covered part of a picture: its place in pixels, and RGBA rows in which what is covered is opaque. */
+/** A covered part of a picture: its place in pixels, and RGBA rows in which the covered part is opaque. */
 export type Mask = {
   readonly left: number
   readonly top: number
