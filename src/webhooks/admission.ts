@@ -1,7 +1,7 @@
 /** Most attempts under way at one endpoint. */
 export const lanesPerEndpoint = 4
 
-/** Of these lanes, retries leave two to first attempts, and first attempts one to retries. */
+/** Retries leave two of these lanes to first attempts, and first attempts leave one to retries. */
 const lanesForRetries = 2
 const lanesForFirstsBesideRetries = 3
 
@@ -11,7 +11,7 @@ export const lanesInAll = 128
 /** From this many on an endpoint gets one lane, so that sixteen hanging endpoints cannot take all lanes. */
 export const crowdedFrom = 64
 
-/** What one endpoint has under way, and what of its deliveries is due and not under way, in order. */
+/** Attempts under way at one endpoint, and its due deliveries that are not under way, in order. */
 export type Queue = {
   readonly firstsUnderWay: number
   readonly retriesUnderWay: number

@@ -78,7 +78,7 @@ export function wasRaisedSince(tx: ReadTx, kind: string, sinceMs: number): boole
   return tx.get(raisedSince, [kind, sinceMs]) !== undefined
 }
 
-/** What an alert needs of the journal. */
+/** The part of the outbox that an alert needs. */
 export type AlertJournal = Pick<Outbox, 'created'>
 
 /** Stores an alert for the admin and notifies the receivers with `event.created`. */

@@ -10,10 +10,10 @@ const TestData = z
   .openapi('TestNotification')
 export type TestData = z.infer<typeof TestData>
 
-/** What `webhook.test` carries. */
+/** Data of `webhook.test`. */
 export const webhookNotifications = { 'webhook.test': TestData } satisfies NotificationSchemas
 
-/** What `event.created` carries of alerts. */
+/** Data of `event.created` for alerts. */
 const alertCreated = { 'alert.raised': AlertItem } satisfies CreatedSchemas
 
 /** Event types that `event.created` does not repeat. */

@@ -42,7 +42,7 @@ export type WebhooksOptions = {
   readonly site: { readonly siteId: string; readonly warehouseId: number }
   /** Returns the newest checkpoint of this transaction, with the cosignatures that it has by then; undefined before the first. */
   readonly newestCheckpoint: () => CheckpointNote | undefined
-  /** Of the daemon, for the User-Agent. */
+  /** The daemon's version, for the User-Agent. */
   readonly version: string
   readonly log: Logger
   /** Called after every recorded attempt; tests of an endpoint don't count. */

@@ -39,7 +39,7 @@ import type { WebhookService } from './service.ts'
 
 const tag = 'Webhooks'
 const byId = z.object({ id: z.string() })
-/** What takes no body ignores one; but it has to be one that can be read. */
+/** An operation without a body ignores one, but the body has to be readable. */
 const unreadable = ['MALFORMED_JSON', 'BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const
 const urlErrors = ['WEBHOOK_URL_NOT_HTTPS', 'WEBHOOK_URL_FORBIDDEN'] as const
 

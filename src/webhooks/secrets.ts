@@ -27,7 +27,7 @@ const withoutExpired = built({ ms: integer }, ({ ms }) =>
 /** How long a secret that a rotation has replaced goes on signing beside its successor. */
 export const overlapMs = 24 * 60 * 60 * 1000
 
-/** Of rotations that follow each other within the overlap, so many old secrets sign; more would fill the header. */
+/** At most so many old secrets sign after rotations within the overlap; more would fill the header. */
 const mostRetired = 8
 
 const secretBytes = 32
@@ -37,7 +37,7 @@ export function newSecret(random: RandomBytes): string {
   return `whsec_${random(secretBytes).toString('base64')}`
 }
 
-/** What binds a sealed secret to its webhook. */
+/** Binds a sealed secret to its webhook. */
 export function contextOf(webhookId: string): string {
   return `webhook:${webhookId}`
 }

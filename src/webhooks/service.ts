@@ -150,10 +150,9 @@ export class WebhookService {
   }
 
   /**
-   * Replaces the secret by the caller's, or by one that the gateway makes; the answer has that one, the stored reply for a
-   * repeated request does not. For 24 h the old secret also signs in `webhook-signature`; X-Service-Signature has room for one
-   * and switches at once.
-   * Throws NOT_FOUND, IDEMPOTENCY_MISMATCH.
+   * Replaces the secret by the caller's, or by one that the gateway makes. Only the first answer has the made one; the stored reply
+   * for a repeated request does not. For 24 h the old secret also signs in `webhook-signature`; X-Service-Signature has room for
+   * one and switches at once. Throws NOT_FOUND, IDEMPOTENCY_MISMATCH.
    */
   rotateSecret(
     id: string,
@@ -288,8 +287,8 @@ function errorOf(outcome: Outcome): string | null {
 }
 
 /**
- * Returns the fields that really change. `active: true` ends a failing or disabled state, unless the present `status` is beside it: then
- * it is what a GET has answered.
+ * Returns the fields that really change. With `active: true` a failing or disabled state ends. It does not when the present
+ * `status` is beside it, because then a client sends back the answer of a GET.
  */
 function changesOf(webhook: Webhook, request: Partial<WebhookPatch>, seal: (secret: string) => Buffer): WebhookChanges {
   const { url, events, active, checkpoint, secret, status } = request

@@ -1,6 +1,6 @@
 import type { ProbeIntervals } from './delivery/pace.ts'
 
-/** What the config says of webhooks; asked for at every use, so that a reload applies at once. */
+/** The webhook settings of the config. They are read at every use, so that a reload applies at once. */
 export type WebhookSettings = {
   /** CIDRs of private receivers. */
   readonly allowNetworks: readonly string[]

@@ -12,8 +12,8 @@ const owed = statement({
 })
 
 /**
- * Whether any endpoint is registered, or ever was: one that is switched off, and one that is deleted to be registered anew, can
- * recover what happens meanwhile.
+ * Returns whether any endpoint is registered, or ever was. An endpoint that is switched off, or deleted to be registered anew, can
+ * recover the notifications of the meantime.
  */
 export const isAnyoneOwed = (tx: ReadTx): boolean => tx.get(owed) !== undefined
 
@@ -189,7 +189,7 @@ export function allWebhooks(tx: ReadTx): Webhook[] {
   return tx.all(everyWebhook).map(asWebhook)
 }
 
-/** What a person changes; counts as a new version. */
+/** Stores a person's changes; counts as a new version. */
 export function updateWebhook(tx: Tx, id: string, changes: WebhookChanges, nowMs: number): void {
   const { checkpoint, hold } = changes
   if (checkpoint !== undefined || hold !== undefined) {
@@ -213,7 +213,7 @@ export function updateWebhook(tx: Tx, id: string, changes: WebhookChanges, nowMs
   )
 }
 
-/** What the attempts say; no new version. */
+/** Stores the health that the attempts show; no new version. */
 export function setHealth(tx: Tx, id: string, health: EndpointHealth): void {
   tx.run(newHealth, { id, ...healthColumns(health) })
   if (health.consecutiveFailures < slowedAfter) tx.run(unslowed, { webhook_id: id })
@@ -234,7 +234,7 @@ export function outboxEnd(tx: ReadTx): number {
   return tx.get(lastSeq)?.seq ?? 0
 }
 
-/** What the worker has to know of an endpoint in every pass. */
+/** The facts of an endpoint that the worker needs in every pass. */
 export type Endpoint = {
   readonly id: string
   readonly url: string
@@ -256,7 +256,7 @@ export function endpointOf(tx: ReadTx, id: string): Endpoint | undefined {
 export type WebhookCounts = {
   readonly total: number
   readonly failing: number
-  /** Of those that are switched on: they get one attempt at a time. */
+  /** Endpoints that are switched on and get one attempt at a time. */
   readonly slowed: number
   /** Switched off by their failures. */
   readonly disabled: number

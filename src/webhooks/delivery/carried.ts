@@ -8,7 +8,7 @@ const carriedAt = `FROM webhook_checkpoint WHERE webhook_id = +? AND from_seq <=
 const textAt = statement({ columns: { checkpoint: maybe(text) }, sql: `SELECT checkpoint ${carriedAt}` })
 /** A new row takes the place of the one that schema 17 puts behind the last notification of schema 16. */
 const newRow = built(tables.webhook_checkpoint, (row) => sql.replaceInto('webhook_checkpoint').values(row))
-/** Of each endpoint the rows before the one that counts for the oldest notification. */
+/** Rows of each endpoint before the row that counts for the oldest notification. */
 const uncarried = `SELECT c.rowid FROM webhook w CROSS JOIN webhook_checkpoint c ON c.webhook_id = w.id
   AND c.from_seq < (SELECT max(n.from_seq) FROM webhook_checkpoint n
     WHERE n.webhook_id = w.id AND n.from_seq <= (SELECT min(seq) FROM ${published}))`

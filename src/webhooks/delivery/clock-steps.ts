@@ -28,8 +28,8 @@ function shiftDue(tx: Tx, stepMs: number): void {
 type ClockStepsNeeds = { work: UnitOfWork; clock: Pick<Clock, 'now' | 'monotonic'> }
 
 /**
- * Keeps delays right when the wall clock is set while the gateway runs: due times are stored by the wall clock, because only
- * that survives a restart, and they are moved along with each step of it.
+ * Keeps delays right when the wall clock is set while the gateway runs. Due times are stored by the wall clock, because only that
+ * survives a restart. Each step of the clock moves them along.
  */
 export class ClockSteps {
   readonly #needs: ClockStepsNeeds

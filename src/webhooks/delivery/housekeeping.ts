@@ -29,8 +29,8 @@ const checkpointRows = 500
 
 /**
  * Returns the next notifications after `afterSeq` that may be removed: older than 30 days, fanned out for every endpoint, and
- * without a pending delivery. `lastSeq` is where to continue; undefined when nothing older is left. Rows are in the order of
- * time, so reading stops at the first younger one: a search by time would read the whole month on every run.
+ * without a pending delivery. Continue after `lastSeq`; it is undefined when nothing older is left. Rows are in the order of time,
+ * so reading stops at the first younger row. A search by time would read the whole month on every run.
  */
 export function expired(tx: ReadTx, afterSeq: number, nowMs: number): { seqs: number[]; lastSeq: number | undefined } {
   const rows = tx.all(oldest, [afterSeq, batchRows])

@@ -13,7 +13,7 @@ export type UnderWay = InLane & {
   isAnswered: boolean
 }
 
-/** What is under way to each endpoint, and what may start beside it. */
+/** Attempts under way to each endpoint, and the number that may start beside them. */
 export class Lanes {
   readonly #pacing: Pacing
   readonly underWay = new Map<string, UnderWay>()

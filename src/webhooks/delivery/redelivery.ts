@@ -39,8 +39,9 @@ export function requeue(tx: Tx, deliveryId: string, nowMs: number): void {
 }
 
 /**
- * failed: what was given up. missing: also what it never had a delivery for, because it was registered, or subscribed,
- * later. all: also what it has had.
+ * - failed: deliveries that were given up.
+ * - missing: also notifications without a delivery, because the endpoint was registered or subscribed later.
+ * - all: also delivered ones.
  */
 export const inclusions = ['failed', 'missing', 'all'] as const
 export type Inclusion = (typeof inclusions)[number]
@@ -94,8 +95,8 @@ const lookedAt = statements({
 export type Recovery = { readonly afterSeq: number; readonly makeId: () => string; readonly nowMs: number }
 
 /**
- * The next notifications after a seq: those of the span are sent again, or for the first time. What waits anyway stays
- * as it is, and so does what fan-out has yet to come to. `lastSeq` is where to go on; absent at the end.
+ * Queues the next notifications of the span after a seq, again or for the first time. Deliveries that are pending anyway, and
+ * notifications that fan-out has yet to reach, stay as they are. Continue after `lastSeq`; it is absent at the end.
  */
 export function recoverSome(
   tx: Tx,

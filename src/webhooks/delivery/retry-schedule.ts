@@ -40,7 +40,7 @@ export function retryAfterMs(value: string | undefined, nowMs: number): number |
   const text = value?.trim() ?? ''
   if (/^\d{1,12}$/.test(text)) return Number(text) * 1000
   if (!httpDate.test(text)) return undefined
-  // Of the three forms of RFC 9110, only asctime names no zone; it means UTC too.
+  // Only asctime, one of the three forms of RFC 9110, names no zone; it means UTC too.
   const ms = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`)
   return Number.isNaN(ms) ? undefined : Math.max(ms - nowMs, 0)
 }

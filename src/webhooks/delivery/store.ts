@@ -107,7 +107,7 @@ const attemptsOfDeliveries = statement({
 export type Claimed = {
   readonly id: string
   readonly webhookId: string
-  /** Of this attempt, from 1. */
+  /** Number of this attempt, from 1. */
   readonly attempt: number
   readonly url: string
   /** The current one first. */
@@ -118,9 +118,9 @@ export type Claimed = {
 }
 
 /**
- * Deliveries of an endpoint that are due: those to be sent at once (never tried before), in order of publication, and
- * those at a time (retries), the longest due first. At most `limit` of each, leased ones left out.
- * Limits are written out: SQLite prepares a statement anew for every bound one.
+ * Returns the due deliveries of an endpoint. `firsts` were never tried, in order of publication. `retries` come with the longest
+ * due first. At most `limit` of each, leased ones left out. Limits are written out: SQLite prepares a statement anew for every
+ * bound one.
  */
 export function dueDeliveries(
   tx: ReadTx,
@@ -177,7 +177,7 @@ export function pullForward(tx: Tx, latestMs: number): number {
   return tx.run(pulledForward, [latestMs, latestMs]).changes
 }
 
-/** What the record of an attempt needs. */
+/** The facts that the record of an attempt needs. */
 export type UnderWay = {
   /** Attempts made before its last redelivery, which began the schedule anew. */
   readonly attemptsBefore: number

@@ -20,8 +20,8 @@ const endpoints = statement({
   sql: 'SELECT id, url FROM webhook ORDER BY id LIMIT 100',
 })
 /**
- * Of the first 200 deliveries that carry a checkpoint of this log over so many leaves, the first that arrived: an endpoint that was
- * away must not make proofs slow. The stored body of a test says which one it carried.
+ * Takes the first to arrive among the first 200 deliveries with a checkpoint of this log over so many leaves. The bound keeps
+ * proofs fast after an endpoint was away. The stored body of a test says which one it carried.
  */
 const firstReceived = statement({
   columns: { id: text, status: integer, atMs: integer },
@@ -40,8 +40,8 @@ const firstReceived = statement({
 })
 
 /**
- * Returns who outside has received a checkpoint that covers a leaf (its number from 1 on), as far as the deliveries of the last
- * 30 days say it: for each endpoint the first delivery, the earliest first. Of an address only the host is named.
+ * Returns the receivers outside that got a checkpoint over a leaf (its number from 1 on), by the deliveries of the last 30 days.
+ * Each endpoint has its first delivery; the earliest comes first. Only the host of an address is named.
  */
 export function receivedCheckpoints(tx: ReadTx, log: number, seq: number): ReceivedCheckpoint[] {
   const logId = idOfLog(tx, log)

@@ -54,18 +54,17 @@ export type DeliveryWorkerOptions = TestMaker & {
 /** A message and all that sending it takes. */
 type Addressed = SignedMessage & Pick<Claimed, 'webhookId' | 'url' | 'sealedSecrets'>
 
-/** What a write has claimed, and whether the attempt that it recorded says something of the endpoint. */
+/** Deliveries that a write claimed, and whether the attempt that it recorded says something of the endpoint. */
 type Claims = { readonly claimed: Claimed[]; readonly saysSomething?: boolean }
 
 /** How an attempt ended, and whether other deliveries have taken all lanes of its endpoint already. */
 type Ended = { readonly kind: Outcome['kind'] | 'abandoned'; readonly isReplaced: boolean }
 
 /**
- * Carries notifications to the endpoints. A pass makes the deliveries of what was published, claims what is due in one
- * short write, and starts the attempts; each attempt sends outside of any transaction and is recorded by a write of its
- * own. That of a delivered one claims the endpoint's next deliveries too, so that a backlog costs one commit each; any
- * other asks for the next pass. Passes never overlap, and what is claimed in a commit under way is known by `#lanes`,
- * so nothing is claimed twice.
+ * Carries notifications to the endpoints. A pass makes the deliveries of new notifications, claims the due ones in one short write,
+ * and starts the attempts. Each attempt sends outside of any transaction, and a separate write records it. The write of a success
+ * also claims the endpoint's next deliveries, so that a backlog costs one commit each. Any other write asks for the next pass.
+ * Passes never overlap, and `#lanes` knows the claims of a commit under way, so nothing is claimed twice.
  */
 export class DeliveryWorker {
   readonly #needs: DeliveryWorkerOptions
@@ -77,9 +76,9 @@ export class DeliveryWorker {
   #running = false
   #tookOver = false
   #asked = false
-  /** `outbox.written` when no endpoint was behind; undefined when one may be. */
+  /** `outbox.written` when no endpoint was behind, else undefined. */
   #caughtUpAt: number | undefined
-  /** When a delivery becomes due that is not yet, or it has to be looked up again; monotonic. */
+  /** Monotonic time of the next due delivery, or of the next look-up. */
   #nextDueMs = Number.NEGATIVE_INFINITY
   #pass: Promise<void> | undefined
   #cancelDue = () => {}
@@ -103,8 +102,8 @@ export class DeliveryWorker {
   }
 
   /**
-   * Starts nothing more and waits up to 10 s for attempts under way; then cuts them. What was cut, or could not be
-   * recorded, stays pending and is sent again after the next start.
+   * Starts nothing more and waits up to 10 s for attempts under way; then cuts them. Attempts that were cut, or could not be
+   * recorded, stay pending; the next start sends them again.
    */
   async stop(): Promise<void> {
     this.#running = false
@@ -273,7 +272,7 @@ export class DeliveryWorker {
       if (saysSomething) this.#needs.pacing.ended(webhookId, outcome.kind)
       this.#report(claimed, outcome)
     } finally {
-      // What is claimed is sent by no one else.
+      // No other pass sends a claimed delivery.
       for (const one of next) this.#begin(one)
     }
     return { kind: outcome.kind, isReplaced: this.#lanes.of(webhookId).length >= lanesPerEndpoint }

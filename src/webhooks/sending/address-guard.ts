@@ -6,7 +6,7 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6
 /** A network that the config names, as address and prefix length. */
 export type Network = readonly [Address, number]
 
-/** Networks from CIDRs; a bare address means itself. What cannot be read names nothing. */
+/** Networks from CIDRs; a bare address means itself. Unreadable text names no network. */
 export function parseNetworks(cidrs: readonly string[]): Network[] {
   return cidrs.map(parseNetwork).filter((network) => network !== undefined)
 }
@@ -18,9 +18,9 @@ function parseNetwork(cidr: string): Network | undefined {
 }
 
 /**
- * Why a webhook must not go to an address: one or two words such as `loopback`; undefined when it may. Only what is
- * globally routable passes by itself. A named network passes too, but an address of it that carries an IPv4 address
- * inside (NAT64, 6to4 …) only when that one may be called as well: naming the translator does not name what is behind.
+ * Why a webhook must not go to an address: one or two words such as `loopback`; undefined when it may. Only what is globally
+ * routable passes by itself. A named network passes too. An address in it that carries an IPv4 address (NAT64, 6to4 …) passes only
+ * when that IPv4 address may be called as well. Naming the translator does not name the hosts behind it.
  */
 export function refusalOf(address: string, named: readonly Network[]): string | undefined {
   const parsed = parse(address)

@@ -41,7 +41,7 @@ function refusal(code: 'WEBHOOK_URL_NOT_HTTPS' | 'WEBHOOK_URL_FORBIDDEN', messag
   return new AppError(code, message, { fields: [{ path: 'url', message: problem }] })
 }
 
-/** Waits for `promise`, but no longer than `limitMs`. */
+/** Waits for `promise`, at most `limitMs`. */
 function within(limitMs: number, promise: Promise<unknown>, clock: Pick<Clock, 'after'>): Promise<void> {
   return new Promise((resolve, reject) => {
     const cancel = clock.after(limitMs, resolve)

@@ -58,8 +58,8 @@ function someOf(found: readonly string[], host: string): readonly string[] {
 }
 
 /**
- * Returns a `lookup` for connections that asks for each name once at a time: a look-up occupies one of the four threads of the
- * pool until the resolver answers.
+ * Returns a `lookup` for connections that asks for each name once at a time. A look-up occupies one of the four threads of the pool
+ * until the resolver answers.
  */
 export function sharedLookup(resolve: Resolve): LookupFunction {
   const underWay = new Map<string, Promise<readonly string[]>>()
@@ -95,8 +95,8 @@ export type GuardedAgentOptions = {
 }
 
 /**
- * HTTPS connections to allowed addresses only. The check is made at the connection, because only there nothing can happen
- * between check and use: a name may resolve differently each time, and Node does not call `lookup` for literals.
+ * HTTPS connections to allowed addresses only. The check is made at the connection, because only there nothing can happen between
+ * check and use. A name may resolve differently each time, and Node does not call `lookup` for literals.
  */
 export class GuardedAgent extends Agent {
   readonly #named: readonly Network[]

@@ -13,7 +13,7 @@ import { isOffline, rootsOf } from './offline.ts'
 import { headersOf, type Secrets, type SignedMessage } from './signature.ts'
 import type { Uplink } from './uplink.ts'
 
-/** Of an answer's body this much is read, for this long; then the connection is cut. */
+/** The gateway reads so much of an answer's body, for so long; then it cuts the connection. */
 const bodyLimitBytes = 64 * 1024
 const bodyLimitMs = 2000
 
@@ -56,7 +56,7 @@ type Target = { readonly options: RequestOptions; readonly isName: boolean }
 /** So many addresses are kept read; a site has a few endpoints. */
 const targetsKept = 200
 
-/** What `abandon` does to an exchange as far as it has come. */
+/** Cuts an exchange; `abandon` calls it. Its effect depends on how far the exchange has come. */
 type Cut = { now: () => void }
 
 const nothing = () => {}
@@ -96,8 +96,10 @@ export class Sender {
     return this.#judge(outcomeOf(result, Math.round(result.atMs - startedMs)), startedMs)
   }
 
-  /** What got no answer while the gateway itself was cut off is no failure of the receiver: neither a refusal by a router, nor the
-   * certificate of a captive portal, nor silence. */
+  /**
+   * A missing answer while the gateway itself was cut off is no failure of the receiver. A router's refusal, the certificate of a
+   * captive portal and silence are alike in this.
+   */
   async #judge(outcome: Outcome, startedMs: number): Promise<Outcome | Abandoned> {
     if (outcome.kind !== 'failed' || outcome.status !== null) return outcome
     const wasDown = await this.#needs.uplink.wasDown(startedMs)

@@ -15,8 +15,8 @@ export function signatureOf(body: Uint8Array, secret: string | KeyedHash): strin
 const standardPrefix = 'whsec_'
 
 /**
- * The key that a secret means in Standard Webhooks: of `whsec_` and base64 the bytes, as its libraries read it; any
- * other secret means its UTF-8 bytes, and a library is given their base64.
+ * Returns the key that a secret means in Standard Webhooks. A secret of `whsec_` and base64 means the bytes, as the libraries read
+ * it. Any other secret means its UTF-8 bytes, and a library is given their base64.
  */
 export function standardKeyOf(secret: string): Buffer {
   if (secret.startsWith(standardPrefix)) {

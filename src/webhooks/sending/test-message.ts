@@ -3,7 +3,6 @@ import type { TestData } from '../events.ts'
 import type { Webhook } from '../store.ts'
 import type { SignedMessage } from './signature.ts'
 
-/** What `testMessage` needs. */
 export type TestMaker = {
   readonly outbox: Outbox
   readonly makeId: () => string

@@ -16,7 +16,7 @@ const freshMs = 1000
 /** So much of a body is looked at. */
 const beginningBytes = 512
 
-/** What came back from the address of a probe. */
+/** Answer from the address of a probe. */
 export type ProbeAnswer = {
   /** Under a certificate that was verified for the name asked for. */
   readonly isVerified: boolean
@@ -26,13 +26,13 @@ export type ProbeAnswer = {
   readonly beginning: string
 }
 
-/** What an intercepting proxy says when it does not get out itself. */
+/** Statuses of an intercepting proxy that has no connection itself. */
 const proxyTroubles = [502, 503, 504]
 
 /**
- * Returns whether an answer proves that the gateway is online. A captive portal answers everything with a redirect or a page,
- * but has no certificate for the name, so over HTTPS any answer is a proof. Over plain HTTP only a 2xx that is no page is one,
- * such as the 204 of the usual connectivity checks, or a line of text.
+ * Returns whether an answer proves that the gateway is online. A captive portal answers everything with a redirect or a page, but
+ * has no certificate for the name. Over HTTPS, any other answer than an intercepting proxy's trouble is a proof. Over plain HTTP,
+ * only a 2xx that is no page is one: the 204 of the usual connectivity checks, or a line of text.
  */
 export function provesUplink(answer: ProbeAnswer): boolean {
   if (answer.isVerified) return !proxyTroubles.includes(answer.status)
