@@ -11,8 +11,11 @@ export type Caller = {
   /** When set, the caller sees only these warehouses, as a device of one hall does. */
   readonly warehouseIds?: readonly number[]
   /**
-   * How it was verified: `local` by an account of the config, `storage` by a storage server, `offline-cache` by what such
-   * a server said before it could not be reached any more, `session` by the console's cookie.
+   * How it was verified:
+   * - local: by an account of the config.
+   * - storage: by a storage server.
+   * - offline-cache: by the last answer of such a server before it became unreachable.
+   * - session: by the console's cookie.
    */
   readonly authMode: string
   /** Why the caller has fewer permissions than usual; absent otherwise. */

@@ -31,7 +31,7 @@ const mapValues = (named: Json | undefined, change: (value: Json, name: string) 
 const filterKeys = (named: Json, isKept: (name: string) => boolean): JsonObject =>
   Object.fromEntries(Object.entries(isObject(named) ? named : {}).filter(([name]) => isKept(name)))
 
-/** What the paths refer to, also by way of other references. */
+/** Returns all references of the paths, also those through other references. */
 function referencesFrom(document: JsonObject): ReadonlySet<string> {
   const found = new Set<string>()
   const look = (value: Json | undefined): void => {

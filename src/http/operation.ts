@@ -251,7 +251,7 @@ type Admitted = {
   readonly ignoresParameters?: boolean
 }
 
-/** What the GET of an address answers: a client may send a field of it to another method of that address. */
+/** Answers of GET by address. A client may send their fields to another method of that address. */
 const answersAt = new Map<string, readonly z.ZodType[]>()
 
 const schemasOf = (success: object): z.ZodType[] =>

@@ -1,6 +1,6 @@
 /**
- * Returns whether an Accept-Encoding header wants gzip (RFC 9110, 12.5.3): named or covered by `*`, with a weight above 0,
- * and not below that of a named `identity`.
+ * Returns whether an Accept-Encoding header accepts gzip (RFC 9110, 12.5.3). It does when gzip is named, or covered by `*`, with a
+ * weight above 0 that is not below a named `identity`.
  */
 export function takesGzip(header: string | string[] | undefined): boolean {
   const weights = new Map(

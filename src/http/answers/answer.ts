@@ -43,9 +43,9 @@ function pack(body: Buffer): Promise<Buffer> {
 }
 
 /**
- * An HTTP response that compresses itself. Text of 1 KiB or more is sent with gzip when the client accepts it: a body that
- * comes at once in one piece, any other as it comes, both compressed off the main thread. A response to a request whose body
- * has not arrived ends the connection, and leaves the client time to read it.
+ * An HTTP response that compresses itself. Text of 1 KiB or more is sent with gzip when the client accepts it. A body in one piece
+ * is compressed as a whole, any other as it comes, both off the main thread. A response to a request whose body has not arrived
+ * ends the connection, and leaves the client time to read it.
  */
 export class Answer<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
   /** Sent unless the answer itself has a header of that name; names in lower case. */

@@ -71,8 +71,8 @@ export function resource<Shape extends z.ZodRawShape>(shape: Shape) {
 }
 
 /**
- * Returns the complaints of zod as one message for each field: the first, because a text that is too long is often wrong in other
- * ways too. An unknown key that misspells an absent one is one fault: it is reported at the unknown key.
+ * Returns the complaints of zod as one message for each field. Keeps the first, because a text that is too long is often wrong in
+ * other ways too. An unknown key that misspells an absent one is one fault: it is reported at the unknown key.
  */
 function refusedFields(issues: readonly z.core.$ZodIssue[], input: unknown): FieldProblem[] {
   const unknown = issues.filter((issue) => issue.code === 'unrecognized_keys')

@@ -18,9 +18,9 @@ export type FileAnswer = {
 type Span = { readonly first: number; readonly last: number }
 
 /**
- * Answers with a file of fixed content, or with the one range that was asked for (RFC 9110, section 14): 200, 206,
- * 304, or 416 as RANGE_NOT_SATISFIABLE. Several ranges at once, and units other than bytes, get the whole file.
- * The file is opened before anything is answered. One that is missing, is a link, or has another size, is logged and is NOT_FOUND.
+ * Answers with a file of fixed content, or with the one range that was requested (RFC 9110, section 14). The status is 200, 206,
+ * 304, or 416 as RANGE_NOT_SATISFIABLE. Several ranges at once, and units other than bytes, get the whole file. The file is opened
+ * before anything is answered. One that is missing, is a link, or has another size, is logged and is NOT_FOUND.
  */
 export function sendFile(c: Context<AppEnv>, file: FileAnswer): RawAnswer {
   const etag = `"${file.sha256}"`

@@ -3,15 +3,15 @@ import type { Context, Next } from 'hono'
 type Answered = Response | undefined
 type Step = (c: Context, next: Next) => Answered | Promise<Answered>
 
-/** What answers when no step does, and when one throws. */
+/** Handlers for a request that no step answers, and for a step that throws. */
 export type Ends = {
   readonly notFound: (c: Context) => Response | Promise<Response>
   readonly onError: (error: Error, c: Context) => Response | Promise<Response>
 }
 
 /**
- * Makes one handler of the steps of an address. It runs them as hono does, but makes no promise where a step waits for
- * nothing: most reads are answered in one go, and a dozen promises for each cost a tenth of it.
+ * Makes one handler of the steps of an address. It runs them as hono does, but makes no promise where a step waits for nothing.
+ * Most reads are answered without waiting, and a dozen promises for each cost a tenth of it.
  */
 export function joined(steps: readonly Step[], ends: Ends): (c: Context) => Response | Promise<Response> {
   return (c) => {

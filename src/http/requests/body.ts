@@ -51,7 +51,7 @@ async function readPieces(request: Request, limitBytes: number): Promise<Uint8Ar
 /** With the pieces of zlib's default a megabyte comes in 64 turns of the event loop. */
 const pieceBytes = (packed: Uint8Array): number => Math.min(Math.max(16 * 1024, 2 * packed.length), 1024 * 1024)
 
-/** What unpacks to no more than this is unpacked at once: a thread of the pool would take longer to be asked than to do it. */
+/** A body that unpacks to at most this is unpacked on this thread: asking a thread of the pool would take longer. */
 const quickBytes = 128 * 1024
 
 async function unpack(packed: Uint8Array, limitBytes: number): Promise<Uint8Array> {
@@ -160,8 +160,8 @@ export function jsonBodies(
 }
 
 /**
- * Accepts application/json or a type that ends in +json, with any parameters. An absent or empty type counts as JSON: a page of another
- * site can send a body without a type anyway, so the type guards nothing. Its cookie needs the CSRF token.
+ * Accepts application/json or a type that ends in +json, with any parameters. An absent or empty type counts as JSON. A page of
+ * another site can send a body without a type anyway, so the type guards nothing. Its cookie needs the CSRF token.
  */
 function insistOnJson(header: string | undefined): void {
   if (!header) return

@@ -18,7 +18,7 @@ export function text(max: number, min = 1) {
     .refine((value) => !controlCharacters.test(value), 'must not contain control characters')
 }
 
-/** What people call a thing: as text, but not blank. An emoji may have invisible parts. */
+/** A name that people give a thing: as text, but not blank. An emoji may have invisible parts. */
 export const nameText = (max: number) => text(max).refine((value) => !isBlank(value), 'is blank')
 
 /**

@@ -19,7 +19,7 @@ export type IdempotencyClaim = {
   readonly requestSha256: string
 }
 
-/** Who asks for a change, and under which Idempotency-Key. */
+/** The caller of a change, and its Idempotency-Key. */
 export type Ask = { readonly by: RequestOrigin; readonly claim: IdempotencyClaim | undefined }
 
 /** A reply that can be stored and sent again as it was. */
@@ -70,7 +70,7 @@ export function claimOfBytes(c: Context<AppEnv>): Omit<IdempotencyClaim, 'reques
   return { caller: identityOf(caller), by: caller, method: c.req.method, path: c.req.path, key }
 }
 
-/** Who asks, and under which Idempotency-Key. Throws VALIDATION_ERROR on a malformed key. */
+/** Returns the caller and its Idempotency-Key. Throws VALIDATION_ERROR on a malformed key. */
 export const askOf = (c: Context<AppEnv>): Ask => ({ by: originOf(c), claim: claimOf(c) })
 
 /** RFC 8785, so that key order and spacing don't make another request; what has no such form counts as it came. */

@@ -86,8 +86,8 @@ function pageOf<T>(data: T[], total: number, query: { limit?: number | undefined
 const sharedLists = new WeakMap<readonly unknown[], Buffer<ArrayBuffer>>()
 
 /**
- * Sends what `pageOfAll` returns, of rows that do not change and that many callers get: the whole list is written and compressed once for
- * all of them. Callers choose the pages, so none of these is kept.
+ * Sends the result of `pageOfAll`, for rows that do not change and that many callers get. The whole list is written and compressed
+ * once for all of them. Callers choose the pages, so none of these is kept.
  */
 export function sendShared(
   c: Context<AppEnv>,

@@ -3,8 +3,8 @@ import type { z } from '@hono/zod-openapi'
 const shared = new Map<string, z.ZodType>()
 
 /**
- * A parameter that many operations take: described once, under `components.parameters`. `ref` is its name there; the key
- * of the shape in which it is used has to be `name`.
+ * A parameter that many operations take, described once under `components.parameters`. Its name there is `ref`. The key of the
+ * shape that uses it has to be `name`.
  */
 export function sharedParameter<T extends z.ZodType>(
   ref: string,

@@ -12,10 +12,7 @@ const mostListed = 20
 /** A longer name is cut where an answer repeats it. */
 const longestListed = 100
 
-/**
- * A name that the request has and its operation does not know. `near`: the names that it misspells; `beside`: all names that
- * it could have been.
- */
+/** A name in the request that its operation does not know. It misspells one of `near`, and could have been any of `beside`. */
 export type UnknownName = {
   readonly path: string
   readonly near: readonly string[]
@@ -191,7 +188,7 @@ export const isEnvelope = (schema: Schema): boolean =>
 
 const readBySelf = new WeakMap<Schema, Shapes>()
 
-/** What `readLater` has referred to, by its name in the description. */
+/** Schemas that `readLater` refers to, by name in the description. */
 export const laterSchemas = new Map<string, z.ZodType>()
 
 /** An item of a batch that its service reads by itself, so that a malformed one can be refused alone. */

@@ -4,7 +4,7 @@ import { AppError } from '../../errors/index.ts'
 import { validationError } from '../answers/envelope.ts'
 import type { AppEnv } from '../context.ts'
 
-/** What an operation takes, by where it comes from. */
+/** Schemas of the parts of a request that an operation takes. */
 export type Validated = {
   readonly query?: z.ZodObject
   readonly params?: z.ZodObject
@@ -16,8 +16,8 @@ type Check = (c: Context<AppEnv>) => void
 
 /**
  * Checks query, path, headers and body of a request, in this order, and keeps what the schemas make of them for `c.req.valid`.
- * Throws VALIDATION_ERROR. In place of the validators of hono: those ask zod for a promise, and zod takes the code that it
- * generates for a schema only when it need not give one. They also copy all headers of a request to look at one.
+ * Throws VALIDATION_ERROR. It replaces the validators of hono. Those ask zod for a promise, and zod uses the code that it generates
+ * for a schema only when it need not give one. They also copy all headers of a request to look at one.
  */
 export function validation({ query, params, headers, body }: Validated): MiddlewareHandler<AppEnv> {
   const checks = [

@@ -6,14 +6,17 @@ import { neighbourhoodOf } from '../../platform/index.ts'
 export type ConnectionLimits = {
   /** Open at once. */
   readonly most: number
-  /** Of these, unknown callers of one network, or known callers of one address. This machine has no such bound. */
+  /**
+   * At most so many of these belong to unknown callers of one network, or to known callers of one address. This machine has no such
+   * bound.
+   */
   readonly mostTogether: number
 }
 
 type Connection = {
   socket: Socket
   readonly address: string
-  /** Who shares one bound with it; undefined for this machine. */
+  /** The network or address whose connections share one bound; undefined for this machine. */
   group: string | undefined
   isBusy: boolean
   busySinceMs: number
@@ -41,8 +44,8 @@ export function connectionOf(c: Context): object | undefined {
 
 /**
  * The open connections of a listener, kept within bounds. Until a caller is recognised on it, a connection is an unknown caller's.
- * Where there is one too many, the unknown caller's that has waited longest without a request makes room, of the same network
- * where that has too many. Where all have a request under way, it is the oldest, such as a body that trickles in at the
+ * Where there is one too many, an unknown caller's connection makes room: the one without a request for longest. It is of the same
+ * network where that has too many. Where all have a request under way, it is the oldest, such as a body that trickles in at the
  * sign-in. A known caller's connection is never closed for an unknown caller, only for one of the same address.
  */
 export class Connections {

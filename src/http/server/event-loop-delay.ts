@@ -3,7 +3,7 @@ import { Gauge, type Registry } from 'prom-client'
 
 /** As prom-client measures it: what it reports is this much too when nothing is late. */
 const everyMs = 10
-/** Who collects metrics comes again before that. */
+/** A collector of metrics comes again before that. */
 const forgottenAfterMs = 10 * 60_000
 
 /** By their names in prom-client, which dashboards ask for. */

@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import { AppError } from '../../errors/index.ts'
 import { type RawAnswer, rawAnswer } from '../answers/envelope.ts'
 
-/** A WebSocket that a room writes to. What the client sends is dropped. */
+/** A WebSocket that a room writes to. Messages of the client are dropped. */
 export type OutSocket = {
   /** Bytes that were sent and that the network has not taken yet. */
   readonly bufferedBytes: number

@@ -12,7 +12,7 @@ export function requestMetrics(registry: Registry): RequestTimes {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: neverMs })
   for (const figure of delayFigures) registry.removeSingleMetric(delayMetric(figure))
   registerEventLoopDelay(registry)
-  // Gauges with the ending of counters, which promtool refuses. What they count is in those by type.
+  // Gauges with the ending of counters, which promtool refuses. The gauges by type have the same counts.
   for (const what of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${what}_total`)
   return new Histogram({
     name: 'gatehouse_http_request_duration_seconds',

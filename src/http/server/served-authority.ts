@@ -11,8 +11,8 @@ export type BoxAuthority = {
 }
 
 /**
- * Returns the CA beside the certificate of a listener, if that CA signed the certificate; undefined for a certificate of
- * somebody else, without TLS, and while the files cannot be read. It holds the certificate alone, whatever else the file has.
+ * Returns the CA beside the certificate of a listener, if that CA signed the certificate. Returns undefined for a certificate of
+ * another CA, without TLS, and while the files cannot be read. It holds the certificate alone, whatever else the file has.
  */
 export function servedAuthority(
   listeners: readonly { readonly tls: Pick<TlsFiles, 'certFile'> | null }[],

@@ -17,7 +17,7 @@ export type ListenOptions = {
   readonly tls?: TlsFiles | null
 }
 
-/** What one client may take up, in milliseconds and connections. */
+/** Bounds of one client, in milliseconds and connections. */
 export type WireLimits = ConnectionLimits &
   SocketLimits & {
     /** From the start of a request to the end of its headers. */
@@ -200,7 +200,7 @@ function answerNow(response: ServerResponse, message: string): void {
   response.writeHead(400, headers).end(body)
 }
 
-/** What is not HTTP at all still gets the envelope. */
+/** Answers bytes that are not HTTP with the envelope, too. */
 function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
   const { status, message } = brokenness[error.code ?? ''] ?? {

@@ -8,7 +8,7 @@ import type { Opening, OutSocket } from './out-socket.ts'
 export type SocketLimits = {
   /** Between two pings. A client that did not answer the last one is gone. */
   readonly pingMs: number
-  /** What a client may take to answer the end of its connection. */
+  /** Time for a client to answer the end of its connection. */
   readonly closeMs: number
 }
 
@@ -105,7 +105,7 @@ export class WebSockets {
   #keep(socket: WebSocket): void {
     this.#alive.set(socket, true)
     socket.on('pong', () => this.#alive.set(socket, true))
-    // Such as a message that is too large: the library closes the connection.
+    // The library closes the connection after an error, such as a message that is too large.
     socket.on('error', () => {})
     socket.once('close', () => this.#alive.delete(socket))
   }
