@@ -4,7 +4,7 @@ import { Argument, Command } from 'commander'
 import { type HelpTopic, helpTopics, manual } from '../console/index.ts'
 import { ExitError } from '../errors/index.ts'
 
-/** What a shell answers when there is no such program. */
+/** Exit status of a shell when there is no such program. */
 const noSuchProgram = 127
 
 export function manualCommand(): Command {

@@ -4,7 +4,7 @@ import { folderFactsRequest, freeBytesIn } from './dav/folder-facts.ts'
 import { type Account, authorizationOf, filesUrl, probe } from './dav/probe.ts'
 import { Throttle } from './dav/throttle.ts'
 
-/** What signing in to a storage server gave. */
+/** Result of signing in to a storage server. */
 export type AccountLook = {
   /** Why files cannot be put there; null: they can. */
   readonly problem: string | null

@@ -24,7 +24,7 @@ export type UploadEndingNeeds = {
 /** Delay before the next try after a failure of the gateway itself, such as a full disk. */
 export const troubleMs = 5000
 
-/** What becomes of a file in the queue when an attempt has ended. */
+/** Decides the next state of a queued file when an attempt has ended. */
 export class UploadEnding {
   readonly #needs: UploadEndingNeeds
 

@@ -3,7 +3,7 @@ export const flavors = ['nextcloud', 'webdav'] as const
 export type Flavor = (typeof flavors)[number]
 export type Scheme = 'bearer' | 'basic'
 
-/** What is known of the server and the way to it. Times are monotonic. */
+/** State of the server and of the connection to it. Times are monotonic. */
 export type Line =
   /** It has to be asked before anything is sent. */
   | { readonly kind: 'unknown'; readonly failures: number }
@@ -66,7 +66,7 @@ export function paused(line: Line, error: string, afterMs: number | null, nowMs:
   return { kind: 'down', failures, untilMs: nowMs + waitMs, error }
 }
 
-/** What to do now: send files, ask the server first, or wait until then. */
+/** Returns the next act: send files, ask the server first, or wait for `ms`. */
 export function nextOf(line: Line, nowMs: number): { kind: 'send' } | { kind: 'probe' } | { kind: 'wait'; ms: number } {
   switch (line.kind) {
     case 'up':

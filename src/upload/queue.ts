@@ -15,7 +15,7 @@ const holdRef = ({ kind, ref }: { kind: UploadKind; ref: string }) => `${kind}:$
 /** A file to copy to the storage server. */
 export type NewFile = {
   readonly kind: UploadKind
-  /** What it is a copy of; with `kind` it is queued once. */
+  /** Names the thing that the file is a copy of; each `kind` and `ref` is queued once. */
   readonly ref: string
   /** On the server, below the root, without a slash in front. It must be unique: nothing is overwritten. */
   readonly path: string
@@ -41,7 +41,7 @@ type UploadQueueNeeds = {
   readonly settings: () => QueueSettings | null
 }
 
-/** What has to be copied to the storage server. A row is made in the transaction of the fact that it is a copy of. */
+/** Queue of files to be copied to the storage server. A row is written in the transaction of its fact. */
 export class UploadQueue {
   readonly #needs: UploadQueueNeeds
   #hasChanged = false

@@ -19,7 +19,7 @@ type UploadServiceNeeds = {
   readonly audit: AuditTrail
   /** Called when a file is to be tried at once. */
   readonly onRetry: () => void
-  /** What is known of the server, and why files wait for it. */
+  /** State of the server, and the reason why files wait for it. */
   readonly line: () => Line
   readonly clock: Pick<Clock, 'now'>
   /** Null while `storage.upload` is not set. */
@@ -51,9 +51,10 @@ export class UploadService {
   }
 
   /**
-   * Tries a parked or waiting file again at once. Of one that is uploaded the copy is compared at once, and uploaded again when it is
-   * missing or changed; a copy on another server than the present one is uploaded to the present one. Throws NOT_FOUND, and
-   * INVALID_TRANSITION for an uploaded copy of the ledger, which newer ones may have replaced, and for a file that is only on a former server.
+   * Tries a parked or waiting file again at once. Compares the copy of an uploaded file at once, and uploads it again when the copy
+   * is missing or changed. A file whose copy is on a former server is uploaded to the present one. Throws NOT_FOUND. Throws
+   * INVALID_TRANSITION for an uploaded copy of the ledger, which newer ones may have replaced. Throws it too for a file that is
+   * only on a former server.
    */
   async retry(id: number | undefined, by: RequestOrigin): Promise<{ success: true } & Upload> {
     const row = await this.#needs.work.write((tx) => {

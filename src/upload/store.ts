@@ -273,9 +273,9 @@ export type QueueFigures = {
   readonly parked: number
   readonly pendingBytes: number
   readonly oldestMs: number | null
-  /** Of that one, at its last attempt. */
+  /** Error of the oldest file's last attempt. */
   readonly oldestError: string | null
-  /** Of the newest parked file. */
+  /** Error of the newest parked file. */
   readonly parkedError: string | null
 }
 

@@ -1,18 +1,22 @@
 import { builderOver, defaulted, integer, maybe, type RowOf, text, word } from '../database/index.ts'
 
-/** What a file is a copy of. */
+/** Kinds of things that are copied. */
 export const uploadKinds = ['clip', 'photo', 'report', 'checkpoint', 'segment', 'snapshot', 'backup'] as const
 export type UploadKind = (typeof uploadKinds)[number]
 
 export const uploadStatuses = ['pending', 'uploading', 'uploaded', 'parked'] as const
 export type UploadStatus = (typeof uploadStatuses)[number]
 
-/** What the copy on the server was compared by: its SHA-256 as the server computed it, or its size alone. */
+/** The proof of the copy on the server: its SHA-256 as the server computed it, or its size alone. */
 export type Verified = 'hash' | 'size'
 
 /**
- * Why a file is parked: no room on the server, other bytes there, a file that is missing here, a refusal, or a copy that is missing
- * or changed there while the file is missing here.
+ * Why a file is parked:
+ * - quota: no room on the server.
+ * - hash: other bytes there.
+ * - file: the file is missing here.
+ * - refused: the server refuses it.
+ * - lost: the copy is missing or changed there while the file is missing here.
  */
 export const parkedReasons = ['quota', 'hash', 'file', 'refused', 'lost'] as const
 export type ParkedFor = (typeof parkedReasons)[number]

@@ -9,7 +9,7 @@ import { bodyOf, bodyOfBytes, hashOf } from './local-file.ts'
 import type { Verified } from './tables.ts'
 import { judge, type Reply, type Step, type UploadVerdict } from './verdict.ts'
 
-/** What is uploaded. `path` begins with a slash and includes the root. */
+/** One file to upload. The `path` begins with a slash and includes the root. */
 export type Job = {
   readonly path: string
   /** On this box. */
@@ -76,8 +76,8 @@ export type Connection = {
 }
 
 /**
- * Copies files to the server over one connection's facts. Nothing that is there is overwritten or removed but the parts of a
- * clip that is there as a whole, and a file is uploaded only when the server's copy has been compared.
+ * Copies files to the server over one connection's facts. Overwrites and removes nothing there, except the parts of a clip that is
+ * there as a whole. A file counts as uploaded only when the server's copy has been compared.
  */
 export class Transfer {
   readonly #dav: Dav
@@ -259,7 +259,7 @@ export class Transfer {
     return file.sizeBytes <= partBytes ? this.#whole(file) : this.#chunked(file)
   }
 
-  /** Nextcloud, a small file: one request. What is cut off leaves nothing there. */
+  /** Nextcloud, a small file: one request. An upload that was cut off leaves nothing there. */
   async #whole(file: Sendable): Promise<Verified> {
     const ask = {
       method: 'PUT',
@@ -314,8 +314,8 @@ export class Transfer {
   }
 
   /**
-   * Any other WebDAV server: under another name first, because a cut may leave a file that looks complete, and
-   * because not every server keeps `If-None-Match`; then MOVE, which overwrites nothing.
+   * Any other WebDAV server: the file gets another name first. A cut may leave a file that looks complete, and some servers ignore
+   * `If-None-Match`. MOVE follows, because it overwrites nothing.
    */
   async #byPart(file: Sendable): Promise<Verified> {
     if ((await this.#look(file.path)) !== undefined) return this.#compareSize(file)

@@ -2,10 +2,16 @@ import type { Refusal } from './line.ts'
 import type { ParkedFor } from './tables.ts'
 
 /**
- * One request of an upload. `put`: the bytes of a file. `part`: a piece of a large file. `folder`: make one. `list`: what
- * has arrived of a large file. `move`: give the file its name. `look`: whether it is there, with its size. `hash`: what
- * the server computes of its bytes. `remove`: a part of a clip that is there as a whole. `folder facts`: whose a folder is, and how
- * much room it has.
+ * One request of an upload:
+ * - put: sends the bytes of a file.
+ * - part: sends a piece of a large file.
+ * - folder: makes a folder.
+ * - list: asks for the pieces of a large file that have arrived.
+ * - move: gives the file its name.
+ * - look: asks whether the file is there, and for its size.
+ * - hash: asks for the hash that the server computes of its bytes.
+ * - remove: removes a part of a clip that is there as a whole.
+ * - folder facts: asks for the owner of a folder and its free room.
  */
 export type Step = 'put' | 'part' | 'folder' | 'list' | 'move' | 'look' | 'hash' | 'remove' | 'folder facts'
 
@@ -30,7 +36,7 @@ export type UploadVerdict =
   | { readonly kind: 'done' }
   /** A file of this name is there, or may be: look at it and conclude. */
   | { readonly kind: 'there' }
-  /** What was looked for is not there. */
+  /** The file or folder is not there. */
   | { readonly kind: 'gone' }
   /** The folders above are missing. */
   | { readonly kind: 'folders' }
@@ -88,7 +94,7 @@ export const disabled: Refusal = {
 export const orCannotWrite = ', or cannot write it'
 
 /**
- * WebDAV servers in Go, as rclone's, answer 405 to a PUT that they could not write, whatever the reason: a full disk, a cloud
+ * WebDAV servers in Go, as rclone's, answer 405 to a PUT that they could not write. The reason may be a full disk, or a cloud
  * behind them that does not answer. When a file of this size fits, the others are tried again.
  */
 const unwritten: UploadVerdict = {
@@ -96,13 +102,16 @@ const unwritten: UploadVerdict = {
   error: `HTTP 405 to ${stepWords.put}: the storage server has no room${orCannotWrite}`,
 }
 
-/** Of a file that was cut off, the server may have seen enough to be the cause: that counts, or it would block the rest. */
+/**
+ * The server may have received enough of a file that was cut off to be the cause of the cut. An attempt with bytes sent counts, or
+ * the file would block the rest.
+ */
 function withoutAnswer(step: Step, { error, sentBytes }: Reply & { kind: 'none' }): UploadVerdict {
   const hasBegun = (step === 'put' || step === 'part') && sentBytes > 0
   return hasBegun ? { kind: 'wait', error } : { kind: 'pause', error, afterMs: null }
 }
 
-/** What a status means for one step alone. */
+/** The meaning of a status for one step alone. */
 const ownStatus: Readonly<Record<Step, Readonly<Record<number, 'done' | 'there' | 'gone' | 'folders' | 'cannot'>>>> = {
   put: { 200: 'there', 201: 'done', 204: 'done', 404: 'folders', 409: 'folders', 412: 'there' },
   part: { 201: 'done', 204: 'done', 404: 'gone', 409: 'gone' },

@@ -39,8 +39,8 @@ const mostAtOnce = 2
 const longestTimerMs = 3_600_000
 
 /**
- * Sends the queue to the storage server: the oldest file first, urgent ones before all. Before the first file, and after
- * each failure, it asks the server for its name alone, so that an outage costs a small question and no attempt.
+ * Sends the queue to the storage server: the oldest file first, urgent ones before all. Before the first file, and after each
+ * failure, it only asks the server for its name. So an outage costs a small request and no attempt.
  */
 export class UploadWorker {
   readonly #needs: UploadWorkerNeeds
@@ -116,7 +116,7 @@ export class UploadWorker {
     this.wake()
   }
 
-  /** What is known of the server, for health. */
+  /** State of the server, for health. */
   get line(): Line {
     return this.#line
   }
@@ -173,7 +173,7 @@ export class UploadWorker {
     if (dueMs !== undefined) this.#wakeIn(dueMs - nowMs)
     const { dueInMs } = this.#aftercare
     this.#cancelLook()
-    // What is due now is begun by the pass itself, or waits for the server.
+    // Files that are due now are begun by the pass itself, or wait for the server.
     if (dueInMs !== undefined && dueInMs > 0) {
       this.#cancelLook = this.#needs.clock.after(Math.min(dueInMs, longestTimerMs), () => this.wake())
     }

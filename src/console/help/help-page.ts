@@ -9,7 +9,7 @@ export const helpScripts = ['recipe.sh', 'statement.sh'] as const
 
 export type HelpFrame = {
   readonly manual: Manual
-  /** Of the reader. */
+  /** Language of the reader. */
   readonly language: PageLanguage
   /** Whether the address names the language: then every link names it too. */
   readonly isChosen: boolean
@@ -64,7 +64,7 @@ ${
 type Html = ReturnType<typeof html>
 type Head = {
   readonly title: string
-  /** Of the text, which is English where no German page exists. */
+  /** Language of the text: English where no German page exists. */
   readonly language: PageLanguage
   readonly topic: HelpTopic | undefined
 }

@@ -6,8 +6,8 @@ import { boundsOf, newestInSlot, type Placement } from '../derive/state.ts'
 import type { NewPlacementEvent } from '../schema.ts'
 
 /**
- * Throws PLACEMENT_MISMATCH unless the slot held the placement that the event names: another pallet may be in the slot by now, or the
- * same pallet anew. An event that names none passes.
+ * Throws PLACEMENT_MISMATCH unless the slot held the placement that the event names. Another pallet may be in the slot by now, or
+ * the same pallet anew. An event that names none passes.
  * @param at the placement that the slot held at the time of the event
  */
 export function refuseOtherPlacement(

@@ -22,7 +22,7 @@ type AftercareNeeds = {
   readonly ending: UploadEnding
 }
 
-/** What remains to do of files that were sent: their copies are compared again, and what found no room is tried again. */
+/** Compares uploaded copies again, and retries files that found no room. */
 export class Aftercare {
   readonly #needs: AftercareNeeds
   #checkFromMs = 0

@@ -23,7 +23,7 @@ export type DavFolderAccess = {
 export const authorizationsOf = (username: string, password: string): string[] =>
   (['bearer', 'basic'] as const).map((scheme) => authorizationOf(scheme, { username, password }))
 
-/** What one answer may take. The server is another one's: it must neither keep this program waiting nor fill its memory. */
+/** Limits of one answer. The server is another one's: it must neither keep this program waiting nor fill its memory. */
 export type DavFolderLimits = {
   /** Without a byte for this long, a question is given up. */
   readonly silenceMs: number
@@ -80,8 +80,8 @@ export class DavFolder {
   }
 
   /**
-   * Copies a file of any size to a new file here (mode 0600); a piece at a time is in memory. `demand` is asked first whether so
-   * many bytes may come, and throws when not. What is left of a failed copy is removed.
+   * Copies a file of any size to a new file here (mode 0600); memory holds one piece at a time. First calls `demand` with the size,
+   * which throws when so many bytes must not come. Removes the rest of a failed copy.
    */
   async download(path: string, to: string, demand: (sizeBytes: number) => void): Promise<void> {
     const { statusCode, sizeBytes } = await this.#ask('HEAD', `/${inUrl(path)}`)

@@ -18,8 +18,8 @@ export function filesIn(xml: string): Map<string, number> {
 }
 
 /**
- * Returns the names of what is in a folder, those of folders with a slash at the end. `path` is the folder's own, which the answer
- * lists too. Throws an Error when the answer is no XML.
+ * Returns the names of files and folders in a folder; a folder's name ends with a slash. Leaves out `path`, the folder itself,
+ * which the answer lists too. Throws an Error when the answer is no XML.
  */
 export function entriesIn(xml: string, path: string): string[] {
   const root = parseXml(xml).root
