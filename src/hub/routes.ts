@@ -27,8 +27,8 @@ const largestEnrolBytes = 64 * 1024
 const enrolmentsAMinute = 20
 const witnessingsAMinute = 600
 /**
- * Feeds that are unpacked and stored at once. Fewer than the connections to the database, so that people who ask get one; and more
- * would hold their leaves in memory while they wait for theirs.
+ * Feeds that are unpacked and stored at once. Fewer than the connections to the database, so that people who ask get one. More
+ * would hold their leaves in memory while they wait for a connection.
  */
 const feedsAtOnce = 8
 

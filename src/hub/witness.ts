@@ -65,8 +65,8 @@ export type HubWitnessNeeds = {
 }
 
 /**
- * Witnesses the logs of the enrolled gateways, as c2sp.org/tlog-witness says. What was confirmed by a feed and what was confirmed
- * here is one state: the head of the log.
+ * Witnesses the logs of the enrolled gateways, as c2sp.org/tlog-witness says. Checkpoints that a feed confirmed and those confirmed
+ * here are one state: the head of the log.
  */
 export class HubWitness {
   readonly #needs: HubWitnessNeeds

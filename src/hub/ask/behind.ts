@@ -4,8 +4,10 @@ import type { SiteLog } from './store.ts'
 export const behindReasons = ['forked', 'late', 'missing'] as const
 
 /**
- * A site that may have done what is not known here. `forked`: its log takes no more entries. `late`: not heard for 15 minutes; `fedAtMs` is
- * null when it never was. `missing`: its gateway has signed more log entries (`leavesBehind`) than have come.
+ * A site that may have done something that the head office does not know.
+ * - forked: its log takes no more entries.
+ * - late: no feed for 15 minutes; `fedAtMs` is null when there never was one.
+ * - missing: its gateway has signed `leavesBehind` more log entries than have come.
  */
 export type SiteBehind = {
   readonly siteId: string

@@ -36,5 +36,5 @@ export const sendCsv = <T>(
     for (let at = 0; at < list.length; at += rowsAtOnce) yield list.slice(at, at + rowsAtOnce).map(rowOf)
   })
 
-/** What a code or a site is called may hold what no header or file name can. */
+/** A code or a site's name may hold characters that no header or file name can. */
 const fileNameOf = (name: string): string => name.replaceAll(/[^A-Za-z0-9._-]+/g, '-').slice(0, 80)

@@ -5,7 +5,7 @@ export type Sections = Readonly<Record<string, string>>
 const fewestBoxes = 3
 
 /**
- * Returns what most boxes have in each section; a section that is not the same at more than half of them has nothing usual: it
+ * Returns the hash that most boxes have in each section. A section that is not the same at more than half of them is left out. It
  * differs by its nature, as names and cameras do. Pure.
  */
 export function usualSections(all: readonly Sections[]): Sections {

@@ -21,9 +21,9 @@ type Signed = { readonly size: string; readonly note: string | null; readonly co
 type LogRow = Signed & { readonly vkeys: readonly string[]; readonly stored: string }
 
 /**
- * Returns a leaf as its gateway sent it, with the proof that it is under the newest checkpoint that the head office has all leaves of;
- * `gatehouse ledger verify` checks the file. `witness`: vkey of the head office. Throws NOT_FOUND for a leaf that is not stored, or of
- * a site that the caller may not see.
+ * Returns a leaf as its gateway sent it, with the proof that it is under a checkpoint. It is the newest checkpoint of which the
+ * head office has all leaves. Check the file with `gatehouse ledger verify`. The argument `witness` is the vkey of the head office.
+ * Throws NOT_FOUND for a leaf that is not stored, or of a site that the caller may not see.
  */
 export async function entryOf(
   { db, roots }: { readonly db: HubTx; readonly roots: StoredRoots },
@@ -51,7 +51,10 @@ export async function entryOf(
   })
 }
 
-/** The newest checkpoint over a leaf that has no more leaves than are stored: the one in the head, or a kept one while that is ahead. */
+/**
+ * Returns the newest checkpoint over a leaf that has no more leaves than are stored. It is the one in the head, or a kept one while
+ * the head's is ahead.
+ */
 async function newestOver(db: HubTx, logId: string, seq: number, log: LogRow): Promise<Signed> {
   if (log.note !== null && Number(log.size) <= Number(log.stored)) return log
   const [kept] = await db.rows<Signed>(keptOver, [logId, seq, log.stored])

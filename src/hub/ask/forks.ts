@@ -27,8 +27,8 @@ type Row = {
 }
 
 /**
- * Returns the places at which a log has shown two histories, with both sides of each as they came: the one that was stored, and the one
- * that was sent. Throws VALIDATION_ERROR for a cursor that is none.
+ * Returns the places at which a log has shown two histories. Each has both sides as they came: the stored one and the sent one.
+ * Throws VALIDATION_ERROR for a cursor that is none.
  */
 export async function forksOf(
   db: HubTx,
@@ -72,7 +72,7 @@ function forkOut(row: Row) {
 
 const rootBytes = 32
 
-/** Of two roots, the sent one is stored, or the packed leaves under it, which take more room than a root. */
+/** For two roots, the sent one is stored, or the packed leaves under it, which take more room than a root. */
 function sentOf(sent: Buffer | null): { readonly root?: Buffer; readonly leaves: readonly Buffer[] } {
   if (!sent) return { leaves: [] }
   return sent.length === rootBytes ? { root: sent, leaves: [] } : { leaves: unpackBundle(sent) }

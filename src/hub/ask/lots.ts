@@ -14,13 +14,13 @@ import {
 } from './store.ts'
 import { ssccIn } from './whereabouts.ts'
 
-/** A pallet of a lot as of one item, and where it is. `key`: the first of the asset keys by which a site knows it so. */
+/** A pallet of a lot as of one item, and its location. Its `key` is the first of the asset keys by which a site knows it so. */
 export type PalletOfLot = Located & Labelled
 
 /**
- * Returns pallets of an item and lot, item by item, with where each is now; those behind a cursor. A pallet comes once for each item
- * that a site knows it as, and without an item only when no site knows one, whatever names and SSCCs sites have for it; one with several SSCCs may
- * come twice. `nextCursor`: more follow. Throws VALIDATION_ERROR for a cursor that is none.
+ * Returns pallets of an item and lot behind a cursor, item by item, each with its location. A pallet comes once for each item that
+ * a site knows it as. It comes without an item only when no site knows one, whatever names and SSCCs sites have for it. A pallet
+ * with several SSCCs may come twice. More follow when `nextCursor` is set. Throws VALIDATION_ERROR for a cursor that is none.
  */
 export async function palletsOfLot(
   db: HubTx,
@@ -71,7 +71,7 @@ async function withEverySscc(db: HubTx, assets: readonly Labelled[], lot: Lot, s
   })
 }
 
-/** Whether the first of two assets with one SSCC is the one that is listed: one without an item gives way to any that has one. */
+/** Whether the first of two assets with one SSCC is listed. An asset without an item gives way to any that has one. */
 const comesBefore = (one: LotPlace, other: LotPlace, hasItem: (one: LotPlace) => boolean) =>
   (other.gtin === null && hasItem(one)) || (one.gtin === other.gtin && isBefore(one.key, other.key))
 

@@ -4,7 +4,7 @@ import type { Fleet } from '../../feed/index.ts'
 export const standings = ['forked', 'unhealthy', 'late', 'degraded', 'retired', 'silent', 'well'] as const
 export type Standing = (typeof standings)[number]
 
-/** What somebody should look after at a site. */
+/** Problems of a site that a person should look after. */
 export const problemKinds = [
   'forked',
   'unhealthy',
@@ -24,7 +24,7 @@ export const problemKinds = [
 /** `amount`: how many, or how many days or bytes; 0 where nothing is counted. */
 export type Problem = { readonly kind: (typeof problemKinds)[number]; readonly amount: number }
 
-/** What is known of a site now. */
+/** The present facts of a site. */
 type SiteNow = {
   readonly state: string
   readonly health: 'healthy' | 'degraded' | 'unhealthy' | null

@@ -31,7 +31,7 @@ import type { AskService } from './service.ts'
 import { isListed, siteKinds } from './site-filter.ts'
 import type { Sites } from './store.ts'
 
-/** What an account may do at some sites and not at others. */
+/** Permissions that an account may have at some sites and not at others. */
 const besidesSeeing = ['audit:read', 'evidence:read', 'alerts:manage'] as const satisfies readonly Permission[]
 
 const requestsAMinute = 300
@@ -155,7 +155,7 @@ function signIn({ authenticator, sessions, window }: AskRouteParts): MiddlewareH
   const callerOf = async (c: Context<AppEnv>): Promise<Caller> => {
     const authorization = c.req.header('authorization')
     const token = authorization === undefined ? sessionToken(c) : undefined
-    // What guesses sessions is not looked up.
+    // After too many refusals, a guessed session is not looked up.
     if (token !== undefined) demandLeft(`refused ${c.get('address')}`)
     const bySession = token === undefined ? undefined : await sessions.callerOf(token, c.get('address'))
     if (bySession && token !== undefined) {

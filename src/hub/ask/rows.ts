@@ -51,7 +51,7 @@ export const alertRow = ({ detail, ...alert }: Answer<'alerts'>['data'][number])
   detail: JSON.stringify(detail),
 })
 
-/** What came later is behind what was there before, for those who read a file by position. */
+/** New columns are appended, for programs that read a file by position. */
 export const siteColumns = [
   ...['siteId', 'name', 'state', 'health', 'version', 'size', 'fedAt', 'lagSeconds', 'leavesBehind'],
   ...['openAlerts', 'troubles', 'cameras', 'withoutPictures', 'freeBytes', 'certificateUntil', 'backupAt'],

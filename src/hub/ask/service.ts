@@ -50,7 +50,7 @@ type AskNeeds = {
   readonly openings: 'never' | 'names'
   /** Sites of each region. */
   readonly regions: Readonly<Record<string, readonly string[]>>
-  /** What a site is offered; undefined: nothing. */
+  /** The version offered to a site; undefined: nothing. */
   readonly offerFor: (siteId: string) => Promise<SiteOffer | undefined>
 }
 
@@ -63,9 +63,10 @@ export class AskService {
   }
 
   /**
-   * Returns where a scanned code is, at each site that knows it, and its moves over all sites, oldest first. An SSCC finds the assets
-   * that it is printed on, too. `behindFork`: moves that a restore lost; they are evidence and count for nothing else. `unit`: the
-   * transport unit it is on its way with. `named`: the sites whose people the caller may see.
+   * Returns where a scanned code is, at each site that knows it, and its moves over all sites, oldest first. An SSCC finds the
+   * assets that it is printed on, too. The caller may see the people of the sites in `named`; null: all sites.
+   * - behindFork: moves that a restore lost; they are evidence and count for nothing else.
+   * - unit: the transport unit with which it is on its way.
    */
   async search(code: string, sites: Sites, named: Sites) {
     const pallet = await this.#palletOf(code, sites)
@@ -117,8 +118,9 @@ export class AskService {
   }
 
   /**
-   * Returns where the pallets of an item, of a lot, or of a lot of an item are now, item by item, those that stand first: 10,000 at most,
-   * behind `cursor`. `nextCursor`: more follow behind it. `behind`: the sites that may have done what is not known here. Throws VALIDATION_ERROR for a GTIN or cursor that is none, and without item and lot.
+   * Returns the present locations of the pallets of an item, of a lot, or of a lot of an item. They come item by item: the first
+   * 10,000 behind `cursor`. More follow behind `nextCursor`. Sites in `behind` may have done something that the head office does
+   * not know. Throws VALIDATION_ERROR for a GTIN or cursor that is none, and without item and lot.
    */
   async recall({ gtin, lot, cursor }: Lot & { readonly cursor: string }, sites: Sites) {
     if (gtin === null && lot === null) throw AppError.field('lot', 'send gtin, lot or both')
@@ -136,8 +138,11 @@ export class AskService {
   }
 
   /**
-   * Returns the sites: how far behind each is (`leavesBehind`: signed by its gateway and not here yet), how it says that it is, and its open alerts here. `unendedLogs`: those besides the newest that still fill slots. `config`: the sections in which a box
-   * differs from most, and those that changed when its config changed last. `mayAt`: what the caller may do at a site.
+   * Returns the sites, each with its health as it reports it, and its open alerts here.
+   * - leavesBehind: log entries that its gateway has signed and that are not here yet.
+   * - unendedLogs: logs besides the newest that still fill slots.
+   * - config: the sections in which a box differs from most, and those of the last change of its config.
+   * - mayAt: the caller's permissions at a site.
    */
   async sites(sites: Sites, mayAt: (siteId: string) => readonly string[]) {
     const [logs, alerts] = await Promise.all([logsOf(this.#needs.db, sites), openAlertsOf(this.#needs.db, sites)])
@@ -270,7 +275,10 @@ export const isCurrent = ({ superseded_by, retired_at, ends_at }: SiteLog): bool
 
 const isFilling = (log: SiteLog): boolean => isCurrent(log) && Number(log.size) > 0
 
-/** Returns the logs that say what is in the slots of a site, now or at a time: those of the box that it had then. Boxes number slots anew. */
+/**
+ * Returns the logs that state the content of a site's slots, now or at a time. They are those of the box that the site had then.
+ * Boxes number slots anew.
+ */
 function logsAt(logs: readonly SiteLog[], atMs: number | undefined): readonly SiteLog[] {
   if (atMs === undefined) return logs.filter(isUnended)
   // A branch that a second restore cut off is no separate box.
@@ -283,7 +291,10 @@ function logsAt(logs: readonly SiteLog[], atMs: number | undefined): readonly Si
   return newest ?? boxes[0] ?? []
 }
 
-/** Returns whether a row is of the newest plan of its box: what only a log before has, a restore has lost. `plans`: the oldest log first. */
+/**
+ * Returns whether a row is of the newest plan of its box. A restore has lost rows that only an earlier log has. The oldest log is
+ * first in `plans`.
+ */
 function isInNewestPlan(plans: readonly PlanRow[], logs: readonly SiteLog[]) {
   const boxes = new Map(logs.map((log) => [log.log_id, newestIn(logs)(log)]))
   const newest = new Map(plans.map(({ log_id }) => [boxes.get(log_id), log_id]))

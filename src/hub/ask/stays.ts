@@ -5,8 +5,9 @@ import { type Begun, begunOf, type ChainedLog, chainsOf, endsIn, type Position, 
 export type Stay = Position & { readonly placedMs: number | null }
 
 /**
- * Returns where assets are, for each box that knows them, by the rule of the gateway (`ledger/derive/location.ts`): the newest PLACED of the
- * asset begins a stay, and the next PLACED or REMOVED in that slot, of any asset, ends it. The logs of a box are one history.
+ * Returns the locations of assets, for each box that knows them, by the rule of the gateway (`ledger/derive/location.ts`). The
+ * newest PLACED of the asset begins a stay. The next PLACED or REMOVED in that slot, of any asset, ends it. The logs of a box are
+ * one history.
  */
 export async function staysOf(db: HubTx, keys: readonly string[], sites: Sites): Promise<Stay[]> {
   const begun = await begunOf(db, keys, sites)
@@ -47,7 +48,7 @@ async function endsOf(db: HubTx, stays: readonly Begun[], inBox: (stay: Begun) =
     const box = inBox(stay)
     const own = box.findIndex(({ log_id }) => log_id === stay.logId)
     for (const [i, log] of box.entries()) {
-      // Of one moment, what an earlier log has was recorded before it, and what a later one has was recorded behind it.
+      // At one moment, the events of an earlier log were recorded before it, and those of a later log behind it.
       const seq = i === own ? stay.seq : i < own ? Number.MAX_SAFE_INTEGER : -1
       const places = asked.get(log) ?? []
       places.push({ stay, seq })

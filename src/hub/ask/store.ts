@@ -61,7 +61,7 @@ const stepsOf = hubStatement(
    FROM log l JOIN unit_state u ON u.log_id = l.log_id
    WHERE l.site_id = $1 AND u.unit_id = ANY($2::text[]) AND ${counts}`,
 )
-// What a branch that a later restore cut off says of labels and slots, no box says any more.
+// No box states the labels and slots of a branch that a later restore cut off.
 const isNoBranch = 'l.ends_at IS DISTINCT FROM 0'
 
 const ssccsOf = hubStatement(
@@ -114,7 +114,7 @@ const plan = hubStatement(
   'plan-of-site',
   `SELECT s.log_id, s.slot_id, s.slot_code, s.zone, s.warehouse, s.is_retired FROM slot s WHERE s.log_id = ANY($1::uuid[])`,
 )
-// One look into the index for each slot, which may have years of events. Of one log, so that on Citus one worker does it.
+// One look into the index for each slot, which may have years of events. It reads one log, so that on Citus one worker does it.
 const floorThen = hubStatement(
   'floor-then',
   `SELECT s.log_id, s.slot_id, p.slot_code, p.at, p.event_type, p.asset_key, NULL AS verdict
@@ -132,7 +132,7 @@ const alerts = hubStatement(
      AND ($2::timestamptz IS NULL OR (a.closed_at IS NULL, a.opened_at, a.log_id, a.alert_id) < ($5::boolean, $2, $3::uuid, $4::text))
    ORDER BY a.closed_at IS NULL DESC, a.opened_at DESC, a.log_id DESC, a.alert_id DESC LIMIT ${alertSlice + 1}`,
 )
-// What a restore left behind is kept as evidence, and no one has to look after it.
+// Leaves that a restore lost are kept as evidence, and no one has to look after them.
 const openAlerts = hubStatement(
   'open-alerts-of-sites',
   `SELECT a.log_id, l.site_id, count(*)::int AS open FROM alert a JOIN log l ON l.log_id = a.log_id
@@ -280,7 +280,7 @@ export async function ssccsOnAsset(db: HubTx, key: string, sites: Sites): Promis
 /** An item, a lot, or a lot of an item; null: any. One of them is there. */
 export type Lot = { readonly gtin: string | null; readonly lot: string | null }
 
-/** An asset with an SSCC that is printed on it. `isOfLot`: whether a site knows it as of the item and lot that were asked for. */
+/** An asset with an SSCC that is printed on it. With `isOfLot`, a site knows it as of the item and lot in the question. */
 export type PrintedSscc = {
   readonly sscc: string
   readonly key: string
@@ -323,7 +323,10 @@ export async function ssccsWithoutItem(
   return rows.map(({ asset_key: key, sscc }) => ({ key, sscc }))
 }
 
-/** An asset as sites know it: as of one item, with the lots and SSCCs that are printed on it. `gtin`: null when they know none. */
+/**
+ * An asset as sites know it: as of one item, with the lots and SSCCs that are printed on it. Its `gtin` is null when they know
+ * none.
+ */
 export type Labelled = {
   readonly key: string
   readonly gtin: string | null
@@ -350,7 +353,7 @@ export async function assetsOfLot(
   const nameOf = (row: Row) => `${row.gtin} ${row.asset_key}`
   const last = rows.at(-1)
   const isFull = rows.length > lotSlice && last !== undefined
-  // Of the last asset some SSCCs may be behind the limit, so it comes with the next slice.
+  // Some SSCCs of the last asset may be behind the limit, so it comes with the next slice.
   const whole = isFull ? rows.filter((row) => nameOf(row) !== nameOf(last)) : rows
   const assets = [...Map.groupBy(whole, nameOf).values()].flatMap((ofAsset) => labelledOf(ofAsset))
   return { assets, next: isFull ? (assets.at(-1) ?? null) : null }

@@ -1,14 +1,17 @@
 import type { Position, UnitStep } from './store.ts'
 
 /**
- * `here`: it is at one site. `left`: it is in no slot of any site that knows it. `in_transit`: it has left, and its transport unit
- * is on the way. `two_places`: it is at more than one site.
+ * - here: it is at one site.
+ * - left: it is in no slot of any site that knows it.
+ * - in_transit: it has left, and its transport unit is on the way.
+ * - two_places: it is at more than one site.
  */
 export type Whereabouts = 'here' | 'left' | 'in_transit' | 'two_places'
 
 /**
- * Returns the newest position of one pallet at each site, the newest first: a site may have more logs than one, and know the pallet
- * by more names than one. A box that was retired has nothing in its slots. Two assets of one site that both stand, with one SSCC, are both returned. Pure.
+ * Returns the newest position of one pallet at each site, the newest first. A site may have several logs, and know the pallet by
+ * several names. A box that was retired has nothing in its slots. Two assets of one site that both stand, with one SSCC, are both
+ * returned. Pure.
  */
 export function newestBySite(positions: readonly Position[]): Position[] {
   const bySite = Map.groupBy(newestByName(positions), ({ siteId }) => siteId)
@@ -44,8 +47,9 @@ export function whereabouts(bySite: readonly Position[]): Exclude<Whereabouts, '
 }
 
 /**
- * Returns the transport unit with which a pallet that has left is on its way: of the steps since it was placed last, the newest one of a
- * unit that goes out of the site that it left, or that comes in at another one. Undefined when it has arrived, or left without one. Pure.
+ * Returns the transport unit with which a pallet that has left is on its way. It is the newest step since the pallet was placed
+ * last. The unit goes out of the site that the pallet left, or comes in at another one. Undefined when it has arrived, or left
+ * without one. Pure.
  */
 export function onTheWay(
   steps: readonly UnitStep[],

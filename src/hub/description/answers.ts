@@ -4,7 +4,7 @@ import { behindReasons } from '../ask/behind.ts'
 import { problemKinds, standings } from '../ask/problems.ts'
 import { offerStates } from '../offers/stages.ts'
 
-/** What the head office answers people, for its description. A test holds real answers against it. */
+/** Answers of the head office to people, for its description. A test holds real answers against it. */
 
 const time = z.iso.datetime().openapi({ description: 'ISO 8601 in UTC' })
 const siteId = z.string()

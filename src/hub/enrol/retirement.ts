@@ -34,7 +34,7 @@ const endedCodes = builtStatement('end-codes', { siteId: 'text' }, ({ siteId }) 
     .returning('site_id'),
 )
 
-/** Who did it, and why. */
+/** The actor and the reason. */
 export type Explained = { readonly by: string; readonly reason: string | null }
 
 export type Retired = {

@@ -31,8 +31,8 @@ export class EnrolService {
   }
 
   /**
-   * Makes a code for a site: `<secret>.<fingerprint>`, with the SHA-256 of the authority that the gateway has to find at this
-   * address; empty where public authorities vouch for it.
+   * Makes a code for a site: `<secret>.<fingerprint>`. The fingerprint is the SHA-256 of the authority that the gateway has to find
+   * at this address. It is empty where public authorities vouch for the address.
    */
   async makeCode(site: { readonly siteId: string; readonly name: string }, fingerprint: string) {
     const { db, clock, random } = this.#needs

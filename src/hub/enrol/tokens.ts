@@ -11,7 +11,7 @@ const validTokens = builtStatement('valid-tokens', {}, () =>
 
 /** A gateway whose token is refused tries again after a minute, then less often. */
 const wrongOfLogAMinute = 10
-/** Of all logs that are claimed from one network. */
+/** For all logs that are claimed from one network. */
 const wrongOfNetworkAMinute = 120
 /** Networks and logs of which a line of the log says that a token is wrong, a minute. */
 const linesAMinute = 10
@@ -24,12 +24,13 @@ type TokenLimitNeeds = {
   readonly onRefused: (how: TokenRefusal) => void
 }
 
-/** Who claims a log, and from where. */
+/** The log that a token claims, and the address of the caller. */
 export type Claim = { readonly token: string; readonly logId: string; readonly address: string }
 
 /**
- * Limits wrong tokens, by the network they come from and by the log that they claim. A token that was valid at the start, or was made
- * since, is looked up in any case: so a box with a wrong token keeps out no other behind its address, and no one a box whose log is claimed.
+ * Limits wrong tokens, by the network they come from and by the log that they claim. A token that was valid at the start, or was
+ * made since, is looked up in any case. So a box with a wrong token keeps out no other box behind its address. No caller keeps a
+ * box out by claiming its log.
  */
 export class TokenLimit {
   readonly #needs: TokenLimitNeeds

@@ -30,7 +30,7 @@ const ended = hubStatement(
 export const endAhead = (tx: HubWrite, logId: string, nowMs: number): void =>
   tx.send(ended, [logId, isoTime(nowMs), closedByItself, null, null])
 
-/** Who closes an alert by itself. No account is called so: theirs have an @ in them. */
+/** The name under which an alert is closed automatically. Accounts have an @ in their names, so none has this one. */
 export const closedByItself = 'head office'
 
 /** A feed that was on its way for long, or a confirmation by the witness meanwhile, says nothing about a restore. */
@@ -39,14 +39,14 @@ const settledMs = 60_000
 const lookMs = 10 * 60_000
 
 /**
- * Notices a gateway that has fewer leaves than the head office has seen of its log: its box was restored from an older copy, or the log went on
- * at another box. The gateway says so too, but it may be silent, or not be believed.
+ * Notices a gateway that has fewer leaves than the head office has seen of its log. Its box was restored from an older copy, or the
+ * log went on at another box. The gateway says so too, but it may be silent, or not be believed.
  */
 export class Ahead {
   readonly #log: Logger
   /** Times from which on a feed looks for an alert of a log to end. None: at once. */
   readonly #looksAt = new Map<string, number>()
-  /** What was seen of a log when a box first asked for less. */
+  /** Size that was seen of a log when a box first asked for less. */
   readonly #firstSeen = new Map<string, { readonly atMs: number; readonly seen: number }>()
   /** Times of the last question from behind, so that the service log names each case once: the box asks again and again. */
   readonly #askedAt = new Map<string, number>()

@@ -44,7 +44,7 @@ function entriesOf(leaves: readonly Uint8Array[]): Buffer {
 export function unpackBundle(packed: Uint8Array): Buffer[] {
   const leaves: Buffer[] = []
   for (let at = 0; at < packed.length; ) {
-    // Node's types do not know what `info` changes. What is read ends with its part; what is behind is left for the next one.
+    // Node's types do not know what `info` changes. Reading ends with the part; the bytes behind it are left for the next read.
     const read = zstdDecompressSync(packed.subarray(at), { info: true } as ZstdOptions) as unknown as Unpacked
     addEntries(leaves, read.buffer)
     at += read.engine.bytesWritten

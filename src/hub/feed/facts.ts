@@ -34,7 +34,7 @@ export type ForkFact = { readonly parentLogId: string; readonly parentSize: numb
 /** A change of the keys that sign the log: vkeys before and after. */
 export type HandOverFact = { readonly previousKeys: readonly string[]; readonly keys: readonly string[] }
 
-/** What the head office takes out of a leaf. The leaf itself is kept whole. */
+/** Facts that the head office takes out of a leaf. The leaf itself is kept whole. */
 export type LeafFacts = {
   readonly logId: string
   readonly siteId: string

@@ -40,9 +40,10 @@ export function keysUnder(origin: string, vkeys: readonly string[]): NoteKey[] {
 }
 
 /**
- * Enrols a log that continues a known one, after a restore. The parent takes no more feeds, and what it says of the floor ends
- * where the child begins; leaves behind that stay as evidence without the names of their people, and raise an alert. All of it in one
- * transaction. The child of a retired log is retired, too. Throws NOT_FOUND when the number of the child is that of another site's log.
+ * Enrols a log that continues a known one, after a restore. The parent takes no more feeds, and its floor ends where the child
+ * begins. Its leaves behind that stay as evidence without the names of their people, and raise an alert. All of it in one
+ * transaction. The child of a retired log is retired, too. Throws NOT_FOUND when the number of the child is that of another site's
+ * log.
  */
 export async function adopt(
   {
@@ -116,7 +117,7 @@ async function retire(
   await endRegisters(tx, logId, { from: endOf(parent, head.size), to: Math.min(fork.parentSize, head.size) })
 }
 
-/** Leaves of a log that have counted until now, of those that are stored. */
+/** Returns how many of the stored leaves of a log count. */
 const endOf = ({ ends_at }: FedLog, size: number): number => (ends_at === null ? size : Math.min(Number(ends_at), size))
 
 /** Returns the logs that continued a log before another one does, the nearest first. */

@@ -18,7 +18,7 @@ export class Forked extends Error {
   }
 }
 
-/** What a feed adds to a log. */
+/** Leaves, bundles and head that a feed adds to a log. */
 export type Addition = {
   readonly leaves: readonly SentLeaf[]
   readonly bundles: readonly PackedBundle[]
@@ -31,7 +31,10 @@ export type Addition = {
   readonly isProven: boolean
 }
 
-/** What a feed is held against beside the head, when it begins at the end of what is stored, as nearly all do. */
+/**
+ * Stored rows that a feed is compared with, beside the head. They serve a feed that begins at the end of the stored leaves, as
+ * nearly all do.
+ */
 export type KnownBefore = {
   /** The kept checkpoint of the size that is sent. */
   readonly checkpoint: Awaited<ReturnType<typeof findCheckpoint>>
@@ -65,8 +68,9 @@ function arePart({ from, leaves }: SentFeed): boolean {
 
 /**
  * Decides what a feed adds to a log, inside the transaction that has locked its head. Reads the stored bundles that the feed
- * touches and changes nothing. Throws Forked when the log's key has signed another history than before, and VALIDATION_ERROR for a
- * proof that does not hold or leaves that are not under the checkpoint. `feed.from` is not beyond the head.
+ * touches and changes nothing. Throws Forked when the log's key has signed another history than before. Throws VALIDATION_ERROR for
+ * a proof that does not hold, or for leaves that are not under the checkpoint. The caller ensures that `feed.from` is not beyond
+ * the head.
  */
 export async function weigh(
   { tx, roots }: { readonly tx: HubTx; readonly roots: StoredRoots },
@@ -143,8 +147,8 @@ const anotherRoot = ({ size, root, note }: SentCheckpoint, known: Buffer, knownN
   new Forked({ place: size, kind: 'root', known, knownNote, sent: root, sentNote: note, sentHash: sha256(note) })
 
 /**
- * Stored leaves from the beginning of the bundle in which leaf `from` is, to at least leaf `end`. `first`: that bundle. `begun`: bundles
- * that were read already.
+ * Returns stored leaves from the beginning of the bundle with leaf `from`, to at least leaf `end`. The number of that bundle is
+ * `first`. Bundles that were read already are `begun`.
  */
 async function storedLeaves(tx: HubTx, logId: string, from: number, end: number, begun: KnownBefore['begun'] = []) {
   const first = Math.floor(from / bundleWidth)
@@ -223,7 +227,7 @@ function refuseRoot(feed: SentFeed, root: Buffer, head: Head): void {
   const { size } = feed.checkpoint
   if (root.equals(feed.checkpoint.root)) return
   const found = { ...rootContradiction(size, feed, head.witnessedNote), known: root }
-  // What is stored is under an earlier signature: another one over as many leaves contradicts it by itself.
+  // The stored leaves are under an earlier signature: another signature over as many leaves contradicts it by itself.
   throw size === head.size ? new Forked(found) : contradiction(feed, found)
 }
 

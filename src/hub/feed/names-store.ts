@@ -32,7 +32,7 @@ const erasedAmong = hubStatement(
   'SELECT person_id FROM erased_person WHERE log_id = $1 AND person_id = ANY($2::bigint[])',
 )
 
-/** What opens a commitment. `person`: the number of the person at the gateway; null for a name of leaves of version 1. */
+/** The opening of a commitment. The gateway's number of the person is `person`; null for a name of leaves of version 1. */
 export type OpeningFact = {
   readonly commitment: Buffer
   readonly salt: Buffer
@@ -40,7 +40,7 @@ export type OpeningFact = {
   readonly person: number | null
 }
 
-/** Who was erased at a gateway: commitments, and numbers of people. */
+/** Erasures at a gateway: commitments, and numbers of people. */
 export type Erasures = { readonly commitments: readonly Buffer[]; readonly people: readonly number[] }
 
 /** Stores names behind commitments, unless they or their people were erased before. Call it with the head locked. */

@@ -2,22 +2,22 @@ import { longestPauseMs } from '../../feed/index.ts'
 
 /** The mean is over so many measurements, the newest count most. */
 const meanOver = 64
-/** How much less a feed is thought to take with each for which no one had to wait: whether it is so shows when feeds queue. */
+/** Each feed that no other waited behind lowers the estimated time of a feed by this share. Queued feeds correct it. */
 const easing = 1 / 4096
 /** A shorter pause would change nothing: a gateway feeds once a second. */
 const leastPauseMs = 1000
 
 /**
- * Where feeds queue, says when each gateway is to come with its next leaves: one after the other, as fast as they can be taken in. So
- * leaves wait at their gateway, where they gather in one feed, which costs less a leaf, and not a second time in the queue. Pure.
+ * Tells each gateway when to come with its next leaves where feeds queue: one after the other, as fast as they can be stored. So
+ * leaves wait at their gateway, not a second time in the queue. There they gather in one feed, which costs less a leaf. Pure.
  */
 export class Pace {
   /** Between the ends of two feeds while others wait. */
   #feedMs = 0
   #measurements = 0
-  /** When the last feed ended, if another one waited then. */
+  /** End of the last feed, if another one waited then. */
   #endedMs: number | undefined
-  /** When the last gateway that was asked to wait is to come. */
+  /** Time for the last gateway that was asked to wait. */
   #lastMs = Number.NEGATIVE_INFINITY
 
   /** A feed was stored. `isQueue`: others still wait. Call it in the order in which they end. */
@@ -38,7 +38,7 @@ export class Pace {
   /** Returns how long the gateway whose feed has queued so long is asked to gather leaves, in whole milliseconds; undefined: not at all. */
   next(nowMs: number, queuedMs: number): number | undefined {
     const rowMs = Math.max(0, this.#lastMs - nowMs)
-    // What queues now is to be gone when the last one comes.
+    // The feeds that queue now are to be stored when the last gateway comes.
     const catchUp = Math.min(1, queuedMs / (2 * Math.max(rowMs, leastPauseMs)))
     const pauseMs = Math.min(rowMs + this.#feedMs * (1 + catchUp), longestPauseMs)
     this.#lastMs = nowMs + pauseMs

@@ -9,8 +9,8 @@ import { UnitsBetween } from './units-end.ts'
 /** Slots, assets or judgements of one statement, so that none takes long however long the log is. */
 const mostKeys = 1000
 
-// Registers only move forward, and no right to delete is granted: what came after the end is marked, then the newest before it
-// is put in its place. A mark that stays means that nothing is known.
+// Registers only move forward, and no right to delete is granted. Rows behind the end are marked, then the newest row before it
+// takes their place. A mark that stays means that nothing is known.
 const marked = {
   slots: hubStatement(
     'mark-slots-behind',
@@ -61,8 +61,8 @@ const refilled = {
 }
 
 /**
- * Lets a log end at leaf `to`, which ended at leaf `from` until now: earlier, or later, up to the leaves that are stored. Only slots, assets,
- * judgements and transport units are touched that leaves between the two name. Call it with the head locked.
+ * Moves the end of a log from leaf `from` to leaf `to`: earlier, or later, up to the stored leaves. Touches only slots, assets,
+ * judgements and transport units that leaves between the two name. Call it with the head locked.
  */
 export async function endRegisters(
   tx: HubTx,

@@ -18,7 +18,7 @@ export type SentCheckpoint = {
   readonly origin: string
   readonly size: number
   readonly root: Buffer
-  /** What the signatures are over. */
+  /** The text that the signatures are over. */
   readonly text: string
   readonly signed: NonNullable<ReturnType<typeof readNote>>
 }

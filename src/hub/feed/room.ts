@@ -1,6 +1,6 @@
-/** What the feeds that have come or are on their way may take of memory, packed; more wait at their gateways. */
+/** Memory for the feeds that have come or are on their way, packed; more wait at their gateways. */
 const roomBytes = 64 * 1024 * 1024
-/** What a feed takes beside its body: its connection and its place in the queue. */
+/** Memory of a feed beside its body: its connection and its place in the queue. */
 const bytesBeside = 32 * 1024
 /** A gateway sends one feed after the other. The second place is for one that lost its connection and tries again. */
 const mostOfGateway = 2

@@ -44,14 +44,14 @@ export type FeedServiceNeeds = {
   /** Returns the signature line of the head office under the text of a checkpoint. */
   readonly cosign: (text: string, nowMs: number) => string
   readonly openings: 'never' | 'names'
-  /** What a site is offered; undefined: nothing. */
+  /** The version offered to a site; undefined: nothing. */
   readonly offerFor: (siteId: string) => Promise<{ readonly version: string } | undefined>
 }
 
-/** What a token reaches. `log`: undefined when the log of the feed is not known as its site's. */
+/** The site and log of a token. Its `log` is undefined when the log of the feed is not known as its site's. */
 type OfToken = { readonly siteId: string; readonly log: FedLog | undefined }
 
-/** Of so many logs; each takes some 10 KiB. */
+/** Keys of so many logs; each takes some 10 KiB. */
 const keysInMemory = 4096
 
 /** Takes the logs of gateways in: one transaction a feed, acknowledged after it is on disk. */
@@ -107,7 +107,7 @@ export class FeedService {
     return read
   }
 
-  /** What is stored is acknowledged, whether the offer can be read or not. */
+  /** Stored leaves are acknowledged, whether the offer can be read or not. */
   async #withOffer(siteId: string, fed: Fed): Promise<Fed> {
     if (fed.kind !== 'fed') return fed
     const offer = await this.#needs.offerFor(siteId).catch(() => undefined)
@@ -151,7 +151,8 @@ export class FeedService {
     if (newest && isKept(head, { size: newest.size, atMs: nowMs }, added.head.size)) keepNewest(tx, logId)
     moveHead(tx, logId, { ...added.head, newest }, { atMs: nowMs, status: sent.status })
     const hasNewKeys = this.#learnKeys(tx, log, added)
-    // What was not cosigned is in no head; and by the other one a reader follows the keys from those of the enrolment on.
+    // A checkpoint that was not cosigned is in no head. By one with new keys, a reader follows the keys from those of the enrolment
+    // on.
     if (hasNewKeys || (added.isProven && !added.isConfirmed)) keepCheckpoint(tx, logId, made, nowMs)
     const named =
       openings === 'names' ? this.#named(tx, logId, { namedTo: head.namedTo, size: added.head.size }, sent) : undefined

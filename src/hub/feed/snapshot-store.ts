@@ -55,7 +55,7 @@ const unitStates = hubStatement(
    ON CONFLICT (log_id, unit_id) DO UPDATE SET ${mergedSteps}`,
 )
 
-/** What is printed on assets. */
+/** Data that is printed on an asset. */
 export type AssetFact = {
   readonly key: string
   readonly sscc: string | null
@@ -71,7 +71,7 @@ export function putAssets(tx: HubWrite, logId: string, all: readonly AssetFact[]
   tx.send(newAssets, [logId, ...columnsOf(all), version])
 }
 
-/** Stores what is printed on assets that an earlier log of the same box knows, too: a restore may have lost what it says of them. */
+/** Stores the printed data of assets that an earlier log of the same box knows, too. A restore may have lost the data of that log. */
 export async function correctAssets(db: HubTx, logId: string, all: readonly AssetFact[]): Promise<void> {
   await db.rows(correctedAssets, [logId, ...columnsOf(all)])
 }

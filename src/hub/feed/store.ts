@@ -92,7 +92,7 @@ const newAlert = hubStatement(
 /** The row of a token whose site has no such log. */
 type NoLog = { readonly [Column in keyof Omit<FedLog, 'site_id'>]: null } & Pick<FedLog, 'site_id'>
 
-/** Who a token belongs to, and the log with this id if it is that site's; undefined for a token that is not valid. */
+/** Returns the site of a token, and the log with this id if it is that site's. Returns undefined for a token that is not valid. */
 export async function findLogOfToken(
   db: HubTx,
   tokenHash: Buffer,

@@ -24,9 +24,9 @@ export type StoredTree = {
 }
 
 /**
- * Reads the tree over the first `size` leaves, all of which are stored, and leaf `seq` when it is asked for. Two bundles are unpacked: that of
- * the leaf, and the last one when it is not full. Of the others the stored root is enough. `known`: the roots over the full blocks, of whose
- * bundles only those of the leaf's own block are read.
+ * Reads the tree over the first `size` leaves, all of which are stored, and leaf `seq` when it is asked for. Two bundles are
+ * unpacked: that of the leaf, and the last one when it is not full. The stored root is enough of the others. The roots over the
+ * full blocks are `known`, so only the leaf's own block has its bundles' roots read.
  */
 async function storedTree(
   db: HubTx,
@@ -72,9 +72,9 @@ const blockLevel = bundleLevel + Math.log2(blockWidth)
 const blocksInMemory = 65_536
 
 /**
- * Trees over the first leaves of logs, for those who may ask again and again: a gateway under an old checkpoint, anybody with an old note. A
- * full block never changes, so its bundles are read once; then a root takes those of 255 bundles at most, and a proof those of 511, however
- * long the log is. The parts of a head office have one in common.
+ * Trees over the first leaves of logs, for callers that may ask again and again. Examples are a gateway under an old checkpoint,
+ * and anybody with an old note. A full block never changes, so its bundles are read once. Then a root reads 255 bundles at most,
+ * and a proof 511, however long the log is. The parts of a head office have one in common.
  */
 export class StoredRoots {
   readonly #blocks = new Recent<Buffer>(blocksInMemory)

@@ -33,8 +33,9 @@ export class UnitsBetween {
   }
 
   /**
-   * Puts each of the units where its newest step up to leaf `to` left it. No table has their earlier steps, so the leaves are read backward from
-   * there, until the first step of each was found: as far back as the oldest of the units, and not the log, goes. Call it with the head locked.
+   * Puts each of the units where its newest step up to leaf `to` left it. No table has their earlier steps, so the leaves are read
+   * backward from there, until the first step of each was found. The oldest of the units bounds the read, not the length of the
+   * log. Call it with the head locked.
    */
   async endAt(tx: HubTx, logId: string, to: number): Promise<void> {
     const unitIds = [...this.#madeAt.keys()]

@@ -23,8 +23,8 @@ export type Offer = {
 type OfferNeeds = { readonly db: HubDatabase; readonly clock: Pick<Clock, 'now'> }
 
 /**
- * Offers a version to gateways: to one, then to five more, then to the rest. Each stage is begun by a person. What a gateway does with
- * the offer is its own admin's decision.
+ * Offers a version to gateways: to one, then to five more, then to the rest. Each stage is begun by a person. The gateway's own
+ * admin decides whether to install it.
  */
 export class OfferService {
   readonly #needs: OfferNeeds
@@ -80,8 +80,8 @@ export class OfferService {
   }
 
   /**
-   * Begins the next stage. Throws INVALID_TRANSITION while a site that has the offer does not run the version well, unless `anyway`; and when there
-   * is no offer, or no next stage.
+   * Begins the next stage. Throws INVALID_TRANSITION while a site that has the offer does not run the version well, unless
+   * `anyway`. Throws it too when there is no offer, or no next stage.
    */
   async next(by: string, anyway: boolean): Promise<void> {
     const stages = await stagesOf(this.#needs.db)
@@ -101,7 +101,7 @@ export class OfferService {
     await putStage(this.#needs.db, { version: last.version, stage, sites, offered_by: by }, this.#needs.clock.now())
   }
 
-  /** Takes the offer back. What a gateway has installed stays. */
+  /** Takes the offer back. Installed versions stay. */
   async end(): Promise<void> {
     await endStages(this.#needs.db, this.#needs.clock.now())
   }

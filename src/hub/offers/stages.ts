@@ -8,10 +8,10 @@ export const lastStage = stageSizes.length + 1
 /** A gateway sends a sign of life every five minutes. */
 const heardWithinMs = 15 * 60_000
 
-/** What a site is offered. `hasNext`: another stage of the offer is to come. */
+/** The offer to a site. With `hasNext`, another stage of it is to come. */
 export type SiteOffer = { readonly version: string; readonly hasNext: boolean }
 
-/** What a site says that it runs, and how it is. */
+/** Version and health that a site reports. */
 export type SiteNow = {
   readonly siteId: string
   readonly version: string | null
@@ -22,9 +22,12 @@ export type SiteNow = {
 }
 
 /**
- * What became of a version at a site that it is offered to. `runs`: it runs it, or a newer one, well. `undecided`: it runs an older one and has said
- * nothing else. `failed`: it says that a newer one was refused, could not be installed or was given up. `unwell`: it runs it, or a newer one, and is
- * not healthy.
+ * State of a version at a site that it is offered to.
+ * - runs: the site runs it, or a newer one, well.
+ * - undecided: the site runs an older one and has reported nothing else.
+ * - failed: the site reports that a newer one was refused, could not be installed or was given up.
+ * - silent: the site was not heard.
+ * - unwell: the site runs it, or a newer one, and is not healthy.
  */
 export const offerStates = ['runs', 'undecided', 'failed', 'silent', 'unwell'] as const
 export type OfferState = (typeof offerStates)[number]

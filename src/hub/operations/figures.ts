@@ -25,7 +25,7 @@ const alerts = builtStatement('figures-of-alerts', {}, () =>
     .where('closed_at', 'is', null),
 )
 
-/** What the head office has, in numbers. `logs` by state; `late`: logs that grow and have not been fed for 15 minutes. */
+/** Numbers of the head office. The logs are by state. Logs that grow and have not been fed for 15 minutes count as `late`. */
 export type Figures = {
   readonly sites: number
   readonly logs: Readonly<Record<'live' | 'forked' | 'retired', number>>

@@ -27,7 +27,7 @@ type PageSessionsNeeds = {
   readonly clock: Pick<Clock, 'now'>
   readonly random: RandomBytes
   readonly authenticator: Pick<Authenticator, 'verify' | 'recall'>
-  /** What X-Storage-Instance says of the accounts of the config. */
+  /** Value of X-Storage-Instance for the accounts of the config. */
   readonly instance: string
 }
 

@@ -159,7 +159,7 @@ export class StorageMemory implements CallerMemory, TryMemory {
     }
   }
 
-  /** Resolves when what was remembered so far is stored, or could not be. */
+  /** Resolves when everything that was remembered is stored, or could not be. */
   async stored(): Promise<void> {
     await this.#writing
   }

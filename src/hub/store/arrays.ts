@@ -1,8 +1,8 @@
 import { isoTime } from '../../platform/index.ts'
 
 /**
- * Arrays in PostgreSQL's binary form. As text, which the driver makes of lists, each value is written, quoted, read and parsed again: for
- * both sides that is more work than all that is checked of a leaf.
+ * Arrays in PostgreSQL's binary form. As text, which the driver makes of lists, each value is written, quoted, read and parsed
+ * again. For both sides that is more work than all checks of a leaf.
  */
 
 /** Type numbers of PostgreSQL (pg_type.oid). */

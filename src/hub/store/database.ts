@@ -73,7 +73,7 @@ export class HubDatabase implements HubTx {
   }
 
   /**
-   * Runs `work` in one transaction, which is on the disk of the server when the promise resolves. What `work` throws undoes it.
+   * Runs `work` in one transaction, which is on the disk of the server when the promise resolves. An error of `work` undoes it.
    * Rejects with AppError when the database does not work: then the transaction may or may not have been committed.
    */
   transaction<T>(work: (tx: HubWrite) => Promise<T>): Promise<T> {
@@ -102,7 +102,7 @@ export class HubDatabase implements HubTx {
       } catch (error) {
         // A connection that cannot even roll back is closed by the caller, and the server rolls back.
         await client.query('ROLLBACK')
-        // What fails behind the first failure says only that the transaction has failed.
+        // Errors behind the first only say that the transaction has failed.
         throw firstFailure(await Promise.allSettled(sent)) ?? error
       }
     })
@@ -129,7 +129,7 @@ export class HubDatabase implements HubTx {
   }
 }
 
-/** What is sent in one turn of the event loop goes out in one piece. */
+/** Statements that are sent in one turn of the event loop go out in one piece. */
 async function ask(
   client: pg.PoolClient,
   statement: HubStatement | BuiltStatement<unknown, unknown>,
@@ -148,7 +148,7 @@ const firstFailure = (all: readonly PromiseSettledResult<unknown>[]): unknown =>
 
 const lockedState = '55P03'
 const diskFullState = '53100'
-/** What a prepared statement gives has another type since a migration; it is prepared anew on another connection. */
+/** A migration has changed the result type of a prepared statement; it is prepared anew on another connection. */
 const isStale = (error: unknown): boolean =>
   // By the place in its source, because the words come in the language of the server.
   error instanceof pg.DatabaseError && error.code === '0A000' && error.routine === 'RevalidateCachedQuery'

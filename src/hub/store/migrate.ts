@@ -49,8 +49,8 @@ export async function migrateHub({ connection, engine, appPassword, grows }: Mig
 }
 
 /**
- * Throws ExitError (78) unless the database has exactly the schema of this version: an older one is migrated first, and a newer
- * one belongs to a newer gatehouse.
+ * Throws ExitError (78) unless the database has exactly the schema of this version. Migrate an older one first; a newer one belongs
+ * to a newer gatehouse.
  */
 export async function demandSchema(connection: pg.ClientConfig): Promise<void> {
   const client = new pg.Client(connection)

@@ -39,7 +39,7 @@ const newTables = [
   `CREATE TABLE placement (log_id uuid NOT NULL, seq bigint NOT NULL, at timestamptz NOT NULL,
     slot_id integer NOT NULL, slot_code text NOT NULL, event_type "char" NOT NULL, asset_key text COLLATE "C" NOT NULL,
     PRIMARY KEY (log_id, slot_id, at, seq))`,
-  // Of the asset alone: events of one asset share an entry, which times would keep apart, at twice the size.
+  // On the asset alone: events of one asset share an entry, which times would keep apart, at twice the size.
   `CREATE INDEX placement_asset ON placement (asset_key)`,
   `CREATE TABLE slot_state (log_id uuid NOT NULL, slot_id integer NOT NULL, slot_code text NOT NULL, at timestamptz NOT NULL,
     seq bigint NOT NULL, event_type "char" NOT NULL, asset_key text COLLATE "C" NOT NULL, PRIMARY KEY (log_id, slot_id))
@@ -83,13 +83,13 @@ export const makeLate = ({ name, on }: LateIndex): string => `CREATE INDEX CONCU
 export const lateIndexes: Readonly<Record<string, LateIndex>> = {
   // People scan what is printed on a pallet, which a site may know by another barcode.
   '0004-printed-ssccs': { name: 'asset_sscc', on: 'asset (sscc) WHERE sscc IS NOT NULL' },
-  // Who recalls a lot often does not know the item.
+  // A person who recalls a lot often does not know the item.
   '0006-lots-of-any-item': { name: 'asset_lot', on: 'asset (lot) WHERE lot IS NOT NULL' },
 }
 
 const retiredLogs = ['ALTER TABLE log ADD COLUMN retired_at timestamptz']
 
-/** Of an asset that was taken out the register of positions had the REMOVED. Its stay begins with its newest PLACED. */
+/** The register of positions had the REMOVED of an asset that was taken out. Its stay begins with its newest PLACED. */
 const placedPositions = [
   // A feed that has some of its rows ends first. The others wait, and nothing is undone.
   'LOCK TABLE asset_position IN SHARE ROW EXCLUSIVE MODE',

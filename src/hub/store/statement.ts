@@ -37,7 +37,7 @@ function noted<Made extends HubStatement>(made: Made): Made {
   return made
 }
 
-/** Returns the statements that were made so far. */
+/** Returns all statements that were made. */
 export const everyStatement = (): readonly HubStatement[] => [...every.values()]
 
 /** How the driver reads a type, and what it takes for it. JSON is written as text. */

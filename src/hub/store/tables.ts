@@ -1,6 +1,6 @@
 /**
  * The tables of the head office, which live in PostgreSQL. A test holds them against a migrated database. Every column is named
- * with its type, and a `?` where it may be null; `bigint` and `timestamptz` come from the driver as text and as Date.
+ * with its type, and a `?` where it may be null. The driver returns `bigint` as text and `timestamptz` as Date.
  */
 export const tables = {
   site: { site_id: 'text', name: 'text', timezone: 'text' },
@@ -18,7 +18,7 @@ export const tables = {
     enrolled_at: 'timestamptz',
     retired_at: 'timestamptz?',
   },
-  /** Codes that `gatehouse hub enrol` made. Of the secret only the hash is stored. */
+  /** Codes that `gatehouse hub enrol` made. The secret is stored as its hash only. */
   enrolment: {
     code_hash: 'bytea',
     site_id: 'text',
@@ -27,12 +27,13 @@ export const tables = {
     expires_at: 'timestamptz',
     used_at: 'timestamptz?',
   },
-  /** What gateways sign in with. Of the token only the hash is stored. */
+  /** Tokens with which gateways sign in. A token is stored as its hash only. */
   gateway_token: { token_hash: 'bytea', site_id: 'text', made_at: 'timestamptz', revoked_at: 'timestamptz?' },
   /**
-   * Sign-ins of browsers. Of the cookie's token only the hash is stored. `account_mark`: SHA-256 of the account's secretHash at sign-in,
-   * so that a new secret ends the session. `sealed`: the credential of a user of a storage server, under a key from the token, which
-   * only the browser has; null for accounts of the config.
+   * Sign-ins of browsers. The cookie's token is stored as its hash only.
+   * - account_mark: SHA-256 of the account's secretHash at sign-in, so that a new secret ends the session.
+   * - sealed: the credential of a user of a storage server, under a key from the token, which only the browser has. Null for
+   *   accounts of the config.
    */
   page_session: {
     token_hash: 'bytea',
@@ -67,10 +68,12 @@ export const tables = {
     ended_at: 'timestamptz?',
   },
   /**
-   * The row that a feed locks. `frontier`: peaks of the tree over the stored leaves. `witnessed_*`: the checkpoint that was cosigned last, with the cosignature
-   * and its time. `vkeys`: the
-   * keys that the newest log-key leaf names; null while those of the enrolment sign. `named_to`: leaves whose names have come.
-   * `config_before`: hashes of the config's sections before the gateway's config changed last.
+   * The row that a feed locks.
+   * - frontier: peaks of the tree over the stored leaves.
+   * - witnessed_*: the checkpoint that was cosigned last, with the cosignature and its time.
+   * - vkeys: the keys that the newest log-key leaf names; null while those of the enrolment sign.
+   * - named_to: leaves whose names have come.
+   * - config_before: hashes of the config's sections before the last change of the gateway's config.
    */
   log_head: {
     log_id: 'uuid',
@@ -170,8 +173,8 @@ export const tables = {
     reference: 'text?',
   },
   /**
-   * Names behind commitments. `person_id`: the number of the person at the gateway. `erased_at` marks one that was erased; it never
-   * comes back, and nothing says any more whose it was.
+   * Names behind commitments. The gateway's number of the person is `person_id`. With `erased_at` the name was erased. It never
+   * comes back, and no row says any more whose it was.
    */
   opening: {
     log_id: 'uuid',
@@ -232,7 +235,7 @@ export const logTables: readonly TableName[] = [
 
 type Right = 'SELECT' | 'INSERT' | 'UPDATE'
 
-/** What the daemon may do. Nothing is ever deleted, and what a leaf states is never changed. */
+/** Rights of the daemon. Nothing is ever deleted, and what a leaf states is never changed. */
 export const rightsOfApp: Record<TableName, readonly Right[]> = {
   site: ['SELECT', 'INSERT', 'UPDATE'],
   log: ['SELECT', 'INSERT', 'UPDATE'],
@@ -259,7 +262,7 @@ export const rightsOfApp: Record<TableName, readonly Right[]> = {
   fork_evidence: ['SELECT', 'INSERT'],
 }
 
-/** What people who only look may read: everything but secrets and names. */
+/** Tables that read-only people may see: everything but secrets and names. */
 export const readableTables: readonly TableName[] = (Object.keys(tables) as TableName[]).filter(
   (name) =>
     !['opening', 'erased_person', 'enrolment', 'gateway_token', 'page_session'].includes(name) &&
