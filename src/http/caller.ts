@@ -23,7 +23,7 @@ export type Caller = {
 }
 
 /**
- * Returns who a caller is, for code that stores or compares people: `name@<instance URL>`. Two users with one name at
+ * Returns the identity of a caller, for code that stores or compares people: `name@<instance URL>`. Two users with one name at
  * different instances are different people.
  */
 export function identityOf(caller: Pick<Caller, 'username' | 'instance'>): string {

@@ -16,7 +16,7 @@ export type AppEnv = {
     /** Headers that go out unless the answer has its own of that name; names in lower case. */
     otherHeaders: Record<string, string>
     caller: Caller
-    /** Verifies the request's credentials again, for what stays open. Rejects like the first time. */
+    /** Verifies the request's credentials again, for responses that stay open. Rejects like the first time. */
     callerNow: () => Promise<Caller>
     /** The JSON body as received, for idempotency; absent without one. */
     rawBody: Uint8Array

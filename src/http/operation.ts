@@ -62,8 +62,8 @@ const readingBody: readonly ErrorCode[] = ['MALFORMED_JSON', 'BODY_TOO_LARGE', '
 const withBody: readonly ErrorCode[] = [...readingBody, 'STORAGE_FULL']
 
 /**
- * Declares one operation of the API: path, who may call it, what goes in and out, and which refusals it can meet.
- * The description at /api/openapi, the validation and the permission check all come from this declaration.
+ * Declares one operation of the API: path, callers, input and output, and the refusals that it can meet. The description at
+ * /api/openapi, the validation and the permission check all come from this declaration.
  */
 export function operation<
   const Method extends 'get' | 'post' | 'put' | 'patch' | 'delete',
@@ -82,7 +82,7 @@ export function operation<
   description?: string
   input: In
   success: { [K in Status]: K extends 101 | 204 ? Silence : Success<S> }
-  /** Every query is taken, and nothing is said about it. */
+  /** Every query is accepted, and unknown names in it are not reported. */
   ignoresParameters?: true
   /** Bodies that a status may have instead of the envelope of a refusal. */
   instead?: Readonly<Record<number, z.ZodType>>

@@ -80,7 +80,7 @@ export class HubWitness {
     return vkeyOf(this.#needs.key)
   }
 
-  /** Returns the signature line under the text of a checkpoint. Call it only for what is in the transaction. */
+  /** Returns the signature line under the text of a checkpoint. Call it only for checkpoints that are in the transaction. */
   cosign(text: string, nowMs: number): string {
     return cosign(this.#needs.key, this.#needs.pair, text, nowMs)
   }

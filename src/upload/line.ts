@@ -19,7 +19,7 @@ export type Probed =
   | { readonly kind: 'pause'; readonly error: string; readonly afterMs: number | null }
   | Refusal
 
-/** Why the server takes nothing of the account, in words, and what somebody can do about it. */
+/** Why the server takes nothing of the account, in words, and the remedy. */
 export type Refusal = {
   readonly kind: 'refused'
   readonly error: string

@@ -95,7 +95,7 @@ export class UploadService {
   }
 }
 
-/** `lineError`: why nothing is sent now, which is the newest that can be said of a file that waits. */
+/** `lineError`: why nothing is sent now, which is the newest fact about a file that waits. */
 function shown(row: UploadRow, lineError: string | null, comparedMs: number | null): Upload {
   const isWaiting = row.status === 'pending' && row.next_attempt_at_ms > 0
   return {

@@ -117,8 +117,8 @@ export class Transfer {
   }
 
   /**
-   * Removes files of a folder, what an attempt that was cut off left of its parts, and the folder when nothing else is in it.
-   * Returns `cannot` when the server lets this account remove nothing. Never rejects.
+   * Removes files of a folder and the parts of an attempt that was cut off. Removes the folder too when it is empty then. Returns
+   * `cannot` when the server lets this account remove nothing. Never rejects.
    */
   async clear(folder: string, names: readonly string[]): Promise<'done' | 'cannot' | Failure> {
     try {
@@ -171,7 +171,7 @@ export class Transfer {
     return null
   }
 
-  /** Compares a copy with what it was, by the bytes that are on the server's disk now. Sends no file. Never rejects. */
+  /** Compares a copy with the uploaded file, by the bytes that are on the server's disk now. Sends no file. Never rejects. */
   compareAgain(copy: Copy): Promise<Compared> {
     return this.#unlessEnded(async () => {
       const found = await this.#comparedNow(copy)

@@ -58,7 +58,7 @@ export type UploadVerdict =
       readonly isForbidden?: boolean
     }
 
-/** Says what follows from a reply. Pure: the whole knowledge of statuses is here. */
+/** Returns the verdict on a reply. Pure: the whole knowledge of statuses is here. */
 export function judge(step: Step, reply: Reply): UploadVerdict {
   if (reply.kind === 'none') return withoutAnswer(step, reply)
   const own = ownStatus[step][reply.status]

@@ -19,7 +19,7 @@ export type Wellness = QueueFigures & {
   readonly lineError: string | null
 }
 
-/** Returns what health and metrics ask for. */
+/** Returns the facts for health and metrics. */
 export function wellnessOf(needs: {
   readonly work: UnitOfWork
   readonly clock: Pick<Clock, 'monotonic'>

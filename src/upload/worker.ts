@@ -34,7 +34,7 @@ type UploadWorkerNeeds = UploadEndingNeeds & {
 
 type UnderWay = { readonly isUrgent: boolean; readonly done: Promise<void> }
 
-/** One in order, and one for what is urgent: a slow file keeps no incident waiting. */
+/** One in order, and one for urgent files: a slow file keeps no incident waiting. */
 const mostAtOnce = 2
 const longestTimerMs = 3_600_000
 

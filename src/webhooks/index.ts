@@ -64,7 +64,7 @@ export type Webhooks = {
   alsoList(unwritten: () => readonly NewAlert[]): void
   /** Alerts for a room that shows them live. */
   readonly alerts: Pick<Alerts, 'open' | 'find'>
-  /** Endpoints and what waits for them, for health and metrics. */
+  /** Endpoints and their waiting deliveries, for health and metrics. */
   status(): WebhookCounts & { readonly offline: number }
   /** Resolves with whether a probe of the uplink answers; null without probes. Takes up to 10 s when none does. */
   isOnline(): Promise<boolean | null>

@@ -95,7 +95,7 @@ export function dropRetired(tx: Tx, webhookId: string): void {
   tx.run(withoutRetired, { webhook_id: webhookId })
 }
 
-/** Removes what signs no more. */
+/** Removes secrets whose overlap has ended. */
 export function removeRetired(tx: Tx, nowMs: number): void {
   tx.run(withoutExpired, { ms: nowMs })
 }

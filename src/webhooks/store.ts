@@ -224,7 +224,7 @@ export function slowDown(tx: Tx, id: string, sinceMs: number): void {
   tx.run(slowed, { webhook_id: id, since_ms: sinceMs })
 }
 
-/** Removes the endpoint and what is left of its deliveries. */
+/** Removes the endpoint and its remaining deliveries. */
 export function deleteWebhook(tx: Tx, id: string): void {
   tx.run(withoutWebhook, { id })
 }

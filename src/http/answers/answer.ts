@@ -21,7 +21,7 @@ type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[]
 type Head = { readonly status: number; readonly headers: OutgoingHttpHeaders }
 type Whenever = (error?: Error | null) => void
 
-/** Bodies that many answers send, and what they are compressed; undefined: not yet. */
+/** Bodies that many answers send, with their compressed form; undefined: not compressed yet. */
 const manyTimes = new WeakMap<Buffer, Promise<Buffer> | undefined>()
 
 /** Notes that these bytes, which do not change any more, are the body of many answers: they are compressed once. */

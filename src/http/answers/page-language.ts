@@ -6,7 +6,7 @@ import type { AppEnv } from '../context.ts'
 export const pageLanguages = ['en', 'de'] as const
 export type PageLanguage = (typeof pageLanguages)[number]
 
-/** Returns the language that the address asks for (`?language=de`), else the one of both that the browser likes best. */
+/** Returns the language of the address (`?language=de`), else the browser's preferred one of the two. */
 export function pageLanguage(c: Context<AppEnv>): PageLanguage {
   const asked = c.req.query('language')
   if (asked === 'en' || asked === 'de') return asked

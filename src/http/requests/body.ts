@@ -65,7 +65,7 @@ async function unpack(packed: Uint8Array, limitBytes: number): Promise<Uint8Arra
   }
 }
 
-/** Undefined for more than `mostBytes`, and for what is not gzip. */
+/** Undefined for more than `mostBytes`, and for bytes that are not gzip. */
 function unpackedAtOnce(packed: Uint8Array, mostBytes: number): Uint8Array | undefined {
   try {
     return gunzipSync(packed, { maxOutputLength: mostBytes })

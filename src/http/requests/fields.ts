@@ -181,8 +181,8 @@ export function optional<T extends z.ZodType>(schema: T) {
 }
 
 /**
- * A whole number in a query string. `clamp`: more than `max` counts as `max`. `unlessSent` is what its absence means, for
- * the description.
+ * A whole number in a query string. `clamp`: more than `max` counts as `max`. The description shows `unlessSent` as the meaning of
+ * its absence.
  */
 export function queryInteger(options: { min: number; max?: number; clamp?: boolean; unlessSent?: number }) {
   const { min, max = Number.MAX_SAFE_INTEGER, clamp = false, unlessSent } = options

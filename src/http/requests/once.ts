@@ -73,7 +73,7 @@ export function claimOfBytes(c: Context<AppEnv>): Omit<IdempotencyClaim, 'reques
 /** Returns the caller and its Idempotency-Key. Throws VALIDATION_ERROR on a malformed key. */
 export const askOf = (c: Context<AppEnv>): Ask => ({ by: originOf(c), claim: claimOf(c) })
 
-/** RFC 8785, so that key order and spacing don't make another request; what has no such form counts as it came. */
+/** RFC 8785, so that key order and spacing don't make another request. A body without such a form counts as it came. */
 function canonical(c: Context<AppEnv>): string | Uint8Array {
   try {
     return canonicalize(c.get('jsonBody')) ?? ''

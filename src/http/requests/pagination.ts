@@ -142,7 +142,7 @@ export async function sendAll(
   return rawAnswer(c.body(Buffer.concat(parts), 200, { 'Content-Type': 'application/json' }))
 }
 
-/** Whether a request may be answered with what `packedList` returns. */
+/** Whether a request may be answered with the result of `packedList`. */
 export function takesPacked(c: Context<AppEnv>): boolean {
   return c.req.method === 'GET' && !c.get('listsIgnored') && takesGzip(c.req.header('accept-encoding'))
 }

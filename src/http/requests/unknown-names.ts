@@ -85,8 +85,8 @@ type Schema = z.core.$ZodType
 export type Shapes = { readonly body: Schema; readonly answers: readonly Schema[] }
 
 /**
- * Finds the fields of a JSON body that its schema does not declare. A field that an answer has is never misspelt: it is what a client
- * has read before. Objects that refuse unknown keys themselves, or take any, have none. In a choice of forms the first that the
+ * Finds the fields of a JSON body that its schema does not declare. A field that an answer has is never misspelt: the client has
+ * read it before. Objects that refuse unknown keys themselves, or take any, have none. In a choice of forms the first that the
  * value fits decides, else the only object. Items that are read later may misspell: their reader refuses each alone.
  */
 export function unknownFields(value: unknown, { body, answers }: Shapes): UnknownNames | undefined {
@@ -182,7 +182,7 @@ function innerOf(schema: Schema): Schema | undefined {
   return undefined
 }
 
-/** Whether an answer of this schema is an object with `success`, to which the names of what was ignored may be added. */
+/** Whether an answer of this schema is an object with `success`, to which the ignored names may be added. */
 export const isEnvelope = (schema: Schema): boolean =>
   !(schema instanceof z.core.$ZodArray) && fieldsOf([schema], 'success').length > 0
 
@@ -221,7 +221,7 @@ export function prefersStrict(header: string | undefined): boolean {
   return handling?.toLowerCase() === 'strict'
 }
 
-/** Adds the names of what was ignored to an answer that is a JSON object, behind its other fields. */
+/** Adds the ignored names to an answer that is a JSON object, behind its other fields. */
 export async function listIgnored(
   c: Context<AppEnv>,
   ignored: { readonly ignoredFields?: readonly string[]; readonly ignoredParameters?: readonly string[] },

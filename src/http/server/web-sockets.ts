@@ -155,7 +155,7 @@ async function reasonOf(answer: Response): Promise<string> {
   return body.error?.message ?? `The gateway answered with status ${answer.status}`
 }
 
-/** Cuts a text to what a close frame holds, between two characters. */
+/** Cuts a text to the size of a close frame, between two characters. */
 function cut(reason: string): string {
   let kept = reason
   while (Buffer.byteLength(kept) > mostReasonBytes) kept = [...kept].slice(0, -1).join('')

@@ -56,7 +56,7 @@ export async function palletsOfLot(
   return { pallets, nextCursor: next && lotCursor(next) }
 }
 
-/** Returns what is printed on an asset, and the SSCC that its key may be. */
+/** Returns the SSCCs that are printed on an asset, and the SSCC that its key may be. */
 const ssccsOf = ({ key, ssccs }: Labelled) => [...ssccs, ...[ssccIn(key)].filter((own) => own !== undefined)]
 
 const keyOf = ({ key }: { readonly key: string }) => key

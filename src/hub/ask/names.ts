@@ -17,8 +17,8 @@ const valuesOf = hubStatement(
 )
 
 /**
- * Returns who moved an asset, for the newest moves of a trail: the name behind the commitment in the leaf itself. A move without a name
- * is of somebody who was erased, or names do not come here.
+ * Returns the operators of an asset's newest moves: the name behind the commitment in the leaf itself. A move without a name is of
+ * somebody who was erased, or names do not come here.
  */
 export async function operatorsOf(db: HubTx, moves: readonly Move[]): Promise<ReadonlyMap<Move, string>> {
   const found = new Map<Move, string>()

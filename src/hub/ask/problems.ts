@@ -29,7 +29,7 @@ type SiteNow = {
   readonly state: string
   readonly health: 'healthy' | 'degraded' | 'unhealthy' | null
   readonly fleet: Fleet | null
-  /** Since the site was heard; null: never. */
+  /** Since the last feed of the site; null: there was none. */
   readonly lagSeconds: number | null
   readonly leavesBehind: number
   /** Logs of the site, besides the newest one, that still fill its slots. */
@@ -47,7 +47,7 @@ const certificateDays = 14
 const backupDays = 2
 const fewBytes = 2 * 1024 ** 3
 
-/** Whether a site was not heard for so long that a sign of life is missing. Pure. */
+/** Whether the last feed of a site is so old that a sign of life is missing. Pure. */
 export const isLate = (lagSeconds: number | null): boolean => lagSeconds === null || lagSeconds > lateSeconds
 
 /** Returns the worst that is known of a site. Pure. */
@@ -65,8 +65,8 @@ export function standingOf({
 }
 
 /**
- * Returns what somebody should look after at a site: whatever asks for a site with a problem means one of these. A site that is closed
- * has none but its open alerts. Pure.
+ * Returns the problems of a site that a person should look after. Every filter for sites with problems means one of these. A site
+ * that is closed has none but its open alerts. Pure.
  */
 export function problemsOf(site: SiteNow, nowMs: number): Problem[] {
   const alerts = many('alerts', site.openAlerts)

@@ -24,7 +24,7 @@ export function reachOf(config: Settings, caller: Known, permission: Permission)
   return reaches.includes(null) ? null : [...new Set(reaches.flatMap((reach) => reach ?? []))]
 }
 
-/** Returns what the config gives a caller: the entries of an account, or those of all groups of a user of a storage server. Pure. */
+/** Returns the caller's entries in the config: those of an account, or those of all groups of a user of a storage server. Pure. */
 export function grantsOf(config: Settings, { username, instance, groups }: Known): Grant[] {
   const { auth } = config
   const names = namesOf(config)

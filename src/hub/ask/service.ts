@@ -91,7 +91,7 @@ export class AskService {
     }
   }
 
-  /** Sites have separate ledgers; what a barcode reads as today is what the head office matches by. */
+  /** Sites have separate ledgers. The head office matches by today's reading of a barcode. */
   async #palletOf(code: string, sites: Sites): Promise<Pallet> {
     const read = readBarcode(code)
     const onLabel = await ssccsOnAsset(this.#needs.db, read.key, sites)
@@ -100,7 +100,7 @@ export class AskService {
     return palletOf(read.key, onLabel, await assetsWithSscc(this.#needs.db, ssccs, sites))
   }
 
-  /** Returns what is kept of the signed history of a log, a page of it. Throws NOT_FOUND for a log of a site that the caller may not see. */
+  /** Returns a page of the stored signed history of a log. Throws NOT_FOUND for a log of a site that the caller may not see. */
   async checkpoints(logId: string, page: CheckpointPage, sites: Sites) {
     const log = await seenLog(this.#needs.db, logId, sites, this.#needs.vkey)
     return { log, data: await checkpointsOf(this.#needs.db, log, page) }
@@ -165,7 +165,7 @@ export class AskService {
         lagSeconds: fedAtMs === null ? null : Math.max(0, Math.round((nowMs - fedAtMs) / 1000)),
         leavesBehind: Math.max(0, Number(now.witnessed_size) - Number(now.size)),
         openAlerts: alerts.get(now.site_id) ?? 0,
-        // A box that has just joined has not said yet which log it continues.
+        // A box that has just joined has not reported yet which log it continues.
         unendedLogs:
           now.fed_at === null ? [] : ofSite.filter((one) => one !== now && isFilling(one)).map(({ log_id }) => log_id),
       }

@@ -41,7 +41,7 @@ function newestByBox(begun: readonly Begun[], inBox: (stay: Begun) => Box): Begu
   return [...byBox.values()].flatMap((ofAsset) => ofAsset.toSorted(begunLast).slice(0, 1))
 }
 
-/** Returns what ended each stay, in whatever log of its box: one statement for each log, whatever the number of stays. */
+/** Returns the end of each stay, in any log of its box: one statement for each log, whatever the number of stays. */
 async function endsOf(db: HubTx, stays: readonly Begun[], inBox: (stay: Begun) => Box): Promise<Map<Begun, Moment>> {
   const asked = new Map<ChainedLog, { readonly stay: Begun; readonly seq: number }[]>()
   for (const stay of stays) {

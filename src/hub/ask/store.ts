@@ -38,7 +38,8 @@ const chains = builtStatement('logs-of-boxes', { sites: 'text[]' }, ({ sites }) 
     .where('site_id', '=', sql.fn.any(sites))
     .orderBy('enrolled_at'),
 )
-// Two looks into indexes for each stay, however many moves asset and slot have: what is newest in the slot, and what followed.
+// Two index look-ups for each stay, however many moves asset and slot have: the newest move in the slot, and the move that
+// followed.
 const ends = hubStatement(
   'ends-of-stays',
   `SELECT x.n, e.at, e.seq FROM log_head h, unnest($2::integer[], $3::integer[], $4::timestamptz[], $5::bigint[]) AS x (n, slot_id, at, seq)

@@ -52,7 +52,7 @@ export class TokenLimit {
     this.#valid.add(nameOf(token))
   }
 
-  /** Looks a token up, unless too many wrong ones came before. Throws RATE_LIMITED, and what `look` throws. */
+  /** Looks a token up, unless too many wrong ones came before. Throws RATE_LIMITED, and the errors of `look`. */
   async check<T>(claim: Claim, look: () => Promise<T>): Promise<T> {
     const name = nameOf(claim.token)
     if (!this.#valid.has(name)) this.#demandLeft(claim)

@@ -4,7 +4,7 @@ import { constants, type ZstdOptions, zstdCompress, zstdCompressSync, zstdDecomp
 const compress = promisify(zstdCompress)
 // Leaves are mostly hashes: a higher level takes twice the time and a fifth more room.
 const settings = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
-/** Memory for what comes out is taken in such pieces; each stays until the next big garbage collection. */
+/** Memory for the output is taken in such pieces; each stays until the next big garbage collection. */
 const mostPieceBytes = 64 * 1024
 const settingsFor = (entries: Buffer) => ({
   ...settings,

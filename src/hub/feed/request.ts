@@ -9,7 +9,7 @@ import { type LeafFacts, readLeaf } from './facts.ts'
 import type { Erasures, OpeningFact } from './names-store.ts'
 import type { AssetFact, SlotFact } from './snapshot-store.ts'
 
-/** A leaf as it came, with its hash in the tree and what it says. */
+/** A leaf as it came, with its hash in the tree and its facts. */
 export type SentLeaf = { readonly bytes: Buffer; readonly hash: Buffer; readonly facts: LeafFacts }
 
 /** A checkpoint whose text is well-formed. Its signatures are checked by `demandSignature`. */
@@ -44,7 +44,7 @@ export type SentFeed = {
 /** As an entry bundle counts them. */
 const longestLeafBytes = 65_535
 
-/** Reads the body of POST feed for the log with this id. Throws VALIDATION_ERROR that says what is wrong, and where. */
+/** Reads the body of POST feed for the log with this id. Throws VALIDATION_ERROR that names the fault and its place. */
 export function readFeed(body: unknown, logId: string): SentFeed {
   const read = z.safeParse(FeedBody, body)
   if (!read.success) throw validationError(read.error.issues, body)

@@ -31,7 +31,7 @@ import {
 } from './store.ts'
 import type { StoredRoots } from './stored-tree.ts'
 
-/** A feed was taken in, or it begins behind the end of what is stored. */
+/** A feed was taken in, or it begins behind the end of the stored leaves. */
 export type Fed =
   | { readonly kind: 'fed'; readonly answer: FeedAnswer }
   | { readonly kind: 'gap'; readonly size: number }

@@ -157,7 +157,7 @@ export function moveNamed(tx: HubWrite, logId: string, end: number): void {
   tx.send(namedTo, [logId, end])
 }
 
-/** Stores what the head is after a feed. `newest`: the checkpoint that is cosigned last from now on; undefined: the same as before. */
+/** Stores the head after a feed. `newest`: the checkpoint that is cosigned last from now on; undefined: the same as before. */
 export function moveHead(
   tx: HubWrite,
   logId: string,
@@ -179,7 +179,7 @@ export function handOver(tx: HubWrite, logId: string, vkeys: readonly string[]):
   tx.send(handedOver, [logId, vkeys])
 }
 
-/** A contradiction: what was known at a place, and what was sent. */
+/** A contradiction: the stored leaf or root at a place, and the sent one. */
 export type Contradiction = {
   /** Number of the first leaf that differs, or the size of the checkpoint that does. */
   readonly place: number

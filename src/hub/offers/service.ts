@@ -34,7 +34,7 @@ export class OfferService {
     this.#needs = needs
   }
 
-  /** Returns what a site is offered; undefined: nothing. */
+  /** Returns the offer to a site; undefined: nothing. */
   async offerFor(siteId: string): Promise<SiteOffer | undefined> {
     const nowMs = this.#needs.clock.now()
     const isFresh = this.#known && nowMs >= this.#known.atMs && nowMs - this.#known.atMs < freshForMs

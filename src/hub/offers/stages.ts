@@ -17,7 +17,7 @@ export type SiteNow = {
   readonly version: string | null
   readonly health: string | null
   readonly troubles: readonly { readonly kind: string; readonly message: string }[]
-  /** Since it was heard last, in milliseconds; null: never. */
+  /** Since the last feed of the site, in milliseconds; null: there was none. */
   readonly silentMs: number | null
 }
 
@@ -32,7 +32,7 @@ export type SiteNow = {
 export const offerStates = ['runs', 'undecided', 'failed', 'silent', 'unwell'] as const
 export type OfferState = (typeof offerStates)[number]
 
-/** Returns what became of a version at a site that it is offered to. Pure. */
+/** Returns the state of a version at a site that it is offered to. Pure. */
 export function offerStateOf(version: string, now: Omit<SiteNow, 'siteId'>): OfferState {
   if (now.silentMs === null || now.silentMs > heardWithinMs) return 'silent'
   if (hasYetToTake(version, now)) return failureOf(now) ? 'failed' : 'undecided'

@@ -23,7 +23,7 @@ export type OperationRouteParts = {
   readonly storageDown: () => number | undefined
 }
 
-/** Serves health, for everybody, and the metrics, for who may read them and see every site. */
+/** Serves health to everybody. Serves the metrics to callers who may read them and see every site. */
 export function operationRoutes(api: Api, parts: OperationRouteParts): void {
   const { figures, metrics, disk, window, clock, version, sitesOf, storageDown } = parts
   const startedMs = clock.monotonic()

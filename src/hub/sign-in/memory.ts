@@ -16,7 +16,7 @@ import { type Clock, isoTime, type Logger } from '../../platform/index.ts'
 import type { HubTx } from '../store/database.ts'
 import { builtStatement, sql } from '../store/statement.ts'
 
-/** Callers of whom an earlier process is remembered, the newest. */
+/** The newest callers that a process remembers of an earlier one. */
 const callersInMemory = 10_000
 /** Secrets of one user: a browser, a script and some tokens. */
 const mostSecrets = 16
@@ -80,8 +80,9 @@ type StorageMemoryNeeds = {
 }
 
 /**
- * Remembers which secrets the storage servers vouched for, and which tries count against them. It is asked in memory, and the database
- * has it for the next process; what a crash loses is asked for again. A second process at the same database has its own memory.
+ * Remembers which secrets the storage servers vouched for, and which tries count against them. It is asked in memory, and the
+ * database has it for the next process. Facts that a crash loses are asked for again. A second process at the same database has its
+ * own memory.
  */
 export class StorageMemory implements CallerMemory, TryMemory {
   readonly #needs: StorageMemoryNeeds

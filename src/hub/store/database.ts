@@ -23,7 +23,7 @@ export type HubWrite = HubTx & {
   send(statement: HubStatement, values: readonly unknown[]): void
 }
 
-/** Returns what the driver needs to connect. Throws ExitError for files that cannot be read. */
+/** Returns the driver's settings for a connection. Throws ExitError for files that cannot be read. */
 export function connectionOf(
   { url, ownerUrl, passwordFile, ownerPasswordFile, caFile }: HubConfig['hub']['database'],
   as: 'app' | 'owner',

@@ -22,7 +22,7 @@ export type MigrateOptions = {
 }
 
 /**
- * Brings the database to the schema of this version, and the roles to their rights. Returns what it did, a sentence each. May run
+ * Brings the database to the schema of this version, and the roles to their rights. Returns its changes, a sentence each. May run
  * beside a serving head office and beside itself. Throws ExitError for a database that it cannot work with.
  */
 export async function migrateHub({ connection, engine, appPassword, grows }: MigrateOptions): Promise<string[]> {
@@ -208,7 +208,7 @@ async function makeRoles(pool: pg.Pool, appPassword: string | null): Promise<str
 /** A session that hangs would keep its log locked, and a statement that never ends a connection. */
 const limitsOfRole = ['statement_timeout', 'idle_in_transaction_session_timeout']
 
-/** Sets those limits of a role that it has not. Returns what it did, in a sentence. */
+/** Sets those limits of a role that it has not. Returns its change, in a sentence. */
 async function limitTimes(pool: pg.Pool, role: string, set: readonly string[]): Promise<string[]> {
   const missing = limitsOfRole.filter((limit) => !set.some((one) => one.startsWith(`${limit}=`)))
   if (missing.length === 0) return []

@@ -40,7 +40,7 @@ function noted<Made extends HubStatement>(made: Made): Made {
 /** Returns all statements that were made. */
 export const everyStatement = (): readonly HubStatement[] => [...every.values()]
 
-/** How the driver reads a type, and what it takes for it. JSON is written as text. */
+/** JavaScript types that the driver reads and takes for each SQL type. JSON is written as text. */
 type ValuesOf = {
   text: { read: string; given: string }
   uuid: { read: string; given: string }

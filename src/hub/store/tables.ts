@@ -199,7 +199,7 @@ export const tables = {
     acknowledged_at: 'timestamptz?',
     detail: 'jsonb',
   },
-  /** Both sides of a contradiction: what was stored, and what a gateway sent. */
+  /** Both sides of a contradiction: the stored one, and the one that a gateway sent. */
   fork_evidence: {
     log_id: 'uuid',
     place: 'bigint',
@@ -235,7 +235,7 @@ export const logTables: readonly TableName[] = [
 
 type Right = 'SELECT' | 'INSERT' | 'UPDATE'
 
-/** Rights of the daemon. Nothing is ever deleted, and what a leaf states is never changed. */
+/** Rights of the daemon. No row is ever deleted, and the facts of a leaf are never changed. */
 export const rightsOfApp: Record<TableName, readonly Right[]> = {
   site: ['SELECT', 'INSERT', 'UPDATE'],
   log: ['SELECT', 'INSERT', 'UPDATE'],

@@ -57,7 +57,7 @@ export class Aftercare {
     return waits ? this.#roomFromMs - this.#needs.clock.monotonic() : undefined
   }
 
-  /** Does what is due, one step of each. Returns what it says of the server when that takes nothing. */
+  /** Does what is due, one step of each. Returns the server's failure when the server takes nothing. */
   async pass(server: Server): Promise<Failure | undefined> {
     const { work } = this.#needs
     if ((work.read((tx) => this.#roomInMs(tx)) ?? 1) <= 0) await this.#lookForRoom(server)

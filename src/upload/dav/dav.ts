@@ -48,7 +48,7 @@ export class Dav {
     this.#needs = needs
   }
 
-  /** Sends a request and reads the answer. Never rejects, except with what `body.open` throws of the file itself. */
+  /** Sends a request and reads the answer. Never rejects, except with an error of `body.open` about the file itself. */
   async send(instance: StorageInstance, authorization: string, ask: DavRequest): Promise<Reply> {
     const exchange = new Exchange(this.#needs, ask)
     try {

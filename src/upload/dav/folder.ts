@@ -191,7 +191,7 @@ export class DavFolder {
   }
 }
 
-/** Passes the pieces of a file on. Throws when they are more or fewer bytes than the server said. */
+/** Passes the pieces of a file on. Throws when they are more or fewer bytes than the server announced. */
 async function* ofSize(pieces: AsyncIterable<Buffer>, sizeBytes: number): AsyncGenerator<Buffer> {
   let got = 0
   for await (const piece of pieces) {

@@ -30,7 +30,7 @@ export class Throttle {
     this.#atMs = needs.clock.monotonic()
   }
 
-  /** Says that an urgent transfer begins; returns what ends it. */
+  /** Says that an urgent transfer begins; returns a function that ends it. */
   hurry(): () => void {
     this.#urgent += 1
     let isOver = false

@@ -9,7 +9,7 @@ export type InLane = { readonly webhookId: string; readonly isFirst: boolean }
 
 export type UnderWay = InLane & {
   readonly done: Promise<void>
-  /** The endpoint has answered, and what follows is being written down: its lane is free. */
+  /** The endpoint has answered, and the result is being stored: its lane is free. */
   isAnswered: boolean
 }
 
@@ -28,7 +28,7 @@ export class Lanes {
     return !this.underWay.has(id) && !this.claimed.has(id)
   }
 
-  /** Returns what takes up lanes of the endpoint now. */
+  /** Returns the attempts and claims that take up lanes of the endpoint now. */
   of(webhookId: string): InLane[] {
     const sending = [...this.underWay.values()].filter((one) => one.webhookId === webhookId && !one.isAnswered)
     return [...sending, ...[...this.claimed.values()].filter((one) => one.webhookId === webhookId)]

@@ -28,7 +28,7 @@ export type Seen = {
   readonly probe: ProbeIntervals
 }
 
-/** The pace after a look at what the database says. `before` is absent at the first look after a start. */
+/** The pace after a read of the database. `before` is absent at the first look after a start. */
 export function paceNow(before: Pace | undefined, seen: Seen): Pace {
   switch (seen.condition) {
     case 'switched-off':

@@ -123,7 +123,7 @@ export class DeliveryWorker {
     this.#goOn()
   }
 
-  /** Whether deliveries are being sent now; what may wait lets them go first. */
+  /** Whether deliveries are being sent now. Work that may wait lets them go first. */
   get isSending(): boolean {
     return this.#lanes.underWay.size > 0
   }

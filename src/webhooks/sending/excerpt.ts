@@ -5,8 +5,8 @@ export const excerptBytes = 1024
 export const excerptSourceBytes = 4 * excerptBytes
 
 /**
- * The beginning of an answer's body as text: UTF-8 with U+FFFD for what is none, cut at 1 KiB between two characters.
- * A receiver that echoes our secrets does not get them into the delivery log. null: there was no body.
+ * The beginning of an answer's body as text: UTF-8, with U+FFFD for invalid bytes, cut at 1 KiB between two characters. A receiver
+ * that echoes our secrets does not get them into the delivery log. null: there was no body.
  * @param body its first 4 KiB, or all of it
  */
 export function excerptOf(body: Uint8Array, secrets: readonly string[]): string | null {

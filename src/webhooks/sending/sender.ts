@@ -70,7 +70,7 @@ type SenderNeeds = {
   readonly uplink: Pick<Uplink, 'wasDown' | 'abandon'>
 }
 
-/** Sends one attempt of a delivery, and returns what came of it. It has no database and does not retry. */
+/** Sends one attempt of a delivery, and returns its outcome. It has no database and does not retry. */
 export class Sender {
   readonly #needs: SenderNeeds
   readonly #underWay = new Set<Cut>()
@@ -266,7 +266,7 @@ function wasClosedWhileIdle(request: ClientRequest, error: NodeJS.ErrnoException
   return request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
 }
 
-/** Code and text of a failure in one line; of several addresses, what happened at each. */
+/** Code and text of a failure in one line; for several addresses, the failure of each. */
 function describe(error: unknown): string {
   const lines = rootsOf(error).length > 1 ? rootsOf(error).map(lineOf) : [lineOf(error)]
   return lines.join('; ').slice(0, 300)
