@@ -11,6 +11,7 @@ import { mutantsApply } from './checks/mutants-apply.ts'
 import { ownTables } from './checks/own-tables.ts'
 import { pageTexts } from './checks/page-texts.ts'
 import { roomPages } from './checks/room-pages.ts'
+import { sentences } from './checks/sentences.ts'
 import { words } from './checks/words.ts'
 
 const exec = promisify(execFile)
@@ -37,6 +38,7 @@ export const checks: readonly Check[] = [
   { name: 'room pages', run: roomPages },
   { name: 'pages of the manual', run: manualPagesAreRight },
   { name: 'words', run: words },
+  { name: 'sentences', run: sentences },
   { name: 'third-party notices', run: tool('scripts/notices.ts', '--check') },
   { name: 'mutants still apply', run: mutantsApply },
 ]

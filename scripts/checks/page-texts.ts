@@ -22,8 +22,8 @@ const sameEverywhere = new Set([
 ])
 
 /**
- * Throws with every text that a view of the console writes itself: between tags, or in an attribute that is read or heard. Such
- * texts belong in a `…texts.ts`, where each is written in every language.
+ * Throws with every text that a view of the console writes itself: between tags, or in an attribute that is read or heard.
+ * They belong in a `…texts.ts`, which has each text in every language.
  */
 export async function pageTexts(): Promise<void> {
   const files = globSync('src/console/page/*.tsx')

@@ -1,4 +1,4 @@
-/** What dpkg and its readers want to know of the package. */
+/** The files of the package that dpkg and its readers read. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../build/inputs.ts'

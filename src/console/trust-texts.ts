@@ -1,6 +1,6 @@
 import type { PageLanguage } from '../http/index.ts'
 
-/** What to do on one kind of device; `command` and `after` stand below its steps. */
+/** The steps on one kind of device; `command` and `after` follow them. */
 type Kind = {
   readonly name: string
   readonly steps: readonly string[]

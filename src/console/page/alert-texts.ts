@@ -1,7 +1,7 @@
 import { inLanguage } from './language.ts'
 import { countOf } from './words.ts'
 
-/** What an alert means, and what to do. The sentences say what `gatehouse doctor` and the runbook say. */
+/** The meaning of an alert, and its remedy; `gatehouse doctor` and the runbook say the same. */
 type Words = readonly [means: string, todo: string]
 
 const recovered: Words = ['The trouble of before has ended by itself or was mended.', 'Acknowledge it.']

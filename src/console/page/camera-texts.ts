@@ -1,7 +1,7 @@
 import { countOf } from './counting.ts'
 import { inLanguage } from './language.ts'
 
-/** What something means, and what to do about it. */
+/** A meaning and its remedy. */
 type Meaning = readonly [means: string, todo: string]
 
 const english = {

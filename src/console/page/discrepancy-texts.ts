@@ -1,6 +1,6 @@
 import { inLanguage } from './language.ts'
 
-/** What a sentence names besides the slot and its pallet; undefined: the gateway does not know it, or does not say it to this caller. */
+/** The names in a sentence besides slot and pallet. Undefined: the gateway does not know it, or this caller may not see it. */
 export type Named = {
   readonly slot: string | undefined
   readonly pallet: string | undefined
@@ -10,7 +10,7 @@ export type Named = {
 type Words = {
   readonly what: (named: Named) => string
   readonly todo: string
-  /** What to do in place of `todo` where the pallet was placed elsewhere since. */
+  /** The remedy in place of `todo` where the pallet was placed elsewhere since. */
   readonly todoMoved?: string
 }
 type Kinds = Readonly<Record<string, Words>>
@@ -165,5 +165,5 @@ const german: typeof english = {
   },
 }
 
-/** What is wrong, after the names of slot and pallet, and what to do: by the kind of a discrepancy. */
+/** Fault and remedy by the kind of a discrepancy; the names of slot and pallet come before them. */
 export const discrepancyTexts: Kinds = inLanguage({ en: english, de: german })

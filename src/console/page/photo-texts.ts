@@ -27,5 +27,5 @@ const german: typeof english = {
   again: 'Foto neu laden',
 }
 
-/** The texts about photos and films that the gateway has no longer. */
+/** The texts about photos and films that the gateway removed. */
 export const photoTexts = inLanguage({ en: english, de: german })

@@ -1,6 +1,6 @@
 import { inLanguage } from './language.ts'
 
-/** What is wrong with a camera and what to do, by the code of the gateway. In English the gateway says it itself. */
+/** Fault of a camera and remedy, by the code of the gateway, which itself answers in English. */
 const german: Readonly<Record<string, string>> = {
   unreachable:
     'Unter der Adresse der Kamera antwortet nichts. Strom, Kabel sowie Host und Port der url in der Konfiguration prüfen.',

@@ -46,7 +46,7 @@ export function joinPacked(parts: readonly PackedText[]): Buffer<ArrayBuffer> {
   let crc = 0
   let length = 0
   for (const part of parts) {
-    // As if the text so far stood in front of as many zeros, and then the new text in place of them.
+    // As many zeros follow the text before; the new text takes their place.
     crc = product(part.shift, crc) ^ part.crc
     length += part.length
   }

@@ -1,0 +1,157 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+
+/** The bounds of `.github/CONTRIBUTING.md` for each kind of prose. */
+const mostWords = 25
+const mostLong = 0.03
+const mostOnAverage = 15
+
+/** A sentence that begins so holds its subject back: the reader has to begin again. Questions may. */
+const lateSubject = /^(What|Who|Whom|Whose|Of|That|Such)\b(?!.*\?$)/
+const history =
+  /\b(until now|that night|was mended|has been mended|of before|in vain|no longer|used to|formerly|previously|so far)\b/i
+
+type File = { readonly file: string; readonly text: string }
+type Paragraph = { readonly line: number; readonly text: string }
+type Sentence = Paragraph & { readonly file: string; readonly words: number }
+
+/** Throws with each sentence of the pages and comments that needs a second read. */
+export async function sentences(): Promise<void> {
+  const files = execFileSync('git', ['ls-files'], { encoding: 'utf8', maxBuffer: 64 << 20 })
+    .trim()
+    .split('\n')
+    .filter((file) => kindOf(file) !== undefined && existsSync(file))
+  const problems = proseProblems(files.map((file) => ({ file, text: readFileSync(file, 'utf8') })))
+  if (problems.length > 0) throw new Error(problems.join('\n'))
+}
+
+/** Returns what is wrong with the sentences of these files. Throws without any sentence. */
+export function proseProblems(files: readonly File[]): string[] {
+  const found = { pages: [] as Sentence[], comments: [] as Sentence[] }
+  for (const { file, text } of files) {
+    const kind = kindOf(file)
+    if (kind === undefined) continue
+    const paragraphs = kind === 'pages' ? paragraphsOfPage(text) : paragraphsOfComments(text)
+    found[kind].push(...paragraphs.flatMap((paragraph) => sentencesOf(file, paragraph)))
+  }
+  const all = [...found.pages, ...found.comments]
+  if (all.length === 0) throw new Error('there is no sentence to look at')
+  return [
+    ...Object.entries(found).flatMap(([kind, each]) => lengthProblems(kind, each)),
+    ...all.flatMap((sentence) => beginningProblems(sentence)),
+    ...all.filter(({ file }) => file !== 'CHANGELOG.md').flatMap((sentence) => historyProblems(sentence)),
+  ]
+}
+
+/** Pages in English, and sources with comments. Fixtures, guards and texts of others are neither. */
+function kindOf(file: string): 'pages' | 'comments' | undefined {
+  if (/(^|\/)(fixtures|mutants)\//.test(file) || /THIRD-PARTY|LICENSE|\/de\//.test(file)) return undefined
+  if (file.endsWith('.md')) return 'pages'
+  if (/^(src|scripts|test)\/.*\.(tsx?|mjs|sh|py)$/.test(file) || /^scripts\/[a-z-]+$/.test(file)) return 'comments'
+  return undefined
+}
+
+function lengthProblems(kind: string, each: readonly Sentence[]): string[] {
+  const long = each.filter(({ words }) => words > mostWords)
+  const mean = each.reduce((sum, { words }) => sum + words, 0) / Math.max(each.length, 1)
+  const isLong = long.length > each.length * mostLong
+  return [
+    ...(mean > mostOnAverage
+      ? [`sentences in ${kind} have ${mean.toFixed(1)} words on average; at most ${mostOnAverage} may`]
+      : []),
+    ...(isLong
+      ? [
+          `${long.length} of ${each.length} sentences in ${kind} have over ${mostWords} words; at most ${100 * mostLong} % may`,
+          ...long.map((sentence) => `${placeOf(sentence)}: ${sentence.words} words: ${sentence.text}`),
+        ]
+      : []),
+  ]
+}
+
+function beginningProblems(sentence: Sentence): string[] {
+  const first = sentence.text.match(lateSubject)?.[0]
+  return first === undefined ? [] : [`${placeOf(sentence)}: begins with ${first}: ${sentence.text}`]
+}
+
+function historyProblems(sentence: Sentence): string[] {
+  const past = sentence.text.match(history)?.[0]
+  return past === undefined ? [] : [`${placeOf(sentence)}: tells history (${past}): ${sentence.text}`]
+}
+
+const placeOf = ({ file, line }: Sentence): string => `${file}:${line}`
+
+/** Returns prose, list items and cells of tables; blocks of code and headings are left out. */
+function paragraphsOfPage(text: string): Paragraph[] {
+  const reading = new Reading()
+  let isCode = false
+  for (const [i, line] of text.split('\n').entries()) {
+    const isFence = /^\s*(```|~~~)/.test(line)
+    if (isFence) isCode = !isCode
+    if (isFence || isCode || line.trim() === '' || line.startsWith('#')) reading.end()
+    else if (/^\s*\|/.test(line)) {
+      reading.end()
+      for (const cell of line.split('|')) reading.whole(i + 1, cell.trim())
+    } else {
+      const item = line.match(/^\s*([-*+]|\d+\.)\s+(.*)$/)?.[2]
+      if (item !== undefined) reading.end()
+      reading.add(i + 1, item ?? line.trim())
+    }
+  }
+  return reading.paragraphs()
+}
+
+/** Returns the prose of comments that fill whole lines, a tag or an item at a time. */
+function paragraphsOfComments(text: string): Paragraph[] {
+  const reading = new Reading()
+  for (const [i, line] of text.split('\n').entries()) {
+    const said = line.match(/^\s*(?:\/\*\*?|\*(?!\/)|\/\/|#(?![!\w]))\s?(.*?)(?:\*\/)?\s*$/)?.[1]?.trim()
+    if (said === undefined || said === '' || said === '/' || /biome-ignore|@ts-/.test(line)) {
+      reading.end()
+      continue
+    }
+    if (/^(@\w+|[-*] )/.test(said)) reading.end()
+    reading.add(i + 1, said.replace(/^@(param\s+\S+|returns?|throws)\s*|^[-*] /, ''))
+  }
+  return reading.paragraphs()
+}
+
+/** Joins lines to paragraphs, which keep the number of their first line. */
+class Reading {
+  readonly #paragraphs: Paragraph[] = []
+  #open: { line: number; text: string } | undefined
+
+  add(line: number, text: string): void {
+    if (this.#open) this.#open.text += ` ${text}`
+    else this.#open = { line, text }
+  }
+
+  end(): void {
+    if (this.#open) this.#paragraphs.push(this.#open)
+    this.#open = undefined
+  }
+
+  whole(line: number, text: string): void {
+    this.add(line, text)
+    this.end()
+  }
+
+  paragraphs(): Paragraph[] {
+    this.end()
+    return this.#paragraphs
+  }
+}
+
+/** Code, links and marks count as one word. Fewer than three words are no sentence. */
+function sentencesOf(file: string, { line, text }: Paragraph): Sentence[] {
+  const plain = text
+    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/`[^`]*`/g, 'code')
+    .replace(/\*\*|__|<[^>]*>/g, '')
+    .replace(/https?:\/\/\S+/g, 'link')
+    .replace(/\s+/g, ' ')
+    .trim()
+  return plain
+    .split(/(?<=[.!?:;])\s+(?=[A-Z"'(])/)
+    .map((sentence) => ({ file, line, text: sentence, words: sentence.split(' ').length }))
+    .filter(({ words }) => words >= 3)
+}

@@ -1,0 +1,60 @@
+import t from 'tap'
+import { proseProblems } from '../../scripts/checks/sentences.ts'
+
+/** Returns the problems of a page with these lines. */
+const problemsOf = (file: string, ...lines: readonly string[]) => proseProblems([{ file, text: lines.join('\n') }])
+
+const word = (count: number) => Array.from({ length: count }, () => 'word').join(' ')
+
+t.test('short sentences pass, in pages and in comments', async (t) => {
+  t.strictSame(problemsOf('README.md', '# What it is', '', 'A gateway keeps a ledger. Nobody changes it later.'), [])
+  t.strictSame(
+    problemsOf('src/a.ts', '/** Returns the row. */', "const said = 'What is in no comment counts not here.'"),
+    [],
+  )
+  t.strictSame(
+    problemsOf('README.md', '```sh', 'What does this print', '```', 'It prints `What a day`. Who reads it?'),
+    [],
+  )
+})
+
+t.test('a sentence that begins with a noun clause is named with its line', async (t) => {
+  for (const first of ['What', 'Who', 'Whose', 'Of', 'That', 'Such']) {
+    t.strictSame(
+      problemsOf('README.md', 'A gateway keeps it.', '', `It is so. ${first} it holds is safe.`),
+      [`README.md:3: begins with ${first}: ${first} it holds is safe.`],
+      first,
+    )
+  }
+  t.match(problemsOf('src/a.ts', 'const a = 1', '// Of the row that is kept.'), ['src/a.ts:2: begins with Of'])
+  t.match(problemsOf('src/a.ts', '/**', ' * Returns it.', ' * @returns Such a row of the table', ' */'), [
+    'src/a.ts:3: begins with Such',
+  ])
+})
+
+t.test('words of history are named, but not in the changelog', async (t) => {
+  t.match(problemsOf('src/a.ts', '// The file is no longer read.'), ['src/a.ts:1: tells history (no longer)'])
+  t.strictSame(problemsOf('CHANGELOG.md', 'The file is no longer read.'), [])
+})
+
+t.test('long sentences fail when they are more than three of a hundred', async (t) => {
+  const short = Array.from({ length: 97 }, () => 'One two three.').join('\n\n')
+  const long = Array.from({ length: 4 }, () => `Long ${word(25)}.`).join('\n\n')
+  t.strictSame(problemsOf('README.md', short, '', long.slice(0, long.lastIndexOf('\n\n'))), [])
+  const problems = problemsOf('README.md', short, '', long)
+  t.match(problems, [
+    /^4 of 101 sentences in pages have over 25 words; at most 3 % may$/,
+    /^README\.md:195: 26 words: Long word/,
+  ])
+  t.equal(problems.length, 5, 'each of them is named')
+})
+
+t.test('a mean over fifteen words fails', async (t) => {
+  t.match(problemsOf('README.md', `Mean ${word(15)}.`), [
+    'sentences in pages have 16.0 words on average; at most 15 may',
+  ])
+})
+
+t.test('nothing to read is a failure', async (t) => {
+  t.throws(() => proseProblems([]), /no sentence/)
+})
