@@ -4,7 +4,7 @@ import t from 'tap'
 import type { Discrepancy, SignedIn, TransportUnit } from '../../src/console/page/answers.ts'
 import { stillMs, tasksOf } from '../../src/console/page/todo-list.ts'
 import { databaseFile } from '../../src/database/index.ts'
-import { violations } from '../support/axe.ts'
+import { violations, violationsIn } from '../support/axe.ts'
 import { inBrowser, launchBrowser, open, type Place, place, record, signIn } from '../support/browser.ts'
 import { until } from '../support/cloud.ts'
 import { furnish, heldPhoto, people } from '../support/gateway.ts'
@@ -57,13 +57,10 @@ async function trouble(t: Parameters<typeof place>[0]): Promise<Place> {
 t.test('what waits is listed by urgency in plain words, and its remedy is one tap away', inBrowser, async (t) => {
   const { gateway, url } = await trouble(t)
   for (const [screen, context] of Object.entries(screens)) {
+    const { page, faults } = await open(t, browser, `${url}todo`, { ...context, reducedMotion: 'reduce' })
+    await signIn(page, 'ada')
     for (const colorScheme of themes) {
-      const { page, faults } = await open(t, browser, `${url}todo`, {
-        ...context,
-        colorScheme,
-        reducedMotion: 'reduce',
-      })
-      await signIn(page, 'ada')
+      await page.emulateMedia({ colorScheme })
       const now = page.getByRole('region', { name: /^Now/ })
       await now.getByText('The disk is nearly full').waitFor()
       await now.getByText(/Slot A-01-01, Pallet P-1/).waitFor()
@@ -72,7 +69,7 @@ t.test('what waits is listed by urgency in plain words, and its remedy is one ta
       t.match(await today.innerText(), /Slot A-02-02, Pallet P-3: a supervisor disputes/)
       t.match(await today.innerText(), /Unit T-77 is on hold/)
       await page.getByText('3 placements are not yet verified').waitFor()
-      t.same(await violations(page), [], `${screen}, ${colorScheme}`)
+      t.same(await violationsIn(colorScheme, page), [], `${screen}, ${colorScheme}`)
       t.equal(
         await page.evaluate('document.documentElement.scrollWidth'),
         context.viewport.width,
@@ -81,8 +78,8 @@ t.test('what waits is listed by urgency in plain words, and its remedy is one ta
       const path = pictureOf(`todo ${screen} ${colorScheme}`)
       if (path !== undefined) await page.screenshot({ path, fullPage: true })
       t.same(faults, [])
-      await page.context().close()
     }
+    await page.context().close()
   }
   // A closed page's connection ends when the server hears of it.
   await until(() => gateway.streamHub.size === 0)
