@@ -243,7 +243,8 @@ t.test('everything that the gateway writes into the trail has words', (t) => {
   const lines = files.flatMap((file) => readFileSync(`${root}${file}`, 'utf8').split('\n'))
   const written = lines
     .filter((line) => line.includes('action'))
-    .flatMap((line) => [...line.matchAll(/'([a-z_]+\.[a-z_]+)'/g)].map(([, name = '']) => name))
+    // Columns have an alias of one letter.
+    .flatMap((line) => [...line.matchAll(/'([a-z_]{2,}\.[a-z_]+)'/g)].map(([, name = '']) => name))
   t.ok(new Set(written).size > 45, 'they were found')
   for (const name of written) t.not(actionWords(name), name, name)
   t.same(Object.keys(auditTexts.entities), auditEntities)
