@@ -1,6 +1,13 @@
 import type { ReadTx, Tx } from '../database/index.ts'
 import type { RequestOrigin } from '../http/index.ts'
-import { assetLocation, NewPlacementEvent, newestTimestampMs, type Recorder } from '../ledger/index.ts'
+import {
+  assetLocation,
+  boundsOf,
+  NewPlacementEvent,
+  newestPlacementOf,
+  newestTimestampMs,
+  type Recorder,
+} from '../ledger/index.ts'
 import { type Identity, mayBeSame } from '../log/index.ts'
 import { labelOf, type Sight } from '../warehouse/index.ts'
 import { compare, type LineStatus } from './comparison.ts'
@@ -74,8 +81,11 @@ function isBy(tx: Tx, scan: store.Scan, person: Identity): boolean {
 /** Reads the current ledger. No slot of the plan has moved since its scan, so the present equals the time of the scan. */
 function whereIsNow(tx: ReadTx, sight: Sight): WhereIs {
   return (key) => {
-    const { slotId, since } = assetLocation(tx, key, sight)
-    return { slotId, sinceMs: since ?? 0 }
+    const placed = newestPlacementOf(tx, key, sight, boundsOf(tx))
+    return {
+      slotId: assetLocation(tx, key, sight).slotId,
+      placed: placed && { slotId: placed.slot_id, atMs: placed.timestamp_ms },
+    }
   }
 }
 

@@ -11,8 +11,14 @@ export type Correction = {
   readonly atMs?: number
 }
 
-/** Returns where the ledger has a pallet now, and since when; slot null: in no slot. */
-export type WhereIs = (key: string) => { readonly slotId: number | null; readonly sinceMs: number }
+/**
+ * Returns where the ledger has a pallet now (slot null: in no slot), and its newest PLACED. They differ where another pallet was
+ * put in front of it.
+ */
+export type WhereIs = (key: string) => {
+  readonly slotId: number | null
+  readonly placed: { readonly slotId: number; readonly atMs: number } | undefined
+}
 
 type Line = Seen & { readonly found: readonly Pallet[]; readonly isMatched: boolean }
 
@@ -57,8 +63,8 @@ function takeGhost(
   whereIs: WhereIs,
   take: (pallet: Pallet, from: number, atMs?: number) => Correction,
 ): Correction {
-  const { slotId: elsewhere, sinceMs } = whereIs(ghost.key)
-  return elsewhere === null || elsewhere === slotId ? take(ghost, slotId) : take(ghost, slotId, sinceMs - 1)
+  const { placed } = whereIs(ghost.key)
+  return placed === undefined || placed.slotId === slotId ? take(ghost, slotId) : take(ghost, slotId, placed.atMs - 1)
 }
 
 /** Returns placements of pallets that were not put into this slot; one more where the slot would show nothing, or another. */
