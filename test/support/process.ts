@@ -4,6 +4,20 @@ import { resolve } from 'node:path'
 
 export const gatehouse = resolve(import.meta.dirname, '../../scripts/gatehouse')
 
+const sources = process.env['GATEHOUSE_SOURCES']
+
+/**
+ * Starts Node, with an environment of any kind, for a program that calls the sources. Where they are linked in one file, it
+ * takes that.
+ */
+export const nodeOnSources: readonly [string, ...string[]] = [
+  '/usr/bin/env',
+  ...(sources ? [`GATEHOUSE_SOURCES=${sources}`, `NODE_COMPILE_CACHE=${process.env['NODE_COMPILE_CACHE'] ?? ''}`] : []),
+  process.execPath,
+  '--disable-warning=ExperimentalWarning',
+  ...(sources ? ['--import', resolve(import.meta.dirname, '../../scripts/build/linked-sources.ts')] : []),
+]
+
 export type Finished = { readonly code: number | null; readonly stdout: string; readonly stderr: string }
 
 /** Runs a command to its end. */

@@ -5,7 +5,7 @@ import { migrations } from '../../src/database/migrations/index.ts'
 import { verifyLedger } from '../../src/evidence/index.ts'
 import { type RehearsedUpgrade, rehearseUpgrade } from '../../src/upgrade/index.ts'
 import { furnish, people, type TestGateway, testGateway } from '../support/gateway.ts'
-import { gatehouse, runToEnd } from '../support/process.ts'
+import { gatehouse, nodeOnSources, runToEnd } from '../support/process.ts'
 
 const dayMs = 86_400_000
 const previousVersion = join(import.meta.dirname, 'previous-version.ts')
@@ -48,7 +48,6 @@ function rehearsed(
   next: typeof migrations = migrations,
 ): Promise<RehearsedUpgrade> {
   const { dataDir } = gateway.live.config
-  const start = [process.execPath, '--disable-warning=ExperimentalWarning', previousVersion] as const
   return rehearseUpgrade({
     ...{
       dataDir,
@@ -58,7 +57,7 @@ function rehearsed(
       mostEvents: 1000,
       limitMs: 120_000,
     },
-    previous: kind && [...start, kind],
+    previous: kind && [...nodeOnSources, previousVersion, kind],
     migrations: next,
   })
 }

@@ -7,6 +7,7 @@ import { migrations } from '../../src/database/migrations/index.ts'
 import { verifyLedger } from '../../src/evidence/index.ts'
 import { lookBack } from '../../src/upgrade/index.ts'
 import { furnish, people, type TestGateway, testGateway } from '../support/gateway.ts'
+import { nodeOnSources } from '../support/process.ts'
 
 const broken = () => Promise.reject(new Error('the new version has a fault'))
 const well = () => Promise.resolve()
@@ -90,8 +91,7 @@ t.test(
     const { dataDir } = gateway.live.config
     const versions = join(gateway.folder, 'versions')
     const nowMs = gateway.clock.now()
-    const start = [process.execPath, '--disable-warning=ExperimentalWarning'] as const
-    const run = () => [...start, join(import.meta.dirname, 'previous-version.ts'), 'same'] as const
+    const run = () => [...nodeOnSources, join(import.meta.dirname, 'previous-version.ts'), 'same'] as const
     const look = (afterDays: number) => lookBack({ versions, dataDir, nowMs: nowMs + afterDays * 86_400_000, run })
     await t.rejects(look(0), /no previous version is kept/)
     mkdirSync(versions)
