@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
 
+const require = createRequire(import.meta.url)
 /** Half as much to send and to parse as `axe.source`. */
-const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const source = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8')
 
 /** Every level of WCAG 2.2 and what axe counts as good practice, whatever its impact. */
 const levels = ['wcag2a', 'wcag2aa', 'wcag2aaa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
