@@ -250,8 +250,8 @@ export class DetectionRecorder {
   }
 
   /**
-   * Returns the reservation; writes and publishes it now if the gateway died between firing and writing. `shownIn` is the detection
-   * whose clip shows it: its own, or one that is open.
+   * Returns the reservation; writes and publishes it now if the gateway died between firing and writing. `shownIn` names the
+   * detection whose clip shows it: the same one, or one that is open.
    */
   #reserve(
     tx: Tx,
