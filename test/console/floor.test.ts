@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import t from 'tap'
-import { violations, violationsIn } from '../support/axe.ts'
+import { violations } from '../support/axe.ts'
 import { inBrowser, launchBrowser, open, type Place, place, record, signIn, slot } from '../support/browser.ts'
 import { heldPhoto, people } from '../support/gateway.ts'
 import { followed, type LivePage } from '../support/live-page.ts'
@@ -75,7 +75,7 @@ t.test('the floor is seen whole in both themes on every screen, as a plan and as
       await table.getByRole('combobox').selectOption('Disputed')
       await table.getByText('Page 1 of 1, 1 slot').waitFor()
       await table.getByRole('combobox').selectOption('All')
-      t.same(await violationsIn(colorScheme, page), [], `${screen}, ${colorScheme}`)
+      t.same(await violations(page), [], `${screen}, ${colorScheme}`)
       t.equal(
         await page.evaluate('document.documentElement.scrollWidth'),
         context.viewport.width,
@@ -89,7 +89,7 @@ t.test('the floor is seen whole in both themes on every screen, as a plan and as
       t.match(await page.locator('.rack tbody th').first().innerText(), /^03$/)
       await page.getByRole('button', { name: 'A-03-02: Empty' }).click()
       await page.locator('.slot-panel').getByRole('heading', { name: 'A-03-02' }).waitFor()
-      t.same(await violationsIn(colorScheme, page), [], `${screen}, ${colorScheme}: a rack`)
+      t.same(await violations(page), [], `${screen}, ${colorScheme}: a rack`)
       const chosen = pictureOf(`floor chosen ${screen} ${colorScheme}`)
       if (chosen !== undefined) await page.screenshot({ path: chosen })
       t.same(faults, [])

@@ -2,7 +2,7 @@ import BetterSqlite3 from 'better-sqlite3'
 import type { Browser } from 'playwright-core'
 import t from 'tap'
 import { databaseFile } from '../../src/database/index.ts'
-import { violationsIn } from '../support/axe.ts'
+import { violations } from '../support/axe.ts'
 import { inBrowser, launchBrowser, open, place, signIn } from '../support/browser.ts'
 import { furnish } from '../support/gateway.ts'
 import { pictureOf } from '../support/screens.ts'
@@ -31,7 +31,7 @@ t.test('the manual is readable on every screen, in light and dark', inBrowser, a
         await page.emulateMedia({ colorScheme })
         const where = `${path}, ${viewport.width}, ${colorScheme}`
         t.equal(await page.evaluate('document.documentElement.scrollWidth'), viewport.width, `${where}: not sideways`)
-        t.same(await violationsIn(colorScheme, page), [], where)
+        t.same(await violations(page), [], where)
         const picture = pictureOf(`${path} ${viewport.width} ${colorScheme}`)
         if (picture) await page.screenshot({ path: picture })
         t.same(faults, [], 'the browser has nothing to complain of')

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Browser, Page } from 'playwright-core'
 import { PNG } from 'pngjs'
 import t from 'tap'
-import { violationsIn } from '../support/axe.ts'
+import { violations } from '../support/axe.ts'
 import { launchBrowser, open, signIn } from '../support/browser.ts'
 import { liveYard } from '../support/live-yard.ts'
 import { fileNeeds } from '../support/needs.ts'
@@ -71,7 +71,7 @@ t.test('the wall shows each camera: pictures, or since when and why it does not 
         /Since .+, because the camera was offline\. Nothing answers at the address of the camera\./,
       )
       t.match(await tile('Camera 6').innerText(), /Switched off/)
-      t.same(await violationsIn(colorScheme, page), [], `${screen}, ${colorScheme}`)
+      t.same(await violations(page), [], `${screen}, ${colorScheme}`)
       t.equal(await page.evaluate('document.documentElement.scrollWidth'), context.viewport.width, `${screen}: fits`)
       const path = pictureOf(`cameras ${screen} ${colorScheme}`)
       if (path) await page.screenshot({ path, fullPage: true })

@@ -4,7 +4,7 @@ import t from 'tap'
 import type { Discrepancy, SignedIn, TransportUnit } from '../../src/console/page/answers.ts'
 import { stillMs, tasksOf } from '../../src/console/page/todo-list.ts'
 import { databaseFile } from '../../src/database/index.ts'
-import { violations, violationsIn } from '../support/axe.ts'
+import { violations } from '../support/axe.ts'
 import { inBrowser, launchBrowser, open, type Place, place, record, signIn } from '../support/browser.ts'
 import { until } from '../support/cloud.ts'
 import { furnish, heldPhoto, people } from '../support/gateway.ts'
@@ -69,7 +69,7 @@ t.test('what waits is listed by urgency in plain words, and its remedy is one ta
       t.match(await today.innerText(), /Slot A-02-02, Pallet P-3: a supervisor disputes/)
       t.match(await today.innerText(), /Unit T-77 is on hold/)
       await page.getByText('3 placements are not yet verified').waitFor()
-      t.same(await violationsIn(colorScheme, page), [], `${screen}, ${colorScheme}`)
+      t.same(await violations(page), [], `${screen}, ${colorScheme}`)
       t.equal(
         await page.evaluate('document.documentElement.scrollWidth'),
         context.viewport.width,

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import t from 'tap'
-import { violations, violationsIn } from '../support/axe.ts'
+import { violations } from '../support/axe.ts'
 import { inBrowser, launchBrowser, open, type Place, type place, placeOf, record, signIn } from '../support/browser.ts'
 import { furnish, heldPhoto, people, type TestGateway, testGateway } from '../support/gateway.ts'
 import { lookAtPhotos } from '../support/retention.ts'
@@ -49,7 +49,7 @@ t.test('photo, film and weight are on one screen with the buttons, on every scre
         t.ok(box && box.height >= 48 && box.width >= 48, `${screen}: ${name} is a target of 48 px`)
         t.ok(box && box.y + box.height <= context.viewport.height, `${screen}: ${name} needs no scrolling`)
       }
-      t.same(await violationsIn(colorScheme, page), [], `${screen}, ${colorScheme}`)
+      t.same(await violations(page), [], `${screen}, ${colorScheme}`)
       t.equal(await page.evaluate('document.documentElement.scrollWidth'), context.viewport.width)
       const path = pictureOf(`verify ${screen} ${colorScheme}`)
       if (path !== undefined) await page.screenshot({ path })

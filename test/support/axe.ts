@@ -22,24 +22,12 @@ const everyContrast = {
   },
 }
 
-/** All that another theme can break: it changes nothing but colors. Both rules are of the levels above. */
-const ofColors = ['color-contrast-enhanced', 'link-in-text-block']
-
 type Finding = { id: string; impact: string; nodes: { html: string; any: { message: string }[] }[] }
 
 /** Lists what axe has against the page, one line an element. */
 export async function violations(page: Page): Promise<string[]> {
-  return findings(page, { type: 'tag', values: levels })
-}
-
-/** The same in one of the themes: in the dark against the colors alone, for a page that was looked at in the light too. */
-export async function violationsIn(colorScheme: 'light' | 'dark', page: Page): Promise<string[]> {
-  return colorScheme === 'light' ? violations(page) : findings(page, { type: 'rule', values: ofColors })
-}
-
-async function findings(page: Page, runOnly: { type: string; values: readonly string[] }): Promise<string[]> {
   if (!(await page.evaluate(`'axe' in window`))) await page.evaluate(source)
-  const options = { runOnly, resultTypes: ['violations'], ...everyContrast }
+  const options = { runOnly: { type: 'tag', values: levels }, resultTypes: ['violations'], ...everyContrast }
   const found: Finding[] = await page.evaluate(
     `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => violations)`,
   )
