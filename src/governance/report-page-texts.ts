@@ -117,7 +117,7 @@ const english = {
     detections: 'Detections of motion',
     clips: {
       recorded: 'with a clip',
-      cooldown: 'within the pause after a clip',
+      cooldown: 'without a separate clip, during or soon after another',
       lost: 'clip lost',
     } as Readonly<Record<string, string>>,
     incidents: 'Incidents reported',
@@ -261,7 +261,11 @@ const german: typeof english = {
     occupied: 'Am Ende belegte Stellplätze',
     judged: (verified, disputed) => `${verified} geprüft, ${disputed} beanstandet`,
     detections: 'Erkannte Bewegungen vor Kameras',
-    clips: { recorded: 'mit Clip', cooldown: 'in der Pause nach einem Clip', lost: 'Clip verloren' },
+    clips: {
+      recorded: 'mit Clip',
+      cooldown: 'ohne eigenen Clip, während oder kurz nach einem anderen',
+      lost: 'Clip verloren',
+    },
     incidents: 'Gemeldete Vorfälle',
     resolved: (n) => `${n} im Zeitraum gelöst`,
     units: 'Angemeldete Transporteinheiten',

@@ -142,7 +142,7 @@ t.test('a lens that is covered, turned or blinded is motion with a clip of how i
     )
   for (const name of cameras) {
     const isHarmless = harmless.some((one) => one === name)
-    t.equal(changes(name).length, isHarmless ? 0 : 1, `${name}: it is notification once that the scene changed`)
+    t.equal(changes(name).length, isHarmless ? 0 : 1, `${name}: one notification of the changed scene`)
     if (isHarmless) t.same(sentOf(name), [], `${name}: nothing moved`)
   }
 })

@@ -278,6 +278,30 @@ t.test(
   },
 )
 
+t.test('a covered lens whose pictures stop in the cooldown has its clip when they come again', async (t) => {
+  const bench = new Bench({ cooldownMs: 60_000 }).see(none, clearMs).see(motion, 1000).see(none, 12_000)
+  bench.see(covered, 10_000)
+  for (let passed = 0; passed < 120_000; passed += 1000) {
+    bench.nowMs += 1000
+    bench.give({ kind: 'tick' })
+  }
+  t.equal(bench.fired.length, 2, 'a clip needs pictures')
+  t.equal(detectorDueMs(bench.detector, bench.settings), undefined, 'time alone changes nothing')
+  bench.give({ kind: 'interrupted', why: 'stream-ended', endMs: bench.nowMs })
+  const againMs = bench.nowMs + frameMs
+  bench.see(covered, 4000)
+  t.match(bench.fired[2], { sceneChange: true, atMs: againMs, clipFromMs: againMs - 5000 })
+  t.equal(bench.fired.length, 3)
+})
+
+t.test('a lens that is covered while its connection is lost in the cooldown has its clip after it', async (t) => {
+  const bench = new Bench({ cooldownMs: 60_000 }).see(none, clearMs).see(motion, 1000).see(none, 12_000)
+  bench.see(covered, 10_000).give({ kind: 'interrupted', why: 'stream-ended', endMs: bench.nowMs })
+  bench.see(covered, 120_000)
+  t.match(bench.fired[2], { sceneChange: true, clipFromMs: (bench.closed[0]?.endMs ?? 0) + 60_000 })
+  t.equal(bench.fired.length, 3)
+})
+
 t.test('a lens that is free again before the cooldown ends has no clip', async (t) => {
   const bench = new Bench({ cooldownMs: 60_000 }).see(none, clearMs).see(motion, 1000).see(none, 12_000)
   bench.see(covered, 10_000).see(none, 120_000)
@@ -379,7 +403,8 @@ t.test(
           const [first, second] = mine
           if (!first || first.atMs - fromMs < 2000 || first.atMs - fromMs > 3200) return false
           const waits = first.kind === 'fired' && first.clipFromMs === null
-          if (!waits) return mine.length === 1
+          const isShown = clips.some((clip) => clip.fromMs <= first.atMs && first.atMs <= clip.toMs)
+          if (!waits) return mine.length === 1 && isShown
           const coolMs = (clips.findLast(({ fromMs: ms }) => ms < first.atMs)?.toMs ?? 0) + settings.cooldownMs
           // Where the cooldown ends within a frame of the cover, the order of the two decides.
           if (Math.abs(coolMs - untilMs) <= frameMs && mine.length === 1) return true

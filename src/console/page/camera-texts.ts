@@ -106,7 +106,7 @@ const english = {
     film: 'Film of an event on the floor',
     gap: (why: string) => `Did not watch: ${why}`,
     without: {
-      cooldown: 'no clip so soon after the last one',
+      cooldown: 'no separate clip: another one was open or had just ended',
       lost: 'its clip was lost',
       expired: 'its clip was removed when its time was over',
     } as Readonly<Record<string, string>>,
@@ -232,7 +232,7 @@ const german: typeof english = {
     film: 'Film eines Ereignisses in der Halle',
     gap: (why) => `Sah nicht zu: ${why}`,
     without: {
-      cooldown: 'so kurz nach dem letzten kein Clip',
+      cooldown: 'kein eigener Clip: ein anderer lief noch oder war eben zu Ende',
       lost: 'der Clip ging verloren',
       expired: 'der Clip wurde nach Ablauf seiner Frist gelöscht',
     },

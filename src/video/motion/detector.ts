@@ -143,7 +143,8 @@ export function detectorDueMs(detector: Detector, settings: DetectorSettings): n
     case 'active':
       return clipEnd(state, settings).dueMs
     case 'cooling':
-      return earliestClipMs(detector, settings)
+      // A view that is still lost has its clip with the next picture.
+      return isStillLost(detector, state) ? undefined : earliestClipMs(detector, settings)
   }
 }
 
@@ -157,25 +158,43 @@ function passTime(detector: Detector, nowMs: number, settings: DetectorSettings)
   const dueMs = detectorDueMs(detector, settings)
   if (dueMs === undefined || nowMs < dueMs) return stay(detector)
   if (state.kind === 'active') return close(detector, state, clipEnd(state, settings))
-  if (state.kind !== 'cooling') return become(detector, { kind: 'quiet' })
-  const isLost = state.isViewLost && isReportedNow(detector)
-  if (!isLost && nowMs - state.lastMotionMs > presentMs) return become(detector, { kind: 'quiet' })
-  // The motion is still present, or the view still lost: the clip that the cooldown prevented begins now.
-  const motion = { motionMs: nowMs, score: isLost ? wholeScore : state.lastScore, sceneChange: isLost }
-  return fire(detector, motion, nowMs, settings)
+  return state.kind === 'cooling' ? endCooldown(detector, state, nowMs, settings) : become(detector, { kind: 'quiet' })
 }
 
-/** Whether the view is lost and has not begun to come back. */
-function isReportedNow({ lens }: Detector): boolean {
-  return lens.kind === 'reported' && lens.normalMs === undefined
+/** Begins the clip that the cooldown prevented if the motion is still present. */
+function endCooldown(detector: Detector, state: Cooling, nowMs: number, settings: DetectorSettings): DetectorStep {
+  if (nowMs - state.lastMotionMs > presentMs) return become(detector, { kind: 'quiet' })
+  return fire(detector, { motionMs: nowMs, score: state.lastScore, sceneChange: false }, nowMs, settings)
+}
+
+/** Begins the clip of a view that was lost in the cooldown, with the first picture after it that still shows the loss. */
+function beginLateClip(
+  detector: Detector,
+  { view, score }: FrameScore,
+  nowMs: number,
+  settings: DetectorSettings,
+): DetectorStep {
+  const { state } = detector
+  if (state.kind !== 'cooling' || !isStillLost(detector, state)) return stay(detector)
+  if (nowMs < earliestClipMs(detector, settings)) return stay(detector)
+  if (view === 'normal') return endCooldown(detector, state, nowMs, settings)
+  if (view !== null) return fire(detector, { motionMs: nowMs, score: wholeScore, sceneChange: true }, nowMs, settings)
+  const isMotion = score > settings.sensitivity
+  return isMotion ? fire(detector, { motionMs: nowMs, score, sceneChange: false }, nowMs, settings) : stay(detector)
+}
+
+/** Whether the view was lost in this cooldown and has not begun to come back. */
+function isStillLost({ lens }: Detector, { isViewLost }: Cooling): boolean {
+  return isViewLost && lens.kind === 'reported' && lens.normalMs === undefined
 }
 
 function react(detector: Detector, event: DetectorEvent, nowMs: number, settings: DetectorSettings): DetectorStep {
   switch (event.kind) {
     case 'scored': {
-      const first = scored(detector, event.frame, nowMs, settings)
+      const late = beginLateClip(detector, event.frame, nowMs, settings)
+      const first = scored(late.detector, event.frame, nowMs, settings)
       const second = watchLens(first.detector, event.frame, nowMs, settings)
-      return { detector: second.detector, outcomes: [...first.outcomes, ...second.outcomes] }
+      return { detector: second.detector, outcomes: [...late.outcomes, ...first.outcomes, ...second.outcomes] }
     }
     case 'tick':
       return stay(detector)
@@ -320,7 +339,7 @@ function interrupted(detector: Detector, why: Interruption, endMs: number): Dete
     case 'active':
       return close(detector, { ...state, lastMotionMs: -Infinity }, { endMs, by: why })
     case 'cooling':
-      return become(detector, { ...state, lastMotionMs: -Infinity, isViewLost: false })
+      return become(detector, { ...state, lastMotionMs: -Infinity })
   }
 }
 
