@@ -88,6 +88,20 @@ const sscc = '095201234567891242'
 
 const outbound = { unitId: 'u-1', toStage: 'departed', direction: 'outbound', reference: 'LKW-7' }
 
+t.test('a pallet that moved under another name is there, whatever was put into its former slot', async (t) => {
+  const hub = await headOffice(t, postgres)
+  const moves: Move[] = [
+    ['08:00', 'PLACED', 1, `00${sscc}`],
+    ['09:00', 'PLACED', 2, 'PAL-1'],
+    ['10:00', 'PLACED', 1, 'PAL-2'],
+  ]
+  await fedSite(hub, 11, moves, { assets: [{ key: 'PAL-1', sscc }] })
+  for (const code of [`(00)${sscc}`, 'PAL-1'])
+    t.match((await askAs(hub, `/api/hub/search?code=${encodeURIComponent(code)}`)).body.data, [
+      { siteId: 'dc-11', slot_id: 2, state: 'here' },
+    ])
+})
+
 t.test('the SSCC on a label finds the pallet, whatever barcode each site has for it', async (t) => {
   const hub = await testHub(t, postgres, { users: [user('dora')] })
   await fedSite(

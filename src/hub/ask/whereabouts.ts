@@ -1,4 +1,5 @@
-import type { Position, UnitStep } from './store.ts'
+import type { Stay } from './stays.ts'
+import type { UnitStep } from './store.ts'
 
 /**
  * - here: it is at one site.
@@ -9,38 +10,39 @@ import type { Position, UnitStep } from './store.ts'
 export type Whereabouts = 'here' | 'left' | 'in_transit' | 'two_places'
 
 /**
- * Returns the newest position of one pallet at each site, the newest first. A site may have several logs, and know the pallet by
- * several names. A box that was retired has nothing in its slots. Two assets of one site that both stand, with one SSCC, are both
- * returned. Pure.
+ * Returns the stay of one pallet at each site, the one that began last first: the end of a stay may only mean that another
+ * pallet came into the slot. A site may have several logs, and know the pallet by several names. A box that was retired has
+ * nothing in its slots. Two assets of one site that both stand, with one SSCC, are both returned. Pure.
  */
-export function newestBySite(positions: readonly Position[]): Position[] {
-  const bySite = Map.groupBy(newestByName(positions), ({ siteId }) => siteId)
+export function newestBySite(stays: readonly Stay[]): Stay[] {
+  const bySite = Map.groupBy(newestByName(stays), ({ siteId }) => siteId)
   return [...bySite.values()]
     .flatMap(([newest, ...others]) => (newest ? [newest, ...others.filter((one) => isAnother(one, newest))] : []))
     .toSorted(byTime)
 }
 
-function newestByName(positions: readonly Position[]): Position[] {
-  const newest = new Map<string, Position>()
-  const inOrder = positions.toSorted((a, b) => Number(a.isRetired) - Number(b.isRetired) || byTime(a, b))
-  for (const position of inOrder) {
-    const name = `${position.siteId}\0${position.assetKey}`
-    if (!newest.has(name)) newest.set(name, position.isRetired ? { ...position, letter: 'R' } : position)
+function newestByName(stays: readonly Stay[]): Stay[] {
+  const newest = new Map<string, Stay>()
+  const inOrder = stays.toSorted((a, b) => Number(a.isRetired) - Number(b.isRetired) || byTime(a, b))
+  for (const stay of inOrder) {
+    const name = `${stay.siteId}\0${stay.assetKey}`
+    if (!newest.has(name)) newest.set(name, stay.isRetired ? { ...stay, letter: 'R' } : stay)
   }
   return [...newest.values()]
 }
 
-const byTime = (a: Position, b: Position) => b.atMs - a.atMs || b.seq - a.seq
+/** A stay without a PLACED, of which only the end is known, is older than any other. */
+const byTime = (a: Stay, b: Stay) => (b.placedMs ?? 0) - (a.placedMs ?? 0) || b.atMs - a.atMs || b.seq - a.seq
 
 /** An SSCC is only another name of the asset. */
-const isAnother = (one: Position, newest: Position) =>
+const isAnother = (one: Stay, newest: Stay) =>
   one.letter === 'P' && one.slotId !== newest.slotId && ![one, newest].some(({ assetKey }) => ssccIn(assetKey))
 
 /** Returns the SSCC that an asset key is, without its 00; undefined for another key. */
 export const ssccIn = (key: string): string | undefined => /^(?:00)?(\d{18})$/.exec(key)?.[1]
 
-/** Decides where one pallet is, from its newest position at each site. Pure. */
-export function whereabouts(bySite: readonly Position[]): Exclude<Whereabouts, 'in_transit'> {
+/** Decides where one pallet is, from its stay at each site. Pure. */
+export function whereabouts(bySite: readonly Stay[]): Exclude<Whereabouts, 'in_transit'> {
   const standing = bySite.filter(({ letter }) => letter === 'P')
   if (standing.length > 1) return 'two_places'
   return standing.length === 1 ? 'here' : 'left'
