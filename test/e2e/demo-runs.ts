@@ -23,9 +23,13 @@ export function temporary(t: Test): string {
   return folder
 }
 
-/** scripts/demo as a person starts it, but each of its gateways starts from the bundle where there is one. */
-export function demo(t: Test, args: readonly string[], folder = temporary(t)): Running {
-  const bundle = ['GATEHOUSE_PROGRAM', 'NODE_COMPILE_CACHE'].map((name) => [name, process.env[name]])
+/**
+ * scripts/demo as a person starts it. Each of its gateways starts from the bundle where there is one, or from the sources, as on
+ * the machine of that person.
+ */
+export function demo(t: Test, args: readonly string[], folder = temporary(t), isFromSources = false): Running {
+  const names = isFromSources ? [] : ['GATEHOUSE_PROGRAM', 'NODE_COMPILE_CACHE']
+  const bundle = names.map((name) => [name, process.env[name]])
   const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], TMPDIR: folder, ...Object.fromEntries(bundle) }
   const child = spawn(join(root, 'scripts/demo'), args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
   t.teardown(() => child.kill('SIGKILL'))

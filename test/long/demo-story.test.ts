@@ -9,7 +9,7 @@ t.setTimeout(480_000)
 
 t.test('the story of the demo goes as it must from the first start to the last proof', async (t) => {
   const folder = temporary(t)
-  const { code, stdout, stderr } = await demo(t, ['--once'], folder).ended
+  const { code, stdout, stderr } = await demo(t, ['--once'], folder, true).ended
   t.equal(stderr, '')
   t.equal(code, 0)
   const table = stdout.slice(stdout.indexOf('what happened'))
