@@ -67,7 +67,7 @@ const settings: BuildOptions = {
   absWorkingDir: root,
   entryPoints: [
     ...['main.tsx', 'scan.tsx', 'hub.tsx'],
-    ...['style.css', 'scan.css', 'hub.css', 'trust.css', 'help.css'],
+    ...['style.css', 'scan.css', 'hub.css', 'trust.css', 'help.css'].map((name) => join('styles', name)),
   ].map((name) => join(page, name)),
   bundle: true,
   plugins: [withoutInlineStyles, withDrawingErrors],
@@ -98,14 +98,14 @@ type OwnWorker = {
 
 /** Workers of the page, with the WebAssembly that each of them runs, if it does. */
 const workers = {
-  tiles: { script: 'plan-tile-worker.ts' },
+  tiles: { script: 'hall/tile-worker.ts' },
   objects: {
-    script: 'object-worker.ts',
+    script: 'cameras/objects/object-worker.ts',
     runtime: 'node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded.wasm',
     packed: 'onnxruntime.wasm.gz',
   },
   codes: {
-    script: 'code-worker.ts',
+    script: 'codes/code-worker.ts',
     runtime: 'node_modules/zxing-wasm/dist/reader/zxing_reader.wasm',
     packed: 'zxing.wasm.gz',
   },
@@ -131,7 +131,7 @@ export async function buildConsole(): Promise<string> {
 
 function stampOf(): string {
   const hash = createHash('sha256')
-  const sources = globSync(['src/console/page/*', 'src/warehouse/**/*.ts'], { cwd: root }).toSorted()
+  const sources = globSync(['src/console/page/**/*.*', 'src/warehouse/**/*.ts'], { cwd: root }).toSorted()
   for (const file of ['package-lock.json', 'scripts/build/console.ts', ...sources]) {
     const content = readFileSync(join(root, file))
     hash.update(`\n${file} ${content.length}\n`).update(content)
@@ -249,7 +249,13 @@ async function worker(scan: string, names: readonly string[], later: readonly st
   const files = { page: '/scan', assets: names.map(path), later: later.map(path) }
   const version = createHash('sha256').update(scan).update(JSON.stringify(files)).digest('hex').slice(0, 16)
   const { outputFiles = [] } = await build({
-    ...{ absWorkingDir: root, entryPoints: [join(page, 'scan-worker.ts')], bundle: true, minify: true, write: false },
+    ...{
+      absWorkingDir: root,
+      entryPoints: [join(page, 'scan/scan-worker.ts')],
+      bundle: true,
+      minify: true,
+      write: false,
+    },
     ...{ format: 'iife', target: settings.target ?? [], logLevel: 'silent' },
     define: { gatehouseFiles: JSON.stringify({ version, ...files }) },
   })
@@ -259,7 +265,7 @@ async function worker(scan: string, names: readonly string[], later: readonly st
 /** The template names each file as it is called in the source; here it gets the name that it is served under. */
 function html(template: string, names: readonly string[]): string {
   return readFileSync(join(page, template), 'utf8').replace(
-    /"\.\/(\w+)\.(\w+)"/g,
+    /"\.\/(?:styles\/)?(\w+)\.(\w+)"/g,
     (_, stem: string, ending: string) => {
       const name = names.find(
         (one) => one.startsWith(`assets/${stem}-`) && one.endsWith(ending === 'tsx' ? '.js' : ending),

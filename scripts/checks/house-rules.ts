@@ -55,7 +55,7 @@ const rules: readonly Rule[] = [
   },
   {
     name: 'a state for screen readers is a word',
-    files: 'src/console/page/*.tsx',
+    files: 'src/console/page/**/*.tsx',
     forbidden: /\baria-(busy|checked|disabled|expanded|hidden|invalid|pressed|selected)=\{/,
     allowed: /'true'|\{off\(/,
     why: "hono writes the boolean true as an empty attribute, which says nothing; write is ? 'true' : 'false'",

@@ -26,7 +26,7 @@ const sameEverywhere = new Set([
  * They belong in a `…texts.ts`, which has each text in every language.
  */
 export async function pageTexts(): Promise<void> {
-  const files = globSync('src/console/page/*.tsx')
+  const files = globSync('src/console/page/**/*.tsx')
   if (files.length === 0) throw new Error('there is no view of the console to look at')
   const found = files.flatMap((file) => textsOf(file, readFileSync(file, 'utf8')))
   if (found.length > 0) throw new Error(`texts that belong into a file of texts:\n${found.join('\n')}`)

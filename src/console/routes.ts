@@ -22,7 +22,7 @@ import {
 } from '../http/index.ts'
 import type { Layouts } from './layouts.ts'
 import type { DetectionModels } from './object-detection.ts'
-import { isFloorPage } from './page/floor-pages.ts'
+import { isFloorPage } from './page/kit/floor-pages.ts'
 import { NewSession, ObjectDetection, Session } from './schema.ts'
 import { sendPublic } from './sending.ts'
 

@@ -1,7 +1,7 @@
 import BetterSqlite3 from 'better-sqlite3'
 import type { Browser, Page } from 'playwright-core'
 import t from 'tap'
-import { badgeCode, barsOf } from '../../src/console/page/badge-bars.ts'
+import { badgeCode, barsOf } from '../../src/console/page/system/badge-bars.ts'
 import { databaseFile } from '../../src/database/index.ts'
 import { violations } from '../support/axe.ts'
 import { inBrowser, launchBrowser, open, type Place, place, signIn } from '../support/browser.ts'

@@ -1,7 +1,7 @@
 import t from 'tap'
-import type { Gap } from '../../src/console/page/answers.ts'
-import { type DayDetection, entriesOf } from '../../src/console/page/day-entries.ts'
-import { dateIn, dayOf, highest, panned, showing, ticks, zoomed } from '../../src/console/page/day-line.ts'
+import { type DayDetection, entriesOf } from '../../src/console/page/cameras/day/entries.ts'
+import type { Gap } from '../../src/console/page/data/answers.ts'
+import { dateIn, dayOf, highest, panned, showing, ticks, zoomed } from '../../src/console/page/data/day-line.ts'
 
 const hourMs = 3_600_000
 const berlin = 'Europe/Berlin'

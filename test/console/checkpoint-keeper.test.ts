@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type KeptCheckpoint, keepCheckpoint } from '../../src/console/page/checkpoint-keeper.ts'
+import { type KeptCheckpoint, keepCheckpoint } from '../../src/console/page/proof/checkpoint-keeper.ts'
 import { checkpointText, newSigner, noteOf, testLog } from '../support/evidence/forge.ts'
 import { furnish, people, testGateway } from '../support/gateway.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ScanCheck } from '../../src/console/page/code-check.ts'
+import { ScanCheck } from '../../src/console/page/codes/code-check.ts'
 
 const sscc = '00340123450000000154'
 const other = '00340123450000000017'

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core'
 import t from 'tap'
-import { linesOf, orderOf } from '../../src/console/page/count-data.ts'
+import { linesOf, orderOf } from '../../src/console/page/data/count-data.ts'
 import { inBrowser, launchBrowser, open, place, record, signIn } from '../support/browser.ts'
 import { furnish, people } from '../support/gateway.ts'
 import { lookAt } from '../support/look.ts'

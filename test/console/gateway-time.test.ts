@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { ask, gatewayNow, keepExactTime } from '../../src/console/page/ask.ts'
+import { ask, gatewayNow, keepExactTime } from '../../src/console/page/data/ask.ts'
 
 /** The gateway is this far ahead of the page. */
 const aheadMs = 3_600_000

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core'
 import t from 'tap'
-import { codesOf, type LabelForm, pictureOf, printOf, wrongIn } from '../../src/console/page/label-order.ts'
+import { codesOf, type LabelForm, pictureOf, printOf, wrongIn } from '../../src/console/page/goods/label-order.ts'
 import { inBrowser, launchBrowser, open, place, signIn } from '../support/browser.ts'
 import { furnish, people } from '../support/gateway.ts'
 import { lookAt } from '../support/look.ts'

@@ -15,7 +15,7 @@ registerHooks({
 })
 
 type Texts = { readonly [name: string]: unknown }
-const files = globSync('*-texts.ts', { cwd: pages }).concat('texts.ts')
+const files = globSync('**/{*-texts,texts}.ts', { cwd: pages })
 
 /** Loads all texts as a page does on a device that chose the language. */
 async function textsIn(language: string): Promise<Texts> {
@@ -77,13 +77,13 @@ t.test('every text of the console is in German, with the same names and values',
 
 t.test('a sentence counts rightly: none, one, two and many', async (t) => {
   const loaded = await textsIn('de')
-  const { countOf, numberWords } = await import(`${pages.href}counting.ts?in=de`)
+  const { countOf, numberWords } = await import(`${pages.href}i18n/counting.ts?in=de`)
   t.same(
     [0, 1, 2, 1000, 12_345].map((n) => countOf(n, 'Palette', 'Paletten')),
     ['0 Paletten', '1 Palette', '2 Paletten', '1000 Paletten', '12.345 Paletten'],
   )
   t.equal(numberWords(1840.5), '1840,5')
-  const { todoTexts } = loaded['todo-texts.ts'] as { todoTexts: { count: Sentence; unverified: Sentence } }
+  const { todoTexts } = loaded['i18n/todo-texts.ts'] as { todoTexts: { count: Sentence; unverified: Sentence } }
   t.same([0, 1, 2].map(todoTexts.count), ['Nichts ist offen.', '1 Aufgabe ist offen.', '2 Aufgaben sind offen.'])
   t.same(
     [0, 1, 2].map((n) => todoTexts.unverified(n)),
@@ -93,7 +93,7 @@ t.test('a sentence counts rightly: none, one, two and many', async (t) => {
       '2 Einlagerungen sind noch nicht geprüft',
     ],
   )
-  const { floorTexts } = loaded['floor-texts.ts'] as { floorTexts: { page: Sentence } }
+  const { floorTexts } = loaded['floor/floor-texts.ts'] as { floorTexts: { page: Sentence } }
   t.match(
     [0, 1, 2].map((n) => String(floorTexts.page(1, 1, n))),
     [/0 Stellplätze$/, /1 Stellplatz$/, /2 Stellplätze$/],
@@ -102,7 +102,7 @@ t.test('a sentence counts rightly: none, one, two and many', async (t) => {
 
 t.test('times are in the language of the page and in the zone of the hall', async (t) => {
   await textsIn('de')
-  const { exactTime } = await import(`${pages.href}words.ts?in=de`)
+  const { exactTime } = await import(`${pages.href}i18n/words.ts?in=de`)
   t.equal(exactTime('2026-11-22T15:00:00Z', 'Europe/Berlin'), '22. Nov. 2026, 16:00:00')
   t.equal(exactTime('2026-07-04T23:30:00Z', 'America/New_York'), '4. Juli 2026, 19:30:00')
 })

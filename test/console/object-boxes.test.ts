@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type Answer, boxesOf, fitInto, restMs } from '../../src/console/page/object-boxes.ts'
+import { type Answer, boxesOf, fitInto, restMs } from '../../src/console/page/cameras/objects/boxes.ts'
 
 const picture = { width: 1280, height: 720 }
 const input = { width: 640, height: 640 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { untilNextMs } from '../../src/console/page/odd-rounds.ts'
+import { untilNextMs } from '../../src/console/page/data/odd-rounds.ts'
 
 const everyMs = 10_000
 

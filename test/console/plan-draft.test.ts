@@ -1,6 +1,5 @@
 import t from 'tap'
 import { importer } from '../../src/app/control/import-command.ts'
-import { cellOf, csvOf } from '../../src/console/page/plan-csv.ts'
 import {
   boxOf,
   changesOf,
@@ -10,8 +9,9 @@ import {
   unchanged,
   withoutSaved,
   withRetired,
-} from '../../src/console/page/plan-draft.ts'
-import { gridOf, listOfPlaces, zoneOfAisle } from '../../src/console/page/plan-grid.ts'
+} from '../../src/console/page/plan/draft.ts'
+import { cellOf, csvOf } from '../../src/console/page/plan/make/csv.ts'
+import { gridOf, listOfPlaces, zoneOfAisle } from '../../src/console/page/plan/make/grid.ts'
 import { type Answer, people, testGateway } from '../support/gateway.ts'
 
 const square = (x: number, y: number) => [

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
-import { onceKeys } from '../../src/console/page/once-key.ts'
-import type { Change, PlanSlot } from '../../src/console/page/plan-draft.ts'
-import { saveAll } from '../../src/console/page/plan-save.ts'
+import { onceKeys } from '../../src/console/page/data/once-key.ts'
+import type { Change, PlanSlot } from '../../src/console/page/plan/draft.ts'
+import { saveAll } from '../../src/console/page/plan/save.ts'
 import { furnish, people, signedIn, testGateway } from '../support/gateway.ts'
 
 const by = people.ada

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { type Cover, coverOf, namesIn } from '../../src/console/page/plan-names.ts'
-import { onScreen, type View } from '../../src/console/page/plan-view.ts'
+import { type Cover, coverOf, namesIn } from '../../src/console/page/hall/names.ts'
+import { onScreen, type View } from '../../src/console/page/hall/view.ts'
 
 const size = { width: 800, height: 600 }
 const view = { x: 0, y: 40, scale: 1 }

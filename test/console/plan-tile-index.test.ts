@@ -1,5 +1,5 @@
 import t from 'tap'
-import { tileIndexOf, tilesOf } from '../../src/console/page/plan-tile-index.ts'
+import { tileIndexOf, tilesOf } from '../../src/console/page/hall/tile-index.ts'
 
 const scale = 60
 /** Slots of 1.2 m by 0.8 m side by side, in rows. */

@@ -338,7 +338,7 @@ t.test(
     // Nothing is painted ahead before the last step of the wheel.
     await page.clock.pauseAt((await page.evaluate<number>('Date.now()')) + 1000)
     const [isAsked, mayCome] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    await page.route('**/plan-tile-worker-*', async (route) => {
+    await page.route('**/tile-worker-*', async (route) => {
       isAsked.resolve()
       await mayCome.promise
       await route.continue()
@@ -360,7 +360,7 @@ t.test(
       .getByText(`P-${labels.at(-1)}`)
       .first()
       .waitFor()
-    const painted = page.waitForEvent('requestfinished', (it) => it.url().includes('plan-tile-worker'))
+    const painted = page.waitForEvent('requestfinished', (it) => it.url().includes('tile-worker'))
     mayCome.resolve()
     await painted
     for (let n = 0; n < 100; n += 1) await page.clock.runFor(17)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { checkProof, type ProofTrust } from '../../src/console/page/proof-check.ts'
+import { checkProof, type ProofTrust } from '../../src/console/page/proof/proof-check.ts'
 import { forgeries, goodBundle } from '../support/evidence/forge.ts'
 import { sha256 } from '../support/evidence/merkle.ts'
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { inGerman } from '../../src/console/page/proof-words.ts'
+import { inGerman } from '../../src/console/page/proof/proof-words.ts'
 
 const page = (name: string) => readFileSync(new URL(`../../src/console/page/${name}`, import.meta.url), 'utf8')
 
@@ -10,9 +10,9 @@ function sentencesOf(source: string, handedOut: RegExp): string[] {
 }
 
 t.test('every reason why a proof or a receipt fails is there in German', (t) => {
-  const faults = sentencesOf(page('proof-check.ts'), /Fault\(\s*(?:'\w+'|step),\s*(['`])(.+?)\1\)/g)
-  const alarms = sentencesOf(page('checkpoint-keeper.ts'), /(?:alarm\(|words: )\s*(['`])(.+?)\1/g)
-  const receipts = sentencesOf(page('receipt-check.ts'), /(?:faults|uncompared)\.push\((['`])(.+?)\1\)/g)
+  const faults = sentencesOf(page('proof/proof-check.ts'), /Fault\(\s*(?:'\w+'|step),\s*(['`])(.+?)\1\)/g)
+  const alarms = sentencesOf(page('proof/checkpoint-keeper.ts'), /(?:alarm\(|words: )\s*(['`])(.+?)\1/g)
+  const receipts = sentencesOf(page('proof/receipt-check.ts'), /(?:faults|uncompared)\.push\((['`])(.+?)\1\)/g)
   t.ok(faults.length >= 30 && alarms.length >= 5 && receipts.length >= 6, 'the sentences were found')
   const named = ['The carrier that is shown is not the one of the proofs.', 'the vehicle', 'SSCC']
   const composed = receipts.flatMap((one) => (/^[Tt]he 7\b/.test(one) ? named.slice(0, 2) : [one]))

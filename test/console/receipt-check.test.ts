@@ -1,8 +1,8 @@
 import { webcrypto } from 'node:crypto'
 import t from 'tap'
-import type { Receipt } from '../../src/console/page/answers.ts'
-import type { KeptCheckpoint } from '../../src/console/page/checkpoint-keeper.ts'
-import { checkReceipt } from '../../src/console/page/receipt-check.ts'
+import type { Receipt } from '../../src/console/page/data/answers.ts'
+import type { KeptCheckpoint } from '../../src/console/page/proof/checkpoint-keeper.ts'
+import { checkReceipt } from '../../src/console/page/proof/receipt-check.ts'
 import { furnish, heldPhoto, people, testGateway } from '../support/gateway.ts'
 
 const units = '/api/whms/transport-units'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { outcomeOf } from '../../src/console/page/scan-outcome.ts'
+import { outcomeOf } from '../../src/console/page/scan/outcome.ts'
 
 const refusal = (code: string) => ({ success: false, error: { code, message: 'why', details: 'slot_code: unknown' } })
 

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { MemoryStore, type NewItem, type Photo } from '../../src/console/page/scan-items.ts'
-import type { Outcome } from '../../src/console/page/scan-outcome.ts'
-import { outcomeOf, runOutcomeOf } from '../../src/console/page/scan-outcome.ts'
-import { type QueueState, ScanQueue } from '../../src/console/page/scan-queue.ts'
+import { MemoryStore, type NewItem, type Photo } from '../../src/console/page/scan/items.ts'
+import type { Outcome } from '../../src/console/page/scan/outcome.ts'
+import { outcomeOf, runOutcomeOf } from '../../src/console/page/scan/outcome.ts'
+import { type QueueState, ScanQueue } from '../../src/console/page/scan/queue.ts'
 import { waitUntil } from '../support/waiting.ts'
 
 const fault = { success: false, error: { code: 'INTERNAL_ERROR', message: 'The gateway failed' } }

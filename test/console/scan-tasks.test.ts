@@ -1,7 +1,7 @@
 import t from 'tap'
-import { actsOf, type Code } from '../../src/console/page/scan-codes.ts'
-import type { Photo } from '../../src/console/page/scan-items.ts'
-import { type Done, ScanTasks } from '../../src/console/page/scan-tasks.ts'
+import { actsOf, type Code } from '../../src/console/page/scan/codes.ts'
+import type { Photo } from '../../src/console/page/scan/items.ts'
+import { type Done, ScanTasks } from '../../src/console/page/scan/tasks.ts'
 import { tinyPng } from '../support/gateway.ts'
 
 const photo: Photo = { bytes: new Uint8Array(tinyPng).buffer, type: 'image/png' }

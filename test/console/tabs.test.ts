@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
-import { joinTabs, type Tabs } from '../../src/console/page/tabs.ts'
+import { joinTabs, type Tabs } from '../../src/console/page/data/tabs.ts'
 
 type Tab = Tabs<string> & { readonly led: Promise<void>; readonly heard: string[] }
 

@@ -3,9 +3,15 @@ import BetterSqlite3 from 'better-sqlite3'
 import type { Browser } from 'playwright-core'
 import t from 'tap'
 import { permissionsOf } from '../../src/config/index.ts'
-import { auditTexts } from '../../src/console/page/audit-texts.ts'
-import { type AuditEntry, actionWords, changesOf, queryOf, whoWords } from '../../src/console/page/audit-words.ts'
-import { viewsFor } from '../../src/console/page/views.ts'
+import { auditTexts } from '../../src/console/page/evidence/audit-texts.ts'
+import {
+  type AuditEntry,
+  actionWords,
+  changesOf,
+  queryOf,
+  whoWords,
+} from '../../src/console/page/evidence/audit-words.ts'
+import { viewsFor } from '../../src/console/page/kit/views.ts'
 import { databaseFile } from '../../src/database/index.ts'
 import { auditEntities } from '../../src/governance/sight.ts'
 import { violations } from '../support/axe.ts'

@@ -9,7 +9,7 @@ import {
   type UnitRecord,
   whyHeld,
   withMove,
-} from '../../src/console/page/unit-board.ts'
+} from '../../src/console/page/goods/unit-board.ts'
 import { violations } from '../support/axe.ts'
 import { inBrowser, launchBrowser, open, type Place, place, record, signIn } from '../support/browser.ts'
 import { furnish, heldPhoto, people, type TestGateway } from '../support/gateway.ts'

@@ -13,7 +13,7 @@ t.teardown(() => browser?.close())
 
 t.test('a list that is wanted again while it is read is read once more, so it shows what was done', async (t) => {
   Object.assign(globalThis, { document: { hidden: false }, window: { setTimeout: () => 0 } })
-  const { useLive } = await import(new URL('../../src/console/page/use-live.ts', import.meta.url).href)
+  const { useLive } = await import(new URL('../../src/console/page/data/use-live.ts', import.meta.url).href)
   const reads: PromiseWithResolvers<string>[] = []
   const load = () => {
     reads.push(Promise.withResolvers<string>())
@@ -32,7 +32,7 @@ t.test('a list that is wanted again while it is read is read once more, so it sh
 })
 
 t.test('what failed is asked for again soon, also while the stream comes; what ended with a link is not', async (t) => {
-  const { restMs } = await import(new URL('../../src/console/page/use-live.ts', import.meta.url).href)
+  const { restMs } = await import(new URL('../../src/console/page/data/use-live.ts', import.meta.url).href)
   const known = { answer: 1, isLive: true, hasFailed: false, hasLeft: false }
   const live = { comesLive: () => true }
   t.equal(restMs(known, live), 60_000)
@@ -48,7 +48,7 @@ t.test('what failed is asked for again soon, also while the stream comes; what e
 t.test(
   'a busy dock does not use up the rate: after two quick questions in a minute a list rests as before',
   async (t) => {
-    const { paceMs } = await import(new URL('../../src/console/page/use-live.ts', import.meta.url).href)
+    const { paceMs } = await import(new URL('../../src/console/page/data/use-live.ts', import.meta.url).href)
     t.equal(paceMs(500, [], 100_000), 500)
     t.equal(paceMs(500, [99_000], 100_000), 500)
     t.equal(paceMs(500, [98_000, 99_000], 100_000), 5000)

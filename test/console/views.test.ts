@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core'
 import t from 'tap'
 import { permissionsOf } from '../../src/config/index.ts'
-import { viewAt, views, viewsFor } from '../../src/console/page/views.ts'
+import { viewAt, views, viewsFor } from '../../src/console/page/kit/views.ts'
 import { violations } from '../support/axe.ts'
 import { inBrowser, launchBrowser, open, place, placeOf, signIn } from '../support/browser.ts'
 import { cloudFor } from '../support/cloud.ts'

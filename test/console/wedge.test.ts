@@ -1,5 +1,12 @@
 import t from 'tap'
-import { afterSilence, atRest, type KeyPress, pressed, type Reading, released } from '../../src/console/page/wedge.ts'
+import {
+  afterSilence,
+  atRest,
+  type KeyPress,
+  pressed,
+  type Reading,
+  released,
+} from '../../src/console/page/codes/wedge.ts'
 
 /** A keyboard and a scanner at one page, on simulated time. */
 class Desk {

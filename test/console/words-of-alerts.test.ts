@@ -1,8 +1,8 @@
 import t from 'tap'
-import { alertTexts } from '../../src/console/page/alert-texts.ts'
-import { alertWords } from '../../src/console/page/alert-words.ts'
-import { charts, extentOf, topOf, valueWords } from '../../src/console/page/day-figures.ts'
-import { systemTexts } from '../../src/console/page/system-texts.ts'
+import { alertTexts } from '../../src/console/page/i18n/alert-texts.ts'
+import { alertWords } from '../../src/console/page/i18n/alert-words.ts'
+import { charts, extentOf, topOf, valueWords } from '../../src/console/page/system/day-figures.ts'
+import { systemTexts } from '../../src/console/page/system/system-texts.ts'
 import { figureNames } from '../../src/health/last-day.ts'
 import { components, kinds } from '../../src/health/troubles.ts'
 

@@ -1,6 +1,6 @@
 import t from 'tap'
-import type { Gap, ListedCamera } from '../../src/console/page/answers.ts'
-import { alertsOf, meaningOf, standingOf } from '../../src/console/page/camera-words.ts'
+import type { Gap, ListedCamera } from '../../src/console/page/data/answers.ts'
+import { alertsOf, meaningOf, standingOf } from '../../src/console/page/i18n/camera-words.ts'
 import { kinds } from '../../src/health/troubles.ts'
 
 const camera: ListedCamera = {

@@ -1,9 +1,9 @@
 import t from 'tap'
 import { warningCodes } from '../../src/config/index.ts'
-import { discrepancyTexts } from '../../src/console/page/discrepancy-texts.ts'
-import { discrepancyWords } from '../../src/console/page/discrepancy-words.ts'
-import { warningTexts } from '../../src/console/page/warning-texts.ts'
-import { warningWords } from '../../src/console/page/warning-words.ts'
+import { discrepancyTexts } from '../../src/console/page/i18n/discrepancy-texts.ts'
+import { discrepancyWords } from '../../src/console/page/i18n/discrepancy-words.ts'
+import { warningTexts } from '../../src/console/page/kit/warning-texts.ts'
+import { warningWords } from '../../src/console/page/kit/warning-words.ts'
 import { discrepancyKinds } from '../../src/floor/discrepancy.ts'
 
 const fromGateway = {

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { gapCauses } from '../../src/cameras/watch.ts'
-import { decodedWords, printable, wantedBy } from '../../src/console/page/scan-place.ts'
+import { decodedWords, printable, wantedBy } from '../../src/console/page/codes/scan-place.ts'
 import {
   causeWords,
   placeWords,
@@ -8,7 +8,7 @@ import {
   spanWords,
   watchedWords,
   whyNoFilm,
-} from '../../src/console/page/story-words.ts'
+} from '../../src/console/page/i18n/story-words.ts'
 import { eventFootageReasons } from '../../src/floor/trace-schema.ts'
 
 const own = ['https://gate.example']

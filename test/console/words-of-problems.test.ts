@@ -4,8 +4,8 @@ import { noThread } from '../../src/cameras/camera-health.ts'
 import { plainWords, problems } from '../../src/video/problems.ts'
 
 Object.assign(globalThis, { localStorage: { getItem: () => 'de' } })
-const { problemTexts } = await import('../../src/console/page/problem-texts.ts')
-const { problemWords } = await import('../../src/console/page/problem-words.ts')
+const { problemTexts } = await import('../../src/console/page/i18n/problem-texts.ts')
+const { problemWords } = await import('../../src/console/page/i18n/problem-words.ts')
 
 t.test('every problem of a camera has German words, and names the same things of the config', async (t) => {
   t.same(Object.keys(problemTexts).toSorted(), [...problems, noThread.code].toSorted())

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { sinceWords, whenWords } from '../../src/console/page/words.ts'
+import { sinceWords, whenWords } from '../../src/console/page/i18n/words.ts'
 
 const minuteMs = 60_000
 const ago = (ms: number) => new Date(Date.now() - ms).toISOString()

@@ -1,8 +1,14 @@
 import t from 'tap'
 import { parse } from 'yaml'
-import type { Entry } from '../../src/console/page/day-entries.ts'
-import { moved, rectangle, withCornerAfter, withCornerAt, withoutCorner } from '../../src/console/page/polygon-edit.ts'
-import { configEntry, type Tried, trialOf } from '../../src/console/page/tune-trial.ts'
+import type { Entry } from '../../src/console/page/cameras/day/entries.ts'
+import { configEntry, type Tried, trialOf } from '../../src/console/page/cameras/tune-trial.ts'
+import {
+  moved,
+  rectangle,
+  withCornerAfter,
+  withCornerAt,
+  withoutCorner,
+} from '../../src/console/page/hall/polygon-edit.ts'
 
 const picture = { width: 1, height: 1 }
 const square = rectangle({ x: 0.6, y: 0.5 }, { x: 0.2, y: 0.1 }, picture)

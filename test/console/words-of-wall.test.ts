@@ -1,10 +1,10 @@
 import t from 'tap'
-import type { Slot } from '../../src/console/page/answers.ts'
-import { readEnrolment } from '../../src/console/page/enrolment-code.ts'
-import { utilizationOf, wholePercent } from '../../src/console/page/floor-use.ts'
-import { shiftAt, shiftEveryMs, turnOf } from '../../src/console/page/wall-shift.ts'
-import { wallTexts } from '../../src/console/page/wall-texts.ts'
-import { wallTroubles } from '../../src/console/page/wall-trouble.ts'
+import { readEnrolment } from '../../src/console/page/codes/enrolment-code.ts'
+import type { Slot } from '../../src/console/page/data/answers.ts'
+import { utilizationOf, wholePercent } from '../../src/console/page/data/floor-use.ts'
+import { shiftAt, shiftEveryMs, turnOf } from '../../src/console/page/wall/shift.ts'
+import { wallTexts } from '../../src/console/page/wall/texts.ts'
+import { wallTroubles } from '../../src/console/page/wall/trouble.ts'
 import { components } from '../../src/health/troubles.ts'
 
 t.test('the picture of a wall screen stays nowhere, never leaves its frame, and moves too slowly to be seen', (t) => {

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { differences } from '../../src/console/page/hub-fork.ts'
+import { differences } from '../../src/console/page/hub/fork.ts'
 import { violations } from '../support/axe.ts'
 import { inBrowser, launchBrowser, open, signIn } from '../support/browser.ts'
 import { openCheckpoint } from '../support/evidence/checkpoint.ts'

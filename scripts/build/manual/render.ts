@@ -1,8 +1,8 @@
 import { Marked, type Token, type Tokens } from 'marked'
 import type { HelpPage } from '../../../src/console/help/manual.ts'
 import type { HelpTopic } from '../../../src/console/help/topics.ts'
-import { anchorOf } from '../../../src/console/page/help-anchor.ts'
-import type { SearchedPart } from '../../../src/console/page/help-search.ts'
+import type { SearchedPart } from '../../../src/console/page/help/search.ts'
+import { anchorOf } from '../../../src/console/page/kit/help-anchor.ts'
 
 /** A page as the gateway serves it, and its parts for the search. */
 type Rendered = { readonly page: HelpPage; readonly parts: readonly SearchedPart[] }

@@ -1,5 +1,5 @@
 /** The search of the manual. Without it the pages are plain links. The index is loaded when somebody begins to search. */
-import { type FoundPart, findParts, type SearchedPart } from './help-search.ts'
+import { type FoundPart, findParts, type SearchedPart } from './help/search.ts'
 
 const form = part<HTMLFormElement>('.help-search')
 const field = part<HTMLInputElement>('#search')

@@ -1,19 +1,20 @@
 import { useRef, useState } from 'hono/jsx/dom'
 import type { JSX } from 'hono/jsx/dom/jsx-runtime'
-import { numberOf, useAddress } from './address.ts'
-import type { Session } from './answers.ts'
-import { ask, keepCsrfToken, Unreachable } from './ask.ts'
-import { Console } from './console.tsx'
+import { checkFile, startScanning } from './codes/scan-field.tsx'
+import type { Session } from './data/answers.ts'
+import { ask, keepCsrfToken, Unreachable } from './data/ask.ts'
+import { useEffect } from './data/effect.ts'
 import { draw } from './drawing.ts'
-import { useEffect } from './effect.ts'
-import { Icon } from './icons.tsx'
-import { language } from './language.ts'
-import { forgetOldPlans } from './plan-forget.ts'
-import { personOf, useRights } from './rights.tsx'
-import { Said } from './said.tsx'
-import { checkFile, startScanning } from './scan-field.tsx'
-import { SignIn, SignInAgain } from './sign-in.tsx'
-import { texts } from './texts.ts'
+import { Console } from './floor/console.tsx'
+import { language } from './i18n/language.ts'
+import { Said } from './i18n/said.tsx'
+import { texts } from './i18n/texts.ts'
+import { numberOf, useAddress } from './kit/address.ts'
+import { Icon } from './kit/icons.tsx'
+import { mayUse, viewAt } from './kit/views.ts'
+import { forgetOldPlans } from './plan/forget.ts'
+import { personOf, useRights } from './sign-in/rights.tsx'
+import { SignIn, SignInAgain } from './sign-in/sign-in.tsx'
 import {
   findFile,
   keepFile,
@@ -25,7 +26,6 @@ import {
   viewFiles,
   wallFile,
 } from './view-files.ts'
-import { mayUse, viewAt } from './views.ts'
 
 const retryMs = 2000
 const fetchAheadMs = 3000

@@ -1,12 +1,12 @@
 import { useRef } from 'hono/jsx/dom'
-import { follow } from './address.ts'
-import type { SignedIn } from './answers.ts'
-import { Bar } from './bar.tsx'
-import { useEffect } from './effect.ts'
-import { focusFirst } from './first-focus.ts'
+import type { SignedIn } from './data/answers.ts'
+import { useEffect } from './data/effect.ts'
+import { texts } from './i18n/texts.ts'
+import { follow } from './kit/address.ts'
+import { Bar } from './kit/bar.tsx'
+import { focusFirst } from './kit/first-focus.ts'
+import type { ViewName } from './kit/views.ts'
 import { missingTexts as words } from './missing-texts.ts'
-import { texts } from './texts.ts'
-import type { ViewName } from './views.ts'
 
 export type MissingProps = {
   readonly siteId: string

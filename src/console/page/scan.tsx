@@ -1,13 +1,13 @@
 import { useState } from 'hono/jsx/dom'
+import { useEffect } from './data/effect.ts'
 import { draw } from './drawing.ts'
-import { useEffect } from './effect.ts'
-import { language } from './language.ts'
-import { Desk, isTraining, type Opened } from './scan-desk.tsx'
-import { Handheld } from './scan-handheld.ts'
-import { MemoryStore } from './scan-items.ts'
-import { SlotLabels } from './scan-slots.ts'
-import { openStore } from './scan-store.ts'
-import { scanTexts as texts } from './scan-texts.ts'
+import { language } from './i18n/language.ts'
+import { Desk, isTraining, type Opened } from './scan/desk.tsx'
+import { Handheld } from './scan/handheld.ts'
+import { MemoryStore } from './scan/items.ts'
+import { SlotLabels } from './scan/slots.ts'
+import { openStore } from './scan/store.ts'
+import { scanTexts as texts } from './scan/texts.ts'
 
 /** Opens what is kept on this device; says so where it cannot. */
 const Page = () => {

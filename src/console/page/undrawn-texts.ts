@@ -1,4 +1,4 @@
-import { inLanguage } from './language.ts'
+import { inLanguage } from './i18n/language.ts'
 
 const english = {
   title: 'A part of this page could not be drawn',

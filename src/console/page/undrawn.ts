@@ -1,4 +1,4 @@
-import { language } from './language.ts'
+import { language } from './i18n/language.ts'
 import { undrawnTexts as words } from './undrawn-texts.ts'
 
 /**

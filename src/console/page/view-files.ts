@@ -1,9 +1,9 @@
 import type { FC } from 'hono/jsx/dom'
-import type { FindProps } from './find-page.tsx'
+import type { ReceiptProps } from './evidence/receipt-page.tsx'
+import type { FindProps } from './find/find-page.tsx'
+import type { ViewName, ViewProps } from './kit/views.ts'
 import type { MissingProps } from './missing-page.tsx'
-import type { PairProps } from './pair-page.tsx'
-import type { ReceiptProps } from './receipt-page.tsx'
-import type { ViewName, ViewProps } from './views.ts'
+import type { PairProps } from './system/pair-page.tsx'
 
 /** Export of a view's file: the view, as a component. */
 export type ViewFile<Props = ViewProps> = { readonly View: FC<Props> }
@@ -11,28 +11,28 @@ export type Load<Props> = () => Promise<ViewFile<Props>>
 
 /** Loads a view at its first visit, so that the floor does not wait for its file. */
 export const viewFiles: Partial<Record<ViewName, Load<ViewProps>>> = {
-  cameras: () => import('./camera-page.tsx'),
-  units: () => import('./units-page.tsx'),
-  audit: () => import('./audit-page.tsx'),
-  plan: () => import('./plan-editor.tsx'),
-  counts: () => import('./counts-page.tsx'),
-  labels: () => import('./labels-page.tsx'),
-  incidents: () => import('./incidents-page.tsx'),
-  reports: () => import('./reports-page.tsx'),
-  alerts: () => import('./alerts-page.tsx'),
-  system: () => import('./system-page.tsx'),
-  devices: () => import('./devices-page.tsx'),
-  webhooks: () => import('./webhooks-page.tsx'),
-  uploads: () => import('./uploads-page.tsx'),
-  todo: () => import('./todo-page.tsx'),
-  verify: () => import('./verify-page.tsx'),
+  cameras: () => import('./cameras/camera-page.tsx'),
+  units: () => import('./goods/units-page.tsx'),
+  audit: () => import('./evidence/audit-page.tsx'),
+  plan: () => import('./plan/editor.tsx'),
+  counts: () => import('./work/counts-page.tsx'),
+  labels: () => import('./goods/labels-page.tsx'),
+  incidents: () => import('./evidence/incidents-page.tsx'),
+  reports: () => import('./evidence/reports-page.tsx'),
+  alerts: () => import('./system/alerts-page.tsx'),
+  system: () => import('./system/system-page.tsx'),
+  devices: () => import('./system/devices-page.tsx'),
+  webhooks: () => import('./system/webhooks/webhooks-page.tsx'),
+  uploads: () => import('./system/uploads-page.tsx'),
+  todo: () => import('./work/todo-page.tsx'),
+  verify: () => import('./work/verify-page.tsx'),
 }
 
-export const findFile: Load<FindProps> = () => import('./find-page.tsx')
-export const receiptFile: Load<ReceiptProps> = () => import('./receipt-page.tsx')
+export const findFile: Load<FindProps> = () => import('./find/find-page.tsx')
+export const receiptFile: Load<ReceiptProps> = () => import('./evidence/receipt-page.tsx')
 export const missingFile: Load<MissingProps> = () => import('./missing-page.tsx')
-export const pairFile: Load<PairProps> = () => import('./pair-page.tsx')
-export const wallFile: Load<object> = () => import('./wall-page.tsx')
+export const pairFile: Load<PairProps> = () => import('./system/pair-page.tsx')
+export const wallFile: Load<object> = () => import('./wall/wall-page.tsx')
 
 const known = new Map<unknown, unknown>()
 

@@ -1,0 +1,133 @@
+import { countOf, numberWords } from '../i18n/counting.ts'
+import { inLanguage } from '../i18n/language.ts'
+
+const english = {
+  title: 'Receipt',
+  yours: 'Your receipt',
+  toUnit: 'Back to the unit',
+  fetching: 'Fetching the receipt …',
+  linkEnded: 'This link is no longer valid. A receipt that you kept stays valid without it.',
+  notShown:
+    'This gateway does not show this receipt. If it did before, the file that you kept still proves what was recorded.',
+  noHttps: 'This page did not come over HTTPS, so the phone could check nothing.',
+  notChecked: (why: string) => `This phone could not check the receipt: ${why}.`,
+  check: 'Check',
+  notCheckedHere: 'Not checked here',
+  elsewhere: 'What you keep can be checked elsewhere.',
+  unchanged: 'Nothing was changed since your last visit',
+  proven: 'Proven and signed',
+  checked: (n: number) =>
+    `This phone checked ${countOf(n, 'entry', 'entries')}: all are in the signed log of the warehouse.`,
+  notCompared: (what: string) => `Not compared, because no proof states it or it is not here: ${what}.`,
+  before: (then: number, when: string, now: number) =>
+    `It had kept ${numberWords(then)} entries of the log on ${when}. All of them are still there, unchanged. There are ${numberWords(now)} now.`,
+  remembers: (n: number) =>
+    `It remembers the log as it is now, with ${numberWords(n)} entries. At your next visit it notices whether one of them was changed.`,
+  keepsNothing: 'This browser keeps nothing (a private window?), so your next visit cannot be compared with this one.',
+  wrong: 'Something is wrong with the log',
+  doNotClear: 'Do not clear this phone. Save the evidence, and show it to your company or insurer.',
+  keptOf: (when: string) => `What this phone kept is of ${when}.`,
+  saveEvidence: 'Save the evidence',
+  actions: {
+    created: 'Registered',
+    advanced: 'Moved on',
+    skipped: 'Moved on, a stage was left out',
+    completed: 'Completed',
+    held: 'Put on hold',
+    resumed: 'Resumed',
+    cancelled: 'Cancelled',
+    evidence: 'Evidence added',
+    weighed: 'Weighed',
+  } as Readonly<Record<string, string>>,
+  states: {
+    recorded: 'Recorded; the log is signed with it within minutes.',
+    signed: 'Signed: a later change would be noticed.',
+    witnessed: 'Signed, and confirmed by a witness elsewhere.',
+    timestamped: 'Signed, and stamped with the time by an authority.',
+  },
+  deliveredTo: (warehouse: string) => `Delivered to ${warehouse}`,
+  pickedUpFrom: (warehouse: string) => `Picked up from ${warehouse}`,
+  carrier: 'Carrier',
+  vehicle: 'Vehicle',
+  weight: 'Weight',
+  stage: 'Stage',
+  status: 'Status',
+  statuses: {} as Readonly<Record<string, string>>,
+  keep: 'Keep this receipt',
+  print: 'Print',
+  recorded: 'What was recorded',
+  pallets: 'Pallets',
+  placedIn: (pallet: string, slot: string) => `${pallet} placed in ${slot}`,
+  takenFrom: (pallet: string, slot: string) => `${pallet} taken from ${slot}`,
+  part: 'This is a part: the receipt shows 200 entries of a kind at most.',
+  key: 'The key of this log:',
+  keyChanges: 'It changes only when the old key has signed the new one.',
+}
+
+const german: typeof english = {
+  title: 'Beleg',
+  yours: 'Ihr Beleg',
+  toUnit: 'Zurück zur Einheit',
+  fetching: 'Der Beleg wird geholt …',
+  linkEnded: 'Dieser Link gilt nicht mehr. Ein Beleg, den Sie behalten haben, gilt auch ohne ihn.',
+  notShown:
+    'Dieses Gateway zeigt diesen Beleg nicht. Wenn es ihn früher zeigte, beweist die Datei, die Sie behalten haben, weiterhin, was gebucht wurde.',
+  noHttps: 'Diese Seite kam nicht über HTTPS, darum konnte das Telefon nichts prüfen.',
+  notChecked: (why) => `Dieses Telefon konnte den Beleg nicht prüfen: ${why}.`,
+  check: 'Prüfung',
+  notCheckedHere: 'Hier nicht geprüft',
+  elsewhere: 'Was Sie behalten, kann anderswo geprüft werden.',
+  unchanged: 'Seit Ihrem letzten Besuch wurde nichts geändert',
+  proven: 'Bewiesen und signiert',
+  checked: (n) =>
+    `Dieses Telefon hat ${countOf(n, 'Eintrag', 'Einträge')} geprüft: ${n === 1 ? 'Er steht' : 'Alle stehen'} im signierten Log des Lagers.`,
+  notCompared: (what) => `Nicht verglichen, weil kein Beweis es nennt oder es hier fehlt: ${what}.`,
+  before: (then, when, now) =>
+    `Am ${when} hatte es sich ${countOf(then, 'Eintrag', 'Einträge')} des Logs gemerkt. Alles davon ist noch da, unverändert. Jetzt sind es ${numberWords(now)}.`,
+  remembers: (n) =>
+    `Es merkt sich das Log, wie es jetzt ist, mit ${countOf(n, 'Eintrag', 'Einträgen')}. Bei Ihrem nächsten Besuch bemerkt es, ob einer geändert wurde.`,
+  keepsNothing:
+    'Dieser Browser behält nichts (ein privates Fenster?), darum kann Ihr nächster Besuch nicht mit diesem verglichen werden.',
+  wrong: 'Mit dem Log stimmt etwas nicht',
+  doNotClear:
+    'Löschen Sie auf diesem Telefon nichts. Sichern Sie die Nachweise, und zeigen Sie sie Ihrer Firma oder Versicherung.',
+  keptOf: (when) => `Was dieses Telefon behalten hat, ist vom ${when}.`,
+  saveEvidence: 'Nachweise sichern',
+  actions: {
+    created: 'Angemeldet',
+    advanced: 'Weiter',
+    skipped: 'Weiter, eine Stufe wurde ausgelassen',
+    completed: 'Abgeschlossen',
+    held: 'Angehalten',
+    resumed: 'Fortgesetzt',
+    cancelled: 'Storniert',
+    evidence: 'Nachweis ergänzt',
+    weighed: 'Gewogen',
+  },
+  states: {
+    recorded: 'Gebucht; das Log wird binnen Minuten damit signiert.',
+    signed: 'Signiert: Eine spätere Änderung fiele auf.',
+    witnessed: 'Signiert und anderswo von einem Zeugen bestätigt.',
+    timestamped: 'Signiert und von einer Stelle mit der Zeit gestempelt.',
+  },
+  deliveredTo: (warehouse) => `Angeliefert bei ${warehouse}`,
+  pickedUpFrom: (warehouse) => `Abgeholt von ${warehouse}`,
+  carrier: 'Spedition',
+  vehicle: 'Fahrzeug',
+  weight: 'Gewicht',
+  stage: 'Stufe',
+  status: 'Zustand',
+  statuses: { active: 'in Arbeit', on_hold: 'angehalten', completed: 'abgeschlossen', cancelled: 'storniert' },
+  keep: 'Diesen Beleg behalten',
+  print: 'Drucken',
+  recorded: 'Was gebucht wurde',
+  pallets: 'Paletten',
+  placedIn: (pallet, slot) => `${pallet} eingelagert auf ${slot}`,
+  takenFrom: (pallet, slot) => `${pallet} ausgelagert von ${slot}`,
+  part: 'Dies ist ein Teil: Der Beleg zeigt höchstens 200 Einträge jeder Art.',
+  key: 'Der Schlüssel dieses Logs:',
+  keyChanges: 'Er ändert sich nur, wenn der alte Schlüssel den neuen signiert hat.',
+}
+
+/** The texts of the receipt for drivers. */
+export const receiptTexts = inLanguage({ en: english, de: german })

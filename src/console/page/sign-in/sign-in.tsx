@@ -1,0 +1,185 @@
+import { useRef, useState } from 'hono/jsx/dom'
+import type { Session } from '../data/answers.ts'
+import { ask, Refused, Unreachable } from '../data/ask.ts'
+import { useEffect } from '../data/effect.ts'
+import { LanguageChoice } from '../i18n/language-choice.tsx'
+import { Said } from '../i18n/said.tsx'
+import { hostOf } from '../i18n/words.ts'
+import { focusFirst } from '../kit/first-focus.ts'
+import { Icon } from '../kit/icons.tsx'
+import { keepAccount, keptAccount } from './kept-account.ts'
+import { type SignInTexts, signInTexts } from './sign-in-texts.ts'
+
+type Props = {
+  session: Session
+  notice: string
+  onSignedIn: (session: Session) => void
+  isOver?: boolean
+  /** Where it says another thing than at a gateway. */
+  texts?: Partial<SignInTexts>
+}
+
+/** The sign-in over a view whose session has ended: the view below keeps its typed text. */
+export const SignInAgain = (props: Props) => {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const open = () => {
+    if (dialog.current?.isConnected && !dialog.current.open) dialog.current.showModal()
+  }
+  useEffect(() => {
+    const before = document.activeElement
+    const shown = dialog.current
+    open()
+    // The person continues where the work was left. The open dialog would keep the focus to itself.
+    return () => {
+      shown?.close()
+      if (before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true })
+    }
+  }, [])
+  return (
+    <dialog class="gate again" aria-labelledby="gate-title" ref={dialog} onClose={open}>
+      <SignIn {...props} isOver />
+    </dialog>
+  )
+}
+
+/**
+ * Shows the sign-in form, alone on its page or (`isOver`) in a dialog over a view. It exchanges user name and secret for the session cookie. The form alone holds the secret.
+ */
+export const SignIn = ({ session, notice, onSignedIn, isOver, texts }: Props) => {
+  const words = { ...signInTexts, ...texts }
+  const [problem, setProblem] = useState('')
+  const [isBusy, setBusy] = useState(false)
+  const [isShown, setShown] = useState(false)
+  const username = useRef<HTMLInputElement>(null)
+  const secret = useRef<HTMLInputElement>(null)
+  const instance = useRef<HTMLSelectElement>(null)
+  useEffect(() => focusFirst(username.current), [])
+  const account = keptAccount([...session.storageInstances, session.instance])
+
+  const signIn = async (event: Event) => {
+    event.preventDefault()
+    if (isBusy) return
+    setBusy(true)
+    setProblem('')
+    const named = { username: username.current?.value ?? '', secret: secret.current?.value ?? '' }
+    const body = { ...named, instance: instance.current?.value ?? session.instance }
+    try {
+      const signedIn = await ask<Session>('/api/session', { method: 'POST', body })
+      if (instance.current) keepAccount(body.instance)
+      onSignedIn(signedIn)
+    } catch (error) {
+      setBusy(false)
+      const isWrong = error instanceof Refused && error.code === 'INVALID_CREDENTIALS'
+      const other = isWrong && instance.current ? ` ${words.otherAccount(nameOf(body.instance, session))}` : ''
+      setProblem(inWords(error, words) + other)
+      if (error instanceof Refused && error.status === 401) secret.current?.select()
+    }
+  }
+
+  const form = (
+    <form class="gate-card" onSubmit={signIn} aria-labelledby="gate-title">
+      <p class="brand">
+        <Icon name="logo" /> Gatehouse
+      </p>
+      {isOver ? <h2 id="gate-title">{words.title}</h2> : <h1 id="gate-title">{words.title}</h1>}
+      <p class="muted">
+        {words.gateway} <strong>{session.siteId}</strong> {words.at} {hostOf(session.instance)}
+      </p>
+      {notice && !problem ? (
+        <p class="note" role="status">
+          <Said words={notice} />
+        </p>
+      ) : null}
+      {session.storageInstances.length > 0 ? (
+        <>
+          <label for="instance">{words.account}</label>
+          <select id="instance" name="instance" ref={instance}>
+            {session.storageInstances.map((url) => (
+              <option key={url} value={url} selected={url === account}>
+                {withoutScheme(url)}
+              </option>
+            ))}
+            <option value={session.instance} selected={session.instance === account}>
+              {words.here}
+            </option>
+          </select>
+        </>
+      ) : null}
+      <label for="username">{words.username}</label>
+      <input
+        id="username"
+        name="username"
+        ref={username}
+        autocomplete="username"
+        autocapitalize="none"
+        spellcheck={false}
+        maxlength={128}
+        required
+      />
+      <label for="secret">{session.storageInstances.length > 0 ? words.secretOrPassword : words.secret}</label>
+      <div class="with-button">
+        <input
+          id="secret"
+          name="secret"
+          ref={secret}
+          type={isShown ? 'text' : 'password'}
+          autocomplete="current-password"
+          autocapitalize="none"
+          spellcheck={false}
+          maxlength={1024}
+          required
+        />
+        <button
+          type="button"
+          class="plain"
+          aria-controls="secret"
+          aria-pressed={isShown ? 'true' : 'false'}
+          onClick={() => setShown(!isShown)}
+        >
+          {isShown ? words.hide : words.show}
+          <span class="unseen"> {words.theSecret}</span>
+        </button>
+      </div>
+      <p class="problem" role="alert">
+        <Said words={problem} />
+      </p>
+      <button type="submit" class="strong" aria-disabled={isBusy ? 'true' : 'false'}>
+        {isBusy ? words.busy : words.title}
+      </button>
+      {/* Choosing loads the page again, and what was typed into the view below would be lost. */}
+      {isOver ? null : <LanguageChoice />}
+    </form>
+  )
+  return isOver ? form : <main class="gate">{form}</main>
+}
+
+const withoutScheme = (url: string): string => url.replace(/^https?:\/\//, '')
+
+const nameOf = (instance: string, session: Session): string =>
+  instance === session.instance ? signInTexts.here : withoutScheme(instance)
+
+/** Returns the wait as text: seconds up to two minutes, then minutes. */
+function waitOf({ retryAfterSeconds: s }: Refused): string {
+  return s <= 120 ? signInTexts.seconds(Math.max(s, 1)) : signInTexts.minutes(Math.ceil(s / 60))
+}
+
+function inWords(error: unknown, words: SignInTexts): string {
+  if (error instanceof Unreachable) return words.unreachable
+  if (!(error instanceof Refused)) return words.broken
+  switch (error.code) {
+    case 'INVALID_CREDENTIALS':
+      return words.wrong
+    case 'USER_MISMATCH':
+      return words.otherUser
+    case 'AUTH_BACKEND_UNREACHABLE':
+      return words.storageSilent(waitOf(error))
+    case 'SIGN_IN_TRIES_SPENT':
+      return words.triesSpent(waitOf(error))
+    case 'RATE_LIMITED':
+      return words.tooMany(waitOf(error))
+    case 'VALIDATION_ERROR':
+      return words.invalid
+    default:
+      return `${error.message}.`
+  }
+}

@@ -1,0 +1,173 @@
+import { useRef } from 'hono/jsx/dom'
+import type { AlertOf, Page, Warehouse } from '../data/answers.ts'
+import { ask } from '../data/ask.ts'
+import { askNewest, askPatiently } from '../data/asking.ts'
+import { useLive } from '../data/use-live.ts'
+import { alertTexts as words } from '../i18n/alert-texts.ts'
+import { alertWords } from '../i18n/alert-words.ts'
+import { language } from '../i18n/language.ts'
+import { texts } from '../i18n/texts.ts'
+import { exactTime, whenWords } from '../i18n/words.ts'
+import type { Act } from '../kit/acts.tsx'
+import { follow } from '../kit/address.ts'
+import { BoxFrame, SureButton, useBoxActs } from '../kit/box-frame.tsx'
+import { boxTexts } from '../kit/box-texts.ts'
+import { anchorOf } from '../kit/help-anchor.ts'
+import { Icon } from '../kit/icons.tsx'
+import type { ViewProps } from '../kit/views.ts'
+
+type Listed = AlertOf & { readonly acknowledgedAt: string | null }
+
+const pageSize = 30
+/** Open ones wait for somebody, so all are shown unless there are very many. */
+const openSize = 500
+
+type Wanted = { readonly open: number; readonly past: number }
+
+/** The alerts at `/alerts`: the open ones with what they mean and what to do, and those that were acknowledged. */
+export const View = ({ siteId, caller, onLeft }: ViewProps) => {
+  const wanted = useRef<Wanted>({ open: openSize, past: pageSize })
+  const now = () => wanted.current ?? { open: openSize, past: pageSize }
+  const { answer, ...asking } = useLive(
+    () => load(now()),
+    ['alert'],
+    () => onLeft(texts.signedOut),
+  )
+  const acts = useBoxActs(onLeft, asking.reload)
+  const mayAct = caller.permissions.includes('alerts:manage')
+  const stored = answer?.open.data.filter(({ id }) => id > 0) ?? []
+  const acknowledgeAll = async () => {
+    try {
+      for (const { id } of stored) await acknowledge(id)
+    } catch (error) {
+      // Some of them are off the list.
+      asking.reload()
+      throw error
+    }
+  }
+  const more = (of: Partial<Wanted>) => {
+    wanted.current = { ...now(), ...of }
+    asking.reload()
+  }
+  return (
+    <BoxFrame
+      {...{ siteId, caller, onLeft, acts }}
+      here="alerts"
+      heading={words.title}
+      said={answer && words.count(answer.open.pagination.total ?? answer.open.data.length)}
+      stale={asking.problem}
+    >
+      {answer?.open.data.length === 0 ? <AllWell /> : null}
+      {answer && answer.open.data.length > 0 ? (
+        <section class="card" aria-labelledby="alerts-open">
+          <div class="card-head">
+            <h2 id="alerts-open">
+              <Icon name="bell" /> {words.open}
+            </h2>
+            {mayAct && stored.length > 1 ? (
+              <SureButton
+                words={words.all(stored.length)}
+                sure={words.allSure(stored.length)}
+                about={stored.map(({ id }) => id).join()}
+                isBusy={acts.isBusy}
+                onSure={() => acts.act(acknowledgeAll, words.acknowledged)}
+              />
+            ) : null}
+          </div>
+          <ul class="box-list">
+            {answer.open.data.map((alert) => (
+              <Open key={alert.id} alert={alert} timeZone={answer.timeZone} onAct={mayAct ? acts.act : undefined} />
+            ))}
+          </ul>
+          <Older of={answer.open} onOlder={() => more({ open: now().open + openSize })} />
+        </section>
+      ) : null}
+      {answer ? (
+        <section class="card" aria-labelledby="alerts-past">
+          <h2 id="alerts-past">{words.past}</h2>
+          {answer.past.data.length === 0 ? <p class="blank">{words.nonePast}</p> : null}
+          <ul class="rows">
+            {answer.past.data.map((alert) => (
+              <li key={alert.id}>
+                <span>
+                  <span lang="en">{alert.message}</span>{' '}
+                  <span class="muted">{exactTime(alert.createdAt, answer.timeZone)}</span>
+                </span>
+                <span class="muted">{words.seenAt(exactTime(alert.acknowledgedAt ?? '', answer.timeZone))}</span>
+              </li>
+            ))}
+          </ul>
+          <Older of={answer.past} onOlder={() => more({ past: now().past + pageSize })} />
+        </section>
+      ) : null}
+    </BoxFrame>
+  )
+}
+
+type OlderProps = { of: Page<Listed>; onOlder: () => void }
+
+const Older = ({ of, onOlder }: OlderProps) =>
+  of.pagination.hasMore ? (
+    <button type="button" onClick={onOlder}>
+      {boxTexts.older}
+    </button>
+  ) : null
+
+const acknowledge = (id: number) => askPatiently(`/api/alerts/${id}/acknowledge`, { method: 'POST' })
+
+async function load(wanted: Wanted) {
+  const [open, past, warehouses] = await Promise.all([
+    askNewest<Listed>('/api/alerts?acknowledged=false', wanted.open),
+    askNewest<Listed>('/api/alerts?acknowledged=true', wanted.past),
+    ask<Page<Warehouse>>('/api/whms/warehouses'),
+  ])
+  return { open, past, timeZone: warehouses.data[0]?.timezone }
+}
+
+const AllWell = () => (
+  <section class="card all-well">
+    <Icon name="verified" />
+    <p>
+      <strong>{words.allWell}</strong>
+    </p>
+    <p>{words.allWellNext}</p>
+    <p>
+      <a class="button" href="/system" onClick={follow}>
+        {words.toSystem}
+      </a>
+    </p>
+  </section>
+)
+
+type OpenProps = { alert: Listed; timeZone: string | undefined; onAct: Act | undefined }
+
+const Open = ({ alert, timeZone, onAct }: OpenProps) => {
+  const { means, todo, tone } = alertWords(alert.kind)
+  return (
+    <li class={tone}>
+      <p class="box-what">
+        <Icon name={tone === 'ok' ? 'verified' : 'warning'} /> <span lang="en">{alert.message}</span>{' '}
+        <span class="muted">{whenWords(alert.createdAt, timeZone)}</span>
+      </p>
+      <p>
+        <strong>{words.means}</strong> {means}
+      </p>
+      <p>
+        <strong>{words.todo}</strong> {todo}
+      </p>
+      {tone === 'ok' ? null : (
+        <p>
+          <a href={`/help/alerts?language=${language}#${anchorOf(alert.kind)}`}>{words.more}</a>
+        </p>
+      )}
+      {alert.id > 0 && onAct ? (
+        <p class="box-acts">
+          <button type="button" onClick={() => onAct(() => acknowledge(alert.id), words.acknowledged)}>
+            {words.acknowledge}
+          </button>
+        </p>
+      ) : null}
+      {alert.id > 0 ? null : <p class="muted">{words.unstored}</p>}
+    </li>
+  )
+}

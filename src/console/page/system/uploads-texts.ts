@@ -1,0 +1,98 @@
+import { countOf } from '../i18n/counting.ts'
+import { inLanguage } from '../i18n/language.ts'
+
+const english = {
+  title: 'Uploads',
+  said: (waiting: string, parked: string) => `${waiting}, ${parked}.`,
+  waitingOf: (n: number) => (n === 0 ? 'None waits' : countOf(n, 'file waits', 'files wait')),
+  parkedOf: (n: number) => (n === 0 ? 'none is parked' : `${countOf(n, 'file is', 'files are')} parked`),
+  many: 'More than 10,000 files wait',
+  manyParked: 'more than 10,000 are parked',
+  parked: 'Parked: they wait for somebody',
+  parkedNext: 'The gateway does not try these again by itself. Mend what is named beside the file, then press Retry.',
+  waiting: 'Waiting',
+  waitingNone: 'Nothing waits: all that was recorded is on the storage server, unless it is parked.',
+  copied: 'Copied',
+  copiedNone: 'Nothing was copied yet.',
+  none: 'Nothing was queued for the storage server.',
+  noneNext:
+    'Next: set storage.upload in the config. Clips, photos and reports are then copied, and each copy is compared.',
+  toSystem: 'To the system',
+  kinds: {
+    clip: (ref: string) => `Clip of event ${ref}`,
+    photo: (ref: string) => `Photo ${ref}`,
+    report: (ref: string) => `Report ${ref}`,
+    checkpoint: (ref: string) => `Checkpoint ${ref}`,
+    segment: (ref: string) => `Segment ${ref}`,
+    snapshot: (ref: string) => `Snapshot ${ref}`,
+    backup: (ref: string) => `Backup ${ref}`,
+  },
+  states: { pending: 'waiting', uploading: 'being sent', uploaded: 'copied', parked: 'parked' },
+  urgent: 'an incident needs it',
+  queued: (size: string, when: string) => `${size}, queued ${when}`,
+  attempts: (n: number) => (n === 0 ? 'Not tried yet.' : `${countOf(n, 'attempt')}.`),
+  next: (when: string) => `Next attempt ${when}.`,
+  inTurn: 'Next attempt: in its turn.',
+  lastError: 'Last error:',
+  means: 'What it means:',
+  todo: 'What to do:',
+  place: 'On the storage server:',
+  verified: {
+    hash: (when: string) => `Copied ${when}; the server computed the same hash.`,
+    size: (when: string) => `Copied ${when}; compared by size alone, because the server computes no hashes.`,
+  },
+  retry: 'Retry',
+  retried: (what: string) => `${what} is tried again now.`,
+  retryAll: (n: number) => `Retry all ${n}`,
+  retriedAll: 'All of them are tried again now.',
+}
+
+const german: typeof english = {
+  title: 'Uploads',
+  said: (waiting, parked) => `${waiting}, ${parked}.`,
+  waitingOf: (n) => (n === 0 ? 'Keine Datei wartet' : countOf(n, 'Datei wartet', 'Dateien warten')),
+  parkedOf: (n) => (n === 0 ? 'keine ist zurückgestellt' : `${n} ${n === 1 ? 'ist' : 'sind'} zurückgestellt`),
+  many: 'Mehr als 10.000 Dateien warten',
+  manyParked: 'mehr als 10.000 sind zurückgestellt',
+  parked: 'Zurückgestellt: hier muss jemand handeln',
+  parkedNext:
+    'Diese versucht das Gateway nicht mehr von selbst. Beheben, was bei der Datei steht, dann „Noch einmal“ drücken.',
+  waiting: 'Wartend',
+  waitingNone: 'Nichts wartet: alles Gebuchte ist auf dem Speicherserver, sofern es nicht zurückgestellt ist.',
+  copied: 'Kopiert',
+  copiedNone: 'Noch wurde nichts kopiert.',
+  none: 'Für den Speicherserver ist nichts vorgesehen.',
+  noneNext:
+    'Weiter: storage.upload in der Konfiguration setzen. Dann werden Clips, Fotos und Berichte kopiert und jede Kopie verglichen.',
+  toSystem: 'Zum Zustand',
+  kinds: {
+    clip: (ref) => `Clip zu Ereignis ${ref}`,
+    photo: (ref) => `Foto ${ref}`,
+    report: (ref) => `Bericht ${ref}`,
+    checkpoint: (ref) => `Signierter Stand des Logs ${ref}`,
+    segment: (ref) => `Abschnitt ${ref}`,
+    snapshot: (ref) => `Momentaufnahme ${ref}`,
+    backup: (ref) => `Sicherung ${ref}`,
+  },
+  states: { pending: 'wartet', uploading: 'wird gesendet', uploaded: 'kopiert', parked: 'zurückgestellt' },
+  urgent: 'ein Vorfall braucht sie',
+  queued: (size, when) => `${size}, vorgesehen ${when}`,
+  attempts: (n) => (n === 0 ? 'Noch nicht versucht.' : `${countOf(n, 'Versuch', 'Versuche')}.`),
+  next: (when) => `Nächster Versuch ${when}.`,
+  inTurn: 'Nächster Versuch: der Reihe nach.',
+  lastError: 'Letzter Fehler:',
+  means: 'Was es bedeutet:',
+  todo: 'Was zu tun ist:',
+  place: 'Auf dem Speicherserver:',
+  verified: {
+    hash: (when) => `Kopiert ${when}; der Server hat denselben Hash berechnet.`,
+    size: (when) => `Kopiert ${when}; nur nach Größe verglichen, weil der Server keine Hashes berechnet.`,
+  },
+  retry: 'Noch einmal',
+  retried: (what) => `${what} wird jetzt noch einmal versucht.`,
+  retryAll: (n) => `Alle ${n} noch einmal`,
+  retriedAll: 'Alle werden jetzt noch einmal versucht.',
+}
+
+/** The texts of the view of uploads. */
+export const uploadsTexts = inLanguage({ en: english, de: german })
