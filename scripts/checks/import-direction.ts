@@ -47,6 +47,9 @@ export const rooms = [
 /** The one reader of codes is pure; in the browser it comes without the room around it. */
 const readerOfCodes = 'warehouse/barcodes/barcode\\.ts$'
 
+/** The views of the console. The other folders of the page are shared. */
+const views = 'cameras|evidence|find|floor|goods|hub|plan|scan|system|wall|work'
+
 /** Fewer files than this means that the tool saw nothing, which it reports as success. */
 const leastFiles = 80
 
@@ -77,6 +80,12 @@ function rules(): IForbiddenRuleType[] {
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/(warehouse|console/page)/' },
       to: { path: `^src/${readerOfCodes}` },
+    },
+    {
+      name: "a view of the console imports no other view; what two share is in the page's shared folders",
+      severity: 'error',
+      from: { path: `^src/console/page/(${views})/` },
+      to: { path: `^src/console/page/(${views})/`, pathNot: '^src/console/page/$1/' },
     },
     { name: 'no circles', severity: 'error', from: {}, to: { circular: true } },
     {
