@@ -25,7 +25,6 @@ import {
   consoleRoutes,
   type DetectionModels,
   helpRoutes,
-  type Layouts,
   missingPage,
   sessionPath,
   trustRoutes,
@@ -159,7 +158,6 @@ export type ApiParts = {
   readonly cameras: CamerasService
   readonly liveViews: LiveViews
   readonly detectionModels: DetectionModels
-  readonly layouts: Layouts
   readonly snapshots: Snapshots
   readonly tally: Tally
   readonly detections: Detections

@@ -10,7 +10,6 @@ import {
 import type { CameraClocks, CamerasService, LiveViews, Snapshots, ViewBook } from '../cameras/index.ts'
 import type { ClockBook } from '../clock/index.ts'
 import type { Config } from '../config/index.ts'
-import { Layouts } from '../console/index.ts'
 import { compact, type UnitOfWork } from '../database/index.ts'
 import {
   type Checkpoints,
@@ -81,7 +80,6 @@ export type Gateway = {
   /** Opens the API for writes once a new version is healthy. */
   readonly takeover: Takeover
   /** The console's pages of this version and of earlier ones. */
-  readonly layouts: Layouts
   readonly work: UnitOfWork
   readonly jobs: Jobs
   readonly backupJobs: Jobs
@@ -153,10 +151,6 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
   const { health: watch, webhooks: receivers } = reporting
   const streamHub = new StreamHub({ ...lower, clock, log, random, health: watch, alerts: receivers.alerts })
   const takeover = new Takeover({ dataDir: config.dataDir, version, log })
-  const layouts = new Layouts({
-    ...{ dataDir: config.dataDir, version, log },
-    wanted: () => live.config.updates.floorLayout,
-  })
   const { camerasThread, cameras, liveViews, viewBook, snapshots, cameraClocks } = video
   const { webhooks, health, lastDay, uploadWorker, feeder } = reporting
   const { jobs, checkpoints, proofs, witnesses, witness, timeStamps } = evidence
@@ -173,8 +167,8 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     ...{ camerasThread, cameras, liveViews, viewBook, snapshots, retention, webhooks },
     ...{ storageUsers, printWorker, health, lastDay, clockSync, clockBook, auditDigests },
     ...{ imports, warehouse, makeId, uploadWorker, clipExports: privacy.clipExports, cameraClocks },
-    ...{ streamHub, takeover, work: storage.work, layouts },
-    api: composeApi(live, outside, { ...lower, ...reporting, streamHub, takeover, layouts }),
+    ...{ streamHub, takeover, work: storage.work },
+    api: composeApi(live, outside, { ...lower, ...reporting, streamHub, takeover }),
     metricsApi: metricsListener?.api,
     workers: workersOf(rooms, reporting, [streamHub, ...(metricsListener ? [metricsListener] : []), workWatch]),
     metricsText: () => metrics.text(),

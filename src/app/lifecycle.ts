@@ -1,7 +1,6 @@
 import { applyLive, type Config, changedFiles, type FileMarks, fileMarks, loadConfig, plan } from '../config/index.ts'
 import { ExitError } from '../errors/index.ts'
 import { HttpListener, readCertificate } from '../http/index.ts'
-import { isBundled } from '../platform/bundle.ts'
 import type { Clock, Logger } from '../platform/index.ts'
 import { compose, type Gateway } from './compose.ts'
 import { controlActions } from './control/actions.ts'
@@ -56,8 +55,6 @@ export async function startGateway(config: Config, outside: Outside, configFile:
       started.push(() => listener.stop())
     }
     await gateway.takeover.settle(() => lookAtWork(gateway), takeoverLimitMs)
-    // From sources, pages are built on request.
-    if (isBundled) void gateway.layouts.keep()
     const watch = watchCertificates(config, outside)
     started.push(async () => watch.stop())
     const renew = () => {

@@ -9,10 +9,9 @@ import {
   type Problem,
   problemList,
 } from '../config/index.ts'
-import { layoutFaults, modelFaults } from '../console/index.ts'
+import { modelFaults } from '../console/index.ts'
 import { EXIT_CONFIG, ExitError } from '../errors/index.ts'
 import { readCertificate } from '../http/index.ts'
-import { buildInfo } from '../platform/bundle.ts'
 import { installedConfig } from './usual-config.ts'
 
 /** Builds `gatehouse config check|reference|example`. A bad config throws ExitError with EXIT_CONFIG. */
@@ -41,13 +40,7 @@ function checkFile(file: string, options: { json?: boolean }): void {
   const problems = [
     ...checked.problems,
     ...checked.faults,
-    ...(config
-      ? [
-          ...certificateFaults(config, checked),
-          ...modelFaults(config, checked),
-          ...layoutFaults(config, buildInfo().version, checked),
-        ]
-      : []),
+    ...(config ? [...certificateFaults(config, checked), ...modelFaults(config, checked)] : []),
   ]
   const ok = problems.length === 0
   if (options.json) {

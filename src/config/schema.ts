@@ -138,11 +138,7 @@ const everything = z.strictObject({
   ),
   updates: key(
     section({
-      floorLayout: key(
-        text(40).prefault('automatic'),
-        'Which pages the floor sees: automatic (those of the running version), or the version whose pages it keeps after updates.',
-        { ...live, example: '0.1.0' },
-      ),
+      floorLayout: key(text(40).prefault('automatic'), 'Is ignored: the floor sees the pages of the running version.'),
       offers: key(
         oneOf(['ignore', 'show', 'take']).prefault('show'),
         'Versions that the head office offers. show: "gatehouse status" names them. take: "gatehouse upgrade offered" also lets a timer install them.',

@@ -22,6 +22,7 @@ export function warningsOf(parsed: Parsed, config: Config, root: Located, schema
     ...groupsOfNobody(parsed),
     ...incompleteNotices(parsed),
     ...detectionWithoutModel(parsed),
+    ...pagesOfAnotherVersion(parsed),
     ...openSecrets(root, schema, []),
   ]
   return warnings.map(({ path, message }) => ({ place: locate(root, path).place, path: dotted(path), message }))
@@ -85,6 +86,12 @@ function detectionWithoutModel({ console: { objectDetection } }: Parsed): Warnin
   if (!objectDetection.enabled || objectDetection.modelFile !== null) return []
   const message = 'is not set, so nothing is marked in live pictures; name an ONNX file'
   return [{ path: ['console', 'objectDetection', 'modelFile'], message }]
+}
+
+function pagesOfAnotherVersion({ updates }: Parsed): Warning[] {
+  if (updates.floorLayout === 'automatic') return []
+  const message = 'is ignored: the floor sees the pages of the running version; remove the key'
+  return [{ path: ['updates', 'floorLayout'], message }]
 }
 
 function innerOf(node: Located): (readonly [string | number, Located])[] {

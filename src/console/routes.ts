@@ -20,9 +20,8 @@ import {
   sendFile,
   sendResource,
 } from '../http/index.ts'
-import type { Layouts } from './layouts.ts'
+import { consoleFiles } from './files.ts'
 import type { DetectionModels } from './object-detection.ts'
-import { isFloorPage } from './page/kit/floor-pages.ts'
 import { NewSession, ObjectDetection, Session } from './schema.ts'
 import { sendPublic } from './sending.ts'
 
@@ -113,10 +112,9 @@ export type ConsoleParts = {
   readonly admission: Admission
   readonly site: () => Site
   readonly detectionModels: DetectionModels
-  readonly layouts: Layouts
 }
 
-type PageParts = Pick<ConsoleParts, 'admission' | 'layouts'>
+type PageParts = Pick<ConsoleParts, 'admission'>
 
 type Site = { readonly siteId: string; readonly instance: string; readonly storageInstances: readonly string[] }
 
@@ -193,9 +191,9 @@ export function wantsPage(c: Context<AppEnv>): boolean {
   return /(^|,)\s*text\/html\s*(;(?!\s*q=0(\.0*)?\s*(,|$))|,|$)/i.test(c.req.header('accept') ?? '')
 }
 
-async function sendMissing(c: Context<AppEnv>, { admission, layouts }: PageParts): Promise<Response> {
+async function sendMissing(c: Context<AppEnv>, { admission }: PageParts): Promise<Response> {
   admission.anybody('console', c.get('address'))
-  const file = await layouts.page('index.html', false)
+  const file = (await consoleFiles()).get('index.html')
   if (!file) throw AppError.notFound('File')
   c.status(404)
   const answer = sendPublic(c, file, 'own-workers')
@@ -203,11 +201,10 @@ async function sendMissing(c: Context<AppEnv>, { admission, layouts }: PageParts
   return answer
 }
 
-function addPage(api: Api, { admission, layouts }: PageParts): void {
+function addPage(api: Api, { admission }: PageParts): void {
   const serve = async (c: Context<AppEnv>, name: string, trustedTypes?: string) => {
     admission.anybody('console', c.get('address'))
-    const isAsset = name.startsWith('assets/')
-    const file = await (isAsset ? layouts.asset(name) : layouts.page(name, isFloorPage(c.req.path)))
+    const file = (await consoleFiles()).get(name)
     if (!file) throw AppError.notFound('File')
     return sendPublic(c, file, trustedTypes)
   }

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/index.ts'
-import { DetectionModels, type Layouts } from '../../console/index.ts'
+import { DetectionModels } from '../../console/index.ts'
 import { ExitError } from '../../errors/index.ts'
 import type { Metrics } from '../../health/index.ts'
 import type { Api } from '../../http/index.ts'
@@ -33,7 +33,6 @@ export function composeApi(
       readonly metrics: Metrics
       readonly streamHub: StreamHub
       readonly takeover: Takeover
-      readonly layouts: Layouts
     },
 ): Api {
   const startedMs = clock.monotonic()

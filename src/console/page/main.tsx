@@ -17,6 +17,7 @@ import { personOf, useRights } from './sign-in/rights.tsx'
 import { SignIn, SignInAgain } from './sign-in/sign-in.tsx'
 import {
   findFile,
+  isReplaced,
   keepFile,
   knownFile,
   type Load,
@@ -154,7 +155,8 @@ const Loaded = <Props extends object>({ file, props }: LoadedProps<Props>) => {
     const load = () => {
       keepFile(file).then(
         () => isWanted && setLoads((n) => n + 1),
-        () => {
+        async () => {
+          if (await isReplaced()) return location.reload()
           if (!isWanted) return
           setTrouble(texts.unreachable)
           setTimeout(load, retryMs)

@@ -34,6 +34,14 @@ export const missingFile: Load<MissingProps> = () => import('./missing-page.tsx'
 export const pairFile: Load<PairProps> = () => import('./system/pair-page.tsx')
 export const wallFile: Load<object> = () => import('./wall/wall-page.tsx')
 
+/**
+ * Says whether the gateway has replaced this page, as an update does: its own script is not there. False without an answer.
+ */
+export async function isReplaced(): Promise<boolean> {
+  const answer = await fetch(import.meta.url, { method: 'HEAD', cache: 'no-store' }).catch(() => undefined)
+  return answer?.status === 404
+}
+
 const known = new Map<unknown, unknown>()
 
 /** Returns a file that was loaded before: then the view is there without a moment between. */

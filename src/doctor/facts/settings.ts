@@ -1,13 +1,12 @@
 import { readdirSync, type Stats, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type Checked, type Config, formatProblem, settingsFiles } from '../../config/index.ts'
-import { layoutFaults, modelFaults } from '../../console/index.ts'
-import { buildInfo } from '../../platform/bundle.ts'
+import { modelFaults } from '../../console/index.ts'
 import type { ConfigFacts, FileFacts } from '../findings/settings.ts'
 
 export function configFacts(checked: Checked, file: string | undefined): ConfigFacts {
   const { config } = checked
-  const ofPages = config ? [...modelFaults(config, checked), ...layoutFaults(config, buildInfo().version, checked)] : []
+  const ofPages = config ? modelFaults(config, checked) : []
   return {
     file: file ?? null,
     problems: [...checked.problems, ...checked.faults, ...ofPages].map(formatProblem),

@@ -1,6 +1,5 @@
 import { useState } from 'hono/jsx/dom'
 import { useEffect } from '../data/effect.ts'
-import { isFloorPage } from './floor-pages.ts'
 
 /** Where the page is: path and query of its address. */
 export type Address = { readonly pathname: string; readonly search: string }
@@ -98,9 +97,6 @@ export function goInstead(to: string): void {
   tell()
 }
 
-/** The pages of the floor are those of another version than the rest: a link between the two is loaded whole. */
-const hasTwoLayouts = document.documentElement.dataset['layouts'] === 'two'
-
 const here = (): Address => ({ pathname: location.pathname, search: location.search })
 
 /** Returns the address, and draws again when it changes. */
@@ -121,7 +117,6 @@ export function follow(event: MouseEvent): void {
   const link = event.currentTarget
   if (!(link instanceof HTMLAnchorElement) || event.button !== 0) return
   if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return
-  if (hasTwoLayouts && isFloorPage(link.pathname) !== isFloorPage(location.pathname)) return
   event.preventDefault()
   go(link.pathname + link.search)
 }
