@@ -5,6 +5,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { houseRules } from './checks/house-rules.ts'
+import { houseSize } from './checks/house-size.ts'
 import { importDirection } from './checks/import-direction.ts'
 import { manualPagesAreRight } from './checks/manual-pages.ts'
 import { mutantsApply } from './checks/mutants-apply.ts'
@@ -36,6 +37,7 @@ export const checks: readonly Check[] = [
   { name: 'house rules', run: houseRules },
   { name: 'texts of the console', run: pageTexts },
   { name: 'room pages', run: roomPages },
+  { name: 'size', run: houseSize },
   { name: 'pages of the manual', run: manualPagesAreRight },
   { name: 'words', run: words },
   { name: 'sentences', run: sentences },
