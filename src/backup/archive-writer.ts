@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { closeSync, constants, fdatasyncSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs'
+import { errorCode } from '../platform/faults.ts'
 import { ownFile, type RandomBytes } from '../platform/index.ts'
 import { FileSealer } from './sealed-file.ts'
 import { tarEnd, tarHeader, tarPadding } from './tar.ts'
@@ -110,7 +111,7 @@ function openIfThere(path: string): number | undefined {
   try {
     return openSync(path, ownFile.read)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    if (errorCode(error) === 'ENOENT') return undefined
     throw error
   }
 }

@@ -1,3 +1,4 @@
+import { errorMessage } from '../platform/faults.ts'
 import { isoTime } from '../platform/index.ts'
 import type { ScheduleSettings } from './schedule.ts'
 import { seriesBegunMs, seriesFolder } from './segments/names.ts'
@@ -41,7 +42,7 @@ export async function copiesWithNames(asked: CopiesAsked): Promise<CopiesWithNam
   try {
     return { copies: [...(await backupsBefore(asked.erasedMs, asked.file)), ...segments], problem: null }
   } catch (error) {
-    return { copies: segments, problem: (error as Error).message }
+    return { copies: segments, problem: errorMessage(error) }
   }
 }
 

@@ -4,6 +4,7 @@ import { copyDatabase, databaseFile, executor, openReader, type ReadTx, sizeOfDa
 import { type HeldFile, heldFiles, heldKeys, keyFiles, keyFolder, LogSigner, originOfLog } from '../evidence/index.ts'
 import { headOf } from '../ledger/index.ts'
 import { type KnownLog, knownLogs, newestCheckpoint } from '../log/index.ts'
+import { errorCode, errorMessage } from '../platform/faults.ts'
 import { freeSpace, isoTime, type RandomBytes, readFileIfThere, sizeWords, syncFolder } from '../platform/index.ts'
 import { ArchiveWriter } from './archive-writer.ts'
 import { backupFormat, ledgerName, type Manifest, manifestName } from './manifest.ts'
@@ -263,7 +264,8 @@ class TargetRoom {
 
   /** Returns the error with a sentence for the admin. */
   explain(error: unknown): Error {
-    const { code, message } = error as NodeJS.ErrnoException
+    const code = errorCode(error)
+    const message = errorMessage(error)
     const folder = this.#folder
     if (code === 'ENOSPC' || code === 'EDQUOT' || code === 'SQLITE_FULL') {
       return new Error(`${folder} has no room for the backup`)

@@ -22,6 +22,7 @@ import {
 import { namesErasedLater } from '../governance/index.ts'
 import { headOf } from '../ledger/index.ts'
 import { erasuresAfter, type KnownErasure, type KnownLog, knownLogs, leafHash, leafOfLog } from '../log/index.ts'
+import { errorCode } from '../platform/faults.ts'
 import { isoTime } from '../platform/index.ts'
 import type { DavFolder } from '../upload/index.ts'
 import { demandTimeOfName, newestBackup, withFetched } from './fetch.ts'
@@ -264,7 +265,7 @@ function takeOver(staging: string, dataDir: string): void {
       linkSync(from, to)
     } catch (error) {
       // A disk without hard links: the file stays aside, and counts as lacking.
-      if (!['EPERM', 'ENOTSUP', 'EMLINK'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
+      if (!['EPERM', 'ENOTSUP', 'EMLINK'].includes(errorCode(error) ?? '')) throw error
     }
   }
 }

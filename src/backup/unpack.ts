@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { errorCode } from '../platform/faults.ts'
 import { freeSpace, ownFile, sizeWords } from '../platform/index.ts'
 import { sealedEnd } from './backup-names.ts'
 import { type Bytes, withBytes } from './bytes.ts'
@@ -88,7 +89,7 @@ function opened<T>(file: string, recoveryKey: Uint8Array | undefined, work: (byt
     if (error instanceof TarFault) {
       throw new BackupFault(`${file} is damaged or no backup of gatehouse: ${error.message}`)
     }
-    const { code } = error as NodeJS.ErrnoException
+    const code = errorCode(error)
     if (code === 'ENOENT') throw new BackupFault(`there is no file ${file}`)
     if (code === 'EACCES') throw new BackupFault(`${file} cannot be read by this user (${code})`)
     throw error

@@ -6,6 +6,7 @@ import { type BackupMade, loadRecoveryKey, recoveryLine, terminalQr } from '../b
 import { type Config, formatSize, loadConfig } from '../config/index.ts'
 import { databaseFile } from '../database/index.ts'
 import { ExitError } from '../errors/index.ts'
+import { errorCode, errorMessage } from '../platform/faults.ts'
 import { systemRandom } from '../platform/index.ts'
 import { alone, becomeOwnerOf } from './alone.ts'
 import { usualConfig, usualConfigText } from './usual-config.ts'
@@ -47,7 +48,8 @@ function readKey(dataDir: string): Buffer {
   try {
     return loadRecoveryKey(dataDir, systemRandom)
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
+    const code = errorCode(error)
+    const message = errorMessage(error)
     const isRefused = code === 'EACCES' || code === 'EPERM'
     throw new ExitError(
       1,

@@ -11,6 +11,7 @@ import {
   listKinds,
   listLimitBytes,
 } from '../imports/index.ts'
+import { errorMessage } from '../platform/faults.ts'
 import { alone } from './alone.ts'
 import { usualConfig, usualConfigText } from './usual-config.ts'
 import { whoRunsThis } from './who.ts'
@@ -71,7 +72,7 @@ function readList(file: string): Buffer {
     return readFileSync(file)
   } catch (error) {
     if (error instanceof ExitError) throw error
-    throw new ExitError(1, `${file} cannot be read: ${(error as Error).message}`, error)
+    throw new ExitError(1, `${file} cannot be read: ${errorMessage(error)}`, error)
   }
 }
 

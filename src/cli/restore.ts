@@ -14,6 +14,7 @@ import { type Config, loadConfig, readSecretFile } from '../config/index.ts'
 import { EXIT_USAGE, ExitError } from '../errors/index.ts'
 import { acceptFork } from '../evidence/index.ts'
 import { buildInfo } from '../platform/bundle.ts'
+import { errorCode, errorMessage } from '../platform/faults.ts'
 import { systemClock, systemRandom, uuidv7Maker } from '../platform/index.ts'
 import { authorizationsOf, DavFolder } from '../upload/index.ts'
 import { alone, becomeOwnerOf } from './alone.ts'
@@ -129,7 +130,7 @@ function keyIn(recoveryKey: string): Buffer {
   try {
     text = readFileSync(recoveryKey, 'utf8')
   } catch (error) {
-    throw new ExitError(1, `${recoveryKey} cannot be read: ${(error as NodeJS.ErrnoException).code}`, error)
+    throw new ExitError(1, `${recoveryKey} cannot be read: ${errorCode(error)}`, error)
   }
   const key = readRecoveryLine(text)
   if (!key) {
@@ -163,7 +164,7 @@ function passwordIn(file: string): string {
   try {
     return readSecretFile(file)
   } catch (error) {
-    throw new ExitError(1, (error as Error).message, error)
+    throw new ExitError(1, errorMessage(error), error)
   }
 }
 

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { errorCode, errorMessage } from '../platform/faults.ts'
 import type { Source } from './document.ts'
 import type { Problem } from './problems.ts'
 
@@ -32,7 +33,7 @@ function listDropIns(folder: string): { names: string[]; why?: string } {
     const names = readdirSync(folder).filter((name) => name.endsWith('.yaml') && !name.startsWith('.'))
     return { names: names.sort() }
   } catch (error) {
-    const missing = (error as NodeJS.ErrnoException).code === 'ENOENT'
+    const missing = errorCode(error) === 'ENOENT'
     return missing ? { names: [] } : { names: [], why: whyUnreadable(error) }
   }
 }
@@ -50,7 +51,8 @@ function readSource(file: string, cwd: string): Source | Problem {
 
 /** Returns a file system error as words for the admin. */
 export function whyUnreadable(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException
+  const code = errorCode(error)
+  const message = errorMessage(error)
   if (code === 'ENOENT') return 'there is no such file'
   if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return 'is not UTF-8 text'
   if (code === 'EISDIR') return 'is a folder, not a file'

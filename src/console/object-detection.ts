@@ -3,6 +3,7 @@ import { readFile, realpath, stat } from 'node:fs/promises'
 import type { Checked, Config, Problem } from '../config/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { FileAnswer } from '../http/index.ts'
+import { errorCode } from '../platform/faults.ts'
 import type { Logger } from '../platform/log.ts'
 import { type ModelFacts, ModelFault, readModel } from './detection-model.ts'
 import type { ObjectDetection } from './schema.ts'
@@ -74,7 +75,7 @@ const tooLarge = 'is larger than 256 MiB'
 
 const problemOf = (error: unknown): string => {
   if (error instanceof ModelFault) return `The file ${error.message}.`
-  return (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'There is no such file.' : 'The file cannot be read.'
+  return errorCode(error) === 'ENOENT' ? 'There is no such file.' : 'The file cannot be read.'
 }
 
 const markOf = (file: string): Promise<string> =>

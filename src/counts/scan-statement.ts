@@ -1,4 +1,4 @@
-import { canonicalJson, type Json, sha256 } from '../log/index.ts'
+import { canonicalJson, type Json, parsedJson, sha256 } from '../log/index.ts'
 import { isoTime } from '../platform/index.ts'
 import type { CountScanRow } from './tables.ts'
 
@@ -12,7 +12,7 @@ export function scanSha256(row: Omit<CountScanRow, 'sha256'>): string {
     countId: row.count_id,
     scanId: row.id,
     slotId: row.slot_id,
-    found: JSON.parse(row.found) as Json,
+    found: parsedJson(row.found),
     counter: row.counter_commitment,
     timestamp: isoTime(row.timestamp_ms),
     deviceTimestamp: row.device_timestamp_ms === null ? null : isoTime(row.device_timestamp_ms),

@@ -2,6 +2,7 @@ import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import BetterSqlite3, { type Database } from 'better-sqlite3'
 import { ExitError } from '../errors/index.ts'
+import { errorMessage } from '../platform/faults.ts'
 import { linkBelow } from '../platform/index.ts'
 import { translateSqlite } from './faults.ts'
 import { type Migration, migrate } from './migrate.ts'
@@ -188,7 +189,7 @@ function makeFolder(path: string): void {
     mkdirSync(path, { recursive: true, mode: 0o750 })
     accessSync(path, constants.W_OK)
   } catch (error) {
-    throw new ExitError(1, `the data folder ${path} cannot be written: ${(error as Error).message}`, error)
+    throw new ExitError(1, `the data folder ${path} cannot be written: ${errorMessage(error)}`, error)
   }
 }
 
@@ -228,7 +229,7 @@ function takeLock(file: string): Database {
     lock.close()
     throw new ExitError(
       1,
-      `another gatehouse works on ${dirname(file)} (or its lock cannot be taken: ${(error as Error).message})`,
+      `another gatehouse works on ${dirname(file)} (or its lock cannot be taken: ${errorMessage(error)})`,
       error,
     )
   }

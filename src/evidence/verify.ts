@@ -14,6 +14,7 @@ import {
   leafOf,
   leafTextsBetween,
   MerkleFrontier,
+  parsedJson,
 } from '../log/index.ts'
 import { type CheckedTrail, checkAuditTrail } from './audit-trail.ts'
 import { Findings, type Mismatch } from './findings.ts'
@@ -305,7 +306,7 @@ function checkBytes(
 function parse(content: string | Buffer): Record<string, Json> | undefined {
   if (typeof content !== 'string') return undefined
   try {
-    const value = JSON.parse(content) as Json
+    const value = parsedJson(content)
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
     return isObject && canonicalJson(value) === content ? (value as Record<string, Json>) : undefined
   } catch {

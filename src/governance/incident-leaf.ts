@@ -1,4 +1,4 @@
-import type { Json, LeafFacts, Stated } from '../log/index.ts'
+import { type Json, type LeafFacts, parsedJson, type Stated } from '../log/index.ts'
 import { isoTime } from '../platform/index.ts'
 import type { IncidentChangeRow } from './tables.ts'
 
@@ -17,7 +17,7 @@ export function incidentFacts(row: UnsealedIncidentChange): LeafFacts {
     warehouseId: row.warehouse_id,
     title: row.title_commitment,
     description: row.description_commitment,
-    evidence: row.evidence === null ? null : (JSON.parse(row.evidence) as Json),
+    evidence: row.evidence === null ? null : parsedJson(row.evidence),
     resolution: row.resolution_commitment,
     actor: row.actor_commitment,
     timestamp: isoTime(row.timestamp_ms),

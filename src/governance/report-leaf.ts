@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Json, LeafFacts, Stated } from '../log/index.ts'
+import { type LeafFacts, parsedJson, type Stated } from '../log/index.ts'
 import { isoTime } from '../platform/index.ts'
 import type { ReportRow } from './tables.ts'
 
@@ -14,7 +14,7 @@ export function reportFacts(row: UnsealedReport): LeafFacts {
     type: row.type,
     from: isoTime(row.from_ms),
     to: isoTime(row.to_ms),
-    warehouses: JSON.parse(row.warehouses) as Json,
+    warehouses: parsedJson(row.warehouses),
     logSize: row.log_size,
     logRoot: row.log_root,
     sha256: row.sha256,

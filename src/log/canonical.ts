@@ -2,6 +2,9 @@ import canonicalize from 'canonicalize'
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined }
 
+/** Reads a JSON text. Throws SyntaxError. */
+export const parsedJson = (text: string): Json => JSON.parse(text)
+
 /** Values nested deeper are left to the package, which needs no stack for them. */
 const deepest = 64
 

@@ -1,4 +1,4 @@
-export { canonicalJson, type Json } from './canonical.ts'
+export { canonicalJson, type Json, parsedJson } from './canonical.ts'
 export {
   addCheckpoint,
   type Checkpoint,

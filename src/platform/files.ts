@@ -21,6 +21,7 @@ import {
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { errorCode } from './faults.ts'
 
 /**
  * Flags for the files that the gateway keeps below its data folder. Opening a symbolic link there fails with ELOOP. Somebody else
@@ -130,7 +131,7 @@ async function inFolder<Result>(path: string, write: () => Promise<Result>): Pro
   try {
     return await write()
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    if (errorCode(error) !== 'ENOENT') throw error
     await makeFolder(dirname(path))
     return await write()
   }
@@ -177,7 +178,7 @@ export function readFileIfThere(path: string): Buffer | undefined {
   try {
     return readFileSync(path)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    if (errorCode(error) === 'ENOENT') return undefined
     throw error
   }
 }
@@ -201,7 +202,7 @@ function entriesOf(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true })
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EACCES') return []
+    if (errorCode(error) === 'EACCES') return []
     throw error
   }
 }

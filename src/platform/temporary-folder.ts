@@ -1,6 +1,7 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { errorCode } from './faults.ts'
 
 /**
  * Makes a folder that only this user can read; the caller removes it. Takes the first place with room for it: where the root file
@@ -12,7 +13,7 @@ export function temporaryFolder(places: readonly string[] = [tmpdir(), '/dev/shm
     try {
       return mkdtempSync(join(place, 'gatehouse-'))
     } catch (error) {
-      failures.push(`${place}: ${(error as NodeJS.ErrnoException).code}`)
+      failures.push(`${place}: ${errorCode(error)}`)
     }
   }
   throw new Error(

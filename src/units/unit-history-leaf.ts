@@ -1,4 +1,4 @@
-import type { Json, LeafFacts, Stated } from '../log/index.ts'
+import { type Json, type LeafFacts, parsedJson, type Stated } from '../log/index.ts'
 import { isoTime } from '../platform/index.ts'
 import type { UnitHistoryRow } from './tables.ts'
 
@@ -27,7 +27,7 @@ export function unitHistoryFacts(row: UnsealedHistoryRow): LeafFacts {
     receivedAt: isoTime(row.received_at_ms),
     clockOffsetMs: row.clock_offset_ms,
     timeQuality: row.time_quality,
-    photos: row.photos === null ? null : (JSON.parse(row.photos) as Json),
+    photos: row.photos === null ? null : parsedJson(row.photos),
     scaleWeightKg: row.scale_weight_kg,
     scaleReadingId: row.scale_reading_id,
     scaleId: row.scale_id,

@@ -1,5 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { errorCode } from '../platform/faults.ts'
 import { readFileIfThere } from '../platform/index.ts'
 
 const folderOf = (dataDir: string) => join(dataDir, 'upgrade.part')
@@ -31,6 +32,6 @@ function isAlive(pid: number): boolean {
     return process.kill(pid, 0)
   } catch (error) {
     // A process of another user.
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
+    return errorCode(error) === 'EPERM'
   }
 }

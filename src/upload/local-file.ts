@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
+import { errorCode } from '../platform/faults.ts'
 import { ownFile } from '../platform/index.ts'
 import { type Body, FileError } from './dav/dav.ts'
 
@@ -39,7 +40,7 @@ async function opened(path: string) {
   try {
     return await open(path, ownFile.read)
   } catch (error) {
-    throw new FileError(`the file cannot be read: ${(error as NodeJS.ErrnoException).code}`, { cause: error })
+    throw new FileError(`the file cannot be read: ${errorCode(error)}`, { cause: error })
   }
 }
 

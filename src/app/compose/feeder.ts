@@ -4,7 +4,7 @@ import { EvidenceClient } from '../../evidence/index.ts'
 import { Feeder, type Fleet, mostAlerts } from '../../feed/index.ts'
 import { type HealthWatch, type Metrics, overall } from '../../health/index.ts'
 import { readCertificate } from '../../http/index.ts'
-import { canonicalJson, type Json, sha256 } from '../../log/index.ts'
+import { canonicalJson, parsedJson, sha256 } from '../../log/index.ts'
 import { isoTime } from '../../platform/index.ts'
 import type { RowChanges } from '../../warehouse/index.ts'
 import type { Webhooks } from '../../webhooks/index.ts'
@@ -117,5 +117,5 @@ function certificateUntil({ listen }: Config): string | null {
 /** Hashes the config or a section of it. It has no passwords, only the names of their files; secret hashes are left out. */
 function configHashOf(config: unknown): string {
   const plain = JSON.stringify(config ?? null, (key, value: unknown) => (key === 'secretHash' ? undefined : value))
-  return sha256(canonicalJson(JSON.parse(plain) as Json)).toString('hex')
+  return sha256(canonicalJson(parsedJson(plain))).toString('hex')
 }

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import got, { type Request } from 'got'
+import { errorCode, errorMessage } from '../../platform/faults.ts'
 import type { Clock } from '../../platform/index.ts'
 import { StorageAgents, type StorageInstance } from './agents.ts'
 
@@ -166,13 +167,14 @@ const unclear = (why: string, mayCount = false): StorageAnswer & { kind: 'unclea
 
 /** Says whether an error happened before the server could see a password. */
 function neverSent(error: unknown): boolean {
-  const { code = '' } = error as NodeJS.ErrnoException
+  const code = errorCode(error) ?? ''
   return /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ENETUNREACH|EHOSTUNREACH|CERT_|DEPTH_|UNABLE_|SELF_SIGNED|ERR_TLS_)/.test(
     code,
   )
 }
 
 function describe(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException
+  const code = errorCode(error)
+  const message = errorMessage(error)
   return (code && !message.includes(code) ? `${code}: ${message}` : message).replace(/\s+/g, ' ').slice(0, 300)
 }

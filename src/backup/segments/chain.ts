@@ -1,3 +1,4 @@
+import { errorMessage } from '../../platform/faults.ts'
 import { BackupFault } from '../unpack.ts'
 import {
   isLogFolder,
@@ -67,7 +68,7 @@ export async function opening<T>(path: string, read: () => Promise<Buffer>, open
     bytes = await read()
   } catch (error) {
     if (error instanceof BackupFault) throw error
-    throw new SourceFault(`${path} cannot be read: ${(error as Error).message}`)
+    throw new SourceFault(`${path} cannot be read: ${errorMessage(error)}`)
   }
   try {
     return open(bytes)

@@ -4,6 +4,7 @@ import { type Cell, emptyTable, executor, openWriterAt, rowAdder, tableShapes } 
 import { readTilePath } from '../../evidence/index.ts'
 import { endOfTrail, hashesOfSpan } from '../../journal/index.ts'
 import { knownLogs, leafHash, leafOfLog, storeTiles, tileHashes, tileWidth } from '../../log/index.ts'
+import { errorMessage } from '../../platform/faults.ts'
 import { writeFileDurably } from '../../platform/index.ts'
 import { BackupFault } from '../unpack.ts'
 import type { OpenedSegment } from './chain.ts'
@@ -67,7 +68,7 @@ export class Rebuild {
     } catch (error) {
       if (error instanceof BackupFault) throw new BackupFault(`${name}: ${error.message}`)
       if ((error as { code?: string }).code?.startsWith('SQLITE')) {
-        throw new BackupFault(`${name} does not go on from the segments before it: ${(error as Error).message}`)
+        throw new BackupFault(`${name} does not go on from the segments before it: ${errorMessage(error)}`)
       }
       throw error
     }

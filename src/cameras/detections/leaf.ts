@@ -1,4 +1,4 @@
-import type { Json, LeafFacts, Stated } from '../../log/index.ts'
+import { type Json, type LeafFacts, parsedJson, type Stated } from '../../log/index.ts'
 import { isoTime } from '../../platform/index.ts'
 import type { DetectionEventRow } from '../tables.ts'
 
@@ -29,7 +29,7 @@ export function detectionFacts(row: UnsealedDetection): LeafFacts {
     original: row.clip_original === null ? null : row.clip_original === 1,
     closedBy: row.closed_by,
     trigger: row.event_ids === null ? null : 'event',
-    eventIds: row.event_ids === null ? null : (JSON.parse(row.event_ids) as Json),
+    eventIds: row.event_ids === null ? null : parsedJson(row.event_ids),
     recordedAt: isoTime(row.recorded_at_ms),
   }
   return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== null)) as LeafFacts

@@ -1,6 +1,7 @@
 import type { CameraConfig } from '../../config/index.ts'
 import { AppError } from '../../errors/index.ts'
 import { type Caller, identityOf, type OutSocket, type RequestOrigin } from '../../http/index.ts'
+import { errorMessage } from '../../platform/faults.ts'
 import type { Clock, Logger } from '../../platform/index.ts'
 import type { Codec, FromCameras, LiveFormat, LivePicture } from '../../video/index.ts'
 import type { ConfiguredCameras } from '../configured.ts'
@@ -110,7 +111,7 @@ export class LiveViews {
       this.demand(view)
     } catch (error) {
       const status = error instanceof AppError ? error.status : 500
-      socket.close(4000 + status, (error as Error).message)
+      socket.close(4000 + status, errorMessage(error))
       return
     }
     const { watched, book, troubleOf } = this.#needs

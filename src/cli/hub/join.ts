@@ -11,6 +11,7 @@ import { logKeysOf, readVkey } from '../../evidence/index.ts'
 import { authorityPath, EnrolAnswer, type EnrolBody, enrolPath } from '../../feed/index.ts'
 import { fingerprintOf } from '../../hub/index.ts'
 import { knownLogs } from '../../log/index.ts'
+import { errorMessage } from '../../platform/faults.ts'
 import { writeFileDurably } from '../../platform/index.ts'
 
 export type Joined = {
@@ -132,7 +133,7 @@ async function ask(url: string, path: string, options: OptionsInit): Promise<{ s
   try {
     return (await got(`${url}${path}`, { ...asked, ...options, responseType: 'text' })) as Response<string>
   } catch (error) {
-    throw new ExitError(1, `${url} cannot be reached: ${(error as Error).message}`, error)
+    throw new ExitError(1, `${url} cannot be reached: ${errorMessage(error)}`, error)
   }
 }
 

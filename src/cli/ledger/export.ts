@@ -6,6 +6,7 @@ import { loadConfig } from '../../config/index.ts'
 import { databaseFile, executor, openReader } from '../../database/index.ts'
 import { EXIT_USAGE, ExitError } from '../../errors/index.ts'
 import { type ExportedFile, type ExportedLog, wholeLog } from '../../evidence/index.ts'
+import { errorCode, errorMessage } from '../../platform/faults.ts'
 import { systemClock } from '../../platform/index.ts'
 import { becomeOwnerOf } from '../alone.ts'
 import { usualConfig, usualConfigText } from '../usual-config.ts'
@@ -37,8 +38,8 @@ function exportLog({ out, config: file, json }: { out: string; config?: string; 
     const said = path === '-' ? process.stderr : process.stdout
     said.write(json ? `${JSON.stringify({ path, files: count, logs })}\n` : forPeople(path, count, logs))
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === undefined || error instanceof ExitError) throw error
-    throw new ExitError(1, `the log could not be written to ${path}: ${(error as Error).message}`, error)
+    if (errorCode(error) === undefined || error instanceof ExitError) throw error
+    throw new ExitError(1, `the log could not be written to ${path}: ${errorMessage(error)}`, error)
   } finally {
     db.close()
   }

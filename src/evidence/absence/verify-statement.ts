@@ -1,6 +1,7 @@
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
 import { ExitError } from '../../errors/index.ts'
 import { canonicalJson, type Json } from '../../log/index.ts'
+import { errorMessage } from '../../platform/faults.ts'
 import { followHandOvers, mostHandOvers } from '../bundle/verify-bundle.ts'
 import { originOfLog, statementFirstLine } from '../transparency/keys.ts'
 import { type NoteKey, readCheckpointText, readNote, readVkey, verifySignatures, vkeyOf } from '../transparency/note.ts'
@@ -89,7 +90,7 @@ function followed(origin: string, handOvers: unknown, begin: readonly NoteKey[])
   try {
     return followHandOvers(origin, handOvers, begin)
   } catch (error) {
-    throw new StatementFault((error as Error).message)
+    throw new StatementFault(errorMessage(error))
   }
 }
 

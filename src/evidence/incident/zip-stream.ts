@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream, fstatSync, openSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import yazl from 'yazl'
+import { errorCode } from '../../platform/faults.ts'
 import { ownFile } from '../../platform/index.ts'
 
 /** A file in the zip. */
@@ -84,7 +85,7 @@ function openIfThere(file: string): number | undefined {
     const fd = openSync(file, ownFile.read)
     return fstatSync(fd).isFile() ? fd : undefined
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    if (errorCode(error) === 'ENOENT') return undefined
     throw error
   }
 }

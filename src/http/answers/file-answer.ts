@@ -2,6 +2,7 @@ import { closeSync, createReadStream, fstatSync, openSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import type { Context } from 'hono'
 import { AppError } from '../../errors/index.ts'
+import { errorCode } from '../../platform/faults.ts'
 import { ownFile } from '../../platform/index.ts'
 import type { AppEnv } from '../context.ts'
 import { isKnown } from '../requests/known-tag.ts'
@@ -66,7 +67,7 @@ function openWhole(c: Context<AppEnv>, file: FileAnswer): number {
   try {
     fd = openSync(file.path, ownFile.read)
   } catch (error) {
-    const why = lostWords[(error as NodeJS.ErrnoException).code ?? '']
+    const why = lostWords[errorCode(error) ?? '']
     if (!why) throw error
     throw lost(why, error)
   }

@@ -2,6 +2,7 @@ import { promisify } from 'node:util'
 import { gunzip as gunzipCallback, gunzipSync } from 'node:zlib'
 import type { Context, MiddlewareHandler, Next } from 'hono'
 import { AppError } from '../../errors/index.ts'
+import { errorCode, errorMessage } from '../../platform/faults.ts'
 import type { AppEnv } from '../context.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
@@ -60,7 +61,7 @@ async function unpack(packed: Uint8Array, limitBytes: number): Promise<Uint8Arra
   try {
     return await gunzip(packed, { maxOutputLength: limitBytes, chunkSize: pieceBytes(packed) })
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limitBytes)
+    if (errorCode(cause) === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limitBytes)
     throw new AppError('VALIDATION_ERROR', 'The body is not gzip', { cause })
   }
 }
@@ -177,7 +178,7 @@ function parseJson(bytes: Uint8Array): unknown {
     return JSON.parse(utf8.decode(bytes))
   } catch (error) {
     throw new AppError('MALFORMED_JSON', 'The body is not JSON in UTF-8', {
-      details: (error as Error).message,
+      details: errorMessage(error),
       cause: error,
     })
   }

@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { ExitError } from '../../errors/index.ts'
+import { errorMessage } from '../../platform/faults.ts'
 
 export type TlsFiles = { readonly certFile: string; readonly keyFile: string }
 
@@ -24,7 +25,7 @@ function read(file: string): Buffer {
   try {
     return readFileSync(file)
   } catch (error) {
-    throw new ExitError(1, `the certificate cannot be read: ${(error as Error).message}`, error)
+    throw new ExitError(1, `the certificate cannot be read: ${errorMessage(error)}`, error)
   }
 }
 

@@ -4,6 +4,7 @@ import { type NoteKey, readCheckpointText, readNote, verifySignatures } from '..
 import { FeedBody } from '../../feed/index.ts'
 import { validationError } from '../../http/index.ts'
 import { commitmentOf, leafHash, MerkleFrontier } from '../../log/index.ts'
+import { errorMessage } from '../../platform/faults.ts'
 import { gtin14 } from '../../warehouse/index.ts'
 import { type LeafFacts, readLeaf } from './facts.ts'
 import type { Erasures, OpeningFact } from './names-store.ts'
@@ -109,7 +110,7 @@ function readPeaks(encoded: readonly string[], from: number): Buffer {
   try {
     return MerkleFrontier.from(from, peaks).peaks
   } catch (cause) {
-    throw AppError.field('before', (cause as Error).message)
+    throw AppError.field('before', errorMessage(cause))
   }
 }
 

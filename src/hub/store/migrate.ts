@@ -3,6 +3,7 @@ import { Kysely, PostgresDialect } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
 import pg from 'pg'
 import { ExitError } from '../../errors/index.ts'
+import { errorMessage } from '../../platform/faults.ts'
 import { type Engine, growth, type LateIndex, lateIndexes, makeLate, migrationsFor, sequential } from './migrations.ts'
 import { readableTables, rightsOfApp, type TableName, tables } from './tables.ts'
 
@@ -42,7 +43,7 @@ export async function migrateHub({ connection, engine, appPassword, grows }: Mig
     if (error instanceof ExitError) throw error
     const why = whyNoTls(error, connection)
     if (why !== undefined) throw new ExitError(1, `the database cannot be reached: ${why}`, error)
-    throw new ExitError(1, `the database could not be migrated: ${(error as Error).message}`, error)
+    throw new ExitError(1, `the database could not be migrated: ${errorMessage(error)}`, error)
   } finally {
     await pool.end()
   }

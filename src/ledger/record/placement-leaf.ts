@@ -1,4 +1,4 @@
-import type { Json, LeafFacts, Stated } from '../../log/index.ts'
+import { type Json, type LeafFacts, parsedJson, type Stated } from '../../log/index.ts'
 import { isoTime } from '../../platform/index.ts'
 import type { PlacementEventRow } from '../tables.ts'
 
@@ -33,12 +33,12 @@ export function placementFacts(row: UnsealedRow): LeafFacts {
     cctvClipUrl: row.cctv_clip_url,
     workOrderRef: row.work_order_ref,
     verificationNotes: row.notes_commitment,
-    scan: row.scan === null ? null : (JSON.parse(row.scan) as Json),
+    scan: row.scan === null ? null : parsedJson(row.scan),
     scanEvidence: row.scan_evidence,
     clientEventId: row.client_event_id,
     clientEvidenceHash: row.client_evidence_hash,
     correctsEventId: row.corrects_event_id,
-    warnings: JSON.parse(row.warnings) as Json,
+    warnings: parsedJson(row.warnings),
     openingList: row.opening_list,
     openingLine: row.opening_line,
     countId: row.count_id,

@@ -6,12 +6,12 @@ import type { AuditTrail, Outbox } from '../../journal/index.ts'
 import {
   canonicalJson,
   type Identity,
-  type Json,
   type Log,
   mayBeSame,
   type Openings,
   type People,
   type Person,
+  parsedJson,
   sha256,
   version1Of,
 } from '../../log/index.ts'
@@ -413,7 +413,7 @@ export function demandFor(type: EventType, caller: Caller): void {
 
 /** Hashes the request as understood, so that white space and the order of keys do not count. */
 export function requestHash(request: object): string {
-  return sha256(canonicalJson(JSON.parse(JSON.stringify(request)) as Json)).toString('hex')
+  return sha256(canonicalJson(parsedJson(JSON.stringify(request)))).toString('hex')
 }
 
 /** Returns a time that the gateway itself decided. */

@@ -15,6 +15,7 @@ import {
 import { userInfo } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { threadId } from 'node:worker_threads'
+import { errorCode } from '../faults.ts'
 
 /**
  * Programs and addons that the binary carries cannot be run from inside it: they are unpacked once, under their hash,
@@ -110,7 +111,7 @@ function makeFolderWithParents(folder: string): void {
   try {
     makeFolderOnce(folder)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    if (errorCode(error) !== 'ENOENT') throw error
     makeFolderWithParents(dirname(folder))
     makeFolderOnce(folder)
   }
@@ -120,7 +121,7 @@ function makeFolderOnce(folder: string): void {
   try {
     mkdirSync(folder, { mode: 0o700 })
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    if (errorCode(error) !== 'EEXIST') throw error
   }
 }
 

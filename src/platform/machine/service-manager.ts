@@ -1,4 +1,5 @@
 import { writeSync } from 'node:fs'
+import { errorCode } from '../faults.ts'
 import { longestSocketPath, unixDatagram } from './unix-datagram.ts'
 
 /** Reports on this service to systemd; see sd_notify(3). */
@@ -53,7 +54,7 @@ function send(socket: number, message: string): void {
   try {
     writeSync(socket, message)
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
+    const code = errorCode(error)
     if (code !== 'EAGAIN' && code !== 'ECONNREFUSED') throw error
   }
 }

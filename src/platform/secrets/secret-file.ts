@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { errorCode, errorMessage } from '../faults.ts'
 
 /** Is written in a path for the folder that systemd makes for the credentials of a service. */
 export const credentialsFolder = /\$\{CREDENTIALS_DIRECTORY\}/g
@@ -39,7 +40,8 @@ function read(path: string): Buffer {
   try {
     return readFileSync(path)
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
+    const code = errorCode(error)
+    const message = errorMessage(error)
     if (code === 'ENOENT') throw new SecretFileError('SECRET_FILE_MISSING', path, 'does not exist', error)
     throw new SecretFileError('SECRET_FILE_UNREADABLE', path, `cannot be read: ${code ?? message}`, error)
   }

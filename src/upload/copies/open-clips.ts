@@ -1,6 +1,7 @@
 import { open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { UnitOfWork } from '../../database/index.ts'
+import { errorCode } from '../../platform/faults.ts'
 import { type Clock, type Logger, ownFile } from '../../platform/index.ts'
 import type { OpenClipRow } from '../tables.ts'
 import type { Outcome, Part } from '../transfer.ts'
@@ -168,7 +169,7 @@ async function sizeOf(path: string): Promise<number> {
   try {
     return (await stat(path)).size
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0
+    if (errorCode(error) === 'ENOENT') return 0
     throw error
   }
 }

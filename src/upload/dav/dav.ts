@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import got, { type Request } from 'got'
 import { StorageAgents, type StorageInstance } from '../../auth/index.ts'
+import { errorCode, errorMessage } from '../../platform/faults.ts'
 import type { Clock } from '../../platform/index.ts'
 import type { Reply } from '../verdict.ts'
 import type { Throttle } from './throttle.ts'
@@ -201,6 +202,7 @@ function secondsIn(text: string | undefined): number | null {
 }
 
 function describe(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException
+  const code = errorCode(error)
+  const message = errorMessage(error)
   return (code && !message.includes(code) ? `${code}: ${message}` : message).replace(/\s+/g, ' ').slice(0, 300)
 }

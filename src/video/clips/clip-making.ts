@@ -1,5 +1,6 @@
 import { readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { errorCode } from '../../platform/faults.ts'
 import { type Logger, ownFile } from '../../platform/index.ts'
 import type { Moment } from '../decoding/clip-picture.ts'
 import type { KeyFrameDecoder } from '../decoding/picture-decoder.ts'
@@ -285,7 +286,7 @@ async function verdictOf(
     return shows ? undefined : 'empty'
   } catch (reading) {
     // A file that cannot be read says nothing of the video. One that is gone leaves the finished clip, which ffmpeg refused.
-    if ((reading as NodeJS.ErrnoException).code !== 'ENOENT') return undefined
+    if (errorCode(reading) !== 'ENOENT') return undefined
     if ((await sizeOf(clipPath(tools, facts.detectionId)).catch(() => undefined)) === undefined) return undefined
     return attempt + 1 < patientAttempts ? undefined : 'damaged'
   }
@@ -314,7 +315,7 @@ async function sizeOf(path: string): Promise<number | undefined> {
   try {
     return (await stat(path)).size
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    if (errorCode(error) === 'ENOENT') return undefined
     throw error
   }
 }

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { errorCode } from '../../platform/faults.ts'
 import type { ClipLost } from '../messages.ts'
 import { type ClipPlan, type ClipTools, endOf, givenUpLoss, lostBecause, readSidecar } from './clip-making.ts'
 
@@ -14,7 +15,7 @@ export function hasLeftovers(folder: string): boolean {
   try {
     return readdirSync(folder).some((name) => factsName.test(name))
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
+    if (errorCode(error) === 'ENOENT') return false
     throw error
   }
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { readSync } from 'node:fs'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { errorCode } from '../../platform/faults.ts'
 import type { Clock } from '../../platform/index.ts'
 
 export type VideoPipeNeeds = {
@@ -181,7 +182,7 @@ function readNow(socket: Socket): number {
     return readSync(fd, buffer as Buffer)
   } catch (error) {
     // Whatever else is wrong, the end of the process shows.
-    if ((error as NodeJS.ErrnoException).code) return 0
+    if (errorCode(error)) return 0
     throw error
   }
 }

@@ -1,3 +1,5 @@
+import { errorCode } from '../../platform/faults.ts'
+
 /**
  * Error codes that mean that the gateway itself is offline: no route to the address, its interface down, no answer from a resolver.
  * EHOSTUNREACH is not among them, whatever its text says: Linux answers a missing route with ENETUNREACH. It answers EHOSTUNREACH
@@ -11,7 +13,7 @@ const ownTrouble = new Set(['ENETUNREACH', 'ENETDOWN', 'EAI_AGAIN'])
  * count every receiver that refuses it over IPv4 as an outage of the gateway.
  */
 export function isOffline(error: unknown): boolean {
-  return rootsOf(error).every((root) => ownTrouble.has((root as NodeJS.ErrnoException)?.code ?? ''))
+  return rootsOf(error).every((root) => ownTrouble.has(errorCode(root) ?? ''))
 }
 
 /** The failures of the single addresses behind what an HTTP client throws, or the failure itself. */

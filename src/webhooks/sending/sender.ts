@@ -3,6 +3,7 @@ import { request as httpsRequest, type RequestOptions } from 'node:https'
 import { isIP } from 'node:net'
 import { urlToHttpOptions } from 'node:url'
 import { Recent } from '../../auth/index.ts'
+import { errorCode, errorMessage } from '../../platform/faults.ts'
 import type { Clock } from '../../platform/index.ts'
 import type { WebhookSettings } from '../settings.ts'
 import { hostOf, parseNetworks } from './address-guard.ts'
@@ -277,7 +278,8 @@ const isUntrusted = (code: string | undefined) =>
   /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_)/.test(code ?? '')
 
 function lineOf(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException
+  const code = errorCode(error)
+  const message = errorMessage(error)
   if (isUntrusted(code))
     return `${code}: no authority that this gateway trusts signed its certificate; webhooks.caFile names more`
   const text = message.includes(code ?? '') ? message : `${code}: ${message}`

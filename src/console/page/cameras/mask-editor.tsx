@@ -2,6 +2,7 @@ import { useRef, useState } from 'hono/jsx/dom'
 import type { Point } from '../data/answers.ts'
 import { useEffect } from '../data/effect.ts'
 import { moved, rectangle, rounded, withCornerAfter, withCornerAt, withoutCorner } from '../hall/polygon-edit.ts'
+import { inputOf } from '../kit/field.ts'
 import { newestPicture } from '../pictures/newest-picture.tsx'
 import { tuneTexts as words } from './tune-texts.ts'
 import type { Area } from './tune-trial.ts'
@@ -251,7 +252,7 @@ const CornerFields = ({ areas, at, onChange }: FieldsProps) => {
   const points = areas[at]?.points
   if (!points) return null
   const set = (corner: number, axis: 'x' | 'y', event: Event) => {
-    const value = (event.target as HTMLInputElement).valueAsNumber / 100
+    const value = inputOf(event).valueAsNumber / 100
     const point = points[corner]
     if (point && Number.isFinite(value)) onChange(withCornerAt(points, corner, { ...point, [axis]: value }, whole))
   }

@@ -6,6 +6,7 @@ import { useEffect } from '../data/effect.ts'
 import { locale } from '../i18n/language.ts'
 import { Said } from '../i18n/said.tsx'
 import { keepsUnsaved } from '../kit/address.ts'
+import { inputOf } from '../kit/field.ts'
 import type { Entry } from './day/entries.ts'
 import { MaskEditor } from './mask-editor.tsx'
 import { tuneTexts as words } from './tune-texts.ts'
@@ -122,7 +123,7 @@ const Panel = ({
           step={0.01}
           value={tried.sensitivity}
           onInput={(event: Event) => {
-            const sensitivity = (event.target as HTMLInputElement).valueAsNumber
+            const sensitivity = inputOf(event).valueAsNumber
             setTried((before) => ({ ...before, sensitivity }))
           }}
         />
@@ -134,7 +135,7 @@ const Panel = ({
           step={0.01}
           value={tried.sensitivity}
           onChange={(event: Event) => {
-            const sensitivity = (event.target as HTMLInputElement).valueAsNumber
+            const sensitivity = inputOf(event).valueAsNumber
             if (sensitivity >= 0 && sensitivity <= 1) setTried((before) => ({ ...before, sensitivity }))
           }}
         />

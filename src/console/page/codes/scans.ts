@@ -1,3 +1,4 @@
+import { errorMessage } from '../../../platform/faults.ts'
 import type { ScanAnswer } from '../data/answers.ts'
 import { ask, Refused, Unreachable } from '../data/ask.ts'
 import { scanFieldTexts as texts } from './scan-field-texts.ts'
@@ -86,7 +87,7 @@ export class ScanDesk {
       const answer = await askPatiently(`/api/whms/scan/${encodeURIComponent(code)}`)
       return { n, code, words: foundWords(answer), to: placeOf(answer) }
     } catch (error) {
-      const why = error instanceof Unreachable ? texts.notReached : (error as Error).message
+      const why = error instanceof Unreachable ? texts.notReached : errorMessage(error)
       return { n, code, words: texts.notLookedUp(printable(code), why), to: undefined }
     }
   }

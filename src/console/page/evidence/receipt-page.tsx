@@ -1,4 +1,5 @@
 import { useState } from 'hono/jsx/dom'
+import { errorMessage } from '../../../platform/faults.ts'
 import type { Receipt } from '../data/answers.ts'
 import { ask, Refused } from '../data/ask.ts'
 import { useEffect } from '../data/effect.ts'
@@ -130,7 +131,7 @@ async function check(receipt: Receipt): Promise<Checked> {
     )
     return { kind: 'found', verdict, before: before ?? undefined, isKept }
   } catch (error) {
-    return { kind: 'not checked', words: words.notChecked((error as Error).message) }
+    return { kind: 'not checked', words: words.notChecked(errorMessage(error)) }
   }
 }
 

@@ -1,3 +1,4 @@
+import { errorMessage } from '../../../platform/faults.ts'
 import { onSignedInAgain } from '../data/again.ts'
 import type {
   Alert,
@@ -286,7 +287,7 @@ export class Feed {
       return error.retryAfterSeconds * 1000
     }
     const isLost = error instanceof Unreachable
-    const trouble = isLost ? words.lost : words.cannotAnswer((error as Error).message)
+    const trouble = isLost ? words.lost : words.cannotAnswer(errorMessage(error))
     this.#known = { ...this.#known, trouble }
     return waitMs
   }

@@ -10,6 +10,7 @@ import { numberWords } from '../i18n/counting.ts'
 import { texts } from '../i18n/texts.ts'
 import { countIn, type SlotStatus, spokenState, statusOf, statusWords } from '../i18n/words.ts'
 import { follow } from '../kit/address.ts'
+import { textOf } from '../kit/field.ts'
 import { Icon } from '../kit/icons.tsx'
 import { fallbackColor, OddMark, StatusMark, safeColor } from '../kit/slot-marks.tsx'
 import { floorTexts } from './floor-texts.ts'
@@ -75,7 +76,7 @@ export const FloorPlan = (props: Props) => {
         {warehouses.length > 1 ? (
           <label class="choice">
             <span>{floorTexts.warehouse}</span>
-            <select onChange={(event: Event) => onWarehouse(Number((event.target as HTMLSelectElement).value))}>
+            <select onChange={(event: Event) => onWarehouse(Number(textOf(event)))}>
               {warehouses.map((one) => (
                 <option key={one.id} value={one.id} selected={one.id === warehouse?.id}>
                   {one.name}

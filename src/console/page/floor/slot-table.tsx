@@ -3,6 +3,7 @@ import type { Slot } from '../data/answers.ts'
 import { Said } from '../i18n/said.tsx'
 import { type SlotStatus, spokenSlot, statusOf, statusWords } from '../i18n/words.ts'
 import { follow, pageOfCode } from '../kit/address.ts'
+import { textOf } from '../kit/field.ts'
 import { Scroller } from '../kit/scroller.tsx'
 import { OddMark, StatusMark } from '../kit/slot-marks.tsx'
 import { floorTexts as words } from './floor-texts.ts'
@@ -41,7 +42,7 @@ export const SlotTable = ({ slots, odd, chosen, onChoose }: Props) => {
           <span>{words.show}</span>
           <select
             onChange={(event: Event) => {
-              setFilter((event.target as HTMLSelectElement).value as Filter)
+              setFilter(textOf(event) as Filter)
               setPage(0)
             }}
           >

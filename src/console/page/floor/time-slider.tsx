@@ -5,6 +5,7 @@ import { useEffect } from '../data/effect.ts'
 import { texts } from '../i18n/texts.ts'
 import { exactTime } from '../i18n/words.ts'
 import { go, goInstead } from '../kit/address.ts'
+import { textOf } from '../kit/field.ts'
 import { floorTexts as words } from './floor-texts.ts'
 
 const minuteMs = 60_000
@@ -85,7 +86,7 @@ export const TimeSlider = ({ at, slot, timeZone, shown }: Props) => {
         step={minuteMs}
         onInput={(event: Event) => {
           setPlaying(false)
-          show(Number((event.target as HTMLInputElement).value), true)
+          show(Number(textOf(event)), true)
         }}
       />
       <div class="time-acts">

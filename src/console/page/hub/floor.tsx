@@ -2,6 +2,7 @@ import { useRef, useState } from 'hono/jsx/dom'
 import { alertWords } from '../i18n/alert-words.ts'
 import { locale } from '../i18n/language.ts'
 import { follow, go } from '../kit/address.ts'
+import { textOf } from '../kit/field.ts'
 import { timeOf, useAnswer, useSite } from './ask.ts'
 import { type Fleet, pageOf, runsOffered, type Site } from './list.ts'
 import { HubLogs } from './logs.tsx'
@@ -72,7 +73,7 @@ export const HubFloor = ({ siteId, at, onLeft }: { siteId: string; at: string; o
                 value={text}
                 autocapitalize="none"
                 spellcheck={false}
-                onInput={(event: Event) => [setText((event.target as HTMLInputElement).value), setPage(1)]}
+                onInput={(event: Event) => [setText(textOf(event)), setPage(1)]}
               />
             </label>
             <a class="button" href={`${asked}${isPast ? '&' : '?'}format=csv`} download={`floor-${siteId}.csv`}>

@@ -1,6 +1,7 @@
 import { useState } from 'hono/jsx/dom'
 import { locale } from '../i18n/language.ts'
 import { follow, goInstead } from '../kit/address.ts'
+import { textOf } from '../kit/field.ts'
 import { Icon } from '../kit/icons.tsx'
 import { agoOf, useAnswer } from './ask.ts'
 import {
@@ -147,12 +148,12 @@ const Filter = (props: FilterProps) => (
         value={props.text}
         autocapitalize="none"
         spellcheck={false}
-        onInput={(event: Event) => props.onText((event.target as HTMLInputElement).value)}
+        onInput={(event: Event) => props.onText(textOf(event))}
       />
     </label>
     <label>
       <span>{words.show}</span>
-      <select onChange={(event: Event) => props.onChange({ show: (event.target as HTMLSelectElement).value })}>
+      <select onChange={(event: Event) => props.onChange({ show: textOf(event) })}>
         {kinds.map((one) => (
           <option key={one} value={one === 'all' ? '' : one} selected={one === props.kind}>
             {one === 'all' || one === 'trouble' || one === 'behind' || one === 'drift'
@@ -165,7 +166,7 @@ const Filter = (props: FilterProps) => (
     {props.regions.length > 0 ? (
       <label>
         <span>{words.region}</span>
-        <select onChange={(event: Event) => props.onChange({ region: (event.target as HTMLSelectElement).value })}>
+        <select onChange={(event: Event) => props.onChange({ region: textOf(event) })}>
           <option value="">{words.anyRegion}</option>
           {props.regions.map((one) => (
             <option key={one} value={one} selected={one === props.region}>

@@ -1,3 +1,4 @@
+import { textOf } from '../kit/field.ts'
 import { chooseLanguage, type Language, language, languages } from './language.ts'
 import { languageTexts } from './language-texts.ts'
 
@@ -7,7 +8,7 @@ export const LanguageChoice = () => (
     {languageTexts.language}
     <select
       onChange={(event: Event) => {
-        chooseLanguage((event.target as HTMLSelectElement).value as Language)
+        chooseLanguage(textOf(event) as Language)
         location.reload()
       }}
     >

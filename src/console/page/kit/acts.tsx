@@ -8,6 +8,7 @@ import { texts } from '../i18n/texts.ts'
 import { actTexts as words } from './act-texts.ts'
 import { follow } from './address.ts'
 import { Bar } from './bar.tsx'
+import { textOf } from './field.ts'
 import { focusFirst } from './first-focus.ts'
 import { TroubleStrip } from './trouble-strip.tsx'
 import { useTyped } from './typed.ts'
@@ -203,7 +204,7 @@ export const Field = ({
     maxlength: most,
     'data-scan': scan,
     'aria-describedby': hint === undefined ? undefined : `${id}-hint`,
-    onInput: (event: Event) => onText((event.target as HTMLInputElement).value),
+    onInput: (event: Event) => onText(textOf(event)),
   }
   return (
     <div class="goods-field">
@@ -234,7 +235,7 @@ type ChoiceProps = {
 export const Choice = ({ id, words: name, value, of, onChoice }: ChoiceProps) => (
   <div class="goods-field">
     <label for={id}>{name}</label>
-    <select id={id} onChange={(event: Event) => onChoice((event.target as HTMLSelectElement).value)}>
+    <select id={id} onChange={(event: Event) => onChoice(textOf(event))}>
       {Object.entries(of).map(([key, text]) => (
         <option key={key} value={key} selected={key === value}>
           {text}

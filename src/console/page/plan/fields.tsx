@@ -1,6 +1,7 @@
 import type { Warehouse } from '../data/answers.ts'
 import type { Box } from '../hall/geometry.ts'
 import { rounded } from '../hall/polygon-edit.ts'
+import { textOf } from '../kit/field.ts'
 import { type Draft, isRetired, leastSide, type PlanSlot, withRetired } from './draft.ts'
 import { PlanNumberField } from './number-field.tsx'
 import { planTexts as words } from './texts.ts'
@@ -46,7 +47,7 @@ export const PartChoice = ({ names, zoneName, inZone, slotId, onZone, onSlot }: 
   <>
     <label>
       <span>{words.zone}</span>
-      <select value={zoneName} onChange={(event: Event) => onZone((event.target as HTMLSelectElement).value)}>
+      <select value={zoneName} onChange={(event: Event) => onZone(textOf(event))}>
         {names.map((one) => (
           <option key={one} value={one} selected={one === zoneName}>
             {one}
@@ -56,7 +57,7 @@ export const PartChoice = ({ names, zoneName, inZone, slotId, onZone, onSlot }: 
     </label>
     <label>
       <span>{words.part}</span>
-      <select onChange={(event: Event) => onSlot(Number((event.target as HTMLSelectElement).value) || undefined)}>
+      <select onChange={(event: Event) => onSlot(Number(textOf(event)) || undefined)}>
         <option value="0" selected={slotId === undefined}>
           {words.wholeZone(inZone.length)}
         </option>

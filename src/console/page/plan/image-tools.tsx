@@ -4,6 +4,7 @@ import { ask } from '../data/ask.ts'
 import { whyOf } from '../data/slot-list.ts'
 import { Said } from '../i18n/said.tsx'
 import { SureButton } from '../kit/box-frame.tsx'
+import { inputOf } from '../kit/field.ts'
 import { PlanNumberField } from './number-field.tsx'
 import { planShapeTexts as words } from './shape-texts.ts'
 import { type PlanWarehouse, tidyPlace } from './shapes.ts'
@@ -39,7 +40,7 @@ export const ImageTools = ({ warehouse, isLocked, onStored }: Props) => {
     setBusy(false)
   }
   const upload = (event: Event) => {
-    const field = event.target as HTMLInputElement
+    const field = inputOf(event)
     const [file] = field.files ?? []
     field.value = ''
     if (!file) return

@@ -1,3 +1,5 @@
+import { inputOf } from '../kit/field.ts'
+
 type Props = {
   readonly label: string
   readonly value: number
@@ -17,9 +19,9 @@ export const PlanNumberField = ({ label, value, isLocked, step = 0.001, onTyped 
       step={step}
       readonly={isLocked}
       value={value}
-      onBlur={(event: Event) => onTyped(event.currentTarget as HTMLInputElement)}
+      onBlur={(event: Event) => onTyped(inputOf(event))}
       onKeyDown={(event: KeyboardEvent) => {
-        if (event.key === 'Enter') onTyped(event.currentTarget as HTMLInputElement)
+        if (event.key === 'Enter') onTyped(inputOf(event))
       }}
     />
   </label>

@@ -1,6 +1,7 @@
 import type { Point } from '../data/answers.ts'
 import { type Box, boxAround } from '../hall/geometry.ts'
 import { rounded } from '../hall/polygon-edit.ts'
+import { textOf } from '../kit/field.ts'
 import { Corners } from './corners.tsx'
 import type { Draft, PlanSlot, PlanZone } from './draft.ts'
 import { placeOf, stretched } from './draft.ts'
@@ -84,7 +85,7 @@ export const OutlineTools = (props: ToolProps) => {
       <div class="plan-choices">
         <label>
           <span>{words.zone}</span>
-          <select onChange={(event: Event) => onZone(Number((event.target as HTMLSelectElement).value))}>
+          <select onChange={(event: Event) => onZone(Number(textOf(event)))}>
             {zones.map(({ id, name }) => (
               <option key={id} value={id} selected={id === zone.id}>
                 {name}

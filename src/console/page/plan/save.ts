@@ -1,3 +1,4 @@
+import { errorMessage } from '../../../platform/faults.ts'
 import { Refused } from '../data/ask.ts'
 import { askPatiently } from '../data/asking.ts'
 import type { OnceKey } from '../data/once-key.ts'
@@ -50,7 +51,7 @@ export async function saveAll(
         else stored.set(outcome.key, outcome.answer)
       }
     } catch (error) {
-      refused.push(...parts.map(({ label }) => ({ label, why: (error as Error).message })))
+      refused.push(...parts.map(({ label }) => ({ label, why: errorMessage(error) })))
       return { stored, refused, isStopped: true }
     }
     done += parts.length

@@ -1,4 +1,5 @@
 import { useRef, useState } from 'hono/jsx/dom'
+import { errorMessage } from '../../../platform/faults.ts'
 import { Refused } from '../data/ask.ts'
 import { useEffect } from '../data/effect.ts'
 import { incidentsApi } from '../data/incident-data.ts'
@@ -40,7 +41,7 @@ export const MakePackage = ({ id, words: name, of, strong = false, onLeft }: Pro
     } catch (error) {
       setState(stopping.signal.aborted ? words.packageStopped : '')
       if (error instanceof Refused && error.isSignedOut) onLeft(texts.signedOut)
-      else if (!stopping.signal.aborted) setProblem(words.packageFailed((error as Error).message))
+      else if (!stopping.signal.aborted) setProblem(words.packageFailed(errorMessage(error)))
     } finally {
       setGoing(false)
     }

@@ -1,4 +1,5 @@
 import { useState } from 'hono/jsx/dom'
+import { errorMessage } from '../../../platform/faults.ts'
 import { ask, Refused } from '../data/ask.ts'
 import { Said } from '../i18n/said.tsx'
 import { Icon } from '../kit/icons.tsx'
@@ -25,7 +26,7 @@ export const Prove = ({ eventId, name }: { eventId: number; name: string }) => {
       setProven(await proofOf(eventId, () => setSaid(words.beingSigned)))
       setSaid('')
     } catch (error) {
-      setSaid(words.failed((error as Error).message))
+      setSaid(words.failed(errorMessage(error)))
     }
     setBusy(false)
   }

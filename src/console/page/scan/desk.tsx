@@ -1,4 +1,5 @@
 import { useMemo, useRef, useState } from 'hono/jsx/dom'
+import { errorMessage } from '../../../platform/faults.ts'
 import { CameraButton, useCamera } from '../codes/camera-button.tsx'
 import { ScanCheck } from '../codes/code-check.ts'
 import { listenForScans, type ScannedCode } from '../codes/scan-keys.ts'
@@ -229,7 +230,7 @@ async function keep(
   try {
     await queue.take({ id, by, title, path, body: { ...body, ...key }, at: new Date().toISOString() }, photo)
   } catch (error) {
-    problem(texts.notStored((error as Error).message || (error as Error).name))
+    problem(texts.notStored(errorMessage(error) || (error as Error).name))
     return false
   }
   good(texts.taken(title))

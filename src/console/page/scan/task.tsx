@@ -1,4 +1,5 @@
 import { printable } from '../codes/scan-place.ts'
+import { inputOf, textOf } from '../kit/field.ts'
 import { type Act, type Code, type Filled, isEmpty } from './codes.ts'
 import { readPhoto } from './photo.ts'
 import { type Count, needsPhoto, type ScanTasks } from './tasks.ts'
@@ -30,7 +31,7 @@ export const Task = ({ act, by, tasks, counts, onBack }: Props) => {
           <select
             value={String(count?.id ?? '')}
             onChange={(event: Event) => {
-              const id = Number((event.target as HTMLSelectElement).value)
+              const id = Number(textOf(event))
               tasks.choose(
                 by,
                 counts.find((one) => one.id === id),
@@ -84,7 +85,7 @@ const withChosen = (counts: readonly Count[], count: Count | undefined) =>
 const PhotoOf = ({ act, by, tasks }: Pick<Props, 'act' | 'by' | 'tasks'>) => {
   const { photo } = tasks.of(by)
   const take = (event: Event) => {
-    const [file] = (event.target as HTMLInputElement).files ?? []
+    const [file] = inputOf(event).files ?? []
     if (file) void tasks.photograph(by, readPhoto(file))
   }
   return (

@@ -1,4 +1,5 @@
 import { useMemo, useRef, useState } from 'hono/jsx/dom'
+import { errorMessage } from '../../../platform/faults.ts'
 import { onSignedInAgain } from '../data/again.ts'
 import type { Asset, EventFootage, List, PlacementEvent, Slot, Warehouse } from '../data/answers.ts'
 import { ask, Refused } from '../data/ask.ts'
@@ -306,7 +307,7 @@ function useFloor(onLeft: (why: string) => void) {
       } catch (error) {
         if (isOver || reading !== mine) return
         if (error instanceof Refused && error.isSignedOut) onLeft(texts.signedOut)
-        else setTrouble(texts.notAsked((error as Error).message))
+        else setTrouble(texts.notAsked(errorMessage(error)))
         timer = window.setTimeout(read, aloneMs)
       } finally {
         if (reading === mine) reading = undefined

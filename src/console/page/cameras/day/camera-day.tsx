@@ -11,6 +11,7 @@ import { storyTexts } from '../../i18n/story-texts.ts'
 import { causeWords, spanWords } from '../../i18n/story-words.ts'
 import { formatted } from '../../i18n/words.ts'
 import { follow } from '../../kit/address.ts'
+import { textOf } from '../../kit/field.ts'
 import { Icon } from '../../kit/icons.tsx'
 import { ownPath } from '../../kit/own-path.ts'
 import { Scroller } from '../../kit/scroller.tsx'
@@ -85,7 +86,7 @@ export const CameraDay = ({ camera, timeZone, mayReport, onHandedOut }: Props) =
             aria-label={words.choose}
             value={date}
             max={dateIn(gatewayNow(), timeZone)}
-            onChange={(event: Event) => showDate((event.target as HTMLInputElement).value)}
+            onChange={(event: Event) => showDate(textOf(event))}
           />
           <button
             type="button"

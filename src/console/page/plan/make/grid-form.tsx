@@ -2,6 +2,7 @@ import { useState } from 'hono/jsx/dom'
 import { useEffect } from '../../data/effect.ts'
 import { sendList, whyOf } from '../../data/slot-list.ts'
 import { Said } from '../../i18n/said.tsx'
+import { textOf } from '../../kit/field.ts'
 import type { PlanZone } from '../draft.ts'
 import { type GridOrder, gridOf, listOfPlaces, type NewPlace, zoneOfAisle } from './grid.ts'
 import { planMakeTexts as words } from './make-texts.ts'
@@ -78,7 +79,7 @@ export const GridForm = ({ warehouseId, zones, taken, below, onProposed, onStore
       <input
         inputmode="decimal"
         value={typed[name]}
-        onInput={(event: Event) => setTyped({ ...typed, [name]: (event.target as HTMLInputElement).value })}
+        onInput={(event: Event) => setTyped({ ...typed, [name]: textOf(event) })}
       />
     </label>
   )
@@ -92,7 +93,7 @@ export const GridForm = ({ warehouseId, zones, taken, below, onProposed, onStore
             value={typed.labels}
             aria-describedby="grid-labels-help"
             autocomplete="off"
-            onInput={(event: Event) => setTyped({ ...typed, labels: (event.target as HTMLInputElement).value })}
+            onInput={(event: Event) => setTyped({ ...typed, labels: textOf(event) })}
           />
         </label>
         {field('levels', words.levels)}
@@ -103,7 +104,7 @@ export const GridForm = ({ warehouseId, zones, taken, below, onProposed, onStore
             list="grid-zones"
             autocomplete="off"
             maxlength={200}
-            onInput={(event: Event) => setZone((event.target as HTMLInputElement).value)}
+            onInput={(event: Event) => setZone(textOf(event))}
           />
           <datalist id="grid-zones">
             {zones.map(({ id, name }) => (
@@ -124,11 +125,7 @@ export const GridForm = ({ warehouseId, zones, taken, below, onProposed, onStore
         {field('y', words.top)}
         <label>
           <span>{words.direction}</span>
-          <select
-            onChange={(event: Event) =>
-              setTyped({ ...typed, isDown: (event.target as HTMLSelectElement).value === 'down' })
-            }
-          >
+          <select onChange={(event: Event) => setTyped({ ...typed, isDown: textOf(event) === 'down' })}>
             <option value="right" selected={!typed.isDown}>
               {words.right}
             </option>

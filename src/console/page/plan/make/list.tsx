@@ -1,6 +1,7 @@
 import { useState } from 'hono/jsx/dom'
 import { type ListAnswer, sendList, whyOf } from '../../data/slot-list.ts'
 import { Said } from '../../i18n/said.tsx'
+import { inputOf } from '../../kit/field.ts'
 import { planMakeTexts as words } from './make-texts.ts'
 
 /** Problems of a list that are shown; the others are counted. */
@@ -42,7 +43,7 @@ export const ListForm = ({ warehouseId, isUnsaved, onStored }: Props) => {
           type="file"
           accept=".csv,text/csv,text/plain"
           onChange={(event: Event) => {
-            const [chosen] = (event.target as HTMLInputElement).files ?? []
+            const [chosen] = inputOf(event).files ?? []
             setFile(chosen)
             setTried(undefined)
             if (chosen) void send(chosen, true)

@@ -3,6 +3,7 @@ import { ask } from '../../data/ask.ts'
 import { whyOf } from '../../data/slot-list.ts'
 import { Said } from '../../i18n/said.tsx'
 import { zoneTypes } from '../../i18n/words.ts'
+import { textOf } from '../../kit/field.ts'
 import type { PlanZone } from '../draft.ts'
 import { planMakeTexts as words } from './make-texts.ts'
 
@@ -51,7 +52,7 @@ export const ZoneForm = ({ zones, warehouseId, isLocked, onStored }: Props) => {
           <span>{words.whichZone}</span>
           <select
             onChange={(event: Event) => {
-              setId(Number((event.target as HTMLSelectElement).value))
+              setId(Number(textOf(event)))
               setTyped({})
             }}
           >
@@ -71,17 +72,13 @@ export const ZoneForm = ({ zones, warehouseId, isLocked, onStored }: Props) => {
             value={name}
             required
             maxlength={200}
-            onInput={(event: Event) => setTyped({ ...typed, name: (event.target as HTMLInputElement).value })}
+            onInput={(event: Event) => setTyped({ ...typed, name: textOf(event) })}
           />
         </label>
         <TypeChoice words={words.type} value={zone_type} onType={(next) => setTyped({ ...typed, zone_type: next })} />
         <label>
           <span>{words.color}</span>
-          <input
-            type="color"
-            value={color}
-            onInput={(event: Event) => setTyped({ ...typed, color: (event.target as HTMLInputElement).value })}
-          />
+          <input type="color" value={color} onInput={(event: Event) => setTyped({ ...typed, color: textOf(event) })} />
         </label>
         <button type="submit" aria-disabled={isOff ? 'true' : 'false'}>
           {words.storeZone}
@@ -101,7 +98,7 @@ type TypeProps = { readonly words: string; readonly value: string; readonly onTy
 export const TypeChoice = ({ words: label, value, onType }: TypeProps) => (
   <label>
     <span>{label}</span>
-    <select onChange={(event: Event) => onType((event.target as HTMLSelectElement).value)}>
+    <select onChange={(event: Event) => onType(textOf(event))}>
       {Object.entries(zoneTypes).map(([key, text]) => (
         <option key={key} value={key} selected={key === value}>
           {text}

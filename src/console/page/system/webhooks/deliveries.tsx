@@ -9,6 +9,7 @@ import { exactTime, whenWords } from '../../i18n/words.ts'
 import type { Act } from '../../kit/acts.tsx'
 import { Field } from '../../kit/box-frame.tsx'
 import { boxTexts } from '../../kit/box-texts.ts'
+import { textOf } from '../../kit/field.ts'
 import { webhooksTexts as words } from './texts.ts'
 
 type State = keyof typeof words.states
@@ -79,7 +80,7 @@ export const Deliveries = ({ id, tests, timeZone, onAct, onLeft }: Props) => {
           <select
             {...field}
             onChange={(event: Event) => {
-              now.state = (event.target as HTMLSelectElement).value as State
+              now.state = textOf(event) as State
               reload()
             }}
           >
