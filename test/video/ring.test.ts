@@ -159,6 +159,14 @@ t.test('a cut begins with the tables and the key frame at or before the moment',
   t.equal(new Ring({ keepMs: 1000 }).since(0), undefined)
 })
 
+t.test('a cut that may show nothing taken so far begins at its earliest moment', (t) => {
+  const ring = filledRing({ keepMs: 60_000 })
+  const newestMs = ring.newestMs ?? 0
+  const late = ring.since(newestMs - 2000, newestMs + 700)
+  t.equal(late?.startPtsMs, (ring.newest?.ptsMs ?? 0) + 700, 'after the newest picture, which is late')
+  t.end()
+})
+
 t.test('packets that come late in a burst do not move the place of a moment', async (t) => {
   const ring = new Ring({ keepMs: 60_000 })
   const units = new UnitSplitter().push(stream, 0)

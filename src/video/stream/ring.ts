@@ -277,13 +277,14 @@ export class Ring {
 
   /**
    * Returns the time of the picture shown at `wantedPtsMs`, among those from `first` on; never one before
-   * `earliestPtsMs`.
+   * `earliestPtsMs`, which it returns while no picture is that new.
    */
   #pictureAt(first: number, wantedPtsMs: number, earliestPtsMs: number): number {
     const times = this.#units.slice(Math.max(first, 0)).map((unit) => unit.ptsMs)
     const shown = times.reduce((found, ms) => (ms <= wantedPtsMs + roundingMs ? Math.max(found, ms) : found), -Infinity)
     if (shown >= earliestPtsMs) return shown
-    return times.reduce((found, ms) => (ms >= earliestPtsMs ? Math.min(found, ms) : found), Infinity)
+    const later = times.filter((ms) => ms >= earliestPtsMs)
+    return later.length > 0 ? Math.min(...later) : earliestPtsMs
   }
 
   #cut(index: number, wantedPtsMs: number): Cut | undefined {
