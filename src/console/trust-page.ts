@@ -4,13 +4,14 @@ import { trustTexts } from './trust-texts.ts'
 
 export const certificatePath = '/trust/ca.crt'
 
+type Files = { readonly styles: readonly string[]; readonly icon: string }
 type Words = (typeof trustTexts)[PageLanguage]
 
 /**
  * Makes the page that explains how to trust this box. It shows the fingerprint of the CA and nothing else of the site.
- * Without `fingerprint`, the box has no own CA. `styles`: names of the style sheets.
+ * Without `fingerprint`, the box has no own CA. `styles` and `icon`: names of files.
  */
-export function trustPage(fingerprint: string | undefined, styles: readonly string[], language: PageLanguage) {
+export function trustPage(fingerprint: string | undefined, { styles, icon }: Files, language: PageLanguage) {
   const words = trustTexts[language]
   const other = language === 'en' ? 'de' : 'en'
   return html`<!doctype html>
@@ -21,6 +22,7 @@ export function trustPage(fingerprint: string | undefined, styles: readonly stri
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
 <title>${words.title} &middot; Gatehouse</title>
+<link rel="icon" href="/${icon}" type="image/svg+xml">
 ${styles.map((name) => html`<link rel="stylesheet" href="/${name}">\n`)}</head>
 <body>
 <main class="trust">

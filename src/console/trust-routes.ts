@@ -20,7 +20,8 @@ export function trustRoutes(api: Api, { admission, authority }: TrustParts): voi
     admission.anybody('console', c.get('address'))
     const names = [...(await consoleFiles()).keys()]
     const styles = ['style', 'trust'].map((stem) => names.find((name) => isStyle(name, stem)) ?? '')
-    const text = String(await trustPage(authority()?.fingerprint, styles, pageLanguage(c)))
+    const icon = names.find((name) => name.startsWith('assets/icon-')) ?? ''
+    const text = String(await trustPage(authority()?.fingerprint, { styles, icon }, pageLanguage(c)))
     const answer = sendPublic(c, { type: 'text/html; charset=utf-8', immutable: false, text })
     answer.headers.set('Content-Language', pageLanguage(c))
     answer.headers.append('Vary', 'Accept-Language')

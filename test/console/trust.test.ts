@@ -36,6 +36,8 @@ t.test('a device reads without sign-in how it comes to trust the box, and the fi
   )
   for (const name of ['Android', 'iPhone and iPad', 'Windows', 'Linux']) t.match(page.text, `<h3>${name}</h3>`)
   t.notMatch(page.text, /test-site|<script/, 'nothing of the site is told, and no script runs')
+  const icon = page.text.match(/<link rel="icon" href="([^"]+)"/)?.[1] ?? '/no-icon'
+  t.match(await gateway.ask('GET', icon), { status: 200 }, 'a browser asks for no other icon')
   const file = await gateway.ask('GET', '/trust/ca.crt')
   t.match(file, { status: 200 })
   t.equal(file.headers.get('content-type'), 'application/x-x509-ca-cert')

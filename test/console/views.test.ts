@@ -8,6 +8,7 @@ import { cloudFor } from '../support/cloud.ts'
 import { people } from '../support/gateway.ts'
 import { pictureOf, screens } from '../support/screens.ts'
 import { SimulatedClock } from '../support/simulated-clock.ts'
+import { eventually } from '../support/waiting.ts'
 
 t.setTimeout(120_000)
 
@@ -188,4 +189,27 @@ t.test('an address belongs to one view, and a person is shown what there is a us
   t.notOk(viewsFor(picker).includes('verify'))
   t.ok(viewsFor({ ...picker, permissions: ['whms:read', 'events:verify'] }).includes('verify'))
   t.end()
+})
+
+t.test('each view has its own title in the tab', inBrowser, async (t) => {
+  const { url } = await place(t)
+  const { page } = await open(t, browser, url)
+  const titled = async (title: string) =>
+    t.equal(
+      await eventually(
+        () => page.title(),
+        (shown) => shown === title,
+      ),
+      title,
+    )
+  await titled('test-site · Gatehouse')
+  await signIn(page, 'ada')
+  await titled('Floor · test-site · Gatehouse')
+  const links = page.getByRole('navigation').getByRole('link')
+  await links.filter({ hasText: 'To do' }).click()
+  await titled('To do · test-site · Gatehouse')
+  await page.goto(`${url}webhooks/4`)
+  await titled('Webhooks 4 · test-site · Gatehouse')
+  await page.goto(`${url}find/${encodeURIComponent('A-03 %')}`)
+  await titled('A-03 % · test-site · Gatehouse')
 })

@@ -11,6 +11,7 @@ import { Said } from './i18n/said.tsx'
 import { texts } from './i18n/texts.ts'
 import { numberOf, useAddress } from './kit/address.ts'
 import { Icon } from './kit/icons.tsx'
+import { decoded, titleOf } from './kit/title.ts'
 import { mayUse, viewAt } from './kit/views.ts'
 import { forgetOldPlans } from './plan/forget.ts'
 import { personOf, useRights } from './sign-in/rights.tsx'
@@ -56,8 +57,9 @@ const App = () => {
   }
   useEffect(look, [])
   useEffect(() => {
-    document.title = session ? `${session.siteId} · Gatehouse` : 'Gatehouse'
-  }, [session])
+    const isSignedIn = session?.caller !== undefined && session.caller !== null
+    document.title = session ? titleOf({ pathname, siteId: session.siteId, isSignedIn }) : 'Gatehouse'
+  }, [session, pathname])
 
   /** Continues for the same person. The floor and views with fields stay as they are; other views begin anew. */
   const goOn = (next: Session) => {
@@ -102,7 +104,12 @@ const App = () => {
   const asked = new URLSearchParams(search)
   const [isFind, code] = /^\/find(?:\/([^/]+))?\/?$/.exec(pathname) ?? []
   const find = {
-    ...{ code: decoded(code), at: asked.get('at') ?? undefined, siteId: session.siteId, onLeft: leave },
+    ...{
+      code: code === undefined ? undefined : decoded(code),
+      at: asked.get('at') ?? undefined,
+      siteId: session.siteId,
+      onLeft: leave,
+    },
     caller: session.caller ?? undefined,
   }
   const signed = asked.get('signed') ?? undefined
@@ -136,7 +143,7 @@ const App = () => {
   if (isFind) return withSignIn(<Loaded key={round} file={findFile} props={{ ...find, signed: undefined }} />)
   const view = { siteId: session.siteId, caller: session.caller, onLeft: leave }
   if (paired !== undefined)
-    return withSignIn(<Loaded key={round} file={pairFile} props={{ ...view, code: decoded(paired) ?? '' }} />)
+    return withSignIn(<Loaded key={round} file={pairFile} props={{ ...view, code: decoded(paired) }} />)
   if (at && !mayUse(at, session.caller))
     return withSignIn(<Loaded key={round} file={missingFile} props={{ ...view, pathname, view: at }} />)
   const file = viewFiles[at ?? 'floor']
@@ -175,15 +182,6 @@ const Loaded = <Props extends object>({ file, props }: LoadedProps<Props>) => {
 /** Returns a time of an address; undefined for an invalid one. */
 const timeOf = (text: string | null) => (text !== null && Number.isFinite(Date.parse(text)) ? text : undefined)
 
-/** Returns the code of an address; as it is when it cannot be decoded. */
-function decoded(segment: string | undefined): string | undefined {
-  try {
-    return segment === undefined ? undefined : decodeURIComponent(segment)
-  } catch {
-    return segment
-  }
-}
-
 const Waiting = ({ trouble }: { trouble: string }) => (
   <main class="gate">
     <div class="gate-wait">
@@ -199,7 +197,7 @@ const Waiting = ({ trouble }: { trouble: string }) => (
 /** A receipt needs no session. */
 const [isReceipt, unit] = /^\/receipt\/([^/]+)\/?$/.exec(location.pathname) ?? []
 const signed = new URLSearchParams(location.search).get('signed') ?? undefined
-const receipt = { unit: decoded(unit) ?? '', signed }
+const receipt = { unit: decoded(unit ?? ''), signed }
 document.documentElement.lang = language
 /** A screen on the wall signs in without a person. */
 const isWall = /^\/wall\/?$/.test(location.pathname)
