@@ -24,8 +24,8 @@ Section: net
 Priority: optional
 Description: gateway box of a warehouse: placement ledger, cameras, evidence
  gatehouse runs on the box at the gate of a warehouse. It keeps an append-only
- ledger of what stands in which slot, records films when cameras see motion,
- sends signed notifications to other systems, and proves to outsiders that
+ ledger of the pallets in each slot, and records films when cameras see motion.
+ It sends signed notifications to other systems, and proves to outsiders that
  nothing was changed later.
  .
  This package runs it as a service of systemd, with its own user.

@@ -8,28 +8,28 @@ export const discrepancyTexts = {
   asset_in_two_slots: {
     what: 'the slot shows a pallet that was placed in another one since, without having been taken out',
     todo:
-      'Look in which of the two it is. Not in this one: record its removal, at a time before the newer placement. ' +
+      'Check in which of the two it is. Not in this one: record its removal, at a time before the newer placement. ' +
       'Not in the other one: correct that placement.',
   },
   removed_elsewhere: {
     what: 'the slot shows a pallet that was taken out of another slot',
     todo:
-      'Look whether it is there. If not, record its removal here. If it is and was placed here last, correct the ' +
+      'Check whether it is there. If not, record its removal here. If it is and was placed here last, correct the ' +
       'removal there; if it was placed elsewhere since, place it here again.',
   },
   two_in_one_slot: {
-    what: 'a pallet was placed where another one is, so that the first one is in no slot',
+    what: 'a pallet was placed in a slot that holds another one, so that the first one is in no slot',
     todo:
-      'Look which of the two is there. Record where the other one is: its new placement, or its removal at a time ' +
+      'Check which of the two is there. Record where the other one is: its new placement, or its removal at a time ' +
       'before the newer placement. Or correct that placement.',
   },
   left_behind: {
-    what: 'the slot was emptied by taking another pallet than the one that stood there',
-    todo: 'Look what stands there; record its placement, or correct the removal.',
+    what: 'the slot was emptied by taking another pallet than the one that was there',
+    todo: 'Check which pallet is there; record its placement, or correct the removal.',
   },
   removed_not_there: {
-    what: 'a pallet was taken out of a slot in which it did not stand',
-    todo: 'Find out from where it came; record its placement late, or correct the removal.',
+    what: 'a pallet was taken out of a slot in which it was not',
+    todo: 'Find out where it came from; record its placement late, or correct the removal.',
   },
   disputed: {
     what: 'a supervisor disputes the placement',
@@ -37,11 +37,11 @@ export const discrepancyTexts = {
   },
   verified_mismatch: {
     what: 'a supervisor judged another pallet in the slot than the one that was placed there',
-    todo: 'Look which pallet stands there; correct the placement, or the judgement.',
+    todo: 'Check which pallet is there; correct the placement, or the judgement.',
   },
   judged_while_empty: {
     what: 'a supervisor judged a pallet in a slot that is empty',
-    todo: 'Look what stands there; record its placement, or correct the judgement.',
+    todo: 'Check which pallet is there; record its placement, or correct the judgement.',
   },
   unregistered_asset: {
     what: 'no one has registered the pallet in the slot, and this site registers its assets',
@@ -52,7 +52,7 @@ export const discrepancyTexts = {
     todo: 'Move it, or change the constraints of the slot.',
   },
   overweight: {
-    what: 'the pallet is heavier than what the slot may carry',
+    what: 'the pallet is heavier than the slot may carry',
     todo: 'Move it at once, or change the constraints of the slot.',
   },
   overheight: {
@@ -65,11 +65,11 @@ export const discrepancyTexts = {
   },
   scan_mismatch: {
     what: 'the pallet was placed with a scan of another slot or of another pallet',
-    todo: 'Look which pallet stands there; verify the placement, or correct it.',
+    todo: 'Check which pallet is there; verify the placement, or correct it.',
   },
   photo_reused: {
     what: 'the photo of the placement proves another placement already',
-    todo: 'Look which pallet stands there; verify the placement, or correct it with another photo.',
+    todo: 'Check which pallet is there; verify the placement, or correct it with another photo.',
   },
   retired_slot_occupied: {
     what: 'the slot is retired, and something is in it',

@@ -11,7 +11,7 @@ const english = {
   made: (by: string, at: string) => `Made by ${by} on ${at}.`,
   footer: (leaves: number, logId: string, sha256: string, leaf: number) =>
     `The figures are made from the first ${leaves} leaves of log ${logId}. The file of this report has the SHA-256 ${sha256}, which is leaf ${leaf} of the log. This page is a view of it.`,
-  earlier: 'This report is of an earlier gateway, which did not say it.',
+  earlier: 'An earlier version of the gateway made this report, without this figure.',
   none: 'none',
   units: { d: 'd', h: 'h', min: 'min', s: 's' },
   figures: {
@@ -98,7 +98,7 @@ const english = {
     more: 'Only the newest thousand are listed.',
   },
   recorded: {
-    title: 'What was recorded',
+    title: 'Recorded entries',
     events: {
       PLACED: 'Placements',
       REMOVED: 'Removals',
@@ -129,7 +129,7 @@ const english = {
     none: 'None.',
     count: (n: number, listed: number) =>
       `${n} in this period${n > listed ? `; the first ${listed} are listed here, more are in the file` : ''}.`,
-    columns: ['Time', 'What', 'Slot', 'Pallet', 'Event'],
+    columns: ['Time', 'Kind', 'Slot', 'Pallet', 'Event'],
     codes: {
       SLOT_ALREADY_OCCUPIED: 'placed in a slot that held a pallet already',
       SLOT_EMPTY: 'the slot was empty',
@@ -159,7 +159,7 @@ const german: typeof english = {
   made: (by, at) => `Erstellt von ${by} am ${at}.`,
   footer: (leaves, logId, sha256, leaf) =>
     `Die Zahlen stammen aus den ersten ${leaves} Einträgen des Logs ${logId}. Die Datei dieses Berichts hat den SHA-256 ${sha256}; er ist Eintrag ${leaf} des Logs. Diese Seite zeigt die Datei.`,
-  earlier: 'Dieser Bericht stammt von einem früheren Gateway, das darüber nichts sagte.',
+  earlier: 'Eine frühere Version des Gateways hat diesen Bericht gemacht, ohne diese Angabe.',
   none: 'keine',
   units: { d: 'Tg.', h: 'Std.', min: 'Min.', s: 's' },
   figures: {
@@ -249,7 +249,7 @@ const german: typeof english = {
     more: 'Nur die neuesten tausend sind aufgeführt.',
   },
   recorded: {
-    title: 'Was gebucht wurde',
+    title: 'Gebuchte Einträge',
     events: { PLACED: 'Einlagerungen', REMOVED: 'Auslagerungen', VERIFIED: 'Prüfungen', DISPUTED: 'Beanstandungen' },
     late: ['Verspätet gebucht', 'über 5 Minuten nach dem Geschehen, oder nach späteren'],
     unsynced: 'Mit nicht synchroner Zeit',
@@ -275,7 +275,7 @@ const german: typeof english = {
     none: 'Keine.',
     count: (n, listed) =>
       `${n} in diesem Zeitraum${n > listed ? `; die ersten ${listed} stehen hier, alle weiteren in der Datei` : ''}.`,
-    columns: ['Zeit', 'Was', 'Stellplatz', 'Palette', 'Ereignis'],
+    columns: ['Zeit', 'Art', 'Stellplatz', 'Palette', 'Ereignis'],
     codes: {
       SLOT_ALREADY_OCCUPIED: 'auf einem Stellplatz eingelagert, auf dem schon eine Palette stand',
       SLOT_EMPTY: 'der Stellplatz war frei',

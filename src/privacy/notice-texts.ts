@@ -32,7 +32,7 @@ const english = {
     `Copies are stored at ${host}; they are not deleted by this system: ask how long they stay there.`,
   sound: 'No sound is recorded.',
   rights:
-    'You can ask to see what was recorded of you, to have it erased or its use restricted, you can object to the recording, and you can complain to a data protection authority.',
+    'You can ask to see the recordings of you, to have them erased, or to restrict their use. You can object to the recording, and complain to a data protection authority.',
 }
 
 /** The days that German writes otherwise than the config. */
@@ -68,7 +68,7 @@ const german: typeof english = {
     `Kopien liegen auf ${host}; dieses System löscht sie dort nicht: Fragen Sie, wie lange sie dort bleiben.`,
   sound: 'Es wird kein Ton aufgezeichnet.',
   rights:
-    'Sie können Auskunft über Aufnahmen von Ihnen verlangen, ihre Löschung oder eingeschränkte Verarbeitung, Sie können der Aufzeichnung widersprechen und sich bei einer Datenschutzaufsicht beschweren.',
+    'Sie können Auskunft über Aufnahmen von Ihnen verlangen, ihre Löschung oder eingeschränkte Verarbeitung. Sie können der Aufzeichnung widersprechen und sich bei einer Datenschutzaufsicht beschweren.',
 }
 
 /** The texts of the sign for the door. */

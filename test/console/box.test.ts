@@ -81,13 +81,13 @@ t.test(
     const { page } = await open(t, browser, `${url}alerts`)
     await signIn(page, 'ada')
     const disk = page.getByRole('listitem').filter({ hasText: 'The disk has 1.9 GB free' })
-    await disk.getByText('Events are recorded; old clips go first when room is needed.').waitFor()
+    await disk.getByText('Events are recorded. The gateway removes old clips first.').waitFor()
     await disk.getByText('Close incidents that hold clips').waitFor()
     await disk.getByRole('button', { name: 'Acknowledge' }).click()
     await page.getByText('1 alert is open.').waitFor()
     await page.getByRole('region', { name: 'Acknowledged' }).getByText('The disk has 1.9 GB free').waitFor()
     await page.getByRole('button', { name: 'Acknowledge' }).click()
-    await page.getByText('Nothing is wrong that the gateway knows of.').waitFor()
+    await page.getByText('The gateway knows of no trouble.').waitFor()
     await page.getByRole('link', { name: 'To the system' }).click()
     await page.getByRole('heading', { name: 'System' }).waitFor()
     await page.goBack()
@@ -146,16 +146,16 @@ t.test('the system says how it is as a whole, and of what needs care why and whe
   })
   await signIn(page, 'ada')
   const whole = page.locator('main [role=status]').first()
-  const toDo = page.getByRole('link', { name: 'What to do' })
+  const toDo = page.getByRole('link', { name: 'Show the next step' })
   await page.getByText('It can be read, and its log is signed.').waitFor()
   t.equal(await whole.innerText(), 'All is well.')
   t.same([...new Set(await page.locator('.system-part .chip').allInnerTexts())], ['well', 'not set up'])
   t.match(await page.locator('.system-part').filter({ hasText: 'not set up' }).innerText(), 'No backup is scheduled.')
   t.equal(await toDo.count(), 0)
   for (const [status, of, part, said, name, chip] of [
-    ['degraded', 'degraded', 'disk', 'It works, and something needs care.', 'Disk', 'needs care'],
+    ['degraded', 'degraded', 'disk', 'It works, but needs attention.', 'Disk', 'needs attention'],
     ['unhealthy', 'unhealthy', 'database', 'It does not record.', 'Ledger', 'broken'],
-    ['healthy', 'degraded', 'webhooks', 'It works, and something needs care.', 'Webhooks', 'needs care'],
+    ['healthy', 'degraded', 'webhooks', 'It works, but needs attention.', 'Webhooks', 'needs attention'],
   ] as const) {
     wanted = { status, part, of }
     await page.reload()
@@ -174,7 +174,7 @@ t.test('what the system says of its parts has room beside long German names', in
   for (const context of Object.values(screens)) {
     const { page } = await open(t, browser, `${made.url}system`, { ...context, locale: 'de-DE' })
     await signIn(page, 'ada')
-    await page.getByText('Zuletzt bei einer Probe zurückgekommen').waitFor()
+    await page.getByText('Letzte bei einer Probe wiederhergestellte Sicherung').waitFor()
     for (const fact of await page.locator('.box-facts dd').all())
       t.ok(((await fact.boundingBox())?.width ?? 0) > 90, `${context.viewport.width}: ${await fact.innerText()}`)
     await page.context().close()
@@ -248,7 +248,7 @@ t.test('a device is enrolled by the code that is shown once, and revoked by two 
   const { status } = await gateway.ask('POST', '/api/devices/enrol', { body: { code } })
   t.equal(status, 200, 'the code that is shown is the code that works')
   await page.getByRole('button', { name: 'Revoke: handheld-7' }).click()
-  await page.getByRole('button', { name: 'Yes, handheld-7 and everybody on it are out at once' }).click()
+  await page.getByRole('button', { name: 'Yes, revoke handheld-7 and sign everybody out' }).click()
   await page.getByText('handheld-7 is revoked.').waitFor()
   const { body } = await gateway.ask('GET', '/api/devices', { by: people.ada })
   t.match(
@@ -283,7 +283,7 @@ t.test('a badge is registered with a PIN and its card is there to print', inBrow
   const shift = await gateway.ask('POST', '/api/devices/sign-in', { headers, body: { badge, pin: '5183' } })
   t.match(shift.body, { username: 'piotr' })
   await page.getByRole('button', { name: 'Disable: piotr' }).click()
-  await page.getByRole('button', { name: 'Yes, piotr is out at once' }).click()
+  await page.getByRole('button', { name: 'Yes, sign piotr out and disable the badge' }).click()
   await page.getByText('piotr is disabled.').waitFor()
 })
 

@@ -245,7 +245,7 @@ t.test('many alerts leave the hall in view: two are above it, and the way to all
     t.equal(await page.locator('.alerts li').count(), 2)
     const hall = await page.locator('#floor').boundingBox()
     t.ok(hall && hall.y < screen.viewport.height - 48, `the hall begins at ${hall?.y} of ${screen.viewport.height} px`)
-    await page.getByRole('link', { name: 'All alerts, and what to do' }).click()
+    await page.getByRole('link', { name: 'All alerts, with their next steps' }).click()
     await page.getByText('Upload 1 is refused.').waitFor()
     await page.context().close()
   }

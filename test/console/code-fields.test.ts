@@ -72,8 +72,8 @@ t.test('a note keeps its text when somebody scans, also without a suffix', inBro
   await record(gateway, { event_type: 'PLACED', slot_code: 'A-1', asset_barcode: 'PALLET-1' })
   const { page } = await open(t, browser, `${url}incidents`)
   await signIn(page, 'sven')
-  const note = page.getByLabel('What happened')
-  const about = page.getByLabel('What it is about')
+  const note = page.getByLabel('Description')
+  const about = page.getByLabel('References, one a line')
   await note.fill('The wrap is torn')
   const scanner = await scannerAt(page)
   for (const ends of suffixes) {

@@ -162,10 +162,10 @@ t.test('a story can be shown to somebody without an account, until its link expi
   t.same(stranger.faults, [])
   at.gateway.clock.advance(3600_000)
   await stranger.page.reload()
-  await stranger.page.getByText('This link is no longer valid.').waitFor()
+  await stranger.page.getByText('This link is invalid or has expired.').waitFor()
   const other = link.replace('/find/P-1', '/find/P-2')
   await stranger.page.goto(other)
-  await stranger.page.getByText('This link is no longer valid.').waitFor()
+  await stranger.page.getByText('This link is invalid or has expired.').waitFor()
 })
 
 t.test('of a very long story the newest moves are shown, and the past is asked for again', inBrowser, async (t) => {
@@ -328,7 +328,7 @@ t.test(
     await signIn(page, 'olga')
     await page.getByRole('link', { name: 'Report an incident' }).click()
     await page.locator('#report-category:focus').waitFor()
-    const about = await page.getByLabel('What it is about').inputValue()
+    const about = await page.getByLabel('References, one a line').inputValue()
     t.match(about, /^asset:P-1\nevent:1\nevent:\d+/)
     // Keys as fast as these would be a scan.
     await page.getByLabel('Category').fill('damage')

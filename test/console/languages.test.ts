@@ -84,7 +84,7 @@ t.test('a sentence counts rightly: none, one, two and many', async (t) => {
   )
   t.equal(numberWords(1840.5), '1840,5')
   const { todoTexts } = loaded['i18n/todo-texts.ts'] as { todoTexts: { count: Sentence; unverified: Sentence } }
-  t.same([0, 1, 2].map(todoTexts.count), ['Nichts ist offen.', '1 Aufgabe ist offen.', '2 Aufgaben sind offen.'])
+  t.same([0, 1, 2].map(todoTexts.count), ['Keine Aufgabe ist offen.', '1 offene Aufgabe.', '2 offene Aufgaben.'])
   t.same(
     [0, 1, 2].map((n) => todoTexts.unverified(n)),
     [

@@ -174,7 +174,7 @@ t.test('what is not saved is asked about before a link leaves, and is there agai
 t.test('by keys alone a slot is moved and resized, retired and used again', inBrowser, async (t) => {
   const floor = await hall(t)
   const page = await opened(t, floor.url)
-  await page.getByLabel('What to move').selectOption({ label: 'S-1' })
+  await page.getByLabel('Slots to move').selectOption({ label: 'S-1' })
   await page.getByText('P-1 is in it.').waitFor()
   await page.getByRole('button', { name: 'Move S-1' }).focus()
   await page.keyboard.press('Shift+ArrowDown')
@@ -246,7 +246,7 @@ t.test('slots come from labels and from a list, zones get names, a slot gets any
   await page.getByText('Zones', { exact: true }).click()
   await page.getByLabel('Name', { exact: true }).fill('T')
   await page.getByRole('button', { name: 'Store zone' }).click()
-  await page.locator('.plan-make .problem').getByText('That did not work').waitFor()
+  await page.locator('.plan-make .problem').getByText('Not done').waitFor()
   t.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'T', 'what was typed stays')
   await page.getByLabel('Zone to change').selectOption({ label: 'T' })
   await page.getByLabel('Name', { exact: true }).fill('Cold room')
@@ -255,7 +255,7 @@ t.test('slots come from labels and from a list, zones get names, a slot gets any
   t.match((await floor.gateway.ask('GET', '/api/whms/slots/T-1', { by: people.ada })).body, { zone: 'Cold room' })
 
   await page.getByLabel(/^Zone/).first().selectOption('S')
-  await page.getByLabel('What to move').selectOption({ label: 'S-1' })
+  await page.getByLabel('Slots to move').selectOption({ label: 'S-1' })
   await page.getByRole('button', { name: 'Larger' }).click()
   await page.getByRole('button', { name: 'Corner 3 of S-1' }).focus()
   await page.keyboard.press('Shift+ArrowDown')

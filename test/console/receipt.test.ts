@@ -171,6 +171,6 @@ t.test('a link that has ended says that what was kept stays valid', inBrowser, a
   const link = await dock.handOver('CMR-1')
   dock.gateway.clock.advance(91 * 86_400_000)
   const { page } = await visit(await driver(t), link)
-  await page.getByText('This link is no longer valid. A receipt that you kept stays valid without it.').waitFor()
+  await page.getByText('This link is invalid or has expired. A receipt that you kept stays valid without it.').waitFor()
   t.equal(await page.getByRole('heading', { level: 1, name: 'Your receipt' }).count(), 1)
 })

@@ -142,7 +142,7 @@ t.test('the trail is narrowed in the address, goes on by pages, and keeps what w
   await page.getByText('1 entry, newest first.').waitFor()
   await page.getByLabel('Person').fill('nobody')
   await page.getByRole('button', { name: 'Show', exact: true }).click()
-  await page.getByText('No entry is like that.').waitFor()
+  await page.getByText('No entry matches.').waitFor()
   await page.getByRole('link', { name: 'Show everything' }).click()
   await page.getByText(/The newest 50 of \d+ entries\./).waitFor()
   await page.goto(`${url}audit?operator=ada&entity=pallet`)

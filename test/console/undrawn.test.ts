@@ -76,7 +76,7 @@ t.test(
     const { page } = await open(t, browser, `${url}wall`)
     await page.clock.install()
     await page.evaluate("dispatchEvent(new CustomEvent('undrawn', { detail: new Error('it broke') }))")
-    await notice(page).getByText('The page is loaded again in a minute.').waitFor()
+    await notice(page).getByText('It loads again in a minute.').waitFor()
     t.equal(await notice(page).getByRole('button').count(), 0)
     await page.clock.runFor(59_000)
     t.equal(await notice(page).count(), 1)

@@ -122,7 +122,7 @@ t.test('a unit goes from the gate to the road by keyboard, and nothing happens b
   await page.keyboard.press('Enter')
   await page
     .getByRole('alert')
-    .getByText(/18 digits.*What you typed is still here/)
+    .getByText(/18 digits.*Your input is still here/)
     .waitFor()
   t.equal(await page.getByLabel('Reference').inputValue(), 'DN-1', 'a refusal takes nothing away')
   await page.getByLabel('SSCC, if it has one').fill('')
@@ -176,7 +176,7 @@ t.test('a viewer looks and is offered nothing else; a German browser reads Germa
   t.equal(await page.locator('main button').count(), 0)
   await page.goto(`${url}units/${first}`)
   await page.getByRole('heading', { name: 'Verlauf' }).waitFor()
-  t.equal(await page.getByRole('region', { name: 'Was zu tun ist' }).count(), 0)
+  t.equal(await page.getByRole('region', { name: 'Nächster Schritt' }).count(), 0)
   t.match(await page.locator('main').innerText(), /eingelagert auf A-01-01/)
 })
 

@@ -93,7 +93,7 @@ for (const [how, event, words] of settled) {
     t.equal(await noteOf(page).inputValue(), 'torn wrap', 'the note is not lost unasked')
     await page.keyboard.press('j')
     await shown(page, 'A-1')
-    t.same(asked, Array(2).fill('What you typed here is not sent and would be lost. Go on?'))
+    t.same(asked, Array(2).fill('Your input is not sent and would be lost. Go on?'))
     t.same(faults, [])
   })
 }

@@ -321,7 +321,7 @@ t.test(
     await page.getByRole('button', { name: 'Dispute' }).click()
     await page
       .getByRole('alert')
-      .getByText(/Not recorded: .* What you typed is still here/)
+      .getByText(/Not recorded: .* Your input is still here/)
       .waitFor()
     t.equal(await page.getByLabel('Note').inputValue(), 'two labels', 'inputValue after a refusal')
     await page.unroute('**/api/whms/events')
@@ -390,7 +390,7 @@ t.test('a scan leaves a note that is not sent where it is, and offers what it fo
   await page.waitForURL('**/verify')
   await offered.click()
   t.equal(await note.inputValue(), 'torn wrap', 'neither the back button nor the link takes it unasked')
-  t.same(asked, Array(2).fill('What you typed here is not sent and would be lost. Go on?'))
+  t.same(asked, Array(2).fill('Your input is not sent and would be lost. Go on?'))
   isAgreed = true
   await page.evaluate('history.back()')
   await page.getByRole('heading', { level: 1, name: 'To do' }).waitFor()
@@ -417,7 +417,7 @@ t.test('a reason that is not sent is kept at a scan, and what is sent asks nothi
   t.equal(await title.inputValue(), 'Torn')
   await page.getByRole('button', { name: 'Report it' }).click()
   await page.getByRole('heading', { level: 1, name: 'Torn' }).waitFor()
-  const resolution = page.getByLabel('What came out of it?')
+  const resolution = page.getByLabel('What is the result?')
   await resolution.fill('wrapped anew')
   await scanner.scan('P-A-2')
   await page.getByRole('status').getByRole('link', { name: 'Open P-A-2' }).waitFor()

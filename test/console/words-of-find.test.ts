@@ -45,7 +45,7 @@ t.test('the place of a pallet is that of its newest placement, until a move in t
   t.match(wordsOf(...removed), /^Removed from A /)
   t.equal(slotOf(...removed), undefined)
   const other = [step('PLACED', 'A', 1, 2), step('REMOVED', 'BB', 3)]
-  t.match(wordsOf(...other), /^No longer in A: another pallet /)
+  t.match(wordsOf(...other), /^Not in A any more: another pallet /)
   t.match(wordsOf(step('REMOVED', 'A', 2)), /^Removed from A /)
   t.match(wordsOf(), /^Never seen/)
   t.end()

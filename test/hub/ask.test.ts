@@ -479,7 +479,7 @@ t.test('a site that is offered a version says why the next stage waits for it', 
     since: '2026-03-02T08:00:00.000Z',
   }
   const on = (version: string, health = 'healthy', troubles: object[] = []) => ({ version, health, troubles })
-  t.same(await stands(on('1.2.0')), ['undecided', 'dc-7 runs 1.2.0 and has not taken it yet'])
+  t.same(await stands(on('1.2.0')), ['undecided', 'dc-7 runs 1.2.0 and has not installed it yet'])
   t.same(await stands(on('1.2.0', 'degraded', [fellBack])), ['failed', 'dc-7 runs 1.2.0: It went back.'])
   t.same(await stands(on('1.3.0', 'degraded')), ['unwell', 'dc-7 is degraded'])
   t.same(await stands(on('1.3.0')), ['runs'])

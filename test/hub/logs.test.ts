@@ -230,7 +230,7 @@ t.test(
     await page.goto(`${hub.url}/alerts`)
     await page.getByText('The log shows two histories').waitFor()
     await page.getByText('2 Mar 2026, 09:00').first().waitFor()
-    t.equal(await page.getByRole('button', { name: 'Close: it was looked at' }).count(), 0, 'which only an admin may')
+    t.equal(await page.getByRole('button', { name: 'Close as handled' }).count(), 0, 'which only an admin may')
   },
 )
 

@@ -185,10 +185,10 @@ t.test('the page says which sites are not ready for the next step of an offer, t
   t.match(offersOf([runs, site('Hall 2', '1.3.0', 'failed', false)]), [{ waitsFor: { length: 0 } }], 'the last stage')
   t.equal(
     hubTexts.sites.offerWaits(offer?.waitsFor ?? []),
-    'Not ready for the next step: Hall 2 could not take it, Hall 3 has not taken it yet.',
+    'Not ready for the next step: Hall 2 could not install it, Hall 3 has not installed it yet.',
   )
   const silent = Array.from({ length: 1200 }, (_, n) => ({ name: `Hall ${n}`, state: 'silent' as const }))
-  t.match(hubTexts.sites.offerWaits(silent), /Hall 4 is not heard, 1195 more\.$/)
+  t.match(hubTexts.sites.offerWaits(silent), /Hall 4 is out of contact, 1195 more\.$/)
 })
 
 t.test('a list that is pasted into a spreadsheet stays text', async (t) => {
@@ -262,7 +262,7 @@ t.test('a thousand sites are readable, and a pallet, a lot and a floor are found
 
 async function filterSites(t: Test, page: Page): Promise<void> {
   const counts = page.getByRole('list', { name: 'Sites by state' })
-  t.match(await counts.innerText(), /1 Fork[\s\S]*1 Says nothing of itself[\s\S]*1,000 Well/)
+  t.match(await counts.innerText(), /1 Fork[\s\S]*1 Reports no state[\s\S]*1,000 Well/)
   await counts.getByRole('button', { name: '1 Fork', pressed: false }).click()
   await page.getByText('1 of 1,002 sites').waitFor()
   await counts.getByRole('button', { name: '1 Fork', pressed: true }).click()

@@ -2,10 +2,10 @@ import { inLanguage } from './i18n/language.ts'
 
 const english = {
   title: 'There is no such page',
-  said: (path: string) => `Nothing of this gateway is at ${path}. The address may be mistyped, or from another system.`,
+  said: (path: string) => `The gateway has no page at ${path}. The address may be mistyped, or from another system.`,
   scan: 'Looking for a pallet, a slot or a unit? Scan its code, or type it into the field above.',
   home: 'To the floor',
-  todo: 'To what waits',
+  todo: 'To the open tasks',
   signIn: 'To the sign-in',
   notYours: (view: string) => `“${view}” is not for your role`,
   whichRole: (name: string, role: string) =>
@@ -19,7 +19,7 @@ const english = {
 const german: typeof english = {
   title: 'Diese Seite gibt es nicht',
   said: (path) =>
-    `Unter ${path} ist nichts von diesem Gateway. Die Adresse ist vielleicht vertippt oder gehört zu einem anderen System.`,
+    `Unter ${path} hat das Gateway keine Seite. Die Adresse ist vielleicht vertippt oder gehört zu einem anderen System.`,
   scan: 'Eine Palette, ein Stellplatz oder eine Einheit gesucht? Den Code scannen oder oben in das Feld tippen.',
   home: 'Zur Halle',
   todo: 'Zu den Aufgaben',

@@ -74,8 +74,8 @@ export function obstacles(version: string, offered: readonly string[], sites: re
 }
 
 const wordsOf: Record<Exclude<OfferState, 'runs'>, (now: SiteNow) => string> = {
-  undecided: (now) => `runs ${now.version ?? 'an unknown version'} and has not taken it yet`,
+  undecided: (now) => `runs ${now.version ?? 'an unknown version'} and has not installed it yet`,
   failed: (now) => `runs ${now.version ?? 'an unknown version'}: ${failureOf(now)?.message}`,
-  silent: () => 'has not been heard lately',
+  silent: () => 'is out of contact',
   unwell: (now) => `is ${now.health ?? 'of unknown health'}`,
 }

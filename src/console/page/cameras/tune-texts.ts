@@ -16,7 +16,7 @@ const english = {
   sensitivity: 'Sensitivity',
   sensitivityNow: (now: number) => `Now ${now}. A lower value finds more motion.`,
   asking: 'Looking at this day again …',
-  failed: (why: string) => `Not answered: ${why}. What you set is still here.`,
+  failed: (why: string) => `Not answered: ${why}. Your settings are still here.`,
   again: 'Ask again',
   reset: 'As it is now',
   result: (day: string, would: number, recorded: number) =>
@@ -27,9 +27,9 @@ const english = {
   merged: (n: number) =>
     n === 0 ? '' : n === 1 ? 'One would be in the clip of another.' : `${number(n)} would be in the clip of another.`,
   added: (n: number) => (n === 0 ? '' : n === 1 ? 'One is added.' : `${number(n)} are added.`),
-  undecided: (n: number) => (n === 0 ? '' : `Of ${events(n)} nothing is stored: they count as they were.`),
+  undecided: (n: number) => (n === 0 ? '' : `Nothing is stored of ${events(n)}: they count as recorded.`),
   unknown: (span: string) => `For ${span} of this day there were no pictures, or nothing is stored of them.`,
-  nothing: 'There is no day to try settings on: nothing is stored of it. Choose another day.',
+  nothing: 'Nothing is stored of this day. Choose another day.',
   yesterdayIs: 'Yesterday',
   onDay: (date: string) => `On ${date}`,
   verdicts: {
@@ -63,7 +63,7 @@ const english = {
   across: (n: number) => `Corner ${n}, % from the left`,
   down: (n: number) => `Corner ${n}, % from the top`,
   keepTitle: 'Keep these settings',
-  keepNothing: 'These are the settings of now.',
+  keepNothing: 'These are the current settings.',
   config: (camera: string) =>
     `The admin writes this into the config, in the entry of ${camera} under “cameras”, in place of the same keys there. Then “gatehouse config check”; the gateway takes it over at a reload.`,
   copy: 'Copy',
@@ -133,7 +133,7 @@ const german: typeof english = {
   across: (n) => `Ecke ${n}, % von links`,
   down: (n) => `Ecke ${n}, % von oben`,
   keepTitle: 'Diese Einstellungen behalten',
-  keepNothing: 'Das sind die Einstellungen von jetzt.',
+  keepNothing: 'Das sind die jetzigen Einstellungen.',
   config: (camera) =>
     `Der Admin schreibt das in die Konfiguration, in den Eintrag von ${camera} unter „cameras“, anstelle derselben Schlüssel dort. Danach „gatehouse config check“; das Gateway übernimmt es beim Neuladen.`,
   copy: 'Kopieren',

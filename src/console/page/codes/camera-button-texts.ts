@@ -3,13 +3,13 @@ import { inLanguage } from '../i18n/language.ts'
 const english = {
   open: 'Scan by the camera of this device',
   needsHttps: 'To scan by camera, open the console over HTTPS (see gatehouse tls init).',
-  notLoaded: 'What reads codes did not come from the gateway. Try again.',
+  notLoaded: 'The code reader could not be loaded from the gateway. Try again.',
 }
 
 const german: typeof english = {
   open: 'Mit der Kamera dieses Geräts scannen',
   needsHttps: 'Für das Scannen mit der Kamera die Konsole über HTTPS öffnen (siehe gatehouse tls init).',
-  notLoaded: 'Was Codes liest, kam nicht vom Gateway. Bitte noch einmal versuchen.',
+  notLoaded: 'Der Codeleser ließ sich nicht vom Gateway laden. Bitte noch einmal versuchen.',
 }
 
 /** Texts of the button alone: the others come with the camera. */

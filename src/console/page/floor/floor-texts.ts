@@ -6,7 +6,7 @@ const english = {
   floorOf: 'Floor of site',
   connection: { lost: 'Not up to date', waiting: 'Loading …', live: 'Live' },
   again: 'Trying again by itself.',
-  seenFrom: (time: string) => `What you see is from ${time}. Trying again by itself.`,
+  seenFrom: (time: string) => `You see the state of ${time}. Trying again by itself.`,
   newest: (event: string) => `Newest event: ${event}`,
   trouble: {
     asksToWait: (seconds: number) => `The gateway asks to wait ${seconds} s`,
@@ -27,7 +27,7 @@ const english = {
   alerts: {
     title: 'Needs attention',
     acknowledge: 'Acknowledge',
-    all: 'All alerts, and what to do',
+    all: 'All alerts, with their next steps',
   },
   webhooks: {
     title: 'Webhooks',
@@ -95,7 +95,7 @@ const english = {
   page: (page: number, pages: number, rows: number) => `Page ${page} of ${pages}, ${countOf(rows, 'slot')}`,
   pageBefore: 'Page before',
   pageAfter: 'Next page',
-  noRows: 'No slot is like that.',
+  noRows: 'No slot is in this state.',
   front: (aisle: string) => `Rack ${aisle} from its front`,
   level: 'Level',
   bay: 'Bay',
@@ -126,7 +126,7 @@ const english = {
   emptyWaits: 'An admin of this gateway makes them.',
   emptyNext: 'Next: make them by their labels, or bring a list of them.',
   toEditor: 'To the plan editor',
-  pastFailed: (why: string) => `That time cannot be shown: ${why}.`,
+  pastFailed: (why: string) => `The plan cannot show that time: ${why}.`,
 }
 
 const attempts = (n: number) => countOf(n, 'fehlgeschlagenem Versuch', 'fehlgeschlagenen Versuchen')
@@ -157,7 +157,7 @@ const german: typeof english = {
   alerts: {
     title: 'Braucht Aufmerksamkeit',
     acknowledge: 'Quittieren',
-    all: 'Alle Meldungen, und was zu tun ist',
+    all: 'Alle Meldungen, mit dem nächsten Schritt',
   },
   webhooks: {
     title: 'Webhooks',

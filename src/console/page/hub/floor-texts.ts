@@ -10,9 +10,9 @@ const english = {
   asOf: (when: string) => `As it was on ${when}, time of the site`,
   asNow: 'As it is now',
   olderLog:
-    'An earlier log of this site still fills slots. If its box was replaced, or was restored and the head office has not learned of it, run at the head office:',
+    'An earlier log of this site still fills slots. If the box was replaced or restored, run at the head office:',
   behind: (n: number) =>
-    `This is not how it is now: ${many(n, 'newer log entry', 'newer log entries')} of this site ${n === 1 ? 'has' : 'have'} not come yet.`,
+    `Not up to date: ${many(n, 'newer log entry', 'newer log entries')} of this site ${n === 1 ? 'has' : 'have'} not come yet.`,
   filter: 'Slot or pallet',
   count: (occupied: number, all: number) => `${occupied} of ${many(all, 'known slot', 'known slots')} taken`,
   none: 'This site has sent no slot and no event yet. Next: run “gatehouse status” on its gateway; it says whether the feed to the head office works.',
@@ -22,7 +22,7 @@ const english = {
   unverified: 'not yet verified',
   how: 'State',
   gateway: 'Its gateway',
-  troubles: 'What the gateway says is wrong',
+  troubles: 'Troubles that the gateway reports',
   offered: 'Offered version',
   region: 'Region',
   alerts: 'Open alerts at the gateway',
@@ -54,9 +54,9 @@ const german: typeof english = {
   asOf: (when) => `Wie es am ${when} Ortszeit war`,
   asNow: 'Wie es jetzt ist',
   olderLog:
-    'Ein früheres Log dieses Standorts belegt noch Stellplätze. Wenn sein Gerät ersetzt wurde, oder wiederhergestellt, ohne dass die Zentrale es erfuhr, an der Zentrale ausführen:',
+    'Ein früheres Log dieses Standorts belegt noch Stellplätze. Wenn sein Gerät ersetzt oder wiederhergestellt wurde, an der Zentrale ausführen:',
   behind: (n) =>
-    `So ist es jetzt nicht: ${many(n, 'neuerer Eintrag', 'neuere Einträge')} dieses Standorts ${n === 1 ? 'ist' : 'sind'} noch nicht da.`,
+    `Nicht aktuell: ${many(n, 'neuerer Eintrag', 'neuere Einträge')} dieses Standorts ${n === 1 ? 'ist' : 'sind'} noch nicht da.`,
   filter: 'Stellplatz oder Palette',
   count: (occupied, all) => `${occupied} von ${many(all, 'bekannten Stellplatz', 'bekannten Stellplätzen')} belegt`,
   none: 'Dieser Standort hat noch keinen Stellplatz und kein Ereignis gesendet. Als Nächstes: „gatehouse status“ auf seinem Gateway sagt, ob die Verbindung zur Zentrale steht.',
@@ -67,7 +67,7 @@ const german: typeof english = {
   unverified: 'noch nicht geprüft',
   how: 'Zustand',
   gateway: 'Gateway des Standorts',
-  troubles: 'Was dem Gateway fehlt, wie es selbst sagt',
+  troubles: 'Störungen, die das Gateway meldet',
   offered: 'Angebotene Version',
   region: 'Region',
   alerts: 'Offene Meldungen am Gateway',

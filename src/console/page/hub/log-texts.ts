@@ -16,7 +16,7 @@ const english = {
   toSite: 'Floor of the site',
   toNext: 'The log that goes on behind it',
   notYours:
-    'Who may read evidence of this site sees here whether the log has shown two histories, and both sides. Your account may not. The person who manages the accounts of the head office can change that.',
+    'Your account may not read the evidence of this site, and a second history of the log would be here. The person who manages the accounts of the head office can change that.',
   forks: 'Two histories',
   forksHint:
     'Both sides are as they came. Each has a checkpoint that the gateway signed, so anyone can check them with the keys below.',
@@ -26,7 +26,7 @@ const english = {
     leaf: (n: string, when: string) => `Log entry ${n}: two different entries. Noticed ${when}.`,
     root: (n: string, when: string) => `Over ${n} log entries: two different states. Noticed ${when}.`,
   },
-  what: 'What differs',
+  what: 'Difference',
   known: 'Stored before',
   sent: 'Came later',
   nothing: 'nothing',
@@ -43,7 +43,7 @@ const english = {
   notes: 'The two signed checkpoints',
   checkpoints: 'Signed states of the log',
   checkpointsHint:
-    'A checkpoint says how many entries the log had and what they were, in one hash. Kept are the newest one and the last of each hour.',
+    'A checkpoint has the number of entries of the log, and one hash of them all. The head office keeps the newest one and the last of each hour.',
   file: 'Newest 500 (JSON)',
   none: 'The gateway has signed nothing here yet. Its first feed brings a signed state; “gatehouse status” on the gateway says whether it works.',
   noOlder: 'There is none that is older.',
@@ -63,7 +63,7 @@ const english = {
   ofSiteHint: {
     live: 'The gateway signs everything that it records. The head office keeps what it signed, and notices a second history.',
     forked: 'This site has shown two histories of one log. Compare the two before anything else.',
-    retired: 'What this site has signed stays here.',
+    retired: 'The signed history of this site stays here.',
   } as Readonly<Record<'live' | 'forked' | 'retired', string>>,
   toNewest: 'Signed states of the log',
   toBoth: 'Both histories, side by side',
@@ -85,7 +85,7 @@ const german: typeof english = {
   toSite: 'Halle des Standorts',
   toNext: 'Das Log, das es fortsetzt',
   notYours:
-    'Wer Beweise dieses Standorts lesen darf, sieht hier, ob das Log zwei Verläufe gezeigt hat, und beide Seiten. Ihr Konto darf das nicht; ändern kann es, wer die Konten der Zentrale verwaltet.',
+    'Ihr Konto darf die Beweise dieses Standorts nicht lesen; ein zweiter Verlauf des Logs stünde hier. Ändern kann es, wer die Konten der Zentrale verwaltet.',
   forks: 'Zwei Verläufe',
   forksHint:
     'Beide Seiten sind, wie sie kamen. Zu jeder gehört ein vom Gateway signierter Stand; mit den Schlüsseln unten kann ihn jeder prüfen.',
@@ -95,7 +95,7 @@ const german: typeof english = {
     leaf: (n, when) => `Eintrag ${n}: zwei verschiedene Einträge. Bemerkt ${when}.`,
     root: (n, when) => `Über ${n} Einträge: zwei verschiedene Stände. Bemerkt ${when}.`,
   },
-  what: 'Was abweicht',
+  what: 'Unterschied',
   known: 'Zuvor aufbewahrt',
   sent: 'Später gekommen',
   nothing: 'nichts',
@@ -112,7 +112,7 @@ const german: typeof english = {
   notes: 'Die zwei signierten Stände',
   checkpoints: 'Signierte Stände des Logs',
   checkpointsHint:
-    'Ein Stand sagt in einem Hash, wie viele Einträge das Log hatte und welche. Aufbewahrt sind der neueste und der letzte jeder Stunde.',
+    'Ein Stand hat die Zahl der Einträge des Logs und einen Hash über alle. Die Zentrale bewahrt den neuesten und den letzten jeder Stunde auf.',
   file: 'Neueste 500 (JSON)',
   none: 'Das Gateway hat hier noch nichts signiert. Der erste signierte Stand kommt mit den ersten Einträgen; „gatehouse status“ auf dem Gateway sagt, ob sie gehen.',
   noOlder: 'Einen älteren gibt es nicht.',
@@ -132,7 +132,7 @@ const german: typeof english = {
   ofSiteHint: {
     live: 'Das Gateway signiert alles, was es erfasst. Die Zentrale bewahrt auf, was es signiert hat, und bemerkt einen zweiten Verlauf.',
     forked: 'Dieser Standort hat zwei Verläufe eines Logs gezeigt. Zuerst beide vergleichen.',
-    retired: 'Was dieser Standort signiert hat, bleibt hier.',
+    retired: 'Der signierte Verlauf dieses Standorts bleibt hier.',
   },
   toNewest: 'Signierte Stände des Logs',
   toBoth: 'Beide Verläufe nebeneinander',

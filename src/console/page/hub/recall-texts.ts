@@ -10,14 +10,14 @@ const english = {
   empty: 'Type a lot, a GTIN, or both.',
   item: (gtin: string | null) => (gtin === null ? 'Item not known' : `GTIN ${gtin}`),
   items: (n: number) =>
-    `${many(n, 'item has', 'items have')} this lot number. Look which one you mean before you send the list.`,
+    `${many(n, 'item has', 'items have')} this lot number. Check which one you mean before you send the list.`,
   ofLot: 'Lot',
   wrongGtin: 'This GTIN is not right: 8, 12, 13 or 14 digits, the last of them a check digit.',
   wrongLot: 'This lot is not right: 90 characters at most.',
   none: {
     item: 'No site that you may see knows a pallet of this item. Compare the GTIN with the label, or ask by the lot alone.',
     lot: (lot: string) =>
-      `No site that you may see knows a pallet of lot ${lot}. Compare it with the label: capitals, hyphens and leading zeros count. A site knows the lot only of pallets whose barcode has it, or where somebody entered it.`,
+      `No site that you may see knows a pallet of lot ${lot}. Compare it with the label: capitals, hyphens and leading zeros count. A site knows a lot only from the barcode of a pallet, or because somebody entered it.`,
   },
   found: (pallets: number, sites: number) => `${many(pallets, 'pallet', 'pallets')} at ${many(sites, 'site', 'sites')}`,
   besides: {
@@ -28,7 +28,7 @@ const english = {
     `${many(sites.length, 'site is', 'sites are')} not up to date, and this list may be wrong for ${sites.length === 1 ? 'it' : 'them'}: ${firstOf(sites, (n) => `${n.toLocaleString(locale)} more`)}.`,
   behindFor: {
     forked: 'a fork: its log takes no more entries',
-    late: (when: string | null) => (when === null ? 'never heard' : `last heard ${when}`),
+    late: (when: string | null) => (when === null ? 'never in contact' : `last contact ${when}`),
     missing: (n: number) => `${many(n, 'log entry', 'log entries')} missing here`,
   },
   more: 'These are the first pallets. The file has all of them.',
@@ -68,7 +68,7 @@ const german: typeof english = {
     `${many(sites.length, 'Standort ist', 'Standorte sind')} nicht auf dem neuesten Stand, und diese Liste kann für ${sites.length === 1 ? 'ihn' : 'sie'} falsch sein: ${firstOf(sites, (n) => `${n.toLocaleString(locale)} weitere`)}.`,
   behindFor: {
     forked: 'Abspaltung: sein Log nimmt keine Einträge mehr an',
-    late: (when) => (when === null ? 'hat sich noch nie gemeldet' : `zuletzt gemeldet ${when}`),
+    late: (when) => (when === null ? 'noch nie in Kontakt' : `letzter Kontakt ${when}`),
     missing: (n) => `hier ${n === 1 ? 'fehlt' : 'fehlen'} ${many(n, 'Eintrag', 'Einträge')}`,
   },
   more: 'Das sind die ersten Paletten. In der Datei stehen alle.',

@@ -19,13 +19,13 @@ const english = {
   differs: (sections: string) => `config differs from most in ${sections}`,
   offered: (version: string) => `${version} is offered`,
   offer: (version: string, sites: number, running: number) =>
-    `Version ${version} is offered to ${many(sites, 'site', 'sites')}; ${running.toLocaleString(locale)} of them ${running === 1 ? 'runs' : 'run'} it. It goes to 1 site first, then to 5, then to the rest. Each gateway decides by itself when to take it.`,
+    `Version ${version} is offered to ${many(sites, 'site', 'sites')}; ${running.toLocaleString(locale)} of them ${running === 1 ? 'runs' : 'run'} it. It goes to 1 site first, then to 5, then to the rest. Each gateway decides by itself when to install it.`,
   offerWaits: (sites: readonly { name: string; state: 'undecided' | 'failed' | 'silent' | 'unwell' }[]) => {
     const is = {
-      undecided: 'has not taken it yet',
-      failed: 'could not take it',
-      silent: 'is not heard',
-      unwell: 'is unwell with it',
+      undecided: 'has not installed it yet',
+      failed: 'could not install it',
+      silent: 'is out of contact',
+      unwell: 'has troubles with it',
     }
     return `Not ready for the next step: ${firstOf(
       sites.map(({ name, state }) => `${name} ${is[state]}`),
@@ -46,7 +46,7 @@ const english = {
     degraded: 'Impaired',
     retired: 'Log ended',
     well: 'Well',
-    silent: 'Says nothing of itself',
+    silent: 'Reports no state',
   },
   forks: (n: number) =>
     `${many(n, 'site has', 'sites have')} shown two histories of one log. Compare the two before anything else; both are kept.`,
@@ -92,12 +92,12 @@ const german: typeof english = {
   differs: (sections) => `Konfiguration weicht ab in ${sections}`,
   offered: (version) => `${version} wird angeboten`,
   offer: (version, sites, running) =>
-    `Version ${version} wird ${many(sites, 'Standort', 'Standorten')} angeboten; auf ${running.toLocaleString(locale)} davon läuft sie. Sie geht zuerst an 1 Standort, dann an 5, dann an die übrigen. Jedes Gateway entscheidet selbst, wann es sie nimmt.`,
+    `Version ${version} wird ${many(sites, 'Standort', 'Standorten')} angeboten; auf ${running.toLocaleString(locale)} davon läuft sie. Sie geht zuerst an 1 Standort, dann an 5, dann an die übrigen. Jedes Gateway entscheidet selbst, wann es sie installiert.`,
   offerWaits: (sites) => {
     const is = {
-      undecided: 'hat sie noch nicht genommen',
-      failed: 'konnte sie nicht nehmen',
-      silent: 'meldet sich nicht',
+      undecided: 'hat sie noch nicht installiert',
+      failed: 'konnte sie nicht installieren',
+      silent: 'ist ohne Kontakt',
       unwell: 'hat damit Störungen',
     }
     return `Noch nicht bereit für den nächsten Schritt: ${firstOf(
@@ -119,7 +119,7 @@ const german: typeof english = {
     degraded: 'Eingeschränkt',
     retired: 'Log beendet',
     well: 'In Ordnung',
-    silent: 'Sagt nichts über sich',
+    silent: 'Meldet keinen Zustand',
   },
   forks: (n) =>
     `${many(n, 'Standort hat', 'Standorte haben')} zwei Verläufe eines Logs gezeigt. Zuerst beide vergleichen; beide sind aufbewahrt.`,

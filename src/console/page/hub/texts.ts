@@ -21,13 +21,12 @@ const english = {
   asking: 'Asking the head office …',
   unreachable: 'The head office does not answer. Trying again …',
   tooMany: (seconds: number) => `Too many attempts. Try again in ${seconds} s.`,
-  failed: (message: string) => `That did not work: ${message}.`,
+  failed: (message: string) => `Not done: ${message}.`,
   stale: (message: string) => `This may be old: ${message}`,
   file: 'File (CSV)',
   missing: {
     title: 'There is no such page',
-    said: (path: string) =>
-      `Nothing of this head office is at ${path}. The address may be mistyped, or from a gateway.`,
+    said: (path: string) => `The head office has no page at ${path}. The address may be mistyped, or from a gateway.`,
   },
   views: { nav: 'Views', sites: 'Sites', find: 'Find', recall: 'Recall', alerts: 'Alerts' },
 }
@@ -46,13 +45,13 @@ const german: typeof english = {
   asking: 'Die Zentrale wird gefragt …',
   unreachable: 'Die Zentrale antwortet nicht. Neuer Versuch läuft …',
   tooMany: (seconds) => `Zu viele Versuche. In ${seconds} s noch einmal.`,
-  failed: (message) => `Das ging nicht: ${message}.`,
+  failed: (message) => `Nicht ausgeführt: ${message}.`,
   stale: (message) => `Dies kann veraltet sein: ${message}`,
   file: 'Datei (CSV)',
   missing: {
     title: 'Diese Seite gibt es nicht',
     said: (path) =>
-      `Unter ${path} ist nichts von dieser Zentrale. Die Adresse ist vielleicht vertippt oder gehört zu einem Gateway.`,
+      `Unter ${path} hat die Zentrale keine Seite. Die Adresse ist vielleicht vertippt oder gehört zu einem Gateway.`,
   },
   views: { nav: 'Ansichten', sites: 'Standorte', find: 'Suchen', recall: 'Rückruf', alerts: 'Meldungen' },
 }

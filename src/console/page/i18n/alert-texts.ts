@@ -4,57 +4,57 @@ import { countOf } from './words.ts'
 /** The meaning of an alert, and its remedy; `gatehouse doctor` and the runbook say the same. */
 type Words = readonly [means: string, todo: string]
 
-const recovered: Words = ['The trouble of before has ended by itself or was mended.', 'Acknowledge it.']
-const geloest: Words = ['Die Störung von vorher ist vorbei.', 'Quittieren.']
+const recovered: Words = ['The trouble has ended.', 'Acknowledge it.']
+const geloest: Words = ['Die Störung ist vorbei.', 'Quittieren.']
 
 const english = {
   title: 'Alerts',
   count: (n: number) => (n === 0 ? 'No alert is open.' : `${countOf(n, 'alert is', 'alerts are')} open.`),
   open: 'Open',
   past: 'Acknowledged',
-  allWell: 'Nothing is wrong that the gateway knows of.',
-  allWellNext: 'Next: look at the system, or at what waits on the floor.',
+  allWell: 'The gateway knows of no trouble.',
+  allWellNext: 'Next: look at the system, or at the open tasks of the floor.',
   toSystem: 'To the system',
   nonePast: 'No alert was acknowledged yet.',
-  means: 'What it means:',
-  todo: 'What to do:',
+  means: 'Meaning:',
+  todo: 'Next:',
   more: 'More in the manual',
   acknowledge: 'Acknowledge',
   acknowledged: 'Acknowledged.',
   all: (n: number) => `Acknowledge all ${n}`,
-  allSure: (n: number) => `Yes, somebody takes care of all ${n}`,
+  allSure: (n: number) => `Yes, acknowledge all ${n}`,
   seenAt: (when: string) => `acknowledged ${when}`,
-  unstored: 'The disk takes no writes, so this alert is in memory only. It can be acknowledged when it is stored.',
-  other: ['Something needs a person.', 'Read the message; then run “gatehouse doctor” at the box.'] as Words,
+  unstored: 'The disk takes no writes, so this alert is in memory only. You can acknowledge it once it is stored.',
+  other: ['The gateway needs attention.', 'Read the message, then run “gatehouse doctor” at the box.'] as Words,
   kinds: {
     'ffmpeg.bundled': [
       'The cameras are read by the ffmpeg that came with gatehouse. It is old and gets no security updates.',
       'Install ffmpeg from the packages of the system, or set ffmpeg.path; then restart the gateway.',
     ],
     'clips.waiting': [
-      'Clips of cameras could not be made yet. Their video is kept on the box, and it is tried again.',
-      'Read why in the message: install ffmpeg, or make room on the disk. After its time of keeping such a clip counts as lost.',
+      'Some clips could not be made yet. The box keeps their video and tries again.',
+      'The message has the reason: install ffmpeg, or make room on the disk. After its retention time such a clip counts as lost.',
     ],
     'clips.refused': [
       'The database refuses to record clips. Their files stay on the box.',
-      'Keep the files that the message names. Run “gatehouse ledger verify” at the box, and read why in the log. Each start tries again.',
+      'Keep the files that the message names. Run “gatehouse ledger verify” at the box. The log of gatehouse has the reason. Each start tries again.',
     ],
     'clips.recovered': recovered,
     'storage.slow': [
       'The storage server takes over two seconds for each answer. Sign-ins take that long.',
-      'Look at the load of that server and at the line to it.',
+      'Check the load of that server, and the network to it.',
     ],
     'storage.unreachable': [
       'The storage server does not answer. People who signed in lately can go on; uploads wait.',
-      'Look at the server and the network. Nothing is lost, and it goes on by itself.',
+      'Check the server and the network. Nothing is lost: uploads go on by themselves.',
     ],
     'uploads.late': [
       'Evidence has waited for its upload for over ten minutes. It exists on this box only.',
-      'Open the uploads: each says its last error. Mend the cause; the gateway tries again by itself.',
+      'Open the uploads: each shows its last error. Repair the cause; the gateway tries again by itself.',
     ],
     'uploads.parked': [
       'Some files could not be uploaded and are not tried again.',
-      'Open the uploads, mend what is named beside the file, and press Retry there.',
+      'Open the uploads, repair the cause beside each file, and press Retry there.',
     ],
     'uploads.refused': [
       'The storage server refuses the account that uploads. Nothing is copied.',
@@ -62,79 +62,79 @@ const english = {
     ],
     'upload.no_room': [
       'The storage server has no room for the account, or cannot write. Nothing is removed here meanwhile.',
-      'Make room there, raise the quota, or look at its disk. The files then go on by themselves.',
+      'Make room there, raise the quota, or check its disk. The uploads then go on by themselves.',
     ],
     'upload.mismatch': [
-      'The copy on the storage server is not the file that was sent. Somebody may have changed it.',
-      'Find out who. Move the copy away and retry the upload. Keep both until then.',
+      'The copy on the storage server differs from the file that was sent. Somebody may have changed it.',
+      'Find out who changed it. Move the copy away and retry the upload. Keep both until then.',
     ],
     'upload.file': [
-      'A file of this box cannot be read, or is not what its hash says.',
-      'Look at the disk, and run “gatehouse ledger verify”.',
+      'A file of this box cannot be read, or does not match its hash.',
+      'Check the disk, and run “gatehouse ledger verify”.',
     ],
     'upload.refused': [
       'The storage server refuses this file, and others for the same reason.',
-      'Look at the permissions of the account, then retry one upload; the others follow.',
+      'Check the permissions of the account, then retry one upload; the others follow.',
     ],
     'upload.lost': [
-      'A copy on the storage server is gone or changed, and the file is no longer on this box.',
+      'A copy on the storage server is gone or changed, and this box does not have the file.',
       'Restore the file on the storage server, from its trash or a backup. Then press Retry.',
     ],
     'upload.copy_missing': [
-      'A copy is no longer on the storage server. The gateway uploads the file again.',
+      'A copy is missing on the storage server. The gateway uploads the file again.',
       'Find out who removed it there.',
     ],
     'upload.copy_changed': [
-      'A copy on the storage server has other bytes. The gateway uploads the file again beside it.',
+      'A copy on the storage server has changed. The gateway uploads the file again beside it.',
       'Find out who changed it there. Keep both copies until then.',
     ],
     'backup.late': [
-      'The newest backup is older than it should be. After a broken disk what came since would be gone.',
-      'Look whether its target is there: a share that is not mounted, a disk that was unplugged.',
+      'The newest backup is too old. If the disk breaks now, everything recorded since then is lost.',
+      'Check its target: the share has to be mounted, the disk plugged in.',
     ],
     'backup.failed': [
-      'The last backup could not be made.',
-      'Make room at its target and look at the rights of the folder. “gatehouse backup FILE” makes one by hand.',
+      'The last backup failed.',
+      'Make room at its target, and check the rights of the folder. “gatehouse backup FILE” makes one by hand.',
     ],
     'backup.unrestorable': [
-      'A backup was made, but it did not come back when its restore was rehearsed. Do not rely on it.',
-      'Make one by hand to another disk and try it with “gatehouse restore”. Suspect the disk of the target.',
+      'The rehearsal could not restore a backup. Do not rely on it.',
+      'Make one by hand on another disk, and try it with “gatehouse restore”. The disk of the target may be faulty.',
     ],
     'disk.low': [
-      'The disk is nearly full. Events are recorded; old clips go first when room is needed.',
-      'Close incidents that hold clips, lower retention.clips.maxAgeDays, mend the upload, or fit a larger disk.',
+      'The disk is nearly full. Events are recorded. The gateway removes old clips first.',
+      'Close incidents that hold clips, lower retention.clips.maxAgeDays, repair the upload, or fit a larger disk.',
     ],
     'disk.held': [
-      'The disk is nearly full, and every clip that is left is held by an incident, a dispute or an upload.',
-      'Resolve old incidents and disputes, mend the upload, or fit a larger disk.',
+      'The disk is nearly full. Incidents, disputes or uploads hold every clip that is left.',
+      'Resolve old incidents and disputes, repair the upload, or fit a larger disk.',
     ],
     'disk.reserve': [
       'Only the reserve of the ledger is free. Events are recorded; photos, clips and reports are refused.',
-      'Make room now, outside of the folder of the gateway: old journals, packages, downloads.',
+      'Make room now, outside the folder of the gateway: old journals, packages, downloads.',
     ],
     'disk.full': [
       'The disk is full. Nothing can be recorded. Handhelds keep their scans and send them later.',
-      'Make room now, outside of the folder of the gateway. No restart is needed.',
+      'Make room now, outside the folder of the gateway. No restart is needed.',
     ],
     'disk.failing': [
       'The disk takes no writes although it may have room. It is probably dying.',
       'Make a backup if it still reads, and replace the disk. “dmesg | grep -i error” shows more.',
     ],
     'log.unsigned': [
-      'The ledger is not what this box signed, or its keys are from before the last rotation. New events cannot be proved.',
+      'The ledger does not match what this box signed, or its keys are older than the last rotation. New events cannot be proved.',
       'Change nothing. Copy the data folder away, then run “gatehouse ledger verify”: it names the row.',
     ],
     'database.failing': [
       'The database cannot be read.',
-      'Stop the gateway, look at the disk, then run “gatehouse ledger verify”. Keep the files.',
+      'Stop the gateway, check the disk, then run “gatehouse ledger verify”. Keep the files.',
     ],
     'witness.unreachable': [
       'A witness has not answered for over an hour. The log is signed here, and no one outside confirms it for now.',
-      'Look at the network and at the address in evidence.witnesses. The newest checkpoint goes out by itself.',
+      'Check the network, and the address in evidence.witnesses. The newest checkpoint goes out by itself.',
     ],
     'timestamps.failing': [
       'The log has had no time stamp for over six hours. Its times rest on the clock of this box.',
-      'Look at the network and at the addresses in evidence.timestamps.',
+      'Check the network, and the addresses in evidence.timestamps.',
     ],
     'witness.refuses': [
       'A witness does not cosign the log. Its answer is in the message.',
@@ -145,19 +145,19 @@ const english = {
       'Keep the checkpoints of both: they are the evidence. The operator of that log has to explain it.',
     ],
     'witness.ahead': [
-      'A witness has seen more of this log than there is here. That is so after a restore from an older copy.',
-      'If the box was restored, look for a newer backup first. Else somebody changed the ledger: change nothing.',
+      'A witness has seen more of this log than this box has. A restore from an older copy causes this.',
+      'If the box was restored, look for a newer backup first. Otherwise somebody changed the ledger: change nothing.',
     ],
     'hub.unreachable': [
-      'The head office has taken no part of the log for over an hour. The floor goes on; it is sent later.',
-      'Look at the line to the head office.',
+      'The head office has received nothing of the log for over an hour. The floor goes on; the log is sent later.',
+      'Check the network to the head office.',
     ],
     'hub.refuses': [
       'The head office does not take the log. Its answer is in the message.',
       'Ask there whether the token was revoked; “gatehouse hub join” makes a new one.',
     ],
     'hub.other-keys': [
-      'The head office knows the log under other keys. That is so after a restore to before the keys were exchanged.',
+      'The head office knows the log under other keys. A restore to a time before the key rotation causes this.',
       'If the box was restored: “gatehouse restore --accept-fork”, then “gatehouse hub join” with a new code.',
     ],
     'hub.ahead': [
@@ -165,60 +165,60 @@ const english = {
       'Restore nothing yet. Keep the data of both sides, and compare them with the head office.',
     ],
     'clock.unsynced': [
-      'The clock of the box is not synchronized. Events are recorded, and say that their time is not certain.',
-      'Set a time server that can be reached from this network. “timedatectl timesync-status” shows the reason.',
+      'The clock of the box is not synchronized. Events are recorded, and marked: their time is not certain.',
+      'Set a time server that this network can reach. “timedatectl timesync-status” shows the reason.',
     ],
     'box.hot': [
       'The box is too hot. It slows itself down, and its disk and memory age faster.',
-      'Look for dust, a fan that stands still, a closed cabinet, the sun. Give it air.',
+      'Look for dust, a stopped fan, a closed cabinet, the sun. Give it air.',
     ],
     'box.throttled': [
       'The processor slows itself down to protect itself. Pictures and answers come late.',
       'Cool the box, or give it fewer cameras; “gatehouse doctor --capacity” measures what it can do.',
     ],
     'box.voltage': [
-      'The box gets too little voltage. It may stop at any moment, and damage what it writes.',
-      'Use the power supply that came with it and a short cable; unplug what it feeds by USB.',
+      'The box gets too little voltage. It may stop at any moment, and damage its data.',
+      'Use its own power supply and a short cable; unplug its USB devices.',
     ],
     'update.unreachable': [
-      'The box could not look for a newer system image for over a week, so it may lack security corrections.',
-      'Check its way to the internet and the address after “updates=” in first-boot.txt.',
+      'The box has not reached its update server for over a week. It may lack security fixes.',
+      'Check its internet access, and the address after “updates=” in first-boot.txt.',
     ],
     'update.failed': [
-      'A newer system image could not be installed. The box runs on with the one it has, and tries again another night.',
+      'A newer system image could not be installed. The box keeps its image, and tries again another night.',
       '“journalctl -u gatehouse-update” on the box shows why.',
     ],
     'update.refused': [
-      'A newer system image was tried on a copy of the ledger and did not pass. The box runs on with the one it has.',
-      '“gatehouse doctor” shows the reasons, and the command that takes the image in spite of them.',
+      'A newer system image failed on a copy of the ledger. The box keeps its image.',
+      '“gatehouse doctor” shows the reasons, and the command that installs the image anyway.',
     ],
     'update.fell_back': [
-      'A newer system image did not start or did not stay healthy. The box went back to the one before; nothing was lost.',
+      'A newer system image did not start or did not stay healthy. The box went back to the previous image; nothing was lost.',
       '“journalctl -u gatehouse-slot” shows why. Publish a corrected image.',
     ],
     'config.refused': [
-      'The last change of the config has a mistake. The gateway goes on with the settings of before.',
-      'Mend the line that the message names. “gatehouse config check” says whether it is good, then reload.',
+      'The last change of the config has a mistake. The gateway keeps its settings.',
+      'Correct the line that the message names. Run “gatehouse config check”, then reload.',
     ],
     'webhook.failing': [
       'Six attempts of one delivery failed: a receiver refuses or does not answer. Other deliveries go on.',
-      'Open the webhooks: each delivery says what the receiver answered. Its owner has to mend it.',
+      'Open the webhooks: each delivery shows the answer of the receiver. Its owner has to repair it.',
     ],
     'webhook.disabled': [
       'A receiver failed so long that its webhook was disabled. Nothing is lost; deliveries are held.',
-      'When its owner has mended it, send a test in the webhooks and resume it. A good test every 15 minutes does it too.',
+      'When its owner has repaired it, send a test in the webhooks and resume it. A good test every 15 minutes does it too.',
     ],
     'webhook.offline': [
-      'The box does not get out of the building. Deliveries wait, and nothing counts as failed.',
-      'Look at the line and the router. Everything is sent when it is back.',
+      'The box has no connection to the outside. Deliveries wait, and none counts as failed.',
+      'Check the internet line and the router. Everything is sent when the line is back.',
     ],
     'cameras.unwatched': [
-      'A camera that was not well is no longer watched: it was switched off or taken out of the config.',
-      'Nothing, if that was meant.',
+      'A camera with a trouble was switched off or taken out of the config. The gateway does not watch it.',
+      'If this was intended, do nothing.',
     ],
     'storage.unwatched': [
-      'A storage server that was not well was taken out of the config.',
-      'Nothing, if that was meant.',
+      'A storage server with a trouble was taken out of the config.',
+      'If this was intended, do nothing.',
     ],
     'box.cool': recovered,
     'box.powered': recovered,
@@ -246,20 +246,20 @@ const german: Omit<typeof english, 'kinds'> & { readonly kinds: Record<keyof typ
   open: 'Offen',
   past: 'Quittiert',
   allWell: 'Dem Gateway ist keine Störung bekannt.',
-  allWellNext: 'Weiter: das System ansehen, oder was in der Halle wartet.',
+  allWellNext: 'Weiter: das System ansehen, oder die offenen Aufgaben der Halle.',
   toSystem: 'Zum Zustand',
   nonePast: 'Noch wurde keine Meldung quittiert.',
-  means: 'Was es heißt:',
-  todo: 'Was zu tun ist:',
+  means: 'Bedeutung:',
+  todo: 'Weiter:',
   more: 'Mehr im Handbuch',
   acknowledge: 'Quittieren',
   acknowledged: 'Quittiert.',
   all: (n) => `Alle ${n} quittieren`,
-  allSure: (n) => `Ja, um alle ${n} kümmert sich jemand`,
+  allSure: (n) => `Ja, alle ${n} quittieren`,
   seenAt: (when) => `quittiert ${when}`,
   unstored:
-    'Die Platte nimmt nichts an, die Meldung steht nur im Speicher. Quittieren geht, sobald er gespeichert ist.',
-  other: ['Etwas braucht einen Menschen.', 'Die Meldung lesen; dann am Gerät „gatehouse doctor“ aufrufen.'],
+    'Die Platte nimmt nichts an, die Meldung steht nur im Speicher. Quittieren geht, sobald sie gespeichert ist.',
+  other: ['Das Gateway braucht Aufmerksamkeit.', 'Die Meldung lesen; dann am Gerät „gatehouse doctor“ aufrufen.'],
   kinds: {
     'ffmpeg.bundled': [
       'Die Kameras werden mit dem ffmpeg gelesen, das gatehouse mitbringt. Es ist alt und bekommt keine Sicherheitsupdates.',
@@ -311,27 +311,27 @@ const german: Omit<typeof english, 'kinds'> & { readonly kinds: Record<keyof typ
       'Die Rechte des Kontos prüfen, dann einen Upload wiederholen; die anderen folgen.',
     ],
     'upload.lost': [
-      'Eine Kopie auf dem Speicherserver fehlt oder ist verändert, und die Datei ist nicht mehr auf diesem Gerät.',
+      'Eine Kopie auf dem Speicherserver fehlt oder ist verändert, und die Datei ist nicht auf diesem Gerät.',
       'Die Datei auf dem Speicherserver aus Papierkorb oder Sicherung zurückholen. Dann „Noch einmal“ drücken.',
     ],
     'upload.copy_missing': [
-      'Eine Kopie ist nicht mehr auf dem Speicherserver. Das Gateway lädt die Datei wieder hoch.',
+      'Eine Kopie fehlt auf dem Speicherserver. Das Gateway lädt die Datei wieder hoch.',
       'Herausfinden, wer sie dort entfernt hat.',
     ],
     'upload.copy_changed': [
-      'Eine Kopie auf dem Speicherserver hat andere Bytes. Das Gateway lädt die Datei daneben wieder hoch.',
+      'Eine Kopie auf dem Speicherserver ist verändert. Das Gateway lädt die Datei daneben wieder hoch.',
       'Herausfinden, wer sie dort geändert hat. Bis dahin beide Kopien behalten.',
     ],
     'backup.late': [
-      'Die neueste Sicherung ist älter als sie sein soll. Nach einem Plattenschaden fehlte alles seither.',
-      'Nachsehen, ob ihr Ziel da ist: eine nicht eingehängte Freigabe, eine abgezogene Platte.',
+      'Die neueste Sicherung ist zu alt. Nach einem Plattenschaden fehlte alles seither.',
+      'Ihr Ziel prüfen: Die Freigabe muss eingehängt sein, die Platte angesteckt.',
     ],
     'backup.failed': [
       'Die letzte Sicherung ließ sich nicht machen.',
       'Am Ziel Platz schaffen und die Rechte des Ordners ansehen. „gatehouse backup DATEI“ macht eine von Hand.',
     ],
     'backup.unrestorable': [
-      'Eine Sicherung wurde gemacht, kam aber bei der Probe nicht zurück. Nicht auf sie verlassen.',
+      'Eine Sicherung ließ sich bei der Probe nicht wiederherstellen. Nicht auf sie verlassen.',
       'Von Hand eine auf eine andere Platte machen und mit „gatehouse restore“ prüfen. Die Platte des Ziels ist verdächtig.',
     ],
     'disk.low': [
@@ -415,7 +415,7 @@ const german: Omit<typeof english, 'kinds'> & { readonly kinds: Record<keyof typ
       'Sein eigenes Netzteil und ein kurzes Kabel benutzen; abziehen, was an seinem USB hängt.',
     ],
     'update.unreachable': [
-      'Das Gerät konnte seit über einer Woche nicht nach einem neueren System sehen; ihm können Sicherheitskorrekturen fehlen.',
+      'Das Gerät hat seinen Updateserver seit über einer Woche nicht erreicht. Ihm können Sicherheitskorrekturen fehlen.',
       'Seinen Weg ins Internet prüfen und die Adresse hinter „updates=“ in first-boot.txt.',
     ],
     'update.failed': [
@@ -431,8 +431,8 @@ const german: Omit<typeof english, 'kinds'> & { readonly kinds: Record<keyof typ
       '„journalctl -u gatehouse-slot“ zeigt den Grund. Ein berichtigtes System veröffentlichen.',
     ],
     'config.refused': [
-      'Die letzte Änderung am Config hat einen Fehler. Das Gateway läuft mit den Einstellungen von vorher weiter.',
-      'Die Zeile der Meldung richten. „gatehouse config check“ sagt, ob es stimmt; dann neu laden.',
+      'Die letzte Änderung am Config hat einen Fehler. Das Gateway behält seine Einstellungen.',
+      'Die Zeile der Meldung berichtigen. „gatehouse config check“ aufrufen, dann neu laden.',
     ],
     'webhook.failing': [
       'Sechs Versuche einer Zustellung schlugen fehl: ein Empfänger weist ab oder antwortet nicht. Andere gehen weiter.',
@@ -443,16 +443,16 @@ const german: Omit<typeof english, 'kinds'> & { readonly kinds: Record<keyof typ
       'Ist er gerichtet, in den Webhooks einen Test senden und fortsetzen. Ein guter Test alle 15 Minuten tut das auch.',
     ],
     'webhook.offline': [
-      'Das Gerät kommt nicht aus dem Haus. Zustellungen warten, nichts zählt als fehlgeschlagen.',
+      'Das Gerät hat keine Verbindung nach außen. Zustellungen warten, keine zählt als fehlgeschlagen.',
       'Leitung und Router ansehen. Alles wird gesendet, wenn sie wieder da ist.',
     ],
     'cameras.unwatched': [
-      'Eine Kamera mit einer Störung wird nicht mehr beobachtet: abgeschaltet oder aus dem Config genommen.',
-      'Nichts, wenn das so gemeint war.',
+      'Eine Kamera mit einer Störung wurde abgeschaltet oder aus dem Config genommen. Das Gateway beobachtet sie nicht.',
+      'Nichts, wenn es so gewollt war.',
     ],
     'storage.unwatched': [
       'Ein Speicherserver mit einer Störung wurde aus dem Config genommen.',
-      'Nichts, wenn das so gemeint war.',
+      'Nichts, wenn es so gewollt war.',
     ],
     'box.cool': geloest,
     'box.powered': geloest,

@@ -10,7 +10,7 @@ const english = {
     all === 0 ? '' : watching === all ? `All ${all} watch.` : `${watching} of ${all} watch.`,
   none: 'There is no camera that you may see.',
   noneAdmin:
-    'Next: find the cameras of the hall with “gatehouse camera discover”, try one with “gatehouse camera probe”, and paste the entry that it prints into the config.',
+    'Next: find the cameras of the hall with “gatehouse camera discover”. Try one with “gatehouse camera probe”, and paste the printed entry into the config.',
   noneOther: 'The admin adds cameras in the config, and names there who sees them (owner and viewers).',
   noSuch: 'There is no such camera, or you may not see it.',
   all: 'All cameras',
@@ -27,8 +27,8 @@ const english = {
   taken: (when: string) => `Picture of ${when}`,
   open: 'Day and clips',
   alerts: 'Alerts',
-  means: 'What it means:',
-  todo: 'What to do:',
+  means: 'Meaning:',
+  todo: 'Next:',
   notice: 'Sign for the door, to print',
   accept: 'The picture is right as it is',
   accepted: (name: string) => `${name}: the picture counts as right from now on.`,
@@ -52,19 +52,19 @@ const english = {
   off: 'Motion is not recorded. It is disabled in the config, or somebody stopped it.',
   means_: {
     'camera.offline': [
-      'No pictures came for over a minute. What happens in front of it meanwhile has no film, and the gap is in the ledger.',
-      'Check its power and its cable, then what the tile says. Once it is back, a second alert says so.',
+      'No pictures came for over a minute. There is no film of this time; the ledger has it as a gap.',
+      'Check its power and its cable, then read its tile. A second alert reports its return.',
     ],
     'camera.covered': [
       'The picture has lost its detail: something is in front of the lens, it is dirty, or it is dark. Motion can hardly be seen.',
       'Look at the picture. Clean or free the lens, or switch on the light.',
     ],
     'camera.turned': [
-      'It shows another place than before: somebody moved or hit it. It may no longer see its slots.',
+      'Its view has changed: somebody moved or hit it. It may not see its slots.',
       'Turn it back, or accept the new view. After half an hour the new view is accepted by itself.',
     ],
     'camera.still': [
-      'Picture after picture is the same to the last dot. The camera has probably hung, so nothing new is seen.',
+      'Every picture is exactly the same. The camera has probably hung, and shows nothing new.',
       'Restart the camera.',
     ],
     'camera.few-pictures': [
@@ -72,8 +72,8 @@ const english = {
       'Set its frame rate to 10 or more, and look for a night mode or a bandwidth limit that lowers it.',
     ],
     'camera.too-busy': [
-      'Its pictures come, and the gateway is too busy to look at them, so motion may be missed. The time is a gap in the ledger.',
-      'Look for what else takes the processor, or give the camera a smaller stream for detection.',
+      'The gateway is too busy to look at its pictures, so it may miss motion. The time is a gap in the ledger.',
+      'Find the other work that loads the processor, or give the camera a smaller stream for detection.',
     ],
     'camera.pre-roll': [
       'Clips begin later than the config asks for, so the seconds before a motion are missing.',
@@ -81,10 +81,10 @@ const english = {
     ],
   } as Readonly<Record<string, Meaning>>,
   over: [
-    'The trouble of before has ended. The time without pictures stays in the ledger as a gap.',
+    'The trouble has ended. The time without pictures stays in the ledger as a gap.',
     'Acknowledge it.',
   ] as Meaning,
-  other: ['Something about this camera needs a person.', 'Read the message; it says what to do.'] as Meaning,
+  other: ['This camera needs attention.', 'Read the message; it says what to do.'] as Meaning,
   slots: (labels: readonly string[]) =>
     labels.length === 0 ? '' : `Looks at ${labels.length > 6 ? countOf(labels.length, 'slot') : labels.join(', ')}.`,
   acknowledge: 'Acknowledge',
@@ -98,7 +98,7 @@ const english = {
     whole: 'Whole day',
     shows: (from: string, to: string) => `${from} to ${to}`,
     line: 'Time of the day',
-    keys: 'Keys: arrows move in time, N and P go to what is next or before, Enter plays, plus and minus zoom, 0 shows the whole day.',
+    keys: 'Keys: arrows move in time. N and P go to the next or previous entry. Enter plays, plus and minus zoom, 0 shows the whole day.',
     legend:
       'Top: clips (low marks: motion without a clip). Hatched: times in which the camera did not watch. Bottom: how much the picture changed, with the sensitivity as a dashed line.',
     quiet: 'Nothing was recorded at this moment.',
@@ -114,11 +114,11 @@ const english = {
     unplayable: 'This browser cannot play the clip.',
     report: 'Report an incident about this clip',
     loading: 'Looking for clips and gaps …',
-    nothing: 'In this time the camera recorded no motion and missed nothing that is known.',
+    nothing: 'In this time the camera recorded no motion, and no gap is known.',
     table: (detections: number, gaps: number, from: string, to: string) =>
       `${countOf(detections, 'detection')} and ${countOf(gaps, 'gap')}, ${from} to ${to}`,
     tableName: 'Clips and gaps',
-    columns: ['Time', 'What', 'Length', 'Score or detail', 'Clip'],
+    columns: ['Time', 'Kind', 'Length', 'Score or detail', 'Clip'],
     play: 'Play',
     playAt: (when: string) => `Play the clip of ${when}`,
     failed: (why: string) => `The day could not be read: ${why}.`,
@@ -137,7 +137,7 @@ const german: typeof english = {
         : `${watching} von ${all} ${watching === 1 ? 'sieht' : 'sehen'} zu.`,
   none: 'Es gibt keine Kamera, die Sie sehen dürfen.',
   noneAdmin:
-    'Weiter: die Kameras der Halle mit „gatehouse camera discover“ finden, eine mit „gatehouse camera probe“ ausprobieren und den Eintrag, den das Kommando ausgibt, in die Konfiguration einfügen.',
+    'Weiter: die Kameras der Halle mit „gatehouse camera discover“ finden. Eine mit „gatehouse camera probe“ ausprobieren und den ausgegebenen Eintrag in die Konfiguration einfügen.',
   noneOther: 'Der Admin trägt Kameras in der Konfiguration ein und nennt dort, wer sie sieht (owner und viewers).',
   noSuch: 'Diese Kamera gibt es nicht, oder Sie dürfen sie nicht sehen.',
   all: 'Alle Kameras',
@@ -154,8 +154,8 @@ const german: typeof english = {
   taken: (when) => `Bild von ${when}`,
   open: 'Tag und Clips',
   alerts: 'Meldungen',
-  means: 'Was es bedeutet:',
-  todo: 'Was zu tun ist:',
+  means: 'Bedeutung:',
+  todo: 'Weiter:',
   notice: 'Schild für die Tür, zum Drucken',
   accept: 'Das Bild ist so richtig',
   accepted: (name) => `${name}: Das Bild gilt ab jetzt als richtig.`,
@@ -179,19 +179,19 @@ const german: typeof english = {
   off: 'Bewegung wird nicht aufgezeichnet. Es ist in der Konfiguration abgeschaltet, oder jemand hat es angehalten.',
   means_: {
     'camera.offline': [
-      'Über eine Minute lang kamen keine Bilder. Was inzwischen vor ihr geschieht, hat keinen Film; die Lücke steht im Lagerbuch.',
-      'Strom und Kabel prüfen, dann lesen, was die Kachel sagt. Ist sie zurück, sagt es eine zweite Meldung.',
+      'Über eine Minute lang kamen keine Bilder. Von dieser Zeit gibt es keinen Film; sie steht als Lücke im Lagerbuch.',
+      'Strom und Kabel prüfen, dann die Kachel lesen. Eine zweite Meldung meldet ihre Rückkehr.',
     ],
     'camera.covered': [
       'Das Bild hat keine Einzelheiten mehr: Etwas verdeckt das Objektiv, es ist schmutzig, oder es ist dunkel. Bewegung ist kaum zu sehen.',
       'Das Bild ansehen. Objektiv reinigen oder freimachen, oder Licht einschalten.',
     ],
     'camera.turned': [
-      'Sie zeigt eine andere Stelle als vorher: Jemand hat sie bewegt oder angestoßen. Vielleicht sieht sie ihre Stellplätze nicht mehr.',
+      'Ihr Blick hat sich geändert: Jemand hat sie bewegt oder angestoßen. Vielleicht sieht sie ihre Stellplätze nicht.',
       'Zurückdrehen oder den neuen Blick annehmen. Nach einer halben Stunde gilt er von selbst.',
     ],
     'camera.still': [
-      'Bild für Bild ist bis auf den letzten Punkt gleich. Wahrscheinlich hängt die Kamera; Neues wird nicht gesehen.',
+      'Jedes Bild ist genau gleich. Wahrscheinlich hängt die Kamera und zeigt nichts Neues.',
       'Die Kamera neu starten.',
     ],
     'camera.few-pictures': [
@@ -199,7 +199,7 @@ const german: typeof english = {
       'Die Bildrate auf 10 oder mehr stellen und nach einem Nachtmodus oder einer Grenze der Bandbreite sehen, die sie senkt.',
     ],
     'camera.too-busy': [
-      'Ihre Bilder kommen, aber das Gateway ist zu beschäftigt, sie anzusehen; Bewegung kann fehlen. Die Zeit steht als Lücke im Lagerbuch.',
+      'Das Gateway ist zu beschäftigt, ihre Bilder anzusehen; Bewegung kann ihm entgehen. Die Zeit steht als Lücke im Lagerbuch.',
       'Nachsehen, was sonst den Prozessor braucht, oder der Kamera einen kleineren Videostrom für die Erkennung geben.',
     ],
     'camera.pre-roll': [
@@ -207,8 +207,8 @@ const german: typeof english = {
       'Der Kamera einen kürzeren Abstand der Schlüsselbilder geben oder dem Gateway mehr Speicher; die Meldung sagt, was.',
     ],
   },
-  over: ['Die Störung von vorhin ist vorbei. Die Zeit ohne Bilder bleibt als Lücke im Lagerbuch.', 'Quittieren.'],
-  other: ['Um diese Kamera muss sich jemand kümmern.', 'Die Meldung lesen; sie sagt, was zu tun ist.'],
+  over: ['Die Störung ist vorbei. Die Zeit ohne Bilder bleibt als Lücke im Lagerbuch.', 'Quittieren.'],
+  other: ['Diese Kamera braucht Aufmerksamkeit.', 'Die Meldung lesen; sie sagt, was zu tun ist.'],
   slots: (labels) =>
     labels.length === 0
       ? ''
@@ -224,7 +224,7 @@ const german: typeof english = {
     whole: 'Ganzer Tag',
     shows: (from, to) => `${from} bis ${to}`,
     line: 'Uhrzeit',
-    keys: 'Tasten: Pfeile gehen durch die Zeit, N und P zum Nächsten oder Vorigen, Enter spielt ab, Plus und Minus ändern die Größe, 0 zeigt den ganzen Tag.',
+    keys: 'Tasten: Pfeile gehen durch die Zeit. N und P gehen zum nächsten oder vorigen Eintrag. Enter spielt ab, Plus und Minus ändern die Größe, 0 zeigt den ganzen Tag.',
     legend:
       'Oben: Clips (niedrige Marken: Bewegung ohne Clip). Schraffiert: Zeiten, in denen die Kamera nicht zusah. Unten: wie stark sich das Bild änderte, gestrichelt die Empfindlichkeit.',
     quiet: 'In diesem Augenblick wurde nichts aufgezeichnet.',
@@ -244,7 +244,7 @@ const german: typeof english = {
     table: (detections, gaps, from, to) =>
       `${countOf(detections, 'Erkennung', 'Erkennungen')} und ${countOf(gaps, 'Lücke', 'Lücken')}, ${from} bis ${to}`,
     tableName: 'Clips und Lücken',
-    columns: ['Zeit', 'Was', 'Länge', 'Wert oder Grund', 'Clip'],
+    columns: ['Zeit', 'Art', 'Länge', 'Wert oder Grund', 'Clip'],
     play: 'Abspielen',
     playAt: (when) => `Den Clip von ${when} abspielen`,
     failed: (why) => `Der Tag konnte nicht gelesen werden: ${why}.`,

@@ -18,25 +18,25 @@ type Kinds = Readonly<Record<string, Words>>
 const english = {
   asset_in_two_slots: {
     what: ({ slot }) => `it was placed in ${slot ?? 'another slot'} since, and never taken out here`,
-    todo: 'Look in which of the two it is, and say in which it is not.',
+    todo: 'Check in which of the two it is, and report in which it is not.',
   },
   removed_elsewhere: {
     what: ({ slot }) => `it is shown here, but was taken out of ${slot ?? 'another slot'}`,
-    todo: 'Look whether it is here, and say so: its removal here is recorded, or the one there is taken back.',
+    todo: 'Check whether it is here, and report it: its removal here is recorded, or the one there is taken back.',
     todoMoved:
-      'Look whether it is here. If it is, place it here again at /scan, with a new photo: it was placed elsewhere since.',
+      'Check whether it is here. If it is, place it here again at /scan, with a new photo: it was placed elsewhere since.',
   },
   two_in_one_slot: {
     what: ({ pallet }) => `${pallet ?? 'another pallet'} was placed in the same slot after it`,
-    todo: 'Look which of the two is there. Record where the other one is, or correct the placement.',
+    todo: 'Check which of the two is there. Record where the other one is, or correct the placement.',
   },
   left_behind: {
     what: ({ pallet }) => `the slot was emptied by taking ${pallet ?? 'another pallet'} instead of it`,
-    todo: 'Look what is there; record its placement, or correct the removal.',
+    todo: 'Check which pallet is there; record its placement, or correct the removal.',
   },
   removed_not_there: {
     what: () => 'it was taken out of this slot, in which it was not',
-    todo: 'Find out from where it came; record its placement late, or correct the removal.',
+    todo: 'Find out where it came from; record its placement late, or correct the removal.',
   },
   disputed: {
     what: () => 'a supervisor disputes the placement',
@@ -45,11 +45,11 @@ const english = {
   verified_mismatch: {
     what: ({ pallet }) =>
       `a supervisor judged ${pallet ?? 'another pallet'} in the slot, not the one that was placed there`,
-    todo: 'Look which pallet is there; correct the placement, or the judgement.',
+    todo: 'Check which pallet is there; correct the placement, or the judgement.',
   },
   judged_while_empty: {
     what: () => 'a supervisor judged it in this slot, which is empty',
-    todo: 'Look what is there; record its placement, or correct the judgement.',
+    todo: 'Check which pallet is there; record its placement, or correct the judgement.',
   },
   unregistered_asset: {
     what: () => 'no one has registered this pallet',
@@ -60,7 +60,7 @@ const english = {
     todo: 'Move it, or change the constraints of the slot.',
   },
   overweight: {
-    what: () => 'the pallet is heavier than what the slot may carry',
+    what: () => 'the pallet is heavier than the slot may carry',
     todo: 'Move it at once, or change the constraints of the slot.',
   },
   overheight: {
@@ -70,18 +70,18 @@ const english = {
   count_difference: {
     what: ({ pallet, count }) =>
       pallet === undefined
-        ? `what count ${count ?? '?'} found does not fit the ledger`
+        ? `the result of count ${count ?? '?'} does not match the ledger`
         : `count ${count ?? '?'} found ${pallet} there, and the ledger says otherwise`,
     todo: 'Have it counted again, or approve the count: that sets the ledger right.',
   },
   scan_mismatch: {
     what: () => 'it was placed with a scan of another slot or of another pallet',
-    todo: 'Look which pallet is there; verify the placement, or correct it.',
+    todo: 'Check which pallet is there; verify the placement, or correct it.',
   },
   photo_reused: {
     what: ({ slot }) =>
       `the photo of the placement proves another placement already${slot === undefined ? '' : `, in ${slot}`}`,
-    todo: 'Look which pallet is there; verify the placement, or correct it with another photo.',
+    todo: 'Check which pallet is there; verify the placement, or correct it with another photo.',
   },
   retired_slot_occupied: {
     what: () => 'the slot is retired, and something is in it',
@@ -147,7 +147,7 @@ const german: typeof english = {
   count_difference: {
     what: ({ pallet, count }) =>
       pallet === undefined
-        ? `was Zählung ${count ?? '?'} gefunden hat, passt nicht zum Lagerbuch`
+        ? `das Ergebnis von Zählung ${count ?? '?'} passt nicht zum Lagerbuch`
         : `Zählung ${count ?? '?'} hat dort ${pallet} gefunden, und das Lagerbuch sagt etwas anderes`,
     todo: 'Noch einmal zählen lassen oder die Zählung freigeben: das stellt das Lagerbuch richtig.',
   },

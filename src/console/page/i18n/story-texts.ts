@@ -6,7 +6,7 @@ const english = {
   never: 'Never seen: no move of it is recorded.',
   removedFrom: (slot: string, when: string) => `Removed from ${slot} on ${when}. Not placed since.`,
   replaced: (slot: string, when: string) =>
-    `No longer in ${slot}: another pallet was placed there, or taken out of it. Placed there on ${when}.`,
+    `Not in ${slot} any more: another pallet was placed there, or taken out of it. Placed there on ${when}.`,
   since: (slot: string, when: string) => `In ${slot} since ${when}.`,
   underAMinute: 'less than a minute',
   minutes: (n: number) => countOf(n, 'minute'),

@@ -36,9 +36,9 @@ const english = {
   signedOut: 'You were signed out. Sign in again to go on.',
   roleChanged: (role: string) => `Your rights were changed. Your role is now ${role}.`,
   roleWaits: (role: string) =>
-    `Your rights were changed. Your role is now ${role}. What you typed stays here until you leave this view. What your role may not do, the gateway refuses.`,
+    `Your rights were changed. Your role is now ${role}. Your input stays here until you leave this view. The gateway refuses acts that your role does not allow.`,
   loading: 'Loading …',
-  leave: 'What you typed here is not sent and would be lost. Go on?',
+  leave: 'Your input is not sent and would be lost. Go on?',
   notAsked: (why: string) => `Not up to date: ${why}. Trying again by itself.`,
   notReached: 'The gateway cannot be reached',
   answered: (status: number) => `The gateway answered with status ${status}`,
@@ -87,9 +87,9 @@ const german: typeof english = {
   signedOut: 'Sie wurden abgemeldet. Melden Sie sich wieder an.',
   roleChanged: (role) => `Ihre Rechte wurden geändert. Ihre Rolle ist jetzt ${role}.`,
   roleWaits: (role) =>
-    `Ihre Rechte wurden geändert. Ihre Rolle ist jetzt ${role}. Was Sie hier eingegeben haben, bleibt, bis Sie diese Ansicht verlassen. Was Ihre Rolle nicht darf, lehnt das Gateway ab.`,
+    `Ihre Rechte wurden geändert. Ihre Rolle ist jetzt ${role}. Ihre Eingaben bleiben hier, bis Sie diese Ansicht verlassen. Das Gateway lehnt ab, was Ihre Rolle nicht darf.`,
   loading: 'Wird geladen …',
-  leave: 'Was hier eingegeben und nicht gesendet ist, geht verloren. Trotzdem weiter?',
+  leave: 'Ihre Eingaben sind nicht gesendet und gehen verloren. Trotzdem weiter?',
   notAsked: (why) => `Nicht aktuell: ${why}. Es wird weiter versucht.`,
   notReached: 'Das Gateway ist nicht erreichbar',
   answered: (status) => `Das Gateway antwortete mit Status ${status}`,

@@ -3,7 +3,7 @@ import { inLanguage } from './language.ts'
 
 const english = {
   title: 'To do',
-  count: (n: number) => (n === 0 ? 'Nothing waits.' : `${countOf(n, 'thing waits', 'things wait')} for somebody.`),
+  count: (n: number) => (n === 0 ? 'No task is open.' : `${countOf(n, 'open task')}.`),
   empty: 'The floor and the ledger agree, every placement is verified, and every camera watches.',
   emptyNext: 'Next: place or count something, or look at the floor.',
   now: 'Now',
@@ -40,14 +40,14 @@ const english = {
   held: (reference: string) => `Unit ${reference} is on hold`,
   heldTodo: 'Find out whether the reason is still there; then resume it.',
   camera: (name: string) => `Camera ${name} does not watch`,
-  cameraTodo: 'What happens there meanwhile has no film.',
+  cameraTodo: 'There is no film until it watches again.',
   alertTodo: 'Acknowledge it when somebody takes care of it.',
   more: (n: number) => `${n} more of this kind`,
 }
 
 const german: typeof english = {
   title: 'Zu tun',
-  count: (n) => (n === 0 ? 'Nichts ist offen.' : `${countOf(n, 'Aufgabe ist', 'Aufgaben sind')} offen.`),
+  count: (n) => (n === 0 ? 'Keine Aufgabe ist offen.' : `${countOf(n, 'offene Aufgabe', 'offene Aufgaben')}.`),
   empty: 'Halle und Lagerbuch stimmen überein, jede Einlagerung ist geprüft, jede Kamera sieht zu.',
   emptyNext: 'Weiter: einlagern, zählen oder die Halle ansehen.',
   now: 'Sofort',
@@ -84,7 +84,7 @@ const german: typeof english = {
   held: (reference) => `Einheit ${reference} ist angehalten`,
   heldTodo: 'Klären, ob der Grund noch besteht; dann fortsetzen.',
   camera: (name) => `Kamera ${name} sieht nicht zu`,
-  cameraTodo: 'Was dort inzwischen geschieht, hat keinen Film.',
+  cameraTodo: 'Bis sie wieder zusieht, gibt es keinen Film.',
   alertTodo: 'Quittieren, sobald sich jemand darum kümmert.',
   more: (n) => `${n} weitere dieser Art`,
 }

@@ -2,7 +2,7 @@ import { inLanguage } from '../i18n/language.ts'
 
 const english = {
   cancel: 'Cancel',
-  failed: (why: string) => `Not done: ${why.replace(/\.$/, '')}. What you typed is still here.`,
+  failed: (why: string) => `Not done: ${why.replace(/\.$/, '')}. Your input is still here.`,
 }
 
 const german: typeof english = {

@@ -3,14 +3,14 @@ import { inLanguage } from '../i18n/language.ts'
 const english = {
   cancel: 'Cancel',
   older: 'Show older ones',
-  failed: (why: string) => `Not done: ${why}. What you typed is still here.`,
+  failed: (why: string) => `Not done: ${why}. Your input is still here.`,
   gateway: 'the gateway itself',
 }
 
 const german: typeof english = {
   cancel: 'Abbrechen',
   older: 'Ältere zeigen',
-  failed: (why) => `Nicht erledigt: ${why}. Was Sie eingegeben haben, steht noch da.`,
+  failed: (why) => `Nicht ausgeführt: ${why}. Ihre Eingaben sind noch da.`,
   gateway: 'das Gateway selbst',
 }
 

@@ -3,7 +3,7 @@ import { inLanguage } from '../i18n/language.ts'
 const english = {
   open: 'Register it',
   title: (code: string) => `Register ${code}`,
-  unregistered: 'No one has registered it yet: of what type it is, the gateway does not know.',
+  unregistered: 'No one has registered it yet, so the gateway does not know its type.',
   type: 'Type',
   weight: 'Weight in kg',
   weighed: (kg: string) => `The scale said ${kg} when it was placed.`,
@@ -28,7 +28,7 @@ const english = {
 const german: typeof english = {
   open: 'Erfassen',
   title: (code) => `${code} erfassen`,
-  unregistered: 'Niemand hat sie bisher erfasst: Welcher Art sie ist, weiß das Gateway nicht.',
+  unregistered: 'Niemand hat sie bisher erfasst, darum kennt das Gateway ihre Art nicht.',
   type: 'Art',
   weight: 'Gewicht in kg',
   weighed: (kg) => `Bei ihrer Einlagerung zeigte die Waage ${kg}.`,

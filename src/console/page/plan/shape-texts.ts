@@ -3,11 +3,11 @@ import { inLanguage, locale } from '../i18n/language.ts'
 const number = (n: number) => new Intl.NumberFormat(locale).format(n)
 
 const english = {
-  mode: 'What to edit',
+  mode: 'Edit',
   modes: { slots: 'Slots', outlines: 'Outlines of zones', image: 'Picture of the hall' },
   zone: 'Zone to outline',
   outlineHelp:
-    'An outline shows where a zone is, also where it has no slots. It moves no slot. Drag its frame to move it whole, the frame’s lower right corner to resize it, its round corners for another shape; by keys: arrows move a corner, plus adds one behind it, Delete removes it.',
+    'An outline shows where a zone is, also where it has no slots. It moves no slot. Drag its frame to move it, and the lower right corner of the frame to resize it. Drag its round corners for another shape. By keys: arrows move a corner, plus adds one behind it, Delete removes it.',
   noZones: 'This warehouse has no zone yet. Next: make one below, under “Zones”.',
   outline: (zone: string) => `Outline of ${zone}`,
   noOutline: 'This zone has no outline: the plan shows it around its slots.',
@@ -35,7 +35,7 @@ const english = {
   uploading: 'The picture is being stored …',
   stored: 'The picture is stored.',
   removed: 'The picture is removed.',
-  failed: (why: string) => `That did not work: ${why}`,
+  failed: (why: string) => `Not done: ${why}`,
   removePicture: 'Remove picture',
   removeSure: 'Remove the picture of this hall?',
   tooLarge: 'The file is larger than 8 MiB. Store it smaller.',
@@ -66,11 +66,11 @@ const english = {
 }
 
 const german: typeof english = {
-  mode: 'Was bearbeitet wird',
+  mode: 'Bearbeiten',
   modes: { slots: 'Stellplätze', outlines: 'Umrisse von Bereichen', image: 'Bild der Halle' },
   zone: 'Bereich, der umrissen wird',
   outlineHelp:
-    'Ein Umriss zeigt, wo ein Bereich ist, auch wo er keine Stellplätze hat. Er bewegt keinen Stellplatz. Den Rahmen ziehen verschiebt ihn im Ganzen, die Ecke des Rahmens unten rechts ändert die Größe, die runden Ecken ändern die Form; mit Tasten: Pfeile verschieben eine Ecke, Plus fügt dahinter eine an, Entf entfernt sie.',
+    'Ein Umriss zeigt, wo ein Bereich ist, auch wo er keine Stellplätze hat. Er bewegt keinen Stellplatz. Den Rahmen ziehen verschiebt ihn, die Ecke des Rahmens unten rechts ändert die Größe. Die runden Ecken ändern die Form. Mit Tasten: Pfeile verschieben eine Ecke, Plus fügt dahinter eine an, Entf entfernt sie.',
   noZones: 'Dieses Lager hat noch keinen Bereich. Als Nächstes: unten unter „Bereiche“ einen anlegen.',
   outline: (zone) => `Umriss von ${zone}`,
   noOutline: 'Dieser Bereich hat keinen Umriss: Der Plan zeigt ihn um seine Stellplätze.',
@@ -99,7 +99,7 @@ const german: typeof english = {
   uploading: 'Das Bild wird gespeichert …',
   stored: 'Das Bild ist gespeichert.',
   removed: 'Das Bild ist entfernt.',
-  failed: (why) => `Das ging nicht: ${why}`,
+  failed: (why) => `Nicht ausgeführt: ${why}`,
   removePicture: 'Bild entfernen',
   removeSure: 'Das Bild dieser Halle entfernen?',
   tooLarge: 'Die Datei ist größer als 8 MiB. Bitte kleiner speichern.',

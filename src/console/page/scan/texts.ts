@@ -13,7 +13,7 @@ const english = {
   acknowledged: (n: number) => `${n} received by the gateway`,
   aside: (n: number) =>
     n === 1 ? 'One scan is set aside: open the list.' : `${n} scans are set aside: open the list.`,
-  rests: (why: string) => `Nothing is sent now: ${why}. What you scan is kept here and sent by itself.`,
+  rests: (why: string) => `Nothing is sent now: ${why}. Your scans stay on this device and are sent by themselves.`,
   signInNeeded: (who: string, n: number) =>
     `${countOf(n, 'scan', 'scans')} of ${who} cannot be sent: ${who} has to sign in here again.`,
   enrol: {
@@ -32,11 +32,11 @@ const english = {
     pin: 'PIN',
     go: 'Sign in',
     wrong: 'Badge or PIN is wrong, or this device was revoked. A revoked device is enrolled again below.',
-    needsNetwork: 'Signing in needs the network. What is already on this device stays safe.',
+    needsNetwork: 'Signing in needs the network. Scans on this device stay safe.',
     training: 'Practice without recording',
   },
   signOut: 'Sign out',
-  signInEnded: 'Your sign-in has ended. Sign in again: what you began is still here.',
+  signInEnded: 'Your sign-in has ended. Sign in again: your work is still here.',
   acts: { PLACED: 'Place', REMOVED: 'Remove', move: 'Move', count: 'Count', VERIFIED: 'Verify', DISPUTED: 'Dispute' },
   pallet: 'Pallet',
   slot: 'Slot',
@@ -78,7 +78,7 @@ const english = {
   taken: (title: string) => `Kept on this device: ${title}`,
   queue: {
     aside: (why: string) =>
-      `Set aside, because the gateway fails at it: ${why}. It is tried again every five minutes; what is about the same pallet or slot waits behind it, all other scans are sent. Tell your supervisor.`,
+      `Set aside, because the gateway fails at it: ${why}. This device tries it again every five minutes. Scans of the same pallet or slot wait behind it; all others are sent. Tell your supervisor.`,
     title: 'Scans on this device',
     none: 'No scan waits. The gateway has them all.',
     again: 'Send again',
@@ -108,9 +108,9 @@ const english = {
       'Read the slot label again. Is it really this one? Do it again with the right slot, then remove this one.',
     EVIDENCE_REQUIRED: 'Do it again with a photo, then remove this one.',
     TIMESTAMP_IN_FUTURE: 'The clock of this device was changed after the scan. Do it again, then remove this one.',
-    CONSTRAINT_VIOLATED: 'The pallet must not stand there. Put it elsewhere and scan that, then remove this one.',
+    CONSTRAINT_VIOLATED: 'The pallet must not be there. Put it elsewhere and scan that, then remove this one.',
     INVALID_TRANSITION: 'The count is closed. Tell your supervisor, then remove this one.',
-    NOT_FOUND: 'It is no longer there. Tell your supervisor, then remove this one.',
+    NOT_FOUND: 'The gateway does not have it. Tell your supervisor, then remove this one.',
   } as Readonly<Record<string, string>>,
   refusedOtherwise: 'Tell your supervisor. Do it again if it was wrong, then remove this one.',
 }
@@ -128,7 +128,8 @@ const german: typeof english = {
   acknowledged: (n) => `${n} beim Gateway angekommen`,
   aside: (n) =>
     n === 1 ? 'Ein Scan ist zurückgestellt: die Liste öffnen.' : `${n} Scans sind zurückgestellt: die Liste öffnen.`,
-  rests: (why) => `Gerade wird nichts gesendet: ${why}. Was Sie scannen, bleibt hier und wird von selbst gesendet.`,
+  rests: (why) =>
+    `Gerade wird nichts gesendet: ${why}. Ihre Scans bleiben auf diesem Gerät und werden von selbst gesendet.`,
   signInNeeded: (who, n) =>
     `${countOf(n, 'Scan', 'Scans')} von ${who} ${n === 1 ? 'kann' : 'können'} nicht gesendet werden: ${who} muss sich hier wieder anmelden.`,
   enrol: {
@@ -148,11 +149,11 @@ const german: typeof english = {
     go: 'Anmelden',
     wrong:
       'Ausweis oder PIN ist falsch, oder dieses Gerät wurde gesperrt. Ein gesperrtes Gerät unten neu registrieren.',
-    needsNetwork: 'Zum Anmelden braucht es das Netz. Was schon auf diesem Gerät ist, bleibt sicher.',
+    needsNetwork: 'Zum Anmelden braucht es das Netz. Scans auf diesem Gerät bleiben sicher.',
     training: 'Üben, ohne zu buchen',
   },
   signOut: 'Abmelden',
-  signInEnded: 'Ihre Anmeldung ist abgelaufen. Melden Sie sich wieder an: Was Sie begonnen haben, ist noch da.',
+  signInEnded: 'Ihre Anmeldung ist abgelaufen. Melden Sie sich wieder an: Ihre Arbeit ist noch da.',
   acts: {
     PLACED: 'Einlagern',
     REMOVED: 'Auslagern',
@@ -202,7 +203,7 @@ const german: typeof english = {
   taken: (title) => `Auf diesem Gerät abgelegt: ${title}`,
   queue: {
     aside: (why) =>
-      `Zurückgestellt, weil das Gateway daran scheitert: ${why}. Alle fünf Minuten wird es noch einmal versucht; was dieselbe Palette oder denselben Stellplatz betrifft, wartet dahinter, alle anderen Scans werden gesendet. Bitte der Schichtleitung sagen.`,
+      `Zurückgestellt, weil das Gateway daran scheitert: ${why}. Dieses Gerät versucht es alle fünf Minuten noch einmal. Scans derselben Palette oder desselben Stellplatzes warten dahinter; alle anderen werden gesendet. Bitte der Schichtleitung sagen.`,
     title: 'Scans auf diesem Gerät',
     none: 'Kein Scan wartet. Das Gateway hat alle.',
     again: 'Noch einmal senden',
@@ -237,7 +238,7 @@ const german: typeof english = {
     CONSTRAINT_VIOLATED:
       'Die Palette darf dort nicht stehen. Woanders einlagern und das scannen, dann diesen Scan löschen.',
     INVALID_TRANSITION: 'Die Zählung ist geschlossen. Sagen Sie es der Schichtleitung, dann diesen Scan löschen.',
-    NOT_FOUND: 'Das gibt es nicht mehr. Sagen Sie es der Schichtleitung, dann diesen Scan löschen.',
+    NOT_FOUND: 'Das Gateway hat das nicht. Sagen Sie es der Schichtleitung, dann diesen Scan löschen.',
   },
   refusedOtherwise: 'Sagen Sie es der Schichtleitung. War der Scan falsch, noch einmal buchen; dann diesen löschen.',
 }

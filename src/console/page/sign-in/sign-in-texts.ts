@@ -21,11 +21,11 @@ const english = {
   otherAccount: (where: string) => `It was tried as an account of ${where}.`,
   otherUser: 'This secret belongs to another user name. Check the user name that you typed.',
   storageSilent: (wait: string) =>
-    `The storage server doesn’t answer, so no one can say who you are. Try again in ${wait}.`,
+    `The storage server does not answer, so your sign-in cannot be checked. Try again in ${wait}.`,
   triesSpent: (wait: string) =>
     `Too many wrong passwords were typed at this gateway, so the storage server takes no more of them for now. An application password works at once. Or try again in ${wait}.`,
   tooMany: (wait: string) => `Too many attempts. Try again in ${wait}.`,
-  invalid: 'That cannot be a user name and a secret.',
+  invalid: 'This user name or secret has a wrong form. Type both again.',
 }
 
 export type SignInTexts = typeof english
@@ -51,11 +51,11 @@ const german: SignInTexts = {
   otherAccount: (where) => `Versucht wurde es als Konto von ${where}.`,
   otherUser: 'Dieses Geheimnis gehört zu einem anderen Benutzernamen. Prüfen Sie den eingegebenen Namen.',
   storageSilent: (wait) =>
-    `Der Speicherserver antwortet nicht, daher weiß niemand, wer Sie sind. Neuer Versuch in ${wait}.`,
+    `Der Speicherserver antwortet nicht, daher ist Ihre Anmeldung nicht prüfbar. Neuer Versuch in ${wait}.`,
   triesSpent: (wait) =>
     `An diesem Gateway wurden zu viele falsche Passwörter eingegeben; der Speicherserver nimmt vorerst keine mehr an. Ein App-Passwort geht sofort. Oder noch einmal in ${wait}.`,
   tooMany: (wait) => `Zu viele Versuche. Noch einmal in ${wait}.`,
-  invalid: 'Das kann kein Benutzername mit Geheimnis sein.',
+  invalid: 'Benutzername oder Geheimnis hat eine falsche Form. Geben Sie beides noch einmal ein.',
 }
 
 /** The texts of the sign-in. */

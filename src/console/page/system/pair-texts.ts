@@ -8,17 +8,17 @@ const english = {
   shows: (code: string) => `A screen shows the code ${code}.`,
   from: (address: string) => `It asked from ${address}.`,
   compare:
-    'Stand before it and compare: confirm only a screen that shows this code. It will show this hall to everybody who walks by, and it only reads.',
+    'Stand before it and compare: confirm only a screen that shows this code. Everybody who walks by sees this hall on it. It can change nothing.',
   name: 'Name of the screen',
   nameHelp: 'Letters, digits, dot, underscore and hyphen. The list of devices and the audit trail show it.',
-  warehouses: 'What it shows',
+  warehouses: 'Warehouses to show',
   warehousesHelp: 'Without a choice: every warehouse that a viewer sees.',
   confirm: 'Enrol this screen',
   done: (name: string) => `${name} is enrolled. The screen goes on by itself.`,
   revoke: 'An admin can revoke it under Devices.',
   cameras: (name: string) => `It shows the pictures of the cameras that name it in the config: “viewers: [${name}]”.`,
   used: 'This code is used: the screen is enrolled.',
-  failed: (why: string) => `That did not work: ${why}`,
+  failed: (why: string) => `Not done: ${why}`,
   home: 'To the floor',
 }
 
@@ -30,17 +30,17 @@ const german: typeof english = {
   shows: (code) => `Ein Bildschirm zeigt den Code ${code}.`,
   from: (address) => `Er hat von ${address} aus gefragt.`,
   compare:
-    'Stellen Sie sich davor und vergleichen Sie: Bestätigen Sie nur einen Bildschirm, der diesen Code zeigt. Er wird diese Halle allen zeigen, die vorbeigehen, und er liest nur.',
+    'Stellen Sie sich davor und vergleichen Sie: Bestätigen Sie nur einen Bildschirm, der diesen Code zeigt. Alle, die vorbeigehen, sehen darauf diese Halle. Ändern kann er nichts.',
   name: 'Name des Bildschirms',
   nameHelp: 'Buchstaben, Ziffern, Punkt, Unterstrich und Bindestrich. So heißt er in der Geräteliste und im Protokoll.',
-  warehouses: 'Was er zeigt',
+  warehouses: 'Lager, die er zeigt',
   warehousesHelp: 'Ohne Auswahl: jedes Lager, das jemand mit der Rolle „viewer“ sieht.',
   confirm: 'Diesen Bildschirm registrieren',
   done: (name) => `${name} ist registriert. Der Bildschirm macht von selbst weiter.`,
   revoke: 'Ein Admin kann ihn unter „Geräte“ sperren.',
   cameras: (name) => `Er zeigt die Bilder der Kameras, die ihn in den Einstellungen nennen: „viewers: [${name}]“.`,
   used: 'Dieser Code ist verbraucht: Der Bildschirm ist registriert.',
-  failed: (why) => `Das ging nicht: ${why}`,
+  failed: (why) => `Nicht ausgeführt: ${why}`,
   home: 'Zur Halle',
 }
 

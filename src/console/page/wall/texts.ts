@@ -29,12 +29,12 @@ const english = {
   stale: (when: string) => `Not up to date since ${when}`,
   staleMeans: 'The gateway or the network does not answer. The screen goes on by itself.',
   away: (name: string) => `${name} does not watch`,
-  awayMeans: 'What happens there meanwhile has no film. Check its power and its cable.',
+  awayMeans: 'There is no film until it watches again. Check its power and its cable.',
   scenes: {
     ...{ covered: 'covered or dark', turned: 'turned to another view', still: 'the same picture all the time' },
     ...{ few_pictures: 'too few pictures', too_busy: 'the gateway is too busy to look at it' },
   },
-  sceneMeans: 'What happens there meanwhile may not be on the film. Look at the camera.',
+  sceneMeans: 'Its film may be incomplete. Check the camera.',
   health: {
     database: 'The ledger is in trouble',
     disk: 'The disk is in trouble',
@@ -84,12 +84,12 @@ const german: typeof english = {
   stale: (when) => `Nicht mehr aktuell seit ${when}`,
   staleMeans: 'Das Gateway oder das Netz antwortet nicht. Der Bildschirm macht von selbst weiter.',
   away: (name) => `${name} sieht nicht zu`,
-  awayMeans: 'Was dort inzwischen geschieht, hat keinen Film. Strom und Kabel prüfen.',
+  awayMeans: 'Bis sie wieder zusieht, gibt es keinen Film. Strom und Kabel prüfen.',
   scenes: {
     ...{ covered: 'verdeckt oder dunkel', turned: 'auf etwas anderes gedreht', still: 'immer dasselbe Bild' },
     ...{ few_pictures: 'zu wenige Bilder', too_busy: 'das Gateway ist zu beschäftigt, hinzusehen' },
   },
-  sceneMeans: 'Was dort inzwischen geschieht, fehlt vielleicht im Film. Nach der Kamera sehen.',
+  sceneMeans: 'Ihr Film ist vielleicht unvollständig. Nach der Kamera sehen.',
   health: {
     database: 'Störung im Lagerbuch',
     disk: 'Störung der Platte',

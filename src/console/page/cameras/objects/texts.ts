@@ -4,7 +4,7 @@ const english = {
   mark: 'Mark objects in this picture',
   loading: 'Loading the model …',
   running: (fps: number) =>
-    `Up to ${fps} pictures a second are looked at, on this device alone. No picture is sent or stored for it, and recording goes on as ever.`,
+    `This device looks at up to ${fps} pictures a second. It sends and stores none of them, and recording goes on.`,
   failed: (why: string) => `Objects cannot be marked on this device: ${why}`,
   noModel:
     'No objects are marked, because the box has no model. The admin puts an ONNX file on the box and names it in console.objectDetection.modelFile; “gatehouse config check” says whether it can be used.',
@@ -18,7 +18,7 @@ const german: typeof english = {
   mark: 'Objekte in diesem Bild markieren',
   loading: 'Das Modell wird geladen …',
   running: (fps) =>
-    `Bis zu ${fps} Bilder pro Sekunde werden untersucht, allein auf diesem Gerät. Dafür wird kein Bild gesendet oder gespeichert, und die Aufzeichnung läuft weiter wie immer.`,
+    `Dieses Gerät untersucht bis zu ${fps} Bilder pro Sekunde. Es sendet und speichert keines davon, und die Aufzeichnung läuft weiter.`,
   failed: (why) => `Auf diesem Gerät lassen sich keine Objekte markieren: ${why}`,
   noModel:
     'Es werden keine Objekte markiert, weil die Box kein Modell hat. Die Administration legt eine ONNX-Datei auf die Box und nennt sie in console.objectDetection.modelFile; „gatehouse config check“ sagt, ob sie brauchbar ist.',
