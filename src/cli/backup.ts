@@ -26,10 +26,8 @@ export function backupCommand(): Command {
     .action(backup)
   command
     .command('key')
-    .description(
-      'print the recovery key of this box, as often as asked; with it anyone can read what is sealed under it',
-    )
-    .option('--qr', 'also as a QR code; on a terminal it is always there')
+    .description('print the recovery key of this box; anyone who has it can read the sealed backups and segments')
+    .option('--qr', 'also as a QR code; a terminal always shows it')
     .option('--config <file>', `config whose dataDir holds the keys; ${usualConfigText}`)
     .action(key)
   return command
@@ -84,8 +82,8 @@ function forPeople(made: BackupMade): string {
   const media =
     mediaFiles > 0
       ? `${mediaFiles} photos and clips are in it`
-      : `photos and clips are not in it (${mediaLeftOut} files); --media takes them along`
-  const lost = made.missing.length > 0 ? `not there, so not in it: ${made.missing.join(', ')}\n` : ''
+      : `photos and clips are not in it (${mediaLeftOut} files); --media includes them`
+  const lost = made.missing.length > 0 ? `missing on this box, so not in it: ${made.missing.join(', ')}\n` : ''
   const bad = damaged.length > 0 ? `damaged on this box already: ${damaged.join(', ')}\n` : ''
   return `${path}: ${formatSize(sizeBytes)}, log ${logId} of site ${siteId}, ${size} leaves
 root ${rootHash}

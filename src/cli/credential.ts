@@ -9,7 +9,7 @@ export function credentialCommand(): Command {
   return new Command('credential')
     .description('make a secret for a local account: shown once, with the entry for auth.users that holds its hash')
     .requiredOption('--username <name>', 'user name')
-    .addOption(new Option('--role <role>', 'what the account may do').choices(roleNames).makeOptionMandatory())
+    .addOption(new Option('--role <role>', 'role of the account').choices(roleNames).makeOptionMandatory())
     .option('--config <file>', `config whose site.url the account belongs to; ${usualConfigText}`)
     .option('--json', 'for programs')
     .action(credential)

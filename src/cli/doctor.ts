@@ -14,12 +14,12 @@ type DoctorOptions = { config?: string; json?: boolean; all?: boolean; cameras: 
 export function doctorCommand(): Command {
   return new Command('doctor')
     .description(
-      'look at everything that the gateway depends on, and say what to do; exit 0 when nothing has to be done, else 1',
+      'check everything that the gateway depends on, with the next step for each fault; exit 0 without a fault, else 1',
     )
     .option('--config <file>', `config of the gateway; ${usualConfigText}`)
-    .option('--all', 'also what is good, and notes')
+    .option('--all', 'also print good findings and notes')
     .option('--no-cameras', 'do not open the streams of the cameras, which takes some seconds each')
-    .option('--capacity', 'measure how many more cameras fit on this box; it is busy with that for a minute or two')
+    .option('--capacity', 'measure how many more cameras fit on this box; this loads the box for a minute or two')
     .option('--json', 'for programs: {ok, running, version, findings: [{topic, subject, verdict, what, next}]}')
     .action(doctor)
 }

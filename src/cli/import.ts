@@ -27,14 +27,14 @@ type Options = {
 
 export function importCommand(): Command {
   return new Command('import')
-    .description('take slots, assets or opening stock from a CSV list, if every line is right; else say why not')
-    .addArgument(new Argument('<kind>', 'what the list tells').choices(listKinds))
+    .description('import slots, assets or opening stock from a CSV list; one faulty line refuses the whole list')
+    .addArgument(new Argument('<kind>', 'kind of the list').choices(listKinds))
     .argument('<file>', 'CSV in UTF-8, separated by comma, semicolon or tab; its first line names the columns')
     .option('--config <file>', `config of the gateway; ${usualConfigText}`)
-    .option('--dry-run', 'say what would be done, and do nothing')
-    .option('--create-zones', 'slots: make the zones that are not there yet')
-    .option('--warehouse <id or name>', 'slots: where they stand, if a line does not say; default: site.warehouseId')
-    .option('--grid', 'slots: give those without a place one, read from labels such as A-01-02 (aisle, bay, level)')
+    .option('--dry-run', 'print the changes, and change nothing')
+    .option('--create-zones', 'slots: create missing zones')
+    .option('--warehouse <id or name>', 'slots: warehouse of lines that name none; default: site.warehouseId')
+    .option('--grid', 'slots: place those without geometry by their labels, such as A-01-02 (aisle, bay, level)')
     .option('--json', 'for programs')
     .addHelpText('after', columnsHelp)
     .action(run)
@@ -80,7 +80,7 @@ function forPeople(result: ImportResult): string {
   return `${[
     summary(result),
     ...Object.entries(result.warnings).map(([code, n]) => `  ${n} × ${code}`),
-    ...(result.noticeCount > 0 ? ['worth a look:', ...result.noticeCauses.flatMap(causeLines)] : []),
+    ...(result.noticeCount > 0 ? ['please check:', ...result.noticeCauses.flatMap(causeLines)] : []),
     ...(result.ok ? [] : ['WRONG:', ...result.causes.flatMap(causeLines)]),
   ].join('\n')}\n`
 }

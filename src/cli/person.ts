@@ -15,7 +15,7 @@ export function personCommand(): Command {
     .command('erase')
     .argument(
       '<name>',
-      'a user or operator, spelled as recorded; of several who are called so one in full: name@<instance URL>',
+      'a user or operator, spelled as recorded; where several have the name, one in full: name@<instance URL>',
     )
     .description("remove a person's name from every place that may forget it; the log still verifies")
     .option('--texts', 'also remove notes and descriptions that the person wrote or is named in')
@@ -65,7 +65,7 @@ function forPeople(erased: Erased & { accountInConfig: boolean }): string {
   if (erased.outcome === 'unknown' || erased.outcome === 'ambiguous') return ''
   const copies = erased.compacted
     ? ''
-    : 'Old copies may be left in unused parts of the database file: stop the daemon and run this again to be rid of them.\n'
+    : 'Old copies may be left in unused parts of the database file: stop the daemon and run this again to remove them.\n'
   if (erased.outcome === 'erased-before')
     return `erased already, at ${erased.erasedAt}; shown as ${erased.shownAs}\n${copies}${keptElsewhere(erased)}`
   const account = erased.accountInConfig
@@ -84,7 +84,7 @@ function forPeople(erased: Erased & { accountInConfig: boolean }): string {
     : ''
   return `erased; what the person did is shown as by ${erased.shownAs}${older}
 removed from: ${erased.notifications} notifications, ${erased.replies} kept replies, ${erased.sessions} sessions, ${erased.texts} texts
-${kept}${byName}${account}${copies}${keptElsewhere(erased)}What left this box before (webhooks, exports, backups, logs of the system) is out of its reach.
+${kept}${byName}${account}${copies}${keptElsewhere(erased)}Copies that left this box (webhooks, exports, backups, logs of the system) are out of its reach.
 `
 }
 
@@ -96,7 +96,7 @@ function keptElsewhere({ kept: { copies, problem } }: Erased): string {
   const begin =
     lines.length === 0
       ? ''
-      : `Copies from before still have the name, and go by themselves (a restore of them erases it again where this box or newer segments are known):\n${lines.join('\n')}\n`
-  const away = problem === null ? '' : `What backup.file.to has could not be looked at: ${problem}.\n`
+      : `Older copies still have the name. They are removed by themselves, and a restore of them erases the name again where this box or newer segments are known:\n${lines.join('\n')}\n`
+  const away = problem === null ? '' : `The backups at backup.file.to could not be checked: ${problem}.\n`
   return `${begin}${away}`
 }

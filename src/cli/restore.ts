@@ -36,10 +36,10 @@ type RestoreOptions = {
 
 export function restoreCommand(): Command {
   return new Command('restore')
-    .description('bring a ledger back, and state in its log what was lost')
+    .description('restore a ledger, and state the lost time in its log')
     .argument(
       '[file]',
-      'backup to put in the place of what is there: a file, or a WebDAV address (of one sealed backup, or of what holds SITE/backups: the newest); it is verified first, and what it replaces is kept',
+      'backup to restore: a file, or a WebDAV address (of one sealed backup, or of the folder that holds SITE/backups: the newest); it is verified first, and the replaced data is kept',
     )
     .option('--from-segments <source>', 'folder or WebDAV address that holds SITE/segments, instead of a file')
     .option('--username <name>', 'user of that address; default: the one of storage.upload, for its server')
@@ -47,17 +47,14 @@ export function restoreCommand(): Command {
     .option('--ca-file <file>', 'authorities in PEM for that address')
     .option(
       '--recovery-key <file>',
-      'file with the line that gatehouse backup key prints; needed with --from-segments, for an address and for sealed backups; what is not sealed is refused then',
+      'file with the line that gatehouse backup key prints; needed with --from-segments, for an address and for sealed backups; with it, unsealed backups are refused',
     )
     .option('--as-far-as-whole', 'if a segment is damaged or missing, take the newest state that is whole without it')
     .option(
       '--accept-fork',
-      'go behind what this box has signed; without a file: take the database as it is. The ledger goes on with a new log',
+      'restore a state older than the signed log of this box; without a file: accept the database as it is. The ledger goes on with a new log',
     )
-    .option(
-      '--again',
-      'do so although the box forked its log before and has recorded since; what it recorded since is lost',
-    )
+    .option('--again', 'needed when events were recorded after an earlier --accept-fork; those events are lost')
     .option('--config <file>', `config whose dataDir takes the ledger; ${usualConfigText}`)
     .option('--json', 'for programs')
     .action(restore)
@@ -97,7 +94,7 @@ function demandOneSource(file: string | undefined, { acceptFork, fromSegments, r
   }
   if (file === undefined && fromSegments === undefined && !acceptFork) {
     throw wrong(
-      'name the backup to restore, or the segments with --from-segments; or take the database as it is with --accept-fork',
+      'name the backup to restore, or the segments with --from-segments; or accept the database as it is with --accept-fork',
     )
   }
   if (file !== undefined && fromSegments !== undefined) throw wrong('name a backup or --from-segments, not both')
@@ -201,14 +198,12 @@ function forPeople(restored: Restored): string {
     lostWords(lost, madeAt),
     fork
       ? `log ${fork.parentLogId} ends at ${fork.parentSize} leaves; log ${fork.logId} goes on from there, and its first leaf states the break`
-      : 'nothing went behind what was there: the log goes on as it is',
+      : 'nothing that was signed is missing: the log goes on as it is',
     ...(erased > 0 ? [`people who were erased later, erased again: ${erased}`] : []),
     ...(lacking > 0
-      ? [
-          `files that are not there: ${lacking} (photos, clips); gatehouse ledger verify names them until they are put back`,
-        ]
+      ? [`missing files: ${lacking} (photos, clips); gatehouse ledger verify names them until they are put back`]
       : []),
-    ...(aside ? [`what was replaced is kept in ${aside}; remove it when nothing of it is missed`] : []),
+    ...(aside ? [`the replaced data is kept in ${aside}; remove it when you do not need it`] : []),
     ...(restored.settings
       ? [`the settings of the old box are in ${restored.settings.folder}; compare them with yours`]
       : []),
@@ -221,8 +216,8 @@ function lostWords({ from, to, leaves }: Restored['lost'], madeAt: string): stri
   if (leaves === 0) return 'nothing that could be read here is lost'
   const begin =
     from === null
-      ? `there is no event in it; lost is what was recorded before and after ${madeAt}`
-      : `the newest event is of ${from}; lost is what was recorded after it`
+      ? `it has no event; lost is everything recorded before and after ${madeAt}`
+      : `the newest event is of ${from}; lost is everything recorded after it`
   const count = leaves === null ? '' : `, ${leaves} leaves`
   return `${begin}, up to ${to ?? 'the end of the old box'}${count}`
 }

@@ -15,7 +15,7 @@ const otherSlot = '/usr/lib/gatehouse-appliance/go-back'
 export function rollbackCommand(): Command {
   return new Command('rollback')
     .description(
-      `go back to the version before, within ${rollbackDays} days after an upgrade; the ledger stays as it is`,
+      `go back to the previous version, within ${rollbackDays} days after an upgrade; the ledger stays as it is`,
     )
     .option('--check', 'only say whether it can')
     .option('--config <file>', `config of the gateway; ${usualConfigText}`)
@@ -53,5 +53,5 @@ function demandRoot(): void {
 function goBack(): void {
   demandRoot()
   const { status } = spawnSync(wayBack, ['back'], { stdio: ['ignore', 'inherit', 'inherit'] })
-  if (status !== 0) throw new ExitError(1, 'the version before did not start; see journalctl -u gatehouse')
+  if (status !== 0) throw new ExitError(1, 'the previous version did not start; see journalctl -u gatehouse')
 }

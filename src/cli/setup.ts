@@ -26,7 +26,7 @@ type SetupOptions = SetupFlags & { config: string; yes?: boolean; json?: boolean
 export function setupCommand(): Command {
   return new Command('setup')
     .description(
-      'ask what a first installation needs, test each answer, and write config, admin and warehouse; again: changes only what is asked',
+      'ask what a first installation needs, test each answer, and write config, admin and warehouse; a second run changes only what you ask',
     )
     .option('--config <file>', 'config to write; where there is one already, a drop-in beside it', installedConfig)
     .option('--site-id <id>', 'id of this site, chosen once')
@@ -37,20 +37,17 @@ export function setupCommand(): Command {
     .option('--tls <how>', 'box-ca: by an authority of this box; none; or files:CERT,KEY')
     .option('--port <n>', 'port for the floor; default: the one of the url, else 8443, without TLS 8480')
     .option('--local-port <n>', 'with TLS: port without it, for programs on this box; default: 8480')
-    .option('--camera <url...>', 'rtsp:// address of a camera; its picture is looked at; "": no camera')
+    .option('--camera <url...>', 'rtsp:// address of a camera; its picture is tested; "": no camera')
     .option('--camera-username <name>', 'user name at these cameras')
     .option('--camera-password-file <file>', 'file with the password at these cameras; copied for the gateway')
     .option('--storage <url>', 'file storage server that knows your people and keeps copies; "": none')
     .option('--storage-username <name>', 'account that uploads to it')
     .option('--storage-password-file <file>', 'file with its application password; copied for the gateway')
     .option('--webhook-network <cidr...>', 'private network that webhooks may be sent into; "": none')
-    .option(
-      '--take-silent',
-      'also take a camera or storage server that does not answer now; the gateway goes on asking it',
-    )
+    .option('--take-silent', 'accept a camera or storage server that does not answer now; the gateway keeps trying')
     .option('--data-dir <folder>', 'folder of the ledger; default: the one of the package')
-    .option('--yes', 'ask nothing: the usual answer for what is not given')
-    .option('--qr', 'also a QR code of address and authority; on a terminal it is always there')
+    .option('--yes', 'ask nothing: use the default for each answer that is not given')
+    .option('--qr', 'also a QR code of address and authority; a terminal always shows it')
     .option('--json', 'for programs: {url, admin, secretFile, caFingerprint, configFile}')
     .action(setup)
 }

@@ -24,17 +24,15 @@ const dayMs = 86_400_000
 const minuteMs = 60_000
 
 export function upgradeCommand(): Command {
-  const upgrade = new Command('upgrade').description('what the package does when a new version takes over')
+  const upgrade = new Command('upgrade').description('steps of the package when a new version takes over')
   upgrade
     .command('rehearse')
-    .description(
-      'try this version on a copy of the ledger, and compare what it says with what the previous version says',
-    )
-    .option('--previous <binary>', 'the version that serves until now')
-    .option('--days <n>', 'compare at each event of so many days', '7')
-    .option('--most <n>', 'compare at so many events at the most, the newest ones', '20000')
-    .option('--limit <minutes>', 'give up after so many minutes', '30')
-    .option('--accept <code>', 'take over all the same, for the reasons that were shown with this code')
+    .description('try this version on a copy of the ledger, and compare its answers with those of the previous version')
+    .option('--previous <binary>', 'the program of the previous version')
+    .option('--days <n>', 'number of days at whose events to compare', '7')
+    .option('--most <n>', 'largest number of events to compare at, newest first', '20000')
+    .option('--limit <minutes>', 'minutes after which to give up', '30')
+    .option('--accept <code>', 'take over in spite of the reasons that were shown with this code')
     .option('--config <file>', `config of the gateway; ${usualConfigText}`)
     .option('--json', 'for programs')
     .action(rehearse)
@@ -48,10 +46,10 @@ export function upgradeCommand(): Command {
     .action(offered)
   upgrade
     .command('states')
-    .description('print what this version derives from a copy of the ledger, one answer a line; for the next version')
+    .description('print the answers of this version from a copy of the ledger, one a line; for the next version')
     .argument('<folder>', 'folder with the copy, which is only read')
     .requiredOption('--since <time>', 'at each event received from then on')
-    .option('--most <n>', 'at so many events at the most, the newest ones', '20000')
+    .option('--most <n>', 'largest number of events, newest first', '20000')
     .action(states)
   return upgrade
 }
@@ -133,10 +131,10 @@ function forPeople(found: RehearsedUpgrade, isAccepted: boolean): string {
     ...(isAccepted ? [`accepted (${acceptBy})`] : []),
     ...(found.ok || isAccepted
       ? []
-      : [`the new version is not taken over. To take it over all the same, for these reasons: --accept ${acceptBy}`]),
+      : [`the new version does not take over. To take over in spite of these reasons: --accept ${acceptBy}`]),
   ]
   return `${lines.join('\n')}\n`
 }
 
 const differenceLine = ({ question, part, previous, next }: Difference): string =>
-  `  ${question}${part === null ? '' : `: ${part}`}: ${JSON.stringify(previous)} until now, ${JSON.stringify(next)} with the new version`
+  `  ${question}${part === null ? '' : `: ${part}`}: ${JSON.stringify(previous)} with the previous version, ${JSON.stringify(next)} with the new version`

@@ -9,8 +9,8 @@ import { whoRunsThis } from './who.ts'
 
 export function warehouseCommand(): Command {
   const add = new Command('add')
-    .description('make a warehouse; one of that name that is there already stays as it is')
-    .requiredOption('--name <name>', 'what people call it')
+    .description('create a warehouse; an existing one of that name stays as it is')
+    .requiredOption('--name <name>', 'name for people')
     .requiredOption('--timezone <zone>', 'its time zone, such as Europe/Berlin')
     .option('--config <file>', `config of the gateway; ${usualConfigText}`)
     .option('--json', 'for programs: {id, name, timezone, created}')

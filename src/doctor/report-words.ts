@@ -30,7 +30,7 @@ const pages: Readonly<Record<string, HelpTopic>> = {
 /**
  * Returns the report for people: one line when nothing has to be done, else what has to be, each with the next step, and where the
  * manual says more.
- * @param all also what is good, and notes
+ * @param all also print good findings and notes
  */
 export function reportWords({ ok, findings }: DoctorReport, all: boolean, paint: Paint): string {
   const shown = findings.filter((finding) => all || isForPerson(finding))

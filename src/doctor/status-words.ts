@@ -65,7 +65,7 @@ function ledgerLine({ ledger }: GatewayStatus, nowMs: number): Line {
 
 function checkpointLine({ checkpoint }: GatewayStatus, nowMs: number): Line {
   const { size, signedAt, unsigned, stopped } = checkpoint
-  if (stopped !== null) return line('checkpoint', `the log is not signed any more (${stopped})`, false)
+  if (stopped !== null) return line('checkpoint', `the log cannot be signed (${stopped})`, false)
   if (size === null) return line('checkpoint', 'none yet')
   const rest = unsigned > 0 ? `; ${counted(unsigned, 'newer leaf', 'newer leaves')}` : ''
   return line('checkpoint', `over ${counted(size, 'leaf', 'leaves')}, signed ${agoWords(signedAt, nowMs)}${rest}`)
@@ -162,7 +162,7 @@ function backupLine({ backup }: GatewayStatus, nowMs: number): Line {
 }
 
 const rehearsalWords = (at: string | null, nowMs: number) =>
-  at === null ? 'not rehearsed yet' : `last came back in a rehearsal ${agoWords(at, nowMs)}`
+  at === null ? 'not rehearsed yet' : `last good rehearsal ${agoWords(at, nowMs)}`
 
 function segmentLine({ backup }: GatewayStatus, nowMs: number): Line | undefined {
   const { segments } = backup
@@ -196,7 +196,7 @@ function configLine({ config }: GatewayStatus, nowMs: number): Line {
   const { file, loadedAt, refused, waiting } = config
   if (refused !== null) {
     const [, first = refused.problems] = refused.problems.split('\n')
-    const how = `the file on disk was refused ${agoWords(refused.at, nowMs)}, the one before it is in use: ${first}`
+    const how = `the file on disk was refused ${agoWords(refused.at, nowMs)}, the earlier one is in use: ${first}`
     return line('config', how, false)
   }
   const rest = waiting.length > 0 ? `; for the next start: ${waiting.join(', ')}` : ''
@@ -209,9 +209,7 @@ function imageLine({ image }: GatewayStatus, nowMs: number): Line | undefined {
   const { version, isUpdated, askedAt, openUpdate, lastUpdate } = image
   if (openUpdate) {
     const what =
-      openUpdate.result === 'installed'
-        ? `${openUpdate.version} had to give its place back`
-        : `${openUpdate.version} was refused`
+      openUpdate.result === 'installed' ? `${openUpdate.version} was rolled back` : `${openUpdate.version} was refused`
     return line(
       'image',
       `${version}; ${what} (${agoWords(openUpdate.at, nowMs)}): gatehouse doctor has the next step`,
@@ -222,8 +220,10 @@ function imageLine({ image }: GatewayStatus, nowMs: number): Line | undefined {
     return line('image', `${version}; ${lastUpdate.reason} (${agoWords(lastUpdate.at, nowMs)})`, false)
   }
   const asked =
-    askedAt === null ? 'no newer one was looked for yet' : `newer ones were looked for ${agoWords(askedAt, nowMs)}`
-  return line('image', `${version}; ${isUpdated ? asked : 'no place of updates is set'}`)
+    askedAt === null
+      ? 'the update server has not answered yet'
+      : `the update server answered ${agoWords(askedAt, nowMs)}`
+  return line('image', `${version}; ${isUpdated ? asked : 'no update server is set'}`)
 }
 
 function troublesOf({ troubles }: GatewayStatus, nowMs: number): string[] {

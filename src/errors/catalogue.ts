@@ -71,7 +71,7 @@ export const catalogue = {
   LOG_FORKED: {
     status: 422,
     retry: false,
-    hint: 'Two histories of one log were shown. Both are kept; look at the gateway before anything else.',
+    hint: 'Two histories of one log were shown. Both are kept; check the gateway before anything else.',
   },
   UPGRADE_REQUIRED: { status: 426, retry: false, hint: 'The address is a WebSocket: connect with ws:// or wss://.' },
   RATE_LIMITED: { status: 429, retry: true, hint: 'rateLimit in the config sets the rates.' },

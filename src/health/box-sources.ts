@@ -45,11 +45,11 @@ function imageTrouble({ version, lastUpdate, openUpdate }: ApplianceImage, nowMs
   const { result, reason, atMs } = lastUpdate
   const forMs = nowMs - atMs
   if (result === 'failed') {
-    const message = `The image ${version} could not be renewed: ${reason}. The box tries it again another night; journalctl -u gatehouse-update has more.`
+    const message = `A newer image than ${version} could not be installed: ${reason}. The box tries again another night; journalctl -u gatehouse-update has more.`
     return { kind: 'update.failed', forMs, message }
   }
   if (result !== 'unreachable') return null
-  const message = `No newer image than ${version} could be looked for in ${durationWords(forMs)}: ${reason}. Check the network and updates= of first-boot.txt.`
+  const message = `The box has not reached its update server for ${durationWords(forMs)} and stays with image ${version}: ${reason}. Check the network and updates= of first-boot.txt.`
   return { kind: 'update.unreachable', forMs, message }
 }
 
@@ -60,7 +60,7 @@ function openTrouble(open: LastUpdate, version: string, nowMs: number): NonNulla
     const message = `Image ${newer} was installed ${durationWords(forMs)} ago, and the box runs ${version}: the newer one did not become healthy or did not start. journalctl -u gatehouse-slot says why. Publish a corrected image.`
     return { kind: 'update.fell_back', forMs, message }
   }
-  const accept = acceptBy === null ? '' : ` Or take it for these reasons: update --accept ${acceptBy}.`
+  const accept = acceptBy === null ? '' : ` Or install it in spite of these reasons: update --accept ${acceptBy}.`
   const refused = reasons.length > 0 ? 'did not pass its rehearsal' : 'was refused'
   const message = `Image ${newer} ${refused}, and ${version} stays: ${reasons.join('; ') || reason}. Publish a corrected image.${accept}`
   return { kind: 'update.refused', forMs, message }

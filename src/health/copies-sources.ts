@@ -18,7 +18,7 @@ export function storageObservations(servers: readonly ServerSeen[]): Observation
     const kind: Kind = answers ? 'storage.slow' : 'storage.unreachable'
     const since = durationWords(illForMs)
     const message = answers
-      ? `${name} has taken over 2 s for its answers for ${since}. Known users go on; look at its load and at the network.`
+      ? `${name} has taken over 2 s for its answers for ${since}. Known users go on. Check its load and the network.`
       : `${name} has not answered for ${since}: ${why}. Known users go on for a while; new ones cannot sign in.`
     return { component: 'storage', subject: url, name, wrong: { kind, forMs: illForMs, message } }
   })
@@ -59,7 +59,7 @@ export function uploadObservations(seen: UploadsSeen, nowMs: number): Observatio
       'uploads: queue',
       'The queue of uploads',
       oldestMs !== null,
-      `${pending === 1 ? '1 file waits for its' : `${pending} files wait for their`} upload, the oldest for ${durationWords(ageMs)}. ${why === null ? 'No attempt has failed: the line may be too slow' : `The last error: ${why}`}. The files are kept on this box. Look at the line to the storage server, and at GET /api/uploads.`,
+      `${pending === 1 ? '1 file waits for its' : `${pending} files wait for their`} upload, the oldest for ${durationWords(ageMs)}. ${why === null ? 'No attempt has failed: the line may be too slow' : `The last error: ${why}`}. The files are kept on this box. Check the network to the storage server, and GET /api/uploads.`,
       ageMs,
     ),
     one(
@@ -67,7 +67,7 @@ export function uploadObservations(seen: UploadsSeen, nowMs: number): Observatio
       'uploads: parked',
       'The parked uploads',
       parked > 0,
-      `${files} not uploaded and not tried again. The newest: ${parkedError ?? 'unknown'}. Look at GET /api/uploads?status=parked, and retry them when the cause is gone.`,
+      `${files} not uploaded and not tried again. The newest: ${parkedError ?? 'unknown'}. Read GET /api/uploads?status=parked, and retry them when the cause is gone.`,
     ),
     one(
       'uploads.refused',
@@ -113,8 +113,8 @@ export function segmentObservations(seen: SegmentsSeen, nowMs: number): Observat
   const ageMs = nowMs - (currentMs ?? sinceMs)
   const since =
     currentMs === null
-      ? 'No segment is where it belongs yet'
-      : `What is new since ${durationWords(ageMs)} is in no segment`
+      ? 'No segment has reached its target yet'
+      : `No segment has the changes of the last ${durationWords(ageMs)}`
   const good = rehearsedMs === null ? 'never' : `${durationWords(Math.max(0, nowMs - rehearsedMs))} ago`
   return [
     one(
@@ -122,21 +122,21 @@ export function segmentObservations(seen: SegmentsSeen, nowMs: number): Observat
       'segments: last',
       'The segments',
       fault !== null,
-      `What is new could not be written to the segments: ${fault}. It is tried again every minute.`,
+      `New changes could not be written to the segments: ${fault}. The gateway tries again every minute.`,
     ),
     one(
       'backup.late',
       'segments: age',
       'The age of the segments',
       ageMs > everyMs + segmentGraceMs,
-      `${since}: if this box is lost, so is that. Look at backup.segments.to, at the uploads (GET /api/uploads) and at the log.`,
+      `${since}: a broken disk would lose them. Check backup.segments.to, the uploads (GET /api/uploads) and the log.`,
     ),
     one(
       'backup.unrestorable',
       'segments: rehearsal',
       'The rehearsal of the segments',
       rehearsalFault !== null,
-      `The newest segments did not come back when their restore was rehearsed: ${rehearsalFault}. They last came back ${good}. When they are damaged, a new series with everything begins by itself.`,
+      `The newest segments could not be restored in a rehearsal: ${rehearsalFault}. Last good rehearsal: ${good}. If they are damaged, the gateway begins a new series by itself.`,
     ),
   ]
 }
@@ -158,21 +158,21 @@ export function backupObservations(seen: BackupsSeen, nowMs: number): Observatio
       'backup: last',
       'The scheduled backup',
       makeFault !== null,
-      `The last backup could not be made: ${makeFault}. It is tried again every 15 minutes.`,
+      `The last backup failed: ${makeFault}. The gateway tries again every 15 minutes.`,
     ),
     one(
       'backup.late',
       'backup: age',
       'The age of the newest backup',
       ageMs > 2 * everyMs,
-      `${age}, and one should be made every ${durationWords(everyMs)}. Look at backup.file.to and at the log.`,
+      `${age}, and one should be made every ${durationWords(everyMs)}. Check backup.file.to and the log.`,
     ),
     one(
       'backup.unrestorable',
       'backup: rehearsal',
       'The rehearsal of the restore',
       rehearsalFault !== null,
-      `The newest backup did not come back when its restore was rehearsed: ${rehearsalFault}. A backup last came back ${good}. Keep the older ones, and run gatehouse ledger verify.`,
+      `The newest backup could not be restored in a rehearsal: ${rehearsalFault}. Last good rehearsal: ${good}. Keep the older ones, and run gatehouse ledger verify.`,
     ),
   ]
 }

@@ -32,7 +32,7 @@ export function hubObservations(feed: FeedSeen | undefined): Observation[] {
   if (!feed) return []
   const { url, trouble, forMs } = feed
   const name = `The head office ${url}`
-  const message = `${name} has taken no part of the log for ${durationWords(forMs)}: ${trouble?.words}.`
+  const message = `${name} has received nothing of the log for ${durationWords(forMs)}: ${trouble?.words}.`
   const wrong = trouble ? { kind: hubKind(trouble.finding), forMs, message } : null
   return [{ component: 'hub', subject: 'hub', name, wrong }]
 }
@@ -54,7 +54,7 @@ export function stampObservations(
 ): Observation[] {
   return authorities.map(({ url, trouble, forMs }) => {
     const name = `The time stamp authority ${url}`
-    const message = `${name} has stamped nothing for ${durationWords(forMs)}: ${trouble}. Check evidence.timestamps; the next stamp covers what was missed.`
+    const message = `${name} has stamped nothing for ${durationWords(forMs)}: ${trouble}. Check evidence.timestamps; the next stamp covers this time.`
     const wrong = trouble === undefined ? null : { kind: 'timestamps.failing' as const, forMs, message }
     return { component: 'evidence', subject: url, name, wrong }
   })

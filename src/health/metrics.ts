@@ -25,7 +25,7 @@ export class Metrics {
     this.#attempts = counter('gatehouse_webhook_attempts_total', 'Delivery attempts by outcome', 'outcome')
     this.#verifications = counter(
       'gatehouse_storage_verifications_total',
-      'Credentials of storage users decided upon: by the server (verified, wrong), by what is remembered of it (fresh, remembered_wrong, stale), or not at all (unknown)',
+      'Credentials of storage users, by decision: by the server (verified, wrong), by its remembered answer (fresh, remembered_wrong, stale), or none (unknown)',
       'outcome',
     )
     this.#uploaded = counter(
@@ -41,12 +41,12 @@ export class Metrics {
     )
     this.#witnessQuestions = counter(
       'gatehouse_witness_questions_total',
-      'Checkpoints that witnesses were asked to cosign, by outcome: cosigned, or what was wrong',
+      'Checkpoints that witnesses were asked to cosign, by outcome: cosigned, or the fault',
       'outcome',
     )
     this.#hubFeeds = counter(
       'gatehouse_hub_feeds_total',
-      'Feeds that were sent to the head office, by outcome: fed, or what was wrong',
+      'Feeds that were sent to the head office, by outcome: fed, or the fault',
       'outcome',
     )
     this.#hubLeaves = counter('gatehouse_hub_leaves_total', 'Leaves that the head office has taken in')

@@ -46,7 +46,7 @@ const Health = z
           status: Status,
           responseTime: z.number().openapi({ description: 'ms' }),
           reason: z.string().optional().openapi({
-            description: 'For a caller: what is wrong, without details; GET /api/alerts has them. Absent while healthy',
+            description: 'For a caller: the trouble, without details; GET /api/alerts has them. Absent while healthy',
             example: 'A camera has given no pictures for over a minute.',
           }),
           ...clockFacts,
@@ -66,7 +66,7 @@ const Health = z
       )
       .openapi({
         description:
-          'database, disk, clock, storage, webhooks, cameras; for a caller also evidence, backup, hub, config, box. A part that is not configured is healthy. status is the worst of those in the answer except webhooks: what a receiver refuses is kept for later',
+          'database, disk, clock, storage, webhooks, cameras; for a caller also evidence, backup, hub, config, box. A part that is not configured is healthy. status is the worst of those in the answer except webhooks: the gateway keeps refused deliveries for later',
       }),
   })
   .openapi('Health')
@@ -79,7 +79,7 @@ const getHealth = operation({
   tag,
   summary: 'Health of the gateway',
   description:
-    'Needs no sign-in, and answers any Host and any query. Each part of the gateway is checked; `degraded` still serves, `unhealthy` (database or disk) answers 503 with the same body. With the credentials of a caller the answer also has the keys of the log, all parts, and what is wrong with each.',
+    'Needs no sign-in, and answers any Host and any query. Each part of the gateway is checked; `degraded` still serves, `unhealthy` (database or disk) answers 503 with the same body. With the credentials of a caller the answer also has the keys of the log, all parts, and the trouble of each.',
   ignoresParameters: true,
   input: {},
   success: { 200: { description: 'healthy or degraded', schema: Health } },

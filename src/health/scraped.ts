@@ -137,12 +137,7 @@ function addHealth(figures: Scraped, sources: MetricSources): void {
     'component',
     () => sources.health().levels,
   )
-  figures.byLabel(
-    'gatehouse_health_troubles',
-    'Things that are wrong now, by kind',
-    'kind',
-    () => sources.health().troubles,
-  )
+  figures.byLabel('gatehouse_health_troubles', 'Present troubles, by kind', 'kind', () => sources.health().troubles)
   figures.gauge(
     'gatehouse_clock_synchronised',
     '1 while a time service says that the clock is synchronized; else 0',
@@ -180,7 +175,7 @@ function addAppliance(figures: Scraped, sources: MetricSources): void {
   )
   figures.byLabel(
     'gatehouse_appliance_update_result',
-    '1 for what came of the last try to install a newer image: installed, current, refused, failed or unreachable; refused and fell_back stay until that image is settled',
+    '1 for the result of the last try to install a newer image: installed, current, refused, failed or unreachable; refused and fell_back stay until that image is settled',
     'result',
     () => {
       const { lastUpdate, openUpdate } = sources.image() ?? {}
@@ -192,7 +187,7 @@ function addAppliance(figures: Scraped, sources: MetricSources): void {
   )
   figures.gauge(
     'gatehouse_appliance_update_asked_timestamp_seconds',
-    'When the place of updates last answered an appliance; NaN: never, or there is none',
+    'When the update server last answered an appliance; NaN: never, or there is none',
     () => (sources.image()?.askedAtMs ?? Number.NaN) / 1000,
   )
 }
@@ -249,7 +244,7 @@ function addCopies(figures: Scraped, sources: MetricSources): void {
   )
   figures.gauge(
     'gatehouse_backup_rehearsed_timestamp_seconds',
-    'When a backup last came back in a rehearsal; 0 before the first',
+    'When a rehearsal last restored a backup; 0 before the first',
     () => (sources.backups().rehearsedMs ?? 0) / 1000,
   )
   figures.gauge(
@@ -259,7 +254,7 @@ function addCopies(figures: Scraped, sources: MetricSources): void {
   )
   figures.gauge(
     'gatehouse_segments_rehearsed_timestamp_seconds',
-    'When segments last came back in a rehearsal; 0 before the first',
+    'When a rehearsal last restored segments; 0 before the first',
     () => (sources.backups().segments.rehearsedMs ?? 0) / 1000,
   )
   figures.gauge('gatehouse_uploads_pending', 'Files that wait for their upload', () => sources.uploads().pending)

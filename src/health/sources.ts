@@ -59,7 +59,7 @@ const impairedWords = {
   too_busy: [
     'camera.too-busy',
     'has sent more pictures than gatehouse could look at',
-    'Motion in them may be missed. Look for what else takes the processor, or give the camera a smaller stream as detectUrl.',
+    'Motion in them may be missed. Find the other work that loads the processor, or give the camera a smaller stream as detectUrl.',
   ],
 } as const
 
@@ -197,16 +197,16 @@ export function diskObservation({ free, fault, limits, shortfall }: DiskSeen, be
 
 function diskWords(kind: Kind, { free, fault, shortfall }: Omit<DiskSeen, 'limits'>): string {
   if (kind === 'disk.failing') {
-    return `The disk of the ledger takes no writes (${fault?.details ?? 'it does not answer'}). Nothing is recorded; what is recorded can be read. Look at the disk and its mount; the gateway goes on by itself when it takes writes again.`
+    return `The disk of the ledger takes no writes (${fault?.details ?? 'it does not answer'}). Nothing is recorded. Reading works. Check the disk and its mount; the gateway goes on by itself when it takes writes again.`
   }
   const left = free ? `${sizeWords(free.bytes)} left` : 'nothing left'
   if (kind === 'disk.full') {
     const why = free?.files === 0 ? 'no further file can be made' : left
-    return `The disk of the ledger is full (${why}). Nothing is recorded; what is recorded can be read. Free space; the gateway goes on by itself.`
+    return `The disk of the ledger is full (${why}). Nothing is recorded. Reading works. Free space; the gateway goes on by itself.`
   }
   if (kind === 'disk.held' && shortfall) {
     const { heldClips, heldBytes } = shortfall
-    return `The disk of the ledger is nearly full (${left}), and nothing more can be removed: incidents, disputes or uploads hold all clips that are left (${heldClips}, ${sizeWords(heldBytes)}). Resolve what holds them, or use a larger disk.`
+    return `The disk of the ledger is nearly full (${left}), and nothing more can be removed: incidents, disputes or uploads hold all clips that are left (${heldClips}, ${sizeWords(heldBytes)}). Resolve those, or use a larger disk.`
   }
   return kind === 'disk.reserve'
     ? `The disk of the ledger is full but for the reserve of the ledger (${left}). Events are recorded; photos, clips, lists and reports are refused. Free space or use a larger disk.`
@@ -220,14 +220,14 @@ type ClockSeen = Pick<ClockReport, 'state' | 'source' | 'forMs'>
 export function clockObservation({ state, source, forMs }: ClockSeen): Observation {
   const name = 'The clock of the gateway'
   const why = source === null ? 'it shows a time before 2026' : `${source} says so`
-  const message = `${name} has not been synchronized for ${durationWords(forMs)}: ${why}. Events are recorded and say that their time is not sure. Check the network and the time servers.`
+  const message = `${name} has not been synchronized for ${durationWords(forMs)}: ${why}. Events are recorded, and marked: their time is not certain. Check the network and the time servers.`
   const wrong = state === 'unsynchronized' ? { kind: 'clock.unsynced' as const, forMs, message } : null
   return { component: 'clock', subject: 'clock', name, wrong }
 }
 
 /** @param failure the error message of reading the database; null when it answered */
 export function databaseObservation(failure: string | null): Observation {
-  const message = `The database cannot be read: ${failure}. Stop the gateway, look at the disk, and run "gatehouse ledger verify".`
+  const message = `The database cannot be read: ${failure}. Stop the gateway, check the disk, and run "gatehouse ledger verify".`
   const wrong = failure === null ? null : { kind: 'database.failing' as const, forMs: 0, message }
   return { component: 'database', subject: 'database', name: 'The database', wrong }
 }
@@ -242,6 +242,6 @@ export function configObservation(
   if (refused === null) return { ...observed, wrong: null }
   const [heading = '', first = heading, ...others] = refused.problems.split('\n')
   const rest = others.length === 0 ? '' : ` and ${others.length} more`
-  const message = `${name} was refused at a reload, and the one before it stays in use: ${first}${rest}. Run gatehouse config check, correct it, and reload.`
+  const message = `${name} was refused at a reload, and the earlier one stays in use: ${first}${rest}. Run gatehouse config check, correct it, and reload.`
   return { ...observed, wrong: { kind: 'config.refused', forMs: nowMs - refused.atMs, message } }
 }

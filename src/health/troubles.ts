@@ -128,7 +128,7 @@ export const kinds = {
     status: 'degraded',
     graceMs: 0,
     over: 'uploads.recovered',
-    reason: 'Evidence could not be uploaded and waits for somebody to look at it.',
+    reason: 'Evidence could not be uploaded. It waits until a person retries it.',
   },
   'uploads.refused': {
     component: 'storage',
@@ -142,21 +142,21 @@ export const kinds = {
     status: 'degraded',
     graceMs: 0,
     over: 'backup.recovered',
-    reason: 'The newest backup is older than it should be.',
+    reason: 'The newest backup is too old.',
   },
   'backup.failed': {
     component: 'backup',
     status: 'degraded',
     graceMs: 0,
     over: 'backup.recovered',
-    reason: 'The last backup could not be made.',
+    reason: 'The last backup failed.',
   },
   'backup.unrestorable': {
     component: 'backup',
     status: 'degraded',
     graceMs: 0,
     over: 'backup.recovered',
-    reason: 'The newest backup did not come back when its restore was rehearsed.',
+    reason: 'The newest backup could not be restored in a rehearsal.',
   },
   'disk.low': {
     component: 'disk',
@@ -170,7 +170,7 @@ export const kinds = {
     status: 'degraded',
     graceMs: 0,
     over: 'disk.recovered',
-    reason: 'The disk is nearly full, and the clips that are left must stay.',
+    reason: 'The disk is nearly full, and no clip that is left may be removed.',
   },
   'disk.reserve': {
     component: 'disk',
@@ -185,21 +185,21 @@ export const kinds = {
     status: 'unhealthy',
     graceMs: 0,
     over: 'disk.recovered',
-    reason: 'The disk is full. Nothing can be recorded; what is recorded can be read.',
+    reason: 'The disk is full. Nothing can be recorded. Reading works.',
   },
   'disk.failing': {
     component: 'disk',
     status: 'unhealthy',
     graceMs: 0,
     over: 'disk.recovered',
-    reason: 'The disk takes no writes. Nothing can be recorded; what is recorded can be read.',
+    reason: 'The disk takes no writes. Nothing can be recorded. Reading works.',
   },
   'log.unsigned': {
     component: 'database',
     status: 'degraded',
     graceMs: 0,
     over: 'log.signed',
-    reason: 'The log is not signed any more: the ledger does not match what it was.',
+    reason: 'The log cannot be signed: the ledger or its keys do not match the last signature.',
   },
   'database.failing': {
     component: 'database',
@@ -248,7 +248,7 @@ export const kinds = {
     status: 'degraded',
     graceMs: 60 * minuteMs,
     over: 'hub.recovered',
-    reason: 'The head office has taken no part of the log for over an hour.',
+    reason: 'The head office has received nothing of the log for over an hour.',
   },
   'hub.refuses': {
     component: 'hub',
@@ -297,7 +297,7 @@ export const kinds = {
     status: 'degraded',
     graceMs: 7 * 24 * 60 * minuteMs,
     over: 'update.recovered',
-    reason: 'No newer system image could be looked for in over a week.',
+    reason: 'The box has not reached its update server for over a week.',
   },
   'update.failed': {
     component: 'box',
@@ -319,14 +319,14 @@ export const kinds = {
     // The restart that an update ends with.
     graceMs: 15 * minuteMs,
     over: 'update.recovered',
-    reason: 'The box went back from a newer system image to the one before.',
+    reason: 'The box went back from a newer system image to the previous one.',
   },
   'config.refused': {
     component: 'config',
     status: 'degraded',
     graceMs: 0,
     over: 'config.accepted',
-    reason: 'The config on disk was refused at a reload. The one before it is in use.',
+    reason: 'The config on disk was refused at a reload. The earlier one is in use.',
   },
   'clock.unsynced': {
     component: 'clock',
@@ -334,7 +334,7 @@ export const kinds = {
     graceMs: 10 * minuteMs,
     shownAtOnce: true,
     over: 'clock.synced',
-    reason: 'The clock of the gateway is not synchronized. Events say so.',
+    reason: 'The clock of the gateway is not synchronized. Events are marked.',
   },
 } as const satisfies Record<string, Facts>
 

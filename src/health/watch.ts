@@ -102,7 +102,7 @@ export class HealthWatch {
 
   start(): void {
     const round = () => {
-      this.look().catch((err: unknown) => this.#needs.log.error({ err }, 'health could not be looked at; trying again'))
+      this.look().catch((err: unknown) => this.#needs.log.error({ err }, 'health could not be checked; trying again'))
       this.#cancel = this.#needs.clock.after(lookEveryMs, round)
     }
     this.#cancel ??= this.#needs.clock.after(0, round)
@@ -161,7 +161,7 @@ export class HealthWatch {
     const { sources, webhooks } = this.#needs
     if (component === 'webhooks') {
       const status = webhooks()
-      return { status, reason: status === 'healthy' ? null : 'A receiver does not take what it is sent.' }
+      return { status, reason: status === 'healthy' ? null : 'A receiver does not accept its notifications.' }
     }
     const own = this.#own(component)
     const seen = this.#seen(component, sources[component], own)
@@ -192,7 +192,7 @@ export class HealthWatch {
       return seen
     } catch (err) {
       if (!this.#unseen.has(component))
-        this.#needs.log.error({ err, component }, 'a part of the gateway cannot be looked at')
+        this.#needs.log.error({ err, component }, 'a part of the gateway cannot be checked')
       this.#unseen.add(component)
       return undefined
     }
@@ -229,7 +229,7 @@ export class HealthWatch {
 }
 
 /** State of a component whose source throws. */
-const unseen = { status: 'degraded', reason: 'It cannot be looked at; the log says why.' } as const
+const unseen = { status: 'degraded', reason: 'It cannot be checked; the log says why.' } as const
 
 const sourcesIn = (sources: HealthWatchNeeds['sources']) => Object.entries(sources) as [keyof typeof sources, Source][]
 

@@ -126,7 +126,7 @@ export class Idempotency {
     const visible = new Set(this.#needs.visibleTo(tx, claim.by))
     const then = JSON.parse(row.visible_warehouses ?? '[]') as number[]
     if (then.some((id) => !visible.has(id))) {
-      throw new AppError('PERMISSION_DENIED', 'What this Idempotency-Key was answered may be hidden from you now', {
+      throw new AppError('PERMISSION_DENIED', 'The stored reply to this Idempotency-Key may be hidden from you now', {
         details: 'A warehouse that you could see then is hidden from you. The request was carried out then, once.',
       })
     }

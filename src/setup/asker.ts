@@ -93,7 +93,7 @@ export function nobodyToAsk(out: NodeJS.WriteStream): Asker {
   return {
     async ask(question) {
       const { text, fallback } = question
-      if (fallback === undefined) throw new ExitError(EXIT_USAGE, `"${text}" has no usual answer; give it as a flag`)
+      if (fallback === undefined) throw new ExitError(EXIT_USAGE, `"${text}" has no default; give the answer as a flag`)
       const problem = await problemWith(question, fallback)
       if (problem !== undefined) throw new ExitError(1, `${text}: ${problem}`)
       return fallback

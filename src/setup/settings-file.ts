@@ -70,7 +70,7 @@ export function applyPatch(configFile: string, patch: Patch): string | undefined
   if (config && other === undefined) return own
   if (before) writeForGroup(own, before)
   else rmSync(own, { force: true })
-  const why = other === undefined ? problemList(problems) : `a later file of conf.d says otherwise of ${other}`
+  const why = other === undefined ? problemList(problems) : `a later file in conf.d overrides ${other}`
   throw new ExitError(EXIT_CONFIG, `nothing was changed in the config: ${why}`)
 }
 

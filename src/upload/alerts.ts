@@ -23,7 +23,7 @@ export function alertOfParked(
         ? {
             kind: 'upload.no_room',
             subject: 'uploads',
-            message: `The storage server has no room for ${what.toLowerCase()}${error.includes(orCannotWrite) ? orCannotWrite : ''}. Make room there, or raise the quota of the account. The files then go on by themselves; to try at once, retry upload ${row.id}.`,
+            message: `The storage server has no room for ${what.toLowerCase()}${error.includes(orCannotWrite) ? orCannotWrite : ''}. Make room there, or raise the quota of the account. The uploads then go on by themselves; to try at once, retry upload ${row.id}.`,
             nowMs,
           }
         : undefined
@@ -38,7 +38,7 @@ export function alertOfParked(
       return {
         kind: 'upload.file',
         subject: String(row.id),
-        message: `${what} cannot be uploaded: ${error}. Look at the disk, and run "gatehouse ledger verify".`,
+        message: `${what} cannot be uploaded: ${error}. Check the disk, and run "gatehouse ledger verify".`,
         nowMs,
       }
     case 'refused':
@@ -46,7 +46,7 @@ export function alertOfParked(
         ? {
             kind: 'upload.refused',
             subject: String(row.id),
-            message: `The storage server refuses ${what.toLowerCase()}: ${error}. Look at the permissions of the account, and retry upload ${row.id}; what was refused alike follows.`,
+            message: `The storage server refuses ${what.toLowerCase()}: ${error}. Check the permissions of the account, and retry upload ${row.id}; uploads that were refused alike follow.`,
             nowMs,
           }
         : undefined
@@ -77,7 +77,7 @@ export function alertOfMissing(
   return {
     kind: 'upload.copy_missing',
     subject: 'uploads',
-    message: `The copy of the ${kind} ${ref} is no longer on the storage server at ${path}. It is uploaded again. Find out who removed it. Further missing copies raise no alert until this one is acknowledged.`,
+    message: `The copy of the ${kind} ${ref} is missing on the storage server at ${path}. It is uploaded again. Find out who removed it. Further missing copies raise no alert until this one is acknowledged.`,
     nowMs,
   }
 }
@@ -91,7 +91,7 @@ export function alertOfChanged(
   return {
     kind: 'upload.copy_changed',
     subject: 'uploads',
-    message: `The copy of the ${kind} ${ref} on the storage server at ${path} has other bytes. Nothing there is overwritten: the file is uploaded again to ${beside}. Find out who changed the copy. Further changed copies raise no alert until this one is acknowledged.`,
+    message: `The copy of the ${kind} ${ref} on the storage server at ${path} has changed. Nothing there is overwritten: the file is uploaded again to ${beside}. Find out who changed the copy. Further changed copies raise no alert until this one is acknowledged.`,
     nowMs,
   }
 }

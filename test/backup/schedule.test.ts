@@ -80,7 +80,7 @@ t.test(
     await living.backupSchedule.look()
     t.match(await health(living), {
       status: 'degraded',
-      reason: /did not come back when its restore was rehearsed/,
+      reason: /could not be restored in a rehearsal/,
       newestAt: '2026-03-02T09:00:00.000Z',
       rehearsedAt,
     })

@@ -151,7 +151,7 @@ t.test('a sealed backup that is cut, changed, without its key or under another o
   await gateway.backupSchedule.look()
   t.match(await health(gateway), {
     ...{ status: 'degraded', rehearsedAt: '2026-03-02T08:00:00.000Z' },
-    reason: /did not come back when its restore was rehearsed/,
+    reason: /could not be restored in a rehearsal/,
   })
   const { body } = await gateway.ask('GET', '/api/alerts', { by: people.ada })
   const alert = body.data.find(({ kind }: { kind: string }) => kind === 'backup.unrestorable')
@@ -182,7 +182,7 @@ t.test('a backup that the storage server made itself, renamed or dated ahead is 
   server.dav.files.set(path.replace('20260302', '99991231'), bytes)
   gateway.clock.advance(day + hour)
   await gateway.backupSchedule.look()
-  t.match(await health(gateway), { status: 'degraded', reason: /did not come back when its restore was rehearsed/ })
+  t.match(await health(gateway), { status: 'degraded', reason: /could not be restored in a rehearsal/ })
   server.dav.files.delete(path.replace('0302T', '0303T'))
   gateway.clock.advance(day)
   await backedUpAndRehearsed(gateway)

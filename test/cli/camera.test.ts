@@ -157,7 +157,7 @@ t.test('a camera on the network is found, its clock compared, and its streams ch
       'g.yaml',
     ),
   ])
-  t.match(without, { code: 0, stdout: /It tells more only with --username and --password-file/ })
+  t.match(without, { code: 0, stdout: /Give --username and --password-file to learn more/ })
   t.match(without.stdout, /clock: (89|90|91) s behind/)
   t.notMatch(without.stdout, /[\u001b\u202e]/, 'what a device says does not reach the terminal as it is')
   const { devices } = JSON.parse(found.stdout)

@@ -57,7 +57,7 @@ t.test(
     t.equal(await metric(gateway, 'gatehouse_clock_offset_seconds'), '-0.00025')
     says['chronyc'] = lost
     await pass(gateway, 10 * minute - 5000)
-    const reason = 'The clock of the gateway is not synchronized. Events say so.'
+    const reason = 'The clock of the gateway is not synchronized. Events are marked.'
     t.match(await health(gateway), {
       status: 'degraded',
       checks: {

@@ -80,7 +80,7 @@ t.test('a config that was refused at a reload is shown with its problem until a 
   await box.running.reload()
   const refused = await status(box.cwd)
   t.equal(refused.code, 1, 'the command finds the gateway, although it reads the same bad file')
-  t.match(refused.stdout, /the one before it is in use: .*listen/)
+  t.match(refused.stdout, /the earlier one is in use: .*listen/)
   const now = await nowOf(box.running)
   t.match(now.config.refused?.problems, /listen/)
   t.notOk(isWell(now))
@@ -185,7 +185,7 @@ t.test('the doctor says in one green line that all is well, and else what to do,
     ...good,
     topic: 'image',
     verdict: 'note',
-    what: 'No place of updates is set.',
+    what: 'No update server is set.',
     next: 'Set one.',
   } as const
   const bad = {

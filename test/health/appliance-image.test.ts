@@ -104,9 +104,9 @@ t.test('a refusal and a way back are told beside a later try, with the next step
       what: /2\.0 was installed .* and did not become healthy/,
       next: /corrected image.*again: sudo/,
     },
-    { verdict: 'change', what: /could not be renewed .*: wrong\.raucb has no version/ },
+    { verdict: 'change', what: /could not be installed .*: wrong\.raucb has no version/ },
   ])
-  t.match(await shown(), /image +1\.9; 2\.0 had to give its place back \(20 minutes ago\): gatehouse doctor has/)
+  t.match(await shown(), /image +1\.9; 2\.0 was rolled back \(20 minutes ago\): gatehouse doctor has/)
   t.match(await gateway.metricsText(), /update_result\{result="failed"\} 1\n.*update_result\{result="fell_back"\} 1\n/)
   note({ version: '2.0', result: 'refused', reason: 'image 2.0 was refused before; by hand it is tried again' })
   note({ version: '', result: 'unreachable', reason: 'curl ended with 6' })

@@ -35,7 +35,7 @@ t.test(
     await page.getByLabel('User name').fill('ada')
     await page.getByLabel('Secret', { exact: true }).fill('ada-secret')
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByText('The disk is full. Nothing can be recorded; what is recorded can be read.').waitFor()
+    await page.getByText('The disk is full. Nothing can be recorded. Reading works.').waitFor()
     await page.getByRole('heading', { name: 'Needs attention' }).waitFor()
     t.equal(await page.getByText('The disk of the ledger is full').count(), 1, 'the alert is there, though not stored')
     t.equal(await page.getByRole('button', { name: 'Acknowledge' }).count(), 0)

@@ -93,7 +93,7 @@ t.test('a copy with other bytes is left as it is and reported, and the file is u
     {
       kind: 'upload.copy_changed',
       subject: 'uploads',
-      message: /clip 1 .*_1\.mp4 has other bytes.*_1-copy2\.mp4\. Find out/,
+      message: /clip 1 .*_1\.mp4 has changed.*_1-copy2\.mp4\. Find out/,
     },
   ])
   const detection = await gateway.ask('GET', '/api/iot/detection-events/1', { by: people.vera })

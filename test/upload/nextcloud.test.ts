@@ -143,7 +143,10 @@ t.test('files that are refused for one reason raise one alert, and follow when o
   const { body } = await gateway.ask('GET', '/api/alerts', { by })
   const kinds = body.data.map(({ kind, subject }: { kind: string; subject: string }) => `${kind} ${subject}`)
   t.strictSame(kinds, ['upload.refused 4', 'upload.refused 1'], 'one for each reason')
-  t.match(body.data[1].message, /permissions of the account, and retry upload 1; what was refused alike follows/)
+  t.match(
+    body.data[1].message,
+    /permissions of the account, and retry upload 1; uploads that were refused alike follow/,
+  )
   server.fate = undefined
   await gateway.ask('POST', '/api/uploads/2/retry', { by })
   const status = (id: number) => (row: { id: number; status: string }) => row.id === id && row.status === 'uploaded'

@@ -38,7 +38,7 @@ export function cameraCommand(): Command {
       '--config <file>',
       `config that the entry is for: the next free id, preRecordSeconds, ffmpeg.path; ${usualConfigText}`,
     )
-    .option('--seconds <n>', 'measure for at least so long, 2 to 60', '10')
+    .option('--seconds <n>', 'seconds to measure at least, 2 to 60', '10')
     .option('--json', 'for programs: {ok, problem, findings, answersWith, facts, clock, entry}')
     .action(probeCamera)
   const discover = new Command('discover')
@@ -46,12 +46,9 @@ export function cameraCommand(): Command {
     .option('--username <name>', 'user name at the cameras; sent as a digest to every device that answers')
     .option('--password-file <file>', 'file with the password at the cameras')
     .option('--config <file>', `config that the entries are for: the next free ids; ${usualConfigText}`)
-    .option('--interface <name...>', 'look only on these network interfaces')
-    .option(
-      '--target <host...>',
-      'ask these devices, HOST or HOST:PORT, also in other networks, and look for no others',
-    )
-    .option('--seconds <n>', 'wait so long for answers, 1 to 60', '5')
+    .option('--interface <name...>', 'search only these network interfaces')
+    .option('--target <host...>', 'ask only these devices, HOST or HOST:PORT; they may be in other networks')
+    .option('--seconds <n>', 'seconds to wait for answers, 1 to 60', '5')
     .option('--json', 'for programs: {devices}, each with its entries')
     .action(discoverCameras)
   return new Command('camera').description('set up a camera').addCommand(probe).addCommand(discover)

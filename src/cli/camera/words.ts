@@ -11,7 +11,7 @@ export function findingWords(findings: readonly Finding[]): string {
 }
 
 const failures: Record<NonNullable<OnvifDevice['failure']>, string> = {
-  'credentials-needed': 'It tells more only with --username and --password-file.',
+  'credentials-needed': 'Give --username and --password-file to learn more.',
   refused: 'It refuses the user name or the password. ONVIF often has separate accounts: add one in the camera.',
   'no-answer': 'Its ONVIF service does not answer.',
   'too-large': 'Its answer is larger than any camera needs, and was not read.',

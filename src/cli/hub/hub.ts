@@ -34,7 +34,7 @@ export function hubCommand(): Command {
     .action(serve)
   hub
     .command('migrate')
-    .description('bring the database to this version, and the roles hub_app and hub_read to their rights')
+    .description('migrate the database to this version, and set the rights of the roles hub_app and hub_read')
     .option('--config <file>', 'config file of the head office', installedHubConfig)
     .option(
       '--check',
@@ -54,7 +54,7 @@ export function hubCommand(): Command {
     .command('credential')
     .description('make a secret for an account of the head office: shown once, with the entry for its auth.users')
     .requiredOption('--username <name>', 'user name')
-    .addOption(new Option('--role <role>', 'what the account may do').choices(roleNames).makeOptionMandatory())
+    .addOption(new Option('--role <role>', 'role of the account').choices(roleNames).makeOptionMandatory())
     .option('--config <file>', 'config file of the head office', installedHubConfig)
     .option('--json', 'for programs')
     .action((options: CredentialOptions & { config: string }) =>
@@ -66,7 +66,10 @@ export function hubCommand(): Command {
       'on a gateway: enrol at a head office; writes the token, its certificate authority and a config drop-in',
     )
     .argument('<url>', 'address of the head office')
-    .option('--code <code>', 'what "gatehouse hub enrol" printed there, whole; other users of the box can see it')
+    .option(
+      '--code <code>',
+      'the whole code that "gatehouse hub enrol" printed there; other users of the box can see it',
+    )
     .option('--code-file <file>', 'the file that has the code, instead of --code; - reads it from standard input')
     .option('--config <file>', 'config file of this gateway', installedConfig)
     .option('--json', 'for programs')

@@ -41,7 +41,8 @@ export async function joinHub(order: JoinOrder): Promise<Joined> {
   const url = addressOf(order.url)
   const code = codeOf(order)
   const [secret = '', fingerprint = ''] = code.split('.')
-  if (secret === '') throw new ExitError(2, 'the code is what "gatehouse hub enrol" printed: SECRET.FINGERPRINT')
+  if (secret === '')
+    throw new ExitError(2, '--code takes the whole code that "gatehouse hub enrol" printed: SECRET.FINGERPRINT')
   const { config } = loadConfig(order.configFile)
   const ca = fingerprint === '' ? undefined : await authorityBy(url, fingerprint.toLowerCase())
   const answer = await enrol(url, ca, enrolmentOf(config, code))
@@ -92,7 +93,7 @@ async function authorityBy(url: string, fingerprint: string): Promise<string> {
   if (one && found === fingerprint) return one.toString()
   throw new ExitError(
     1,
-    `${url} shows the certificate authority ${found ?? '(none)'}, and the code names ${fingerprint}; somebody is in between, or the code is of another head office`,
+    `${url} shows the certificate authority ${found ?? '(none)'}, and the code names ${fingerprint}; somebody intercepts the connection, or the code belongs to another head office`,
   )
 }
 

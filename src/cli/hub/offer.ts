@@ -23,7 +23,7 @@ export function hubOfferCommand(): Command {
     .argument('[version]', 'begin with this version; without it and the options below: show the offer')
     .option('--first <site>', 'the site that gets the version first (default: by chance)')
     .option('--next', 'begin the next stage; refused until each gateway that has the offer runs the version well')
-    .option('--anyway', 'with --next: although some do not')
+    .option('--anyway', 'with --next: even if some do not')
     .option('--end', 'take the offer back; what is installed stays')
     .option('--config <file>', 'config file of the head office', installedHubConfig)
     .option('--json', 'for programs')

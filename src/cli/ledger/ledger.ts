@@ -31,7 +31,7 @@ export function ledgerCommand(): Command {
       '[bundle]',
       'a proof bundle (.proof.json or .zip) or a signed statement (.note) to check instead of the ledger',
     )
-    .description('recompute everything from the first leaf; says what does not match, and where, and exits 1')
+    .description('recompute everything from the first leaf; names each mismatch with its place, and exits 1')
     .option('--key <vkey>', 'verifier key that you know from elsewhere; may be given more than once', collect, [])
     .option('--checkpoint <file>', 'also compare the ledger with a checkpoint that was kept elsewhere')
     .option('--config <file>', `config whose dataDir holds the ledger; ${usualConfigText}`)
@@ -41,9 +41,7 @@ export function ledgerCommand(): Command {
   ledger.addCommand(proofCommand())
   ledger
     .command('key')
-    .description(
-      'print the verifier keys of the log: Ed25519, then ML-DSA-44; third, where it is a witness, its key as one',
-    )
+    .description('print the verifier keys of the log: Ed25519, then ML-DSA-44; a witness has its witness key third')
     .option(
       '--rotate',
       'make new keys and hand the log over to them; witnesses and auditors need the new ones afterwards',
@@ -88,7 +86,7 @@ ${keys.join('\n')}
 The old keys are gone. Send the new ones to everybody who has the old ones:
   witnesses refuse the log until they have them${witnessesOf(config)}
   auditors and customers can follow by themselves: each proof leads from a key that they kept to the new one
-Make a backup now: one from before holds the old keys.
+Make a backup now: older backups hold the old keys.
 `,
   )
 }

@@ -43,7 +43,7 @@ async function prove(id: string | undefined, options: ProofOptions): Promise<voi
   else if (options.media) await pipeline(packProof(proof, name), createWriteStream(options.out, { mode: 0o600 }))
   else await writeFile(options.out, `${JSON.stringify(proof.bundle, undefined, 2)}\n`, { mode: 0o600 })
   const gone = proof.files.filter(({ path }) => path === null).map((file) => file.name)
-  if (options.media && gone.length > 0) process.stderr.write(`no longer on this box: ${gone.join(', ')}\n`)
+  if (options.media && gone.length > 0) process.stderr.write(`missing on this box: ${gone.join(', ')}\n`)
 }
 
 function wantedRow(event: string | undefined, detection: string | undefined): ProofCommand {

@@ -69,7 +69,7 @@ export function diskFinding({ freeBytes, minFreeBytes, ledgerReserveBytes, fault
   const of = findingsOn({ topic: 'disk' })
   if (freeBytes === null || fault !== null) {
     const what = `The disk of the data folder takes no writes (${fault ?? 'it does not answer'}).`
-    return of.bad(what, 'Look at the disk and its mount, and free space if it is full.')
+    return of.bad(what, 'Check the disk and its mount, and free space if it is full.')
   }
   const free = `${sizeWords(freeBytes)} are free`
   const next = 'Free space, shorten retention.clips.maxAgeDays, or use a larger disk.'

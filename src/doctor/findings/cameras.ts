@@ -49,7 +49,7 @@ export function slotFindings(cameras: readonly { id: number; name: string; unkno
     .filter(({ unknownSlots }) => unknownSlots.length > 0)
     .map(({ id, name, unknownSlots }) =>
       findingsOn({ topic: 'camera', subject: `${id} (${name})` }).change(
-        `It looks at ${listed(unknownSlots)}, and no slot is called so.`,
+        `It names ${listed(unknownSlots)}, but there is no such slot.`,
         'Correct slots of the camera in the config, or make the slot: until then its events get no film.',
       ),
     )
@@ -68,7 +68,7 @@ export function cameraFindings(cameras: readonly CameraNow[]): DoctorFinding[] {
     .map(({ id, name, problem }) =>
       findingsOn({ topic: 'camera', subject: `${id} (${name})` }).bad(
         'The running gateway gets no pictures of it.',
-        problem ?? 'Wait a minute, then look again.',
+        problem ?? 'Wait a minute, then check again.',
       ),
     )
 }

@@ -9,9 +9,9 @@ export type UplinkFacts = { readonly probes: number; readonly online: boolean | 
 export function uplinkFinding({ probes, online }: UplinkFacts, needed: boolean): DoctorFinding {
   const of = findingsOn({ topic: 'uplink' })
   if (online === null) {
-    const what = 'No address is named that answers when the uplink works (uplink.probes).'
+    const what = 'uplink.probes names no address that shows whether the uplink works.'
     const next = 'Set uplink.probes, so that an outage of the uplink is not counted as an outage of the receivers.'
-    return needed ? of.note(what, next) : of.good('Nothing of the config needs an uplink.')
+    return needed ? of.note(what, next) : of.good('The config needs no uplink.')
   }
   if (online) return of.good('The uplink works.')
   return of.bad(
@@ -32,7 +32,7 @@ const slowMs = 2000
 
 export function serverFinding({ url, problem, tookMs }: ServerFacts): DoctorFinding {
   const of = findingsOn({ topic: 'storage server', subject: url })
-  const next = 'Look at the server and the network. Known users work on for auth.staleFor; new ones cannot sign in.'
+  const next = 'Check the server and the network. Known users work on for auth.staleFor; new ones cannot sign in.'
   if (problem !== null) return of.bad(`It does not answer as a storage server: ${problem}.`, next)
   const what = `It answers in ${Math.round(tookMs)} ms.`
   return tookMs > slowMs ? of.change(what, next) : of.good(what)
@@ -90,7 +90,7 @@ export function certificateFinding(facts: CertificateFacts): DoctorFinding {
   const renew =
     chain === 'box-ca'
       ? 'Run gatehouse tls init with the config, then reload.'
-      : 'Renew it where it comes from, then reload.'
+      : 'Renew it at its authority, then reload.'
   if (problem !== null) return of.bad(`${problem}.`, 'Put the right files in place, then reload.')
   if (daysLeft < 0) return of.bad(`It ran out ${counted(-daysLeft, 'day')} ago; clients refuse it.`, renew)
   if (chain === 'incomplete') {

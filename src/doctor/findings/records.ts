@@ -35,21 +35,19 @@ export function hubFindings({ hub }: Pick<GatewayStatus, 'hub'>, nowMs: number):
   const { url, acknowledged, acknowledgedAt, lag, trouble } = hub
   const of = findingsOn({ topic: 'head office', subject: url })
   if (trouble) {
-    const what = `It has taken nothing for ${lengthWords(trouble.forSeconds * 1000)}: ${trouble.words}.`
+    const what = `It has received nothing for ${lengthWords(trouble.forSeconds * 1000)}: ${trouble.words}.`
     switch (trouble.finding) {
       case 'forked':
       case 'ahead':
-        return [
-          of.bad(what, 'Compare the two histories before anything else. Then run gatehouse restore --accept-fork.'),
-        ]
+        return [of.bad(what, 'First compare the two histories. Then run gatehouse restore --accept-fork.')]
       case 'unreachable':
       case 'unavailable':
-        return [of.change(what, 'Check the line and hub.url. Nothing is lost: the log is sent from where it stopped.')]
+        return [of.change(what, 'Check the network and hub.url. Nothing is lost: the log is sent later.')]
       case 'unknown-key':
         return [
           of.bad(
             what,
-            'If the box was restored to before its keys were exchanged, run gatehouse restore --accept-fork. Then make a code there with gatehouse hub enrol, and run gatehouse hub join. If the head office was restored, put a newer copy of it back instead.',
+            'If the box was restored to a time before its key rotation, run gatehouse restore --accept-fork. Then make a code there with gatehouse hub enrol, and run gatehouse hub join. If the head office was restored, put a newer copy of it back instead.',
           ),
         ]
       case 'refused':
@@ -60,7 +58,7 @@ export function hubFindings({ hub }: Pick<GatewayStatus, 'hub'>, nowMs: number):
     }
   }
   if (acknowledged === null || lag === null) {
-    return [of.note('It has not answered since the start.', 'Wait a minute, then look again.')]
+    return [of.note('It has not answered since the start.', 'Wait a minute, then check again.')]
   }
   const what = `It has ${counted(acknowledged, 'leaf', 'leaves')}, acknowledged ${agoWords(acknowledgedAt, nowMs)}`
   return [lag > hubLag ? of.note(`${what}; ${counted(lag, 'leaf', 'leaves')} are on the way.`) : of.good(`${what}.`)]
@@ -94,14 +92,14 @@ export function checkpointFinding({ checkpoint, ledger }: Pick<GatewayStatus, 'c
   const { stopped, size, unsigned } = checkpoint
   if (stopped === 'other-keys') {
     const next = 'Stop the gateway and put keys/ back from a backup that was made after the last rotation.'
-    return of.bad('The log is not signed any more: it was handed over to keys that are not in keys/.', next)
+    return of.bad('The log cannot be signed: the keys of its last rotation are not in keys/.', next)
   }
   if (stopped !== null) {
     const next = 'Run gatehouse ledger verify, keep the files as they are, and restore a backup.'
-    return of.bad('The log is not signed any more: the ledger does not match what was signed.', next)
+    return of.bad('The log cannot be signed: the ledger does not match its last signature.', next)
   }
   if (size === null && ledger.leaves > 0)
-    return of.note('No checkpoint is signed yet.', 'Wait five minutes, then look again.')
+    return of.note('No checkpoint is signed yet.', 'Wait five minutes, then check again.')
   return of.good(
     size === null ? 'There is nothing to sign yet.' : `The log is signed up to leaf ${size}; ${unsigned} are newer.`,
   )
@@ -201,19 +199,18 @@ export function backupFinding({ backup }: Pick<GatewayStatus, 'backup'>, nowMs: 
       'Set backup.file: { to: storage }, or { to: { folder: /mnt/nas } }.',
     )
   }
-  if (makeFault !== null) return of.bad(`The last backup could not be made: ${makeFault}.`, 'Look at backup.file.to.')
+  if (makeFault !== null) return of.bad(`The last backup failed: ${makeFault}.`, 'Check backup.file.to.')
   if (rehearsalFault !== null) {
     return of.bad(
-      `The newest backup did not come back in a rehearsal: ${rehearsalFault}.`,
+      `The newest backup could not be restored in a rehearsal: ${rehearsalFault}.`,
       'Keep the older ones, and run gatehouse ledger verify.',
     )
   }
   if (newestAt === null) return of.unknown('The first backup is not made yet.', 'Wait a minute after the start.')
-  const rehearsed =
-    rehearsedAt === null ? 'not rehearsed yet' : `one last came back in a rehearsal ${agoWords(rehearsedAt, nowMs)}`
+  const rehearsed = rehearsedAt === null ? 'not rehearsed yet' : `last good rehearsal ${agoWords(rehearsedAt, nowMs)}`
   const what = `The newest backup was made ${agoWords(newestAt, nowMs)}; ${rehearsed}.`
   const isLate = nowMs - Date.parse(newestAt) > 2 * everySeconds * 1000
-  return isLate ? of.bad(what, 'Look at backup.file.to and at the log.') : of.good(what)
+  return isLate ? of.bad(what, 'Check backup.file.to and the log.') : of.good(what)
 }
 
 /** Judges the segments, where they are all that is kept elsewhere. */
@@ -222,16 +219,15 @@ function segmentFinding(
   nowMs: number,
 ): DoctorFinding {
   const of = findingsOn({ topic: 'backup' })
-  if (fault !== null) return of.bad(`The last segment could not be written: ${fault}.`, 'Look at backup.segments.to.')
+  if (fault !== null) return of.bad(`The last segment could not be written: ${fault}.`, 'Check backup.segments.to.')
   if (rehearsalFault !== null) {
     return of.bad(
-      `The segments did not come back in a rehearsal: ${rehearsalFault}.`,
-      'Look at backup.segments.to, and run gatehouse ledger verify.',
+      `The segments could not be restored in a rehearsal: ${rehearsalFault}.`,
+      'Check backup.segments.to, and run gatehouse ledger verify.',
     )
   }
-  if (currentAt === null) return of.unknown('No segment is where it belongs yet.', 'Wait a minute after the start.')
-  const rehearsed =
-    rehearsedAt === null ? 'not rehearsed yet' : `they last came back in a rehearsal ${agoWords(rehearsedAt, nowMs)}`
+  if (currentAt === null) return of.unknown('No segment has reached its target yet.', 'Wait a minute after the start.')
+  const rehearsed = rehearsedAt === null ? 'not rehearsed yet' : `last good rehearsal ${agoWords(rehearsedAt, nowMs)}`
   return of.good(`Everything up to ${agoWords(currentAt, nowMs)} is in segments; ${rehearsed}.`)
 }
 
@@ -240,7 +236,7 @@ export function reloadFinding({ config }: Pick<GatewayStatus, 'config'>, nowMs: 
   const { refused, waiting } = config
   if (refused !== null) {
     return of.bad(
-      `The config on disk was refused ${agoWords(refused.at, nowMs)}; the one before it is in use.`,
+      `The config on disk was refused ${agoWords(refused.at, nowMs)}; the earlier one is in use.`,
       'Run gatehouse config check, correct it, and reload.',
     )
   }
@@ -267,21 +263,23 @@ export function imageFindings({ image }: Pick<GatewayStatus, 'image'>, nowMs: nu
   } else if (openUpdate) {
     const why = openUpdate.reasons.join('; ') || openUpdate.reason
     const accept =
-      openUpdate.acceptBy === null ? '' : ` To take it for these reasons: ${program} --accept ${openUpdate.acceptBy}`
+      openUpdate.acceptBy === null
+        ? ''
+        : ` To install it in spite of these reasons: ${program} --accept ${openUpdate.acceptBy}`
     const refused = openUpdate.reasons.length > 0 ? 'did not pass its rehearsal' : 'was refused'
     const what = `Version ${openUpdate.version} ${refused}, and ${version} stays: ${why}.`
     found.push(of.change(what, `Publish a corrected image.${accept}`))
   }
   if (lastUpdate?.result === 'failed') {
-    const what = `Version ${version} could not be renewed ${agoWords(lastUpdate.at, nowMs)}: ${lastUpdate.reason}.`
+    const what = `A newer version than ${version} could not be installed ${agoWords(lastUpdate.at, nowMs)}: ${lastUpdate.reason}.`
     found.push(of.change(what, `Read journalctl -u gatehouse-update, then try again: ${program}`))
   }
   if (found.length > 0) return found
   if (!isUpdated) {
-    const what = `Version ${version}; no place of updates is set, so security corrections do not come by themselves.`
+    const what = `Version ${version}; no update server is set, so security fixes do not come by themselves.`
     return [of.note(what, 'Set updates= in first-boot.txt, or install bundles by hand.')]
   }
-  const seen = `Version ${version}; its place of updates answered ${askedAt === null ? 'never yet' : agoWords(askedAt, nowMs)}.`
+  const seen = `Version ${version}; its update server answered ${askedAt === null ? 'never yet' : agoWords(askedAt, nowMs)}.`
   if (askedAt !== null && nowMs - Date.parse(askedAt) < longUnasked) return [of.good(seen)]
   if (askedAt === null && lastUpdate === null)
     return [of.note(seen, `It asks within updates.window; at once: ${program}`)]

@@ -37,12 +37,7 @@ export function fileFindings(files: readonly FileFacts[], user: string): DoctorF
   const found = files.flatMap(({ path, isReadable, isOpen, isSecret }) => [
     ...(isReadable
       ? []
-      : [
-          of.bad(
-            `${path} cannot be read by ${user}, as whom the gateway runs.`,
-            `chgrp ${user} ${path}; chmod g+r ${path}`,
-          ),
-        ]),
+      : [of.bad(`The gateway runs as ${user}, who cannot read ${path}.`, `chgrp ${user} ${path}; chmod g+r ${path}`)]),
     ...(isSecret && isOpen
       ? [of.change(`${path} holds a secret, and every user of this box may read it.`, `chmod o-rwx ${path}`)]
       : []),
