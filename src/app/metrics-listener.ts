@@ -59,7 +59,7 @@ export function metricsApi(options: {
     const presented = c.req.header('authorization')
     if (presented === undefined) throw new AppError('AUTH_REQUIRED', 'Send the token as bearer')
     if (!timingSafeEqual(sha256(presented), sha256(`Bearer ${token()}`))) {
-      throw new AppError('INVALID_CREDENTIALS', 'This is not the token')
+      throw new AppError('INVALID_CREDENTIALS', 'Wrong metrics token')
     }
     return c.body(await metrics.text(), 200, { 'Content-Type': metrics.contentType })
   })

@@ -16,7 +16,7 @@ export async function newestBackup(folder: DavFolder, siteId: string, nowMs: num
   const newest = newestOf(keptBackups(siteId, names, sealedEnd), nowMs)
   if (newest) return `${backupsFolder(siteId)}/${newest.name}`
   throw new BackupFault(
-    `${folder.name} has no backup of site ${siteId} (${backupsFolder(siteId)}). Name the address that holds this folder, or that of one backup, and look at site.id of the config`,
+    `${folder.name} has no backup of site ${siteId} (${backupsFolder(siteId)}). Name the address that holds this folder, or that of one backup, and check site.id of the config`,
   )
 }
 
@@ -64,7 +64,7 @@ export function demandTimeOfName(path: string, { madeAt }: Pick<Manifest, 'madeA
   const namedMs = madeMsIn(path)
   if (namedMs === null || Math.abs(Date.parse(madeAt) - namedMs) < nameToleranceMs) return
   throw new BackupFault(
-    `${path} holds a backup of ${madeAt}, so it was renamed or exchanged; look at the others there, and name the one to restore`,
+    `${path} holds a backup of ${madeAt}, so it was renamed or exchanged; name another backup there`,
   )
 }
 

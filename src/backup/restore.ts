@@ -236,7 +236,7 @@ function refusal(
   const until = timeOrNull(present.ledger?.lastEventMs)
   return new ExitError(
     1,
-    `${name} goes behind what this box has signed: ${behind.size} leaves of log ${behind.logId}, and it has ${facts.size} of log ${facts.logId}. What was recorded since${known}, up to ${until ?? 'an unknown time'}, would be lost. Nothing was changed. To restore it nevertheless, add ${flags}: the ledger then goes on with a new log that states the break`,
+    `${name} is older than the signed log of this box: ${behind.size} leaves of log ${behind.logId}, and it has ${facts.size} of log ${facts.logId}. Everything recorded since${known}, up to ${until ?? 'an unknown time'}, would be lost. Nothing was changed. To restore it nevertheless, add ${flags}: the ledger then goes on with a new log that states the break`,
   )
 }
 
@@ -250,7 +250,7 @@ function secondRefusal(
   const until = timeOrNull(present.ledger?.lastEventMs) ?? 'an unknown time'
   return new ExitError(
     1,
-    `${name} would replace a ledger that has all that this box signed. It forked its log before, and goes on with log ${logId}. What it recorded since (${lostLeaves} leaves), up to ${until}, would be lost. Nothing was changed. If this command is the one of that time, start the gateway instead. To restore nevertheless, add --again`,
+    `${name} would replace a ledger that has all that this box signed. It forked its log before, and goes on with log ${logId}. Everything that it recorded since (${lostLeaves} leaves), up to ${until}, would be lost. Nothing was changed. If this command is the one of that time, start the gateway instead. To restore nevertheless, add --again`,
   )
 }
 

@@ -170,7 +170,7 @@ export class BackupSchedule {
     } catch (error) {
       const fault = error instanceof Error ? error.message : String(error)
       this.#retryAtMs = clock.monotonic() + retryMs
-      log.error({ file, fault }, 'the newest backup did not come back in a rehearsal')
+      log.error({ file, fault }, 'the newest backup could not be restored in a rehearsal')
       await this.#keep({ file, fault, goodAt: before.goodAt })
     }
   }

@@ -36,7 +36,7 @@ export const motionResultShape = {
   running: z.boolean().openapi({ description: 'whether detection is wanted from now on' }),
   reason: z.string().nullable().openapi({
     description:
-      'why the camera does not watch, in words: it is switched off in the config, detection was stopped, or it is outside the recording hours; null: it is to watch. What is wrong with its stream is in its state.',
+      'why the camera does not watch, in words: it is switched off in the config, detection was stopped, or it is outside the recording hours; null: it is to watch. A fault of its stream is in its state.',
   }),
   changed: z.boolean().openapi({ description: 'false: the camera was already in this state' }),
   settings: Settings,
@@ -53,7 +53,7 @@ const Scene = z
     forSeconds: z.int(),
   })
   .nullable()
-  .openapi({ description: 'what the camera shows as a whole; null while no pictures are scored' })
+  .openapi({ description: 'state of the whole picture; null while no pictures are scored' })
 
 const ImpairmentOut = z
   .object({
@@ -75,7 +75,7 @@ export const motionStatusShape = {
   cctvId: rowId(),
   running: z.boolean(),
   state: State,
-  problem: z.string().nullable().openapi({ description: 'what is wrong, in words for the admin' }),
+  problem: z.string().nullable().openapi({ description: 'the fault, in words for the admin' }),
   problemCode: ProblemCode,
   startedAt: timeOut().nullable(),
   frameCount: z.int(),
@@ -113,7 +113,7 @@ export const Camera = z
   .object({
     id: rowId(),
     name: z.string(),
-    purpose: z.string().nullable().openapi({ description: 'what it is for, as the config says' }),
+    purpose: z.string().nullable().openapi({ description: 'its purpose, as the config says' }),
     warehouseId: rowId().nullable().openapi({
       description:
         'null for a caller who may see the camera and not its warehouse; then zoneId is null and slots is empty, too',
@@ -174,10 +174,10 @@ export const detectionShape = {
   clipSha256: z.string().nullable(),
   snapshotSha256: z.string().nullable(),
   evidenceHash: z.string().openapi({ description: 'SHA-256 of the bytes of the leaf' }),
-  anchor: z.enum(['hashed']).openapi({ description: 'hashed: only in the log of this gateway so far' }),
+  anchor: z.enum(['hashed']).openapi({ description: 'hashed: only in the log of this gateway' }),
   uploadStatus: z.enum(['not_configured', 'pending', 'uploading', 'uploaded', 'parked']).openapi({
     description:
-      'of the copy on the storage server. uploaded: it was compared. parked: not tried again until somebody asks for it',
+      'state of the copy on the storage server. uploaded: it was compared. parked: not tried again until a person asks for it',
   }),
   clipStart: timeOut().nullable().openapi({ description: 'time of the first picture in the file' }),
   clipEnd: timeOut().nullable().openapi({ description: 'time of the last picture in the file' }),

@@ -9,7 +9,7 @@ import { silentLogger, systemClock, systemRandom, temporaryFolder } from '../pla
 export function openapiCommand(): Command {
   return new Command('openapi')
     .description('print the OpenAPI description')
-    .option('--hub', 'of the head office, instead of a gateway')
+    .option('--hub', 'description of the head office, instead of a gateway')
     .action((options: { hub?: boolean }) => (options.hub ? openapiOfHub() : openapi()))
 }
 

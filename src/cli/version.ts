@@ -15,7 +15,7 @@ export function versionCommand(): Command {
   return new Command('version')
     .description('version, commit, Node, SQLite, ffmpeg (which, from where)')
     .option('--json', 'for programs')
-    .option('--sbom', 'what gatehouse is made of (SBOM), as CycloneDX in JSON')
+    .option('--sbom', 'components of gatehouse (SBOM), as CycloneDX in JSON')
     .action(version)
 }
 

@@ -13,7 +13,7 @@ const getClock = operation({
   tag: 'Governance',
   summary: "How far the gateway's clock can be trusted",
   description:
-    'What the time services of the system say now (asked every minute), for how long they said what in a period, and each step of the clock by more than 2 s.',
+    'The present answer of the time services of the system (asked every minute), how long each of their states lasted in a period, and each step of the clock by more than 2 s.',
   input: { query: ClockQuery },
   success: { 200: { description: 'The clock', schema: resource(clockShape).openapi('Clock') } },
 })

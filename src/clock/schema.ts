@@ -23,29 +23,29 @@ const Change = z.object({
 })
 
 const Step = z.object({
-  at: timeOut().openapi({ description: 'what the clock showed after it' }),
+  at: timeOut().openapi({ description: 'time of the clock after it' }),
   byMs: z.int().openapi({ description: 'positive: forward' }),
   before: timeOut().openapi({
-    description: 'what it would have shown without the step; at a start: the newest time that was known',
+    description: 'time of the clock without the step; at a start: the newest known time',
   }),
   after: timeOut(),
   cause: z.enum(['running', 'restart', 'no_clock']).openapi({
     description:
       'running: seen while the gateway ran · restart: at a start, the clock was behind the newest known time · no_clock: at a start, it was before 2026',
   }),
-  state: z.enum(clockStates).openapi({ description: 'what the time services said when it was seen' }),
+  state: z.enum(clockStates).openapi({ description: 'answer of the time services when it was seen' }),
   source,
 })
 
 const seconds = z.number().min(0)
 const trustShape = {
-  seconds: z
-    .object({ synchronized: seconds, unsynchronized: seconds, unknown: seconds, stopped: seconds })
-    .openapi({ description: 'of the period; time before the first start and time to come are in none' }),
+  seconds: z.object({ synchronized: seconds, unsynchronized: seconds, unknown: seconds, stopped: seconds }).openapi({
+    description: 'seconds of the period in each state; time before the first start and time to come are in none',
+  }),
   atStart: Change.nullable().openapi({ description: 'the state at the beginning; null: nothing was recorded before' }),
   changes: z.array(Change).openapi({ description: 'within the period, oldest first; the newest thousand' }),
   changeCount: z.int().min(0),
-  steps: z.array(Step).openapi({ description: 'of more than 2 s, oldest first; the newest thousand' }),
+  steps: z.array(Step).openapi({ description: 'steps of more than 2 s, oldest first; the newest thousand' }),
   stepCount: z.int().min(0),
 }
 

@@ -62,7 +62,7 @@ export const backupHasStorage: CrossCheck = (config, context) => {
   if (field(config, 'storage', 'upload')) return
   for (const kind of ['segments', 'file']) {
     if (field(config, 'backup', kind, 'to') !== 'storage') continue
-    tell(context, ['backup', kind, 'to'], 'storage needs storage.upload, which says where and as whom')
+    tell(context, ['backup', kind, 'to'], 'storage needs storage.upload, with its server and account')
   }
 }
 

@@ -84,7 +84,7 @@ function parse(text: string, lineCounter: LineCounter): Document.Parsed | undefi
 /** Returns our message for a parser error. The library's may quote secrets from the file. */
 function inWords(fault: YAMLError): string {
   if (fault.code === 'TAB_AS_INDENT') return 'a tab cannot indent; use spaces'
-  if (fault.code === 'TAG_RESOLVE_FAILED') return 'tags (words that begin with !) mean nothing here'
+  if (fault.code === 'TAG_RESOLVE_FAILED') return 'tags (words that begin with !) are not allowed here'
   if (fault.code === 'MULTIPLE_DOCS') return 'a second YAML document begins here; a config is one'
   return `no YAML: ${fault.message.split(/[:\n]/, 1)[0]}`
 }

@@ -66,7 +66,7 @@ function fileFault(file: string, kind: 'folder' | 'file' | 'secret' | undefined)
     const found = statSync(file)
     accessSync(file, constants.R_OK)
     if (found.isDirectory()) return `${file} is a folder; name the file in it`
-    return found.size === 0 && found.isFile() ? `${file} is empty; write into it what belongs there` : undefined
+    return found.size === 0 && found.isFile() ? `${file} is empty; write its value into it` : undefined
   } catch (error) {
     const why = whyUnreadable(error)
     return `${file}: ${why}; ${why === 'there is no such file' ? 'make it, or correct the path' : 'let the user who runs gatehouse read it'}`

@@ -69,7 +69,7 @@ export const hubConfigSchema = z
           example: 'https://hub.example',
         }),
       }),
-      'What the head office is called and where it is found.',
+      'Name and address of the head office.',
       restart,
     ),
     listen: listenKey,
@@ -81,7 +81,7 @@ export const hubConfigSchema = z
             .array(z.strictObject({ ...user, sites, regions, elsewhere }))
             .superRefine(distinct('username'), always)
             .prefault([]),
-          'Who may ask. Gateways need no account: they have tokens.',
+          'Accounts that may ask. Gateways need none: they have tokens.',
           { identity: 'username' },
         ),
         groups: key(
@@ -89,7 +89,7 @@ export const hubConfigSchema = z
             .array(z.strictObject({ group, role: user.role, sites, regions, elsewhere }))
             .superRefine(distinct('group'), always)
             .prefault([]),
-          'Which users of the storage servers may ask, by their groups. A user in none of them is refused.',
+          'Groups of the storage servers whose users may ask. A user in none of them is refused.',
           { identity: 'group' },
         ),
         freshFor: auth.freshFor,
@@ -114,7 +114,7 @@ export const hubConfigSchema = z
     ),
     hub: key(
       z.strictObject({
-        database: key(z.strictObject(database), 'Where the logs of all sites are kept.'),
+        database: key(z.strictObject(database), 'Database of the logs of all sites.'),
         regions: key(
           z.record(z.string().min(1).max(64), z.array(siteId)).prefault({}),
           'Names of regions and the sites of each, for accounts.',

@@ -101,7 +101,7 @@ export function configExample(): string {
 }
 
 const preface =
-  'Configuration of gatehouse. Every key but site.id has a default. What is commented out shows the default, or an ' +
+  'Configuration of gatehouse. Every key but site.id has a default. A commented key shows its default, or an ' +
   'example where "default:" says so. Check a change with "gatehouse config check"; "systemctl reload gatehouse" applies ' +
   'everything but what is marked (restart).'
 

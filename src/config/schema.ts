@@ -37,11 +37,11 @@ export const listenKey = key(
 )
 
 const everything = z.strictObject({
-  site: key(section(site), 'What this gateway is called and where it is found.', restart),
+  site: key(section(site), 'Name and address of this gateway.', restart),
   listen: listenKey,
   dataDir: key(folder().prefault('/var/lib/gatehouse'), 'Folder of the ledger, clips, photos and keys.', restart),
   runtimeDir: key(folder().prefault('/run/gatehouse'), 'Folder of the control socket.', restart),
-  auth: key(section(auth), 'Who may call, and as what.', live),
+  auth: key(section(auth), 'Callers and their roles.', live),
   storage: key(
     z.strictObject(storage).superRefine(uploadIsKnown, always).prefault({}),
     'File storage servers: they verify callers and keep copies of evidence.',
@@ -77,8 +77,8 @@ const everything = z.strictObject({
     'Metrics.',
     restart,
   ),
-  rateLimit: key(section(rateLimit), 'How often callers may ask.', live),
-  ledger: key(section(ledger), 'What the ledger refuses.', live),
+  rateLimit: key(section(rateLimit), 'Requests that callers may send.', live),
+  ledger: key(section(ledger), 'Events that the ledger refuses.', live),
   units: key(section(units), 'Transport units.', live),
   warehouses: key(
     z.array(z.strictObject(warehouse)).superRefine(distinct('id'), always).prefault([]),
@@ -111,10 +111,10 @@ const everything = z.strictObject({
     { ...live, identity: 'name' },
   ),
   retention: key(section(retention), 'How long evidence stays on this box.', live),
-  evidence: key(section(evidence), 'What outsiders can check.', live),
+  evidence: key(section(evidence), 'Evidence that outsiders can check.', live),
   backup: key(
     section({
-      segments: key(section(backupSegments), 'What is new, every minute, so that a lost box costs a minute.'),
+      segments: key(section(backupSegments), 'New changes, every minute: a lost box costs a minute.'),
       file: key(section(backupFile), 'Backups of the ledger, keys and settings, each in one file.'),
     }),
     'Copies of the ledger at another place.',
@@ -149,7 +149,7 @@ const everything = z.strictObject({
         { example: ['Sa 20:00-24:00'] },
       ),
     }),
-    'What an update may change, and when.',
+    'Changes that an update may make, and when.',
     live,
   ),
   video: key(

@@ -50,7 +50,7 @@ const signingIn = operation({
   summary: 'Exchange a credential for the session cookie of the console',
   description:
     'The cookie is HttpOnly and SameSite=Strict, and Secure over TLS. It is valid for 12 hours from its last use, ' +
-    "30 days at most, and ends with the account or its secret. A storage server that vouched for the caller is asked again as for a request with headers. What changes something needs the answer's csrfToken as X-CSRF-Token.",
+    '30 days at most, and ends with the account or its secret. A storage server that vouched for the caller is asked again as for a request with headers. Requests that change something need the csrfToken of the answer as X-CSRF-Token.',
   input: { body: NewSession },
   success: { 201: { description: 'Signed in', schema: Session, location: true } },
   errors: [
@@ -71,7 +71,7 @@ const signingOut = operation({
   summary: 'Sign out',
   description: 'Ends the session of this browser; other sessions of the user continue.',
   input: {},
-  success: { 204: { description: 'Signed out; the cookie is no longer valid' } },
+  success: { 204: { description: 'Signed out; the cookie is invalid' } },
   errors: ['STORAGE_FULL'],
 })
 

@@ -43,7 +43,7 @@ const DetectionModel = z
   .object({
     sha256: z.string(),
     sizeBytes: z.number().int(),
-    width: z.number().int().openapi({ description: 'of the picture that it takes, in pixels' }),
+    width: z.number().int().openapi({ description: 'width of the picture that it takes, in pixels' }),
     height: z.number().int(),
     layout: z.enum(['columns', 'rows']).openapi({
       description: 'columns: float32 [1, 4 + classes, n]; rows: float32 [1, n, 6]',

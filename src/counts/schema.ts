@@ -54,7 +54,7 @@ export const countShape = {
     .nullable()
     .openapi({ description: 'number of slots by result; null until it is approved' }),
   createdBy: z.string().nullable().openapi({ description: 'null after the person was erased' }),
-  closedBy: z.string().nullable().openapi({ description: 'who approved or cancelled it' }),
+  closedBy: z.string().nullable().openapi({ description: 'person who approved or cancelled it' }),
   closedAt: timeOut().nullable(),
   reason: z.string().nullable().openapi({ description: 'why it was cancelled' }),
   version: z.int(),
@@ -130,10 +130,10 @@ export const ReviewLine = z
     outcome: z
       .enum(outcomes)
       .nullable()
-      .openapi({ description: 'what the approval did with the slot; null before it, and for a cancelled count' }),
+      .openapi({ description: 'effect of the approval on the slot; null before it, and for a cancelled count' }),
     expected: z
       .array(z.string())
-      .openapi({ description: 'what the ledger has there at the time of the scan, as known now' }),
+      .openapi({ description: 'entry of the ledger there at the time of the scan, as known now' }),
     found: z.array(z.string()).nullable().openapi({ description: 'null: not counted' }),
     missing: z.array(z.string()),
     extra: z

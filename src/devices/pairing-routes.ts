@@ -35,7 +35,7 @@ const describe = operation({
   ...confirming,
   method: 'get',
   path: `${pairingsPath}/{code}`,
-  summary: 'What a code on a screen stands for',
+  summary: 'The screen that shows a code',
   description: 'With the address from which the screen asked for it. 404 once it has ended.',
   input: { params },
   success: { 200: { description: 'The pairing', schema: OpenPairingResource } },

@@ -140,7 +140,7 @@ const addOperator = operation({
   path: operatorsPath,
   summary: 'Register a badge and its PIN',
   description:
-    'No answer contains the PIN. Idempotency-Key has no effect here, because its record could be used to guess the PIN.',
+    'No answer contains the PIN. Idempotency-Key has no effect here, because its record would help to guess the PIN.',
   input: { body: NewOperator },
   success: { 201: { description: 'Registered', schema: OperatorResource, location: true } },
   errors: ['ALREADY_EXISTS'],

@@ -72,7 +72,7 @@ export type Enrolment = z.infer<typeof Enrolment>
 export const EnrolmentCode = z.object({ code: text(128) }).openapi('EnrolmentCode')
 
 export const NewPairingResource = resource({
-  code: z.string().openapi({ description: 'what the screen shows for people' }),
+  code: z.string().openapi({ description: 'the letters that the screen shows for people' }),
   token: z.string().openapi({ description: 'for the screen alone; shown once' }),
   url: z.string().openapi({ description: 'text of the QR code: the page that confirms' }),
   qr: z.string().openapi({ description: 'SVG' }),
@@ -139,7 +139,7 @@ export type ShiftSession = z.infer<typeof ShiftSession>
 export const NewSignedUrl = z
   .object({
     path: text(2048).openapi({
-      description: 'of a clip, snapshot, photo, label, story, receipt or live view, with its query',
+      description: 'path of a clip, snapshot, photo, label, story, receipt or live view, with its query',
     }),
     seconds: optional(z.int().min(1).max(3600)).openapi({ description: 'default 300' }),
   })

@@ -64,7 +64,7 @@ export class DeviceService {
           for (const id of warehouseIds ?? []) this.#needs.warehouse.warehouseReference(tx, id, by.caller)
           const most = kind === 'kiosk' ? 'viewer' : (role ?? 'operator')
           if (kind === 'kiosk' && role !== undefined && role !== 'viewer') {
-            throw AppError.field('role', 'of a kiosk is viewer: it only looks')
+            throw AppError.field('role', 'a kiosk has the role viewer: it only shows')
           }
           const warehouses = warehouseIds ? JSON.stringify(warehouseIds) : null
           this.#needs.names.add(name)

@@ -154,4 +154,4 @@ const markOf = (verified: Verified | undefined) => verified?.mark?.toString('bas
 
 const contextOf = (address: string) => `signed url GET ${address}`
 
-const gone = () => new AppError('INVALID_CREDENTIALS', 'This address is not valid, or no longer')
+const gone = () => new AppError('INVALID_CREDENTIALS', 'This address is invalid or has expired')

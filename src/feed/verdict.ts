@@ -41,7 +41,7 @@ export function judgeFeed(reply: PostedAnswer | string, size: number): FeedVerdi
   if (status === 403) {
     return trouble(
       'unknown-key',
-      'it knows this log under other keys (403). If this box was restored to before its keys were exchanged, it goes on with a new log: gatehouse restore --accept-fork, then gatehouse hub join with a new code. If the head office was restored, put a newer copy of it back instead',
+      'it knows this log under other keys (403). If this box was restored to a time before its key rotation, it goes on with a new log: gatehouse restore --accept-fork, then gatehouse hub join with a new code. If the head office was restored, put a newer copy of it back instead',
     )
   }
   if (status === 404) {
@@ -50,7 +50,7 @@ export function judgeFeed(reply: PostedAnswer | string, size: number): FeedVerdi
   if (status === 422) {
     return trouble(
       'forked',
-      'it has seen another history of this log, or a log that continues it (422). Compare the two before anything else; gatehouse restore --accept-fork goes on with a new log',
+      'it has seen another history of this log, or a log that continues it (422). First compare the two; gatehouse restore --accept-fork goes on with a new log',
     )
   }
   if (status === 429 || status >= 500) return trouble('unavailable', `it answers ${status}`, retryAfterSeconds)
@@ -71,7 +71,7 @@ export const unvouched = {
 
 function judgeTaken({ body }: PostedAnswer, size: number): FeedVerdict {
   const answer = FeedAnswer.safeParse(jsonOf(body)).data
-  if (!answer) return trouble('bad-answer', 'it answers 200 with something else than a head office does')
+  if (!answer) return trouble('bad-answer', 'it answers 200, but not as a head office does')
   const seen = Math.max(answer.size, answer.witnessed)
   return seen > size ? ahead(seen, size) : { kind: 'fed', answer }
 }
@@ -85,7 +85,7 @@ function judgeGap({ body }: PostedAnswer, size: number): FeedVerdict {
 function ahead(seen: number, size: number): FeedVerdict {
   return trouble(
     'ahead',
-    `it has seen ${seen} leaves of this log, which has only ${size}: this box was restored from an older copy, or the log went on at another box. Look at it before anything else; gatehouse restore --accept-fork goes on with a new log`,
+    `it has seen ${seen} leaves of this log, which has only ${size}: this box was restored from an older copy, or the log went on at another box. Check it first; gatehouse restore --accept-fork goes on with a new log`,
   )
 }
 

@@ -178,7 +178,7 @@ const getUtilization = operation({
   path: '/api/whms/dashboard/utilization',
   tag: 'Dashboard',
   summary: 'Utilization of the warehouses',
-  description: 'Of the warehouses that the caller may see, now or at `at`.',
+  description: 'For the warehouses that the caller may see, now or at `at`.',
   input: { query: z.object(whenQuery) },
   success: { 200: { description: 'Utilization', schema: UtilizationResource } },
 })

@@ -15,7 +15,7 @@ const scanCode = operation({
     'or without AIM prefix (GS as %1D), GS1 Digital Links, EPC URNs, addresses of this gateway. A code that is unknown ' +
     'here is answered 200 with kind `unknown` and what could be decoded.',
   input: { params: z.object({ code: z.string().openapi({ description: '1 to 256 characters' }) }) },
-  success: { 200: { description: 'What it is', schema: ScanAnswer } },
+  success: { 200: { description: 'The slot, asset or unit of the code', schema: ScanAnswer } },
   errors: ['VALIDATION_ERROR'],
 })
 

@@ -36,8 +36,8 @@ const ScanMatch = z
     location: z
       .union([z.object({ slot: z.union([FloorSlot, z.null()]), ...placeShape }), z.null()])
       .optional()
-      .openapi({ description: 'of an asset; null: the caller may not see it' }),
-    resource: z.looseObject({}).optional().openapi({ description: 'of other kinds: as answered by their GET' }),
+      .openapi({ description: 'place of an asset; null: the caller may not see it' }),
+    resource: z.looseObject({}).optional().openapi({ description: 'resource of another kind, as its GET answers it' }),
   })
   .openapi('ScanMatch')
 export type ScanMatch = z.infer<typeof ScanMatch>

@@ -111,7 +111,7 @@ const eventFootageShape = {
       description:
         'why there is no film; null: there is one. no_camera: no camera watches the slot · camera_not_visible: one does, but ' +
         'the caller may not see it · gap: nothing was recorded at that moment · not_kept: a camera watched, but no video of the ' +
-        'moment was kept: the event came too late for its film, and no continuous video reaches back so far · expired: removed ' +
+        'moment was kept: the event came too late for its film, and no continuous video reaches back to it · expired: removed ' +
         'by retention · pending: it is being made',
     }),
   detail: z.string().nullable().openapi({
@@ -129,7 +129,7 @@ const StoryStep = z
   .object({
     event: PlacementEvent,
     slot: SlotName,
-    timezone: z.string().openapi({ description: 'of the warehouse of the slot', example: 'Europe/Berlin' }),
+    timezone: z.string().openapi({ description: 'time zone of the warehouse of the slot', example: 'Europe/Berlin' }),
     until: timeOut()
       .nullable()
       .openapi({ description: 'end of the stay; after a removal, time of the next move of this asset' }),

@@ -172,7 +172,7 @@ const getReport = operation({
       language: z
         .enum(pageLanguages)
         .optional()
-        .openapi({ description: 'of the page to print; default: by Accept-Language, else en' }),
+        .openapi({ description: 'language of the page to print; default: by Accept-Language, else en' }),
     }),
   },
   success: {

@@ -107,7 +107,7 @@ const Reference = z
 
 const incidentShape = {
   id: rowId(),
-  eventId: z.string().openapi({ format: 'uuid', description: 'of the first entry' }),
+  eventId: z.string().openapi({ format: 'uuid', description: 'id of the first entry' }),
   status: z.enum(incidentStates),
   severity: z.enum(severities),
   category: z.string(),
@@ -190,9 +190,9 @@ export const Counts = z
     incidents: z.object({
       opened: count(),
       resolved: count(),
-      byState: counted().openapi({ description: 'of all, at the end of the period' }),
-      bySeverity: counted().openapi({ description: 'of those opened in the period' }),
-      byCategory: counted().openapi({ description: 'of those opened in the period' }),
+      byState: counted().openapi({ description: 'state of all, at the end of the period' }),
+      bySeverity: counted().openapi({ description: 'counts only those opened in the period' }),
+      byCategory: counted().openapi({ description: 'counts only those opened in the period' }),
     }),
     units: z.object({ created: count(), byAction: counted() }),
     discrepancies: z.object({ total: count(), byCode: counted() }),

@@ -14,7 +14,7 @@ const CameraOffline = z
   .object({
     ...camera,
     problem: z.string().openapi({
-      description: 'What is wrong and what to do, for people',
+      description: 'The fault and the next step, in words for people',
       example:
         'Nothing answers at the address of the camera. Check its power, its cable and the host and port of the url.',
     }),

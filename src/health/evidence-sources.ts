@@ -77,7 +77,7 @@ export function signingObservation(
     'not-verified':
       'The ledger does not verify, so its log was never signed. Run "gatehouse ledger verify", keep the files as they are, and restore a backup.',
     'not-a-continuation':
-      'The log no longer gives the root that was signed last. Run "gatehouse ledger verify", keep the files as they are, and restore a backup.',
+      'The log does not give the root that was signed last. Run "gatehouse ledger verify", keep the files as they are, and restore a backup.',
     'other-keys':
       'The log was handed over to keys that are not in keys/. Stop the gateway and put the folder back from a backup that was made after the last rotation; if there is none, run "gatehouse restore --accept-fork".',
   }

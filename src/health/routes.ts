@@ -114,8 +114,8 @@ const getMetrics = operation({
 const column = (description: string) => z.array(z.number().nullable()).openapi({ description })
 const figures = {
   diskFreeBytes: column('free bytes of the disk with the ledger and the clips'),
-  temperatureCelsius: column('of the processor; null where there is no sensor'),
-  cpuLoadPercent: column('of all cores'),
+  temperatureCelsius: column('temperature of the processor; null where there is no sensor'),
+  cpuLoadPercent: column('load of all cores'),
   memoryAvailableBytes: column('memory that programs could still get'),
   events: column('entries that the log gained in this minute'),
   camerasOnline: column('cameras that gave pictures'),

@@ -8,7 +8,7 @@ export const OpeningList = z
     rows: z.int().openapi({ description: 'number of pallets on the list' }),
     receivedAt: timeOut(),
     importedBy: z.string().nullable().openapi({ description: 'null after the person was erased' }),
-    uncounted: z.int().openapi({ description: 'number of its pallets without a count so far' }),
+    uncounted: z.int().openapi({ description: 'number of its pallets that no count has found' }),
   })
   .openapi('OpeningList')
 export type OpeningList = z.infer<typeof OpeningList>
@@ -27,7 +27,7 @@ export const slotListQuery = {
     .string()
     .regex(/^[1-9]\d{0,15}$/)
     .optional()
-    .openapi({ description: 'of slots whose line names no warehouse; without it the site’s own' }),
+    .openapi({ description: 'warehouse of slots whose line names none; without it the site’s own' }),
 }
 
 const listProblem = z.object({
@@ -39,7 +39,7 @@ const listProblem = z.object({
 export const SlotListResult = resource({
   dryRun: z.boolean(),
   ok: z.boolean().openapi({ description: 'whether the list has no problem: all of it is stored, or would be' }),
-  sha256: z.string().openapi({ description: 'of the list' }),
+  sha256: z.string().openapi({ description: 'hash of the list' }),
   rows: z.int(),
   created: z.int(),
   updated: z.int(),

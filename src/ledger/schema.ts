@@ -23,7 +23,7 @@ const Scan = closedObject({
   slot: optional(barcode()).openapi({ description: 'the string that the scanner read from the slot label' }),
   asset: optional(barcode()).openapi({ description: 'the string that the scanner read from the asset' }),
   symbology: optional(text(64)),
-}).openapi('Scan', { description: 'What the scanner read. Unknown keys are refused.' })
+}).openapi('Scan', { description: 'Codes that the scanner read. Unknown keys are refused.' })
 
 export const NewPlacementEvent = z
   .object({

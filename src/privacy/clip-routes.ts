@@ -103,7 +103,7 @@ const listExports = operation({
   path: '/api/iot/exports',
   access: 'audit:read',
   tag,
-  summary: 'What was handed out of the cameras that the caller may see, newest first',
+  summary: 'Clips that were handed out, of the cameras that the caller may see, newest first',
   description: 'Rows are never changed and never removed.',
   input: { query: z.object(historyQuery) },
   success: { 200: { description: 'One page', schema: listOf(ClipExport) } },

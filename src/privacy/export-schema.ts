@@ -4,7 +4,10 @@ import { lines, optional, rowId, text, timeOut } from '../http/index.ts'
 export const NewExport = z
   .object({
     reason: lines(2000).openapi({ description: 'why the clip leaves the gateway', example: 'Police report 4711/26' }),
-    recipient: optional(text(200)).openapi({ description: 'who receives it', example: 'Police station 12, Ms. Meyer' }),
+    recipient: optional(text(200)).openapi({
+      description: 'person who receives it',
+      example: 'Police station 12, Ms. Meyer',
+    }),
     redactionId: optional(rowId()).openapi({ description: 'hand out this redacted copy instead of the original' }),
     cameraClockOffsetMs: optional(z.int().min(-315_360_000_000).max(315_360_000_000)).openapi({
       description:
@@ -25,7 +28,7 @@ export const exportShape = {
   state: z.enum(['waiting', 'granted', 'refused', 'ended']).openapi({
     description: 'waiting: for a second person · granted: the file can be downloaded · refused · ended: 24 h later',
   }),
-  who: z.string().openapi({ description: 'who asked for it' }),
+  who: z.string().openapi({ description: 'person who asked for it' }),
   isOwn: z.boolean().openapi({ description: 'the caller asked for it, so another person decides' }),
   why: z.string().nullable().openapi({ description: 'null: erased' }),
   recipient: z.string().nullable(),

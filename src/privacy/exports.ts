@@ -305,6 +305,8 @@ function demandSecondPerson(tx: Tx, found: Found): void {
   const isKnown = identityIn(tx, 'clip_export', found.row) !== undefined
   if (isKnown && !isAsker(tx, found)) return
   throw new AppError('SECOND_PERSON_NEEDED', 'Another person has to approve this export', {
-    details: isKnown ? 'Who asked for an export cannot approve it.' : 'Who asked is erased. Ask for a new export.',
+    details: isKnown
+      ? 'The person who asked for an export cannot approve it.'
+      : 'The name of the person who asked is erased. Ask for a new export.',
   })
 }

@@ -5,7 +5,10 @@ export const noticeShape = {
   cctvId: rowId(),
   camera: z.string(),
   site: z.string(),
-  who: z.string().nullable().openapi({ description: 'who is responsible (privacy.controller); null: not stated' }),
+  who: z
+    .string()
+    .nullable()
+    .openapi({ description: 'responsible person or company (privacy.controller); null: not stated' }),
   why: z.string().nullable().openapi({ description: "the camera's purpose; null: not stated" }),
   legalBasis: z.string().nullable(),
   when: z.string().openapi({ description: 'when it records' }),
@@ -13,7 +16,7 @@ export const noticeShape = {
     .string()
     .openapi({ description: 'how long recordings are kept, and where copies are that the gateway does not delete' }),
   retentionDays: z.number(),
-  whom: z.string().nullable().openapi({ description: 'whom to ask (privacy.contact); null: not stated' }),
+  whom: z.string().nullable().openapi({ description: 'contact for questions (privacy.contact); null: not stated' }),
   sound: z.string().openapi({ description: 'that no sound is recorded' }),
   rights: z.string(),
   issuedAt: timeOut(),

@@ -31,7 +31,7 @@ const Region = z
 
 export const NewRedaction = z
   .object({
-    regions: z.array(Region).min(1).max(16).openapi({ description: 'what is covered; at most 16' }),
+    regions: z.array(Region).min(1).max(16).openapi({ description: 'covered regions; at most 16' }),
   })
   .openapi('NewRedaction')
 export type NewRedaction = z.output<typeof NewRedaction>

@@ -27,7 +27,7 @@ const getNotice = operation({
   tag,
   summary: 'The sign for the door of a room with a camera: who, why, how long, and whom to ask',
   description:
-    'A page of HTML for one sheet of A4; JSON with `format=json` or an Accept header that names JSON. What the config does not state is marked, and listed in `missing`. In English or German; what the config states stays in its language.',
+    'A page of HTML for one sheet of A4; JSON with `format=json` or an Accept header that names JSON. Lines that the config does not state are marked, and listed in `missing`. In English or German; what the config states stays in its language.',
   input: {
     params: idParam,
     query: z.object({

@@ -11,7 +11,7 @@ const followStream = operation({
   path: streamPath,
   access: 'whms:read',
   tag: 'Stream',
-  summary: 'What changes, as it changes (server-sent events)',
+  summary: 'Changes, as they happen (server-sent events)',
   description:
     'Each message has an `event`, an `id` and one line of JSON as `data`. Kinds: `hello` comes first, `{resumed}`; with ' +
     '`resumed: false`, then or later, something may have been left out: read everything again. `floor`: ' +

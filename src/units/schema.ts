@@ -38,7 +38,7 @@ const sscc = () =>
 const evidenceFields = {
   photo_urls: optional(z.array(httpUrl()).max(mostPhotos)).openapi({
     description:
-      'of this gateway (held) or of another place (claimed); never fetched. With all else that a step states, at most 65,535 bytes',
+      'photos of this gateway (held) or of another place (claimed); never fetched. With all else that a step states, at most 65,535 bytes',
   }),
   scale_weight_kg: optional(z.number().min(0).max(100_000)),
 }

@@ -100,7 +100,7 @@ export class UploadEnding {
           return scheduleCheck(tx, row, nowMs)
         case 'missing':
           return this.#noteLost(tx, row, nowMs, {
-            error: 'the copy is no longer on the storage server',
+            error: 'the copy is missing on the storage server',
             path: row.path,
             alert: alertOfMissing(row, nowMs),
           })
@@ -133,7 +133,7 @@ export class UploadEnding {
       if (uploadAgain(tx, { ...row, path }, error, nowMs)) this.#needs.raiseOnce(tx, alert)
       return
     }
-    const gone = `${error}, and the file is no longer on this box`
+    const gone = `${error}, and the file is not on this box`
     if (!store.copyIsLost(tx, row, { parkedFor: 'lost', error: gone, nowMs })) return
     endCheck(tx, row.id)
     this.#needs.raiseOnce(tx, alertOfLost(row, gone, store.countParkedFor(tx, 'lost'), nowMs))

@@ -12,7 +12,7 @@ const listUploads = operation({
   access: 'storage:read',
   tag,
   summary: 'List the files that are copied to the storage server',
-  description: 'Each with its status, its last error and what the copy was compared by.',
+  description: 'Each with its status, its last error and the way the copy was compared.',
   input: { query: UploadQuery },
   success: { 200: { description: `Newest first; ${historyLimit} unless asked`, schema: UploadList } },
 })

@@ -13,11 +13,11 @@ const uploadShape = {
   id: rowId(),
   kind: z.enum(uploadKinds),
   ref: z.string().openapi({
-    description: 'What the file is a copy of: id of the detection, SHA-256 of the photo, id of the report',
+    description: 'Source of the copy: id of the detection, SHA-256 of the photo, id of the report',
   }),
   path: z.string().openapi({ description: 'path on the storage server, from the root of the account on' }),
   status: z.enum(uploadStatuses).openapi({
-    description: 'uploaded: the copy on the server was compared. parked: not tried again until somebody asks for it',
+    description: 'uploaded: the copy on the server was compared. parked: not tried again until a person asks for it',
   }),
   parkedFor: z.enum(parkedReasons).nullable().openapi({
     description:
@@ -27,7 +27,7 @@ const uploadShape = {
   nextAttemptAt: timeOut().nullable().openapi({ description: 'null: at once, or never again' }),
   lastError: z.string().nullable(),
   verified: z.enum(['hash', 'size']).nullable().openapi({
-    description: 'what the copy was compared by; size: the server computes no hashes. null: not uploaded yet',
+    description: 'the way the copy was compared; size: the server computes no hashes. null: not uploaded yet',
   }),
   sha256: z.string(),
   sizeBytes: z.int(),

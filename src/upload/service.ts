@@ -83,7 +83,7 @@ export class UploadService {
     }
     const elsewhere = `the copy is at ${row.url}, and uploads go to another server or account by now`
     if (removalOf(tx, row.sha256)) {
-      throw new AppError('INVALID_TRANSITION', 'The file is no longer on this box', { details: elsewhere })
+      throw new AppError('INVALID_TRANSITION', 'The file is not on this box', { details: elsewhere })
     }
     uploadAgain(tx, row, elsewhere, this.#needs.clock.now())
     return 'pending'

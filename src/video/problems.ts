@@ -58,7 +58,7 @@ const words: Record<Problem, PlainWords> = {
     hint: 'Allow RTP over RTSP in the camera; its settings may call it TCP or interleaved.',
   },
   'not-a-stream': {
-    what: 'What answers at this address does not speak RTSP, or sends video that cannot be read.',
+    what: 'The program at this address does not speak RTSP, or sends video that cannot be read.',
     hint: 'Check the port of the url, and the codec that the camera is set to: H.264 is the safest.',
   },
   'no-picture': {
@@ -87,7 +87,7 @@ const words: Record<Problem, PlainWords> = {
   },
   frozen: {
     what: 'The stream is frozen: it is open, but pictures have stopped.',
-    hint: 'It is opened anew; if this goes on, restart the camera or look at the network.',
+    hint: 'It is opened anew; if this goes on, restart the camera or check the network.',
   },
   'time-jump': {
     what: 'The clock inside the stream of the camera jumped.',
@@ -103,7 +103,7 @@ const words: Record<Problem, PlainWords> = {
   },
   closed: {
     what: 'The camera ended the stream.',
-    hint: 'It is opened anew; if this goes on, look at the log of the camera.',
+    hint: 'It is opened anew; if this goes on, read the log of the camera.',
   },
   'password-unreadable': {
     what: 'The file with the password of the camera cannot be read.',
@@ -111,11 +111,11 @@ const words: Record<Problem, PlainWords> = {
   },
   'program-failed': {
     what: 'The program that reads the stream (ffmpeg) failed.',
-    hint: 'It is started again; the log has its last words.',
+    hint: 'It is started again; the log has its last message.',
   },
   'no-program': {
     what: 'ffmpeg, the program that reads the cameras, cannot be started.',
-    hint: 'Install it from the packages of the system, or set ffmpeg.path; then look whether the box has memory left. gatehouse doctor says which one is used.',
+    hint: 'Install it from the packages of the system, or set ffmpeg.path; then check that the box has memory left. gatehouse doctor says which one is used.',
   },
 }
 

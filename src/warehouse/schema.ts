@@ -151,7 +151,7 @@ const Constraints = closedObject({
   max_weight: optional(z.number().min(0).max(1_000_000)).openapi({ description: 'kg' }),
   max_height: optional(z.number().min(0).max(100_000)).openapi({ description: 'cm' }),
   allowed_types: optional(z.array(AssetType).max(assetTypes.length)),
-}).openapi('Constraints', { description: 'What the slot may take. Unknown keys are refused.' })
+}).openapi('Constraints', { description: 'Goods that the slot may take. Unknown keys are refused.' })
 
 export const NewSlot = z
   .object({
@@ -169,7 +169,7 @@ export const SlotChange = z
   .object({
     zone: label(200).optional().openapi({
       description:
-        'a zone of the same warehouse by its name, or a text that waits for one. Of `zone` and `zoneId` the one that differs counts.',
+        'a zone of the same warehouse by its name, or a text that waits for one. If `zone` and `zoneId` are sent, the one that differs counts.',
     }),
     floor_plan_polygon: Polygon.optional(),
     zone_type: ZoneType.nullish().openapi({ description: 'null: the type of its zone' }),
@@ -296,7 +296,7 @@ export const AssetResource = resource({
   ...assetShape,
   warnings: z
     .array(z.object({ code: z.enum(barcodeWarnings), message: z.string() }))
-    .openapi({ description: 'what is wrong with the barcode as written' }),
+    .openapi({ description: 'faults of the barcode as written' }),
 })
 
 export type PlanImagePlace = z.infer<typeof PlanImagePlace>

@@ -51,7 +51,7 @@ const headersFor = (type: EventType) =>
 /** The envelope of a type, as it is posted. */
 export function envelopeSchema(type: EventType, data: z.ZodType) {
   return z.object({
-    id: z.string().openapi({ format: 'uuid', description: 'of the event; the same for every receiver' }),
+    id: z.string().openapi({ format: 'uuid', description: 'id of the event; the same for every receiver' }),
     type: z.literal(type),
     timestamp: timeOut(),
     data,

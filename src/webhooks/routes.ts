@@ -183,7 +183,7 @@ const recovering = operation({
   tag,
   summary: 'Send the events of a period again',
   description:
-    'Of the last 30 days, oldest first, no faster than webhooks.drainPerSecond. Pending deliveries do not change. It is safe to repeat after a broken connection.',
+    'Events of the last 30 days, oldest first, no faster than webhooks.drainPerSecond. Pending deliveries do not change. It is safe to repeat after a broken connection.',
   input: { params: byId, body: RecoverIn },
   success: { 200: { description: 'The number of deliveries to send', schema: Recovered } },
 })

@@ -32,18 +32,18 @@ const secret = () =>
   })
 
 const active = () =>
-  z.boolean().openapi({ description: 'Whether deliveries are sent. What is published while it is false is skipped' })
+  z.boolean().openapi({ description: 'Whether deliveries are sent. Events published while it is false are skipped' })
 
 const hold = () =>
   z.boolean().openapi({
     description:
-      'With active: false: what is published meanwhile is held, and sent in order when active is true again. Default: false, it is skipped',
+      'With active: false: events published meanwhile are held, and sent in order when active is true again. Default: false, they are skipped',
   })
 
 const checkpoint = () =>
   z.boolean().openapi({
     description:
-      'Whether each notification carries the newest checkpoint as metadata.checkpoint, about 4 KiB. Default: false. A change applies to what is published afterwards',
+      'Whether each notification carries the newest checkpoint as metadata.checkpoint, about 4 KiB. Default: false. A change applies to events published afterwards',
   })
 
 /** In a change, null is the default. */
@@ -82,7 +82,7 @@ const webhookFields = {
   url: z.string(),
   events: z.array(z.enum(eventTypes)),
   active: z.boolean(),
-  hold: z.boolean().openapi({ description: 'true: while active is false, what is published is held and not skipped' }),
+  hold: z.boolean().openapi({ description: 'true: while active is false, published events are held and not skipped' }),
   checkpoint: z.boolean().openapi({ description: 'Whether notifications carry metadata.checkpoint' }),
   status: z.enum(['active', 'failing', 'disabled']).openapi({
     description:
@@ -178,8 +178,8 @@ export const DeliveryQuery = z.object({
   ...historyQuery,
   state: z.enum(states).optional(),
   type: z.enum(eventTypes).optional(),
-  from: time().optional().openapi({ description: 'Of the events; inclusive' }),
-  to: time().optional().openapi({ description: 'Of the events; exclusive' }),
+  from: time().optional().openapi({ description: 'Time of the events; inclusive' }),
+  to: time().optional().openapi({ description: 'Time of the events; exclusive' }),
   cursor: queryInteger({ min: 0 })
     .optional()
     .openapi({ type: 'string', description: 'nextCursor of the previous page' }),
@@ -196,7 +196,7 @@ const deliveryFields = {
   test: z.boolean().openapi({ description: 'true: a requested webhook.test; does not count as success or failure' }),
   eventId: z.string().openapi({ description: 'id of the envelope' }),
   type: z.string(),
-  timestamp: timeOut().openapi({ description: 'Of the event' }),
+  timestamp: timeOut().openapi({ description: 'Time of the event' }),
   state: z.enum(states),
   held: z.enum(['held_offline', 'held_disabled']).nullable().openapi({
     description:
@@ -214,7 +214,7 @@ const deliveryFields = {
   lastError: z
     .string()
     .nullable()
-    .openapi({ description: 'Of the last attempt, even if it did not count', example: 'HTTP 503' }),
+    .openapi({ description: 'Error of the last attempt, even if it did not count', example: 'HTTP 503' }),
   attempts: z.array(
     z.object({
       attempt: z.int(),
@@ -236,7 +236,7 @@ export type DeliveryOut = z.input<typeof DeliveryItem>
 
 export const RecoverIn = z
   .object({
-    since: time().openapi({ description: 'Of the events; inclusive' }),
+    since: time().openapi({ description: 'Time of the events; inclusive' }),
     until: optionalTime().openapi({ description: 'Default: now' }),
     include: optional(z.enum(inclusions)).openapi({
       description:

@@ -345,7 +345,7 @@ function warningsFor(secret: string | undefined): Warning[] {
 /** Returns an answer without its secret, for the stored reply. */
 function withoutSecret({ secret, warnings, ...rest }: Pick<WebhookCreated, 'secret' | 'warnings'>): object {
   if (secret === undefined) return { ...rest, warnings }
-  const message = 'The secret stood in the first answer only; if that was lost, set a new one with PATCH'
+  const message = 'The secret was in the first answer only; if that was lost, set a new one with PATCH'
   return { ...rest, warnings: [...warnings, { code: 'SECRET_SHOWN_ONCE', message }] }
 }
 

@@ -104,7 +104,7 @@ t.test(
     }
     settings(away)
     await gateway.backupSchedule.look()
-    t.match(await health(gateway), { status: 'degraded', reason: /could not be made/, newestAt: null })
+    t.match(await health(gateway), { status: 'degraded', reason: /backup failed/, newestAt: null })
     gateway.clock.advance(49 * hour)
     await gateway.health.look()
     t.same((await alerts(gateway)).toSorted(), ['backup.failed', 'backup.late'])

@@ -108,7 +108,7 @@ t.test('a browser marks objects where they are, and no picture leaves it', async
   t.notMatch(asked.join('\n'), /object-worker|objects\.wasm|\/models\//, 'and nothing of it is loaded')
   const before = [...sent]
   await marking.check()
-  await page.getByText(/No picture is sent or stored for it/).waitFor()
+  await page.getByText(/It sends and stores none of them/).waitFor()
   await eventually(() => marksOn(page), areOnTheSpot)
   t.match(await page.locator('.object-marks').getAttribute('aria-label'), /^Found: bright \d+ %, bright \d+ %$/)
   for (const wanted of [

@@ -165,7 +165,7 @@ t.test('what is not saved is asked about before a link leaves, and is there agai
   await page.getByRole('link', { name: 'Floor', exact: true }).click()
   await page.getByRole('heading', { name: 'Plan editor' }).waitFor({ state: 'detached' })
   t.equal(asked.length, 2)
-  t.match(asked[0], /This browser keeps it for you/)
+  t.match(asked[0], /This browser keeps them until you come back/)
   await page.getByText('More', { exact: true }).click()
   await page.getByRole('link', { name: 'Plan editor' }).click()
   await page.getByText('2 slots are changed and not saved.').waitFor()

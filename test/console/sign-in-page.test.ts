@@ -47,7 +47,7 @@ t.test('the sign-in page says truly why a storage user does not come in', inBrow
     /^Too many wrong passwords .* An application password works at once\. Or try again in 30 min/,
   )
   await server.stop()
-  await isAnswered('gast', 'gast-app-password', /^The storage server doesn’t answer/)
+  await isAnswered('gast', 'gast-app-password', /^The storage server does not answer/)
 })
 
 t.test('the sign-in offers the account again that signed in last on this browser', inBrowser, async (t) => {

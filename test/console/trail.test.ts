@@ -96,7 +96,7 @@ t.test('a parked file says why and what to do, and who retries it is in the trai
   await signIn(page, 'ada')
   const clip = page.getByRole('listitem').filter({ hasText: 'Clip of event 1' })
   await clip.getByText(noRoom).waitFor()
-  await clip.getByText('Make room there, raise the quota, or look at its disk.').waitFor()
+  await clip.getByText('Make room there, raise the quota, or check its disk.').waitFor()
   await clip.getByText('3 attempts.').waitFor()
   const waiting = page.getByRole('region', { name: 'Waiting' })
   await waiting.getByText(/2 attempts\. Next attempt \d/).waitFor()

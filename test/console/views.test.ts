@@ -79,7 +79,7 @@ t.test('what a person reaches for before the first picture of a view keeps the f
     more.focus()
   }).observe(document, { childList: true, subtree: true })`)
   await signIn(page, 'ada')
-  await page.getByText('Nothing waits').or(page.locator('.task-what')).first().waitFor()
+  await page.getByText('No task is open').or(page.locator('.task-what')).first().waitFor()
   t.equal(await page.evaluate('document.activeElement.matches(".views-menu summary")'), true)
   await page.keyboard.press('Enter')
   await page.getByLabel('Language').waitFor()

@@ -149,7 +149,7 @@ t.test(
     })
     const alerts = async () => (await gateway.ask('GET', '/api/alerts?acknowledged=false', { by })).body
     t.match(await alerts(), {
-      data: [{ id: -1, kind: 'disk.full', message: /what is recorded can be read.*Free space/ }],
+      data: [{ id: -1, kind: 'disk.full', message: /Reading works\. Free space/ }],
       pagination: { total: 1, hasMore: false },
     })
     t.match(await gateway.ask('GET', '/api/metrics', { by }), {

@@ -542,7 +542,7 @@ t.test(
       await grown.checkpoints.make()
     })
     const restored = await started(gateway)
-    const remedy = /keys were exchanged.*restore --accept-fork.*hub join with a new code/
+    const remedy = /key rotation.*restore --accept-fork.*hub join with a new code/
     t.match(restored.feeder.seen()?.trouble, { finding: 'unknown-key', words: remedy })
     await restored.health.look()
     t.match((await restored.ask('GET', '/api/health', { by: people.ada })).body, {
@@ -696,7 +696,10 @@ t.test('a gateway joins only the head office whose fingerprint is in the code', 
   t.teardown(() => gateway.end())
   const configFile = join(gateway.folder, 'gatehouse.yaml')
   const code = await hub.code('test-site')
-  await t.rejects(joinHub({ url: other.url, code, configFile }), { exitCode: 1, message: /somebody is in between/ })
+  await t.rejects(joinHub({ url: other.url, code, configFile }), {
+    exitCode: 1,
+    message: /somebody intercepts the connection/,
+  })
   await t.rejects(joinHub({ url: 'http://10.0.0.1', code, configFile }), {
     exitCode: 2,
     message: /not the address of a head office/,

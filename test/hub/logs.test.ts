@@ -199,7 +199,7 @@ t.test('who may not read evidence is told of a fork without its bytes', inBrowse
     ignoreHTTPSErrors: true,
   })
   await signIn(page, 'lars')
-  await page.getByText('Who may read evidence of this site sees here').waitFor()
+  await page.getByText('Your account may not read the evidence of this site').waitFor()
   t.notMatch(await page.locator('main').innerText(), /P-2|P-9/)
   t.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true, 'nothing is cut off')
   t.ok(faults.length > 0 && faults.every((fault) => /403 \(Forbidden\)/.test(fault)), 'the head office has decided')
@@ -219,7 +219,7 @@ t.test(
     await trail.getByRole('link', { name: 'log entry 5 with its proof' }).waitFor()
     t.same(await trail.getByRole('link', { name: /with its proof/ }).count(), 2, 'those of dc-7')
     await trail.getByText('log entry 1', { exact: true }).waitFor()
-    const refused = page.getByText('Who may read evidence of this site sees here')
+    const refused = page.getByText('Your account may not read the evidence of this site')
     await page.goto(logOf('dc-8'))
     await refused.waitFor()
     const answered = page.waitForResponse(/\/forks$/)

@@ -124,9 +124,9 @@ t.test(
         status: 'parked',
         parked_for: 'lost',
         path: 'clip-1',
-        last_error: /no longer on the storage server, and .* no longer on this box/,
+        last_error: /missing on the storage server, and .* not on this box/,
       },
-      { status: 'parked', parked_for: 'lost', path: 'clip-2', last_error: /other bytes, and .* no longer on this box/ },
+      { status: 'parked', parked_for: 'lost', path: 'clip-2', last_error: /other bytes, and .* not on this box/ },
     ])
     t.match(uploads.raised, [
       { kind: 'upload.lost', message: /clip-1 .* 1 file is parked for this/ },

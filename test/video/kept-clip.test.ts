@@ -325,7 +325,7 @@ for (const lines of [
     }
     await waitUntil('the last attempt', () => gateway.heard('clipWaits').length > pausesMs.length)
     t.same(gateway.heard('clipLost'), [])
-    t.match(gateway.heard('clipWaits').at(-1), { words: /Look whether it is installed/ })
+    t.match(gateway.heard('clipWaits').at(-1), { words: /Check that it is installed/ })
     await gateway.stop()
   })
 }
@@ -353,7 +353,7 @@ t.test('without ffmpeg at the start nothing is lost: clips are made once it is b
   t.same(gateway.heard('clipLost'), [])
   await gateway.until('clipWaits')
   t.match(gateway.heard('clipWaits'), [
-    { detectionId: 9, words: /Look whether it is installed/, facts: { detectionId: 9, cameraId: 1, score: 0.5 } },
+    { detectionId: 9, words: /Check that it is installed/, facts: { detectionId: 9, cameraId: 1, score: 0.5 } },
   ])
   gateway.thread.receive({ type: 'film', detectionId: 9, cameraId: 1, momentAt: 2000, fromAt: 1000, toAt: 3000 })
   await waitUntil('the order', () => gateway.heard('clipWaits').length > 1)
@@ -389,7 +389,7 @@ t.test(
       gateway.heard('clipWaits').sort((a, b) => a.detectionId - b.detectionId),
       [
         { detectionId: 3, words: /ID.json is damaged/, sizeBytes: 5 },
-        { detectionId: 9, words: /Look whether it is installed/ },
+        { detectionId: 9, words: /Check that it is installed/ },
       ],
     )
     for (const id of [3, 9, 77])

@@ -367,7 +367,7 @@ function callerOf(
     permissions: permissionsOf(lowered),
     authMode: 'offline-cache',
     ...(lowered !== role && {
-      withheld: 'what only an admin may do waits until the storage server has answered; try again in some seconds',
+      withheld: 'acts of an admin wait until the storage server has answered; try again in some seconds',
     }),
   }
 }

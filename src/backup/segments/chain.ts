@@ -103,7 +103,7 @@ export async function findChain(asked: ChainAsked): Promise<Chain> {
     }
   }
   throw new BackupFault(
-    `${asked.source.name} has no whole state of site ${asked.siteId}: the segments of its first moment are not all there`,
+    `${asked.source.name} has no whole state of site ${asked.siteId}: segments of its first moment are missing`,
   )
 }
 
@@ -120,7 +120,7 @@ async function seriesOf({ source, siteId }: ChainAsked): Promise<SeriesName[]> {
   const sites = (await source.list('')).filter((name) => name.endsWith('/')).map(withoutSlash)
   const there = sites.length === 0 ? 'it has no folder of a site' : `it has ${sites.slice(0, 5).join(', ')}`
   throw new BackupFault(
-    `${source.name} has no segments of site ${siteId} (${siteFolder(siteId)}): ${there}. Name the folder or address that holds them, and look at site.id of the config`,
+    `${source.name} has no segments of site ${siteId} (${siteFolder(siteId)}): ${there}. Name the folder or address that holds them, and check site.id of the config`,
   )
 }
 
@@ -194,5 +194,5 @@ async function chosenFiles(
 
 const missing = (siteId: string, name: SeriesName, number: number, behind: SegmentFile) =>
   new BackupFault(
-    `segment ${number} of ${seriesFolder(siteId, name)} is missing: it comes before ${behind.name}. Look for it, or add --as-far-as-whole to restore the newest state that is whole without it`,
+    `segment ${number} of ${seriesFolder(siteId, name)} is missing: it comes before ${behind.name}. Find it, or add --as-far-as-whole to restore the newest state that is whole without it`,
   )

@@ -130,7 +130,7 @@ export const inventory: Readonly<Record<string, Kept>> = {
   storage_try: leftOut('counts wrong passwords of the last half hour'),
   idempotency: leftOut('replies of the last seven days; a repeat is still recognized by its client_event_id'),
   print_job: leftOut('labels that were queued or printed lately; they are printed again on request'),
-  health_trouble: leftOut('what is wrong is seen anew'),
+  health_trouble: leftOut('troubles are found anew'),
   // Numbers that were given out are not given out again.
   sqlite_sequence: changes(whole),
 }

@@ -156,7 +156,7 @@ export class SegmentKeeper {
     } catch (error) {
       this.#fault = error instanceof Error ? error.message : String(error)
       this.#retryAtMs = clock.monotonic() + Math.min(retryMs, settings.everyMs)
-      log.error({ err: error }, 'what is new could not be written to the segments; it is tried again')
+      log.error({ err: error }, 'new changes could not be written to the segments; trying again')
     }
   }
 
@@ -209,7 +209,7 @@ export class SegmentKeeper {
       .then(({ fault, isDamaged }) => {
         this.#rehearsals.note(clock.now(), fault)
         this.#beginsSeries ||= isDamaged
-        if (fault !== null) log.error({ fault }, 'the newest segments did not come back in a rehearsal')
+        if (fault !== null) log.error({ fault }, 'the newest segments could not be restored in a rehearsal')
       })
       .catch((err: unknown) => log.error({ err }, 'the segments could not be rehearsed; it is tried again'))
       .finally(() => {
@@ -241,7 +241,7 @@ export class SegmentKeeper {
         log.info({ ...name }, 'a series of segments that another one has followed was removed')
       }
     } catch (err) {
-      log.warn({ err }, 'older series of segments could not be looked at or removed; it is tried again in a day')
+      log.warn({ err }, 'older series of segments could not be read or removed; trying again in a day')
     }
   }
 }

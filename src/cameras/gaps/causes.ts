@@ -57,7 +57,7 @@ const impairedWords: Readonly<Record<Impairment, string>> = {
   turned: 'The camera showed another place than before: it was turned or moved, or something large stood before it.',
   few_pictures: `${few.what} ${few.hint}`,
   too_busy:
-    'gatehouse was too busy to look at the pictures: of each second it looked at fewer than 3. Look for what else takes the processor.',
+    'gatehouse was too busy to look at the pictures: of each second it looked at fewer than 3. Find the other work that loads the processor.',
 }
 
 /** Says why motion could not be found though pictures came. */

@@ -15,9 +15,9 @@ export const CameraGap = z
     to: timeOut().nullable().openapi({ description: 'from then on it watched again; null while it lasts' }),
     cause: z.enum(gapCauses).openapi({
       description:
-        'why. Of still, covered, turned, few_pictures and too_busy pictures came all the time, but motion in them could not be found',
+        'why. With still, covered, turned, few_pictures and too_busy, pictures came all the time, but motion in them could not be found',
     }),
-    detail: z.string().nullable().openapi({ description: 'what was wrong, in words for people' }),
+    detail: z.string().nullable().openapi({ description: 'the fault, in words for people' }),
     seq: z.int().nullable().openapi({ description: 'index of its leaf in the log; null while it lasts' }),
     evidenceHash: z.string().nullable().openapi({ description: 'SHA-256 of the bytes of the leaf' }),
   })

@@ -26,7 +26,7 @@ const watchLive = operation({
     'gateway), a signed address, or the usual headers. `mpegts`: the video of the camera, unchanged, as an MPEG transport ' +
     'stream from the newest key frame on; each message has whole packets, and each key frame comes after program tables. ' +
     '`mpeg1`: converted to MPEG-1, 960 pixels wide at most, for browsers that cannot play the other. A viewer who is too ' +
-    'slow misses pictures up to a later key frame. Close codes: 4401 not signed in, or no longer; 4404 no such camera for ' +
+    'slow misses pictures up to a later key frame. Close codes: 4401 not signed in, or signed out; 4404 no such camera for ' +
     'this caller; 4408 too slow: connect again; 4429 too many views ' +
     `(${mostViews.ofOneCaller} of one caller, ${mostViews.ofAll} in all) or requests; 4503 no pictures, with the reason in ` +
     'words: connect again; 1001 the gateway stops. Other refusals of the handshake close with 4000 + HTTP status. Whether ' +
@@ -41,7 +41,7 @@ const watchLive = operation({
         .openapi({ description: "mpegts: the camera's own stream; mpeg1: converted" }),
       codecs: z.string().max(64).default('h264,h265').openapi({
         description:
-          'what the viewer plays of mpegts: h264, h265 or both, with a comma between; another stream is closed with 4503, which names format=mpeg1',
+          'codecs of mpegts that the viewer plays: h264, h265 or both, with a comma between; another stream is closed with 4503, which names format=mpeg1',
       }),
     }),
   },
@@ -58,7 +58,7 @@ const takeSnapshot = operation({
   summary: 'The newest picture of a camera, in its full size',
   description:
     'At most 2 s old; `Last-Modified` says when it was taken. A camera whose detection is off is connected for it, which ' +
-    'takes some seconds. Without a picture the answer is 503 with the code NO_PICTURE, and `details` says what is wrong ' +
+    'takes some seconds. Without a picture the answer is 503 with the code NO_PICTURE, and `details` has the fault ' +
     'with the camera. The audit trail has the first one of a caller within ten minutes at once, and counts the others, as ' +
     '`camera.snapshot_taken`.',
   input: { params: idParam },

@@ -29,7 +29,7 @@ export const site = {
     'The address under which this gateway is reached; it also names the local accounts in X-Storage-Instance.',
     { derived: 'the address of the first listener', example: 'http://127.0.0.1:8480' },
   ),
-  warehouseId: key(id().prefault(1), 'The warehouse of whatever names none.'),
+  warehouseId: key(id().prefault(1), 'The warehouse of everything that names none.'),
 }
 
 const tls = {
@@ -43,14 +43,14 @@ export const listener = {
   tls: key(z.strictObject(tls).nullable().prefault(null), 'With it the listener speaks HTTPS, without it HTTP.'),
   allowPlainHttp: key(
     flag().prefault(false),
-    'Without tls, only this machine itself is served, unless this says that everybody on the network may read all secrets.',
+    'Without tls, only this machine itself is served. true serves the network, where everybody may then read all secrets.',
   ),
 }
 
 /** An account of the config. The head office adds which sites it may see. */
 export const user = {
   username: key(username(), 'The account, as X-Storage-Username names it.', { example: 'dock-admin' }),
-  role: key(role().prefault('viewer'), 'What the account may do.', { example: 'admin' }),
+  role: key(role().prefault('viewer'), 'Role of the account.', { example: 'admin' }),
   secretHash: key(secretHash(), 'The hash that "gatehouse credential" printed.', { example: 'scrypt:…' }),
 }
 

@@ -23,7 +23,7 @@ const motionNumber = (name: keyof typeof motionRanges, unit?: string) =>
   number(motionRanges[name].min, motionRanges[name].max, unit)
 
 const motion = {
-  enabled: key(flag().prefault(true), 'Whether detection runs until the API says otherwise.'),
+  enabled: key(flag().prefault(true), 'Whether detection runs until the API changes it.'),
   sensitivity: key(
     motionNumber('sensitivity').prefault(0.3),
     'Score from which a picture counts as motion; lower is more sensitive.',
@@ -82,8 +82,8 @@ export const camera = {
   zoneId: key(id().nullable().prefault(null), 'The zone it looks at; null: none in particular.'),
   purpose: key(
     text(500).nullable().prefault(null),
-    'What it is for, in words for the people in its picture; the notice at the door shows them.',
-    { example: 'To show in what condition pallets were received.' },
+    'Its purpose, in words for the people in its picture; the notice at the door shows them.',
+    { example: 'To show the condition of received pallets.' },
   ),
   slots: key(z.array(text(64)).prefault([]), 'The slots it looks at, by slot_id.', { example: ['A-01-01'] }),
   owner: key(caller().nullable().prefault(null), 'The user who may see and control it beside the admins.', {
@@ -113,12 +113,12 @@ export const privacy = {
   ),
   controller: key(
     text(500).nullable().prefault(null),
-    'Who is responsible for the video (name and address); the notice at the door shows it.',
+    'Name and address of the person responsible for the video; the notice at the door shows it.',
     { example: 'Example Logistics GmbH, Hafenstrasse 1, 20457 Hamburg' },
   ),
   contact: key(
     text(500).nullable().prefault(null),
-    'Whom people in the picture can ask; the notice at the door shows it.',
+    'Contact for people in the picture; the notice at the door shows it.',
     { example: 'privacy@dc7.example, +49 40 123456' },
   ),
   legalBasis: key(

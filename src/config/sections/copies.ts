@@ -13,7 +13,7 @@ export const backupFile = {
     )
       .nullable()
       .prefault(null),
-    'Where backups are made by themselves: storage (the server of storage.upload, sealed under the recovery key) or a folder (plain files); null: nowhere. They hold the keys of this box, and no photos and clips.',
+    'Target of scheduled backups: storage (the server of storage.upload, sealed under the recovery key) or a folder (plain files); null: nowhere. They hold the keys of this box, and no photos and clips.',
   ),
   every: key(
     duration().prefault('24h'),
@@ -33,9 +33,9 @@ export const backupSegments = {
     )
       .nullable()
       .prefault(null),
-    'Where what is new goes by itself, sealed under the recovery key (gatehouse backup key): storage (the server of storage.upload) or a folder; null: nowhere.',
+    'Target of new changes, sealed under the recovery key (gatehouse backup key): storage (the server of storage.upload) or a folder; null: nowhere.',
   ),
-  every: key(duration().prefault('1m'), 'Time after which what is new is written.'),
+  every: key(duration().prefault('1m'), 'Time after which new changes are written.'),
   leaves: key(wholeNumber(1, 65_536).prefault(256), 'Number of new leaves after which it is written at once.'),
   keep: key(
     duration().prefault('14d'),

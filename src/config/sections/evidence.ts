@@ -46,7 +46,7 @@ export const retention = {
         'Most bytes of them on the disk, of all cameras together; the oldest give way.',
       ),
     }),
-    'What motion detection saw.',
+    'Changes that motion detection saw.',
   ),
   minFreeBytes: key(
     size().prefault('2GiB'),
@@ -85,7 +85,7 @@ export const evidence = {
       .array(z.strictObject(witnessAsked).superRefine(nameIsOfKey, always))
       .superRefine(distinct('name'), always)
       .prefault([]),
-    'Who is asked after each checkpoint to confirm that the log only grew.',
+    'Witnesses that are asked after each checkpoint to confirm that the log only grew.',
     { identity: 'name' },
   ),
   timestamps: key(
@@ -131,7 +131,7 @@ export const hub = {
   ),
   openings: key(
     oneOf(['never', 'names']).prefault('never'),
-    'What of people the head office gets. never: people are commitments there, which open to nothing. names: who placed, verified and moved is sent along, if the head office takes it (hub.openings there); an erasure here takes it away there. Notes are never sent.',
+    'Names of people that the head office gets. never: people are commitments there, which open to nothing. names: the people who placed, verified and moved are sent along, if the head office takes them (hub.openings there); an erasure here removes them there. Notes are never sent.',
   ),
   maxBytesPerSecond: key(
     size().nullable().prefault(null),

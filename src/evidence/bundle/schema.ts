@@ -17,7 +17,7 @@ const BareBundle = z.object({
     .array(
       z.object({
         field: z.string().openapi({ description: 'Key of the leaf' }),
-        commitment: z.string().openapi({ description: 'What the leaf holds: SHA-256(salt, text), hex' }),
+        commitment: z.string().openapi({ description: 'Value in the leaf: SHA-256(salt, text), hex' }),
         salt: base64,
         text: z.string(),
       }),

@@ -160,6 +160,6 @@ The hash of leaf 42, as in tile/0 (the first leaf is line 1 and index 0):
     (printf '\\000'; sed -n 42p leaves.jsonl | tr -d '\\n') | sha256sum
 
 Names of people and free texts are not here: leaves hold commitments to them. A proof of one row ("gatehouse ledger proof ID")
-opens those of that row. What is behind the checkpoint of a log is not here either.
+opens those of that row. Leaves behind the checkpoint of a log are not here either.
 `
 }

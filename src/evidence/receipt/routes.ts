@@ -13,7 +13,7 @@ const getReceipt = operation({
   path: '/api/whms/transport-units/{id}/receipt',
   access: 'whms:read',
   tag: 'Evidence',
-  summary: 'What was recorded of one transport unit, with proofs that the person who handed it over can keep',
+  summary: 'The records of one transport unit, with proofs that the person who handed it over can keep',
   description:
     'Steps with weights and photos, the moves of its work orders, a proof bundle of each, and the newest checkpoint. Without names of people. `format=zip` is one file to keep; `gatehouse ledger verify FILE.zip` checks it. A signed address shows it without headers; the page is /receipt/ID. Answers 503 with Retry-After while no checkpoint covers all of it; asking makes one, at most one a second.',
   input: { params, query: z.object({ format: z.enum(['json', 'zip']).optional() }) },

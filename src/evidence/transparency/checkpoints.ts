@@ -269,7 +269,7 @@ export class Checkpoints {
     this.#stopped = 'not-a-continuation'
     this.#needs.log.error(
       { size: known.size },
-      'the log no longer gives the root that was signed; nothing more is signed',
+      'the log does not give the root that was signed; nothing more is signed',
     )
     throw notReady('The log is not signed: the ledger does not match what was signed before')
   }

@@ -40,7 +40,7 @@ export const sharedHeaders = {
     example: 12,
   },
   RateLimit: {
-    description: '`r`: requests that are left; `t`: seconds until the oldest request no longer counts.',
+    description: '`r`: requests that are left; `t`: seconds until the oldest request stops counting.',
     schema: { type: 'string' as const },
     example: '"user";r=0;t=12',
   },

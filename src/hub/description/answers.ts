@@ -94,7 +94,7 @@ export const SitesAnswer = listOf(
       earlierLogs: z.array(z.uuid()).openapi({ description: 'its other logs, the oldest first' }),
       ...{ state: z.enum(['live', 'forked', 'retired']), logs: z.int(), version: z.string().nullable() },
       health: z.enum(['healthy', 'degraded', 'unhealthy']).nullable(),
-      troubles: z.array(Trouble).openapi({ description: 'what the gateway says is wrong with it' }),
+      troubles: z.array(Trouble).openapi({ description: 'troubles that the gateway reports' }),
       fleet: Fleet.nullable().openapi({ description: 'how the gateway is, in figures' }),
       ...{ fedAt: time.nullable(), lagSeconds: z.number().nullable(), openAlerts: z.int() },
       leavesBehind: z
@@ -104,14 +104,14 @@ export const SitesAnswer = listOf(
         description:
           'logs besides `logId` that still fill slots of the site. Where their box was replaced, or restored without the head office learning of it, `gatehouse hub retire --log` ends them',
       }),
-      regions: z.array(z.string()).openapi({ description: 'of `hub.regions`, those that it belongs to' }),
+      regions: z.array(z.string()).openapi({ description: 'regions of `hub.regions` that it belongs to' }),
       offered: z
         .string()
         .nullable()
         .openapi({ description: 'the version that it is offered; its gateway decides by itself when to take it' }),
       offerState: z.enum(offerStates).nullable().openapi({
         description:
-          'what became of that version there. `runs`: it runs it, or a newer one, well; `undecided`: it runs an older one; `failed`: it says that a newer one was refused or given up; `silent`: not heard for 15 minutes; `unwell`: it runs it, or a newer one, and is not healthy',
+          'state of that version there. `runs`: it runs it, or a newer one, well; `undecided`: it runs an older one; `failed`: it says that a newer one was refused or given up; `silent`: not heard for 15 minutes; `unwell`: it runs it, or a newer one, and is not healthy',
       }),
       offerWaits: z
         .boolean()
@@ -119,11 +119,11 @@ export const SitesAnswer = listOf(
       standing: z.enum(standings).openapi({ description: 'the worst that is known of it' }),
       problems: z.array(z.strictObject({ kind: z.enum(problemKinds), amount: z.number() })).openapi({
         description:
-          'what somebody should look after. `amount`: how many, how many days (`certificate`: left, `backup`: old) or bytes (`disk`: left); 0 where nothing is counted',
+          'problems that need a person. `amount`: how many, how many days (`certificate`: left, `backup`: old) or bytes (`disk`: left); 0 where nothing is counted',
       }),
       permissions: z
         .array(z.enum(['audit:read', 'evidence:read', 'alerts:manage']))
-        .openapi({ description: 'what the caller may do at this site besides seeing it' }),
+        .openapi({ description: 'permissions of the caller at this site besides seeing it' }),
       config: z.strictObject({ differsIn: sections, changedAt: time.nullable(), changed: sections }),
     })
     .openapi('Site'),

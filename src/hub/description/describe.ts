@@ -2,8 +2,8 @@ import { type Description, describeRoutes, newApi } from '../../http/index.ts'
 import { hubOperations } from './operations.ts'
 
 const tags: Readonly<Record<string, string>> = {
-  Asking: 'What people ask over all sites, as far as their account reaches.',
-  Gateways: 'What gateways send, and how they are let in.',
+  Asking: 'Questions of people over all sites that their account may see.',
+  Gateways: 'Logs of gateways, and their enrolment.',
   Session: 'The sign-in of a browser.',
   Health: 'Health and metrics.',
 }

@@ -39,7 +39,7 @@ const fed = FeedBody.extend({
   status: z
     .looseObject({})
     .optional()
-    .openapi({ description: 'what `gatehouse status --json` says; unknown parts are left out' }),
+    .openapi({ description: 'output of `gatehouse status --json`; unknown parts are left out' }),
 })
 const taken = FeedAnswer.extend({
   offer: z.object({ version: text }).optional().openapi({ description: 'a version that this site may take' }),
@@ -56,7 +56,7 @@ const asking = [
     ...{ id: 'search', path: '/api/hub/search', summary: 'At which site a barcode or SSCC is, and its moves' },
     description: 'CSV has its moves: the newest 1,000, the oldest first.',
     input: { query: z.object({ code: z.string().min(1).max(256), format }) },
-    success: { 200: { description: 'What is known of it', schema: SearchAnswer, mediaType: csvToo } },
+    success: { 200: { description: 'Its places and moves', schema: SearchAnswer, mediaType: csvToo } },
   }),
   operation({
     ...asked,
@@ -139,7 +139,7 @@ const asking = [
   }),
   operation({
     ...{ tag: 'Asking', method: 'post', access: 'alerts:manage', id: 'closeAlert' },
-    ...{ path: '/api/hub/alerts/{logId}/{id}/close', summary: 'Close an alert that was looked at' },
+    ...{ path: '/api/hub/alerts/{logId}/{id}/close', summary: 'Close a handled alert' },
     input: { params: z.object({ logId, id: text }) },
     success: { 204: { description: 'It is closed' } },
   }),
@@ -156,7 +156,7 @@ const gateways = [
     ...{ tag: 'Gateways', method: 'post', access: 'public', id: 'enrol', path: enrolPath },
     summary: 'Turn a code into a token',
     input: { body: EnrolBody },
-    success: { 201: { description: 'What the gateway signs in with', schema: EnrolAnswer } },
+    success: { 201: { description: 'The token of the gateway', schema: EnrolAnswer } },
     errors: ['ENROLMENT_REFUSED', 'LOG_TAKEN'],
   }),
   {
@@ -165,7 +165,7 @@ const gateways = [
       summary: 'Take leaves of a log in, under a checkpoint',
       description: 'With Content-Encoding: gzip. Answered after the commit; the same again changes nothing.',
       input: { params: z.object({ logId }), body: fed },
-      success: { 200: { description: 'What is stored now', schema: taken } },
+      success: { 200: { description: 'The stored size of the log', schema: taken } },
       instead: { 409: FeedGap },
       errors: ['INVALID_CREDENTIALS', 'NOT_SIGNED', 'LOG_FORKED'],
     }),
@@ -201,7 +201,7 @@ const besides = [
   }),
   operation({
     ...{ tag: 'Session', method: 'get', access: 'public', id: 'getSession', path: '/api/session' },
-    summary: 'Who is signed in in this browser',
+    summary: 'The user who is signed in in this browser',
     input: {},
     success: { 200: { description: 'The session', schema: SessionAnswer } },
   }),

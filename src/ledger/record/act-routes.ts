@@ -52,9 +52,9 @@ const correctEvent = operation({
   path: '/api/whms/events/{id}/correct',
   access: 'events:create',
   tag,
-  summary: 'Append what makes the floor as if an event had been booked right, or not at all',
+  summary: 'Append the events that correct an event, or take it back',
   description:
-    'The body says what was right: the slot, the asset, or `none`. Nothing is voided: events are appended at the time ' +
+    'The body has the right slot, the right asset, or `none`. No event is voided: events are appended at the time ' +
     'of the wrong one, each with corrects_event_id. A VERIFIED or DISPUTED needs events:verify.',
   input: { params: z.object({ id: z.string() }), headers: z.object(onceHeaders), body: NewCorrection },
   success: {

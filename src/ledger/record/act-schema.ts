@@ -130,8 +130,6 @@ export type NewCorrection = z.output<typeof NewCorrection>
 
 export const RecordedCorrection = resource({
   corrected: PlacementEvent.openapi({ description: 'the event that was wrong, as it is now' }),
-  events: z
-    .array(AppendedEvent)
-    .openapi({ description: 'what was appended, in order, each with its slot as it is now' }),
+  events: z.array(AppendedEvent).openapi({ description: 'appended events, in order, each with its slot as it is now' }),
 }).openapi('RecordedCorrection')
 export type RecordedCorrection = z.infer<typeof RecordedCorrection>

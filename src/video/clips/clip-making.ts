@@ -111,15 +111,14 @@ const lostWords: Record<ClipLostReason, string> = {
   'disk-full': 'The disk is full, or all that is left is reserved for events.',
   'disk-too-slow': 'The disk was slower than the camera for too long.',
   'disk-failed': 'The disk refused to write or to read the clip.',
-  unreadable: 'What was recorded could not be made into a clip.',
+  unreadable: 'The recorded video could not be made into a clip.',
   damaged:
     'The finished clip was damaged on the disk before it was recorded. Its file is still in the folder of the clips.',
   'given-up': 'It could not be made into a clip for too long.',
   'nothing-left': 'The gateway stopped before anything of the clip was on disk.',
-  'nothing-kept':
-    'Nothing was kept of this time: the camera gave no pictures then, or its history does not reach back so far.',
+  'nothing-kept': 'Nothing was kept of this time: the camera gave no pictures then, or its history begins later.',
   'clock-set-back':
-    'The time of the event is still to come: the clock was set back since. What the camera shows at that time is something else.',
+    'The time of the event is still to come: the clock was set back since. The camera shows something else at that time.',
 }
 
 /**
@@ -237,7 +236,7 @@ export async function waiting(
  * either, the clip has no age, and stays.
  */
 export async function unreadable(tools: Pick<ClipTools, 'folder'>, detectionId: number): Promise<ClipWaits> {
-  const words = 'What is known of it cannot be read: its file ID.json is damaged.'
+  const words = 'Its file ID.json is damaged and cannot be read.'
   const files = await Promise.allSettled([spoolPath, clipPath].map((pathOf) => stat(pathOf(tools, detectionId))))
   const times = files.flatMap((file) => (file.status === 'fulfilled' ? [file.value.mtimeMs] : []))
   const age = times.length > 0 ? { writtenAt: Math.round(Math.max(...times)) } : {}
@@ -298,8 +297,8 @@ function waitWords(error: unknown): string {
   if (reason === 'disk-full') return 'The disk has no room for the finished clip.'
   if (!(error instanceof CuttingError)) return 'The disk refused to read or to write it.'
   return error.isVerdict
-    ? 'ffmpeg cannot make a clip of what was recorded. Another version of ffmpeg may.'
-    : 'ffmpeg could not be run to its end. Look whether it is installed, and whether the box has memory and room on its disk.'
+    ? 'ffmpeg cannot make a clip of the recorded video. Another version of ffmpeg may.'
+    : 'ffmpeg could not be run to its end. Check that it is installed, and that the box has memory and room on its disk.'
 }
 
 /** Writes down how the clip ended, so that the next start can say it. On a full disk it stays as it was. */

@@ -257,7 +257,7 @@ export class CameraSet {
         this.#settle(made)
       })
     } catch (err) {
-      this.#needs.log.error({ err, detectionId: id }, 'what is known of an unfinished clip could not be read')
+      this.#needs.log.error({ err, detectionId: id }, 'the note of an unfinished clip could not be read')
       if (hasVideo) {
         this.#unreadable.add(id)
         this.#needs.post(await unreadable(this.#tools, id))
@@ -312,7 +312,7 @@ export class CameraSet {
     await removeFiles(this.#tools, detectionId)
     await forget(this.#tools.folder, detectionId)
     this.#unreadable.delete(detectionId)
-    this.#needs.log.error({ detectionId, words }, 'the video of a clip of which nothing is known was removed')
+    this.#needs.log.error({ detectionId, words }, 'the video of an unknown clip was removed')
     this.#needs.post({ type: 'clipRemoved', detectionId, words })
   }
 

@@ -28,7 +28,7 @@ const storeImage = operation({
   tag,
   summary: 'Put a picture of the hall below its plan',
   description:
-    'The body is the file itself: PNG or JPEG of at most 8 MiB and 24 million pixels, or SVG of at most 1 MiB that contains no script and loads nothing. What it is, its bytes decide. The first one is placed around the slots, a later one in the place of the one before; `floorPlanImage` in a PUT of the warehouse moves it.',
+    'The body is the file itself: PNG or JPEG of at most 8 MiB and 24 million pixels, or SVG of at most 1 MiB that contains no script and loads nothing. Its bytes decide the type. The first one is placed around the slots, a later one in the place of the one before; `floorPlanImage` in a PUT of the warehouse moves it.',
   input: {
     params: idParam,
     headers: z.object({ ...ifMatchHeaders, ...onceHeaders }),

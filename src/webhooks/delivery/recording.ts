@@ -44,7 +44,7 @@ function hold(
   { claimed, outcome: { error }, nowMs }: FinishedAttempt<Exclude<Outcome, Counted>>,
 ): void {
   holdDelivery(tx, claimed.id, `held: the gateway is offline (${error})`)
-  const message = `The gateway does not get out to ${new URL(url).host}; its deliveries wait, and nothing counts as failed. Last: ${error}`
+  const message = `The gateway is offline towards ${new URL(url).host}; its deliveries wait, and none counts as failed. Last: ${error}`
   raiseAlertOnce(tx, outbox, { kind: 'webhook.offline', subject: webhookId, message, nowMs })
 }
 
@@ -119,6 +119,6 @@ type Failed = { readonly url: string; readonly reason: string; readonly attempt:
 function messageOf(health: EndpointHealth, { url, reason, attempt }: Failed): string {
   const { host } = new URL(url)
   return health.status === 'disabled'
-    ? `The webhook to ${host} is switched off after ${disabledAfter} failed attempts in a row; its deliveries are held. Last: ${reason}`
+    ? `The webhook to ${host} is disabled after ${disabledAfter} failed attempts in a row; its deliveries are held. Last: ${reason}`
     : `The webhook to ${host} is failing: attempt ${attempt} of one delivery failed. Last: ${reason}`
 }

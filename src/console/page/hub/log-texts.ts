@@ -16,7 +16,7 @@ const english = {
   toSite: 'Floor of the site',
   toNext: 'The log that goes on behind it',
   notYours:
-    'Your account may not read the evidence of this site, and a second history of the log would be here. The person who manages the accounts of the head office can change that.',
+    'Your account may not read the evidence of this site. It shows whether the log has two histories, with both sides. The person who manages the accounts of the head office can change that.',
   forks: 'Two histories',
   forksHint:
     'Both sides are as they came. Each has a checkpoint that the gateway signed, so anyone can check them with the keys below.',
@@ -85,7 +85,7 @@ const german: typeof english = {
   toSite: 'Halle des Standorts',
   toNext: 'Das Log, das es fortsetzt',
   notYours:
-    'Ihr Konto darf die Beweise dieses Standorts nicht lesen; ein zweiter Verlauf des Logs stünde hier. Ändern kann es, wer die Konten der Zentrale verwaltet.',
+    'Ihr Konto darf die Beweise dieses Standorts nicht lesen. Sie zeigen, ob das Log zwei Verläufe hat, mit beiden Seiten. Ändern kann es, wer die Konten der Zentrale verwaltet.',
   forks: 'Zwei Verläufe',
   forksHint:
     'Beide Seiten sind, wie sie kamen. Zu jeder gehört ein vom Gateway signierter Stand; mit den Schlüsseln unten kann ihn jeder prüfen.',
