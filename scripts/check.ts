@@ -13,7 +13,6 @@ import { ownTables } from './checks/own-tables.ts'
 import { pageTexts } from './checks/page-texts.ts'
 import { roomPages } from './checks/room-pages.ts'
 import { sentences } from './checks/sentences.ts'
-import { words } from './checks/words.ts'
 
 const exec = promisify(execFile)
 
@@ -39,7 +38,6 @@ export const checks: readonly Check[] = [
   { name: 'room pages', run: roomPages },
   { name: 'size', run: houseSize },
   { name: 'pages of the manual', run: manualPagesAreRight },
-  { name: 'words', run: words },
   { name: 'sentences', run: sentences },
   { name: 'third-party notices', run: tool('scripts/notices.ts', '--check') },
   { name: 'mutants still apply', run: mutantsApply },

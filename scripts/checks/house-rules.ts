@@ -80,6 +80,12 @@ const rules: readonly Rule[] = [
     why: 'names are one person only together with their instance: ask ConfigNames, or compare identityOf',
   },
   {
+    name: 'a name says what it holds',
+    files: '{src,scripts,test}/**/*.{ts,tsx}',
+    forbidden: /(?<![\w'])#?told[A-Z]|[a-z]Told\b|\b(const|let|readonly) told\b/,
+    why: 'name the rows, the counts or the shown note instead of told',
+  },
+  {
     name: 'no test left out',
     files: 'test/**/*.ts',
     forbidden: /\bt\.(only|todo)\(|\bskip: true\b/,

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
+import { textsOf } from './program-texts.ts'
 
 /** A writer aims at 20 words a sentence; these bounds hold for each kind of prose. */
 const mostWords = 25
@@ -11,44 +12,71 @@ const lateSubject = /^(What|Who|Whom|Whose|Of|That|Such)\b(?!.*\?$)/
 const history =
   /\b(until now|that night|was mended|has been mended|of before|in vain|no longer|used to|formerly|previously|so far)\b/i
 
+/** Words that cost a tired reader time, with better ones. `src/GLOSSARY.md` lists them for people. */
+const hardWords: readonly { readonly hard: RegExp; readonly plain: string }[] = [
+  { hard: /\btold\b/i, plain: 'reported, sent, known: name who does it' },
+  // A pallet may stand in a slot, and a machine may stand still.
+  { hard: /\bstands\b(?! (there|still|for|in (the|another) slot)\b)/i, plain: 'is, is stored, is written' },
+  { hard: /\bwhoever\b/i, plain: 'who, the caller, the person who' },
+  { hard: /\bnobody\b/i, plain: 'no one' },
+  { hard: /\bof (its|their|his|her) own\b/i, plain: 'separate, own' },
+  { hard: /\bsaid so\b/i, plain: 'name who said what' },
+  { hard: /\bcan('t|’t| not)\b/i, plain: 'cannot' },
+  { hard: /\bbelongs? into\b/i, plain: 'belongs in' },
+  { hard: /\byard\b/i, plain: 'warehouse' },
+  { hard: /\bstrangers?\b/i, plain: 'unknown caller' },
+]
+/** Words of the simulated warehouse in scripts and tests, where they are right. */
+const wordsOfTests = /^(yard|strangers?)$/i
+
+const kinds = ['pages', 'comments', 'texts'] as const
+type Kind = (typeof kinds)[number]
+
 type File = { readonly file: string; readonly text: string }
 type Paragraph = { readonly line: number; readonly text: string }
 type Sentence = Paragraph & { readonly file: string; readonly words: number }
 
-/** Throws with each sentence of the pages and comments that needs a second read. */
+/** Throws with each sentence of the pages, the comments and the texts of the program that needs a second read. */
 export async function sentences(): Promise<void> {
   const files = execFileSync('git', ['ls-files'], { encoding: 'utf8', maxBuffer: 64 << 20 })
     .trim()
     .split('\n')
-    .filter((file) => kindOf(file) !== undefined && existsSync(file))
+    .filter((file) => kindsOf(file).length > 0 && existsSync(file))
   const problems = proseProblems(files.map((file) => ({ file, text: readFileSync(file, 'utf8') })))
   if (problems.length > 0) throw new Error(problems.join('\n'))
 }
 
 /** Returns what is wrong with the sentences of these files. Throws without any sentence. */
 export function proseProblems(files: readonly File[]): string[] {
-  const found = { pages: [] as Sentence[], comments: [] as Sentence[] }
+  const found: Record<Kind, Sentence[]> = { pages: [], comments: [], texts: [] }
   for (const { file, text } of files) {
-    const kind = kindOf(file)
-    if (kind === undefined) continue
-    const paragraphs = kind === 'pages' ? paragraphsOfPage(text) : paragraphsOfComments(text)
-    found[kind].push(...paragraphs.flatMap((paragraph) => sentencesOf(file, paragraph)))
+    for (const kind of kindsOf(file)) {
+      found[kind].push(...paragraphsOf[kind](text, file).flatMap((paragraph) => sentencesOf(file, paragraph)))
+    }
   }
-  const all = [...found.pages, ...found.comments]
+  const all = kinds.flatMap((kind) => found[kind])
   if (all.length === 0) throw new Error('there is no sentence to look at')
   return [
-    ...Object.entries(found).flatMap(([kind, each]) => lengthProblems(kind, each)),
+    ...kinds.flatMap((kind) => lengthProblems(kind, found[kind])),
     ...all.flatMap((sentence) => beginningProblems(sentence)),
     ...all.filter(({ file }) => file !== 'CHANGELOG.md').flatMap((sentence) => historyProblems(sentence)),
+    ...all.flatMap((sentence) => wordProblems(sentence)),
   ]
 }
 
-/** Pages in English, and sources with comments. Fixtures, guards and texts of others are neither. */
-function kindOf(file: string): 'pages' | 'comments' | undefined {
-  if (/^test\/(fixtures|mutants)\//.test(file) || /THIRD-PARTY|LICENSE|\/de\//.test(file)) return undefined
-  if (file.endsWith('.md')) return 'pages'
-  if (/^(src|scripts|test)\/.*\.(tsx?|mjs|sh|py)$/.test(file) || /^scripts\/[a-z-]+$/.test(file)) return 'comments'
-  return undefined
+const paragraphsOf: Record<Kind, (text: string, file: string) => Paragraph[]> = {
+  pages: paragraphsOfPage,
+  comments: paragraphsOfComments,
+  texts: (text, file) => textsOf(file, text),
+}
+
+/** Pages in English, and sources with comments and texts. Fixtures, guards and texts of others are none of them. */
+function kindsOf(file: string): Kind[] {
+  if (/^test\/(fixtures|mutants)\//.test(file) || /THIRD-PARTY|LICENSE|\/de\//.test(file)) return []
+  if (file.endsWith('.md')) return ['pages']
+  if (/^src\/.*\.tsx?$/.test(file)) return ['comments', 'texts']
+  if (/^(src|scripts|test)\/.*\.(tsx?|mjs|sh|py)$/.test(file) || /^scripts\/[a-z-]+$/.test(file)) return ['comments']
+  return []
 }
 
 function lengthProblems(kind: string, each: readonly Sentence[]): string[] {
@@ -76,6 +104,17 @@ function beginningProblems(sentence: Sentence): string[] {
 function historyProblems(sentence: Sentence): string[] {
   const past = sentence.text.match(history)?.[0]
   return past === undefined ? [] : [`${placeOf(sentence)}: tells history (${past}): ${sentence.text}`]
+}
+
+/** Text in italics is a word that the sentence is about. */
+function wordProblems(sentence: Sentence): string[] {
+  const isOfTests = /^(scripts|test)\//.test(sentence.file)
+  const text = sentence.text.replace(/(?<!\*)\*[^*]+\*(?!\*)/g, '')
+  return hardWords.flatMap(({ hard, plain }) => {
+    const word = text.match(hard)?.[0]
+    const isAllowed = word === undefined || (isOfTests && wordsOfTests.test(word))
+    return isAllowed ? [] : [`${placeOf(sentence)}: "${word}"; write: ${plain}: ${sentence.text}`]
+  })
 }
 
 const placeOf = ({ file, line }: Sentence): string => `${file}:${line}`

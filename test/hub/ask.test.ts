@@ -485,7 +485,7 @@ t.test('a site that is offered a version says why the next stage waits for it', 
   t.same(await stands(on('1.3.0')), ['runs'])
   hub.clock.advance(16 * 60_000)
   const [site] = (await askAs(hub, '/api/hub/sites')).body.data
-  t.same([site.offerState, (await offers.open())?.waitsFor], ['silent', ['dc-7 has not been heard lately']])
+  t.same([site.offerState, (await offers.open())?.waitsFor], ['silent', ['dc-7 is out of contact']])
 })
 
 t.test(

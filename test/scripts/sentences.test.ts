@@ -7,9 +7,9 @@ const problemsOf = (file: string, ...lines: readonly string[]) => proseProblems(
 const word = (count: number) => Array.from({ length: count }, () => 'word').join(' ')
 
 t.test('short sentences pass, in pages and in comments', async (t) => {
-  t.strictSame(problemsOf('README.md', '# What it is', '', 'A gateway keeps a ledger. Nobody changes it later.'), [])
+  t.strictSame(problemsOf('README.md', '# What it is', '', 'A gateway keeps a ledger. No one changes it later.'), [])
   t.strictSame(
-    problemsOf('src/a.ts', '/** Returns the row. */', "const said = 'What is in no comment counts not here.'"),
+    problemsOf('test/a.ts', '/** Returns the row. */', "const said = 'What a test types counts not here.'"),
     [],
   )
   t.strictSame(
@@ -35,6 +35,37 @@ t.test('a sentence that begins with a noun clause is named with its line', async
 t.test('words of history are named, but not in the changelog', async (t) => {
   t.match(problemsOf('src/a.ts', '// The file is no longer read.'), ['src/a.ts:1: tells history (no longer)'])
   t.strictSame(problemsOf('CHANGELOG.md', 'The file is no longer read.'), [])
+})
+
+t.test('texts of the program are read like pages, with the line of the literal', async (t) => {
+  t.strictSame(problemsOf('src/a.ts', "const title = 'The disk is full.'", "const sql = 'What FROM slot is'"), [])
+  t.strictSame(problemsOf('src/a.ts', '', "const title = 'What differs here'"), [
+    'src/a.ts:2: begins with What: What differs here',
+  ])
+  t.match(problemsOf('src/a.tsx', 'const lost = (at: string) => `The file is no longer at $' + '{at}.`'), [
+    'src/a.tsx:1: tells history (no longer): The file is no longer at X.',
+  ])
+  t.match(problemsOf('src/a.ts', `const a = 'One two three.'`, `const b = 'Long ${word(25)}.'`), [
+    /^1 of 2 sentences in texts have over 25 words/,
+    'src/a.ts:2: 26 words: Long',
+  ])
+  t.strictSame(
+    problemsOf('src/database/migrations/0001.ts', '// It adds a row.', "const a = 'What is no longer so'"),
+    [],
+  )
+})
+
+t.test('a hard word is named with a better one, in pages, comments and texts', async (t) => {
+  const hard = 'src/a.ts:1: "nobody"; write: no one: Then nobody sees it.'
+  t.strictSame(problemsOf('src/a.ts', "const a = 'Then nobody sees it.'"), [hard])
+  t.strictSame(problemsOf('src/a.ts', '// Then nobody sees it.'), [hard])
+  t.match(problemsOf('README.md', 'It can not be told.'), [/"told"/, /"can not"/])
+  t.strictSame(problemsOf('README.md', 'A pallet stands in the slot. The word *nobody* is hard.'), [])
+  t.strictSame(
+    problemsOf('test/a.ts', '// The yard of a stranger is simulated.'),
+    [],
+    'words of the simulated warehouse',
+  )
 })
 
 t.test('long sentences fail when they are more than three of a hundred', async (t) => {

@@ -401,7 +401,7 @@ SELECT o.value, randomblob(32) FROM account_seen a JOIN opening o ON o.commitmen
   'CREATE INDEX photo_bringer_person ON photo_bringer (person_id)',
 ]
 
-/** Logs of their own, and people whose rows cannot be tied to one another. */
+/** Separate logs, and people whose rows cannot be tied to one another. */
 export const peopleStatements: readonly string[] = [
   ...logs,
   ...placements,
