@@ -18,7 +18,7 @@ import * as store from './store.ts'
 
 const warningText = {
   COUNTED_BY_APPROVER: 'the count is approved by somebody who has counted in it',
-  SLOTS_LEFT_OUT: 'the count says nothing of some of its slots',
+  SLOTS_LEFT_OUT: 'some slots of the count have no result',
 } as const satisfies Record<ApprovalWarning, string>
 
 const outcomeOf = {

@@ -82,7 +82,7 @@ const listCountSlots = operation({
   path: `${countsPath}/{id}/slots`,
   access: 'whms:read',
   tag,
-  summary: 'The slots of a count and which are left; without what is expected in them',
+  summary: 'The slots of a count and which are left; without the expected pallets',
   description: 'Counters do not see what is expected, so that they report what they find.',
   input: { params: idParam, query: z.object(allQuery) },
   success: { 200: { description: 'The slots', schema: listOf(CountSlot) } },
@@ -94,8 +94,8 @@ const scanSlot = operation({
   path: `${countsPath}/{id}/scans`,
   access: 'events:create',
   tag,
-  summary: 'Record what was found in a slot',
-  description: 'The answer does not say what is expected. The scan with the latest time decides for a slot.',
+  summary: 'Record the pallets found in a slot',
+  description: 'The answer does not show the expected pallets. The scan with the latest time decides for a slot.',
   input: { params: idParam, headers: z.object({ ...deviceTimeHeaders, ...onceHeaders }), body: NewCountScan },
   success: {
     200: { description: 'Recorded earlier under the same client_scan_id', schema: resource(scanShape) },
@@ -150,10 +150,10 @@ const approveCount = operation({
   tag,
   summary: 'Correct the ledger with the result of a count',
   description:
-    'One transaction: what was found as expected becomes VERIFIED, differences become REMOVED and PLACED. Left out are slots that changed after they were ' +
+    'One transaction: slots as expected become VERIFIED, differences become REMOVED and PLACED. Left out are slots that changed after they were ' +
     'scanned, slots without a scan, and slots with a pallet that was found elsewhere too.',
   input: { params: idParam, headers: changing },
-  success: { 200: { description: 'The count and what was recorded', schema: resource(approvalShape) } },
+  success: { 200: { description: 'The count and the recorded events', schema: resource(approvalShape) } },
   errors: notNow,
 })
 

@@ -134,7 +134,9 @@ export class DeviceService {
       this.#refuseTaken(tx, username, 'username')
       const badge_mark = this.#markOf(badge)
       if (store.findOperatorByBadge(tx, badge_mark)) {
-        throw new AppError('ALREADY_EXISTS', 'The badge is somebody’s already', { details: 'badge: is taken' })
+        throw new AppError('ALREADY_EXISTS', 'The badge is already assigned; scan another', {
+          details: 'badge: is taken',
+        })
       }
       this.#needs.names.add(username)
       const id = store.insertOperator(tx, { username, role, badge_mark, pin_hash }, this.#needs.clock.now())
@@ -267,7 +269,7 @@ export class DeviceService {
   #refuseTaken(tx: Tx, name: string, field = 'name'): void {
     const taken = this.#needs.isAccount(name) || store.findDeviceByName(tx, name) || store.findOperatorByName(tx, name)
     if (!taken) return
-    throw new AppError('ALREADY_EXISTS', 'The name is somebody’s already', { details: `${field}: is taken` })
+    throw new AppError('ALREADY_EXISTS', 'The name is already taken; choose another', { details: `${field}: is taken` })
   }
 
   #tell(tx: Tx, by: RequestOrigin, action: string, entityId: number, changes: object, operator?: string): void {

@@ -8,7 +8,7 @@ const listDiscrepancies = operation({
   path: '/api/whms/discrepancies',
   access: 'whms:read',
   tag: 'Dashboard',
-  summary: 'Contradictions in the ledger, newest first, each with its proof and what to do',
+  summary: 'Contradictions in the ledger, newest first, each with its proof and the next step',
   description:
     'Master data (registered assets, constraints, retired slots) is that of now, also with `at`. `unregistered_asset` needs `ledger.assets: registered` in the config.',
   input: { query: discrepanciesQuery },

@@ -111,7 +111,7 @@ const changeSlots = operation({
     '`rollback`: all or none; a refusal names the fields of all changes (`changes.3.zone`), and is 412 when every refused one ' +
     'has another version. `proceed`: each by itself. Counts as one request.',
   input: { headers: z.object(onceHeaders), body: SlotBatch },
-  success: { 200: { description: 'rollback: all are changed. proceed: what became of each', schema: ChangedSlots } },
+  success: { 200: { description: 'rollback: all are changed. proceed: the result of each', schema: ChangedSlots } },
   errors: ['REFERENCE_NOT_FOUND', 'VERSION_MISMATCH'],
 })
 

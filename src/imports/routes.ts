@@ -61,7 +61,7 @@ const importSlots = operation({
   tag: 'Slots',
   summary: 'Create and change slots by a list in CSV, which is tried as a whole first',
   description:
-    'The body is the list itself, at most 4 MiB and 30,000 lines. Its columns are those of `gatehouse import slots`. A slot that is there already is changed in what the list names; the same list again changes nothing. With `dryRun=true` problems are in the answer; without it a list with a problem is refused, nothing is stored, and `fields` names each by its line and column. When somebody else changes the same things meanwhile, a line may be refused although the trial was good: the lines before it are stored then, the error says how many, and the same list may be sent again.',
+    'The body is the list itself, at most 4 MiB and 30,000 lines. Its columns are those of `gatehouse import slots`. An existing slot gets the values of the list; the same list again changes nothing. With `dryRun=true` problems are in the answer; without it a list with a problem is refused, nothing is stored, and `fields` names each by its line and column. When somebody else changes the same things meanwhile, a line may be refused although the trial was good: the lines before it are stored then, the error says how many, and the same list may be sent again.',
   input: { query: z.object(slotListQuery), bytes: ['text/csv'] },
   success: { 200: { description: 'The stored changes, or those that would be stored', schema: SlotListResult } },
   errors: ['STORAGE_FULL', 'NOT_READY'],

@@ -20,9 +20,9 @@ const flag = () =>
     .optional()
 
 export const slotListQuery = {
-  dryRun: flag().openapi({ description: 'says what would be stored, and stores nothing' }),
-  createZones: flag().openapi({ description: 'makes the zones that the list names and that are not there yet' }),
-  grid: flag().openapi({ description: 'gives a slot without a place one by its label, such as A-01-02' }),
+  dryRun: flag().openapi({ description: 'shows the changes, and stores nothing' }),
+  createZones: flag().openapi({ description: 'creates missing zones of the list' }),
+  grid: flag().openapi({ description: 'places a slot without geometry by its label, such as A-01-02' }),
   warehouseId: z
     .string()
     .regex(/^[1-9]\d{0,15}$/)

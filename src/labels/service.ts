@@ -149,8 +149,7 @@ export class LabelService {
   /** Returns `count` new SSCCs, without those that an asset already has. Throws NOT_CONFIGURED. */
   #freeNumbers(tx: Tx, count: number): string[] {
     const { sscc } = this.#needs.settings()
-    if (!sscc)
-      throw new AppError('NOT_CONFIGURED', 'The config has no company prefix to number pallets under (labels.sscc)')
+    if (!sscc) throw new AppError('NOT_CONFIGURED', 'The config has no company prefix for pallet numbers (labels.sscc)')
     const free: string[] = []
     while (free.length < count) {
       const series = `${sscc.extensionDigit}${sscc.companyPrefix}`

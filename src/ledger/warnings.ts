@@ -11,7 +11,7 @@ export type WarningCode = (typeof warningCodes)[number]
 export const warningText = {
   SLOT_ALREADY_OCCUPIED: 'the slot already holds a pallet according to the ledger',
   SLOT_EMPTY: 'the slot is empty according to the ledger',
-  ASSET_ELSEWHERE: 'the pallet stands in another slot according to the ledger',
+  ASSET_ELSEWHERE: 'the pallet is in another slot according to the ledger',
   ASSET_MISMATCH: 'the slot holds another pallet according to the ledger',
   UNKNOWN_ASSET: 'the barcode is not a registered asset',
   TYPE_NOT_ALLOWED: 'this type of asset is not allowed in the slot',

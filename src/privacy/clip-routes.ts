@@ -89,7 +89,7 @@ const exportClip = operation({
   method: 'post',
   path: '/api/iot/detection-events/{id}/export',
   ...{ access, tag },
-  summary: 'Hand out a clip, or a redacted copy of it, and write down to whom and why',
+  summary: 'Hand out a clip, or a redacted copy of it, and record its recipient and reason',
   description:
     'For the owner of the camera and callers with cameras:export. The answer has a signed address of the file. With `privacy.fourEyesForExport` its state is `waiting` until another person approves it.',
   input: { params, body: NewExport },
@@ -115,7 +115,7 @@ const getExport = operation({
   path: '/api/iot/exports/{id}',
   ...{ access, tag },
   summary: 'One export',
-  description: 'For who asked for it, and for callers with audit:read who may see the camera.',
+  description: 'For the caller who asked for it, and for callers with audit:read who may see the camera.',
   input: { params },
   success: { 200: { description: 'The export', schema: resource(exportShape) } },
 })
@@ -151,7 +151,7 @@ const getExportFile = operation({
   method: 'get',
   path: '/api/iot/exports/{id}/file',
   ...{ access, tag },
-  summary: 'The exported file, whole or in ranges, for who asked for the export',
+  summary: 'The exported file, whole or in ranges, for the caller who asked for the export',
   description:
     'Use the signed `url` of the export in a browser. Each download from the first byte is in the audit trail. It ends 24 h after the export was granted.',
   input: { params },

@@ -11,7 +11,7 @@ export const NewExport = z
     redactionId: optional(rowId()).openapi({ description: 'hand out this redacted copy instead of the original' }),
     cameraClockOffsetMs: optional(z.int().min(-315_360_000_000).max(315_360_000_000)).openapi({
       description:
-        "the camera's own clock, as the picture shows it, minus the gateway's, as you have read it; absent: what the gateway measured, if it did",
+        "the camera's own clock, as the picture shows it, minus the gateway's, as you have read it; absent: the value that the gateway measured, if it did",
     }),
   })
   .openapi('NewClipExport')
@@ -41,7 +41,7 @@ export const exportShape = {
       description: "the camera's own clock minus the gateway's; null: neither stated nor measured",
     }),
     cameraOffsetBy: z.enum(['stated', 'rtsp', 'onvif']).nullable().openapi({
-      description: 'stated: by who asked · rtsp, onvif: measured by the gateway',
+      description: 'stated: by the caller who asked · rtsp, onvif: measured by the gateway',
     }),
     cameraOffsetMeasuredAt: timeOut().nullable().openapi({ description: 'null: not measured' }),
     note: z.string(),
@@ -50,7 +50,7 @@ export const exportShape = {
   endsAt: timeOut().nullable().openapi({ description: 'until then the file can be downloaded; null: not granted' }),
   url: z.string().nullable().openapi({
     format: 'uri',
-    description: 'signed address of the file, for who asked while it is granted; each read makes a new one',
+    description: 'signed address of the file, for the caller who asked, while it is granted; each read makes a new one',
   }),
   urlExpiresAt: timeOut().nullable(),
 }

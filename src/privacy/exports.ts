@@ -40,7 +40,7 @@ const holdReason = 'export'
 const lookEveryMs = 60_000
 const urlSeconds = 3600
 const clockNote =
-  "Times are the gateway's, taken when a picture arrived. cameraOffsetMs is the camera's own clock, as it may stand in the picture, minus the gateway's: as stated by who asked, else as the gateway measured it."
+  "Times are the gateway's, taken when a picture arrived. cameraOffsetMs is the camera's own clock, as it may stand in the picture, minus the gateway's: as the caller stated it, else as the gateway measured it."
 
 type Found = store.Export & { readonly caller: Caller }
 

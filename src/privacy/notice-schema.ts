@@ -17,7 +17,7 @@ export const noticeShape = {
     .openapi({ description: 'how long recordings are kept, and where copies are that the gateway does not delete' }),
   retentionDays: z.number(),
   whom: z.string().nullable().openapi({ description: 'contact for questions (privacy.contact); null: not stated' }),
-  sound: z.string().openapi({ description: 'that no sound is recorded' }),
+  sound: z.string().openapi({ description: 'statement that no sound is recorded' }),
   rights: z.string(),
   issuedAt: timeOut(),
   missing: z.array(z.string()).openapi({ description: 'config keys that the notice needs and that are not set' }),

@@ -25,7 +25,7 @@ const getNotice = operation({
   path: '/api/iot/cctv/{id}/notice',
   access: 'cameras:read',
   tag,
-  summary: 'The sign for the door of a room with a camera: who, why, how long, and whom to ask',
+  summary: 'The notice for the door of a room with a camera: controller, purpose, retention and contact',
   description:
     'A page of HTML for one sheet of A4; JSON with `format=json` or an Accept header that names JSON. Lines that the config does not state are marked, and listed in `missing`. In English or German; what the config states stays in its language.',
   input: {

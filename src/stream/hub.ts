@@ -170,7 +170,7 @@ export class StreamHub {
       else this.#loseAll()
     } catch (error) {
       // The next commit looks again; a client that misses something must not be why the floor stops.
-      this.#needs.log.error({ err: error }, 'the stream could not read what is new')
+      this.#needs.log.error({ err: error }, 'the stream could not read new changes')
       this.#loseAll()
     }
   }
@@ -259,7 +259,7 @@ export class StreamHub {
       if (this.#seen) this.#tell(differences(this.#seen, now, (id) => alerts.find(id)))
       this.#seen = now
     } catch (error) {
-      this.#needs.log.error({ err: error }, 'the stream could not look at cameras, alerts and health')
+      this.#needs.log.error({ err: error }, 'the stream could not read cameras, alerts and health')
     }
   }
 

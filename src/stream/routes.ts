@@ -22,7 +22,7 @@ const followStream = operation({
     'something was recorded, as it is after that. `incident`: `{id, warehouseId, status, severity}`, an incident that was ' +
     'opened or changed, for callers with incidents:read. `health`: `{status, checks: {name: {status, reason}}}`. Cameras, alerts and ' +
     'health are looked at every second or less often. Each caller gets what it may read elsewhere. After an interruption ' +
-    'send the last id as Last-Event-ID: what was missed follows, if the gateway still has it. Ids are opaque, and valid ' +
+    'send the last id as Last-Event-ID: the missed messages follow, if the gateway still has them. Ids are opaque, and valid ' +
     'until the gateway restarts. A message without `event` and `data` keeps the connection open, every 15 s. A client that ' +
     `leaves more than ${mostWaitingBytes / 1024} KiB unread is disconnected. At most ${mostStreams.ofOneCaller} streams of ` +
     `one caller and ${mostStreams.ofAll} in all; then 429. Whether the caller may still read is checked every 5 s.`,

@@ -140,7 +140,7 @@ t.test(
     t.equal(await phone.evaluate('document.documentElement.scrollWidth'), 360, 'not sideways')
     await phone.getByLabel('Name of the screen').fill('wall-1')
     await phone.getByRole('button', { name: 'Enrol this screen' }).click()
-    await phone.getByText('name is somebody’s already').waitFor()
+    await phone.getByText('name is already taken').waitFor()
     t.equal(await phone.getByLabel('Name of the screen').inputValue(), 'wall-1', 'what was typed stays')
     await phone.getByLabel('Name of the screen').fill('wall-dock')
     await phone.getByRole('button', { name: 'Enrol this screen' }).click()

@@ -14,7 +14,7 @@ const getUntouched = operation({
   path: '/api/whms/slots/{id}/untouched',
   access: 'whms:read',
   tag: 'Evidence',
-  summary: 'Signed statement whether anything happened at a slot in a time that is over, and who watched it',
+  summary: 'Signed statement whether anything happened at a slot in a past time, and which cameras watched',
   description:
     'Proof of absence: events of the slot by their own time, the share of the time in which a camera saw the slot, gaps with causes, and the checkpoint that covers everything known then. `Accept: text/x.signed-note` or `format=note` answers the signed note alone; `gatehouse ledger verify FILE` checks it. A time that is not over is refused. An event that is recorded later about this time is not covered; `lateEventsUntil` says until when one can come. Answers 503 with Retry-After while no checkpoint covers the log; asking makes one, at most one a second.',
   input: {

@@ -11,7 +11,7 @@ const getPackage = operation({
   tag: 'Evidence',
   summary: 'Everything that an incident refers to, with proofs, photos and clips, as one zip for people outside',
   description:
-    'Events, detections, photos, steps of transport units and the changes of the incident, each with its proof bundle; gaps of the cameras of these slots; what the audit trail has about all of it; an index to print and the recipe. With what the caller may see and nothing else. Files that were removed from this box are named with their removal. With privacy.fourEyesForExport clips are withheld: they are exported one by one. `gatehouse ledger verify FILE.zip` checks every proof. Every package is an entry of the audit trail. Two are made at a time; others get 503 with Retry-After. Needs incidents:read too.',
+    'Events, detections, photos, steps of transport units and the changes of the incident, each with its proof bundle; gaps of the cameras of these slots; the entries of the audit trail about all of it; an index to print and the recipe. It has only evidence that the caller may see. Files that were removed from this box are named with their removal. With privacy.fourEyesForExport clips are withheld: they are exported one by one. `gatehouse ledger verify FILE.zip` checks every proof. Every package is an entry of the audit trail. Two are made at a time; others get 503 with Retry-After. Needs incidents:read too.',
   input: { params: z.object({ id: z.string() }) },
   success: {
     200: { description: 'A zip', schema: z.string().openapi({ format: 'binary' }), mediaType: 'application/zip' },

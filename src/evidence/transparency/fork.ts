@@ -112,7 +112,7 @@ function refuseSecond(tx: Tx, dataDir: string): void {
   if (signsOfABreak.some((kind) => wasRaisedSince(tx, kind, sinceMs))) return
   throw new ExitError(
     1,
-    `log ${log.logId} goes on from log ${log.parent.logId} since ${timestamp}, and it has all ${log.size} leaves that this box knows of: another new log would mend nothing. Nothing was changed. Start the gateway, and see what gatehouse doctor says. If this database was put back since in a way that the box cannot see, such as a snapshot of the machine, add --again`,
+    `log ${log.logId} goes on from log ${log.parent.logId} since ${timestamp}, and it has all ${log.size} leaves that this box knows of: another new log would repair nothing. Nothing was changed. Start the gateway, and see what gatehouse doctor says. If this database was put back since in a way that the box cannot see, such as a snapshot of the machine, add --again`,
   )
 }
 

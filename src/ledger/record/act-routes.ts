@@ -23,7 +23,7 @@ const recordBatch = operation({
     'refused ones leave nothing behind. VERIFIED and DISPUTED need events:verify. Counts as one request.',
   input: { headers, body: NewBatch },
   success: {
-    200: { description: 'proceed: what became of each', schema: RecordedBatch },
+    200: { description: 'proceed: the result of each', schema: RecordedBatch },
     201: { description: 'rollback: all are recorded', schema: RecordedBatch },
   },
   errors: [...refusals, 'PLACEMENT_MISMATCH'],

@@ -67,7 +67,7 @@ export const NewMove = z
     to_slot_id: optional(rowId()).openapi({ description: 'where it is now; or to_slot_code' }),
     to_slot_code: optional(label(64)),
     from_slot_id: optional(rowId()).openapi({
-      description: 'where it was taken from; default: where it stood by the ledger',
+      description: 'slot from which it was taken; default: its slot by the ledger',
     }),
     from_slot_code: optional(label(64)),
     timestamp: optionalTime().openapi({ description: 'when it was taken; it is placed at least 1 ms later' }),
@@ -93,7 +93,7 @@ export type NewMove = z.output<typeof NewMove>
 export const RecordedMove = resource({
   // Not .nullable(): for a named schema the description would require object and null at once.
   removed: z.union([AppendedEvent, z.null()]).openapi({
-    description: 'null: it stood nowhere by the ledger, and no from_slot was sent',
+    description: 'null: it was in no slot by the ledger, and no from_slot was sent',
   }),
   placed: AppendedEvent,
 }).openapi('RecordedMove')
@@ -118,7 +118,7 @@ export const NewCorrection = z
       const says = body.slot_id !== undefined || body.slot_code !== undefined || body.asset_barcode !== undefined
       if (says === (body.none === true)) {
         const message = says
-          ? 'says that it did not happen, and the body what happened instead'
+          ? 'says that it did not happen, but the body states another event'
           : 'required (or slot_id, slot_code, asset_barcode)'
         context.addIssue({ code: 'custom', path: ['none'], message })
       }

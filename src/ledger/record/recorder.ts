@@ -364,7 +364,7 @@ export class Recorder {
     if (corrected === undefined) return
     const found = store.findEvent(tx, corrected)
     if (found && this.isVisible(tx, found, caller)) return
-    throw new AppError('REFERENCE_NOT_FOUND', 'The event to correct is not there', {
+    throw new AppError('REFERENCE_NOT_FOUND', 'There is no such event to correct', {
       fields: [{ path: 'corrects_event_id', message: `no event ${corrected}` }],
     })
   }

@@ -3,7 +3,7 @@ import { inLanguage } from '../i18n/language.ts'
 const english = {
   SLOT_ALREADY_OCCUPIED: 'the slot already holds a pallet according to the ledger',
   SLOT_EMPTY: 'the slot is empty according to the ledger',
-  ASSET_ELSEWHERE: 'the pallet stands in another slot according to the ledger',
+  ASSET_ELSEWHERE: 'the pallet is in another slot according to the ledger',
   ASSET_MISMATCH: 'the slot holds another pallet according to the ledger',
   UNKNOWN_ASSET: 'the barcode is not a registered pallet',
   TYPE_NOT_ALLOWED: 'this type of pallet is not allowed in the slot',
