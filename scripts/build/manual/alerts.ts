@@ -22,7 +22,7 @@ export function alertsPage(): string {
   const rules = (parse(textOf(rulesFile)) as { groups: { rules: Rule[] }[] }).groups.flatMap((group) => group.rules)
   return `# Alerts
 
-Every alert of the gateway by its kind, with its meaning and what to do. Prometheus has its own alerts, which follow them.
+Every alert of the gateway by its kind, with its meaning and the next step. Prometheus has its own alerts, which follow them.
 
 ${alertKinds()
   .map((kind) => ofConsole(kind, rules))
@@ -43,7 +43,7 @@ function ofConsole(kind: string, rules: readonly Rule[]): string {
   return `## ${kind}
 
 - Meaning: ${means}
-- What to do: ${todo}${also}
+- Next: ${todo}${also}
 `
 }
 
