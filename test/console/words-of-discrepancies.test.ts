@@ -30,7 +30,7 @@ t.test(
     t.match(whatOf('verified_mismatch'), /P-9/)
     t.match(whatOf('count_difference'), /count 3 found P-9/)
     const { what } = discrepancyWords({ ...fromGateway, ...named, otherAssetBarcode: null, kind: 'count_difference' })
-    t.match(what, /count 3 found does not fit the ledger/)
+    t.match(what, /result of count 3 does not match the ledger/)
     t.match(whatOf('photo_reused'), /B-07/)
     t.end()
   },

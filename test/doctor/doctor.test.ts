@@ -79,13 +79,13 @@ t.test(
     })
     const box = await runningBox(t, looksAt(['a-01-01', 'A-1-01']))
     const onSlots = async () => on((await doctor(box.cwd, '--json', '--no-cameras')).report, 'camera')
-    t.match(await onSlots(), [{ verdict: 'change', subject: '4 (Aisle)', what: /looks at "a-01-01", "A-1-01",/ }])
+    t.match(await onSlots(), [{ verdict: 'change', subject: '4 (Aisle)', what: /names "a-01-01", "A-1-01",/ }])
     writeFileSync(join(box.cwd, 'slots.csv'), 'slot_id\nA-01-01\n')
     const made = ['warehouse', 'add', '--name', 'Hall 1', '--timezone', 'UTC', '--config', 'gatehouse.yaml']
     t.equal((await runToEnd(gatehouse, made, { cwd: box.cwd })).code, 0)
     const imported = ['import', 'slots', 'slots.csv', '--warehouse', 'Hall 1', '--grid', '--create-zones']
     t.equal((await runToEnd(gatehouse, [...imported, '--config', 'gatehouse.yaml'], { cwd: box.cwd })).code, 0)
-    t.match(await onSlots(), [{ what: /looks at "A-1-01", and no slot/, next: /its events get no film/ }])
+    t.match(await onSlots(), [{ what: /names "A-1-01", but there is no such slot/, next: /its events get no film/ }])
     box.write(looksAt(['a-01-01']))
     await box.running.reload()
     t.strictSame(await onSlots(), [])

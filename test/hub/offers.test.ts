@@ -54,7 +54,7 @@ t.test(
     await t.rejects(offers.next('ada', false), { message: /dc-4 is degraded/ })
     await round(hub, boxes, (siteId) => (siteId === 'dc-4' ? '1.1.0' : '1.0.0'))
     hub.clock.advance(16 * 60_000)
-    await t.rejects(offers.next('ada', false), { message: /dc-4 has not been heard lately/ })
+    await t.rejects(offers.next('ada', false), { message: /dc-4 is out of contact/ })
     await round(hub, boxes, (siteId) => (siteId === 'dc-4' ? '1.1.0' : '1.0.0'))
     await offers.next('ada', false)
     const second = await round(hub, boxes, () => '1.1.0')
