@@ -16,7 +16,7 @@ const german: Readonly<Record<string, string>> = {
   'udp-only':
     'Die Kamera sendet ihr Bild nicht in der RTSP-Verbindung (TCP). RTP über RTSP in der Kamera erlauben; in ihren Einstellungen heißt es vielleicht TCP oder Interleaved.',
   'not-a-stream':
-    'Was unter dieser Adresse antwortet, spricht kein RTSP oder sendet ein Bild, das nicht zu lesen ist. Den Port der url prüfen und den Codec der Kamera: H.264 ist am sichersten.',
+    'Das Programm unter dieser Adresse spricht kein RTSP oder sendet ein Bild, das nicht zu lesen ist. Den Port der url prüfen und den Codec der Kamera: H.264 ist am sichersten.',
   'no-picture':
     'Die Kamera wurde nach ihrem Bild gefragt, es kam aber keines. Die Kamera neu starten; auch ein sehr großer Abstand der Keyframes kann der Grund sein.',
   'no-key-frame':
@@ -42,7 +42,7 @@ const german: Readonly<Record<string, string>> = {
   'password-unreadable':
     'Die Datei mit dem Passwort der Kamera ist nicht zu lesen. Prüfen, ob es passwordFile gibt und ob gatehouse sie lesen darf.',
   'program-failed':
-    'Das Programm, das die Kamera liest (ffmpeg), ist gescheitert. Es wird neu gestartet; seine letzten Worte stehen im Protokoll.',
+    'Das Programm, das die Kamera liest (ffmpeg), ist gescheitert. Es wird neu gestartet; seine letzte Meldung steht im Protokoll.',
   'no-program':
     'ffmpeg, das Programm, das die Kameras liest, lässt sich nicht starten. Es aus den Paketen des Systems einrichten oder ffmpeg.path setzen; dann prüfen, ob der Rechner noch Speicher hat. gatehouse doctor sagt, welches benutzt wird.',
   'no-thread': 'Der Teil von gatehouse, der die Kameras liest, läuft nicht. Warum, steht im Protokoll von gatehouse.',
