@@ -88,10 +88,7 @@ export function openingForm({ warehouse, assets, recorder, sheet, list }: Option
     if (isPlaced && newest.slot_id === slot.id) return true
     const where = warehouse.visibleSlot(tx, newest.slot_id, by.caller)?.slot_id ?? 'a slot'
     const seen = isPlaced ? `has it in ${where}` : `saw it leave ${where}`
-    throw AppError.field(
-      'asset_barcode',
-      `the ledger ${seen}; opening stock is for pallets that no one has scanned yet`,
-    )
+    throw AppError.field('asset_barcode', `the ledger ${seen}; opening stock is for unscanned pallets`)
   }
 
   function shared(row: Row, slot: Slot): RowOutcome['notice'] {
@@ -113,6 +110,6 @@ function refuseOccupied(tx: Tx, slot: Slot): void {
   if (!occupant || occupant.isOpening) return
   throw AppError.field(
     'slot_id',
-    `the ledger has ${occupant.assetBarcode} in it; opening stock is for pallets that no one has scanned yet`,
+    `the ledger has ${occupant.assetBarcode} in it; opening stock is for unscanned pallets`,
   )
 }

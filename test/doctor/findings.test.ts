@@ -256,5 +256,7 @@ t.test('receivers, clock, reload, config and files need somebody only when somet
   t.match(fileFindings([{ ...file, isSecret: true }], 'gatehouse'), [
     { verdict: 'change', next: 'chmod o-rwx /etc/secret' },
   ])
-  t.match(fileFindings([{ ...file, isReadable: false }], 'gatehouse'), [{ verdict: 'bad', what: /runs as gatehouse, who cannot read/ }])
+  t.match(fileFindings([{ ...file, isReadable: false }], 'gatehouse'), [
+    { verdict: 'bad', what: /runs as gatehouse, who cannot read/ },
+  ])
 })

@@ -123,7 +123,9 @@ t.test('a place of updates that is silent for a night is no matter, and for a we
   await pass(6 * day)
   t.strictSame(await alerts(), [])
   await pass(2 * day)
-  t.match(await alerts(), [{ kind: 'update.unreachable', message: /8 days and stays with image .*: curl ended with 6/ }])
+  t.match(await alerts(), [
+    { kind: 'update.unreachable', message: /8 days and stays with image .*: curl ended with 6/ },
+  ])
 })
 
 t.test('a note that a power cut has eaten, and a box without an image, are no trouble', async (t) => {
