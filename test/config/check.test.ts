@@ -55,7 +55,7 @@ ffmpeg: { path: /nowhere/ffmpeg }
     'gatehouse.yaml:3:45: listen[0].tls.certFile: tls/cert.pem: there is no such file; make it, or correct the path',
     'gatehouse.yaml:3:68: listen[0].tls.keyFile: tls is a folder; name the file in it',
     'gatehouse.yaml:4:68: storage.instances[0].caFile: ca.pem: there is no such file; make it, or correct the path',
-    'gatehouse.yaml:6:72: cameras[0].passwordFile: empty is empty; write into it what belongs there',
+    'gatehouse.yaml:6:72: cameras[0].passwordFile: empty is empty; write its value into it',
     'gatehouse.yaml:7:17: ffmpeg.path: /nowhere/ffmpeg: there is no such file; make it, or correct the path',
   ])
 })
