@@ -182,7 +182,7 @@ t.test('a dead line whose route is kept looks like silence everywhere, and costs
   const tookMs = yard.clock.monotonic()
   t.ok(tookMs >= 40 * second && tookMs < 45 * second, 'half a minute for the attempt, and ten seconds for the probes')
   const alerts = (await yard.call('GET', '/api/alerts')).body.data
-  t.match(alerts, [{ kind: 'webhook.offline', subject: id, message: /does not get out to 127\.0\.0\.1:\d+/ }])
+  t.match(alerts, [{ kind: 'webhook.offline', subject: id, message: /is offline towards 127\.0\.0\.1:\d+/ }])
 })
 
 t.test('an endpoint that answers is judged by its answer, uplink or not', async (t) => {
