@@ -1,4 +1,5 @@
-import { built, change, integer, pick, type ReadTx, statement, type Tx } from '../../database/index.ts'
+import { sql as raw } from 'kysely'
+import { built, integer, pick, type ReadTx, type Tx } from '../../database/index.ts'
 import type { FolderId } from '../dav/folder-facts.ts'
 import { sql, tables, type UploadRow } from '../tables.ts'
 
@@ -11,7 +12,7 @@ const againMs = 3_600_000
 const neverMs = Number.MAX_SAFE_INTEGER
 const rowsAtOnce = 200
 /** Evidence. Copies of the ledger are removed when newer ones have followed. */
-const kindsSql = `('clip', 'photo', 'report')`
+const checkedKinds = [raw.lit('clip' as const), raw.lit('photo' as const), raw.lit('report' as const)]
 
 const scheduled = built(tables.upload_check, (row) =>
   sql
@@ -21,17 +22,34 @@ const scheduled = built(tables.upload_check, (row) =>
       on.column('upload_id').doUpdateSet({ due_at_ms: row.due_at_ms, compared_at_ms: row.compared_at_ms }),
     ),
 )
-const postponed = change('UPDATE upload_check SET due_at_ms = ? WHERE upload_id = ?')
-const unscheduled = change(
-  `INSERT INTO upload_check SELECT id, uploaded_at_ms + ?, uploaded_at_ms FROM upload
-    WHERE id > ? AND status = 'uploaded' AND kind IN ${kindsSql} AND id NOT IN (SELECT upload_id FROM upload_check)
-    ORDER BY id LIMIT ${rowsAtOnce}`,
+const postponed = built(pick(tables.upload_check, 'upload_id', 'due_at_ms'), ({ upload_id, due_at_ms }) =>
+  sql.updateTable('upload_check').set({ due_at_ms }).where('upload_id', '=', upload_id),
 )
-const firstDue = statement({
-  columns: { id: integer, dueMs: integer },
-  sql: `SELECT upload_id AS id, due_at_ms AS dueMs FROM main.upload_check WHERE due_at_ms < ${neverMs}
-    ORDER BY due_at_ms, upload_id LIMIT 1`,
-})
+const unscheduled = built({ id: integer, delay: integer }, ({ id, delay }) =>
+  sql
+    .insertInto('upload_check')
+    .columns(['upload_id', 'due_at_ms', 'compared_at_ms'])
+    .expression(
+      sql
+        .selectFrom('upload')
+        .select(({ eb }) => ['id', eb('uploaded_at_ms', '+', delay).as('due_at_ms'), 'uploaded_at_ms'])
+        .where('id', '>', id)
+        .where('status', '=', raw.lit('uploaded' as const))
+        .where('kind', 'in', checkedKinds)
+        .where('id', 'not in', sql.selectFrom('upload_check').select('upload_id'))
+        .orderBy('id')
+        .limit(raw.lit(rowsAtOnce)),
+    ),
+)
+const firstDue = built({}, () =>
+  sql
+    .selectFrom('upload_check')
+    .select(['upload_id as id', 'due_at_ms as dueMs'])
+    .where('due_at_ms', '<', raw.lit(neverMs))
+    .orderBy('due_at_ms')
+    .orderBy('upload_id')
+    .limit(raw.lit(1)),
+)
 const comparedAt = built(pick(tables.upload_check, 'upload_id'), ({ upload_id }) =>
   sql
     .selectFrom('upload_check')
@@ -65,28 +83,28 @@ export function scheduleCheck(tx: Tx, row: Pick<UploadRow, 'id' | 'kind'>, nowMs
 
 /** Puts the next copies behind an id in that an older program has made. Returns the last id; undefined at the end. */
 export function scheduleUnknown(tx: Tx, behind: number): number | undefined {
-  const { changes, lastId } = tx.run(unscheduled, [everyMs, behind])
+  const { changes, lastId } = tx.run(unscheduled, { id: behind, delay: everyMs })
   return changes < rowsAtOnce ? undefined : lastId
 }
 
 /** A comparison without a result is made again in an hour. */
 export function postponeCheck(tx: Tx, uploadId: number, nowMs: number): void {
-  tx.run(postponed, [nowMs + againMs, uploadId])
+  tx.run(postponed, { upload_id: uploadId, due_at_ms: nowMs + againMs })
 }
 
 /** The copy is on another server than the present one: whether it still is, is asked again before a month has passed. */
 export function skipCheck(tx: Tx, uploadId: number, nowMs: number): void {
-  tx.run(postponed, [nowMs + everyMs, uploadId])
+  tx.run(postponed, { upload_id: uploadId, due_at_ms: nowMs + everyMs })
 }
 
 /** Has a copy compared at once. */
 export function hurryCheck(tx: Tx, uploadId: number): void {
-  tx.run(postponed, [0, uploadId])
+  tx.run(postponed, { upload_id: uploadId, due_at_ms: 0 })
 }
 
 /** The copy is not compared again until it is uploaded anew. */
 export function endCheck(tx: Tx, uploadId: number): void {
-  tx.run(postponed, [neverMs, uploadId])
+  tx.run(postponed, { upload_id: uploadId, due_at_ms: neverMs })
 }
 
 /** The copy that is compared next, and when; undefined without one. */
