@@ -1,7 +1,6 @@
 import { sql as raw } from 'kysely'
 import {
   built,
-  change,
   integer,
   maybe,
   pick,
@@ -39,10 +38,9 @@ const sessionSelect = `SELECT c.*, ${nameSql('count_session', 'c.id', 'created_b
 const openedSession = statement({ columns: sessionColumns, sql: `${sessionSelect} WHERE c.id = +?` })
 const openedSessions = statement({ columns: sessionColumns, sql: `${sessionSelect} ORDER BY c.id DESC` })
 
-const lastSession = statement({
-  columns: { id: integer },
-  sql: 'SELECT coalesce(max(id), 0) AS id FROM count_session',
-})
+const lastSession = built({}, () =>
+  sql.selectFrom('count_session').select(({ fn }) => fn.max<number | null>('id').as('id')),
+)
 const newSession = built(
   pick(tables.count_session, 'warehouse_id', 'reference', 'selection', 'created_by', 'created_at_ms', 'updated_at_ms'),
   (row) => sql.insertInto('count_session').values({ ...row, state: 'open' }),
@@ -120,14 +118,14 @@ export function countSlots(tx: ReadTx, countId: number): number {
   return tx.get(slotsInCount, { count_id: countId })?.n ?? 0
 }
 
-const lastScan = statement({ columns: { n: integer }, sql: 'SELECT coalesce(max(id), 0) AS n FROM main.count_scan' })
+const lastScan = built({}, () => sql.selectFrom('count_scan').select(({ fn }) => fn.max<number | null>('id').as('id')))
 const newScan = built(tables.count_scan, (row) => sql.insertInto('count_scan').values(row))
 const scanById = built(pick(tables.count_scan, 'id'), ({ id }) =>
   sql.selectFrom('count_scan').selectAll().where('id', '=', id),
 )
 
 export function nextScanId(tx: ReadTx): number {
-  return (tx.get(lastScan)?.n ?? 0) + 1
+  return (tx.get(lastScan)?.id ?? 0) + 1
 }
 
 export function appendScan(tx: Tx, row: CountScanRow): void {
@@ -140,10 +138,10 @@ export type Scan = RowOf<typeof scanColumns>
 
 const scanSelect = `SELECT s.*, ${nameSql('count_scan', 's.id', 'counter', 's.counter_commitment')} AS counter
   FROM main.count_scan s`
-const openedScan = statement({ columns: scanColumns, sql: `${scanSelect} WHERE s.id = ?` })
+const openedScan = statement({ columns: scanColumns, sql: `${scanSelect} WHERE s.id = +?` })
 const clientScan = statement({
   columns: scanColumns,
-  sql: `${scanSelect} WHERE s.count_id = ? AND s.caller = ? AND s.client_scan_id = ?`,
+  sql: `${scanSelect} WHERE s.count_id = +? AND s.caller = +? AND s.client_scan_id = +?`,
 })
 const openedScans = statements({
   columns: scanColumns,
@@ -151,13 +149,25 @@ const openedScans = statements({
     `${scanSelect} WHERE s.count_id = +?${isOfSlot ? ' AND s.slot_id = +?' : ''} ORDER BY s.slot_id, s.timestamp_ms, s.id`,
   samples: [[false], [true]],
 })
-const slotsScanned = statement({
-  columns: { n: integer },
-  sql: `SELECT count(DISTINCT s.slot_id) AS n FROM main.count_scan s
-    WHERE s.count_id = +? AND NOT EXISTS (
-      SELECT 1 FROM main.count_recount r WHERE r.count_id = s.count_id AND r.slot_id = s.slot_id
-        AND (s.id <= r.after_scan_id OR s.timestamp_ms < r.requested_at_ms))`,
-})
+const slotsScanned = built(pick(tables.count_scan, 'count_id'), ({ count_id }) =>
+  sql
+    .selectFrom('count_scan as s')
+    .select(({ fn }) => fn.count<number>('s.slot_id').distinct().as('n'))
+    .where('s.count_id', '=', count_id)
+    .where(({ exists, not, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('count_recount as r')
+            .select('r.id')
+            .whereRef('r.count_id', '=', 's.count_id')
+            .whereRef('r.slot_id', '=', 's.slot_id')
+            .where(({ eb, or, ref }) =>
+              or([eb('s.id', '<=', ref('r.after_scan_id')), eb('s.timestamp_ms', '<', ref('r.requested_at_ms'))]),
+            ),
+        ),
+      ),
+    ),
+)
 const recountMarks = built(pick(tables.count_recount, 'count_id'), ({ count_id }) =>
   sql
     .selectFrom('count_recount')
@@ -165,14 +175,19 @@ const recountMarks = built(pick(tables.count_recount, 'count_id'), ({ count_id }
     .where('count_id', '=', count_id)
     .orderBy('id'),
 )
-const lastRecount = statement({
-  columns: { id: integer },
-  sql: 'SELECT coalesce(max(id), 0) AS id FROM main.count_recount',
-})
+const lastRecount = built({}, () =>
+  sql.selectFrom('count_recount').select(({ fn }) => fn.max<number | null>('id').as('id')),
+)
 const newRecount = built(tables.count_recount, (row) => sql.insertInto('count_recount').values(row))
-const newOutcome = change(
-  `INSERT INTO main.count_outcome (id, count_id, slot_id, scan_id, outcome, scanned_at_ms, decided_at_ms)
-   VALUES ((SELECT coalesce(max(id), 0) + 1 FROM main.count_outcome), ?, ?, ?, ?, ?, ?)`,
+const newOutcome = built(
+  pick(tables.count_outcome, 'count_id', 'slot_id', 'scan_id', 'outcome', 'scanned_at_ms', 'decided_at_ms'),
+  (row) =>
+    sql.insertInto('count_outcome').values(({ selectFrom }) => ({
+      id: selectFrom('count_outcome').select(({ eb, fn }) =>
+        eb(fn.coalesce(fn.max('id'), raw.lit(0)), '+', raw.lit(1)).as('next'),
+      ),
+      ...row,
+    })),
 )
 const outcomes = built(pick(tables.count_outcome, 'count_id'), ({ count_id }) =>
   sql
@@ -253,7 +268,7 @@ export function scansOf(tx: ReadTx, countId: number, slotId?: number): Scan[] {
 
 /** Returns the number of slots with a deciding scan; see `decidingScan`. */
 export function scannedSlots(tx: ReadTx, countId: number): number {
-  return tx.get(slotsScanned, [countId])?.n ?? 0
+  return tx.get(slotsScanned, { count_id: countId })?.n ?? 0
 }
 
 export type RecountMark = { readonly slot_id: number; readonly after_scan_id: number; readonly requested_at_ms: number }
@@ -285,7 +300,14 @@ export type OutcomeKind = 'matched' | 'corrected' | 'moved' | 'conflict' | 'not_
 export type SlotOutcome = { readonly slotId: number; readonly outcome: OutcomeKind; readonly scan: Scan | undefined }
 
 export function appendOutcome(tx: Tx, countId: number, { slotId, outcome, scan }: SlotOutcome, nowMs: number): void {
-  tx.run(newOutcome, [countId, slotId, scan?.id ?? null, outcome, scan?.timestamp_ms ?? null, nowMs])
+  tx.run(newOutcome, {
+    count_id: countId,
+    slot_id: slotId,
+    scan_id: scan?.id ?? null,
+    outcome,
+    scanned_at_ms: scan?.timestamp_ms ?? null,
+    decided_at_ms: nowMs,
+  })
 }
 
 export function outcomesOf(tx: ReadTx, countId: number): Record<OutcomeKind, number> {
