@@ -25,6 +25,7 @@ const openedColumns = { ...tables.print_job, requested_by: maybe(text) }
 type Opened = RowOf<typeof openedColumns>
 const opened = `SELECT j.*, ${nameSql('print_job', 'j.id', 'actor', 'j.actor_commitment')} AS requested_by FROM print_job j`
 
+// By hand: a table of SQLite itself is declared by no room.
 const lastJobEver = statement({
   columns: { seq: integer },
   sql: `SELECT seq FROM sqlite_sequence WHERE name = 'print_job'`,
@@ -61,13 +62,20 @@ const countedJobs = statements({
   sql: (where: string) => `SELECT count(*) AS n FROM print_job j${where}`,
   samples: [[''], [conditionsOf({ printer: '', state: 'queued', hiddenWarehouses: [1] }).where]],
 })
-const firstOfQueues = statement({
-  columns: tables.print_job,
-  sql: `SELECT * FROM print_job WHERE id IN (
-    SELECT min(id) FROM print_job WHERE state IN ('queued', 'printing') GROUP BY printer) ORDER BY id`,
-})
 // An index of the jobs that wait is found by these words, so they are no values.
 const [queued, printing] = [raw.lit('queued' as const), raw.lit('printing' as const)]
+const firstOfQueues = built({}, () =>
+  sql
+    .selectFrom('print_job')
+    .selectAll()
+    .where('id', 'in', ({ selectFrom }) =>
+      selectFrom('print_job as j')
+        .select(({ fn }) => fn.min('j.id').as('first'))
+        .where('j.state', 'in', [queued, printing])
+        .groupBy('j.printer'),
+    )
+    .orderBy('id'),
+)
 const waitingJobs = built(pick(tables.print_job, 'printer'), ({ printer }) =>
   sql
     .selectFrom('print_job')
