@@ -1,4 +1,4 @@
-import { built, integer, listings, pick, type ReadTx, statement, type Tx } from '../database/index.ts'
+import { built, listings, pick, type ReadTx, statement, type Tx } from '../database/index.ts'
 import { linkedColumns, linkedRowsSql } from '../log/index.ts'
 import { type DecisionRow, type ExportRow, sql, tables } from './tables.ts'
 
@@ -7,11 +7,12 @@ export type Export = { readonly row: ExportRow; readonly decision: DecisionRow |
 
 const newExport = built(tables.clip_export, (row) => sql.insertInto('clip_export').values(row))
 const newDecision = built(tables.clip_export_decision, (row) => sql.insertInto('clip_export_decision').values(row))
-const lastIds = statement({
-  columns: { export: integer, decision: integer },
-  sql: `SELECT (SELECT coalesce(max(id), 0) FROM main.clip_export) AS export,
-    (SELECT coalesce(max(id), 0) FROM main.clip_export_decision) AS decision`,
-})
+const lastExport = built({}, () =>
+  sql.selectFrom('clip_export').select(({ fn }) => fn.max<number | null>('id').as('id')),
+)
+const lastDecision = built({}, () =>
+  sql.selectFrom('clip_export_decision').select(({ fn }) => fn.max<number | null>('id').as('id')),
+)
 const byId = built(pick(tables.clip_export, 'id'), ({ id }) =>
   sql.selectFrom('clip_export').selectAll().where('id', '=', id),
 )
@@ -43,11 +44,11 @@ export const newestExports = listings(
 )
 
 export function nextExportId(tx: ReadTx): number {
-  return (tx.get(lastIds)?.export ?? 0) + 1
+  return (tx.get(lastExport)?.id ?? 0) + 1
 }
 
 export function nextDecisionId(tx: ReadTx): number {
-  return (tx.get(lastIds)?.decision ?? 0) + 1
+  return (tx.get(lastDecision)?.id ?? 0) + 1
 }
 
 export function appendExport(tx: Tx, row: ExportRow): void {
