@@ -30,10 +30,14 @@ const lastChange = built({}, () =>
 const changesById = built(pick(tables.incident_change, 'incident_id'), ({ incident_id }) =>
   sql.selectFrom('incident_change').selectAll().where('incident_id', '=', incident_id).orderBy('id'),
 )
-const changesBefore = statement({
-  columns: tables.incident_change,
-  sql: 'SELECT * FROM main.incident_change WHERE (log_id, leaf_seq) <= (?, ?) AND timestamp_ms < ? ORDER BY id',
-})
+const changesBefore = built({ log: integer, size: integer, to_ms: integer }, ({ log, size, to_ms }) =>
+  sql
+    .selectFrom('incident_change')
+    .selectAll()
+    .where(({ eb, refTuple, tuple }) => eb(refTuple('log_id', 'leaf_seq'), '<=', tuple(log, size)))
+    .where('timestamp_ms', '<', to_ms)
+    .orderBy('id'),
+)
 // An index of the openings is found by this word, so it is no value.
 const open = raw.lit('open' as const)
 const changesBehind = built({ id: integer, limit: integer }, ({ id, limit }) =>
@@ -97,7 +101,7 @@ export function incidentsBehindChange(tx: ReadTx, change: number, limit: number)
 
 /** Changes of the time before `toMs`, within the first `logSize` leaves of a log. */
 export function changesWithin(tx: ReadTx, log: number, logSize: number, toMs: number): IncidentChangeRow[] {
-  return tx.all(changesBefore, [log, logSize, toMs])
+  return tx.all(changesBefore, { log, size: logSize, to_ms: toMs })
 }
 
 /** Returns the warehouse of an incident; undefined where it has none, or there is no such incident. */
