@@ -1,4 +1,4 @@
-import { sql as raw } from 'kysely'
+import { type RawBuilder, sql as raw } from 'kysely'
 import {
   built,
   type Condition,
@@ -9,7 +9,6 @@ import {
   type RowOf,
   statement,
   type Tx,
-  word,
 } from '../database/index.ts'
 import type { TimePlace } from '../http/index.ts'
 import { newestLogNumber, statedSql } from '../log/index.ts'
@@ -23,32 +22,39 @@ const newReservation = built(tables.detection_reservation, (row) => sql.insertIn
 const reservationById = built(pick(tables.detection_reservation, 'id'), ({ id }) =>
   sql.selectFrom('detection_reservation').selectAll().where('id', '=', id),
 )
-const reservationsWithoutRow = statement({
-  columns: tables.detection_reservation,
-  sql: `SELECT * FROM detection_reservation r
-    WHERE NOT EXISTS (SELECT 1 FROM main.detection_event d WHERE d.id = r.id)
-      AND NOT EXISTS (SELECT 1 FROM main.event_film f WHERE f.id = r.id) ORDER BY id`,
-})
-const openAmongNewest = statement({
-  columns: { n: integer },
-  sql: `SELECT count(*) AS n FROM main.detection_reservation r
-    WHERE id > (SELECT max(id) FROM main.detection_reservation) - 500
-      AND NOT EXISTS (SELECT 1 FROM main.detection_event d WHERE d.id = r.id)
-      AND NOT EXISTS (SELECT 1 FROM main.event_film f WHERE f.id = r.id)`,
-})
+const withoutRow = () =>
+  sql
+    .selectFrom('detection_reservation as r')
+    .where(({ exists, not, selectFrom }) =>
+      not(exists(selectFrom('detection_event as d').select('d.id').whereRef('d.id', '=', 'r.id'))),
+    )
+const withoutRowOrFilm = () =>
+  withoutRow().where(({ exists, not, selectFrom }) =>
+    not(exists(selectFrom('event_film as f').select('f.id').whereRef('f.id', '=', 'r.id'))),
+  )
 /** A clip is open for minutes at most, so what has no row yet is among the newest. */
-const pendingReservations = statement({
-  columns: { id: integer },
-  sql: `SELECT id FROM main.detection_reservation r
-    WHERE id > (SELECT max(id) FROM main.detection_reservation) - 500
-      AND cctv_id = +? AND fired_at_ms >= +? AND fired_at_ms < +?
-      AND NOT EXISTS (SELECT 1 FROM main.detection_event d WHERE d.id = r.id) ORDER BY id DESC`,
-})
+const behindNewest = () =>
+  sql.selectFrom('detection_reservation as n').select(({ eb, fn }) => eb(fn.max('n.id'), '-', raw.lit(500)).as('id'))
+const reservationsWithoutRow = built({}, () => withoutRowOrFilm().selectAll('r').orderBy('r.id'))
+const openAmongNewest = built({}, () =>
+  withoutRowOrFilm()
+    .select(({ fn }) => fn.countAll<number>().as('n'))
+    .where('r.id', '>', behindNewest()),
+)
+const cameraAndSpan = { cctv_id: integer, from_ms: integer, to_ms: integer }
+const pendingReservations = built(cameraAndSpan, ({ cctv_id, from_ms, to_ms }) =>
+  withoutRow()
+    .select('r.id')
+    .where('r.id', '>', behindNewest())
+    .where('r.cctv_id', '=', cctv_id)
+    .where('r.fired_at_ms', '>=', from_ms)
+    .where('r.fired_at_ms', '<', to_ms)
+    .orderBy('r.id', 'desc'),
+)
 const newDetection = built(tables.detection_event, (row) => sql.insertInto('detection_event').values(row))
-const rowToCome = statement({
-  columns: { n: integer },
-  sql: 'SELECT coalesce(max(row), 0) + 1 AS n FROM main.detection_event',
-})
+const lastRow = built({}, () =>
+  sql.selectFrom('detection_event').select(({ fn }) => fn.max<number | null>('row').as('row')),
+)
 const detectionById = built(pick(tables.detection_event, 'id'), ({ id }) =>
   sql.selectFrom('detection_event').selectAll().where('id', '=', id),
 )
@@ -58,12 +64,16 @@ const detectionByRow = built(pick(tables.detection_event, 'row'), ({ row }) =>
 const filmCovered = built(pick(tables.event_film, 'id'), ({ id }) =>
   sql.selectFrom('event_film').select('covered_by').where('id', '=', id),
 )
-const rowUpToLeaf = statement({
-  columns: { n: integer },
-  sql: `SELECT row AS n FROM main.detection_event WHERE (log_id, leaf_seq) <= (+?, +?)
-    ORDER BY log_id DESC, leaf_seq DESC LIMIT 1`,
-})
-const newestInSpan = built({ cctv_id: integer, from_ms: integer, to_ms: integer }, ({ cctv_id, from_ms, to_ms }) =>
+const rowUpToLeaf = built({ log: integer, seq: integer }, ({ log, seq }) =>
+  sql
+    .selectFrom('detection_event')
+    .select('row')
+    .where(({ eb, refTuple, tuple }) => eb(refTuple('log_id', 'leaf_seq'), '<=', tuple(log, seq)))
+    .orderBy('log_id', 'desc')
+    .orderBy('leaf_seq', 'desc')
+    .limit(raw.lit(1)),
+)
+const newestInSpan = built(cameraAndSpan, ({ cctv_id, from_ms, to_ms }) =>
   sql
     .selectFrom('detection_event')
     .selectAll()
@@ -74,28 +84,31 @@ const newestInSpan = built({ cctv_id: integer, from_ms: integer, to_ms: integer 
     .orderBy('id', 'desc')
     .limit(raw.lit(500)),
 )
-const idsSlice = 1000
-const idsBehind = statement({
-  columns: pick(tables.detection_event, 'timestamp_ms', 'id'),
-  sql: `SELECT timestamp_ms, id FROM main.detection_event WHERE cctv_id = +? AND (timestamp_ms, id) < (+?, +?)
-    AND timestamp_ms >= +? ORDER BY timestamp_ms DESC, id DESC LIMIT ${idsSlice}`,
-})
-const motionsSlice = 1000
-const motionsBehind = statement({
-  columns: pick(tables.detection_event, 'timestamp_ms', 'id', 'clip_end_ms', 'event_ids'),
-  sql: `SELECT timestamp_ms, id, clip_end_ms, event_ids FROM main.detection_event
-    WHERE cctv_id = +? AND (timestamp_ms, id) < (+?, +?) AND timestamp_ms >= +?
-    ORDER BY timestamp_ms DESC, id DESC LIMIT ${motionsSlice}`,
-})
+const sliceRows = 1000
+type Places<Name extends string> = Readonly<Record<Name, RawBuilder<number>>>
+const sliceBehind = ({ cctv_id, from_ms, ms, id }: Places<'cctv_id' | 'from_ms' | 'ms' | 'id'>) =>
+  sql
+    .selectFrom('detection_event')
+    .select(['timestamp_ms', 'id'])
+    .where('cctv_id', '=', cctv_id)
+    .where(({ eb, refTuple, tuple }) => eb(refTuple('timestamp_ms', 'id'), '<', tuple(ms, id)))
+    .where('timestamp_ms', '>=', from_ms)
+    .orderBy('timestamp_ms', 'desc')
+    .orderBy('id', 'desc')
+    .limit(raw.lit(sliceRows))
+const behindPlace = { cctv_id: integer, from_ms: integer, ms: integer, id: integer }
+const idsBehind = built(behindPlace, sliceBehind)
+const motionsBehind = built(behindPlace, (places) => sliceBehind(places).select(['clip_end_ms', 'event_ids']))
 /** As `pendingReservations`, without films. */
-const pendingMotionRows = statement({
-  columns: pick(tables.detection_reservation, 'id', 'fired_at_ms'),
-  sql: `SELECT id, fired_at_ms FROM main.detection_reservation r
-    WHERE id > (SELECT max(id) FROM main.detection_reservation) - 500
-      AND cctv_id = +? AND fired_at_ms >= +? AND fired_at_ms < +?
-      AND NOT EXISTS (SELECT 1 FROM main.detection_event d WHERE d.id = r.id)
-      AND NOT EXISTS (SELECT 1 FROM main.event_film f WHERE f.id = r.id) ORDER BY id DESC`,
-})
+const pendingMotionRows = built(cameraAndSpan, ({ cctv_id, from_ms, to_ms }) =>
+  withoutRowOrFilm()
+    .select(['r.id', 'r.fired_at_ms'])
+    .where('r.id', '>', behindNewest())
+    .where('r.cctv_id', '=', cctv_id)
+    .where('r.fired_at_ms', '>=', from_ms)
+    .where('r.fired_at_ms', '<', to_ms)
+    .orderBy('r.id', 'desc'),
+)
 const nextDetections = built({ row: integer, limit: integer }, ({ row, limit }) =>
   sql.selectFrom('detection_event').selectAll().where('row', '>', row).orderBy('row').limit(limit),
 )
@@ -117,11 +130,19 @@ const clips = built({}, () =>
     .select(['id', 'clip_sha256', 'snapshot_sha256'])
     .where('clip_sha256', 'is not', null),
 )
-const countedByStatus = statement({
-  columns: { status: word<DetectionEventRow['clip_status']>(), n: integer },
-  sql: `SELECT clip_status AS status, count(*) AS n FROM main.detection_event
-    WHERE timestamp_ms >= +? AND timestamp_ms < +? AND (log_id, leaf_seq) <= (?, ?) AND event_ids IS NULL GROUP BY clip_status ORDER BY clip_status`,
-})
+const countedByStatus = built(
+  { from_ms: integer, to_ms: integer, log: integer, size: integer },
+  ({ from_ms, to_ms, log, size }) =>
+    sql
+      .selectFrom('detection_event')
+      .select(({ fn }) => ['clip_status as status', fn.countAll<number>().as('n')])
+      .where('timestamp_ms', '>=', from_ms)
+      .where('timestamp_ms', '<', to_ms)
+      .where(({ eb, refTuple, tuple }) => eb(refTuple('log_id', 'leaf_seq'), '<=', tuple(log, size)))
+      .where('event_ids', 'is', null)
+      .groupBy('clip_status')
+      .orderBy('clip_status'),
+)
 
 const asked = statedSql('detection_event', 'detection')
 
@@ -179,15 +200,15 @@ export function countOpenReservations(tx: ReadTx): number {
 
 /** Lists the ids of a camera's detections of a span, `toMs` excluded, whose clip is still being recorded; newest first. */
 export function pendingIds(tx: ReadTx, cctvId: number, span: { fromMs: number; toMs: number }): number[] {
-  return tx.all(pendingReservations, [cctvId, span.fromMs, span.toMs]).map(({ id }) => id)
+  return tx.all(pendingReservations, { cctv_id: cctvId, from_ms: span.fromMs, to_ms: span.toMs }).map(({ id }) => id)
 }
 
 /** Returns the next slice of the ids of a camera's detections from `fromMs` on, newest first, behind a time and an id. */
-export function sliceOfIds(tx: ReadTx, cctvId: number, fromMs: number, place: readonly [number, number]) {
-  const rows = tx.all(idsBehind, [cctvId, ...place, fromMs])
+export function sliceOfIds(tx: ReadTx, cctvId: number, fromMs: number, [ms, id]: readonly [number, number]) {
+  const rows = tx.all(idsBehind, { cctv_id: cctvId, from_ms: fromMs, ms, id })
   const last = rows.at(-1)
   const next: readonly [number, number] | undefined =
-    last && rows.length === idsSlice ? [last.timestamp_ms, last.id] : undefined
+    last && rows.length === sliceRows ? [last.timestamp_ms, last.id] : undefined
   return { found: rows.map(({ id }) => id), next }
 }
 
@@ -196,16 +217,16 @@ type Motion = { readonly id: number; readonly motionMs: number; readonly endMs: 
 
 /** Lists a camera's motion of a span, `toMs` excluded, whose clip is still being recorded. */
 export function pendingMotions(tx: ReadTx, cctvId: number, span: { fromMs: number; toMs: number }): Motion[] {
-  const rows = tx.all(pendingMotionRows, [cctvId, span.fromMs, span.toMs])
+  const rows = tx.all(pendingMotionRows, { cctv_id: cctvId, from_ms: span.fromMs, to_ms: span.toMs })
   return rows.map(({ id, fired_at_ms: motionMs }) => ({ id, motionMs, endMs: motionMs }))
 }
 
 /** Returns the next slice of a camera's motion from `fromMs` on, newest first, behind a time and an id. Films are none. */
-export function sliceOfMotions(tx: ReadTx, cctvId: number, fromMs: number, place: readonly [number, number]) {
-  const rows = tx.all(motionsBehind, [cctvId, ...place, fromMs])
+export function sliceOfMotions(tx: ReadTx, cctvId: number, fromMs: number, [ms, id]: readonly [number, number]) {
+  const rows = tx.all(motionsBehind, { cctv_id: cctvId, from_ms: fromMs, ms, id })
   const last = rows.at(-1)
   const next: readonly [number, number] | undefined =
-    last && rows.length === motionsSlice ? [last.timestamp_ms, last.id] : undefined
+    last && rows.length === sliceRows ? [last.timestamp_ms, last.id] : undefined
   const found: Motion[] = rows
     .filter(({ event_ids }) => event_ids === null)
     .map(({ id, timestamp_ms: motionMs, clip_end_ms }) => ({ id, motionMs, endMs: clip_end_ms ?? motionMs }))
@@ -217,7 +238,7 @@ export function append(tx: Tx, row: DetectionEventRow): void {
 }
 
 export function nextRow(tx: ReadTx): number {
-  return tx.get(rowToCome)?.n ?? 1
+  return (tx.get(lastRow)?.row ?? 0) + 1
 }
 
 export function findDetection(tx: ReadTx, id: number): DetectionEventRow | undefined {
@@ -294,7 +315,7 @@ export const followedDetections = listings(
 
 /** Returns the last row whose leaf is among the first `seq` of the growing log, or in a log before it; 0 before the first. */
 export function lastRowUpToSeq(tx: ReadTx, seq: number): number {
-  return seq === 0 ? 0 : (tx.get(rowUpToLeaf, [newestLogNumber(tx) ?? 0, seq])?.n ?? 0)
+  return seq === 0 ? 0 : (tx.get(rowUpToLeaf, { log: newestLogNumber(tx) ?? 0, seq })?.row ?? 0)
 }
 
 /** Returns the newest detections of a camera in a span, `toMs` excluded. */
@@ -377,5 +398,5 @@ export function everyClip(tx: ReadTx): Pick<DetectionEventRow, 'id' | 'clip_sha2
 
 /** Counts detections of motion within a span and the first `logSize` leaves of a log, by the state of their clips. */
 export function countByClipStatus(tx: ReadTx, span: { fromMs: number; toMs: number; log: number; logSize: number }) {
-  return tx.all(countedByStatus, [span.fromMs, span.toMs, span.log, span.logSize])
+  return tx.all(countedByStatus, { from_ms: span.fromMs, to_ms: span.toMs, log: span.log, size: span.logSize })
 }

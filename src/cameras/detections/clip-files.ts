@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { sql as raw } from 'kysely'
-import { built, integer, pick, type ReadTx, type RowOf, statement, statements, type Tx } from '../../database/index.ts'
+import { type RawBuilder, sql as raw } from 'kysely'
+import { built, integer, pick, type ReadTx, type RowOf, statements, type Tx } from '../../database/index.ts'
 import { type Hold, holdsOn, type Removal, removalsOfDetection } from '../../log/index.ts'
 import { findDetection } from '../store.ts'
 import { sql, tables } from '../tables.ts'
@@ -15,16 +15,21 @@ const newClipFile = built(tables.clip_file, (row) => sql.insertInto('clip_file')
 const withoutClipFile = built(pick(tables.clip_file, 'detection_id'), ({ detection_id }) =>
   sql.deleteFrom('clip_file').where('detection_id', '=', detection_id),
 )
-const oldest = statement({
-  columns: tables.clip_file,
-  sql: `SELECT * FROM main.clip_file WHERE (timestamp_ms, detection_id) > (+?, +?)
-    ORDER BY timestamp_ms, detection_id LIMIT ?`,
-})
-const oldestOfCamera = statement({
-  columns: tables.clip_file,
-  sql: `SELECT * FROM main.clip_file WHERE cctv_id = +? AND (timestamp_ms, detection_id) > (+?, +?) AND timestamp_ms <= +?
-    ORDER BY timestamp_ms, detection_id LIMIT ?`,
-})
+const behindPlace = (ms: RawBuilder<number>, id: RawBuilder<number>) =>
+  sql
+    .selectFrom('clip_file')
+    .selectAll()
+    .where(({ eb, refTuple, tuple }) => eb(refTuple('timestamp_ms', 'detection_id'), '>', tuple(ms, id)))
+    .orderBy('timestamp_ms')
+    .orderBy('detection_id')
+const oldest = built({ ms: integer, id: integer, limit: integer }, ({ ms, id, limit }) =>
+  behindPlace(ms, id).limit(limit),
+)
+const oldestOfCamera = built(
+  { cctv_id: integer, ms: integer, id: integer, until_ms: integer, limit: integer },
+  ({ cctv_id, ms, id, until_ms, limit }) =>
+    behindPlace(ms, id).where('cctv_id', '=', cctv_id).where('timestamp_ms', '<=', until_ms).limit(limit),
+)
 const nextCamera = built(pick(tables.clip_file, 'cctv_id'), ({ cctv_id }) =>
   sql.selectFrom('clip_file').select('cctv_id').where('cctv_id', '>', cctv_id).orderBy('cctv_id').limit(raw.lit(1)),
 )
@@ -43,7 +48,7 @@ export function keepClipFile(tx: Tx, file: ClipFile): void {
 
 /** Returns clips behind a place, the oldest first. */
 export function clipsAfter(tx: ReadTx, place: ClipPlace, limit: number): ClipFile[] {
-  return tx.all(oldest, [place.timestamp_ms, place.detection_id, limit])
+  return tx.all(oldest, { ms: place.timestamp_ms, id: place.detection_id, limit })
 }
 
 /** Returns clips of a camera that fired at `untilMs` or before, behind a place, the oldest first. */
@@ -52,7 +57,13 @@ export function clipsOfCamera(
   cctvId: number,
   { place, untilMs, limit }: { place: ClipPlace; untilMs: number; limit: number },
 ): ClipFile[] {
-  return tx.all(oldestOfCamera, [cctvId, place.timestamp_ms, place.detection_id, untilMs, limit])
+  return tx.all(oldestOfCamera, {
+    cctv_id: cctvId,
+    ms: place.timestamp_ms,
+    id: place.detection_id,
+    until_ms: untilMs,
+    limit,
+  })
 }
 
 /** Returns the numbers of the cameras that have clips on the disk, also of those that the config has no more. */

@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import { built, integer, pick, type ReadTx, type RowOf, statement, type Tx } from '../../database/index.ts'
+import { built, integer, pick, type ReadTx, type RowOf, type Tx } from '../../database/index.ts'
 import { sql, tables } from '../tables.ts'
 
 export type FilmRow = Readonly<RowOf<typeof tables.event_film>>
@@ -12,11 +12,14 @@ const filmById = built(pick(tables.event_film, 'id'), ({ id }) =>
 const eventsShown = built(pick(tables.event_film_event, 'film_id'), ({ film_id }) =>
   sql.selectFrom('event_film_event').select('event_id').where('film_id', '=', film_id).orderBy('event_id'),
 )
-const filmsOfEvent = statement({
-  columns: tables.event_film,
-  sql: `SELECT f.* FROM main.event_film_event e JOIN main.event_film f ON f.id = e.film_id
-    WHERE e.event_id = +? ORDER BY f.id`,
-})
+const filmsOfEvent = built(pick(tables.event_film_event, 'event_id'), ({ event_id }) =>
+  sql
+    .selectFrom('event_film_event as e')
+    .innerJoin('event_film as f', 'f.id', 'e.film_id')
+    .selectAll('f')
+    .where('e.event_id', '=', event_id)
+    .orderBy('f.id'),
+)
 // An index of the films that are wanted is found by this word, so it is no value.
 const wanted = raw.lit('wanted' as const)
 const wantedNear = built(pick(tables.event_film, 'cctv_id', 'from_ms', 'to_ms'), ({ cctv_id, from_ms, to_ms }) =>
@@ -62,11 +65,20 @@ const madeNow = built(pick(tables.event_film, 'id'), ({ id }) =>
 const coveredNow = built(pick(tables.event_film, 'id', 'covered_by'), ({ id, covered_by }) =>
   sql.updateTable('event_film').set({ state: 'covered', covered_by }).where('id', '=', id),
 )
-const clipOver = statement({
-  columns: { id: integer },
-  sql: `SELECT id FROM main.detection_event WHERE cctv_id = +? AND timestamp_ms >= +? AND timestamp_ms <= +?
-    AND clip_sha256 IS NOT NULL AND clip_start_ms <= ? AND clip_end_ms >= ? LIMIT 1`,
-})
+const clipOver = built(
+  { cctv_id: integer, earliest_ms: integer, latest_ms: integer, from_ms: integer, to_ms: integer },
+  ({ cctv_id, earliest_ms, latest_ms, from_ms, to_ms }) =>
+    sql
+      .selectFrom('detection_event')
+      .select('id')
+      .where('cctv_id', '=', cctv_id)
+      .where('timestamp_ms', '>=', earliest_ms)
+      .where('timestamp_ms', '<=', latest_ms)
+      .where('clip_sha256', 'is not', null)
+      .where('clip_start_ms', '<=', from_ms)
+      .where('clip_end_ms', '>=', to_ms)
+      .limit(raw.lit(1)),
+)
 
 /** A clip of motion lasts this long at most: pre-roll, 5 minutes of motion, post-roll. */
 const longestClipMs = 12 * 60_000
@@ -93,7 +105,7 @@ export function eventsOf(tx: ReadTx, filmId: number): number[] {
 }
 
 export function filmsOf(tx: ReadTx, eventId: number): FilmRow[] {
-  return tx.all(filmsOfEvent, [eventId])
+  return tx.all(filmsOfEvent, { event_id: eventId })
 }
 
 /** Returns wanted films of a camera that overlap a span, the latest first. */
@@ -122,5 +134,12 @@ export function noteCovered(tx: Tx, id: number, by: number): void {
 
 /** Says whether a recorded clip of the camera shows the whole span. */
 export function isShown(tx: ReadTx, cctvId: number, { fromMs, toMs }: { fromMs: number; toMs: number }): boolean {
-  return tx.get(clipOver, [cctvId, fromMs - longestClipMs, toMs + longestClipMs, fromMs, toMs]) !== undefined
+  const clip = tx.get(clipOver, {
+    cctv_id: cctvId,
+    earliest_ms: fromMs - longestClipMs,
+    latest_ms: toMs + longestClipMs,
+    from_ms: fromMs,
+    to_ms: toMs,
+  })
+  return clip !== undefined
 }

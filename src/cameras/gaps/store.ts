@@ -47,17 +47,29 @@ const gapsWithin = built(pick(tables.camera_gap, 'cctv_id', 'from_ms', 'to_ms'),
     .orderBy('id', 'desc')
     .limit(raw.lit(500)),
 )
-const gapsBehind = statement({
-  columns: tables.camera_gap,
-  sql: `SELECT * FROM main.camera_gap WHERE cctv_id = +? AND (from_ms, id) < (+?, +?) AND from_ms >= +?
-    ORDER BY from_ms DESC, id DESC LIMIT ${sliceRows}`,
-})
+const gapsBehind = built(
+  { cctv_id: integer, from_ms: integer, ms: integer, id: integer },
+  ({ cctv_id, from_ms, ms, id }) =>
+    sql
+      .selectFrom('camera_gap')
+      .selectAll()
+      .where('cctv_id', '=', cctv_id)
+      .where(({ eb, refTuple, tuple }) => eb(refTuple('from_ms', 'id'), '<', tuple(ms, id)))
+      .where('from_ms', '>=', from_ms)
+      .orderBy('from_ms', 'desc')
+      .orderBy('id', 'desc')
+      .limit(raw.lit(sliceRows)),
+)
 /** Up to a leaf, whichever camera: a report covers the leaves of its log size. */
-const gapsUpToLeaf = statement({
-  columns: pick(tables.camera_gap, 'id', 'from_ms', 'to_ms', 'cause'),
-  sql: `SELECT id, from_ms, to_ms, cause FROM main.camera_gap WHERE id > +? AND (log_id, leaf_seq) <= (?, ?)
-    ORDER BY id LIMIT ?`,
-})
+const gapsUpToLeaf = built({ id: integer, log: integer, size: integer, limit: integer }, ({ id, log, size, limit }) =>
+  sql
+    .selectFrom('camera_gap')
+    .select(['id', 'from_ms', 'to_ms', 'cause'])
+    .where('id', '>', id)
+    .where(({ eb, refTuple, tuple }) => eb(refTuple('log_id', 'leaf_seq'), '<=', tuple(log, size)))
+    .orderBy('id')
+    .limit(limit),
+)
 const watchOf = built(pick(tables.camera_watch, 'cctv_id'), ({ cctv_id }) =>
   sql.selectFrom('camera_watch').selectAll().where('cctv_id', '=', cctv_id),
 )
@@ -122,8 +134,8 @@ export function gapsIn(tx: ReadTx, cctvId: number, { fromMs, toMs }: Span): Came
 export type GapPlace = readonly [fromMs: number, id: number]
 
 /** Returns the next slice of a camera's gaps that begin at `fromMs` or later, behind a place. */
-export function sliceOfGaps(tx: ReadTx, cctvId: number, fromMs: number, place: GapPlace) {
-  const found = tx.all(gapsBehind, [cctvId, ...place, fromMs])
+export function sliceOfGaps(tx: ReadTx, cctvId: number, fromMs: number, [ms, id]: GapPlace) {
+  const found = tx.all(gapsBehind, { cctv_id: cctvId, from_ms: fromMs, ms, id })
   const last = found.at(-1)
   const next: GapPlace | undefined = last && found.length === sliceRows ? [last.from_ms, last.id] : undefined
   return { found, next }
@@ -174,5 +186,5 @@ export function beat(tx: Tx, atMs: number): void {
 
 /** Returns the next gaps behind an id, of all cameras, whose leaf is among the first `logSize` of the log or in an earlier one. */
 export function gapsUpTo(tx: ReadTx, afterId: number, log: number, logSize: number, limit: number) {
-  return tx.all(gapsUpToLeaf, [afterId, log, logSize, limit])
+  return tx.all(gapsUpToLeaf, { id: afterId, log, size: logSize, limit })
 }
