@@ -1,15 +1,5 @@
-import {
-  built,
-  change,
-  integer,
-  maybe,
-  pick,
-  type ReadTx,
-  statement,
-  statements,
-  type Tx,
-  text,
-} from '../database/index.ts'
+import { sql as raw } from 'kysely'
+import { built, integer, maybe, pick, type ReadTx, statement, statements, type Tx, text } from '../database/index.ts'
 import { isoTime } from '../platform/index.ts'
 import { matchedName } from './barcodes/matched-text.ts'
 import type { AssetType, NewSlot, ZoneType } from './schema.ts'
@@ -91,8 +81,18 @@ const slotsWithoutKey = built({}, () => sql.selectFrom('slot').select(['id', 'sl
 const newLabelKey = built({ id: integer, label_key: text }, ({ id, label_key }) =>
   sql.updateTable('slot').set({ label_key }).where('id', '=', id),
 )
-const newZoneLabel = change('UPDATE slot SET zone = ?, version = version + 1, updated_at_ms = ? WHERE id = ?')
-const newZoneOfSlot = change('UPDATE slot SET zone_id = ?, version = version + 1, updated_at_ms = ? WHERE id = ?')
+const newZoneLabel = built(pick(tables.slot, 'id', 'zone', 'updated_at_ms'), ({ id, ...facts }) =>
+  sql
+    .updateTable('slot')
+    .set((slot) => ({ ...facts, version: slot('version', '+', raw.lit(1)) }))
+    .where('id', '=', id),
+)
+const newZoneOfSlot = built(pick(tables.slot, 'id', 'zone_id', 'updated_at_ms'), ({ id, ...facts }) =>
+  sql
+    .updateTable('slot')
+    .set((slot) => ({ ...facts, version: slot('version', '+', raw.lit(1)) }))
+    .where('id', '=', id),
+)
 const labelLike = built({ label_key: text }, ({ label_key }) =>
   sql.selectFrom('slot').select('slot_id').where('label_key', '=', label_key).limit(1),
 )
@@ -135,7 +135,7 @@ export function zoneMarks(tx: ReadTx): string {
 export function renameLabels(tx: Tx, zone: Zone, oldName: string, nowMs: number): number {
   const labelled = tx.all(slotsOfZone, { zone_id: zone.id })
   const named = labelled.filter((slot) => matchedName(slot.zone) === matchedName(oldName) && slot.zone !== zone.name)
-  for (const { id } of named) tx.run(newZoneLabel, [zone.name, nowMs, id])
+  for (const { id } of named) tx.run(newZoneLabel, { id, zone: zone.name, updated_at_ms: nowMs })
   return named.length
 }
 
@@ -143,7 +143,7 @@ export function renameLabels(tx: Tx, zone: Zone, oldName: string, nowMs: number)
 export function adoptSlots(tx: Tx, zone: Zone, nowMs: number): number {
   const waiting = tx.all(slotsWithoutZone, { warehouse_id: zone.warehouseId })
   const adopted = waiting.filter((slot) => matchedName(slot.zone) === matchedName(zone.name))
-  for (const slot of adopted) tx.run(newZoneOfSlot, [zone.id, nowMs, slot.id])
+  for (const slot of adopted) tx.run(newZoneOfSlot, { id: slot.id, zone_id: zone.id, updated_at_ms: nowMs })
   return adopted.length
 }
 

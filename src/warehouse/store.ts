@@ -1,4 +1,5 @@
-import { built, change, integer, pick, type ReadTx, type RowOf, type Tx } from '../database/index.ts'
+import { sql as raw } from 'kysely'
+import { built, integer, pick, type ReadTx, type RowOf, type Tx } from '../database/index.ts'
 import { isoTime } from '../platform/index.ts'
 import { matchedName } from './barcodes/matched-text.ts'
 import type { Point } from './plans/polygon.ts'
@@ -77,7 +78,12 @@ const newNameKey = built(pick(tables.zone, 'id', 'name_key'), ({ id, name_key })
   sql.updateTable('zone').set({ name_key }).where('id', '=', id),
 )
 
-const newVersion = change('UPDATE warehouse SET version = version + 1, updated_at_ms = ? WHERE id = ?')
+const newVersion = built(pick(tables.warehouse, 'id', 'updated_at_ms'), ({ id, updated_at_ms }) =>
+  sql
+    .updateTable('warehouse')
+    .set((warehouse) => ({ version: warehouse('version', '+', raw.lit(1)), updated_at_ms }))
+    .where('id', '=', id),
+)
 const placeOfZone = built(byId, ({ id }) => sql.selectFrom('zone').select('warehouse_id').where('id', '=', id))
 const allWarehouseIds = built({}, () => sql.selectFrom('warehouse').select('id').orderBy('id'))
 
@@ -148,7 +154,7 @@ const withoutAbsent = <T extends object>(of: T) =>
 
 /** Notes that something of the warehouse has changed. */
 export function bumpWarehouse(tx: Tx, id: number, nowMs: number): void {
-  tx.run(newVersion, [nowMs, id])
+  tx.run(newVersion, { id, updated_at_ms: nowMs })
 }
 
 const defaultColor = '#808080'

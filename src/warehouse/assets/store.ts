@@ -1,15 +1,5 @@
 import { sql as raw } from 'kysely'
-import {
-  built,
-  change,
-  integer,
-  pick,
-  type ReadTx,
-  statement,
-  statements,
-  type Tx,
-  text,
-} from '../../database/index.ts'
+import { built, integer, pick, type ReadTx, statement, statements, type Tx, text } from '../../database/index.ts'
 import type { AssetType } from '../schema.ts'
 import { type Row, times } from '../store.ts'
 import { sql, tables } from '../tables.ts'
@@ -77,7 +67,12 @@ const unread = built({}, () =>
     .orderBy('barcode'),
 )
 const withoutUnread = built({}, () => sql.deleteFrom('barcode_to_read'))
-const newSameAs = change('UPDATE asset SET same_as = (SELECT id FROM asset WHERE asset_key = ?) WHERE asset_key = ?')
+const newSameAs = built({ asset_key: text, of: text }, ({ asset_key, of }) =>
+  sql
+    .updateTable('asset')
+    .set(({ selectFrom }) => ({ same_as: selectFrom('asset').select('id').where('asset_key', '=', of) }))
+    .where('asset_key', '=', asset_key),
+)
 const twinsOf = built(pick(tables.asset, 'asset_key'), ({ asset_key }) =>
   sql
     .selectFrom('asset')
@@ -181,7 +176,7 @@ export function keepAlias(tx: Tx, aliasKey: string, assetKey: string): void {
 
 /** Stores that an asset is the same as the one with another key. */
 export function keepSameAs(tx: Tx, key: string, otherKey: string): void {
-  tx.run(newSameAs, [otherKey, key])
+  tx.run(newSameAs, { asset_key: key, of: otherKey })
 }
 
 /** Returns the keys of the assets that are the same as the one with this key. */
