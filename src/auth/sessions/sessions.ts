@@ -1,4 +1,5 @@
-import { built, change, integer, pick, type ReadTx, type Tx, type UnitOfWork } from '../../database/index.ts'
+import { sql as raw } from 'kysely'
+import { built, integer, pick, type ReadTx, type Tx, type UnitOfWork } from '../../database/index.ts'
 import { AppError } from '../../errors/index.ts'
 import type { Caller, RequestOrigin } from '../../http/index.ts'
 import { type Clock, networkOf, type RandomBytes } from '../../platform/index.ts'
@@ -211,9 +212,21 @@ const newSecret = built(tables.console_session_secret, (row) => sql.insertInto('
 const withoutExpired = built({ ms: integer }, ({ ms }) =>
   sql.deleteFrom('console_session').where('expires_at_ms', '<=', ms),
 )
-const withoutOldest = change(`DELETE FROM console_session WHERE token_sha256 IN (
-  SELECT token_sha256 FROM console_session
-  WHERE username = +? AND instance = +? ORDER BY expires_at_ms DESC, created_at_ms DESC LIMIT -1 OFFSET ?)`)
+const withoutOldest = built(
+  { ...pick(tables.console_session, 'username', 'instance'), kept: integer },
+  ({ username, instance, kept }) =>
+    sql.deleteFrom('console_session').where('token_sha256', 'in', ({ selectFrom }) =>
+      selectFrom('console_session as s')
+        .select('s.token_sha256')
+        .where('s.username', '=', username)
+        .where('s.instance', '=', instance)
+        .orderBy('s.expires_at_ms', 'desc')
+        .orderBy('s.created_at_ms', 'desc')
+        // SQLite has no OFFSET without a LIMIT.
+        .limit(raw.lit(-1))
+        .offset(kept),
+    ),
+)
 const withoutSession = built(pick(tables.console_session, 'token_sha256'), ({ token_sha256 }) =>
   sql.deleteFrom('console_session').where('token_sha256', '=', token_sha256),
 )
@@ -229,7 +242,7 @@ function insert(tx: Tx, hash: Buffer, { sealed, ...row }: SessionRow, nowMs: num
   tx.run(withoutExpired, { ms: nowMs })
   tx.run(newSession, { token_sha256: hash, ...row })
   if (sealed) tx.run(newSecret, { token_sha256: hash, sealed })
-  tx.run(withoutOldest, [row.username, row.instance, mostOfOneUser])
+  tx.run(withoutOldest, { username: row.username, instance: row.instance, kept: mostOfOneUser })
 }
 
 function remove(tx: Tx, hash: Buffer): boolean {
