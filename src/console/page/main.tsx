@@ -11,7 +11,7 @@ import { Said } from './i18n/said.tsx'
 import { texts } from './i18n/texts.ts'
 import { numberOf, useAddress } from './kit/address.ts'
 import { Icon } from './kit/icons.tsx'
-import { decoded, titleOf } from './kit/title.ts'
+import { decoded, useTitle } from './kit/title.ts'
 import { mayUse, viewAt } from './kit/views.ts'
 import { forgetOldPlans } from './plan/forget.ts'
 import { personOf, useRights } from './sign-in/rights.tsx'
@@ -56,10 +56,7 @@ const App = () => {
     })
   }
   useEffect(look, [])
-  useEffect(() => {
-    const isSignedIn = session?.caller !== undefined && session.caller !== null
-    document.title = session ? titleOf({ pathname, siteId: session.siteId, isSignedIn }) : 'Gatehouse'
-  }, [session, pathname])
+  useTitle(session, pathname)
 
   /** Continues for the same person. The floor and views with fields stay as they are; other views begin anew. */
   const goOn = (next: Session) => {

@@ -1,12 +1,14 @@
+import type { Session } from '../data/answers.ts'
+import { useEffect } from '../data/effect.ts'
 import { texts } from '../i18n/texts.ts'
 import { viewAt } from './views.ts'
 
-type Shown = { readonly pathname: string; readonly siteId: string; readonly isSignedIn: boolean }
-
-/** Returns the title of the tab: the thing and the view, the site, the product. Before a sign-in only the site. */
-export function titleOf({ pathname, siteId, isSignedIn }: Shown): string {
-  const parts = isSignedIn ? [...thingOf(pathname), siteId] : [siteId]
-  return [...parts, 'Gatehouse'].join(' · ')
+/** Gives the tab a title: the thing or view, the site, the product. Before a sign-in it names the site alone. */
+export function useTitle(session: Session | undefined, pathname: string): void {
+  useEffect(() => {
+    const thing = session?.caller ? thingOf(pathname) : []
+    document.title = [...thing, ...(session ? [session.siteId] : []), 'Gatehouse'].join(' · ')
+  }, [session, pathname])
 }
 
 /** Returns what an address is of: a code, or the id and the name of a view. */
