@@ -109,7 +109,10 @@ function sourcesOf(needs: HealthNeeds): ConstructorParameters<typeof HealthWatch
     ],
     disk: (before) => [
       diskObservation(
-        { free: spaceIn(room), fault: faultOf(work), limits: config().retention, shortfall: retention.shortfall },
+        {
+          ...{ free: spaceIn(room), fault: faultOf(work), misplaced: misplacedIn(work, config().dataDir) },
+          ...{ limits: config().retention, shortfall: retention.shortfall },
+        },
         before,
       ),
     ],
@@ -152,6 +155,11 @@ function spaceIn(room: DiskRoom): FreeSpace | undefined {
 function faultOf(work: UnitOfWork): { isFull: boolean; details: string } | undefined {
   const fault = work.diskFault
   return fault && { isFull: fault.details === 'SQLITE_FULL', details: fault.details }
+}
+
+function misplacedIn(work: UnitOfWork, dataDir: string): { path: string; isFolder: boolean } | undefined {
+  const path = work.misplaced
+  return path === undefined ? undefined : { path, isFolder: path === dataDir }
 }
 
 function failureOf(look: () => unknown): string | null {

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, rm } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { UnitOfWork } from '../database/index.ts'
-import type { Clock } from '../platform/index.ts'
+import { type Clock, makeFolder } from '../platform/index.ts'
 import { copyOf, DavFolder, type DavFolderAccess, type UploadQueue } from '../upload/index.ts'
 import { backupName, type KeptBackup, keptBackups, sealedEnd } from './backup-names.ts'
 import { backupsFolder } from './fetch.ts'
@@ -117,7 +117,7 @@ export class StoragePlace implements BackupPlace {
 
   async make(nowMs: number): Promise<void> {
     const { work, queue, siteId, make } = this.#needs
-    await mkdir(this.#folder, { recursive: true, mode: 0o700 })
+    await makeFolder(this.#folder, 0o700)
     const name = `${backupName(siteId, nowMs)}${sealedEnd}`
     const { sha256, sizeBytes } = await make(join(this.#folder, name), true, nowMs)
     const path = `${backupsFolder(siteId)}/${name}`

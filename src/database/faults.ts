@@ -34,6 +34,14 @@ export function translateSqlite(error: unknown): AppError {
   return new AppError('INTERNAL_ERROR', message, { cause: error, details: code ?? 'unknown fault' })
 }
 
+/** The error of a write while the data folder or a file of the database is not in its place. */
+export function misplacedFault(): AppError {
+  return new AppError('STORAGE_FULL', 'The data folder is not in its place; nothing was stored', {
+    retryAfterSeconds: 30,
+    details: 'the data folder or its database was moved, removed or unmounted; ask the admin',
+  })
+}
+
 /** Says whether another program holds the lock; trying again helps. */
 export function isBusy(error: unknown): boolean {
   return error instanceof BetterSqlite3.SqliteError && /^SQLITE_(BUSY|LOCKED)/.test(error.code)

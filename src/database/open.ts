@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import BetterSqlite3, { type Database } from 'better-sqlite3'
 import { ExitError } from '../errors/index.ts'
 import { errorMessage } from '../platform/faults.ts'
-import { linkBelow } from '../platform/index.ts'
+import { holdFolder, linkBelow, releaseFolder } from '../platform/index.ts'
 import { translateSqlite } from './faults.ts'
 import { type Migration, migrate } from './migrate.ts'
 import { migrations as ours } from './migrations/index.ts'
@@ -41,9 +41,11 @@ export function openWriter(options: OpenOptions): { db: Database; close: () => v
     db = new BetterSqlite3(file)
     prepareFile(db, options)
     keepStartRoom(options.dataDir)
+    holdFolder(options.dataDir)
     return {
       db,
       close: () => {
+        releaseFolder(options.dataDir)
         db?.close()
         lock.close()
       },

@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Database, Statement } from 'better-sqlite3'
 import { AppError } from '../errors/index.ts'
-import { isBusy, isSqliteFault, translateSqlite } from './faults.ts'
+import { isBusy, isSqliteFault, misplacedFault, translateSqlite } from './faults.ts'
+import { OpenFiles } from './open-files.ts'
 import { executor, type ReadTx, type Tx } from './transaction.ts'
 
 /**
@@ -61,7 +62,8 @@ type UnitOfWorkNeeds = {
 
 /**
  * Runs all reads and writes of the database. Writes that arrive while a commit runs share the next transaction. Each has a separate
- * savepoint where it may run only once. Each promise resolves after the group's commit is on disk (synchronous=FULL).
+ * savepoint where it may run only once. Each promise resolves after the group's commit is on disk (synchronous=FULL), in a file that
+ * is still in its place.
  */
 export class UnitOfWork {
   readonly #needs: UnitOfWorkNeeds
@@ -79,6 +81,9 @@ export class UnitOfWork {
   readonly #beginRead: Statement
   readonly #endRead: Statement
   readonly #versionNow: Statement
+  readonly #files: OpenFiles
+  /** At the last commit a file was not in its place. */
+  #wasMisplaced = false
   /** The last write failed because of the disk, and none has been stored since. */
   #diskFault: { readonly fault: AppError; readonly changesBefore: unknown } | undefined
   #waiting: Waiting[] = []
@@ -99,6 +104,7 @@ export class UnitOfWork {
     this.#beginRead = needs.reader.prepare('BEGIN')
     this.#endRead = needs.reader.prepare('COMMIT')
     this.#versionNow = needs.reader.prepare('SELECT data_version FROM pragma_data_version').pluck()
+    this.#files = new OpenFiles(needs.writer)
     this.#patienceMs = needs.lockPatienceMs ?? lockPatienceMs
     for (const db of [needs.writer, needs.reader]) db.pragma(`busy_timeout = ${lockSleepMs}`)
   }
@@ -130,7 +136,12 @@ export class UnitOfWork {
 
   /** Returns STORAGE_FULL with its cause while the disk takes no writes; undefined once a write is stored again. */
   get diskFault(): AppError | undefined {
-    return this.#diskFault?.fault
+    return this.misplaced === undefined ? this.#diskFault?.fault : misplacedFault()
+  }
+
+  /** Returns the path of the data folder or of a file of the database that is not in its place; undefined while all are. */
+  get misplaced(): string | undefined {
+    return this.#files.misplaced
   }
 
   /**
@@ -221,6 +232,7 @@ export class UnitOfWork {
   #commitGroup(): boolean {
     const group = this.#waiting
     this.#waiting = []
+    if (this.#wasMisplaced && this.#refuseMisplaced(group)) return true
     const before = this.#heads.map((head) => head.save())
     const answers: (() => void)[] = []
     let taken = 0
@@ -255,10 +267,21 @@ export class UnitOfWork {
       return true
     }
     this.#waiting = [...group.slice(taken), ...this.#waiting]
+    if (this.#refuseMisplaced(group.slice(0, taken))) return true
     this.#stored()
     for (const answer of answers) answer()
     for (const listener of this.#listeners) listener()
     return true
+  }
+
+  /**
+   * Rejects these when a file is not in its place. Their commit may be in a file without a name, so it must not be acknowledged.
+   * The heads follow that file, because the next commit goes there, too.
+   */
+  #refuseMisplaced(group: readonly Waiting[]): boolean {
+    this.#wasMisplaced = this.misplaced !== undefined
+    if (this.#wasMisplaced) for (const item of group) item.reject(misplacedFault())
+    return this.#wasMisplaced
   }
 
   #patientOnes(group: Waiting[], busy: unknown): Waiting[] {

@@ -167,6 +167,8 @@ export function ffmpegObservation(origin: FfmpegOrigin | undefined, before: read
 export type DiskSeen = {
   /** Undefined: the file system did not answer. */
   readonly free: FreeSpace | undefined
+  /** The data folder, or a file of the database, that is not in its place. */
+  readonly misplaced?: { readonly path: string; readonly isFolder: boolean } | undefined
   /** Why the last write was not stored, while none is. */
   readonly fault: { readonly isFull: boolean; readonly details: string } | undefined
   readonly limits: { readonly minFreeBytes: number; readonly ledgerReserveBytes: number }
@@ -179,10 +181,12 @@ const nothingBytes = 64 * 1024
 /** The disk counts as well again at this multiple of the limit, so that a disk near it does not flicker. */
 const slack = 1.1
 
-export function diskObservation({ free, fault, limits, shortfall }: DiskSeen, before: readonly Trouble[]): Observation {
+export function diskObservation(seen: DiskSeen, before: readonly Trouble[]): Observation {
+  const { free, misplaced, fault, limits, shortfall } = seen
   const was = before[0]?.kind
   const limit = (bytes: number, kind: Kind) => (was === kind ? bytes * slack : bytes)
   const kind = ((): Kind | null => {
+    if (misplaced) return 'disk.gone'
     if (!free || (fault && !fault.isFull)) return 'disk.failing'
     if (fault || free.bytes < nothingBytes || free.files === 0) return 'disk.full'
     if (free.bytes < limit(limits.ledgerReserveBytes, 'disk.reserve')) return 'disk.reserve'
@@ -191,11 +195,17 @@ export function diskObservation({ free, fault, limits, shortfall }: DiskSeen, be
     return isLow && shortfall !== null ? low : null
   })()
   const name = 'The disk of the ledger'
-  const wrong = kind && { kind, forMs: 0, message: diskWords(kind, { free, fault, shortfall }) }
+  const wrong = kind && { kind, forMs: 0, message: diskWords(kind, seen) }
   return { component: 'disk', subject: 'disk', name, wrong }
 }
 
-function diskWords(kind: Kind, { free, fault, shortfall }: Omit<DiskSeen, 'limits'>): string {
+function diskWords(kind: Kind, { free, misplaced, fault, shortfall }: Omit<DiskSeen, 'limits'>): string {
+  if (misplaced) {
+    const remedy = misplaced.isFolder
+      ? 'Put it back or mount it again; the gateway goes on by itself. Do not start the gateway without it.'
+      : 'Stop the gateway, which writes the recorded events into gatehouse.db. Copy the data folder before the next start.'
+    return `${misplaced.path} is not in its place: it was moved, removed, replaced or unmounted. Nothing is recorded. ${remedy}`
+  }
   if (kind === 'disk.failing') {
     return `The disk of the ledger takes no writes (${fault?.details ?? 'it does not answer'}). Nothing is recorded. Reading works. Check the disk and its mount; the gateway goes on by itself when it takes writes again.`
   }

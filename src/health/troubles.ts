@@ -194,6 +194,14 @@ export const kinds = {
     over: 'disk.recovered',
     reason: 'The disk takes no writes. Nothing can be recorded. Reading works.',
   },
+  'disk.gone': {
+    component: 'disk',
+    status: 'unhealthy',
+    graceMs: 0,
+    over: 'disk.recovered',
+    reason:
+      'The data folder or its database is not in its place. Nothing can be recorded; what is recorded can be read.',
+  },
   'log.unsigned': {
     component: 'database',
     status: 'degraded',

@@ -22,6 +22,7 @@ import { mkdir, rename, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { errorCode } from './faults.ts'
+import { demandHeld } from './held-folder.ts'
 
 /**
  * Flags for the files that the gateway keeps below its data folder. Opening a symbolic link there fails with ELOOP. Somebody else
@@ -39,11 +40,11 @@ const partOf = (path: string) => `${path}.part-${process.pid}-${parts++}`
 /**
  * Writes a file so that after a crash either the old or the whole new one is there. Steps: temp file beside it, fsync, rename,
  * fsync of the folder; only the last step makes the rename durable. Folders above new ones are fsynced before. Throws the errno
- * error of the failing step; the temp file is gone then.
+ * error of the failing step; the temp file is gone then. Throws ESTALE below a held folder that is not in its place.
  */
 export function writeFileDurably(path: string, bytes: Uint8Array | string, mode = 0o600): void {
   const temp = partOf(path)
-  for (const folder of parentsOf(mkdirSync(dirname(path), { recursive: true }), dirname(path))) syncFolder(folder)
+  makeFolderNow(dirname(path))
   try {
     const fd = openSync(temp, ownFile.write, mode)
     try {
@@ -137,9 +138,20 @@ async function inFolder<Result>(path: string, write: () => Promise<Result>): Pro
   }
 }
 
-async function makeFolder(path: string): Promise<void> {
-  const made = await mkdir(path, { recursive: true })
+/**
+ * Makes a folder and those above it, each durable with its entry in the folder around it. Does nothing when it is there. Throws
+ * ESTALE below a held folder that is not in its place.
+ */
+export async function makeFolder(path: string, mode = 0o777): Promise<void> {
+  demandHeld(path)
+  const made = await mkdir(path, { recursive: true, mode })
   for (const folder of parentsOf(made, path)) await syncFolderAside(folder)
+}
+
+/** As `makeFolder`, for a start or a command; blocks the thread. */
+export function makeFolderNow(path: string, mode = 0o777): void {
+  demandHeld(path)
+  for (const folder of parentsOf(mkdirSync(path, { recursive: true, mode }), path)) syncFolder(folder)
 }
 
 /** Returns the folders whose entries changed when `first` and all below it down to `last` were made; none when none was. */

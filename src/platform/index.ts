@@ -6,6 +6,8 @@ export { type FreeSpace, freeSpace } from './disk.ts'
 export {
   giveToGroup,
   linkBelow,
+  makeFolder,
+  makeFolderNow,
   makeGroupFolder,
   ownFile,
   PartFile,
@@ -15,6 +17,7 @@ export {
   writeFileDurablyAside,
   writeForGroup,
 } from './files.ts'
+export { type HeldFolders, heldFolders, holdAlso, holdFolder, identityOf, releaseFolder } from './held-folder.ts'
 export { createLogger, isJournal, type LogFormat, type Logger, logFormats, scrubText, silentLogger } from './log.ts'
 export { type ApplianceImage, applianceImage, type LastUpdate } from './machine/appliance-image.ts'
 export { bytesWrittenHere, bytesWrittenTo, diskDevice } from './machine/disk-device.ts'

@@ -1,10 +1,11 @@
 import { Worker } from 'node:worker_threads'
 import { workerEntry } from '../../platform/bundle.ts'
 import { type FfmpegOrigin, locateFfmpeg } from '../../platform/ffmpeg.ts'
-import type { Clock, LogFormat, Logger } from '../../platform/index.ts'
+import { type Clock, type HeldFolders, heldFolders, type LogFormat, type Logger } from '../../platform/index.ts'
 import { type FfmpegDialect, type FromCameras, ffmpegDialect, type ToCameras } from '../../video/index.ts'
 
 export type CamerasThreadData = {
+  readonly held: HeldFolders
   readonly clipsFolder: string
   readonly historyFolder: string
   readonly cellsFolder: string
@@ -144,6 +145,7 @@ export class CamerasThread {
       this.#logged = ''
       if (origin === 'bundled') this.#needs.log.warn({ path }, bundledWords)
       this.#open({
+        held: heldFolders(),
         clipsFolder: this.#needs.clipsFolder,
         historyFolder: this.#needs.historyFolder,
         cellsFolder: this.#needs.cellsFolder,

@@ -2,17 +2,17 @@
  * The cameras thread: ingest, rings, scores and clips of all cameras. It has no database, so a slow disk never blocks
  * it.
  */
-import { mkdirSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
-import { createLogger, freeSpace, systemClock, systemRandom } from '../../platform/index.ts'
+import { createLogger, freeSpace, holdAlso, makeFolderNow, systemClock, systemRandom } from '../../platform/index.ts'
 // Not through the room config: its schema would take this thread 10 MiB of memory.
 import { readSecretFile } from '../../platform/secrets/secret-file.ts'
 import { CameraSet } from '../../video/index.ts'
 import type { CamerasThreadData } from './cameras-thread.ts'
 
-const { clipsFolder, historyFolder, cellsFolder, ffmpeg, logLevel, logFormat } = workerData as CamerasThreadData
+const { held, clipsFolder, historyFolder, cellsFolder, ffmpeg, logLevel, logFormat } = workerData as CamerasThreadData
 
-mkdirSync(clipsFolder, { recursive: true, mode: 0o750 })
+holdAlso(held)
+makeFolderNow(clipsFolder, 0o750)
 const thread = new CameraSet({
   ffmpeg,
   clipsFolder,

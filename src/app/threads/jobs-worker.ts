@@ -1,13 +1,14 @@
 /** The thread for long reads (verification, reports, backups), so that requests never wait for them. */
-import { parentPort } from 'node:worker_threads'
+import { parentPort, workerData } from 'node:worker_threads'
 import { makeBackup, rehearse, rehearseSegments, writeSegments } from '../../backup/index.ts'
 import { databaseFile, executor, openReader } from '../../database/index.ts'
 import { verifyWithOutsiders } from '../../evidence/index.ts'
 import { type ComposedReport, composeReport, type ReportSpec } from '../../governance/index.ts'
-import { systemRandom } from '../../platform/index.ts'
+import { type HeldFolders, holdAlso, systemRandom } from '../../platform/index.ts'
 import { compareMotion, replayCells } from '../../video/index.ts'
 import type { JobAnswer, JobRequest, JobResult, WhatIfSpec } from './jobs.ts'
 
+holdAlso(workerData as HeldFolders)
 parentPort?.on('message', (request: JobRequest) => {
   void answer(request).then((answered) => parentPort?.postMessage(answered))
 })

@@ -19,7 +19,7 @@ import {
 } from '../../evidence/index.ts'
 import type { ComposedReport, ReportSpec } from '../../governance/index.ts'
 import { workerEntry } from '../../platform/bundle.ts'
-import type { Clock, Logger } from '../../platform/index.ts'
+import { type Clock, heldFolders, type Logger } from '../../platform/index.ts'
 import type { RecordedMotion, Replayed, ReplaySpec } from '../../video/index.ts'
 
 /** Input (besides the data folder) and result of each kind of job. */
@@ -166,7 +166,7 @@ export class Jobs {
 
   #start(): Worker {
     if (this.#worker) return this.#worker
-    const worker = new Worker(workerEntry('jobs'))
+    const worker = new Worker(workerEntry('jobs'), { workerData: heldFolders() })
     worker.on('message', (answer: JobAnswer) => this.#settle(answer))
     worker.on('error', (err) => this.#needs.log.error({ err }, 'the jobs thread failed'))
     worker.on('exit', () => {

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, rm } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import type { UnitOfWork } from '../../database/index.ts'
+import { makeFolder } from '../../platform/index.ts'
 import {
   copyOf,
   countOpenSegments,
@@ -33,7 +34,7 @@ export class SegmentUploads {
 
   /** The folder under which segments are written; it is there when the promise resolves. */
   async folder(): Promise<string> {
-    await mkdir(this.#folder, { recursive: true, mode: 0o700 })
+    await makeFolder(this.#folder, 0o700)
     return this.#folder
   }
 

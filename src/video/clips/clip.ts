@@ -1,4 +1,5 @@
-import { mkdir, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
+import { makeFolder } from '../../platform/index.ts'
 import type { DetectionFacts } from '../messages.ts'
 import type { Ring } from '../stream/ring.ts'
 import {
@@ -109,7 +110,7 @@ export class Recording {
   async #note(beginning: Beginning): Promise<void> {
     const { facts } = this.#request
     const sidecar: Sidecar = { facts, ...this.#beginnings(beginning) }
-    await mkdir(this.#tools.folder, { recursive: true })
+    await makeFolder(this.#tools.folder)
     await writeDurably(sidecarPath(this.#tools, facts.detectionId), JSON.stringify(sidecar))
   }
 

@@ -1,7 +1,8 @@
 import { readdirSync } from 'node:fs'
-import { mkdir, readdir, rm } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { errorCode } from '../../platform/faults.ts'
+import { makeFolder } from '../../platform/index.ts'
 import type { ClipLost } from '../messages.ts'
 import { type ClipPlan, type ClipTools, endOf, givenUpLoss, lostBecause, readSidecar } from './clip-making.ts'
 
@@ -25,7 +26,7 @@ export function hasLeftovers(folder: string): boolean {
  * starts, so that clips of this run are not among them. Rejects when the folder cannot be read.
  */
 export async function listLeftovers({ folder }: Pick<ClipTools, 'folder'>): Promise<Leftover[]> {
-  await mkdir(folder, { recursive: true })
+  await makeFolder(folder)
   const names = new Set(await readdir(folder))
   for (const name of names) if (/^\d+(\.redacted-\d+)?\.(mp4|png|json)\.part$/.test(name)) await rm(join(folder, name))
   return [...names].flatMap((name) => {

@@ -1,6 +1,6 @@
-import { type FileHandle, mkdir, open, rm, stat } from 'node:fs/promises'
+import { type FileHandle, open, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Clock, type Logger, ownFile } from '../../platform/index.ts'
+import { type Clock, type Logger, makeFolder, ownFile } from '../../platform/index.ts'
 import { type CellFile, cellFileMs, cellFileName, listCellFiles } from './cell-files.ts'
 import type { CellShelf, FiledBlock } from './cell-recorder.ts'
 
@@ -164,7 +164,7 @@ export class CellStore implements CellShelf {
     if (known && known.file.runMs === runMs && hour(known.file.startMs) === hour(fromMs)) return known
     await this.#close(cameraId)
     const { folder } = this.#needs
-    await mkdir(folder, { recursive: true, mode: 0o750 })
+    await makeFolder(folder, 0o750)
     const file = { cameraId, runMs, startMs: fromMs, bytes: 0 }
     const name = cellFileName(file)
     // One of the same name is of the same millisecond and is replaced.

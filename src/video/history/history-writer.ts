@@ -1,6 +1,6 @@
-import { type FileHandle, mkdir, open, rename } from 'node:fs/promises'
+import { type FileHandle, open, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { type Clock, type Logger, ownFile } from '../../platform/index.ts'
+import { type Clock, type Logger, makeFolder, ownFile } from '../../platform/index.ts'
 import type { Unit } from '../format/transport-stream.ts'
 import { giveBack, keep } from '../format/video-blocks.ts'
 import { writeParts } from '../format/write-parts.ts'
@@ -257,6 +257,6 @@ export class HistoryWriter {
 
 /** Opens a new file; one of the same name is of the same millisecond and is replaced. */
 async function openSegment(path: string): Promise<FileHandle> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o750 })
+  await makeFolder(dirname(path), 0o750)
   return open(path, ownFile.write, 0o640)
 }

@@ -120,6 +120,10 @@ const english = {
       'The disk takes no writes although it may have room. It is probably dying.',
       'Make a backup if it still reads, and replace the disk. “dmesg | grep -i error” shows more.',
     ],
+    'disk.gone': [
+      'The data folder or its database was moved, removed or unmounted while the gateway runs. Nothing can be recorded.',
+      'Put it back or mount it again; no restart is needed. If only gatehouse.db-wal is gone, stop the gateway, copy the data folder, and start it.',
+    ],
     'log.unsigned': [
       'The ledger does not match what this box signed, or its keys are older than the last rotation. New events cannot be proved.',
       'Change nothing. Copy the data folder away, then run “gatehouse ledger verify”: it names the row.',
@@ -353,6 +357,10 @@ const german: Omit<typeof english, 'kinds'> & { readonly kinds: Record<keyof typ
     'disk.failing': [
       'Die Platte nimmt nichts an, obwohl sie Platz haben mag. Wahrscheinlich geht sie kaputt.',
       'Sichern, solange sie noch liest, und ersetzen. „dmesg | grep -i error“ zeigt mehr.',
+    ],
+    'disk.gone': [
+      'Der Datenordner oder seine Datenbank wurde im Betrieb verschoben, gelöscht oder ausgehängt. Nichts lässt sich buchen.',
+      'Zurücklegen oder wieder einhängen; ein Neustart ist nicht nötig. Fehlt nur gatehouse.db-wal: Gateway anhalten, Datenordner kopieren, dann starten.',
     ],
     'log.unsigned': [
       'Das Lagerbuch ist nicht das, was dieses Gerät signiert hat, oder die Schlüssel sind älter als ihr letzter Wechsel. Neues lässt sich nicht beweisen.',

@@ -6,7 +6,15 @@ type Words = { readonly means: string; readonly todo: string; readonly tone: 'da
 const known: Readonly<Record<string, readonly [string, string]>> = texts.kinds
 /** Nothing is recorded, or nothing recorded can be proved, until somebody acts. */
 const worst = new Set([
-  ...['disk.reserve', 'disk.full', 'disk.failing', 'database.failing', 'log.unsigned', 'backup.unrestorable'],
+  ...[
+    'disk.reserve',
+    'disk.full',
+    'disk.failing',
+    'disk.gone',
+    'database.failing',
+    'log.unsigned',
+    'backup.unrestorable',
+  ],
   ...['witness.ahead', 'witness.conflict', 'hub.ahead', 'upload.mismatch', 'upload.lost'],
 ])
 /** Alerts that say that a trouble has ended. */
