@@ -28,6 +28,7 @@ const requirements = {
   // The scale reader is written for the smallest awk.
   awk: { packages: ['mawk'] },
   bash: { packages: ['bash'] },
+  cc: { packages: ['gcc', 'libc6-dev'] },
   certutil: { packages: ['libnss3-tools'] },
   chromium: { packages: ['chromium'], isThere: () => existsSync(wholeBrowser) },
   'chromium-headless-shell': {

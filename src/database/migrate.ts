@@ -12,15 +12,20 @@ export type Migration = {
   readonly statements: readonly string[]
 }
 
+/** 'GtHs': marks our file among SQLite databases. */
+export const applicationId = 0x47744873
+
 /**
- * Brings the file to the newest version, all steps in one transaction; `PRAGMA user_version` holds the version. Foreign
- * keys are off meanwhile, because a step may replace a table that others refer to.
+ * Brings the file to the newest version, all steps in one transaction; `PRAGMA user_version` holds the version. The mark of our files
+ * is in it too: tables without the mark are those of another program, and a kill must not leave them. Foreign keys are off
+ * meanwhile, because a step may replace a table that others refer to.
  */
 export function migrate(db: Database, migrations: readonly Migration[], nowMs: number): { from: number; to: number } {
   const from = db.pragma('user_version', { simple: true }) as number
   const missing = migrations.filter((m) => m.version > from)
   if (missing.length === 0) return { from, to: from }
   const steps = db.transaction(() => {
+    db.pragma(`application_id = ${applicationId}`)
     db.exec(`CREATE TABLE IF NOT EXISTS schema_migration (
   version INTEGER PRIMARY KEY,
   name TEXT NOT NULL,

@@ -5,13 +5,10 @@ import { ExitError } from '../errors/index.ts'
 import { errorMessage } from '../platform/faults.ts'
 import { holdFolder, linkBelow, releaseFolder } from '../platform/index.ts'
 import { translateSqlite } from './faults.ts'
-import { type Migration, migrate } from './migrate.ts'
+import { applicationId, type Migration, migrate } from './migrate.ts'
 import { migrations as ours } from './migrations/index.ts'
 import { schemaDifferences } from './schema-check.ts'
 import { keepStartRoom, useStartRoom } from './start-room.ts'
-
-/** 'GtHs': marks our file among SQLite databases. */
-const applicationId = 0x47744873
 
 /** A quick_check of this much takes under a second; larger files are left to `gatehouse ledger verify`. */
 const quickCheckUpToBytes = 256 * 1024 * 1024
@@ -148,7 +145,6 @@ function prepareFile(db: Database, { nowMs, migrations = ours }: OpenOptions): v
   db.pragma('cache_size = -65536')
   db.pragma('temp_store = MEMORY')
   migrate(db, migrations, nowMs)
-  db.pragma(`application_id = ${applicationId}`)
   const { lost: missing, strange } = schemaDifferences(db, migrations)
   if (missing.length > 0) {
     throw new ExitError(1, `has lost or changed guards (${missing.join(', ')}): somebody altered the schema`)
