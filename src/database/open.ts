@@ -1,9 +1,9 @@
-import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import BetterSqlite3, { type Database } from 'better-sqlite3'
 import { ExitError } from '../errors/index.ts'
 import { errorMessage } from '../platform/faults.ts'
-import { holdFolder, linkBelow, releaseFolder } from '../platform/index.ts'
+import { holdFolder, linkBelow, makeFolderNow, releaseFolder } from '../platform/index.ts'
 import { translateSqlite } from './faults.ts'
 import { applicationId, type Migration, migrate } from './migrate.ts'
 import { migrations as ours } from './migrations/index.ts'
@@ -184,7 +184,7 @@ function fileBytes(db: Database): number {
 
 function makeFolder(path: string): void {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o750 })
+    makeFolderNow(path, 0o750)
     accessSync(path, constants.W_OK)
   } catch (error) {
     throw new ExitError(1, `the data folder ${path} cannot be written: ${errorMessage(error)}`, error)
