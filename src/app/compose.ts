@@ -13,6 +13,7 @@ import type { Config } from '../config/index.ts'
 import { compact, type UnitOfWork } from '../database/index.ts'
 import {
   type Checkpoints,
+  checkLogKeys,
   checkSignedHead,
   type Proofs,
   type RotatedKeys,
@@ -185,6 +186,7 @@ async function composeRooms(live: { config: Config }, outside: Outside, withFirs
   const reloads = new ReloadBook(outside.configFile, outside.clock.now())
   const storage = await composeStorage(live, outside, withFirstAdmin)
   checkSignedHead(live.config.dataDir, storage.atOnce)
+  checkLogKeys(live.config.dataDir, storage.tx)
   const callers = composeCallers(live, outside, storage, metrics)
   const uploadQueue = composeUploadQueue(live, outside)
   const base = composeWarehouse(live, outside, storage, callers, uploadQueue)

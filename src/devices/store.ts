@@ -207,3 +207,8 @@ export function toOperator(row: OperatorRow): Operator {
     revokedAt: orNull(row.revoked_at_ms),
   }
 }
+
+const anyBadge = built({}, () => sql.selectFrom('badge_operator').select('id').limit(1))
+
+/** Whether a badge was ever registered. Its mark is under the key of the box. */
+export const hasBadges = (tx: ReadTx): boolean => tx.all(anyBadge).length > 0

@@ -46,7 +46,7 @@ export {
 export { PublishedLog, signedNote } from './transparency/published-log.ts'
 export { KeyRotation, type RotatedKeys } from './transparency/rotation.ts'
 export { transparencyRoutes } from './transparency/routes.ts'
-export { checkSignedHead } from './transparency/start-check.ts'
+export { checkLogKeys, checkSignedHead } from './transparency/start-check.ts'
 export { numberPath, readTilePath } from './transparency/tile-path.ts'
 export type { VerifiedLog } from './verify.ts'
 export {

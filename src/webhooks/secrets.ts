@@ -14,6 +14,7 @@ const newestRetired = statement({
   columns: { ms: maybe(integer) },
   sql: 'SELECT max(valid_until_ms) AS ms FROM webhook_retired_secret WHERE webhook_id = +?',
 })
+const allSealed = built({}, () => sql.selectFrom('webhook').select(['id', 'secret']))
 const retired = change('INSERT INTO webhook_retired_secret SELECT id, ?, secret FROM webhook WHERE id = +?')
 const withoutOldest = change(`DELETE FROM webhook_retired_secret WHERE webhook_id = +? AND valid_until_ms NOT IN (
   SELECT valid_until_ms FROM webhook_retired_secret WHERE webhook_id = +? ORDER BY valid_until_ms DESC LIMIT ?)`)
@@ -53,6 +54,23 @@ export function sealedSecretsOf(tx: ReadTx, webhookId: string, nowMs: number): B
 export function openSecrets(box: SecretBox, webhookId: string, sealed: readonly Buffer[]): Secrets {
   // One value for each sealed one, and at least one is sealed.
   return sealed.map((one) => box.open(one, contextOf(webhookId))) as unknown as Secrets
+}
+
+/**
+ * Tells whether the box opens the current secret of a webhook. `unusable`: there are webhooks, and it opens the secret of none.
+ * @param box undefined without its key
+ */
+export function usableSecrets(tx: ReadTx, box: SecretBox | undefined): 'none' | 'usable' | 'unusable' {
+  const webhooks = tx.all(allSealed)
+  const opens = ({ id, secret }: (typeof webhooks)[number]) => {
+    try {
+      return box?.open(secret, contextOf(id)) !== undefined
+    } catch {
+      return false
+    }
+  }
+  if (webhooks.length === 0) return 'none'
+  return webhooks.some(opens) ? 'usable' : 'unusable'
 }
 
 /** So many webhooks' secrets are kept open; a site has a few. */

@@ -1,5 +1,4 @@
 import { hkdfSync } from 'node:crypto'
-import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { firstAdminFile, newFirstAdmin, storedAccounts, storeFirstAdmin } from '../../auth/index.ts'
 import { removeLeftRestore, settleRestore } from '../../backup/index.ts'
@@ -20,11 +19,12 @@ import {
   Openings,
   People,
 } from '../../log/index.ts'
-import { ClockSync, loadBoxKey, secretBox, uuidv7Maker } from '../../platform/index.ts'
+import { ClockSync, secretBox, uuidv7Maker } from '../../platform/index.ts'
 import { removeLeftRehearsal } from '../../upgrade/index.ts'
 import { isAnyoneOwed } from '../../webhooks/index.ts'
 import { notifications } from '../notifications.ts'
 import type { Outside } from '../outside.ts'
+import { boxKeyOf } from './box-key.ts'
 
 /** No gatehouse existed before: a clock that shows an earlier time has lost its battery. */
 const noClockBeforeMs = Date.UTC(2026, 0, 1)
@@ -45,6 +45,7 @@ export async function composeStorage(live: { config: Config }, outside: Outside,
   removeLeftRehearsal(config.dataDir)
   const reader = openReader(databaseFile(config.dataDir))
   const tx = executor(db)
+  const boxKey = boxKeyOf(config.dataDir, tx, random)
   const makeId = uuidv7Maker(clock, random)
   const atOnce = <T>(change: (tx: Tx) => T): T => db.transaction(() => change(tx)).immediate()
   const identity = atOnce(() => identifyLog(tx, config.site.id, makeId, clock.now()))
@@ -62,7 +63,6 @@ export async function composeStorage(live: { config: Config }, outside: Outside,
     ...{ work, clock, log: outside.log, audit, sync: clockSync, builtAtMs: noClockBeforeMs },
     ledgerMs: () => headOf(tx).receivedAtMs,
   })
-  const boxKey = loadBoxKey(join(config.dataDir, 'keys', 'box.key'), random)
   return {
     ...{ db, tx, atOnce, makeId, work, logRoom, people, head, accounts },
     room: new DiskRoom({

@@ -16,7 +16,7 @@ import { isoTime } from '../../platform/index.ts'
 import { wasRaisedSince } from '../../webhooks/index.ts'
 import { readHeadFile, type SignedHead, writeHeadFileNow } from './head-file.ts'
 import { heldKeys } from './held-keys.ts'
-import { LogSigner, originOfLog } from './keys.ts'
+import { findLogKeys, LogSigner, originOfLog } from './keys.ts'
 
 /** Cause of a fork: a restore of an older state than the signed one, or an accepted database. */
 export type ForkCause = 'restore' | 'accepted'
@@ -103,6 +103,7 @@ const signsOfABreak = ['hub.ahead', 'hub.other-keys', 'witness.ahead', 'log.unsi
 function refuseSecond(tx: Tx, dataDir: string): void {
   const log = knownLogs(tx).at(-1)
   const head = headOr(dataDir)
+  if (!findLogKeys(dataDir)) return
   if (!log?.parent || head?.logId !== log.logId || head.size > log.size) return
   if (!rootWithTiles(tx, log, head.size).equals(head.root)) return
   const { timestamp } = JSON.parse(leafOfLog(tx, log.number, 1)?.bytes.toString('utf8') ?? '{}') as {

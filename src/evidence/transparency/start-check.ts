@@ -1,7 +1,12 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import type { ReadTx, Tx } from '../../database/index.ts'
 import { ExitError } from '../../errors/index.ts'
 import { knownLogs, newestCheckpoint, nodesOf, rootOf, storeTiles } from '../../log/index.ts'
+import { handOversOf } from './hand-over.ts'
 import { readHeadFile, type SignedHead, writeHeadFileNow } from './head-file.ts'
+import { findLogKeys, keyFiles, keyFolder, LogSigner, originOfLog } from './keys.ts'
+import { readNote, verifySignatures } from './note.ts'
 
 /** Tiles stored in one transaction. */
 const tilesAtOnce = 256
@@ -33,6 +38,36 @@ export function checkSignedHead(dataDir: string, write: <T>(change: (tx: Tx) => 
     throw refusal(`the first ${head.size} leaves of the log do not have the root that was signed`)
   }
   if (!stored) writeHeadFileNow(dataDir, head)
+}
+
+/**
+ * Compares the keys in `keys/` with the newest checkpoint of the growing log. Throws ExitError (78) when one is missing or did not
+ * sign it: followers of the log would refuse what new keys sign. After a hand-over the key ring compares them with its leaf.
+ */
+export function checkLogKeys(dataDir: string, tx: ReadTx): void {
+  const log = knownLogs(tx).at(-1)
+  const newest = log && newestCheckpoint(tx, log.number)
+  if (!newest) return
+  const files = [keyFiles.ed25519, keyFiles.mlDsa44].map((name) => join(keyFolder(dataDir), name))
+  const missing = files.find((path) => !existsSync(path))
+  if (missing !== undefined)
+    throw keyRefusal(missing, `is missing, although it signed ${newest.size} leaves of the log`)
+  const pairs = findLogKeys(dataDir)
+  const note = readNote(newest.note)
+  if (!pairs || !note || handOversOf(tx, log.number).length > 0) return
+  const { keys } = new LogSigner(originOfLog(log), pairs)
+  const signed = verifySignatures(note, keys)
+  const other = keys.findIndex((key) => !signed.some((one) => one.key === key && one.holds))
+  const path = files[other]
+  if (path !== undefined)
+    throw keyRefusal(path, `is not the key that signed ${newest.size} leaves of the log; it may be of another box`)
+}
+
+function keyRefusal(path: string, found: string): ExitError {
+  return new ExitError(
+    78,
+    `${path} ${found}. Put the folder keys/ back from a backup. If the key is lost, run gatehouse restore --accept-fork: the gateway then goes on with a new log and new keys`,
+  )
 }
 
 function newestHead(tx: ReadTx, log: number, logId: string): SignedHead | undefined {
