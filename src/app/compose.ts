@@ -76,6 +76,8 @@ export type Gateway = {
   readonly metricsApi: Api | undefined
   /** In the order of their start. They stop in the opposite order. */
   readonly workers: readonly BackgroundWorker[]
+  /** Those that stop alone, after all that were started behind them. The others stop side by side. */
+  readonly stopAlone: ReadonlySet<BackgroundWorker>
   /** Outcomes of the reloads since the start. */
   readonly reloads: ReloadBook
   /** Opens the API for writes once a new version is healthy. */
@@ -172,6 +174,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     api: composeApi(live, outside, { ...lower, ...reporting, streamHub, takeover }),
     metricsApi: metricsListener?.api,
     workers: workersOf(rooms, reporting, [streamHub, ...(metricsListener ? [metricsListener] : []), workWatch]),
+    stopAlone: new Set<BackgroundWorker>([camerasThread, cameras, checkpoints]),
     metricsText: () => metrics.text(),
     status: statusOf(live, outside, { ...lower, ...reporting }),
     ...atTheBox(live, { clock, storage, callers, video, evidence, reporting, backups: backup.parts.backupSchedule }),

@@ -8,6 +8,7 @@ import { ControlSocket } from './control/control.ts'
 import type { Outside } from './outside.ts'
 import type { ReloadBook } from './reload-book.ts'
 import { accessFacts, reloadFacts } from './reload-facts.ts'
+import { type StopStep, stopAll } from './stop.ts'
 
 export type Running = {
   /** Port of each listener, in the order of the config. */
@@ -24,15 +25,16 @@ export async function startGateway(config: Config, outside: Outside, configFile:
   const { log } = outside
   const gateway = await compose(config, outside, configFile === undefined)
   const { reloads } = gateway
-  const started: (() => Promise<void>)[] = []
-  const stop = async () => {
-    for (const end of started.toReversed()) await end()
-    gateway.close()
-  }
+  const started: StopStep[] = []
+  const stop = () => stopAll(started, gateway, log)
   try {
     for (const worker of gateway.workers) {
       await worker.start?.()
-      started.push(async () => worker.stop?.())
+      started.push({
+        name: worker.constructor.name,
+        isAlone: gateway.stopAlone.has(worker),
+        end: () => worker.stop?.(),
+      })
     }
     const control = new ControlSocket({
       runtimeDir: config.runtimeDir,
@@ -40,23 +42,23 @@ export async function startGateway(config: Config, outside: Outside, configFile:
       log,
     })
     await control.start()
-    started.push(() => control.stop())
+    started.push({ name: 'control socket', end: () => control.stop() })
     // A full disk keeps no one from looking, so it keeps no gateway from starting.
     await gateway.noteAccounts('start').catch((err: unknown) => log.error({ err }, 'the accounts could not be noted'))
     const ports: number[] = []
     const listeners = config.listen.map((options) => new HttpListener(options, gateway.api))
     for (const listener of listeners) {
       ports.push(await listener.start())
-      started.push(() => listener.stop())
+      started.push({ name: 'listener', end: () => listener.stop() })
     }
     if (config.metrics.listen && gateway.metricsApi) {
       const listener = new HttpListener(config.metrics.listen, gateway.metricsApi)
       log.info({ host: config.metrics.listen.host, port: await listener.start() }, 'metrics for a collector')
-      started.push(() => listener.stop())
+      started.push({ name: 'listener of metrics', end: () => listener.stop() })
     }
     await gateway.takeover.settle(() => lookAtWork(gateway), takeoverLimitMs)
     const watch = watchCertificates(config, outside)
-    started.push(async () => watch.stop())
+    started.push({ name: 'certificates', end: () => watch.stop() })
     const renew = () => {
       for (const listener of listeners) renewCertificate(listener, log)
       watch.look()

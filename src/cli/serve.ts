@@ -7,6 +7,7 @@ import {
   giveBackFreeMemory,
   isJournal,
   type LogFormat,
+  libc,
   logFormats,
   serviceManager,
   systemClock,
@@ -63,6 +64,18 @@ async function serve(options: { config?: string; logFormat?: LogFormat }): Promi
   log.info({ signal }, 'stopping')
   await running.stop()
   log.info('stopped')
+  endWithin(1000)
+}
+
+/** Ends the process when something that cannot be cut, such as the look-up of a name, still holds it after so long. */
+function endWithin(ms: number): void {
+  setTimeout(() => {
+    try {
+      libc().exit(0)
+    } catch {
+      process.kill(process.pid, 'SIGKILL')
+    }
+  }, ms).unref()
 }
 
 function usualFormat(): LogFormat {

@@ -22,6 +22,7 @@ export { createLogger, isJournal, type LogFormat, type Logger, logFormats, scrub
 export { type ApplianceImage, applianceImage, type LastUpdate } from './machine/appliance-image.ts'
 export { bytesWrittenHere, bytesWrittenTo, diskDevice } from './machine/disk-device.ts'
 export { giveBackFreeMemory } from './machine/free-memory.ts'
+export { libc } from './machine/libc.ts'
 export { processorCelsius } from './machine/processor-heat.ts'
 export { type ServiceManager, serviceManager } from './machine/service-manager.ts'
 export { type SystemUser, systemUser } from './machine/system-user.ts'

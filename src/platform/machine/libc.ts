@@ -8,6 +8,8 @@ export type Libc = {
   connect(socket: number, address: Uint8Array, length: number): number
   /** malloc_trim(3): gives unused memory back to the system, and keeps so many bytes of it. 1: it gave some back. */
   mallocTrim(keptBytes: number): number
+  /** _exit(2): ends the process at once. exit(3) waits for a thread of the pool that hangs in getaddrinfo(3). */
+  exit(status: number): void
 }
 
 let loaded: Libc | undefined
@@ -27,5 +29,6 @@ function load(): Libc {
     socket: library.func('int socket(int, int, int)'),
     connect: library.func('int connect(int, const uint8_t *, uint32_t)'),
     mallocTrim: library.func('int malloc_trim(size_t)'),
+    exit: library.func('void _exit(int)'),
   }
 }
