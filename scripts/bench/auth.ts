@@ -13,6 +13,7 @@ import {
   Slowing,
   StorageClient,
   StorageUsers,
+  StrangerWork,
   Tally,
 } from '../../src/auth/index.ts'
 import { floorRoutes } from '../../src/floor/index.ts'
@@ -137,7 +138,10 @@ async function realDoor({ work, audit }: Rooms, server: StorageServer): Promise<
     authenticator: new Authenticator({ verifiers: [accounts, users], instances: () => named.instances }),
     sessions: { callerOf: async () => undefined },
     signedUrls: { callerOf: () => undefined },
-    admission: new Admission({ window: new SlidingWindow({ clock }), rates, names }),
+    admission: new Admission({
+      ...{ window: new SlidingWindow({ clock }), strangerWork: new StrangerWork({ clock }) },
+      ...{ rates, names },
+    }),
     clock,
     firstUses: new FirstUses({ work, audit, clock }),
     refusals: new Refusals({ tally: new Tally({ work, audit, clock }) }),

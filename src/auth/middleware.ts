@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler, Next } from 'hono'
 import { AppError } from '../errors/index.ts'
-import { type AppEnv, type Caller, connectionOf, isOpening, noteKnown } from '../http/index.ts'
+import { type AppEnv, type Caller, connectionOf, isOpening, measured, noteKnown } from '../http/index.ts'
 import type { Clock } from '../platform/index.ts'
 import type { Authenticator } from './authenticator.ts'
 import { readCredentials } from './credentials.ts'
@@ -52,7 +52,8 @@ export function door(
   return (c, next) => {
     if (isPublic(c.req.path, c.req.method)) {
       admission.anybody('public', c.get('address'), tellRate(c))
-      return isFullerForCallers(c.req.path) ? knownIfPossible(c, next, options) : next()
+      c.set('spent', admission.stranger(c.get('address')))
+      return measured(c, () => (isFullerForCallers(c.req.path) ? knownIfPossible(c, next, options) : next()))
     }
     let known: Recognised | Promise<Recognised>
     try {

@@ -17,7 +17,7 @@ export { type PageLanguage, pageLanguage, pageLanguages } from './answers/page-l
 export { printedPagePolicy } from './answers/printed-page.ts'
 export { type Api, always, newApi, newRoot } from './app.ts'
 export { type Caller, identityOf } from './caller.ts'
-export { type AppEnv, demand, originOf, type RequestOrigin } from './context.ts'
+export { type AppEnv, demand, measured, originOf, type RequestOrigin } from './context.ts'
 export { crossOrigin } from './cross-origin.ts'
 export { type DescribedOperation, type Description, describeRoutes, type Example } from './description.ts'
 export { asOpenApi30 } from './openapi-30.ts'

@@ -13,6 +13,7 @@ import {
   Slowing,
   StorageClient,
   StorageUsers,
+  StrangerWork,
   Tally,
 } from '../../auth/index.ts'
 import type { Config } from '../../config/index.ts'
@@ -64,7 +65,10 @@ export function composeCallers(live: { config: Config }, outside: Outside, stora
     onShift: (username, deviceName) => deviceVerifier.onShift(username, deviceName),
   })
   const firstUses = new FirstUses({ work, audit, clock })
-  const admission = new Admission({ window: new SlidingWindow({ clock }), rates: () => live.config.rateLimit, names })
+  const admission = new Admission({
+    ...{ window: new SlidingWindow({ clock }), strangerWork: new StrangerWork({ clock }), names },
+    rates: () => live.config.rateLimit,
+  })
   const tally = new Tally({ work, audit, clock })
   const refusals = new Refusals({ tally })
   const sessions = new Sessions({

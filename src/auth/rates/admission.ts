@@ -3,6 +3,7 @@ import { type Caller, identityOf } from '../../http/index.ts'
 import { networkOf } from '../../platform/index.ts'
 import type { ConfigNames } from '../config-names.ts'
 import type { SlidingWindow } from './sliding-window.ts'
+import type { StrangerWork } from './stranger-work.ts'
 
 export type RateSettings = {
   readonly requestsPerMinute: number
@@ -31,7 +32,12 @@ export type Way = 'headers' | 'session' | 'signed' | 'live'
 /** Receives the limit of a bucket and the rest of it, also when it is empty. */
 export type TellRate = (rate: { bucket: string; limit: number; left: number; seconds: number }) => void
 
-type AdmissionNeeds = { window: SlidingWindow; rates: () => RateSettings; names: Pick<ConfigNames, 'meanUser'> }
+type AdmissionNeeds = {
+  window: SlidingWindow
+  strangerWork: StrangerWork
+  rates: () => RateSettings
+  names: Pick<ConfigNames, 'meanUser'>
+}
 
 /** Counts requests by caller and network. Each method throws RATE_LIMITED above the rate. */
 export class Admission {
@@ -44,6 +50,18 @@ export class Admission {
   /** Counts one request without a caller; each kind has a separate bucket. */
   anybody(kind: 'public' | 'console' | 'witness', address: string, tell?: TellRate): void {
     this.#take(`${kind} ${networkOf(address)}`, kind === 'witness' ? witnessPerMinute : publicPerMinute, kind, tell)
+  }
+
+  /**
+   * Bounds the processor time of requests without a caller, by network.
+   * @returns takes the milliseconds that this request needed
+   */
+  stranger(address: string): (cpuMs: number) => void {
+    const network = networkOf(address)
+    const { strangerWork } = this.#needs
+    const waitSeconds = strangerWork.waitSeconds(network)
+    if (waitSeconds > 0) throw tooMany(waitSeconds)
+    return (cpuMs) => strangerWork.spent(network, cpuMs)
   }
 
   /** Counts one refusal by network. Only refusals count there, so guesses never use up a colleague's rate. */
@@ -71,10 +89,12 @@ export class Admission {
   #take(key: string, limit: number, bucket = 'address', tell?: TellRate): void {
     const { waitSeconds, left, seconds } = this.#needs.window.takeAndTell(key, limit)
     tell?.({ bucket, limit, left, seconds })
-    if (waitSeconds === 0) return
-    throw new AppError('RATE_LIMITED', 'Too many requests', {
-      details: `try again in ${waitSeconds} s`,
-      retryAfterSeconds: waitSeconds,
-    })
+    if (waitSeconds > 0) throw tooMany(waitSeconds)
   }
 }
+
+const tooMany = (waitSeconds: number) =>
+  new AppError('RATE_LIMITED', 'Too many requests', {
+    details: `try again in ${waitSeconds} s`,
+    retryAfterSeconds: waitSeconds,
+  })

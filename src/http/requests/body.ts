@@ -3,7 +3,7 @@ import { gunzip as gunzipCallback, gunzipSync } from 'node:zlib'
 import type { Context, MiddlewareHandler, Next } from 'hono'
 import { AppError } from '../../errors/index.ts'
 import { errorCode, errorMessage } from '../../platform/faults.ts'
-import type { AppEnv } from '../context.ts'
+import { type AppEnv, measured } from '../context.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 export const jsonBodyLimitBytes = 256 * 1024
@@ -112,6 +112,7 @@ function brokenOff(cause: unknown): never {
 
 /** Somebody who is not known yet has to send a name and a password, which takes no minutes. */
 const strangersBodyMs = 5000
+const strangersBodyBytes = 8 * 1024
 
 /** As `readBody`, for a client that no one knows: the whole body has to arrive within 5 s. Throws VALIDATION_ERROR. */
 export async function readBodyInTime(request: Request, limitBytes: number): Promise<Uint8Array> {
@@ -129,34 +130,46 @@ export async function readBodyInTime(request: Request, limitBytes: number): Prom
  * For every request that carries JSON: reads it within the limit, insists on the media type and on UTF-8, and leaves
  * it to the validators. A body that cannot be taken is refused by the operation, not here: routes without a body
  * ignore it. Bodies of other media types are left to the routes that take them.
- * @param limitOf most bytes of a body, by path
+ * @param limitOf most bytes of a known caller's body, by path
  */
 export function jsonBodies(
   takesBytes: (path: string) => boolean,
   limitOf: (path: string) => number = () => jsonBodyLimitBytes,
 ): MiddlewareHandler<AppEnv> {
   const read = async (c: Context<AppEnv>, next: Next) => {
-    try {
-      const isKnown = c.get('caller') !== undefined
-      const bytes = await (isKnown ? readBody : readBodyInTime)(c.req.raw, limitOf(c.req.path))
-      c.set('rawBody', bytes)
-      if (bytes.length > 0) insistOnJson(c.req.header('content-type'))
-      const body = bytes.length > 0 ? parseJson(bytes) : {}
-      c.set('jsonBody', body)
-      // It answers what was read already, whatever type the caller asks for.
-      c.req.json = async () => body as never
-      // The validators have narrower ideas of what JSON may be called; the question is settled.
-      if (c.req.header('content-type') !== 'application/json') c.req.raw.headers.set('Content-Type', 'application/json')
-    } catch (error) {
-      if (!(error instanceof AppError)) throw error
-      c.set('bodyRefusal', error)
-    }
-    return next()
+    const isKnown = c.get('caller') !== undefined
+    const reading = isKnown ? readBody(c.req.raw, limitOf(c.req.path)) : readBodyInTime(c.req.raw, strangersBodyBytes)
+    const bytes = await reading.catch((error) => refuseLater(c, error))
+    return measured(c, () => {
+      if (bytes) takeJson(c, bytes)
+      return next()
+    })
   }
   return (c, next) => {
     const { method } = c.req
     const hasNone = method === 'GET' || method === 'HEAD' || method === 'DELETE' || takesBytes(c.req.path)
     return hasNone ? next() : read(c, next)
+  }
+}
+
+/** Keeps the refusal for the operation. Throws any other error. */
+function refuseLater(c: Context<AppEnv>, error: unknown): void {
+  if (!(error instanceof AppError)) throw error
+  c.set('bodyRefusal', error)
+}
+
+function takeJson(c: Context<AppEnv>, bytes: Uint8Array): void {
+  try {
+    c.set('rawBody', bytes)
+    if (bytes.length > 0) insistOnJson(c.req.header('content-type'))
+    const body = bytes.length > 0 ? parseJson(bytes) : {}
+    c.set('jsonBody', body)
+    // It answers what was read already, whatever type the caller asks for.
+    c.req.json = async () => body as never
+    // The validators have narrower ideas of what JSON may be called; the question is settled.
+    if (c.req.header('content-type') !== 'application/json') c.req.raw.headers.set('Content-Type', 'application/json')
+  } catch (error) {
+    refuseLater(c, error)
   }
 }
 
