@@ -16,7 +16,7 @@ export type NameSettings = {
   readonly groupRoles: Readonly<Record<string, Role>>
 }
 
-type Known = Pick<Caller, 'username' | 'instance' | 'groups'>
+type Known = Pick<Caller, 'username' | 'instance' | 'groups' | 'isDevice'>
 
 /** Parsed names: a list of slots compares the same few names for every slot. */
 const read = new Recent<ConfigName>(4096)
@@ -31,7 +31,7 @@ function nameOf(text: string): ConfigName {
 
 type ConfigNamesNeeds = {
   settings: () => NameSettings
-  /** Whether a local account, a device or a badge has or had the name. It asks no database. */
+  /** Whether a local account or a badge has or had the name. It asks no database. */
   isLocal: (name: string) => boolean
 }
 
@@ -51,17 +51,17 @@ export class ConfigNames {
     return names.some((text) => this.#identities(text).some((identity) => isOf(identity, caller)))
   }
 
-  /** Says whether the name means this caller as a user. */
+  /** Says whether the name means this caller itself, as a user or a device. */
   meanUser(text: string | null, caller: Known): boolean {
-    return text !== null && this.#identities(text).some((one) => one.kind === 'user' && isOf(one, caller))
+    return text !== null && this.#identities(text).some((one) => one.kind !== 'group' && isOf(one, caller))
   }
 
   /**
    * Returns whether a bare name, stored before names had an instance, is this caller's. For a local caller it always is. For a
    * storage user it is when there is one storage server and no local caller has the name.
    */
-  ownsBareName(caller: Pick<Caller, 'username' | 'instance'>): boolean {
-    return this.meanUser(caller.username, { ...caller, groups: [] })
+  ownsBareName(caller: Pick<Caller, 'username' | 'instance' | 'isDevice'>): boolean {
+    return caller.isDevice === true || this.meanUser(caller.username, { ...caller, groups: [] })
   }
 
   #identities(text: string): readonly Identity[] {
@@ -97,5 +97,8 @@ const spaceOf = ({ siteUrl, instances, groupRoles }: NameSettings, isLocal: (nam
   isGroup: (name) => Object.keys(groupRoles).some((text) => nameOf(text).name === name),
 })
 
-const isOf = ({ kind, name, instance }: Identity, caller: Known): boolean =>
-  instance === caller.instance && (kind === 'group' ? caller.groups.includes(name) : name === caller.username)
+function isOf({ kind, name, instance }: Identity, caller: Known): boolean {
+  if (instance !== caller.instance) return false
+  if (kind === 'group') return caller.groups.includes(name)
+  return name === caller.username && (kind === 'device') === (caller.isDevice === true)
+}

@@ -1,14 +1,14 @@
-/** A name as the config writes it: `alice`, `alice@https://cloud…`, `group:wh-ops`, `group:wh-ops@https://cloud…`. */
+/** A name as the config writes it: `alice`, `alice@https://cloud…`, `group:wh-ops`, `group:wh-ops@https://cloud…`, `device:wall-1`. */
 export type ConfigName = {
-  /** `unsaid`: the short form, without `group:`. */
-  readonly kind: 'group' | 'unsaid'
+  /** `unsaid`: a form without prefix. */
+  readonly kind: 'group' | 'device' | 'unsaid'
   readonly name: string
   /** The instance URL behind the name; undefined in a short form. */
   readonly instance: string | undefined
 }
 
-/** One user or one group of one instance. */
-export type Identity = { readonly kind: 'user' | 'group'; readonly name: string; readonly instance: string }
+/** One user, group or device of one instance. */
+export type Identity = { readonly kind: 'user' | 'group' | 'device'; readonly name: string; readonly instance: string }
 
 /** Names that a short form is compared with. */
 export type Namespace = {
@@ -16,19 +16,20 @@ export type Namespace = {
   readonly siteUrl: string | undefined
   /** The configured storage servers. */
   readonly instances: readonly string[]
-  /** Says whether the name is a local account, a device or a badge. */
+  /** Says whether the name is a local account or a badge. */
   readonly isLocal: (name: string) => boolean
   /** Says whether the name is a group of `auth.groupRoles`. */
   readonly isGroup: (name: string) => boolean
 }
 
-const groupPrefix = 'group:'
+const prefixes = { group: 'group:', device: 'device:' } as const
+const prefixed = ['group', 'device'] as const
 /** No URL of an instance has an @ in it, and no name ends in one of these. */
 const form = /^(.+)@(https?:\/\/[^@\s]+)$/is
 
 export function readName(text: string): ConfigName {
-  const kind = text.startsWith(groupPrefix) ? 'group' : 'unsaid'
-  const rest = kind === 'group' ? text.slice(groupPrefix.length) : text
+  const kind = prefixed.find((one) => text.startsWith(prefixes[one])) ?? 'unsaid'
+  const rest = kind === 'unsaid' ? text : text.slice(prefixes[kind].length)
   const [, name, url] = form.exec(rest) ?? []
   if (name === undefined || url === undefined || !URL.canParse(url)) return { kind, name: rest, instance: undefined }
   const { origin, pathname } = new URL(url)
@@ -37,12 +38,15 @@ export function readName(text: string): ConfigName {
 
 /**
  * Returns the identities that a name means; empty when none. `config check` and the running gateway both use it. A full form means
- * itself. A short form that is a local account, a device or a badge means that one only. Any other means a user or a group of the
- * only storage server. With `group:` or in `auth.groupRoles` it means only the group.
+ * itself. A short form that is a local account or a badge means that one only. Any other means a user or a group of the only storage
+ * server. With `group:` or in `auth.groupRoles` it means only the group. A device is meant by `device:` alone, because a supervisor
+ * chooses its name.
  */
 export function identitiesOf({ kind, name, instance }: ConfigName, space: Namespace): readonly Identity[] {
   const { siteUrl, instances } = space
-  if (instance !== undefined) return [{ kind: kind === 'group' ? 'group' : 'user', name, instance }]
+  const stated = kind === 'unsaid' ? 'user' : kind
+  if (instance !== undefined) return [{ kind: stated, name, instance }]
+  if (kind === 'device') return siteUrl === undefined ? [] : [{ kind, name, instance: siteUrl }]
   const local = siteUrl === undefined ? [] : [{ kind: 'user' as const, name, instance: siteUrl }]
   if (kind === 'unsaid' && space.isLocal(name)) return local
   const [only, ...others] = instances
@@ -58,6 +62,7 @@ export type Expected = 'user' | 'group' | 'user or group'
 /** Returns what is wrong with a name; undefined when nothing is. */
 export function nameProblem(written: ConfigName, space: Namespace, expected: Expected): string | undefined {
   const { kind, name, instance } = written
+  if (kind === 'device') return deviceProblem(written, space, expected)
   if (kind === 'group' && expected === 'user') return `group:${name} is a group; expected a user`
   if (instance !== undefined) return instanceProblem(instance, expected === 'group' || kind === 'group', space)
   if (kind === 'unsaid' && expected !== 'group' && space.isLocal(name)) return undefined
@@ -71,6 +76,12 @@ export function nameProblem(written: ConfigName, space: Namespace, expected: Exp
   return undefined
 }
 
+function deviceProblem({ name, instance }: ConfigName, { siteUrl }: Namespace, expected: Expected): string | undefined {
+  if (expected === 'group') return `device:${name} is a device; expected a group`
+  if (instance === undefined || siteUrl === undefined || instance === siteUrl) return undefined
+  return `devices are of this gateway: write device:${name}`
+}
+
 function instanceProblem(instance: string, isGroup: boolean, { siteUrl, instances }: Namespace): string | undefined {
   if (instances.includes(instance) || siteUrl === undefined) return undefined
   if (instance !== siteUrl) return `${instance} is neither site.url nor one of storage.instances`
@@ -82,6 +93,6 @@ export function fullForms({ kind, name }: ConfigName, { siteUrl, instances }: Na
   const cloud = instances[0] ?? ''
   const user = kind === 'group' || expected === 'group' ? [] : [`${name}@${cloud}`]
   const group = expected === 'user' ? [] : [`group:${name}@${cloud}`]
-  const local = user.length > 0 ? [`${name}@${siteUrl ?? 'SITE.URL'} (a device or a badge)`] : []
+  const local = user.length > 0 ? [`${name}@${siteUrl ?? 'SITE.URL'} (a badge)`, `device:${name}`] : []
   return [...user, ...group, ...local].join(', ')
 }

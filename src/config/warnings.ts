@@ -50,7 +50,7 @@ function guessedUrl(parsed: Parsed, config: Config): Warning[] {
   return [{ path: ['site', 'url'], message: `is not set; ${config.site.url} is assumed` }]
 }
 
-/** Finds short forms that could be a user, a group, a device or a badge: the first to get the name is meant. */
+/** Finds short forms that could be a user, a group or a badge: the first to get the name is meant. */
 function unsureNames(config: Config): Warning[] {
   const space = namespaceOf(config)
   const [only] = space.instances

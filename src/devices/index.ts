@@ -1,4 +1,4 @@
-export { DeviceNames } from './device-names.ts'
+export { BadgeNames } from './badge-names.ts'
 export { collectPath, pairingRoutes, pairingsPath } from './pairing-routes.ts'
 export { Pairings } from './pairings.ts'
 export { deviceRoutes, enrolPath } from './routes.ts'

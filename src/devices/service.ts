@@ -2,11 +2,11 @@ import { createHmac } from 'node:crypto'
 import { checkSecret, hashSecret, nobodysHash, Recent } from '../auth/index.ts'
 import type { Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
-import type { Ask, Reply, RequestOrigin } from '../http/index.ts'
+import type { Ask, Caller, Reply, RequestOrigin } from '../http/index.ts'
 import type { AuditTrail, Idempotency } from '../journal/index.ts'
 import { type Clock, isoTime, type RandomBytes, randomSecret } from '../platform/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
-import type { DeviceNames } from './device-names.ts'
+import type { BadgeNames } from './badge-names.ts'
 import { afterWrong, freeAttemptsOfDevice, type Tries, waitMs } from './patience.ts'
 import { qrPicture } from './qr-picture.ts'
 import {
@@ -21,7 +21,7 @@ import {
   type ShiftSession,
 } from './schema.ts'
 import * as store from './store.ts'
-import { type DeviceSettings, deviceMode, lesserRole, sha256 } from './verifier.ts'
+import { type DeviceSettings, deviceCaller, deviceMode, lesserRole, sha256 } from './verifier.ts'
 
 const codeForMs = 15 * 60_000
 const triesKept = 10_000
@@ -37,7 +37,9 @@ type DeviceServiceNeeds = {
   /** `caFingerprint`: of the CA of the box, which a device installs; undefined without one. */
   readonly site: () => DeviceSettings & { readonly siteId: string; readonly caFingerprint: string | undefined }
   readonly isAccount: (username: string) => boolean
-  readonly names: DeviceNames
+  readonly badgeNames: BadgeNames
+  /** Says whether a device would see a warehouse or a camera that its maker does not see. */
+  readonly seesMore: (device: Caller, maker: Caller) => boolean
 }
 
 /** Manages handhelds, wall screens, badges and shifts. */
@@ -50,8 +52,8 @@ export class DeviceService {
   }
 
   /**
-   * Makes a device and the code that enrols it once. It sees no warehouse that its maker does not see. Throws ALREADY_EXISTS,
-   * REFERENCE_NOT_FOUND.
+   * Makes a device and the code that enrols it once. It sees no warehouse and no camera that its maker does not see. Throws
+   * ALREADY_EXISTS, REFERENCE_NOT_FOUND, PERMISSION_DENIED.
    */
   create({ name, kind = 'handheld', role, ...asked }: NewDevice, { by, claim }: Ask): Promise<Reply<Enrolment>> {
     const warehouseIds = asked.warehouseIds ?? by.caller.warehouseIds
@@ -67,7 +69,7 @@ export class DeviceService {
             throw AppError.field('role', 'a kiosk has the role viewer: it only shows')
           }
           const warehouses = warehouseIds ? JSON.stringify(warehouseIds) : null
-          this.#needs.names.add(name)
+          this.#refuseWider({ name, role: most, warehouses }, by.caller)
           const id = store.insertDevice(tx, { name, kind, role: most, warehouses }, this.#needs.clock.now())
           this.#tell(tx, by, 'device.created', id, { kind, role: most, ...(warehouseIds && { warehouseIds }) })
           return { status: 201, body: this.#withCode(tx, id), location: `${devicesPath}/${id}` }
@@ -138,7 +140,7 @@ export class DeviceService {
           details: 'badge: is taken',
         })
       }
-      this.#needs.names.add(username)
+      this.#needs.badgeNames.add(username)
       const id = store.insertOperator(tx, { username, role, badge_mark, pin_hash }, this.#needs.clock.now())
       this.#tell(tx, by, 'operator.registered', id, { role }, username)
       return { body: this.#operatorBody(tx, id), location: `${operatorsPath}/${id}` }
@@ -270,6 +272,14 @@ export class DeviceService {
     const taken = this.#needs.isAccount(name) || store.findDeviceByName(tx, name) || store.findOperatorByName(tx, name)
     if (!taken) return
     throw new AppError('ALREADY_EXISTS', 'The name is already taken; choose another', { details: `${field}: is taken` })
+  }
+
+  /** Throws PERMISSION_DENIED when the config gives this name of a device more than its maker sees. */
+  #refuseWider(device: Parameters<typeof deviceCaller>[0], maker: Caller): void {
+    if (!this.#needs.seesMore(deviceCaller(device, this.#needs.site().siteUrl), maker)) return
+    throw new AppError('PERMISSION_DENIED', `device:${device.name} is in the config with more than you see`, {
+      details: 'Choose another name, or ask an admin.',
+    })
   }
 
   #tell(tx: Tx, by: RequestOrigin, action: string, entityId: number, changes: object, operator?: string): void {

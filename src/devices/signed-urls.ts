@@ -37,6 +37,7 @@ type Claim = {
   readonly role: Role
   readonly groups: readonly string[]
   readonly authMode: string
+  readonly isDevice?: true | undefined
   readonly warehouseIds?: readonly number[] | undefined
   /** Mark of the account's secret when the address was made; it ends when the secret changes. */
   readonly mark?: string | undefined
@@ -77,8 +78,7 @@ export class SignedUrls {
     const recalled = this.#needs.recall(caller.username, caller.instance)
     const most = recalled ? (seconds ?? defaultSeconds) : Math.min(seconds ?? defaultSeconds, defaultSeconds)
     const untilMs = this.#needs.clock.now() + most * 1000
-    const { username, instance, role, groups, authMode, warehouseIds } = caller
-    const claim: Claim = { username, instance, role, groups, authMode, warehouseIds, mark: markOf(recalled), untilMs }
+    const claim: Claim = { ...makerOf(caller), authMode: caller.authMode, mark: markOf(recalled), untilMs }
     return { url: this.#sealed(asked, claim), expiresAt: isoTime(untilMs) }
   }
 
@@ -90,9 +90,7 @@ export class SignedUrls {
   signStanding(path: string, seconds: number, caller: Caller): { url: string; expiresAt: string } {
     if (!standing.some((form) => form.test(path))) throw new Error(`${path} is no part of a receipt`)
     const untilMs = this.#needs.clock.now() + seconds * 1000
-    const { username, instance, role, groups, warehouseIds } = caller
-    const authMode = 'signed-url'
-    const claim: Claim = { username, instance, role, groups, authMode, warehouseIds, standing: true, untilMs }
+    const claim: Claim = { ...makerOf(caller), authMode: 'signed-url', standing: true, untilMs }
     return { url: this.#sealed(path, claim), expiresAt: isoTime(untilMs) }
   }
 
@@ -146,8 +144,13 @@ export class SignedUrls {
   }
 }
 
-function withPermissions({ untilMs: _, mark: __, standing: ___, warehouseIds, ...claim }: Claim): Caller {
-  return { ...claim, permissions: permissionsOf(claim.role), ...(warehouseIds && { warehouseIds }) }
+function makerOf({ username, instance, role, groups, isDevice, warehouseIds }: Caller) {
+  return { username, instance, role, groups, isDevice, warehouseIds }
+}
+
+function withPermissions({ untilMs: _, mark: __, standing: ___, isDevice, warehouseIds, ...claim }: Claim): Caller {
+  const permissions = permissionsOf(claim.role)
+  return { ...claim, permissions, ...(isDevice && { isDevice }), ...(warehouseIds && { warehouseIds }) }
 }
 
 const markOf = (verified: Verified | undefined) => verified?.mark?.toString('base64')

@@ -72,9 +72,7 @@ const shiftByToken = built({ token: blob }, ({ token }) =>
   sql.selectFrom('shift_session').select(['begun_at_ms', 'operator_id', 'device_id']).where('token_sha256', '=', token),
 )
 
-const everyName = built({}, () =>
-  sql.selectFrom('device').select('name').union(sql.selectFrom('badge_operator').select('username as name')),
-)
+const everyName = built({}, () => sql.selectFrom('badge_operator').select('username as name'))
 const newestShiftOf = built({ username: text, device: text }, ({ username, device }) =>
   sql
     .selectFrom('shift_session as s')
@@ -144,7 +142,7 @@ export const findOperatorByName = (tx: ReadTx, username: string): OperatorRow | 
 export const findOperatorByBadge = (tx: ReadTx, mark: Buffer): OperatorRow | undefined =>
   tx.get(operatorByBadge, { mark })
 
-/** Lists the names of devices and badges, revoked ones too. */
+/** Lists the names of badges, revoked ones too. */
 export const namesEver = (tx: ReadTx): string[] => tx.all(everyName).map(({ name }) => name)
 
 export const listOperators = (tx: ReadTx): OperatorRow[] => tx.all(allOperators)

@@ -129,8 +129,10 @@ export class DeviceVerifier implements CredentialVerifier {
 
 export const deviceMode = 'device'
 
-const deviceCaller = (row: store.DeviceRow, instance: string): Caller =>
-  callerOf(row.name, instance, row.role, deviceMode, row)
+export const deviceCaller = (row: Pick<store.DeviceRow, 'name' | 'role' | 'warehouses'>, instance: string): Caller => ({
+  ...callerOf(row.name, instance, row.role, deviceMode, row),
+  isDevice: true,
+})
 
 function callerOf(
   username: string,

@@ -8,6 +8,8 @@ export type Caller = {
   readonly role: Role
   readonly groups: readonly string[]
   readonly permissions: ReadonlySet<Permission>
+  /** A handheld or a wall screen itself: its name is never a person's. */
+  readonly isDevice?: true
   /** When set, the caller sees only these warehouses, as a device of one hall does. */
   readonly warehouseIds?: readonly number[]
   /**

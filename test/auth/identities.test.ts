@@ -121,29 +121,78 @@ t.test('with two servers a name says whose it is, and nobody of the other one is
   t.equal((await photo(byCloud(other, 'otto'))).status, 403, 'the group of that name elsewhere has no role')
 })
 
-t.test('a badge or a handheld keeps its name against a storage user, also once it is revoked', async (t) => {
-  const cameras = [camera(1, { viewers: ['otto'] }), camera(2, { owner: 'handheld-1' })]
-  const cloud = await site(t, { cameras }, [namesake('handheld-1')])
+t.test('a badge keeps its name against a storage user, also once it is revoked', async (t) => {
+  const cloud = await site(t, { cameras: [camera(1, { viewers: ['otto'] })] }, [])
   const { gateway, server } = cloud
   t.same(await camerasOf(cloud, byCloud(server, 'otto')), [1])
-  t.same(await camerasOf(cloud, byCloud(server, 'handheld-1')), [2])
   const badge = { username: 'otto', badge: 'B-1', pin: '4711' }
   const registered = await gateway.ask('POST', '/api/operators', { by: people.ada, body: badge })
   t.equal(registered.status, 201)
-  const device = await gateway.ask('POST', '/api/devices', { by: people.ada, body: { name: 'handheld-1' } })
-  t.equal(device.status, 201)
-  const nobody = async (one: Cloud) => {
-    t.same(await camerasOf(one, byCloud(server, 'otto')), [])
-    t.same(await camerasOf(one, byCloud(server, 'handheld-1')), [])
-  }
-  await nobody(cloud)
+  t.same(await camerasOf(cloud, byCloud(server, 'otto')), [])
   await gateway.ask('POST', `/api/operators/${registered.body.id}/revoke`, { by: people.ada })
-  await gateway.ask('POST', `/api/devices/${device.body.id}/revoke`, { by: people.ada })
-  await nobody(cloud)
+  t.same(await camerasOf(cloud, byCloud(server, 'otto')), [])
   const again = await gateway.restart()
   t.teardown(() => again.end())
-  await nobody({ gateway: again, server })
+  t.same(await camerasOf({ gateway: again, server }, byCloud(server, 'otto')), [])
 })
+
+t.test(
+  'a wall screen that is called like a user or a group of the config is neither, and takes nothing from them',
+  async (t) => {
+    const config = {
+      cameras: [
+        camera(1, { owner: 'gast' }),
+        camera(2, { viewers: ['wh-operators'] }),
+        camera(3, { viewers: ['gast'] }),
+      ],
+      warehouses: [{ id: 1, viewers: ['gast', 'wh-operators'] }],
+    }
+    const cloud = await site(t, config, [])
+    const { gateway, server } = cloud
+    for (const name of ['gast', 'wh-operators']) {
+      const screen = await screenCalled(gateway, name)
+      t.same(await camerasOf(cloud, screen), [], name)
+      t.equal(await hallsOf(cloud, screen), 0, name)
+    }
+    t.same(await camerasOf(cloud, byCloud(server, 'gast')), [1, 3])
+    t.same(await camerasOf(cloud, byCloud(server, 'otto')), [2], 'a member of the group')
+    t.equal(await hallsOf(cloud, byCloud(server, 'otto')), 1)
+  },
+)
+
+t.test('the config names a device with its kind, and only who sees as much makes one of that name', async (t) => {
+  const config = {
+    cameras: [camera(1, { viewers: ['device:wall-1', 'sven'] }), camera(2, { viewers: ['device:wall-2'] })],
+    warehouses: [
+      { id: 1, viewers: ['device:wall-1', 'device:wall-3', 'sven'] },
+      { id: 2, viewers: ['device:wall-3'] },
+    ],
+  }
+  const cloud = await site(t, config, [namesake('wall-1')])
+  const { gateway, server } = cloud
+  await gateway.ask('POST', '/api/whms/warehouses', { by: people.ada, body: { ...hall, name: 'Cold store' } })
+  const screen = await screenCalled(gateway, 'wall-1')
+  t.same(await camerasOf(cloud, screen), [1])
+  t.equal(await hallsOf(cloud, screen), 1)
+  t.same(await camerasOf(cloud, byCloud(server, 'wall-1')), [])
+  for (const name of ['wall-2', 'wall-3']) {
+    const { code } = (await gateway.ask('POST', '/api/device-pairings')).body
+    const confirm = (by: Person) => gateway.ask('POST', `/api/device-pairings/${code}/confirm`, { by, body: { name } })
+    t.match(await confirm(people.sven), { status: 403, body: { error: { code: 'PERMISSION_DENIED' } } }, name)
+    t.match(await confirm(people.ada), { status: 201 }, `${name} by an admin`)
+  }
+})
+
+/** Headers of a wall screen that the supervisor confirmed under this name. */
+async function screenCalled({ ask }: Cloud['gateway'], name: string): Promise<{ headers: Record<string, string> }> {
+  const { code, token } = (await ask('POST', '/api/device-pairings')).body
+  await ask('POST', `/api/device-pairings/${code}/confirm`, { by: people.sven, body: { name } })
+  const { enrolmentCode } = (await ask('POST', '/api/device-pairings/collect', { body: { token } })).body
+  const { secret, instance } = (await ask('POST', '/api/devices/enrol', { body: { code: enrolmentCode } })).body
+  return {
+    headers: { Authorization: `Bearer ${secret}`, 'X-Storage-Instance': instance, 'X-Storage-Username': name },
+  }
+}
 
 t.test('a photo is its bringer’s, and no namesake’s', async (t) => {
   const cloud = await site(t, {}, [namesake('olga')])

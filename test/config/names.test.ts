@@ -38,10 +38,10 @@ t.test('a name in the config that could be two people is a problem that says wha
   const several = 'say whose it is, because there are 2 storage servers: '
   t.strictSame(problems.sort(), [
     `auth.groupRoles.ops: ${several}group:ops@${cloud}`,
-    `cameras[0].owner: ${several}alice@${cloud}, alice@${gate} (a device or a badge)`,
-    `cameras[0].viewers[1]: ${several}wh@${cloud}, group:wh@${cloud}, wh@${gate} (a device or a badge)`,
+    `cameras[0].owner: ${several}alice@${cloud}, alice@${gate} (a badge), device:alice`,
+    `cameras[0].viewers[1]: ${several}wh@${cloud}, group:wh@${cloud}, wh@${gate} (a badge), device:wh`,
     `cameras[0].viewers[2]: ${several}group:wh@${cloud}`,
-    `rateLimit.users.scanner-1: ${several}scanner-1@${cloud}, scanner-1@${gate} (a device or a badge)`,
+    `rateLimit.users.scanner-1: ${several}scanner-1@${cloud}, scanner-1@${gate} (a badge), device:scanner-1`,
     'warehouses[0].viewers[0]: https://elsewhere.example is neither site.url nor one of storage.instances',
   ])
 })
@@ -87,8 +87,8 @@ t.test('a short name of nobody who is known goes on working, with a warning what
   t.strictSame(checked, {
     problems: [],
     warnings: [
-      `cameras[0].owner: ${means('the user alice')}alice@${cloud}, alice@${gate} (a device or a badge)`,
-      `cameras[0].viewers[0]: ${means('the user or the group staff')}staff@${cloud}, group:staff@${cloud}, staff@${gate} (a device or a badge)`,
+      `cameras[0].owner: ${means('the user alice')}alice@${cloud}, alice@${gate} (a badge), device:alice`,
+      `cameras[0].viewers[0]: ${means('the user or the group staff')}staff@${cloud}, group:staff@${cloud}, staff@${gate} (a badge), device:staff`,
     ],
   })
 })

@@ -17,7 +17,7 @@ import {
   Tally,
 } from '../../auth/index.ts'
 import type { Config } from '../../config/index.ts'
-import { DeviceNames, DeviceVerifier, SignedUrls } from '../../devices/index.ts'
+import { BadgeNames, DeviceVerifier, SignedUrls } from '../../devices/index.ts'
 import type { Metrics } from '../../health/index.ts'
 import { servedAuthority } from '../../http/index.ts'
 import { secretBox } from '../../platform/index.ts'
@@ -40,10 +40,10 @@ export function composeCallers(live: { config: Config }, outside: Outside, stora
     ...{ clock, slowing, random },
   })
   const isAccount = (username: string) => localAccounts.knows(username)
-  const deviceNames = new DeviceNames({ tx })
+  const badgeNames = new BadgeNames({ tx })
   const names = new ConfigNames({
     settings: () => nameSettings(live.config, siteUrl()),
-    isLocal: (name) => isAccount(name) || deviceNames.has(name),
+    isLocal: (name) => isAccount(name) || badgeNames.has(name),
   })
   const storageUsers = storageUsersOf(live, outside, storage, { slowing, metrics, siteUrl })
   const authority = () => servedAuthority(live.config.listen)
@@ -76,7 +76,7 @@ export function composeCallers(live: { config: Config }, outside: Outside, stora
     siteUrl: () => live.config.site.url,
   })
   return {
-    ...{ siteUrl, site, authority, names, isAccount, deviceNames, storageUsers, authenticator, signedUrls },
+    ...{ siteUrl, site, authority, names, isAccount, badgeNames, storageUsers, authenticator, signedUrls },
     ...{ firstUses, admission, tally, refusals, sessions },
   }
 }

@@ -1,4 +1,4 @@
-import { filmsAround } from '../../cameras/index.ts'
+import { filmsAround, maySee } from '../../cameras/index.ts'
 import type { Config } from '../../config/index.ts'
 import { CountsService } from '../../counts/index.ts'
 import { DeviceService, Pairings } from '../../devices/index.ts'
@@ -50,7 +50,10 @@ export function composeLedger(
   const devices = new DeviceService({
     ...{ work, clock, random, audit, idempotency, warehouse, site: callers.site, isAccount: callers.isAccount },
     badgeKey: storage.derivedKey('gatehouse badges'),
-    names: callers.deviceNames,
+    badgeNames: callers.badgeNames,
+    seesMore: (device, maker) =>
+      warehouse.hiddenFrom(maker).some((id) => warehouse.isVisible(device, id)) ||
+      live.config.cameras.some((camera) => maySee(names, device, camera) && !maySee(names, maker, camera)),
   })
   const units = new UnitService({
     ...{

@@ -29,12 +29,12 @@ export const role = () => oneOf(roleNames)
 export const id = () => wholeNumber(1, 2_147_483_647)
 
 /** A user or group by the short or the full form (`names.ts`): a name, an @ and the URL of an instance. */
-export const caller = () => text(128 + 'group:@'.length + 2048)
+export const caller = () => text(128 + 'device:@'.length + 2048)
 
 export const callers = () => z.array(caller()).prefault([])
 
 export const whoIs =
-  'alice is a local account, else a user or group of the only storage server; alice@URL, group:NAME@URL say it in full'
+  'alice is a local account, else a user or group of the only storage server; alice@URL, group:NAME@URL say it in full; device:NAME is a device'
 
 /** Makes the kind of an account's name. No colon: the user name of Basic credentials ends at the first one. */
 export const username = () =>

@@ -2,10 +2,10 @@ import type { ReadTx } from '../database/index.ts'
 import * as store from './store.ts'
 
 /**
- * Holds every name that a device or a badge has or had, in memory, because reads need it. A revoked name stays local: its
- * permissions in the config must not pass to a storage user of the same name.
+ * Holds every name that a badge has or had, in memory, because reads need it. A revoked name stays local: its permissions in the
+ * config must not pass to a storage user of the same name.
  */
-export class DeviceNames {
+export class BadgeNames {
   readonly #names: Set<string>
 
   constructor(options: { tx: ReadTx }) {
