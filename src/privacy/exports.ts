@@ -183,10 +183,10 @@ export class Exports {
   }
 
   /**
-   * Returns the file for the requester, and notes the download. Throws NOT_FOUND, also when the export is over;
+   * Returns the file for the requester, and notes the download if the answer to `hasBytes` of its hash is yes. Throws NOT_FOUND, also when the export is over;
    * SECOND_PERSON_NEEDED while it waits.
    */
-  async file(id: number | undefined, isFromStart: boolean, by: RequestOrigin): Promise<FileAnswer> {
+  async file(id: number | undefined, hasBytes: (sha256: string) => boolean, by: RequestOrigin): Promise<FileAnswer> {
     const { work, clock, audit } = this.#needs
     const { row, state } = work.read((tx) => {
       const found = this.#found(tx, id, by.caller)
@@ -202,7 +202,7 @@ export class Exports {
       throw new AppError('NOT_FOUND', `The export is ${state}`, { details: 'Ask for a new one.' })
     const file = this.#fileOf(row.detection_id, row.redaction_id, by.caller)
     if (file.sha256 !== row.sha256) throw AppError.notFound('File')
-    if (isFromStart) {
+    if (hasBytes(row.sha256)) {
       const changes = { exportId: row.id, sha256: row.sha256 }
       await work.write((tx) =>
         audit.write(tx, by, {

@@ -39,6 +39,40 @@ t.test('an export says what left, to whom, why, by whom and how the clocks stood
   t.match(over, { status: 404, body: { error: { message: 'The export is ended' } } })
 })
 
+t.test(
+  'whatever form a Range has, bytes of an export are a row of the trail, and an answer without bytes is none',
+  async (t) => {
+    const { gateway, clip } = await gatewayWithClip(t)
+    const made = await post(gateway, people.sven, `${detection}/export`, request)
+    const rows = async () => {
+      const found = await gateway.ask('GET', '/api/governance/audit?action=clip.export_downloaded', { by: people.ada })
+      return found.body.pagination.total
+    }
+    const size = clip.length
+    let expected = 0
+    for (const range of [
+      'bytes=-999999999',
+      'bytes=00-',
+      'Bytes=0-',
+      'bytes=1-',
+      `bytes=-${size - 1}`,
+      'items=0-',
+      'bytes=0-1,2-',
+      'bytes=5-2',
+      'bytes=7-7',
+    ]) {
+      const { status, bytes } = await gateway.ask('GET', pathOf(made.body.url), { headers: { Range: range } })
+      t.ok((status === 200 || status === 206) && bytes.length > 0, range)
+      expected += 1
+      t.equal(await rows(), expected, range)
+    }
+    const known = await gateway.ask('GET', pathOf(made.body.url), { headers: { 'If-None-Match': `"${sha256(clip)}"` } })
+    t.equal(known.status, 304)
+    t.equal((await gateway.ask('HEAD', pathOf(made.body.url))).status, 200)
+    t.equal(await rows(), expected)
+  },
+)
+
 t.test('with four eyes the bytes wait for another person than the one who asked', async (t) => {
   const { gateway } = await gatewayWithClip(t, fourEyes)
   const { body: waiting } = await post(gateway, people.sven, `${detection}/export`, request)
