@@ -3,7 +3,7 @@ import { compose } from '../app/index.ts'
 import type { Config } from '../config/index.ts'
 import { AppError, ExitError } from '../errors/index.ts'
 import { buildInfo } from '../platform/bundle.ts'
-import { createLogger, systemClock, systemRandom } from '../platform/index.ts'
+import { createLogger, daemonUser, systemClock, systemRandom } from '../platform/index.ts'
 
 type Gateway = Awaited<ReturnType<typeof compose>>
 
@@ -35,12 +35,13 @@ export async function alone<T>(
 const daemonsCache = '/var/cache/gatehouse'
 
 /**
- * Changes from root to the owner of the data folder: the daemon could not open files of root. Later files are unpacked where the
+ * Changes from root to the user of the daemon. The daemon could not open files of root, and its user could make root write through a
+ * link. Later files are unpacked where the
  * daemon unpacks them, because its user cannot open the home of root.
  */
 export function becomeOwnerOf(dataDir: string): void {
-  const owner = statSync(dataDir, { throwIfNoEntry: false })
-  if (process.getuid?.() !== 0 || !owner || owner.uid === 0) return
+  const owner = daemonUser(dataDir)
+  if (!owner) return
   if (statSync(daemonsCache, { throwIfNoEntry: false })?.uid === owner.uid) {
     process.env['PKG_NATIVE_CACHE_PATH'] ??= daemonsCache
   }

@@ -5,6 +5,7 @@ import { ExitError } from '../errors/index.ts'
 import { buildInfo } from '../platform/bundle.ts'
 import { locateFfmpeg } from '../platform/ffmpeg.ts'
 import { systemClock } from '../platform/index.ts'
+import { becomeOwnerOf } from './alone.ts'
 import { untilInterrupted } from './interrupt.ts'
 import { lookAtGateway, reach } from './reach.ts'
 import { usualConfig, usualConfigText } from './usual-config.ts'
@@ -29,6 +30,8 @@ async function doctor(options: DoctorOptions): Promise<void> {
   if (options.capacity) return capacity(file, options.json === true)
   await untilInterrupted(async (signal) => {
     const reached = await reach(file)
+    // ffmpeg reads what cameras send, so it never runs as root.
+    if (reached.dataDir !== undefined) becomeOwnerOf(reached.dataDir)
     const report = await examine({
       ...{ checked: reached.checked, file, signal, clock: systemClock },
       ...{ version: buildInfo().version, opensCameras: options.cameras },
@@ -43,6 +46,7 @@ async function doctor(options: DoctorOptions): Promise<void> {
 
 async function capacity(file: string | undefined, isJson: boolean): Promise<void> {
   const { config } = loadConfig(file)
+  becomeOwnerOf(config.dataDir)
   await untilInterrupted(async (signal) => {
     const { path } = locateFfmpeg({ configured: config.ffmpeg.path })
     const found = await measureCapacity({ ffmpegPath: path, clock: systemClock, signal })

@@ -2,10 +2,19 @@ import { closeSync, openSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Command } from 'commander'
 import { metricsThroughDaemon } from '../app/index.ts'
-import { collectBundle, examine, type GatewaySeen, hiddenIn, hiddenInLedger, writeZip } from '../doctor/index.ts'
+import {
+  collectBundle,
+  examine,
+  type GatewaySeen,
+  hiddenIn,
+  hiddenInLedger,
+  journal,
+  writeZip,
+} from '../doctor/index.ts'
 import { ExitError } from '../errors/index.ts'
 import { buildInfo } from '../platform/bundle.ts'
 import { systemClock } from '../platform/index.ts'
+import { becomeOwnerOf } from './alone.ts'
 import { untilInterrupted } from './interrupt.ts'
 import { lookAtGateway, reach } from './reach.ts'
 import { usualConfig, usualConfigText } from './usual-config.ts'
@@ -29,7 +38,7 @@ async function supportBundle(options: BundleOptions): Promise<void> {
   const nowMs = systemClock.now()
   const time = new Date(nowMs).toISOString().replaceAll(/[-:]|\.\d+/g, '')
   const out = resolve(options.out ?? `gatehouse-support-${time}.zip`)
-  // Opened first: without a daemon, root becomes the user of the data folder, and that user may not write here.
+  // Opened first: root becomes the user of the data folder, and that user may not write here.
   const fd = opened(out)
   let isWritten = false
   try {
@@ -44,7 +53,7 @@ async function supportBundle(options: BundleOptions): Promise<void> {
   } finally {
     if (!isWritten) {
       closeSync(fd)
-      rmSync(out, { force: true })
+      removeIfAllowed(out)
     }
   }
 }
@@ -57,6 +66,8 @@ async function filesOf(
   const { checked, runtimeDir, dataDir } = reached
   // As root, while it may still read everything.
   const ofConfig = hiddenIn(checked, file)
+  const log = await journal()
+  if (dataDir !== undefined) becomeOwnerOf(dataDir)
   let gateway: GatewaySeen | undefined
   const { version, commit } = buildInfo()
   const report = await examine({
@@ -68,11 +79,20 @@ async function filesOf(
   })
   const ofLedger = hiddenInLedger(dataDir)
   return collectBundle({
-    ...{ checked, dataDir, version: { version, commit }, report, nowMs },
+    ...{ checked, dataDir, version: { version, commit }, report, log, nowMs },
     status: gateway?.status ?? null,
     metrics: runtimeDir === undefined ? undefined : await metricsThroughDaemon(runtimeDir),
     hidden: { secrets: [...ofConfig.secrets, ...ofLedger.secrets], people: [...ofConfig.people, ...ofLedger.people] },
   })
+}
+
+/** The user that root became may not remove the file; it stays empty then. */
+function removeIfAllowed(out: string): void {
+  try {
+    rmSync(out, { force: true })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error
+  }
 }
 
 function opened(out: string): number {

@@ -110,6 +110,7 @@ function states(folder: string, options: { since: string; most: string }): void 
     throw new ExitError(2, `--since ${options.since}: expected a time such as 2026-03-01T00:00:00Z`)
   const most = wholeNumber(options.most, '--most')
   const { version } = buildInfo()
+  becomeOwnerOf(folder)
   process.stdout.write(`${lineOf({ question: statesForm, answer: { version, schema: newestSchema } })}\n`)
   for (const line of derivedStates({ folder, sinceMs, most })) process.stdout.write(`${lineOf(line)}\n`)
 }

@@ -1,4 +1,4 @@
-export { type BundleSources, collectBundle, hiddenIn, hiddenInLedger } from './bundle/collect.ts'
+export { type BundleSources, collectBundle, hiddenIn, hiddenInLedger, journal } from './bundle/collect.ts'
 export { writeZip } from './bundle/zip.ts'
 export { capacityWords, measureCapacity } from './capacity.ts'
 export { type DoctorReport, examine, type GatewaySeen } from './examine.ts'

@@ -21,6 +21,7 @@ export { type HeldFolders, heldFolders, holdAlso, holdFolder, identityOf, releas
 export { createLogger, isJournal, type LogFormat, type Logger, logFormats, scrubText, silentLogger } from './log.ts'
 export { type ApplianceImage, applianceImage, type LastUpdate } from './machine/appliance-image.ts'
 export { bytesWrittenHere, bytesWrittenTo, diskDevice } from './machine/disk-device.ts'
+export { asDaemonUser, daemonUser, type Owner } from './machine/folder-owner.ts'
 export { giveBackFreeMemory } from './machine/free-memory.ts'
 export { libc } from './machine/libc.ts'
 export { processorCelsius } from './machine/processor-heat.ts'

@@ -7,6 +7,7 @@ import { ExitError } from '../errors/index.ts'
 import { initTls, servedAuthority, takeTls } from '../http/index.ts'
 import { beginLogOf, knownLogs } from '../log/index.ts'
 import {
+  asDaemonUser,
   type Clock,
   makeGroupFolder,
   readFileIfThere,
@@ -39,7 +40,9 @@ export async function carryOut(
   { configFile, clock, isServed }: { readonly configFile: string; readonly clock: Clock; readonly isServed: boolean },
 ): Promise<SetupResult & { readonly config: Config; readonly changed: string | undefined }> {
   const before = existsSync(configFile) ? loadConfig(configFile).config : undefined
-  if (before && before.site.id !== plan.siteId) demandEmptyLedger(before.dataDir, plan.siteId, isServed)
+  if (before && before.site.id !== plan.siteId) {
+    asDaemonUser(before.dataDir, () => demandEmptyLedger(before.dataDir, plan.siteId, isServed))
+  }
   const folder = dirname(configFile)
   makeGroupFolder(folder)
   if (plan.secrets.length > 0) makeGroupFolder(join(folder, 'secrets'))

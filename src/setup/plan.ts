@@ -13,7 +13,7 @@ import {
 } from '../config/index.ts'
 import { databaseFile } from '../database/index.ts'
 import { EXIT_CONFIG, EXIT_USAGE, ExitError } from '../errors/index.ts'
-import { type Clock, type RandomBytes, randomSecret } from '../platform/index.ts'
+import { type Clock, daemonUser, type RandomBytes, randomSecret } from '../platform/index.ts'
 import { lookAtAccount } from '../upload/index.ts'
 import { NewWarehouse } from '../warehouse/index.ts'
 import type { Asker } from './asker.ts'
@@ -273,7 +273,8 @@ class Questions {
     const username = await this.#answer(flags.cameraUsername, { text: '  its user name (empty: none)', fallback: '' })
     const password = username === '' ? null : await this.#password(flags.cameraPasswordFile, '  its password')
     const source = { url, username: username === '' ? null : username, password }
-    const seen = await tryCamera(source, { ffmpegPath: this.#config?.ffmpeg.path ?? null, clock })
+    const as = daemonUser(flags.dataDir ?? this.#config?.dataDir ?? '')
+    const seen = await tryCamera(source, { ffmpegPath: this.#config?.ffmpeg.path ?? null, clock, as })
     if (!('problem' in seen)) asker.say(`  ${url} gives pictures: ${seen.shows}`)
     else if (flags.takeSilent && seen.isSilent) asker.say(`  taken untried: ${url}: ${seen.problem}`)
     else throw new ExitError(1, `${url} gives no picture: ${seen.problem} Nothing was changed.`)

@@ -1,5 +1,5 @@
 import { locateFfmpeg } from '../platform/ffmpeg.ts'
-import type { Clock } from '../platform/index.ts'
+import type { Clock, Owner } from '../platform/index.ts'
 import { ffmpegDialect, plainWords, probeStream, type StreamSource } from '../video/index.ts'
 
 const leastSeconds = 2
@@ -8,15 +8,19 @@ const leastSeconds = 2
 const silence: readonly unknown[] = ['unreachable', 'name-unknown', 'busy']
 
 /**
- * Opens a stream as the gateway does. Resolves with the reason why there are no pictures, or with a description of the stream. With
+ * Opens a stream as the gateway does, with ffmpeg as the user `as`. Resolves with the reason why there are no pictures, or with a description of the stream. With
  * `isSilent` nothing answers, so nothing is known of address and password.
  */
 export async function tryCamera(
   source: StreamSource,
-  { ffmpegPath, clock }: { readonly ffmpegPath: string | null; readonly clock: Clock },
+  {
+    ffmpegPath,
+    clock,
+    as,
+  }: { readonly ffmpegPath: string | null; readonly clock: Clock; readonly as?: Owner | undefined },
 ): Promise<{ readonly problem: string; readonly isSilent: boolean } | { readonly shows: string }> {
   const { path } = locateFfmpeg({ configured: ffmpegPath })
-  const ffmpeg = { path, dialect: await ffmpegDialect(path) }
+  const ffmpeg = { path, dialect: await ffmpegDialect(path), as }
   const signal = new AbortController().signal
   const { facts, problem } = await probeStream({ ffmpeg, source, clock, leastSeconds, signal })
   if (!facts || facts.keyFrames === 0 || problem !== null) {

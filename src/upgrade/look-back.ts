@@ -1,8 +1,8 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { ExitError } from '../errors/index.ts'
-import { isoTime, readFileIfThere } from '../platform/index.ts'
-import { answersOf, type Owner, type Program, type ProgramVersion } from './previous.ts'
+import { daemonUser, isoTime, readFileIfThere } from '../platform/index.ts'
+import { answersOf, type Program, type ProgramVersion } from './previous.ts'
 
 /** Where `way-back` of the package keeps the version before. */
 export const versionsFolder = '/usr/lib/gatehouse/versions'
@@ -40,14 +40,9 @@ export async function lookBack({ versions, dataDir, nowMs, run }: LookBackOrder)
   if (nowMs - tookOverMs > rollbackDays * dayMs) {
     throw new ExitError(1, `the upgrade was on ${isoTime(tookOverMs)}; after ${rollbackDays} days there is no way back`)
   }
-  const asked = { folder: dataDir, since: isoTime(nowMs), most: 1, limitMs, as: ownerOf(dataDir) }
+  // The stored binary opens the ledger, and its files there must belong to the daemon's user.
+  const asked = { folder: dataDir, since: isoTime(nowMs), most: 1, limitMs, as: daemonUser(dataDir) }
   const said = await answersOf(run ? run(binary) : [binary], asked)
   if ('answers' in said) return said.by
   throw new ExitError(1, `the previous version cannot serve the ledger as it is now: ${said.problem}`)
-}
-
-/** The stored binary opens the ledger, and its files there must belong to the daemon's user. */
-function ownerOf(dataDir: string): Owner | undefined {
-  const { uid, gid } = statSync(dataDir)
-  return process.getuid?.() === 0 && uid !== 0 ? { uid, gid } : undefined
 }

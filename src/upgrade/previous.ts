@@ -2,13 +2,11 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { EXIT_USAGE } from '../errors/index.ts'
+import type { Owner } from '../platform/index.ts'
 import { readLine, type StateLine, statesForm } from './states.ts'
 
 /** Words that start a version: the path of a binary, and for tests what follows it. */
 export type Program = readonly [string, ...string[]]
-
-/** The user whose files these are. */
-export type Owner = { readonly uid: number; readonly gid: number }
 
 export type ProgramVersion = {
   readonly version: string

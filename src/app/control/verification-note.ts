@@ -1,4 +1,3 @@
-import { chownSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Verification } from '../../evidence/index.ts'
 import { isoTime, readFileIfThere, writeFileDurably } from '../../platform/index.ts'
@@ -13,9 +12,6 @@ export function noteVerification(dataDir: string, { ok, size }: Verification, no
   const note: VerificationNote = { at: isoTime(nowMs), ok, leaves: size }
   try {
     writeFileDurably(noteFile(dataDir), `${JSON.stringify(note)}\n`, 0o640)
-    const { uid, gid } = statSync(dataDir)
-    // root may have asked; the daemon reads it.
-    if (process.getuid?.() === 0) chownSync(noteFile(dataDir), uid, gid)
   } catch {
     // Only an age is lost; the result itself was printed.
   }

@@ -21,6 +21,7 @@ import {
   ringBytes,
   type StreamSource,
 } from '../../video/index.ts'
+import { becomeOwnerOf } from '../alone.ts'
 import { untilInterrupted } from '../interrupt.ts'
 import { usualConfig, usualConfigText } from '../usual-config.ts'
 import { deviceWords, findingWords } from './words.ts'
@@ -68,8 +69,9 @@ async function probeCamera(url: string, options: ProbeOptions): Promise<void> {
   checkUrl(url)
   const source = { url, username: options.username ?? null, password: passwordOf(options) }
   const leastSeconds = secondsOf(options.seconds, 2)
-  const { firstId, preRecordSeconds, ffmpegPath } = settingsOf(options.config, url)
+  const { firstId, preRecordSeconds, ffmpegPath, dataDir } = settingsOf(options.config, url)
   const entry: Entry = { id: firstId, url, ...credentialsOf(options) }
+  becomeOwnerOf(dataDir)
   await untilInterrupted(async (signal) => {
     const { path } = locateFfmpeg({ configured: ffmpegPath })
     const ffmpeg = { path, dialect: await ffmpegDialect(path) }
@@ -229,7 +231,7 @@ function credentialsOf({ username, passwordFile }: Credentials): Pick<Entry, 'us
   return { ...(username === undefined ? {} : { username }), ...(passwordFile === undefined ? {} : { passwordFile }) }
 }
 
-type Settings = { firstId: number; preRecordSeconds: number; ffmpegPath: string | null }
+type Settings = { firstId: number; preRecordSeconds: number; ffmpegPath: string | null; dataDir: string }
 
 /** Returns the settings of the config. A camera that it has already keeps its id. */
 function settingsOf(given: string | undefined, url?: string): Settings {
@@ -238,7 +240,7 @@ function settingsOf(given: string | undefined, url?: string): Settings {
   const known = config.cameras.find((camera) => camera.url === url)
   const nextId = file === undefined ? 1 : Math.max(0, ...config.cameras.map(({ id }) => id)) + 1
   const preRecordSeconds = known?.motion.preRecordSeconds ?? defaultPreRecordSeconds
-  return { firstId: known?.id ?? nextId, preRecordSeconds, ffmpegPath: config.ffmpeg.path }
+  return { firstId: known?.id ?? nextId, preRecordSeconds, ffmpegPath: config.ffmpeg.path, dataDir: config.dataDir }
 }
 
 function secondsOf(text: string, least: number): number {

@@ -12,7 +12,7 @@ import { authorityPath, EnrolAnswer, type EnrolBody, enrolPath } from '../../fee
 import { fingerprintOf } from '../../hub/index.ts'
 import { knownLogs } from '../../log/index.ts'
 import { errorMessage } from '../../platform/faults.ts'
-import { writeFileDurably } from '../../platform/index.ts'
+import { asDaemonUser, writeFileDurably } from '../../platform/index.ts'
 
 export type Joined = {
   readonly url: string
@@ -45,7 +45,8 @@ export async function joinHub(order: JoinOrder): Promise<Joined> {
     throw new ExitError(2, '--code takes the whole code that "gatehouse hub enrol" printed: SECRET.FINGERPRINT')
   const { config } = loadConfig(order.configFile)
   const ca = fingerprint === '' ? undefined : await authorityBy(url, fingerprint.toLowerCase())
-  const answer = await enrol(url, ca, enrolmentOf(config, code))
+  const body = asDaemonUser(config.dataDir, () => enrolmentOf(config, code))
+  const answer = await enrol(url, ca, body)
   const folder = dirname(resolve(order.configFile))
   const files = {
     tokenFile: join(folder, 'secrets', 'hub-token'),

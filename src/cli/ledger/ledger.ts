@@ -103,8 +103,10 @@ type VerifyOptions = { config?: string; json?: boolean; key: readonly string[]; 
 async function verify(bundle: string | undefined, options: VerifyOptions): Promise<void> {
   if (bundle !== undefined) return verifyProofs(bundle, options)
   const { config } = loadConfig(usualConfig(options.config))
+  const checkpoint = options.checkpoint === undefined ? undefined : checkpointIn(options.checkpoint)
+  becomeOwnerOf(config.dataDir)
   const result = await recompute(config)
-  const kept = options.checkpoint === undefined ? undefined : compare(config.dataDir, options.checkpoint, options.key)
+  const kept = checkpoint && compare(config.dataDir, checkpoint, options.key)
   const verdict = kept ? { ...result, ok: result.ok && kept.holds, checkpoint: kept } : result
   process.stdout.write(
     options.json ? `${JSON.stringify(verdict)}\n` : `${forPeople(result)}${kept ? `${kept.words}\n` : ''}`,
@@ -145,16 +147,29 @@ export function progressOn(
   }
 }
 
-/** Compares the ledger with a checkpoint that was kept in a file, by the keys given or, without one, those of this box. */
-function compare(dataDir: string, file: string, vkeys: readonly string[]): Comparison {
-  const keys = vkeys.length > 0 ? trustedKeys(vkeys) : undefined
+type KeptCheckpoint = { readonly file: string; readonly text: string }
+
+function checkpointIn(file: string): KeptCheckpoint {
   try {
-    return compareWithKept(dataDir, readFileSync(file, 'utf8'), keys)
+    return { file, text: readFileSync(file, 'utf8') }
   } catch (error) {
-    if (error instanceof ExitError) throw error
-    throw new ExitError(1, `${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+    throw unreadable(file, error)
   }
 }
+
+/** Compares the ledger with a checkpoint that was kept in a file, by the keys given or, without one, those of this box. */
+function compare(dataDir: string, { file, text }: KeptCheckpoint, vkeys: readonly string[]): Comparison {
+  const keys = vkeys.length > 0 ? trustedKeys(vkeys) : undefined
+  try {
+    return compareWithKept(dataDir, text, keys)
+  } catch (error) {
+    if (error instanceof ExitError) throw error
+    throw unreadable(file, error)
+  }
+}
+
+const unreadable = (file: string, error: unknown) =>
+  new ExitError(1, `${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
 
 function forPeople(result: FullVerification): string {
   const head = `log ${result.logId} of site ${result.siteId}: ${result.size} leaves, ${result.events} events, ${result.detections} detections, ${result.cameraGaps} gaps of cameras, ${result.unitSteps} steps of transport units, ${result.incidentChanges} changes of incidents, ${result.reports} reports, ${result.openings} openings, ${result.media} files

@@ -24,6 +24,8 @@ export type BundleSources = {
   readonly status: GatewayStatus | null
   /** Undefined: no daemon runs. */
   readonly metrics: string | undefined
+  /** Text of `journal()`. */
+  readonly log: string
   readonly hidden: Hidden
   readonly nowMs: number
 }
@@ -31,8 +33,8 @@ export type BundleSources = {
 const alertsShown = 200
 
 /** Returns the files of a bundle, each without secrets and people. Reads the ledger as its own user; changes nothing. */
-export async function collectBundle(sources: BundleSources): Promise<ZipEntry[]> {
-  const { checked, dataDir, version, report, status, metrics, hidden, nowMs } = sources
+export function collectBundle(sources: BundleSources): ZipEntry[] {
+  const { checked, dataDir, version, report, status, metrics, log, hidden, nowMs } = sources
   const redact = redactorOf(hidden)
   const entries: ZipEntry[] = [
     { name: 'about.json', text: json({ ...version, made: isoTime(nowMs), ...machine() }) },
@@ -45,7 +47,7 @@ export async function collectBundle(sources: BundleSources): Promise<ZipEntry[]>
     { name: 'doctor.json', text: json(report) },
     { name: 'status.json', text: json(status) },
     { name: 'metrics.txt', text: metrics ?? 'no daemon runs\n' },
-    { name: 'log.txt', text: await journal() },
+    { name: 'log.txt', text: log },
     ...(dataDir === undefined ? [] : ledgerEntries(dataDir)),
   ]
   const redacted = entries.map(({ name, text }) => ({ name, text: redact(text) }))
@@ -113,7 +115,8 @@ function opened(dataDir: string): ReturnType<typeof openReader> | Error {
 const journalArgs = ['--unit', 'gatehouse', '--lines', '3000', '--no-pager', '--output', 'short-iso', '--quiet']
 const journalLimits = { timeout: 30_000, maxBuffer: 64 * 1024 * 1024 }
 
-function journal(): Promise<string> {
+/** Returns the newest lines of the daemon's log. Only root may read all of them. */
+export function journal(): Promise<string> {
   return new Promise((resolve) => {
     execFile('journalctl', journalArgs, journalLimits, (error, stdout) =>
       resolve(

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
-import type { Clock } from '../../platform/index.ts'
+import type { Clock, Owner } from '../../platform/index.ts'
 import { frameSize, framesPerSecond } from '../decoding/frames.ts'
 import type { FfmpegDialect } from '../ffmpeg/ffmpeg-dialect.ts'
 import { type Problem, problemOf } from '../problems.ts'
@@ -27,7 +27,8 @@ export type Ended = {
 }
 
 export type IngestOptions = {
-  readonly ffmpeg: { readonly path: string; readonly dialect: FfmpegDialect }
+  /** `as`: the user that ffmpeg runs as; absent: the one of this process. */
+  readonly ffmpeg: { readonly path: string; readonly dialect: FfmpegDialect; readonly as?: Owner | undefined }
   readonly source: StreamSource
   readonly outputs: Outputs
   /** How long nothing may come until ffmpeg gives up, in milliseconds; absent: the usual time. */
@@ -121,7 +122,8 @@ export class Ingest {
   /** Without memory, among others, Node throws at once, and says the rest later. */
   #spawn(args: readonly string[], end: Socket | undefined): ChildProcess | undefined {
     try {
-      return spawn(this.#needs.ffmpeg.path, args, { stdio: ['pipe', end ?? 'ignore', 'pipe', 'pipe'] })
+      const { path, as } = this.#needs.ffmpeg
+      return spawn(path, args, { ...as, stdio: ['pipe', end ?? 'ignore', 'pipe', 'pipe'] })
     } catch (error) {
       this.#end({ problem: 'no-program', said: String(error), code: null, signal: null })
       return undefined
