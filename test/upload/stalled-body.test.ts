@@ -9,7 +9,7 @@ import { allAre, bytesOf, record, settled, sha256, uploader, uploading } from '.
 import { waitUntil } from '../support/waiting.ts'
 
 const silenceMs = 60_000
-const answerMs = 120_000
+const answerMs = 30_000
 const segment = bytesOf(60_000)
 
 /** A clock whose timers fire when the test says so. */
@@ -74,7 +74,7 @@ t.test('an answer of which a byte comes now and then ends at the limit of a whol
   const probing = remote.probe(account)
   await waitUntil('bytes come', () => (clock.set.get(silenceMs) ?? 0) > 5)
   clock.fire(answerMs)
-  t.strictSame(await probing, { kind: 'pause', error: 'the answer did not end within 120 s', afterMs: null })
+  t.strictSame(await probing, { kind: 'pause', error: 'the answer did not end within 30 s', afterMs: null })
   server.fate = undefined
   t.match(await remote.probe(account), { kind: 'up', flavor: 'nextcloud' })
 })
@@ -119,6 +119,13 @@ t.test('a segment, and a list, whose bytes stop in the middle are asked for agai
   t.equal(asked('GET'), 2)
   t.strictSame(await reader.list('segments'), ['1.seg'])
   t.equal(asked('PROPFIND'), 2)
+})
+
+t.test('a list of which a byte comes now and then is not asked for again', async (t) => {
+  const { server, reader } = await storage(t, { otherMs: 300, waitsMs: [0, 1, 1] })
+  server.fate = () => 'drip'
+  await t.rejects(reader.list('segments'), /its answer did not end within 0.3 s/)
+  t.equal(server.requests.length, 1)
 })
 
 t.test('a server that never sends the whole of a file is reported with the limit that it met', async (t) => {

@@ -28,7 +28,7 @@ export type DavLimits = {
   readonly answerMs: number
 }
 
-const usualLimits: DavLimits = { silenceMs: 60_000, longSilenceMs: 300_000, answerMs: 120_000 }
+const usualLimits: DavLimits = { silenceMs: 60_000, longSilenceMs: 300_000, answerMs: 30_000 }
 const answerLimitBytes = 1024 * 1024
 
 type DavNeeds = {

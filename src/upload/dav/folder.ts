@@ -40,7 +40,7 @@ export type DavFolderLimits = {
 const usualLimits: DavFolderLimits = {
   silenceMs: 60_000,
   fileMs: 30 * 60_000,
-  otherMs: 120_000,
+  otherMs: 30_000,
   leastBytesPerSecond: 64 * 1024,
   waitsMs: [0, 1000, 4000],
 }
@@ -48,6 +48,8 @@ const usualLimits: DavFolderLimits = {
 const mostBytes = { file: 256 * 1024 * 1024, other: 32 * 1024 * 1024 }
 
 class AnswerTooLarge extends Error {}
+/** The answer had begun. Another try would wait as long. */
+class AnswerTooSlow extends Error {}
 
 type Answer = { readonly statusCode: number; readonly body: Buffer; readonly sizeBytes: number }
 
@@ -70,7 +72,11 @@ export class DavFolder {
     const { statusCode, body } = await this.#ask('PROPFIND', folder === '' ? '/' : `/${inUrl(folder)}/`, { depth: '1' })
     if (statusCode === 404) return []
     if (statusCode !== 207) throw new Error(`${this.name}/${folder} cannot be listed: HTTP ${statusCode}`)
-    return entriesIn(body.toString('utf8'), new URL(`${this.#access.url}/${inUrl(folder)}`).pathname)
+    try {
+      return entriesIn(body.toString('utf8'), new URL(`${this.#access.url}/${inUrl(folder)}`).pathname)
+    } catch (error) {
+      throw new Error(`${this.name}/${folder} is no list: ${(error as Error).message}`, { cause: error })
+    }
   }
 
   async read(path: string): Promise<Buffer> {
@@ -119,6 +125,7 @@ export class DavFolder {
       if (waitMs > 0) await delay(waitMs)
       last = await this.#signedIn(method, path, headers).catch((error: Error) => error)
       if (last instanceof AnswerTooLarge) throw last
+      if (last instanceof AnswerTooSlow) break
       if (!(last instanceof Error) && last.statusCode !== 423 && last.statusCode !== 429 && last.statusCode < 500) {
         return last
       }
@@ -171,11 +178,11 @@ export class DavFolder {
   #inWords(error: Error, totalMs: number): Error {
     if (!(error instanceof TimeoutError)) return error
     const seconds = (ms: number) => `${Math.round(ms) / 1000} s`
-    const words =
-      error.event === 'request'
-        ? `its answer did not end within ${seconds(totalMs)}`
-        : `nothing came from it for ${seconds(this.#limits.silenceMs)}`
-    return new Error(words, { cause: error })
+    if (error.event !== 'request') {
+      return new Error(`nothing came from it for ${seconds(this.#limits.silenceMs)}`, { cause: error })
+    }
+    const words = `its answer did not end within ${seconds(totalMs)}`
+    return new AnswerTooSlow(words, { cause: error })
   }
 
   #options(headers: Record<string, string>) {
