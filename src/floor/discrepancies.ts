@@ -14,6 +14,7 @@ import {
   newestMoveOfAsset,
   newestPlacementOf,
   nextInSlot,
+  openDisputes,
   proofOf,
   type Requirements,
   settle,
@@ -256,6 +257,7 @@ function lookAround(tx: ReadTx, slotId: number, sight: Sight, bounds: Bounds): A
     placedLast,
     endOfStay: placedLast && nextInSlot(tx, placedLast, bounds),
     judged: judgementsAfter(tx, slotId, newest?.timestamp_ms ?? -1, bounds),
+    disputes: openDisputes(tx, slotId, bounds),
   }
 }
 

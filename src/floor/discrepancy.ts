@@ -1,3 +1,4 @@
+import type { OpenDispute } from '../ledger/index.ts'
 import type { Slot } from '../warehouse/index.ts'
 
 /**
@@ -33,7 +34,7 @@ export const discrepancyTexts = {
   },
   disputed: {
     what: 'a supervisor disputes the placement',
-    todo: 'Settle it: verify the placement, correct it, or take the pallet out.',
+    todo: 'Look where the pallet is, and record that. Then a supervisor verifies the pallet, or corrects the dispute.',
   },
   verified_mismatch: {
     what: 'a supervisor judged another pallet in the slot than the one that was placed there',
@@ -104,6 +105,8 @@ export type AroundSlot = {
   readonly endOfStay: AssetMoveFact | undefined
   /** Judgements after the newest move, newest first. */
   readonly judged: readonly JudgementFact[]
+  /** Disputes that no supervisor has ended, whatever was booked since. */
+  readonly disputes: readonly OpenDispute[]
 }
 
 export type Contradiction = {
@@ -122,9 +125,13 @@ export type Contradiction = {
 /** Returns the contradictions of one slot, by the ledger alone. Pure. */
 export function contradictionsOfSlot(slotId: number, around: AroundSlot): Contradiction[] {
   const { newest } = around
-  if (newest?.event_type === 'PLACED') return ofOccupied(slotId, newest, around)
-  const judged = around.judged[0]
+  const disputed = around.disputes.map(({ placed, dispute }) =>
+    contradiction('disputed', slotId, dispute, [placed, dispute]),
+  )
+  if (newest?.event_type === 'PLACED') return [...ofOccupied(slotId, newest, around), ...disputed]
+  const judged = around.judged.find(({ id }) => !around.disputes.some(({ dispute }) => dispute.id === id))
   return [
+    ...disputed,
     ...(newest ? ofEmptied(slotId, newest, around) : []),
     ...(judged ? [contradiction('judged_while_empty', slotId, judged, newest ? [newest, judged] : [judged])] : []),
   ]
@@ -133,8 +140,6 @@ export function contradictionsOfSlot(slotId: number, around: AroundSlot): Contra
 function ofOccupied(slotId: number, placed: MoveFact, around: AroundSlot): Contradiction[] {
   const { judged } = around
   const found: Contradiction[] = shownThough(slotId, placed, around)
-  const own = judged.find((one) => one.asset_key === placed.asset_key)
-  if (own?.event_type === 'DISPUTED') found.push(contradiction('disputed', slotId, own, [placed, own]))
   const newest = judged[0]
   if (newest && newest.asset_key !== placed.asset_key) {
     const one = contradiction('verified_mismatch', slotId, newest, [placed, newest])

@@ -1,5 +1,6 @@
 export { judgementsAfter, moveBefore } from './derive/around.ts'
 export { eventsOfAsset } from './derive/asset-events.ts'
+export { type OpenDispute, openDisputes } from './derive/disputes.ts'
 export { eventsInSlices } from './derive/history.ts'
 export { assetLocation, newestMoveOfAsset, newestPlacementOf, nextInSlot } from './derive/location.ts'
 export type { EventPlace, HistoryFilter } from './derive/look.ts'

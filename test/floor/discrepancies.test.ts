@@ -1,6 +1,7 @@
+import Database from 'better-sqlite3'
 import t from 'tap'
 import { placeOf } from '../support/browser.ts'
-import { furnish, type Person, people, signedIn, type TestGateway, testGateway } from '../support/gateway.ts'
+import { furnish, heldPhoto, type Person, people, signedIn, type TestGateway, testGateway } from '../support/gateway.ts'
 
 let photos = 0
 
@@ -47,6 +48,15 @@ async function hiddenHall(gateway: TestGateway, slot_id: string): Promise<void> 
   await make('zones', { name: 'H', zone_type: 'storage', warehouseId: 2 })
   const floor_plan_polygon = [corner, { x: 1, y: 0 }, { x: 1, y: 1 }]
   await make('slots', { slot_id, zone: 'H', zoneId: 2, floor_plan_polygon })
+}
+
+function rowsIn(gateway: TestGateway, sql: string): unknown[] {
+  const db = new Database(`${gateway.live.config.dataDir}/gatehouse.db`, { readonly: true })
+  try {
+    return db.prepare(sql).all()
+  } finally {
+    db.close()
+  }
 }
 
 const list = async (gateway: TestGateway, query = '', by: (typeof people)[keyof typeof people] = people.vera) =>
@@ -346,6 +356,42 @@ t.test('what settles a contradiction ends it', async (t) => {
   t.equal((await gateway.ask('POST', `/api/whms/events/${over.id}/correct`, { by: people.olga, body })).status, 201)
   t.same(await kinds(gateway), [], 'corrected')
 })
+
+/** What an operator may book around a disputed pallet P-1 in slot A. */
+const afterwards: Record<string, (gateway: TestGateway, placed: { id: number }) => Promise<unknown>> = {
+  'places it again': (gateway) => book(gateway, 'PLACED', 'A', 'P-1', {}, people.olga),
+  'takes it out': (gateway) => book(gateway, 'REMOVED', 'A', 'P-1', {}, people.olga),
+  'moves it': (gateway) => book(gateway, 'PLACED', 'B', 'P-1', {}, people.olga),
+  'places another one over it': (gateway) => book(gateway, 'PLACED', 'A', 'P-2', {}, people.olga),
+  'corrects the placement': async (gateway, { id }) => {
+    const body = { asset_barcode: 'P-3', reason: 'read wrongly' }
+    const { status } = await gateway.ask('POST', `/api/whms/events/${id}/correct`, { by: people.olga, body })
+    if (status !== 201) throw new Error(`${status}`)
+  },
+}
+
+for (const [what, act] of Object.entries(afterwards))
+  t.test(`a dispute and the hold on its photo stay when an operator ${what}, until a supervisor ends it`, async (t) => {
+    const gateway = await yard(t)
+    const placed = await book(gateway, 'PLACED', 'A', 'P-1', { photo_url: await heldPhoto(gateway) }, people.olga)
+    const dispute = await book(gateway, 'DISPUTED', 'A', 'P-1')
+    const stands = async () => {
+      const { data } = await list(gateway, '?kind=disputed')
+      const eventIds = data.map((one: { eventIds: number[] }) => one.eventIds)
+      return { eventIds, holds: rowsIn(gateway, `SELECT sha256 FROM media_hold WHERE reason = 'dispute'`).length }
+    }
+    const open = { eventIds: [[placed.id, dispute.id]], holds: 1 }
+    t.strictSame(await stands(), open)
+    await act(gateway, placed)
+    t.strictSame(await stands(), open)
+    const body = { none: true, reason: 'looked at again' }
+    const correct = (by: Person) => gateway.ask('POST', `/api/whms/events/${dispute.id}/correct`, { by, body })
+    t.equal((await correct(people.olga)).status, 403)
+    if (what === 'moves it') await book(gateway, 'VERIFIED', 'B', 'P-1')
+    else if (what === 'corrects the placement') await book(gateway, 'VERIFIED', 'A', 'P-3')
+    else t.equal((await correct(people.sven)).status, 201)
+    t.strictSame(await stands(), { eventIds: [], holds: 0 })
+  })
 
 t.test('what does not fit the slot is told as long as it stands there', async (t) => {
   const gateway = await yard(t)

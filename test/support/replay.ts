@@ -137,6 +137,7 @@ export function replayDiscrepancies(
     const judged = all
       .filter((e) => !isMove(e) && e.slotId === slotId && e.timestampMs > (newest?.timestampMs ?? -1))
       .toReversed()
+    const disputes = openDisputes(all, slotId)
     const ofAsset = moves.filter((e) => e.assetKey === newest?.assetKey).at(-1)
     if (newest?.eventType === 'PLACED') {
       const newestPlaced = moves.filter((e) => e.eventType === 'PLACED' && e.assetKey === newest.assetKey).at(-1)
@@ -148,15 +149,15 @@ export function replayDiscrepancies(
       }
       // A REMOVED that was scanned from another slot ends nothing.
       if (newestPlaced === newest && ofAsset?.eventType === 'REMOVED') say('removed_elsewhere', newest, ofAsset)
-      const own = judged.find((e) => e.assetKey === newest.assetKey)
-      if (own?.eventType === 'DISPUTED') say('disputed', newest, own)
       if (judged[0] && judged[0].assetKey !== newest.assetKey) say('verified_mismatch', newest, judged[0])
     } else {
       const before = here.at(-2)
       const stoodThere = before?.eventType === 'PLACED' && before.assetKey === newest?.assetKey
       if (newest && !stoodThere && ofAsset === newest) say('removed_not_there', before, newest)
-      if (judged[0]) say('judged_while_empty', newest, judged[0])
+      const other = judged.find((e) => !disputes.some(([, dispute]) => dispute === e))
+      if (other) say('judged_while_empty', newest, other)
     }
+    for (const [placed, dispute] of disputes) say('disputed', placed, dispute)
   }
   for (const assetKey of new Set(moves.map((e) => e.assetKey))) {
     const placed = moves.filter((e) => e.assetKey === assetKey).at(-1)
@@ -168,6 +169,21 @@ export function replayDiscrepancies(
     )
   }
   return found.toSorted()
+}
+
+/** The newest dispute of each asset in a slot, with the placement that it is about, unless the asset was verified since. */
+function openDisputes(all: readonly ReplayedEvent[], slotId: number): [ReplayedEvent, ReplayedEvent][] {
+  const disputed = all.filter((e) => e.slotId === slotId && e.eventType === 'DISPUTED').toReversed()
+  return disputed.flatMap((dispute, n): [ReplayedEvent, ReplayedEvent][] => {
+    if (disputed.findIndex((e) => e.assetKey === dispute.assetKey) < n) return []
+    const behind = all.slice(all.indexOf(dispute) + 1)
+    if (behind.some((e) => e.eventType === 'VERIFIED' && e.assetKey === dispute.assetKey)) return []
+    const before = all.slice(0, all.indexOf(dispute)).filter((e) => isMove(e) && e.slotId === slotId)
+    const placed = [before.findLast((e) => e.id < dispute.id), before.at(-1)].find(
+      (e) => e?.eventType === 'PLACED' && e.assetKey === dispute.assetKey,
+    )
+    return placed ? [[placed, dispute]] : []
+  })
 }
 
 /** The events that count, oldest first: by timestamp, then by id. */

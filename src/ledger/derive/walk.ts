@@ -4,8 +4,8 @@ import { tables } from '../tables.ts'
 import { beginning, type EventPlace, type HistoryFilter, lookAt, operatorMeant, passes, sourceOf } from './look.ts'
 
 const corrections = statement({
-  columns: pick(tables.placement_event, 'id', 'event_id', 'received_at_ms'),
-  sql: `SELECT id, event_id, received_at_ms FROM main.placement_event
+  columns: pick(tables.placement_event, 'id', 'event_id', 'received_at_ms', 'asset_key'),
+  sql: `SELECT id, event_id, received_at_ms, asset_key FROM main.placement_event
     WHERE corrects_event_id IS NOT NULL AND corrects_event_id = +? AND id <= ? ORDER BY id`,
 })
 
@@ -39,6 +39,6 @@ export function correctionsOf(
   tx: ReadTx,
   eventId: number,
   lastId: number,
-): { id: number; event_id: string; received_at_ms: number }[] {
+): { id: number; event_id: string; received_at_ms: number; asset_key: string }[] {
   return tx.all(corrections, [eventId, lastId])
 }

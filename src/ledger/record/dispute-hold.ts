@@ -1,6 +1,6 @@
 import type { ReadTx, Tx } from '../../database/index.ts'
-import { findMedia, holdMedia, releaseMedia } from '../../log/index.ts'
-import { newestInSlot } from '../derive/state.ts'
+import { findMedia, holdMedia, refsHeldFor, releaseMedia } from '../../log/index.ts'
+import { openDisputes } from '../derive/disputes.ts'
 import { findEvent } from '../store.ts'
 import type { PlacementEventRow } from '../tables.ts'
 
@@ -19,27 +19,27 @@ export type FilmedMoment = {
 export type FilmsOf = (tx: ReadTx, moment: FilmedMoment) => readonly string[]
 
 /**
- * Holds the evidence of a disputed placement on the disk while its slot shows it as disputed. These are photos of the placement and
- * of the dispute, and films of the placement. In the transaction of every event, because any may settle a dispute.
+ * Holds the evidence of a disputed placement on the disk until a supervisor ends the dispute. These are photos of the placement and
+ * of the dispute, and films of the placement. In the transaction of the event.
  */
-export function holdDisputed(
-  tx: Tx,
-  row: PlacementEventRow,
-  { isDisputed }: { isDisputed?: boolean | undefined },
-  filmsOf: FilmsOf,
-): void {
-  const ref = String(row.slot_id)
-  if (!isDisputed) {
-    releaseMedia(tx, holdReason, ref)
-    return
+export function holdDisputed(tx: Tx, row: PlacementEventRow, filmsOf: FilmsOf): void {
+  if (row.event_type === 'DISPUTED') hold(tx, row, filmsOf)
+  if (row.event_type !== 'VERIFIED' && row.corrects_event_id === null) return
+  for (const ref of refsHeldFor(tx, holdReason)) {
+    if (openDisputes(tx, Number(ref), now).length === 0) releaseMedia(tx, holdReason, ref)
   }
-  if (row.event_type !== 'DISPUTED') return
-  const placed = newestInSlot(tx, row.slot_id, { atMs: undefined, lastId: undefined })
-  const events = [placed && findEvent(tx, placed.id), row].filter((one) => one !== undefined)
+}
+
+const now = { atMs: undefined, lastId: undefined }
+
+function hold(tx: Tx, row: PlacementEventRow, filmsOf: FilmsOf): void {
+  const own = openDisputes(tx, row.slot_id, now).find(({ dispute }) => dispute.id === row.id)
+  if (!own) return
+  const events = [findEvent(tx, own.placed.id), row].filter((one) => one !== undefined)
   const photos = events.flatMap(({ photo_sha256: hash }) => (hash !== null && findMedia(tx, hash) ? [hash] : []))
   const films = events.flatMap((event) => filmsOf(tx, momentOf(event)))
   for (const sha256 of new Set([...photos, ...films])) {
-    holdMedia(tx, { sha256, reason: holdReason, ref }, row.received_at_ms)
+    holdMedia(tx, { sha256, reason: holdReason, ref: String(row.slot_id) }, row.received_at_ms)
   }
 }
 

@@ -335,7 +335,7 @@ export class Recorder {
     }
     const state = laterKnown ? slotState(tx, slot.id) : (stateAfterNewest(row) ?? slotState(tx, slot.id))
     const event = answer(store.toPlacementEvent(opened), effect, { id: slot.id, slot_id: slot.slot_id, ...state })
-    holdDisputed(tx, row, event.slot, this.#filmsOf)
+    holdDisputed(tx, row, this.#filmsOf)
     if (request.client_event_id !== undefined && within.isKeyed !== false) {
       const hash = within.requestSha256 ?? requestHash(request)
       store.keepClientEventId(tx, store.callerMark(tx, by.caller), request.client_event_id, row.id, hash)

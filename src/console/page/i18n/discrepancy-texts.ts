@@ -40,7 +40,7 @@ const english = {
   },
   disputed: {
     what: () => 'a supervisor disputes the placement',
-    todo: 'Settle it: verify the placement, correct it, or take the pallet out.',
+    todo: 'Look where the pallet is, and record that. Then a supervisor verifies the pallet, or corrects the dispute.',
   },
   verified_mismatch: {
     what: ({ pallet }) =>
@@ -117,7 +117,7 @@ const german: typeof english = {
   },
   disputed: {
     what: () => 'die Schichtleitung beanstandet die Einlagerung',
-    todo: 'Klären: die Einlagerung prüfen, berichtigen oder die Palette auslagern.',
+    todo: 'Nachsehen, wo die Palette ist, und das buchen. Dann prüft die Schichtleitung die Palette oder berichtigt die Beanstandung.',
   },
   verified_mismatch: {
     what: ({ pallet }) =>
