@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { AppError } from '../errors/index.ts'
 import type { Ask } from '../http/index.ts'
-import { type Clock, isoTime, type RandomBytes, randomSecret } from '../platform/index.ts'
+import { type Clock, isoTime, neighbourhoodOf, type RandomBytes, randomSecret } from '../platform/index.ts'
 import { qrPicture } from './qr-picture.ts'
 import type { CollectedPairing, Device, Enrolment, NewDevice, NewPairing, OpenPairing } from './schema.ts'
 
@@ -32,6 +32,11 @@ type Needs = {
 
 const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex')
 const plain = (code: string): string => code.toUpperCase().replaceAll(/[^A-Z0-9]/g, '')
+
+function largest(all: readonly Pairing[], groupOf: (one: Pairing) => string): readonly Pairing[] {
+  const groups = [...Map.groupBy(all, groupOf).values()]
+  return groups.reduce<readonly Pairing[]>((most, one) => (one.length > most.length ? one : most), [])
+}
 
 /** Screens that show a code and wait for confirmation. Kept in memory: after a restart a screen shows another code. */
 export class Pairings {
@@ -102,8 +107,11 @@ export class Pairings {
     for (const [code, pairing] of this.#open) if (this.#isOver(pairing)) this.#open.delete(code)
     const own = [...this.#open.values()].filter((one) => one.address === address && one.status === 'waiting')
     for (const { code } of own.slice(0, Math.max(0, own.length - mostOfAddress + 1))) this.#open.delete(code)
-    const [oldest] = this.#open.keys()
-    if (this.#open.size >= mostInAll && oldest !== undefined) this.#open.delete(oldest)
+    if (this.#open.size < mostInAll) return
+    // The network with the most codes gives one up, of its address with the most. So nobody ends the codes of other networks.
+    const ofNetwork = largest([...this.#open.values()], (one) => neighbourhoodOf(one.address))
+    const [oldest] = largest(ofNetwork, (one) => one.address)
+    if (oldest) this.#open.delete(oldest.code)
   }
 
   #newCode(): string {

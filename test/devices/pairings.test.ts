@@ -87,6 +87,19 @@ t.test('a code on a screen ends after ten minutes, and a screen that is loaded a
   t.equal((await gateway.ask('POST', `${path}/collect`, { body: { token: 'none' } })).status, 404)
 })
 
+t.test('a network that asks for codes without end ends its own codes alone', (t) => {
+  const pairings = new Pairings({
+    clock: { now: () => 0 },
+    random: (bytes) => crypto.getRandomValues(Buffer.alloc(bytes)),
+    siteUrl: () => 'https://dc7.example',
+    makeDevice: () => Promise.reject(new Error('nobody confirms')),
+  })
+  const screens = ['192.168.5.9', '192.168.5.10', '10.0.1.7', '2001:db8::7'].map((address) => pairings.begin(address))
+  for (let n = 0; n < 400; n += 1) pairings.begin(`10.0.0.${n % 250}`)
+  for (const { code } of screens) t.ok(pairings.describe(code), code)
+  t.end()
+})
+
 t.test('screens of the whole site have few codes together: the oldest ends', (t) => {
   const pairings = new Pairings({
     clock: { now: () => 0 },
