@@ -35,15 +35,21 @@ export function hostChecker(names: readonly string[]): (host: string) => boolean
 
 const folded = (name: string): string => name.toLowerCase().replace(/\.$/, '')
 
+/** Settings that name this server. */
+type Named = Pick<Config, 'listen'> & {
+  readonly site: Pick<Config['site'], 'url'>
+  readonly http: Pick<Config['http'], 'hostNames'>
+}
+
 /** Returns a `hostChecker` that follows the current config. */
-export function ownHosts(config: () => Config): (host: string) => boolean {
+export function ownHosts(config: () => Named): (host: string) => boolean {
   return asOf(config, (now) => hostChecker(hostNames(now)))
 }
 
 /**
  * Lists the names that a config accepts in Host: its own address, its certificates, the machine, and `http.hostNames`.
  */
-function hostNames({ site, listen, http }: Config): string[] {
+function hostNames({ site, listen, http }: Named): string[] {
   const machine = hostname()
   const certified = listen.flatMap(({ tls }) => (tls ? namesOf(tls) : []))
   return [new URL(site.url).hostname, machine, `${machine}.local`, ...certified, ...http.hostNames]

@@ -3,7 +3,7 @@ import { always, distinct, siteIsNoInstance } from './cross-checks.ts'
 import { groupsAreOfAServer, regionsAreKnown } from './hub-checks.ts'
 import { databaseUrl, file, folder, keyName, network, oneOf, secretFile, serverUrl, textLike } from './kinds.ts'
 import { type DeepReadonly, listenKey } from './schema.ts'
-import { auth, storage, user } from './sections/access.ts'
+import { auth, hostNames, storage, user } from './sections/access.ts'
 import { caller, key, section } from './sections/shared.ts'
 
 const restart = { applies: 'restart' } as const
@@ -105,6 +105,7 @@ export const hubConfigSchema = z
     ),
     http: key(
       section({
+        hostNames,
         trustedProxies: key(z.array(network()).prefault([]), 'Proxies whose X-Forwarded-For is believed.', {
           example: ['10.0.0.5/32'],
         }),

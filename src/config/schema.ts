@@ -14,7 +14,7 @@ import {
   witnessIsNamed,
 } from './cross-checks.ts'
 import { file, folder, network, oneOf, origin, recordingHours, size, text, url } from './kinds.ts'
-import { auth, listener, metricsListener, rateLimit, site, storage } from './sections/access.ts'
+import { auth, hostNames, listener, metricsListener, rateLimit, site, storage } from './sections/access.ts'
 import { camera, objectDetection, privacy } from './sections/cameras.ts'
 import { backupFile, backupSegments } from './sections/copies.ts'
 import { evidence, hub, retention, witness } from './sections/evidence.ts'
@@ -92,11 +92,7 @@ const everything = z.strictObject({
         'Pages of other addresses that browsers may let use the API; with the X-Storage headers, never with a session.',
         { example: ['https://wms.example.com'] },
       ),
-      hostNames: key(
-        z.array(z.string().regex(/^(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i, 'expected a host name')).prefault([]),
-        "Further names by which this gateway is asked, such as a proxy's. Addresses, localhost, the machine's name, the host of site.url and the names of the certificates need no entry.",
-        { example: ['gatehouse.example.com'] },
-      ),
+      hostNames,
       trustedProxies: key(z.array(network()).prefault([]), 'Proxies whose X-Forwarded-For is believed.', {
         example: ['10.0.0.5/32'],
       }),

@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto'
-import { addressResolver, tlsResolver } from '../app/index.ts'
+import { addressResolver, ownHosts, tlsResolver } from '../app/index.ts'
 import { SlidingWindow } from '../auth/index.ts'
 import type { HubConfig, Permission } from '../config/index.ts'
 import { loadWitnessKey, type NoteKey, noteKey, publicBytes } from '../evidence/index.ts'
@@ -61,6 +61,7 @@ export async function composeHub(config: HubConfig, { clock, random, log }: HubO
     ...{ log, clock, makeRequestId: uuidv7Maker(clock, random) },
     addressOf: addressResolver(config.http.trustedProxies),
     isOverTls: tlsResolver(config.http.trustedProxies),
+    isOurHost: ownHosts(() => config),
     ...{ onAnswer: (answer) => metrics.answered(answer), missingPage: (c) => missingOfficePage(c, window) },
   })
   const tokens = await TokenLimit.read(db, {

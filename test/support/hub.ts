@@ -51,6 +51,8 @@ export type HubAsk = {
 export type HubOptions = {
   /** More of the section `hub`. */
   readonly hub?: Record<string, unknown>
+  /** The section `http`. */
+  readonly http?: Record<string, unknown>
   readonly log?: Logger
   /** Accounts of the config. */
   readonly users?: readonly object[]
@@ -71,6 +73,7 @@ export async function testHub(
   postgres: TestPostgres,
   {
     hub = {},
+    http = {},
     log = silentLogger(),
     listens = false,
     users = [],
@@ -92,6 +95,7 @@ export async function testHub(
     dataDir: 'state',
     auth: { users, groups },
     storage: { instances },
+    http,
     hub: { database: addresses, regions: { north: ['dc-8'] }, ...hub },
   }
   writeFileSync(file, stringify(settings))

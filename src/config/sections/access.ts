@@ -136,3 +136,9 @@ export const rateLimit = {
   }),
   photoBytesPerMinute: key(size().prefault('120MiB'), 'Bytes of photos that one user may send in a minute.'),
 }
+
+export const hostNames = key(
+  z.array(z.string().regex(/^(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i, 'expected a host name')).prefault([]),
+  "Further names by which this server is asked, such as a proxy's. Addresses, localhost, the machine's name, the host of site.url and the names of the certificates need no entry.",
+  { example: ['gatehouse.example.com'] },
+)

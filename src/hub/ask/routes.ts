@@ -56,7 +56,7 @@ const Alerts = z.strictObject({ cursor: asked(256).default(''), format })
 export type AskRouteParts = {
   readonly asks: AskService
   readonly authenticator: Pick<Authenticator, 'verify'>
-  readonly sessions: Pick<PageSessions, 'callerOf'>
+  readonly sessions: Pick<PageSessions, 'callerOf' | 'wasRight'>
   readonly window: SlidingWindow
   /** The sites at which a caller has a permission; null: all. */
   readonly sitesOf: (caller: Caller, permission: Permission) => Sites
@@ -156,7 +156,7 @@ function signIn({ authenticator, sessions, window }: AskRouteParts): MiddlewareH
     const authorization = c.req.header('authorization')
     const token = authorization === undefined ? sessionToken(c) : undefined
     // After too many refusals, a guessed session is not looked up.
-    if (token !== undefined) demandLeft(`refused ${c.get('address')}`)
+    if (token !== undefined && !sessions.wasRight(token)) demandLeft(`refused ${c.get('address')}`)
     const bySession = token === undefined ? undefined : await sessions.callerOf(token, c.get('address'))
     if (bySession && token !== undefined) {
       const isRead = c.req.method === 'GET' || c.req.method === 'HEAD'

@@ -70,7 +70,7 @@ export function pageRoutes(api: Api, { sessions, window, site }: PageRouteParts)
   api.get(sessionPath, async (c) => {
     take(c, 'files', filesAMinute)
     const token = sessionToken(c)
-    if (token !== undefined) take(c, 'session', sessionsAMinute)
+    if (token !== undefined && !sessions.wasRight(token)) take(c, 'session', sessionsAMinute)
     return c.json(answer(token === undefined ? undefined : await sessions.callerOf(token, c.get('address')), token))
   })
   api.post(sessionPath, async (c) => {

@@ -4,6 +4,7 @@ import {
   longestSessionMs,
   newSessionToken,
   openCredential,
+  Recent,
   sealCredential,
 } from '../../auth/index.ts'
 import { AppError } from '../../errors/index.ts'
@@ -18,6 +19,7 @@ const idleMs = 12 * 3_600_000
 const stepMs = 5 * 60_000
 /** Sign-ins of one account that are kept; one more ends the oldest. */
 const mostOfAccount = 200
+const tokensInMemory = 10_000
 
 /** `instance`: who verifies the name; default: the head office itself. */
 type SignIn = { readonly username: string; readonly secret: string; readonly instance?: string | undefined }
@@ -34,6 +36,8 @@ type PageSessionsNeeds = {
 /** Keeps the sign-ins of browsers in the database, so that they survive a restart; found by the hash of the cookie's token. */
 export class PageSessions {
   readonly #needs: PageSessionsNeeds
+  /** Hashes of tokens that were right lately. */
+  readonly #lately = new Recent<true>(tokensInMemory)
 
   constructor(needs: PageSessionsNeeds) {
     this.#needs = needs
@@ -55,7 +59,9 @@ export class PageSessions {
       sealed: mark ? null : sealCredential(token, named, caller, random),
       ...{ madeAtMs, expiresAtMs: madeAtMs + idleMs },
     }
-    await beginSession(db, hashOfToken(token), session, mostOfAccount)
+    const hash = hashOfToken(token)
+    await beginSession(db, hash, session, mostOfAccount)
+    this.#lately.set(hash.toString('base64'), true)
     return { token, caller }
   }
 
@@ -68,9 +74,14 @@ export class PageSessions {
     const hash = hashOfToken(token)
     const session = await findSession(db, hash)
     const nowMs = clock.now()
-    if (!session || session.expiresAtMs <= nowMs) return undefined
-    const caller = await this.#standing(session, token, address)
-    if (caller) await this.#extend(hash, session, nowMs)
+    const isLive = session !== undefined && session.expiresAtMs > nowMs
+    const caller = isLive ? await this.#standing(session, token, address) : undefined
+    if (!caller || !isLive) {
+      this.#lately.delete(hash.toString('base64'))
+      return undefined
+    }
+    this.#lately.set(hash.toString('base64'), true)
+    await this.#extend(hash, session, nowMs)
     return caller
   }
 
@@ -96,7 +107,14 @@ export class PageSessions {
     if (nextMs - expiresAtMs >= stepMs) await moveSession(this.#needs.db, hash, nextMs)
   }
 
+  /** Says, without a look into the database, whether this token was right lately. Guesses of a neighbour must not bar it. */
+  wasRight(token: string): boolean {
+    return this.#lately.get(hashOfToken(token).toString('base64')) === true
+  }
+
   async end(token: string): Promise<void> {
-    await endSession(this.#needs.db, hashOfToken(token), this.#needs.clock.now())
+    const hash = hashOfToken(token)
+    this.#lately.delete(hash.toString('base64'))
+    await endSession(this.#needs.db, hash, this.#needs.clock.now())
   }
 }
