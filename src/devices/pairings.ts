@@ -108,7 +108,7 @@ export class Pairings {
     const own = [...this.#open.values()].filter((one) => one.address === address && one.status === 'waiting')
     for (const { code } of own.slice(0, Math.max(0, own.length - mostOfAddress + 1))) this.#open.delete(code)
     if (this.#open.size < mostInAll) return
-    // The network with the most codes gives one up, of its address with the most. So nobody ends the codes of other networks.
+    // The network with the most codes gives one up, of its address with the most. So no network ends the codes of another.
     const ofNetwork = largest([...this.#open.values()], (one) => neighbourhoodOf(one.address))
     const [oldest] = largest(ofNetwork, (one) => one.address)
     if (oldest) this.#open.delete(oldest.code)

@@ -59,9 +59,8 @@ export async function composeHub(config: HubConfig, { clock, random, log }: HubO
   const window = new SlidingWindow({ clock })
   const api = newRoot({
     ...{ log, clock, makeRequestId: uuidv7Maker(clock, random) },
-    addressOf: addressResolver(config.http.trustedProxies),
+    ...{ addressOf: addressResolver(config.http.trustedProxies), isOurHost: ownHosts(() => config) },
     isOverTls: tlsResolver(config.http.trustedProxies),
-    isOurHost: ownHosts(() => config),
     ...{ onAnswer: (answer) => metrics.answered(answer), missingPage: (c) => missingOfficePage(c, window) },
   })
   const tokens = await TokenLimit.read(db, {

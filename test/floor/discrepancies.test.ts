@@ -357,7 +357,7 @@ t.test('what settles a contradiction ends it', async (t) => {
   t.same(await kinds(gateway), [], 'corrected')
 })
 
-/** What an operator may book around a disputed pallet P-1 in slot A. */
+/** Bookings of an operator around a disputed pallet P-1 in slot A. */
 const afterwards: Record<string, (gateway: TestGateway, placed: { id: number }) => Promise<unknown>> = {
   'places it again': (gateway) => book(gateway, 'PLACED', 'A', 'P-1', {}, people.olga),
   'takes it out': (gateway) => book(gateway, 'REMOVED', 'A', 'P-1', {}, people.olga),
