@@ -9,16 +9,17 @@ type Dispute = Pick<Placement, 'id' | 'timestamp_ms' | 'slot_id' | 'asset_key' |
 /** A placement that a supervisor disputes, and the dispute. */
 export type OpenDispute = { readonly placed: Placement; readonly dispute: Dispute }
 
+/** The plus keeps SQLite from the index over all events of one type. */
 const disputesOfSlot = statements({
   columns: pick(tables.placement_event, 'id', 'timestamp_ms', 'slot_id', 'asset_key', 'asset_barcode'),
   sql: (limit: string) => `SELECT id, timestamp_ms, slot_id, asset_key, asset_barcode FROM main.placement_event
-    WHERE slot_id = +? AND ${judgements} AND event_type = 'DISPUTED'${limit} ORDER BY timestamp_ms DESC, id DESC LIMIT 100`,
+    WHERE slot_id = +? AND ${judgements} AND +event_type = 'DISPUTED'${limit} ORDER BY timestamp_ms DESC, id DESC LIMIT 100`,
   samples: boundSamples(),
 })
 const verifiedSince = statements({
   columns: { is: integer },
   sql: (limit: string) => `SELECT EXISTS (SELECT 1 FROM main.placement_event WHERE asset_key = +? AND ${judgements}
-    AND event_type = 'VERIFIED' AND (timestamp_ms, id) > (+?, +?)${limit}) AS "is"`,
+    AND +event_type = 'VERIFIED' AND (timestamp_ms, id) > (+?, +?)${limit}) AS "is"`,
   samples: boundSamples(),
 })
 
