@@ -1,5 +1,5 @@
 /** Limits of one document. Another one's server must not fill the memory or keep the thread. */
-export type XmlLimits = {
+type XmlLimits = {
   readonly elements: number
   readonly depth: number
   /** Characters directly in one element. */
@@ -7,7 +7,7 @@ export type XmlLimits = {
 }
 
 /** An element begins, or ends with the text directly in it. `name`: without the prefix. */
-export type XmlEvent =
+type XmlEvent =
   | { readonly kind: 'open'; readonly name: string }
   | { readonly kind: 'close'; readonly name: string; readonly text: string }
 
