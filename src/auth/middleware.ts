@@ -1,7 +1,7 @@
 import type { Context, MiddlewareHandler, Next } from 'hono'
 import { AppError } from '../errors/index.ts'
-import { type AppEnv, type Caller, connectionOf, isOpening, measured, noteKnown } from '../http/index.ts'
-import type { Clock } from '../platform/index.ts'
+import { type AppEnv, type Caller, connectionOf, identityOf, isOpening, measured, noteKnown } from '../http/index.ts'
+import { asAsker, type Clock } from '../platform/index.ts'
 import type { Authenticator } from './authenticator.ts'
 import { readCredentials } from './credentials.ts'
 import type { FirstUses } from './first-uses.ts'
@@ -47,7 +47,7 @@ export function door(
     c.set('callerNow', async () => (await whoAsks(c, options)).caller)
     noteKnown(c)
     admission.caller(caller, by !== 'signed' && isLive(c.req.path) ? 'live' : by, tellRate(c))
-    return by === 'signed' ? signed(c, next) : next()
+    return asAsker(identityOf(caller), () => (by === 'signed' ? signed(c, next) : next()))
   }
   return (c, next) => {
     if (isPublic(c.req.path, c.req.method)) {

@@ -1,6 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Database, Statement } from 'better-sqlite3'
 import { AppError } from '../errors/index.ts'
+import { ownTurn } from '../platform/index.ts'
 import { isBusy, isSqliteFault, misplacedFault, translateSqlite } from './faults.ts'
 import { OpenFiles } from './open-files.ts'
 import { executor, type ReadTx, type Tx } from './transaction.ts'
@@ -194,10 +194,11 @@ export class UnitOfWork {
     let place: Place | undefined = first
     while (place !== undefined && !signal?.aborted) {
       const from: Place = place
+      await ownTurn()
+      if (signal?.aborted) return
       const slice: Slice<Found, Place> = this.read<Slice<Found, Place>>((tx) => look(tx, from))
       yield slice.found
       place = slice.next
-      if (place !== undefined) await nextTurn()
     }
   }
 

@@ -1,3 +1,5 @@
+import { ownTurn } from '../platform/index.ts'
+
 const encoder = new TextEncoder()
 
 /**
@@ -9,7 +11,7 @@ export function streamOf(pieces: AsyncIterator<string>): ReadableStream<Uint8Arr
     {
       async pull(controller) {
         // Other requests get a turn between two pieces.
-        await new Promise((resolve) => setImmediate(resolve))
+        await ownTurn()
         const { value, done } = await pieces.next()
         if (done) controller.close()
         else controller.enqueue(encoder.encode(value))

@@ -1,8 +1,8 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ReadTx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Caller } from '../http/index.ts'
 import { assetIsSeen, settle, type When } from '../ledger/index.ts'
+import { ownTurn } from '../platform/index.ts'
 import type { Asset, AssetFilter, AssetService, WarehouseService } from '../warehouse/index.ts'
 import type { ListedAsset, StandingPlace } from './asset-schema.ts'
 import { nameOf, placeOf } from './place.ts'
@@ -53,18 +53,18 @@ export class AssetList {
         .filter((asset) => isThere(query.past ? asset.locationThen : asset.location, query.place, slotId))
     for (let from = 0; ids && from < ids.length; from += sliceAssets) {
       const slice = ids.slice(from, from + sliceAssets)
+      await ownTurn()
       yield this.#needs.work.read((tx) => listed(tx, this.#needs.assets.byId(tx, slice)))
-      await nextTurn()
     }
     for (let afterId: number | undefined = ids ? undefined : 0; afterId !== undefined; ) {
       const behind: number = afterId
+      await ownTurn()
       const { slice, lastId: next } = this.#needs.work.read((tx) => {
         const found = this.#needs.assets.list(tx, query, behind, sliceAssets)
         return { slice: listed(tx, found), lastId: found.length < sliceAssets ? undefined : found.at(-1)?.id }
       })
       yield slice
       afterId = next
-      await nextTurn()
     }
   }
 

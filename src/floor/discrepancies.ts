@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { openDifferences } from '../counts/index.ts'
 import type { ReadTx, UnitOfWork } from '../database/index.ts'
 import type { Caller } from '../http/index.ts'
@@ -20,7 +19,7 @@ import {
   settle,
   type When,
 } from '../ledger/index.ts'
-import { isoTime } from '../platform/index.ts'
+import { isoTime, ownTurn } from '../platform/index.ts'
 import {
   type AssetService,
   assetKeysBehind,
@@ -123,7 +122,8 @@ export class Discrepancies {
       for (const one of all)
         if (query.kind === undefined || one.kind === query.kind) found.push(...this.#tell(tx, one, caller, query))
     }
-    for (let afterId: number | undefined = 0; afterId !== undefined; await nextTurn()) {
+    for (let afterId: number | undefined = 0; afterId !== undefined; ) {
+      await ownTurn()
       if (!mayStill()) return undefined
       const behind: number = afterId
       afterId = this.#needs.work.read((tx) => {
@@ -132,7 +132,8 @@ export class Discrepancies {
         return lastId
       })
     }
-    for (let afterId: number | undefined = 0; afterId !== undefined; await nextTurn()) {
+    for (let afterId: number | undefined = 0; afterId !== undefined; ) {
+      await ownTurn()
       if (!mayStill()) return undefined
       const behind: number = afterId
       afterId = this.#needs.work.read((tx) => {

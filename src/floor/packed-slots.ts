@@ -1,7 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ReadTx, UnitOfWork } from '../database/index.ts'
 import { type Caller, type PackedText, packedList, packText } from '../http/index.ts'
 import { type SlotState, settle, slotMarks, slotStates, stateIn, type When } from '../ledger/index.ts'
+import { ownTurn } from '../platform/index.ts'
 import { slotPlaces, type WarehouseService, zoneMarks } from '../warehouse/index.ts'
 
 /** Slots that are packed together: an event packs so many again. */
@@ -55,7 +55,8 @@ export class PackedSlots {
   async #make(caller: Caller, sight: string): Promise<Buffer<ArrayBuffer> | undefined> {
     const known = this.#needs.work.read((tx) => settle(tx))
     const found: Block[] = []
-    for (let afterId: number | undefined = 0; afterId !== undefined; await nextTurn()) {
+    for (let afterId: number | undefined = 0; afterId !== undefined; ) {
+      await ownTurn()
       const turn = this.#turn(caller, known, afterId)
       // The caller's sight has changed meanwhile: one list would mix blocks of both sights.
       if (this.#sightOf(caller) !== sight) return undefined

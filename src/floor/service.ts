@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { z } from '@hono/zod-openapi'
 import type { ReadTx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
@@ -14,6 +13,7 @@ import {
   stateIn,
   type When,
 } from '../ledger/index.ts'
+import { ownTurn } from '../platform/index.ts'
 import type { AssetService, NewSlot, Slot, SlotChange, SlotFilter, WarehouseService, Zone } from '../warehouse/index.ts'
 import { PackedSlots, withStateText } from './packed-slots.ts'
 import { placeOf } from './place.ts'
@@ -61,10 +61,10 @@ export class FloorService {
       return settle(tx, when)
     })
     for (let afterId: number | undefined = 0; afterId !== undefined; ) {
+      await ownTurn()
       const { slots, lastId } = this.#slice(caller, known, afterId, filter)
       yield slots
       afterId = lastId
-      await nextTurn()
     }
   }
 

@@ -2,7 +2,7 @@ import type { ReadTx, UnitOfWork } from '../database/index.ts'
 import { type Caller, countLimit, type TimePlace, timeCursor } from '../http/index.ts'
 import { type AuditEntity, type AuditFilter, type AuditRow, auditStep, endOfTrail, redacted } from '../journal/index.ts'
 import { type Identity, meantBy, type Openings, personById, shownWithout } from '../log/index.ts'
-import { isoTime } from '../platform/index.ts'
+import { isoTime, ownTurn } from '../platform/index.ts'
 import type { AuditEntry } from './schema.ts'
 import type { Sight } from './sight.ts'
 
@@ -83,6 +83,7 @@ export class AuditReader {
   async *#steps(filter: AuditFilter, before: TimePlace | undefined, caller: Caller): AsyncGenerator<AuditRow[]> {
     let place = before
     do {
+      await ownTurn()
       const step = this.#needs.work.read((tx) => {
         const { rows, place: next } = auditStep(tx, filter, place, lookedAtOnce)
         return {
@@ -92,7 +93,6 @@ export class AuditReader {
       })
       yield step.rows
       place = step.place
-      await new Promise((resolve) => setImmediate(resolve))
     } while (place)
   }
 

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ReadTx, Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import { type Caller, demand, type Reply } from '../http/index.ts'
@@ -6,6 +5,7 @@ import type { AuditTrail, Idempotency, Outbox } from '../journal/index.ts'
 import { callerMark, type EventOrigin, type Recorder, requestHash, type TimedAsk } from '../ledger/index.ts'
 import type { Log, Openings, People, Provable } from '../log/index.ts'
 import type { Photos } from '../photos/index.ts'
+import { ownTurn } from '../platform/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
 import { notificationsOf } from './events.ts'
 import { provableSteps } from './provable.ts'
@@ -201,12 +201,12 @@ export class UnitService {
   async *units(query: UnitsQuery, caller: Caller): AsyncGenerator<readonly TransportUnitItem[], void> {
     const strong = { sscc: query.sscc, reference: query.reference }
     for (let afterRow: number | undefined = 0; afterRow !== undefined; ) {
+      await ownTurn()
       const rows = this.#needs.work.read((tx) => this.#slice(tx, afterRow ?? 0, strong))
       yield rows.units.filter(
         (unit) => this.#needs.warehouse.isVisible(caller, unit.warehouseId) && matches(unit, query),
       )
       afterRow = rows.lastRow
-      await nextTurn()
     }
   }
 

@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { UnitOfWork } from '../../database/index.ts'
 import type { SignedUrls } from '../../devices/index.ts'
 import { AppError } from '../../errors/index.ts'
@@ -8,7 +7,7 @@ import type { AuditTrail } from '../../journal/index.ts'
 import type { LedgerService } from '../../ledger/index.ts'
 import type { EvidenceStates, Log, Provable } from '../../log/index.ts'
 import type { Photos } from '../../photos/index.ts'
-import { isoTime, type Logger } from '../../platform/index.ts'
+import { isoTime, type Logger, ownTurn } from '../../platform/index.ts'
 import type { UnitService } from '../../units/index.ts'
 import type { WarehouseService } from '../../warehouse/index.ts'
 import { recipe } from '../bundle/package.ts'
@@ -180,7 +179,7 @@ export class Receipts {
     const bySeq = rows.toSorted((a, b) => b.provable.log - a.provable.log || b.provable.seq - a.provable.seq)
     const made = new Map<Row, Proof>()
     for (const [i, row] of bySeq.entries()) {
-      if (i % proofsInOneTurn === proofsInOneTurn - 1) await nextTurn()
+      if (i % proofsInOneTurn === 0) await ownTurn()
       made.set(row, withoutReceivers(await proofs.prove(row.provable)))
     }
     return rows.flatMap((row) => {

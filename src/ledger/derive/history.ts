@@ -1,7 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ReadTx, UnitOfWork } from '../../database/index.ts'
 import { countLimit } from '../../http/index.ts'
 import type { Meant } from '../../log/index.ts'
+import { ownTurn } from '../../platform/index.ts'
 import { slotPlaces } from '../../warehouse/index.ts'
 import { headOf, type OpenedRow, type Order, openedByIds } from '../store.ts'
 import {
@@ -80,7 +80,7 @@ export async function pageOfHistory(
     ids.push(...wanted.slice(0, page.limit + 1 - ids.length).map(({ id }) => id))
     if (ids.length > page.limit) break
   }
-  await nextTurn()
+  await ownTurn()
   const total = await totalOf(work, prepared, signal)
   const rows: OpenedRow[] = []
   for await (const opened of openedRows(work, ids.slice(0, page.limit), order, signal)) rows.push(...opened)
