@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { LocalAccount } from '../../src/auth/index.ts'
 import { locateFfmpeg } from '../../src/platform/ffmpeg.ts'
+import { decoding } from '../../src/video/stream/ingest.ts'
 import { footage } from '../../test/support/footage.ts'
 import { type RtspServer, startRtspServer } from '../../test/support/rtsp/server.ts'
 import { childrenOf, cpuMsOfChildren } from './family.ts'
@@ -168,7 +169,7 @@ function memoryFigures({ none, one, several }: Record<'none' | 'one' | 'several'
 
 /** A separate ffmpeg that decodes the camera's stream with the flags of detection, and does nothing else. */
 function decodingAlone(workshop: Workshop, url: string): { readonly pid: number; end(): void } {
-  const input = ['-rtsp_transport', 'tcp', '-threads', '1', '-skip_loop_filter', 'all', '-i', url]
+  const input = ['-rtsp_transport', 'tcp', ...decoding, '-i', url]
   const args = ['-nostdin', '-loglevel', 'error', ...input, '-map', '0:v:0', '-an', '-f', 'null', '-']
   const child = workshop.owns(spawn(locateFfmpeg().path, args, { stdio: 'ignore' }))
   return { pid: child.pid ?? 0, end: () => void child.kill('SIGKILL') }

@@ -215,8 +215,11 @@ export function fileArgs(file: string, outputs: Outputs): string[] {
   return ['-nostdin', '-hide_banner', '-loglevel', 'error', ...input, ...outputArgs(outputs)]
 }
 
-/** The loop filter takes a quarter of the decoder's time and is invisible in small pictures. */
-const decoding = ['-threads', '1', '-skip_loop_filter', 'all']
+/**
+ * The loop filter is skipped only in pictures that no other one is made from. Without it elsewhere, each picture differs more from the
+ * camera's until the next key frame: a still wall moves, and jumps with the key frame.
+ */
+export const decoding = ['-threads', '1', '-skip_loop_filter', 'noref']
 
 function outputArgs({ video, frames, reordered = false, fromAnywhere = false }: Outputs): string[] {
   const size = `${frameSize.width}:${frameSize.height}`
