@@ -57,6 +57,11 @@ const describes = (codec: string) =>
     else socket.write(asked.startsWith('SETUP') ? head + setup : `${head}\r\n`)
   })
 
+/** Answers OPTIONS, and nothing else. */
+const greets = talking((asked, socket) => {
+  if (asked.startsWith('OPTIONS')) socket.write(`RTSP/1.0 200 OK\r\nCSeq: ${/CSeq: (\d+)/i.exec(asked)?.[1]}\r\n\r\n`)
+})
+
 /** Noise without end. */
 const babbles = talking((_, socket) => {
   const more = () => void (socket.writable && socket.write(randomBytes(65_536), more))
@@ -89,10 +94,11 @@ t.test('what is no camera stream has a state and words for the admin', (t) =>
 )
 
 // The bundled ffmpeg blames the transport for an unknown codec, and gives up on a silent server before it says why.
-t.test('an unknown codec and a server that says nothing are told apart', needs('ffmpeg'), (t) =>
+t.test('an unknown codec and a camera that does not answer are told apart', needs('ffmpeg'), (t) =>
   haveProblems(t, [
     [describes('X-UNHEARD-OF'), 'no-video', /codec that ffmpeg does not know/],
-    [talking(() => {}), 'not-a-stream', /does not speak RTSP/],
+    [talking(() => {}), 'unreachable', /^Nothing answers/],
+    [greets, 'unreachable', /^Nothing answers/],
   ]),
 )
 

@@ -5,7 +5,8 @@ import type { Clock, Owner } from '../../platform/index.ts'
 import { frameSize, framesPerSecond } from '../decoding/frames.ts'
 import type { FfmpegDialect } from '../ffmpeg/ffmpeg-dialect.ts'
 import { type Problem, problemOf } from '../problems.ts'
-import { concatList, redactor, resolveHost, type StreamSource } from './stream-source.ts'
+import { askOptions } from './rtsp-options.ts'
+import { concatList, redactor, resolveHost, type StreamSource, usualSilenceMs } from './stream-source.ts'
 import { VideoPipe } from './video-pipe.ts'
 
 /** Outputs of a stream: the compressed video, small raw pictures, or both. */
@@ -51,6 +52,9 @@ export type IngestOptions = {
 /** Characters of stderr that are kept, from its end. */
 const keptChars = 4000
 const talkativeChars = 20_000
+/** A message about a source of which nothing could be read. */
+const neverOpened = /Impossible to open/
+const questionMs = 2000
 
 /**
  * Runs one ffmpeg with one connection to the camera. It starts with the object and never restarts: `connection.ts` decides the next
@@ -65,6 +69,8 @@ export class Ingest {
   #hadVideo = false
   /** Bytes of the raw picture that has not ended. */
   #ofFrame = 0
+  /** Start of the process. */
+  #sinceMs = 0
   #asked: NodeJS.Signals | undefined
   #ended = false
 
@@ -141,6 +147,7 @@ export class Ingest {
 
   #run(args: readonly string[], list: string): void {
     const video = this.#video
+    this.#sinceMs = this.#needs.clock.monotonic()
     const child = this.#spawn(args, video?.end)
     if (!child) return
     this.#child = child
@@ -160,8 +167,8 @@ export class Ingest {
       this.#said = (this.#said + text).slice(this.#needs.talkative ? -talkativeChars : -keptChars)
     })
     child.on('close', (code, signal) => {
-      if (video) video.drain(() => this.#closed(code, signal))
-      else this.#closed(code, signal)
+      if (video) video.drain(() => void this.#closed(code, signal))
+      else void this.#closed(code, signal)
     })
   }
 
@@ -172,10 +179,22 @@ export class Ingest {
     return Math.floor(filled / frameSize.bytes)
   }
 
-  #closed(code: number | null, signal: NodeJS.Signals | null): void {
+  async #closed(code: number | null, signal: NodeJS.Signals | null): Promise<void> {
     const foreign = this.#asked ? null : signal
     const problem = problemOf({ said: this.#said, hadVideo: this.#hadVideo, code, signal: foreign })
-    this.#end({ problem, said: this.#said, code, signal })
+    const isSilent = problem === 'not-a-stream' && (await this.#isSilent())
+    this.#end({ problem: isSilent ? 'unreachable' : problem, said: this.#said, code, signal })
+  }
+
+  /**
+   * ffmpeg has the same words for a camera that never answered and for a server that does not speak RTSP. After an attempt that took as
+   * long as a camera may be silent, one question tells them apart.
+   */
+  async #isSilent(): Promise<boolean> {
+    const { clock, source, mostSilentMs = usualSilenceMs } = this.#needs
+    if (this.#asked || !neverOpened.test(this.#said) || clock.monotonic() - this.#sinceMs < mostSilentMs) return false
+    const answer = await askOptions(source, clock, questionMs)
+    return answer === null || answer.isRtsp
   }
 
   #end(ended: Ended): void {

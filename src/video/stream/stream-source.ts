@@ -12,7 +12,7 @@ export type StreamSource = {
 }
 
 /** ffmpeg ends when nothing has come for so long. */
-const mostSilentMs = 5000
+export const usualSilenceMs = 5000
 const analyzeUs = 1_000_000
 
 /**
@@ -23,7 +23,7 @@ export function concatList(
   source: StreamSource,
   address: string | undefined,
   dialect: FfmpegDialect,
-  silentMs = mostSilentMs,
+  silentMs = usualSilenceMs,
 ): string {
   const lines = ['ffconcat version 1.0', `file ${quoted(streamUrl(source, address))}`]
   if (dialect.listOptions) {
