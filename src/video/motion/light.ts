@@ -50,6 +50,8 @@ const edgePixels = 4
  */
 const beamSoftness = 0.75
 const beamCells = 3
+/** Things have edges at their border, such as a car that is as smooth as the road. A beam has at most this share of its edges there. */
+const beamBorder = 0.5
 /**
  * So many cells of light, clear or soft, are a beam too. Somebody close to the camera, or the side of a lorry, may look as soft
  * before a plain floor. Soft cells alone are a beam only if all become brighter and none of them has edges.
@@ -109,7 +111,8 @@ export function explainLight(
   return takeBack(changed, verdicts)
 }
 
-function isBeam({ cells, edges, soft, darker, weak }: Patch): boolean {
+function isBeam({ cells, edges, borderEdges, soft, darker, weak }: Patch): boolean {
+  if (borderEdges > beamBorder * edges) return false
   const light = cells.length - edges
   if (light + weak < beamSoftness * edges) return false
   const clear = light - soft - darker
@@ -136,10 +139,14 @@ function takeBack(changed: Uint8Array, verdicts: Verdict[]): number {
   return count
 }
 
-/** Cells that touch each other; how many have edges, are soft and not darker, or soft and darker, and how many weak ones touch them. */
+/**
+ * Cells that touch each other; how many have edges, and those of them that touch an unchanged one; how many are soft and not darker,
+ * or soft and darker; and how many weak ones touch them.
+ */
 type Patch = {
   readonly cells: readonly number[]
   readonly edges: number
+  readonly borderEdges: number
   readonly soft: number
   readonly darker: number
   readonly weak: number
@@ -154,18 +161,21 @@ function patchesOf(verdicts: readonly Verdict[]): Patch[] {
     if (verdict === 'unchanged' || verdict === 'light' || verdict === 'weak' || seen.has(first)) continue
     const cells = [first]
     const weak = new Set<number>()
+    const border = new Set<number>()
     seen.add(first)
     // Grows while it is walked.
     for (const cell of cells) {
       for (const near of neighbours(cell)) {
         if (verdicts[near] === 'weak') weak.add(near)
+        if (verdicts[near] === 'unchanged' && verdicts[cell] === 'edges') border.add(cell)
         if (verdicts[near] === 'weak' || verdicts[near] === 'unchanged' || seen.has(near)) continue
         seen.add(near)
         cells.push(near)
       }
     }
     const count = (kind: Verdict) => cells.filter((cell) => verdicts[cell] === kind).length
-    patches.push({ cells, edges: count('edges'), soft: count('soft'), darker: count('softDarker'), weak: weak.size })
+    const kinds = { edges: count('edges'), soft: count('soft'), darker: count('softDarker') }
+    patches.push({ cells, ...kinds, borderEdges: border.size, weak: weak.size })
   }
   return patches
 }
