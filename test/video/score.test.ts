@@ -121,8 +121,8 @@ t.test(
     const grown = (share: number) =>
       scoresAfter(manyInsects, shares(share, share, share, share, share, 0.4, 0.4, 0.4, 0.4, 0.4, 0.4)).slice(8)
     const rounded = (score: number) => Math.round(100 * score) / 100
-    t.same(grown(0.16).map(rounded), [0.2, 0.2, 0.4].map(scoreOf).map(rounded))
-    t.ok(Math.max(...grown(0.12).slice(0, 2)) < 0.3)
+    t.same(grown(0.12).map(rounded), [0.15, 0.15, 0.4].map(scoreOf).map(rounded))
+    t.ok(Math.max(...grown(0.11).slice(0, 2)) < 0.3)
   },
 )
 
@@ -281,8 +281,8 @@ t.test('a window is the mean of two by two cells', async (t) => {
   t.equal(shares[windowColumns + 2], 0.05)
 })
 
-t.test('the default sensitivity is a fifth of a window, and more is more from 0 to 1', async (t) => {
-  t.same([0, 0.1, 0.2, 1].map(scoreOf), [0, 0.15, 0.3, 1])
+t.test('the default sensitivity is 15 % of a window, and more is more from 0 to 1', async (t) => {
+  t.same([0, 0.075, 0.15, 1].map(scoreOf), [0, 0.15, 0.3, 1])
   const shares = Array.from({ length: 101 }, (_, i) => scoreOf(i / 100))
   t.ok(shares.every((score, i) => i === 0 || score > (shares[i - 1] ?? 0)))
 })

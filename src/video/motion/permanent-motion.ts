@@ -7,7 +7,7 @@ const steps = 200
 /** Steadiness of a window that half of the frames fill equally: the square of the mean, divided by the mean of the squares. */
 const steady = 0.5
 /** So many standard deviations over the mean are usual. */
-const straying = 1.25
+const straying = 1.75
 
 /**
  * Knows the windows that have moved for three minutes without a pause, such as a conveyor with crowds of boxes and gaps. The last

@@ -195,10 +195,10 @@ function secondOfFive(a: number, b: number, c: number, d: number, e: number): nu
 }
 
 /** The share of a window from which motion is found at the default sensitivity, 0.3. */
-const defaultShare = 0.2
+const defaultShare = 0.15
 
 /**
- * Returns the score of a changed share, both 0 to 1. A fifth of a window scores 0.3. Below and above that, the score grows in
+ * Returns the score of a changed share, both 0 to 1. 15 % of a window scores 0.3. Below and above that, the score grows in
  * proportion; the whole window scores 1. So each sensitivity is a share of a window, and a higher one is a larger share.
  */
 export function scoreOf(share: number): number {
