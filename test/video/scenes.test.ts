@@ -61,6 +61,13 @@ t.test('a conveyor is no motion after it was learned', async (t) => {
   t.same(afterLearning(judged('conveyor', 5, 4).falseEvents), [])
 })
 
+t.test('a conveyor that already moves when the camera connects is no motion', async (t) => {
+  for (const seed of [1, 3, 5]) {
+    const scene = makeScene('conveyor', seed, minute)
+    t.same(judgeScene({ ...scene, durationMs: 12_000, countFromMs: 0 }).falseEvents, [], `seed ${seed}`)
+  }
+})
+
 t.test('headlights that sweep over the floor, with the shadow of a post in them, are no motion', async (t) => {
   t.same(judged('headlights', 5, 1.5).falseEvents, [])
 })

@@ -7,13 +7,10 @@
  */
 import pixelmatch from 'pixelmatch'
 import { cameraShift, type Shift, unmoved } from './camera-shift.ts'
-import { cellCount, columns, type Picture, rows } from './grid.ts'
+import { cellCount, columns, framesBack, type Picture, rows } from './grid.ts'
 import { brighten, explainLight, medianGain } from './light.ts'
 import { NoiseLevel } from './noise-level.ts'
 import { type View, ViewWatch } from './view-watch.ts'
-
-/** The reference is the frame 0.6 s earlier, at five frames a second. */
-export const framesBack = 3
 
 /** The whole picture has changed: its light, or its view. */
 export type WholeChange = 'light' | 'view'

@@ -4,7 +4,7 @@
  */
 import type { FrameCells } from './cells.ts'
 import { FleetingChanges } from './fleeting-changes.ts'
-import { cellCount, columns, rows } from './grid.ts'
+import { cellCount, columns, framesBack, rows } from './grid.ts'
 import { type MotionArea, openCells } from './mask.ts'
 import { RestlessWindows } from './restless-windows.ts'
 
@@ -64,6 +64,8 @@ export class Scorer {
   }))
   readonly #across = new Float64Array(windowCount)
   #newest = 0
+  /** The first frames of a connection are compared with none, so they do not show what moves all the time. */
+  #uncompared = framesBack
 
   constructor(area: MotionArea = everywhere) {
     this.#open = new WindowShares(openCells(area))
@@ -85,8 +87,9 @@ export class Scorer {
     if (whole) changes.shares.fill(0)
     else {
       cells = this.#open.fill(changes.shares, changed)
-      this.#restless.subtract(changes.shares)
+      if (this.#uncompared === 0) this.#restless.subtract(changes.shares)
     }
+    this.#uncompared = Math.max(this.#uncompared - 1, 0)
     changes.isNearKnown = false
     changes.lasting = undefined
     const share = largest(changes.shares)
@@ -113,6 +116,7 @@ export class Scorer {
 
   /** Forgets the last frames: the next ones come from another connection. */
   reset(): void {
+    this.#uncompared = framesBack
     for (const changes of this.#last) {
       changes.near.fill(0)
       changes.isNearKnown = true
@@ -122,6 +126,7 @@ export class Scorer {
 
   /** Forgets permanent motion and usual changes, as if the watch began now. */
   forget(): void {
+    this.#uncompared = framesBack
     this.#restless.forget()
     this.#fleeting.forget()
   }
