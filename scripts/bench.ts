@@ -7,6 +7,7 @@
  * - `--only console` or `glass`: where Chromium is installed and little else runs
  * - `--only wall`: ten minutes; 1, 9 and 16 cameras beside Debian's motion, where it is installed
  * - `--only beside-motion`: nine minutes; twenty scenes of known truth to both
+ * - `--only sight`: ten minutes; motion in encoded pictures, and in real clips of the folder that GATEHOUSE_FOOTAGE names
  * - `--only idle`: ten minutes; the memory after six exports (with --events 1000000)
  * - `--only hub-large`: some minutes and 4 GB; a barcode over six million leaves of 240 logs
  * - `--only proofs`: a log of ten million leaves, made once under .cache/bench (2.5 GB, some minutes)
@@ -52,6 +53,7 @@ import { measureScores } from './bench/scores.ts'
 import { measureSegments } from './bench/segments.ts'
 import { measureSenders } from './bench/senders.ts'
 import { measureServing } from './bench/serving.ts'
+import { measureSight } from './bench/sight.ts'
 import { measureSigning } from './bench/signing.ts'
 import { stateOf } from './bench/site.ts'
 import { measureVerify } from './bench/verify.ts'
@@ -94,6 +96,7 @@ const parts = {
   glass: (workshop) => measureGlass(workshop),
   history: (workshop) => measureHistory(workshop),
   detection: (workshop, _sizes, _backlog, hours) => measureDetection(workshop, hours),
+  sight: () => measureSight(join(root, '.cache/sight'), process.env['GATEHOUSE_FOOTAGE']),
   offsite: (workshop) => measureOffsite(workshop),
   scores: (workshop) => measureScores(workshop),
   console: (workshop) => measureConsole(workshop),
@@ -110,7 +113,7 @@ type Part = keyof typeof parts
 
 /** The parts that take neither ten minutes, nor gigabytes, nor a machine to themselves. */
 const usual = Object.keys(parts).filter(
-  (name) => !['wall', 'beside-motion', 'proofs', 'console', 'glass', 'idle', 'hub-large'].includes(name),
+  (name) => !['wall', 'beside-motion', 'proofs', 'console', 'glass', 'idle', 'hub-large', 'sight'].includes(name),
 )
 
 type TimedAsk = {

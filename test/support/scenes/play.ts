@@ -13,13 +13,46 @@ export function* play(scene: Scene): Generator<Uint8Array> {
   const sensor = new Sensor(scene)
   const canvas = newCanvas()
   for (let atMs = 0; atMs < scene.durationMs; atMs += frameMs) {
-    canvas.set(scene.hall.canvas)
-    scene.disturbance.under?.(canvas, atMs)
-    for (const mover of scene.movers) mover.paint(canvas, atMs)
-    if (scene.disturbance.light !== undefined) lighten(canvas, scene.disturbance.light)
-    scene.disturbance.over?.(canvas, atMs)
+    paint(scene, canvas, atMs)
     yield sensor.expose(canvas, scene.disturbance.shift?.(atMs) ?? [0, 0])
   }
+}
+
+/** Plays a scene from a time on, at a camera's rate: grey pictures without what sensor and encoder add. */
+export function* playClean(scene: Scene, perSecond: number, fromMs = 0): Generator<Uint8Array> {
+  const canvas = newCanvas()
+  for (let i = 0; fromMs + (1000 * i) / perSecond < scene.durationMs; i += 1) {
+    const atMs = fromMs + (1000 * i) / perSecond
+    paint(scene, canvas, atMs)
+    yield greyOf(canvas, scene.disturbance.shift?.(atMs) ?? [0, 0])
+  }
+}
+
+function paint(scene: Scene, canvas: Canvas, atMs: number): void {
+  canvas.set(scene.hall.canvas)
+  scene.disturbance.under?.(canvas, atMs)
+  for (const mover of scene.movers) mover.paint(canvas, atMs)
+  if (scene.disturbance.light !== undefined) lighten(canvas, scene.disturbance.light)
+  scene.disturbance.over?.(canvas, atMs)
+}
+
+function greyOf(canvas: Canvas, [dx, dy]: readonly [number, number]): Uint8Array {
+  const grey = new Uint8Array(width * height)
+  const [left, up] = [1 - (dx - Math.floor(dx)), 1 - (dy - Math.floor(dy))]
+  const first = (Math.floor(dy) + margin) * canvasWidth + Math.floor(dx) + margin
+  for (let y = 0; y < height; y += 1) {
+    for (let x = 0; x < width; x += 1)
+      grey[y * width + x] = byte(toneAt(canvas, first + y * canvasWidth + x, left, up) + 0.5)
+  }
+  return grey
+}
+
+/** Returns the brightness between four points, of which the upper left one counts by the shares `left` and `up`. */
+function toneAt(canvas: Canvas, at: number, left: number, up: number): number {
+  if (left === 1 && up === 1) return canvas[at] ?? 0
+  const upper = (canvas[at] ?? 0) * left + (canvas[at + 1] ?? 0) * (1 - left)
+  const lower = (canvas[at + canvasWidth] ?? 0) * left + (canvas[at + canvasWidth + 1] ?? 0) * (1 - left)
+  return upper * up + lower * (1 - up)
 }
 
 const blockSize = 4
@@ -58,12 +91,7 @@ class Sensor {
       const from = this.#chance.below(deviates.length)
       for (let x = 0; x < width; x += 1) {
         const at = first + y * canvasWidth + x
-        let seen = canvas[at] ?? 0
-        if (left !== 1 || up !== 1) {
-          const upper = seen * left + (canvas[at + 1] ?? 0) * (1 - left)
-          const lower = (canvas[at + canvasWidth] ?? 0) * left + (canvas[at + canvasWidth + 1] ?? 0) * (1 - left)
-          seen = upper * up + lower * (1 - up)
-        }
+        const seen = toneAt(canvas, at, left, up)
         const i = y * width + x
         const noise = (this.#kept[i] ?? 0) * this.#smear + fresh * (deviates[(from + x) & 0xffff] ?? 0)
         this.#kept[i] = noise
