@@ -13,6 +13,7 @@ import {
 } from '../doctor/index.ts'
 import { ExitError } from '../errors/index.ts'
 import { buildInfo } from '../platform/bundle.ts'
+import { errorCode } from '../platform/faults.ts'
 import { systemClock } from '../platform/index.ts'
 import { becomeOwnerOf } from './alone.ts'
 import { untilInterrupted } from './interrupt.ts'
@@ -91,7 +92,7 @@ function removeIfAllowed(out: string): void {
   try {
     rmSync(out, { force: true })
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error
+    if (errorCode(error) !== 'EACCES') throw error
   }
 }
 

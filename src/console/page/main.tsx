@@ -101,12 +101,7 @@ const App = () => {
   const asked = new URLSearchParams(search)
   const [isFind, code] = /^\/find(?:\/([^/]+))?\/?$/.exec(pathname) ?? []
   const find = {
-    ...{
-      code: code === undefined ? undefined : decoded(code),
-      at: asked.get('at') ?? undefined,
-      siteId: session.siteId,
-      onLeft: leave,
-    },
+    ...{ code: code && decoded(code), at: asked.get('at') ?? undefined, siteId: session.siteId, onLeft: leave },
     caller: session.caller ?? undefined,
   }
   const signed = asked.get('signed') ?? undefined

@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import got, { TimeoutError } from 'got'
 import { StorageAgents, type StorageInstance } from '../../auth/index.ts'
+import { errorMessage } from '../../platform/faults.ts'
 import { entriesIn } from './multistatus.ts'
 import { inUrl } from './paths.ts'
 import { type Account, authorizationOf, filesUrl } from './probe.ts'
@@ -75,7 +76,7 @@ export class DavFolder {
     try {
       return entriesIn(body.toString('utf8'), new URL(`${this.#access.url}/${inUrl(folder)}`).pathname)
     } catch (error) {
-      throw new Error(`${this.name}/${folder} is no list: ${(error as Error).message}`, { cause: error })
+      throw new Error(`${this.name}/${folder} is no list: ${errorMessage(error)}`, { cause: error })
     }
   }
 

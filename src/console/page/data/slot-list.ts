@@ -1,3 +1,4 @@
+import { errorMessage } from '../../../platform/faults.ts'
 import { ask, Refused } from './ask.ts'
 
 /** Answer of the gateway to a list of slots. */
@@ -22,5 +23,5 @@ export const sendList = (list: Blob, warehouseId: number, dryRun: boolean): Prom
   })
 
 /** Returns the gateway's reason for a refusal, with its details. */
-export const whyOf = (error: Error): string =>
-  error instanceof Refused && error.details !== '' ? `${error.message}: ${error.details}` : error.message
+export const whyOf = (error: unknown): string =>
+  error instanceof Refused && error.details !== '' ? `${error.message}: ${error.details}` : errorMessage(error)

@@ -35,7 +35,7 @@ export const ImageTools = ({ warehouse, isLocked, onStored }: Props) => {
       setNote(done)
     } catch (error) {
       setNote('')
-      setProblem(words.failed(whyOf(error as Error)))
+      setProblem(words.failed(whyOf(error)))
     }
     setBusy(false)
   }

@@ -69,7 +69,7 @@ export const GridForm = ({ warehouseId, zones, taken, below, onProposed, onStore
       setNote(words.added(created))
       await onStored()
     } catch (error) {
-      setProblem(words.failed(whyOf(error as Error)))
+      setProblem(words.failed(whyOf(error)))
     }
     setBusy(false)
   }

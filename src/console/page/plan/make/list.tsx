@@ -30,7 +30,7 @@ export const ListForm = ({ warehouseId, isUnsaved, onStored }: Props) => {
       if (!dryRun) await onStored()
     } catch (error) {
       setNote('')
-      setProblem(words.failed(whyOf(error as Error)))
+      setProblem(words.failed(whyOf(error)))
     }
   }
   const changes = (tried?.created ?? 0) + (tried?.updated ?? 0)

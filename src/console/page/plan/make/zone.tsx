@@ -40,7 +40,7 @@ export const ZoneForm = ({ zones, warehouseId, isLocked, onStored }: Props) => {
       setNote(words.zoneStored(name))
       await onStored()
     } catch (error) {
-      setProblem(words.failed(whyOf(error as Error)))
+      setProblem(words.failed(whyOf(error)))
     }
     setBusy(false)
   }
