@@ -1,12 +1,26 @@
 /** The files of the package that dpkg and its readers read. */
+import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../build/inputs.ts'
 import type { Edition } from './man.ts'
 
-/** Returns name and address of the one who builds the package, from the variables that Debian's own tools read. */
-export function maintainer(env: NodeJS.ProcessEnv = process.env): string {
-  return `${env['DEBFULLNAME'] || 'gatehouse maintainers'} <${env['DEBEMAIL'] || 'maintainers@gatehouse.example'}>`
+/**
+ * Returns name and address of the one who builds the package, to whom its users report a weakness: from the variables that Debian's
+ * own tools read, else the author of the commit. Throws when neither is known.
+ */
+export function maintainer(env: NodeJS.ProcessEnv = process.env, author = authorOfCommit): string {
+  const { DEBEMAIL: email, DEBFULLNAME: name } = env
+  const found = email ? `${name || 'gatehouse maintainers'} <${email}>` : author()
+  if (found === undefined)
+    throw new Error('The package names no maintainer. Set DEBEMAIL, and DEBFULLNAME for the name.')
+  return found
+}
+
+/** Undefined in a source tree without git. */
+function authorOfCommit(): string | undefined {
+  const { stdout = '' } = spawnSync('git', ['log', '-1', '--format=%an <%ae>'], { cwd: root, encoding: 'utf8' })
+  return stdout.trim() || undefined
 }
 
 /** Returns the file `control` of the binary package. */

@@ -8,7 +8,7 @@ import { manualPages } from '../../scripts/build/manual/pages.ts'
 import { bashCompletion } from '../../scripts/package/completion.ts'
 import { filesOf } from '../../scripts/package/deb.ts'
 import { manOfCommand, manOfConfig } from '../../scripts/package/man.ts'
-import { control, copyright, debianChangelog } from '../../scripts/package/texts.ts'
+import { control, copyright, debianChangelog, maintainer } from '../../scripts/package/texts.ts'
 import { gatehouseCommand } from '../../src/cli/run.ts'
 import { configReference } from '../../src/config/index.ts'
 import { needs } from '../support/needs.ts'
@@ -134,4 +134,14 @@ t.test('changelog and copyright have the forms that Debian reads', async (t) => 
   )
   t.match(copyright(), /^Format: https:\/\/www\.debian\.org\/doc\/packaging-manuals\/copyright-format\/1\.0\/\n/)
   for (const work of ['Node.js 24', 'ffmpeg', 'SQLite', 'koffi', 'hono']) t.match(copyright(), work)
+})
+
+t.test('the package names somebody to whom a weakness can be reported', (t) => {
+  const author = () => 'Ada Lovelace <ada@warehouse.example>'
+  t.equal(maintainer({}, author), 'Ada Lovelace <ada@warehouse.example>', 'the author of the commit')
+  const env = { DEBEMAIL: 'packages@warehouse.example', DEBFULLNAME: 'Packages' }
+  t.equal(maintainer(env, author), 'Packages <packages@warehouse.example>', 'whoever builds it')
+  t.throws(() => maintainer({}, () => undefined), /Set DEBEMAIL/)
+  t.notMatch(control({ edition, arch: 'amd64', installedKib: 1 }), /gatehouse\.example/)
+  t.end()
 })
