@@ -358,11 +358,17 @@ t.test('what settles a contradiction ends it', async (t) => {
 })
 
 /** Bookings of an operator around a disputed pallet P-1 in slot A. */
-const afterwards: Record<string, (gateway: TestGateway, placed: { id: number }) => Promise<unknown>> = {
+type Booked = { readonly id: number; readonly photo_url: string }
+const afterwards: Record<string, (gateway: TestGateway, placed: Booked, dispute: Booked) => Promise<unknown>> = {
   'places it again': (gateway) => book(gateway, 'PLACED', 'A', 'P-1', {}, people.olga),
   'takes it out': (gateway) => book(gateway, 'REMOVED', 'A', 'P-1', {}, people.olga),
   'moves it': (gateway) => book(gateway, 'PLACED', 'B', 'P-1', {}, people.olga),
   'places another one over it': (gateway) => book(gateway, 'PLACED', 'A', 'P-2', {}, people.olga),
+  'names the dispute in a booking': async (gateway, { photo_url }, { id }) => {
+    const body = { event_type: 'PLACED', slot_code: 'A', asset_barcode: 'P-1', photo_url, corrects_event_id: id }
+    const { status } = await gateway.ask('POST', '/api/whms/events', { by: people.olga, body })
+    if (status !== 403) throw new Error(`${status}`)
+  },
   'corrects the placement': async (gateway, { id }) => {
     const body = { asset_barcode: 'P-3', reason: 'read wrongly' }
     const { status } = await gateway.ask('POST', `/api/whms/events/${id}/correct`, { by: people.olga, body })
@@ -382,7 +388,7 @@ for (const [what, act] of Object.entries(afterwards))
     }
     const open = { eventIds: [[placed.id, dispute.id]], holds: 1 }
     t.strictSame(await stands(), open)
-    await act(gateway, placed)
+    await act(gateway, placed, dispute)
     t.strictSame(await stands(), open)
     const body = { none: true, reason: 'looked at again' }
     const correct = (by: Person) => gateway.ask('POST', `/api/whms/events/${dispute.id}/correct`, { by, body })

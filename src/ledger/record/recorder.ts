@@ -148,7 +148,7 @@ export class Recorder {
     const nowMs = this.nowMs()
     const slot = this.#needs.warehouse.slotReference(tx, { id: request.slot_id, code: request.slot_code }, by.caller)
     const code = this.#needs.assets.readBarcode(tx, request.asset_barcode)
-    this.#refuseUnknownCorrection(tx, request, by.caller)
+    this.#demandCorrected(tx, request, by.caller)
     const sight = this.#needs.warehouse.sightOf(by.caller)
     const newestMs = newestTimestampMs(tx, slot.id, code.key, sight)
     const when = this.timeOf({ timestampMs: request.timestamp, deviceTimeMs }, newestMs, within)
@@ -359,14 +359,16 @@ export class Recorder {
     return counter ? this.#needs.people.of(tx, counter) : this.#needs.people.ofOperator(tx, request.operator, caller)
   }
 
-  #refuseUnknownCorrection(tx: ReadTx, request: NewPlacementEvent, caller: Caller): void {
+  /** Demands that the corrected event is there, and that the caller may book such an event: a dispute ends by its correction. */
+  #demandCorrected(tx: ReadTx, request: NewPlacementEvent, caller: Caller): void {
     const corrected = request.corrects_event_id
     if (corrected === undefined) return
     const found = store.findEvent(tx, corrected)
-    if (found && this.isVisible(tx, found, caller)) return
-    throw new AppError('REFERENCE_NOT_FOUND', 'There is no such event to correct', {
-      fields: [{ path: 'corrects_event_id', message: `no event ${corrected}` }],
-    })
+    if (!found || !this.isVisible(tx, found, caller))
+      throw new AppError('REFERENCE_NOT_FOUND', 'There is no such event to correct', {
+        fields: [{ path: 'corrects_event_id', message: `no event ${corrected}` }],
+      })
+    demandFor(found.event_type, caller)
   }
 
   /**
