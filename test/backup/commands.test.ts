@@ -117,7 +117,7 @@ t.test('a second fork is refused while the log is whole, for it would mend nothi
   const refused = await run('restore', '--accept-fork')
   t.match(refused, {
     code: 1,
-    stderr: /goes on from log .* since 20.*all 2 leaves.*would mend nothing. Nothing was changed.*doctor.*--again/,
+    stderr: /goes on from log .* since 20.*all 2 leaves.*would repair nothing. Nothing was changed.*doctor.*--again/,
   })
   t.match(await run('ledger', 'verify'), { code: 0, stdout: /everything matches/ })
   t.match(await run('restore', '--accept-fork', '--again'), { code: 0, stdout: /ends at 2 leaves/ })

@@ -301,7 +301,7 @@ t.test('a file that is no YAML is refused where it goes wrong, and what it hides
     'gatehouse.yaml:3:22: auth.freshFor: this key is in line 3 already',
   ])
   t.strictSame(problemsOf(t, 'site: {id: !env HOST}'), [
-    'gatehouse.yaml:1:12: tags (words that begin with !) mean nothing here',
+    'gatehouse.yaml:1:12: tags (words that begin with !) are not allowed here',
   ])
   t.strictSame(problemsOf(t, 'site: {id: a}\n---\nsite: {id: b}'), [
     'gatehouse.yaml:2:1: a second YAML document begins here; a config is one',
