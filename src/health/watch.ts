@@ -5,6 +5,7 @@ import { sql, tables } from './tables.ts'
 import {
   type AlertWords,
   type Change,
+  type CheckNow,
   type CheckStatus,
   type Component,
   components,
@@ -92,8 +93,10 @@ export class HealthWatch {
   /** Changes that are not stored yet. */
   #kept: readonly Kept[] = []
   #saving = false
-  /** Components whose source throws. */
+  /** Components that could not be checked at the last attempt. */
   readonly #unseen = new Set<Component>()
+  /** The last check of each component. It holds while the component cannot be checked. */
+  readonly #lastChecks = new Map<Component, Check>()
   #cancel: (() => void) | undefined
 
   constructor(needs: HealthWatchNeeds) {
@@ -124,16 +127,17 @@ export class HealthWatch {
     return this.#kept.map(({ alert }) => alert)
   }
 
-  /** Checks every component now. Stores and reports nothing. */
+  /**
+   * Checks every component now. Stores and reports nothing. Never throws: a component that cannot be checked has its last check, and
+   * is degraded at least.
+   */
   checks(): Record<Component, Check> {
     const nowMs = this.#needs.clock.now()
     const check = (component: Component): Check => {
       const startedMs = performance.now()
-      const { status, reason } = this.#statusNow(component, nowMs)
+      const { responseTime: _, ...found } = this.#checkNow(component, nowMs)
       const responseTime = Math.round((performance.now() - startedMs) * 1000) / 1000
-      const facts = component === 'clock' ? clockFactsOf(this.#needs.clockFacts()) : {}
-      const backups = component === 'backup' ? backupFactsOf(this.#needs.backupFacts()) : {}
-      return { status, responseTime, ...(reason !== null && { reason }), ...facts, ...backups }
+      return { ...found, responseTime }
     }
     return Object.fromEntries(components.map((name) => [name, check(name)])) as Record<Component, Check>
   }
@@ -157,26 +161,41 @@ export class HealthWatch {
     if (this.#kept.length > 0 || work.diskFault) await this.#save()
   }
 
-  #statusNow(component: Component, nowMs: number) {
+  #checkNow(component: Component, nowMs: number): Check {
+    const found = this.#tried(component, () => {
+      const { status, reason } = this.#statusNow(component, nowMs)
+      const facts = component === 'clock' ? clockFactsOf(this.#needs.clockFacts()) : {}
+      const backups = component === 'backup' ? backupFactsOf(this.#needs.backupFacts()) : {}
+      return { status, responseTime: 0, ...(reason !== null && { reason }), ...facts, ...backups }
+    })
+    if (found) {
+      this.#lastChecks.set(component, found)
+      return found
+    }
+    const last = this.#lastChecks.get(component)
+    return last && last.status !== 'healthy' ? last : { responseTime: 0, ...last, ...unseen }
+  }
+
+  #statusNow(component: Component, nowMs: number): CheckNow {
     const { sources, webhooks } = this.#needs
     if (component === 'webhooks') {
       const status = webhooks()
       return { status, reason: status === 'healthy' ? null : 'A receiver does not accept its notifications.' }
     }
     const own = this.#own(component)
-    const seen = this.#seen(component, sources[component], own)
-    return seen ? statusOf(component, judge(own, shownNow(seen), nowMs).troubles) : unseen
+    return statusOf(component, judge(own, shownNow(sources[component](own)), nowMs).troubles)
   }
 
   #lastStatus(component: Component): CheckStatus {
-    return component === 'webhooks' ? this.#needs.webhooks() : statusOf(component, this.troubles).status
+    if (component === 'webhooks') return this.#tried(component, this.#needs.webhooks) ?? unseen.status
+    return statusOf(component, this.troubles).status
   }
 
   /** When a component cannot be observed, its earlier state holds. */
   #observe(nowMs: number): Observation[] {
     return sourcesIn(this.#needs.sources).flatMap(([component, source]) => {
       const own = this.#own(component)
-      return this.#seen(component, source, own) ?? own.map((trouble) => stillWrong(trouble, nowMs))
+      return this.#tried(component, () => source(own)) ?? own.map((trouble) => stillWrong(trouble, nowMs))
     })
   }
 
@@ -184,12 +203,12 @@ export class HealthWatch {
     return this.troubles.filter((trouble) => trouble.component === component)
   }
 
-  /** Returns what a source observes; undefined when it throws. The error is logged once; other sources continue. */
-  #seen(component: Component, source: Source, own: readonly Trouble[]): readonly Observation[] | undefined {
+  /** Returns the result of a check; undefined when it throws. The error is logged once; other components continue. */
+  #tried<Found>(component: Component, check: () => Found): Found | undefined {
     try {
-      const seen = source(own)
+      const found = check()
       this.#unseen.delete(component)
-      return seen
+      return found
     } catch (err) {
       if (!this.#unseen.has(component))
         this.#needs.log.error({ err, component }, 'a part of the gateway cannot be checked')
@@ -228,7 +247,7 @@ export class HealthWatch {
   }
 }
 
-/** State of a component whose source throws. */
+/** State of a component that cannot be checked. */
 const unseen = { status: 'degraded', reason: 'It cannot be checked; the log says why.' } as const
 
 const sourcesIn = (sources: HealthWatchNeeds['sources']) => Object.entries(sources) as [keyof typeof sources, Source][]
