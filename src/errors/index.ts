@@ -1,4 +1,5 @@
 export { AppError, type AppErrorOptions, type FieldProblem, type MediaRemoval } from './app-error.ts'
 export { type CatalogueEntry, catalogue, type ErrorCode } from './catalogue.ts'
+export { diskFault } from './disk-fault.ts'
 export { EXIT_CONFIG, EXIT_USAGE, ExitError } from './exit-error.ts'
 export { KnownNames, nearestNames } from './nearest.ts'

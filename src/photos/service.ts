@@ -2,7 +2,7 @@ import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ByteRate } from '../auth/index.ts'
 import type { DiskRoom, ReadTx, Tx, UnitOfWork } from '../database/index.ts'
-import { AppError } from '../errors/index.ts'
+import { AppError, diskFault } from '../errors/index.ts'
 import type { Caller, FileAnswer, IdempotencyClaim, Reply, RequestOrigin } from '../http/index.ts'
 import type { AuditTrail, Idempotency } from '../journal/index.ts'
 import {
@@ -110,6 +110,8 @@ export class Photos {
       }
       if (!isHeld) await upload.keepAs(photoFile(this.#needs.dataDir, media))
       return { media, facts }
+    } catch (error) {
+      throw notKept(error)
     } finally {
       await upload.discard()
     }
@@ -204,8 +206,16 @@ export class Photos {
   }
 }
 
-/** A symbolic link in its place does not count. */
-const isFile = (path: string) => lstatSync(path, { throwIfNoEntry: false })?.isFile() === true
+const notKept = (error: unknown) => diskFault(error, 'The photo cannot be read or written; nothing was stored')
+
+/** A symbolic link in its place does not count. Throws STORAGE_FULL. */
+function isFile(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.isFile() === true
+  } catch (error) {
+    throw notKept(error)
+  }
+}
 
 function refuseStrange(size: PictureSize | undefined): void {
   if (!size) return

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DiskRoom } from '../database/index.ts'
-import { AppError } from '../errors/index.ts'
+import { AppError, diskFault } from '../errors/index.ts'
 import { PartFile } from '../platform/index.ts'
 import { beginsAsPicture, signatureBytes } from './picture.ts'
 
@@ -16,8 +16,7 @@ let uploads = 0
 
 export const notAPicture = () => new AppError('UNSUPPORTED_MEDIA_TYPE', 'A photo is a JPEG, PNG or WebP file')
 
-const notWritten = (cause: unknown) =>
-  new AppError('STORAGE_FULL', 'The photo cannot be written; nothing was stored', { cause, retryAfterSeconds: 30 })
+const notWritten = (error: unknown) => diskFault(error, 'The photo cannot be written; nothing was stored')
 
 /**
  * A photo on its way in. Its bytes go to a file `upload-….part` as they come, and are counted and hashed on the way; none
@@ -85,7 +84,7 @@ export class PhotoUpload {
 
   #whole(): PartFile {
     if (this.#part && !this.#refusal) return this.#part
-    throw this.#refusal ?? notWritten(undefined)
+    throw this.#refusal ?? new AppError('STORAGE_FULL', 'The photo has no file', { retryAfterSeconds: 30 })
   }
 
   async #take(bytes: Uint8Array): Promise<void> {
@@ -104,7 +103,7 @@ export class PhotoUpload {
       this.#part ??= await PartFile.begin(join(this.#folder, `upload-${process.pid}-${uploads++}.part`), 0o640)
       await this.#part.write(bytes)
     } catch (error) {
-      this.#refusal = error instanceof AppError ? error : notWritten(error)
+      this.#refusal = notWritten(error)
       await this.#part?.discard()
     }
   }

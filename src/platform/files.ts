@@ -57,10 +57,19 @@ export function writeFileDurably(path: string, bytes: Uint8Array | string, mode 
     }
     renameSync(temp, path)
   } catch (error) {
-    rmSync(temp, { force: true })
+    removeIfPossible(temp)
     throw error
   }
   syncFolder(dirname(path))
+}
+
+/** A failure here would hide the error that the clean-up follows. */
+function removeIfPossible(path: string): void {
+  try {
+    rmSync(path, { force: true })
+  } catch {
+    // The disk refuses this, too; the part is waste.
+  }
 }
 
 /** As `writeFileDurably`, without blocking the thread; for large files. */
@@ -108,12 +117,16 @@ export class PartFile {
     await syncFolderAside(dirname(path))
   }
 
-  /** Removes what was not kept. Does nothing after `keepAs`. */
+  /** Removes what was not kept, as far as the disk lets it: a failure would hide the one before. Does nothing after `keepAs`. */
   async discard(): Promise<void> {
-    this.#close()
-    if (this.#state === 'gone') return
-    await rm(this.path, { force: true })
-    this.#state = 'gone'
+    try {
+      this.#close()
+      if (this.#state === 'gone') return
+      await rm(this.path, { force: true })
+      this.#state = 'gone'
+    } catch {
+      // The part is waste.
+    }
   }
 
   /** In this thread: closing writes nothing to the disk. */

@@ -1,7 +1,7 @@
 import { closeSync, createReadStream, fstatSync, openSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import type { Context } from 'hono'
-import { AppError } from '../../errors/index.ts'
+import { AppError, diskFault } from '../../errors/index.ts'
 import { errorCode } from '../../platform/faults.ts'
 import { ownFile } from '../../platform/index.ts'
 import type { AppEnv } from '../context.ts'
@@ -68,7 +68,7 @@ function openWhole(c: Context<AppEnv>, file: FileAnswer): number {
     fd = openSync(file.path, ownFile.read)
   } catch (error) {
     const why = lostWords[errorCode(error) ?? '']
-    if (!why) throw error
+    if (!why) throw diskFault(error, 'The file cannot be read', 'NOT_READY')
     throw lost(why, error)
   }
   if (fstatSync(fd).size === file.sizeBytes) return fd

@@ -8,7 +8,7 @@ import { needs } from '../needs.ts'
 /** For tests that record or disturb what a program does to its disk. */
 export const withShim = needs('cc')
 
-const numbers = { write: 2, sync: 4, rename: 5, create: 1, open: 10, read: 11 } as const
+const numbers = { write: 2, sync: 4, rename: 5, unlink: 6, create: 1, open: 10, read: 11 } as const
 const errnos = { EACCES: 13, EIO: 5, EMFILE: 24, EROFS: 30 } as const
 
 export type Fault = {
