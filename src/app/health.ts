@@ -13,6 +13,7 @@ import {
   cameraObservations,
   clipsObservation,
   clockObservation,
+  commitsObservation,
   configObservation,
   conflictObservations,
   databaseObservation,
@@ -23,6 +24,7 @@ import {
   imageObservations,
   type Metrics,
   notificationOf,
+  photosObservation,
   preRollObservations,
   refusedObservation,
   segmentObservations,
@@ -34,6 +36,7 @@ import {
 } from '../health/index.ts'
 import type { Outbox } from '../journal/index.ts'
 import { lookAtLog } from '../log/index.ts'
+import type { Photos } from '../photos/index.ts'
 import type { FfmpegOrigin } from '../platform/ffmpeg.ts'
 import type { ApplianceImage, Clock, FreeSpace, Logger } from '../platform/index.ts'
 import type { Retention } from '../retention/index.ts'
@@ -47,6 +50,7 @@ type HealthNeeds = {
   log: Logger
   config: () => Config
   room: DiskRoom
+  photos: Pick<Photos, 'diskFault'>
   storageUsers: StorageUsers
   cameras: CamerasService
   retention: Pick<Retention, 'shortfall'>
@@ -107,15 +111,18 @@ function sourcesOf(needs: HealthNeeds): ConstructorParameters<typeof HealthWatch
       signingObservation(needs.signingStopped()),
       databaseObservation(failureOf(() => work.read(lookAtLog))),
     ],
-    disk: (before) => [
-      diskObservation(
+    disk: (before) => {
+      const disk = diskObservation(
         {
           ...{ free: spaceIn(room), fault: faultOf(work), misplaced: misplacedIn(work, config().dataDir) },
           ...{ limits: config().retention, shortfall: retention.shortfall },
         },
         before,
-      ),
-    ],
+      )
+      // A disk that takes nothing takes no photos either: one alert is enough.
+      const photos = disk.wrong ? undefined : needs.photos.diskFault
+      return [disk, commitsObservation(work.slowCommitMs), photosObservation(photos)]
+    },
     clock: () => [clockObservation(clockBook.report)],
     storage: () => [
       ...storageObservations(storageUsers.wellness()),

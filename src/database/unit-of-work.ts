@@ -31,6 +31,9 @@ type Waiting = {
 const groupLimit = 200
 const groupBudgetMs = 15
 
+/** The clients wait as long as a commit takes, and the thread too. One alone may be a checkpoint of the write-ahead log. */
+const slowCommitMs = 1000
+
 /** After a write without a savepoint has failed, each of so many groups has them: refusals come in bursts. */
 const groupsWithSavepoints = 64
 
@@ -86,6 +89,9 @@ export class UnitOfWork {
   #wasMisplaced = false
   /** The last write failed because of the disk, and none has been stored since. */
   #diskFault: { readonly fault: AppError; readonly changesBefore: unknown } | undefined
+  /** Commits in a row that each took over a second. */
+  #slowCommits = 0
+  #commitMs = 0
   #waiting: Waiting[] = []
   /** So many more groups have a savepoint for each member. */
   #savepointsFor = 0
@@ -137,6 +143,11 @@ export class UnitOfWork {
   /** Returns STORAGE_FULL with its cause while the disk takes no writes; undefined once a write is stored again. */
   get diskFault(): AppError | undefined {
     return this.misplaced === undefined ? this.#diskFault?.fault : misplacedFault()
+  }
+
+  /** Returns the duration of the last commit, while this and the two before took over a second; undefined else. */
+  get slowCommitMs(): number | undefined {
+    return this.#slowCommits < 3 ? undefined : this.#commitMs
   }
 
   /** Returns the path of the data folder or of a file of the database that is not in its place; undefined while all are. */
@@ -249,7 +260,7 @@ export class UnitOfWork {
         isBare &&= item.isRepeatable
         answers.push(isBare ? this.#runBare(item) : this.#runOne(item, group.length === 1))
       }
-      this.#commit.run()
+      this.#commitTimed()
     } catch (error) {
       if (taken === 0 && isBusy(error)) {
         this.#waiting = this.#patientOnes(group, error)
@@ -273,6 +284,13 @@ export class UnitOfWork {
     for (const answer of answers) answer()
     for (const listener of this.#listeners) listener()
     return true
+  }
+
+  #commitTimed(): void {
+    const startedMs = performance.now()
+    this.#commit.run()
+    this.#commitMs = performance.now() - startedMs
+    this.#slowCommits = this.#commitMs < slowCommitMs ? 0 : this.#slowCommits + 1
   }
 
   /**

@@ -17,10 +17,12 @@ export {
   cameraObservations,
   clipsObservation,
   clockObservation,
+  commitsObservation,
   configObservation,
   databaseObservation,
   diskObservation,
   ffmpegObservation,
+  photosObservation,
   preRollObservations,
   refusedObservation,
 } from './sources.ts'

@@ -183,7 +183,7 @@ const slack = 1.1
 
 export function diskObservation(seen: DiskSeen, before: readonly Trouble[]): Observation {
   const { free, misplaced, fault, limits, shortfall } = seen
-  const was = before[0]?.kind
+  const was = before.find(({ subject }) => subject === 'disk')?.kind
   const limit = (bytes: number, kind: Kind) => (was === kind ? bytes * slack : bytes)
   const kind = ((): Kind | null => {
     if (misplaced) return 'disk.gone'
@@ -197,6 +197,22 @@ export function diskObservation(seen: DiskSeen, before: readonly Trouble[]): Obs
   const name = 'The disk of the ledger'
   const wrong = kind && { kind, forMs: 0, message: diskWords(kind, seen) }
   return { component: 'disk', subject: 'disk', name, wrong }
+}
+
+/** @param commitMs duration of the last commit while several in a row were slow; undefined else */
+export function commitsObservation(commitMs: number | undefined): Observation {
+  const name = 'The commits of the database'
+  const message = `A commit of the database took ${durationWords(commitMs ?? 0)}, as did those before it. Scanners and the console wait for each. Look for a program that keeps the disk busy (iotop); a card or disk that stays slow is probably dying.`
+  const wrong = commitMs === undefined ? null : { kind: 'disk.slow' as const, forMs: 0, message }
+  return { component: 'disk', subject: 'commits', name, wrong }
+}
+
+/** @param errno why the disk refuses photos; undefined while it takes them, or takes nothing */
+export function photosObservation(errno: string | undefined): Observation {
+  const name = 'The store of photos'
+  const message = `Photos cannot be stored (${errno}). Events are recorded. Check the owner and mode of the folder photos/ in the data folder, and the disk; the gateway goes on by itself.`
+  const wrong = errno === undefined ? null : { kind: 'photos.failing' as const, forMs: 0, message }
+  return { component: 'disk', subject: 'photos', name, wrong }
 }
 
 function diskWords(kind: Kind, { free, misplaced, fault, shortfall }: Omit<DiskSeen, 'limits'>): string {

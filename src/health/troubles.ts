@@ -172,6 +172,20 @@ export const kinds = {
     over: 'disk.recovered',
     reason: 'The disk is nearly full, and no clip that is left may be removed.',
   },
+  'disk.slow': {
+    component: 'disk',
+    status: 'degraded',
+    graceMs: 0,
+    over: 'disk.recovered',
+    reason: 'The disk is slow. Each commit of the database takes over a second.',
+  },
+  'photos.failing': {
+    component: 'disk',
+    status: 'degraded',
+    graceMs: 0,
+    over: 'photos.recovered',
+    reason: 'Photos cannot be stored. Events are recorded.',
+  },
   'disk.reserve': {
     component: 'disk',
     status: 'unhealthy',

@@ -19,6 +19,7 @@ import {
 import { type Clock, isoTime } from '../platform/index.ts'
 import type { Sight } from '../warehouse/index.ts'
 import { FileBytes } from './file-bytes.ts'
+import { PhotoDisk } from './photo-disk.ts'
 import { type PhotoTime, readPhotoTime } from './photo-time.ts'
 import { exifOf, extensionOf, type PictureSize, readPicture } from './picture.ts'
 import type { StoredPhoto } from './schema.ts'
@@ -51,7 +52,7 @@ export type PhotoAsk = {
 
 type PhotosNeeds = {
   readonly work: UnitOfWork
-  readonly clock: Pick<Clock, 'now'>
+  readonly clock: Pick<Clock, 'now' | 'after'>
   readonly people: People
   readonly audit: AuditTrail
   readonly idempotency: Idempotency
@@ -69,9 +70,16 @@ type PhotosNeeds = {
 /** Photo evidence that the gateway itself holds: files named by their hash under `photos/`, one media row each. */
 export class Photos {
   readonly #needs: PhotosNeeds
+  readonly #disk: PhotoDisk
 
   constructor(needs: PhotosNeeds) {
     this.#needs = needs
+    this.#disk = new PhotoDisk(photosFolder(needs.dataDir), needs.clock, () => needs.work.isClosed)
+  }
+
+  /** Errno with which the disk refuses photos; undefined while it takes them. */
+  get diskFault(): string | undefined {
+    return this.#disk.fault
   }
 
   /**
@@ -98,23 +106,24 @@ export class Photos {
       const { sha256, sizeBytes } = upload
       this.#needs.rate.take(`${username}@${instance}`, sizeBytes)
       const known = this.#needs.work.read((tx) => findMedia(tx, sha256))
-      const heldFile = known && photoFile(this.#needs.dataDir, known)
-      const isHeld = heldFile !== undefined && isFile(heldFile)
-      const { type, facts } = await look(isHeld ? heldFile : upload.file())
-      const media: Media = known ?? {
-        sha256,
-        kind: 'photo',
-        mediaType: type,
-        sizeBytes,
-        receivedAtMs: this.#needs.clock.now(),
-      }
-      if (!isHeld) await upload.keepAs(photoFile(this.#needs.dataDir, media))
-      return { media, facts }
-    } catch (error) {
-      throw notKept(error)
+      return await this.#disk.notes(sha256, () => this.#keepBytes(upload, known))
     } finally {
       await upload.discard()
     }
+  }
+
+  async #keepBytes(upload: PhotoUpload, known: Media | undefined): Promise<KeptPhoto> {
+    const { sha256, sizeBytes } = upload
+    const heldFile = known && photoFile(this.#needs.dataDir, known)
+    const isHeld = heldFile !== undefined && isFile(heldFile)
+    const { type, facts } = await look(isHeld ? heldFile : upload.file())
+    const receivedAtMs = this.#needs.clock.now()
+    const media: Media = known ?? { sha256, kind: 'photo', mediaType: type, sizeBytes, receivedAtMs }
+    if (!isHeld) {
+      await upload.keepAs(photoFile(this.#needs.dataDir, media))
+      this.#disk.stored()
+    }
+    return { media, facts }
   }
 
   /** Stores the second half: the row, and the person who brought it. The same bytes again change only that. */
@@ -206,14 +215,12 @@ export class Photos {
   }
 }
 
-const notKept = (error: unknown) => diskFault(error, 'The photo cannot be read or written; nothing was stored')
-
 /** A symbolic link in its place does not count. Throws STORAGE_FULL. */
 function isFile(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false })?.isFile() === true
   } catch (error) {
-    throw notKept(error)
+    throw diskFault(error, 'The photo cannot be read; nothing was stored')
   }
 }
 

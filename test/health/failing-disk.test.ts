@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { ada, withConfig } from '../app/daemon-folder.ts'
 import { diskShim, withShim } from '../support/disk/shim.ts'
+import { tinyPng } from '../support/gateway.ts'
 import { startDaemon } from '../support/process.ts'
 import { eventually } from '../support/waiting.ts'
 
@@ -25,7 +26,7 @@ async function onFailingDisk(t: Test) {
   }
   const health = () => ask('GET', '/api/health')
   const warehouse = (name: string) => ask('POST', '/api/whms/warehouses', { name, timezone: 'UTC' })
-  return { disk, daemon, health, warehouse }
+  return { disk, daemon, ask, health, warehouse }
 }
 
 t.test('health is answered from memory while the database cannot be read', withShim, async (t) => {
@@ -42,4 +43,36 @@ t.test('health is answered from memory while the database cannot be read', withS
   t.match({ code: unknown.status, ...((await unknown.json()) as object) }, { code: 503, status: 'unhealthy' })
   disk.fault()
   t.match(await eventually(health, ({ code }) => code === 200), { status: 'healthy' })
+})
+
+const alerts = async (ask: Awaited<ReturnType<typeof onFailingDisk>>['ask'], kind: string) =>
+  eventually(
+    async () => (await ask('GET', '/api/alerts')).data,
+    (all: Json[]) => all.some((alert) => alert.kind === kind),
+  )
+
+t.test('slow commits are a trouble until a fast one', withShim, async (t) => {
+  const { disk, ask, health, warehouse } = await onFailingDisk(t)
+  t.equal((await warehouse('A')).code, 201)
+  disk.fault({ on: ['sync'], part: 'gatehouse.db', delayMs: 1100 })
+  for (const name of ['B', 'C', 'D', 'E']) t.equal((await warehouse(name)).code, 201)
+  t.match(await health(), { code: 200, status: 'degraded', checks: { disk: { status: 'degraded', reason: /slow/ } } })
+  await alerts(ask, 'disk.slow')
+  disk.fault()
+  t.equal((await warehouse('F')).code, 201)
+  t.match(await health(), { code: 200, status: 'healthy' })
+})
+
+t.test('photos that cannot be stored are a trouble, which ends without another photo', withShim, async (t) => {
+  const { disk, ask, health, daemon } = await onFailingDisk(t)
+  const photos = `${daemon.url}/api/whms/evidence/photos`
+  const photo = () => fetch(photos, { method: 'POST', headers: { ...ada, 'Content-Type': 'image/png' }, body: tinyPng })
+  disk.fault({ on: ['create'], part: 'state/photos', errno: 'EACCES' })
+  t.equal((await photo()).status, 503)
+  const degraded = { code: 200, status: 'degraded', checks: { disk: { status: 'degraded', reason: /Photos/ } } }
+  t.match(await health(), degraded)
+  t.match(await alerts(ask, 'photos.failing'), [{ message: /EACCES/ }])
+  disk.fault()
+  t.match(await eventually(health, ({ status }) => status === 'healthy'), { code: 200 })
+  await alerts(ask, 'photos.recovered')
 })

@@ -50,6 +50,7 @@ export function composeReporting(
   const health: HealthWatch = composeHealth({
     ...{ work, clock, log, config: () => live.config, room, storageUsers, cameras, configured },
     ...{ webhooks, outbox, clockBook },
+    photos: parts.photos,
     retention: parts.retention,
     metrics,
     uploads: copying.uploadWellness,

@@ -108,6 +108,14 @@ const english = {
       'The disk is nearly full. Incidents, disputes or uploads hold every clip that is left.',
       'Resolve old incidents and disputes, repair the upload, or fit a larger disk.',
     ],
+    'disk.slow': [
+      'The disk is slow: each commit of the database takes over a second, and scanners wait for it.',
+      'Find the program that keeps the disk busy (“iotop”). A card or disk that stays slow is probably dying: make a backup and replace it.',
+    ],
+    'photos.failing': [
+      'The disk refuses photos. Events are recorded.',
+      'Check the owner and mode of the folder photos/ in the data folder, and the disk. The gateway goes on by itself.',
+    ],
     'disk.reserve': [
       'Only the reserve of the ledger is free. Events are recorded; photos, clips and reports are refused.',
       'Make room now, outside the folder of the gateway: old journals, packages, downloads.',
@@ -233,6 +241,7 @@ const english = {
     'uploads.recovered': recovered,
     'backup.recovered': recovered,
     'disk.recovered': recovered,
+    'photos.recovered': recovered,
     'log.signed': recovered,
     'database.recovered': recovered,
     'witness.recovered': recovered,
@@ -345,6 +354,14 @@ const german: Omit<typeof english, 'kinds'> & { readonly kinds: Record<keyof typ
     'disk.held': [
       'Die Platte ist fast voll, und jeden verbliebenen Clip hält ein Vorfall, ein Streitfall oder ein Upload.',
       'Alte Vorfälle und Streitfälle abschließen, den Upload richten oder eine größere Platte.',
+    ],
+    'disk.slow': [
+      'Die Platte ist langsam: Jeder Commit der Datenbank dauert über eine Sekunde, und die Scanner warten darauf.',
+      'Das Programm suchen, das die Platte beschäftigt („iotop“). Bleibt sie langsam, geht sie wahrscheinlich kaputt: sichern und ersetzen.',
+    ],
+    'photos.failing': [
+      'Die Platte nimmt keine Fotos an. Buchungen laufen.',
+      'Eigentümer und Rechte des Ordners photos/ im Datenordner prüfen, dann die Platte. Das Gateway macht von selbst weiter.',
     ],
     'disk.reserve': [
       'Nur die Reserve des Lagerbuchs ist frei. Buchungen laufen; Fotos, Clips und Berichte werden abgewiesen.',
@@ -471,6 +488,7 @@ const german: Omit<typeof english, 'kinds'> & { readonly kinds: Record<keyof typ
     'uploads.recovered': geloest,
     'backup.recovered': geloest,
     'disk.recovered': geloest,
+    'photos.recovered': geloest,
     'log.signed': geloest,
     'database.recovered': geloest,
     'witness.recovered': geloest,
