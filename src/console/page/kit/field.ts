@@ -1,6 +1,12 @@
-/** Returns what is typed or chosen in the field that an event is of. */
-export function textOf({ target }: Event): string {
-  return target instanceof HTMLInputElement || target instanceof HTMLSelectElement ? target.value : ''
+type Field = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement
+
+/** Returns what is typed or chosen in the field that an event is of; '' when it is of something else. */
+export const textOf = ({ target }: Event): string => (isField(target) ? target.value : '')
+
+function isField(target: EventTarget | null): target is Field {
+  return (
+    target instanceof HTMLInputElement || target instanceof HTMLSelectElement || target instanceof HTMLTextAreaElement
+  )
 }
 
 /** Returns the input that an event is of. Throws TypeError when it is of something else. */
