@@ -66,7 +66,7 @@ type HealthNeeds = {
   authorities: () => readonly AuthoritySeen[]
   witnessConflicts: () => readonly { readonly origin: string; readonly size: number }[]
   ffmpegOrigin: () => FfmpegOrigin | undefined
-  signingStopped: () => SigningStop | undefined
+  signingStopped: () => SigningStop | 'not-written' | undefined
   reloads: Pick<ReloadBook, 'now'>
   box: Pick<Box, 'troubles'>
   image: () => ApplianceImage | undefined

@@ -69,9 +69,9 @@ export function conflictObservations(logs: readonly { origin: string; size: numb
   })
 }
 
-/** Observes whether the log is signed. `stopped`: why it is not. */
+/** Observes whether the log is signed. `stopped`: why it is not; `not-written`: the last attempts failed. */
 export function signingObservation(
-  stopped: 'not-verified' | 'not-a-continuation' | 'other-keys' | undefined,
+  stopped: 'not-verified' | 'not-a-continuation' | 'other-keys' | 'not-written' | undefined,
 ): Observation {
   const found = {
     'not-verified':
@@ -80,6 +80,8 @@ export function signingObservation(
       'The log does not give the root that was signed last. Run "gatehouse ledger verify", keep the files as they are, and restore a backup.',
     'other-keys':
       'The log was handed over to keys that are not in keys/. Stop the gateway and put the folder back from a backup that was made after the last rotation; if there is none, run "gatehouse restore --accept-fork".',
+    'not-written':
+      'The last checkpoints could not be stored. Check owner and mode of the folder keys/ and the disk; the gateway tries again every minute, and the journal has the error.',
   }
   const message = `${stopped && found[stopped]} Events are recorded; proofs of new ones cannot be made.`
   const wrong = stopped === undefined ? null : { kind: 'log.unsigned' as const, forMs: 0, message }

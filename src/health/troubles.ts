@@ -221,7 +221,8 @@ export const kinds = {
     status: 'degraded',
     graceMs: 0,
     over: 'log.signed',
-    reason: 'The log cannot be signed: the ledger or its keys do not match the last signature.',
+    reason:
+      'The log cannot be signed: the ledger or its keys do not match the last signature, or checkpoints cannot be stored.',
   },
   'database.failing': {
     component: 'database',

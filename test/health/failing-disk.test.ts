@@ -76,3 +76,27 @@ t.test('photos that cannot be stored are a trouble, which ends without another p
   t.match(await eventually(health, ({ status }) => status === 'healthy'), { code: 200 })
   await alerts(ask, 'photos.recovered')
 })
+
+t.test('a log that cannot be signed because of keys/ is a trouble after the second failure', withShim, async (t) => {
+  const { disk, ask, health, warehouse } = await onFailingDisk(t)
+  const post = (path: string, body: object) => ask('POST', `/api/whms/${path}`, body)
+  await warehouse('Hall')
+  const floor_plan_polygon = [
+    { x: 0, y: 0 },
+    { x: 1, y: 0 },
+    { x: 1, y: 1 },
+  ]
+  await post('slots', { slot_id: 'A', zone: 'S', floor_plan_polygon })
+  disk.fault({ on: ['create'], part: 'state/keys', errno: 'EACCES' })
+  const event = await post('events', { event_type: 'REMOVED', slot_code: 'A', asset_barcode: 'P-1' })
+  const proof = () => ask('GET', `/api/whms/events/${event.id}/proof`)
+  // For a second after a checkpoint the answer is NOT_READY.
+  await eventually(proof, ({ error }) => error?.code === 'STORAGE_FULL')
+  t.match(await proof(), { code: 503, error: { code: 'STORAGE_FULL' } })
+  const degraded = { status: 'degraded', checks: { database: { status: 'degraded', reason: /cannot be signed/ } } }
+  t.match(await eventually(health, ({ status }) => status !== 'healthy'), degraded)
+  t.match(await alerts(ask, 'log.unsigned'), [{ message: /folder keys\// }])
+  disk.fault()
+  t.equal((await proof()).code, 200)
+  t.match(await health(), { status: 'healthy' })
+})

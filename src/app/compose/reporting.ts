@@ -59,7 +59,7 @@ export function composeReporting(
     authorities: () => parts.timeStamps.seen(),
     witnessConflicts: () => parts.witness.conflicts(),
     ffmpegOrigin: () => parts.camerasThread.ffmpegOrigin,
-    signingStopped: () => parts.checkpoints.stopped,
+    signingStopped: () => parts.checkpoints.stopped ?? (parts.checkpoints.isFailing ? 'not-written' : undefined),
     backups: () => ({ ...parts.backupSchedule.seen(), segments: parts.segments.seen() }),
     reloads: parts.reloads,
     box: machine,

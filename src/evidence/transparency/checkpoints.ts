@@ -61,8 +61,8 @@ export class Checkpoints {
   #isStarted = false
   #isVerified = false
   #madeAtMs = Number.NEGATIVE_INFINITY
-  /** The newest attempt failed. */
-  #hasFailed = false
+  /** Attempts in a row that failed. */
+  #failures = 0
   #stopped: SigningStop | undefined
   readonly #listeners: ((checkpoint: Checkpoint) => void)[] = []
 
@@ -70,7 +70,7 @@ export class Checkpoints {
     this.#needs = needs
     needs.work.onCommit(() => {
       // After a failure only the timer tries again: at each commit it would fill the journal.
-      if (!this.#isStarted || this.#making || this.#hasFailed) return
+      if (!this.#isStarted || this.#making || this.#failures > 0) return
       if (this.#unsigned() >= needs.settings().leaves) this.#makeAside()
     })
   }
@@ -107,6 +107,11 @@ export class Checkpoints {
   /** Returns the reason why checkpoints have stopped until the ledger is examined; undefined while all is well. */
   get stopped(): SigningStop | undefined {
     return this.#stopped
+  }
+
+  /** Says whether the last two attempts failed; the next one may succeed. */
+  get isFailing(): boolean {
+    return this.#failures > 1
   }
 
   /** Calls the listener after each new checkpoint. */
@@ -165,11 +170,11 @@ export class Checkpoints {
     const making = this.#sign()
       .then(
         (made) => {
-          this.#hasFailed = false
+          this.#failures = 0
           return made
         },
         (error: unknown) => {
-          this.#hasFailed = true
+          this.#failures += 1
           this.#schedule(retryMs)
           throw error
         },

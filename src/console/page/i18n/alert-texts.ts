@@ -133,8 +133,8 @@ const english = {
       'Put it back or mount it again; no restart is needed. If only gatehouse.db-wal is gone, stop the gateway, copy the data folder, and start it.',
     ],
     'log.unsigned': [
-      'The ledger does not match what this box signed, or its keys are older than the last rotation. New events cannot be proved.',
-      'Change nothing. Copy the data folder away, then run “gatehouse ledger verify”: it names the row.',
+      'The ledger does not match what this box signed, its keys are older than the last rotation, or checkpoints cannot be stored. New events cannot be proved.',
+      'Read the alert. If checkpoints cannot be stored, check the folder keys/ and the disk. Else change nothing: copy the data folder away, then run “gatehouse ledger verify”.',
     ],
     'database.failing': [
       'The database cannot be read.',
@@ -380,8 +380,8 @@ const german: Omit<typeof english, 'kinds'> & { readonly kinds: Record<keyof typ
       'Zurücklegen oder wieder einhängen; ein Neustart ist nicht nötig. Fehlt nur gatehouse.db-wal: Gateway anhalten, Datenordner kopieren, dann starten.',
     ],
     'log.unsigned': [
-      'Das Lagerbuch ist nicht das, was dieses Gerät signiert hat, oder die Schlüssel sind älter als ihr letzter Wechsel. Neues lässt sich nicht beweisen.',
-      'Nichts ändern. Den Datenordner wegkopieren, dann „gatehouse ledger verify“: es nennt die Zeile.',
+      'Das Lagerbuch ist nicht das, was dieses Gerät signiert hat, die Schlüssel sind älter als ihr letzter Wechsel, oder Prüfpunkte lassen sich nicht speichern. Neues lässt sich nicht beweisen.',
+      'Die Meldung lesen. Lassen sich Prüfpunkte nicht speichern: den Ordner keys/ und die Platte prüfen. Sonst nichts ändern: den Datenordner wegkopieren, dann „gatehouse ledger verify“.',
     ],
     'database.failing': [
       'Die Datenbank ist nicht lesbar.',
