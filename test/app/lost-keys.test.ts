@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -75,6 +75,17 @@ t.test('the daemon ends with 78 without a key, and its message is on stderr', as
   writeFileSync(file, configText())
   const ended = await runToEnd(gatehouse, ['serve', '--config', file], { cwd })
   t.match(ended, { code: 78, stderr: /keys\/log\.key is missing.*restore --accept-fork/s })
+})
+
+t.test('a command that shows the keys makes none in place of missing ones', async (t) => {
+  const cwd = await signedBox(t)
+  const key = join(cwd, 'state/keys/log.key')
+  rmSync(key)
+  const file = join(cwd, 'gatehouse.yaml')
+  writeFileSync(file, configText())
+  const ended = await runToEnd(gatehouse, ['ledger', 'key', '--config', file], { cwd })
+  t.match(ended, { code: 78, stderr: /keys\/log\.key is missing.*restore --accept-fork/s })
+  t.equal(existsSync(key), false)
 })
 
 t.test('a box whose keys are lost for good starts again after the named remedies', async (t) => {

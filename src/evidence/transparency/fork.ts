@@ -17,6 +17,7 @@ import { wasRaisedSince } from '../../webhooks/index.ts'
 import { readHeadFile, type SignedHead, writeHeadFileNow } from './head-file.ts'
 import { heldKeys } from './held-keys.ts'
 import { findLogKeys, LogSigner, originOfLog } from './keys.ts'
+import { checkLogKeys } from './start-check.ts'
 
 /** Cause of a fork: a restore of an older state than the signed one, or an accepted database. */
 export type ForkCause = 'restore' | 'accepted'
@@ -129,13 +130,14 @@ function headOr(dataDir: string): SignedHead | undefined {
 
 /**
  * Returns the verifier keys of the log in a data folder, Ed25519 first, and makes the keys when there are none yet. Throws
- * ExitError when there is no database.
+ * ExitError when there is no database, and 78 as a start does for keys that are missing or others.
  */
 export function logKeysOf(dataDir: string): readonly [string, string] {
   const db = openReader(databaseFile(dataDir))
   try {
     const log = knownLogs(executor(db)).at(-1)
     if (!log) throw new ExitError(1, 'the database has no log yet; start the gateway once')
+    checkLogKeys(dataDir, executor(db))
     return new LogSigner(originOfLog(log), heldKeys(executor(db), dataDir, log).pairs).vkeys
   } finally {
     db.close()
