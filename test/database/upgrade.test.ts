@@ -7,6 +7,7 @@ import { migrations, newestSchemaHash } from '../../src/database/migrations/inde
 import { freshSchema, hashOfSchema } from '../../src/database/schema-check.ts'
 import { verifyLedger } from '../../src/evidence/index.ts'
 import { receivedCheckpoints } from '../../src/webhooks/index.ts'
+import { loseBoxKey } from '../support/box-key.ts'
 import { people, siteUrl, testGateway } from '../support/gateway.ts'
 import { allOf } from '../support/plain-sql.ts'
 import { SimulatedClock } from '../support/simulated-clock.ts'
@@ -197,6 +198,7 @@ t.test(
         )
         .run(id, failures, changedAt, changedAt)
     old.close()
+    loseBoxKey(join(folder, 'state'))
     const gateway = await testGateway({
       folder,
       clock: new SimulatedClock(Date.UTC(2026, 5, 1)),
@@ -246,6 +248,7 @@ t.test('receivers of schema 16 stay witnesses of what the bodies of their delive
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-upgrade-'))
   cpSync(new URL('v16/', fixtures), join(folder, 'state'), { recursive: true })
   addWitnesses(join(folder, 'state', 'gatehouse.db'))
+  loseBoxKey(join(folder, 'state'))
   const gateway = await testGateway({
     folder,
     clock: new SimulatedClock(Date.UTC(2026, 5, 1)),
