@@ -11,7 +11,7 @@ function run(...args: readonly string[]) {
 }
 
 t.test('a check that does not exist is refused with the names of those that do, and none is run', async (t) => {
-  const { status, said } = run('scripts/check.ts', 'words', 'wrds')
+  const { status, said } = run('scripts/check.ts', 'types', 'wrds')
   t.equal(status, 1)
   t.match(said, /^No check is called "wrds"\. There are "types", /)
   for (const { name } of checks) t.ok(said.includes(JSON.stringify(name)), name)

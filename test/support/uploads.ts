@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import type { FromCameras } from '../../src/video/index.ts'
@@ -31,7 +32,9 @@ export async function uploading(
 ): Promise<Uploading> {
   const server = await StorageServer.start({ users: [{ ...uploader }], ...options.server })
   t.teardown(() => server.stop())
-  const folder = t.testdir()
+  // A test may begin several; each gateway holds its folder until its end.
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-uploads-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   const gateway = await testGateway({
     ...options.gateway,
     folder,
