@@ -1,4 +1,5 @@
-import { built, integer, pick, type ReadTx, statement, type Tx, text } from '../database/index.ts'
+import { type RawBuilder, sql as raw } from 'kysely'
+import { built, integer, pick, type ReadTx, statement, type Tx } from '../database/index.ts'
 import { statedSql } from '../log/index.ts'
 import { type AuditEntryRow, entryHash } from './audit-hash.ts'
 import type { AuditDigestRow } from './digest-leaf.ts'
@@ -6,32 +7,27 @@ import { sql, tables } from './tables.ts'
 
 const newDigest = built(tables.audit_digest, (row) => sql.insertInto('audit_digest').values(row))
 const newHash = built(tables.audit_hash, (row) => sql.insertInto('audit_hash').values(row))
-const newest = statement({
-  columns: pick(tables.audit_digest, 'id', 'to_entry', 'made_at_ms'),
-  sql: 'SELECT id, to_entry, made_at_ms FROM main.audit_digest ORDER BY id DESC LIMIT 1',
-})
-const afterEntry = statement({
-  columns: tables.audit_entry,
-  sql: 'SELECT * FROM main.audit_entry WHERE id > +? AND id <= +? ORDER BY id LIMIT ?',
-})
-const afterHash = statement({
-  columns: tables.audit_hash,
-  sql: 'SELECT entry_id, hash FROM main.audit_hash WHERE entry_id > +? AND entry_id <= +? ORDER BY entry_id',
-})
+const newest = built({}, () =>
+  sql.selectFrom('audit_digest').select(['id', 'to_entry', 'made_at_ms']).orderBy('id', 'desc').limit(raw.lit(1)),
+)
+const afterEntry = built({ after: integer, last: integer, limit: integer }, ({ after, last, limit }) =>
+  sql.selectFrom('audit_entry').selectAll().where('id', '>', after).where('id', '<=', last).orderBy('id').limit(limit),
+)
+const hashesOfEntries = (after: RawBuilder<number>, last: RawBuilder<number>) =>
+  sql.selectFrom('audit_hash').where('entry_id', '>', after).where('entry_id', '<=', last).orderBy('entry_id')
+const afterHash = built({ after: integer, last: integer }, ({ after, last }) =>
+  hashesOfEntries(after, last).select(['entry_id', 'hash']),
+)
 /** In hex: a text is read in a third of the time of a Buffer. */
-const textAfterHash = statement({
-  columns: { entry_id: integer, hash: text },
-  sql: `SELECT entry_id, lower(hex(hash)) AS hash FROM main.audit_hash
-    WHERE entry_id > +? AND entry_id <= +? ORDER BY entry_id`,
-})
-const lastHash = statement({
-  columns: { id: integer },
-  sql: 'SELECT coalesce(max(entry_id), 0) AS id FROM main.audit_hash',
-})
-const firstBehind = statement({
-  columns: { timestamp_ms: integer },
-  sql: 'SELECT timestamp_ms FROM main.audit_entry WHERE id > +? ORDER BY id LIMIT 1',
-})
+const textAfterHash = built({ after: integer, last: integer }, ({ after, last }) =>
+  hashesOfEntries(after, last).select(({ fn }) => ['entry_id', fn<string>('lower', [fn('hex', ['hash'])]).as('hash')]),
+)
+const lastHash = built({}, () =>
+  sql.selectFrom('audit_hash').select(({ fn }) => fn.max<number | null>('entry_id').as('id')),
+)
+const firstBehind = built(pick(tables.audit_entry, 'id'), ({ id }) =>
+  sql.selectFrom('audit_entry').select('timestamp_ms').where('id', '>', id).orderBy('id').limit(raw.lit(1)),
+)
 
 const asked = statedSql('audit_digest', 'audit-digest')
 
@@ -44,17 +40,17 @@ export const statedDigests = {
 
 /** Entries behind `after`, up to and with `last`, at most `limit`, in the order of ids. */
 export function entriesBehind(tx: ReadTx, after: number, last: number, limit: number): AuditEntryRow[] {
-  return tx.all(afterEntry, [after, last, limit])
+  return tx.all(afterEntry, { after, last, limit })
 }
 
 /** Hashes of entries behind `after`, up to and with `last`, in the order of ids. */
 function hashesBehind(tx: ReadTx, after: number, last: number) {
-  return tx.all(afterHash, [after, last])
+  return tx.all(afterHash, { after, last })
 }
 
 /** As `hashesBehind`, each in hex. */
 export function hashTextsBehind(tx: ReadTx, after: number, last: number) {
-  return tx.all(textAfterHash, [after, last])
+  return tx.all(textAfterHash, { after, last })
 }
 
 /** Returns the newest entry that has a hash. */
@@ -69,7 +65,7 @@ export function endOfDigests(tx: ReadTx): Pick<AuditDigestRow, 'id' | 'to_entry'
 
 /** Returns when the first entry behind `entryId` was written; undefined when there is none. */
 export function timeBehind(tx: ReadTx, entryId: number): number | undefined {
-  return tx.get(firstBehind, [entryId])?.timestamp_ms
+  return tx.get(firstBehind, { id: entryId })?.timestamp_ms
 }
 
 /** Returns the hashes of the entries from `from` to `to`; entries from before schema 16 get theirs now. */
