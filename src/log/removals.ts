@@ -1,4 +1,5 @@
-import { built, integer, type ReadTx, type RowOf, statement, type Tx } from '../database/index.ts'
+import { sql as raw } from 'kysely'
+import { built, integer, pick, type ReadTx, type RowOf, statement, type Tx } from '../database/index.ts'
 import type { MediaRemoval } from '../errors/index.ts'
 import { isoTime } from '../platform/index.ts'
 import type { LeafFacts } from './leaf.ts'
@@ -18,30 +19,48 @@ export type Removal = Pick<MediaRemovalRow, 'sha256' | 'media_kind' | 'detection
   readonly path: string
 }
 
-const endOfRemovals = statement({
-  columns: { id: integer, at: integer },
-  sql: `SELECT coalesce(max(id), 0) AS id,
-    coalesce((SELECT removed_at_ms FROM main.media_removed ORDER BY id DESC LIMIT 1), 0) AS at FROM main.media_removed`,
-})
+const endOfRemovals = built({}, () =>
+  sql
+    .selectFrom('media_removed')
+    .select(({ fn, selectFrom }) => [
+      fn.max<number | null>('id').as('id'),
+      selectFrom('media_removed').select('removed_at_ms').orderBy('id', 'desc').limit(raw.lit(1)).as('at'),
+    ]),
+)
 const newRemoval = built(tables.media_removed, (row) => sql.insertInto('media_removed').values(row))
 const newUnlink = built(tables.media_unlink, (row) => sql.insertInto('media_unlink').values(row))
-const nextUnlinks = statement({
-  columns: tables.media_unlink,
-  sql: 'SELECT removal_id, path FROM main.media_unlink WHERE removal_id > +? ORDER BY removal_id LIMIT 100',
-})
+const nextUnlinks = built({ removal_id: integer }, ({ removal_id }) =>
+  sql
+    .selectFrom('media_unlink')
+    .select(['removal_id', 'path'])
+    .where('removal_id', '>', removal_id)
+    .orderBy('removal_id')
+    .limit(raw.lit(100)),
+)
 const withoutUnlink = built({ removal_id: integer }, ({ removal_id }) =>
   sql.deleteFrom('media_unlink').where('removal_id', '=', removal_id),
 )
-const newestOfFile = statement({
-  columns: tables.media_removed,
-  sql: `SELECT * FROM main.media_removed r WHERE sha256 = +?
-    AND NOT EXISTS (SELECT 1 FROM main.media_return b WHERE b.sha256 = r.sha256 AND b.removal_id >= r.id)
-    ORDER BY id DESC LIMIT 1`,
-})
-const ofDetection = statement({
-  columns: tables.media_removed,
-  sql: 'SELECT * FROM main.media_removed WHERE detection_id = +? ORDER BY id',
-})
+const newestOfFile = built(pick(tables.media_removed, 'sha256'), ({ sha256 }) =>
+  sql
+    .selectFrom('media_removed as r')
+    .selectAll('r')
+    .where('r.sha256', '=', sha256)
+    .where(({ exists, not, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('media_return as b')
+            .select(raw.lit(1).as('found'))
+            .whereRef('b.sha256', '=', 'r.sha256')
+            .whereRef('b.removal_id', '>=', 'r.id'),
+        ),
+      ),
+    )
+    .orderBy('r.id', 'desc')
+    .limit(raw.lit(1)),
+)
+const ofDetection = built({ detection_id: integer }, ({ detection_id }) =>
+  sql.selectFrom('media_removed').selectAll().where('detection_id', '=', detection_id).orderBy('id'),
+)
 const newReturn = built(tables.media_return, ({ sha256, removal_id }) =>
   sql
     .insertInto('media_return')
@@ -95,7 +114,7 @@ export function removeMedia(
 
 /** Returns files that have to go, in the order of their removal, at most 100. */
 export function unlinksAfter(tx: ReadTx, removalId: number): { removalId: number; path: string }[] {
-  return tx.all(nextUnlinks, [removalId]).map(({ removal_id, path }) => ({ removalId: removal_id, path }))
+  return tx.all(nextUnlinks, { removal_id: removalId }).map(({ removal_id, path }) => ({ removalId: removal_id, path }))
 }
 
 /** Forgets that a file has to go: it has gone, or it is wanted again. */
@@ -111,12 +130,12 @@ export function mediaRemoval({ removed_at_ms, cause, policy }: MediaRemovalRow):
 
 /** Returns the removal of a photo; undefined while the gateway holds it. For clips use `removalsOfDetection`. */
 export function removalOf(tx: ReadTx, sha256: string): MediaRemovalRow | undefined {
-  return tx.get(newestOfFile, [sha256])
+  return tx.get(newestOfFile, { sha256 })
 }
 
 /** Returns what was removed of a detection: its clip, its snapshot, or nothing. */
 export function removalsOfDetection(tx: ReadTx, detectionId: number): MediaRemovalRow[] {
-  return tx.all(ofDetection, [detectionId])
+  return tx.all(ofDetection, { detection_id: detectionId })
 }
 
 /** Notes that a removed photo was sent again: the gateway holds it from now on, until the next removal. */
