@@ -1,3 +1,4 @@
+import { sql as raw } from 'kysely'
 import { built, integer, pick, type ReadTx, statement, type Tx } from '../database/index.ts'
 import { linkedColumns, linkedRowsSql } from './links.ts'
 import type { People, Person } from './people.ts'
@@ -17,30 +18,37 @@ const fileOf = built(pick(tables.media, 'sha256'), ({ sha256 }) =>
     .select(['sha256', 'kind', 'media_type', 'size_bytes', 'received_at_ms'])
     .where('sha256', '=', sha256),
 )
-const lastFile = statement({ columns: { id: integer }, sql: 'SELECT coalesce(max(id), 0) AS id FROM main.media' })
+const lastFile = built({}, () => sql.selectFrom('media').select(({ fn }) => fn.max<number | null>('id').as('id')))
 const newFile = built(tables.media, (row) => sql.insertInto('media').values(row))
 /** People linked to the files, for verification. */
 export const linksOfMedia = statement({
   columns: linkedColumns,
   sql: linkedRowsSql({ table: 'media', id: 'id', field: 'actor', column: 'actor_commitment', hasLeaf: false }),
 })
-const everyPhoto = statement({
-  columns: pick(tables.media, 'sha256', 'media_type'),
-  sql: `SELECT sha256, media_type FROM main.media WHERE kind = 'photo'`,
-})
+const photo = raw.lit('photo' as const)
+const everyPhoto = built({}, () => sql.selectFrom('media').select(['sha256', 'media_type']).where('kind', '=', photo))
 
-const nextPhotos = statement({
-  columns: pick(tables.media, 'id', 'sha256', 'media_type', 'size_bytes'),
-  sql: `SELECT id, sha256, media_type, size_bytes FROM main.media WHERE id > +? AND kind = 'photo' ORDER BY id LIMIT ?`,
-})
+const nextPhotos = built({ id: integer, limit: integer }, ({ id, limit }) =>
+  sql
+    .selectFrom('media')
+    .select(['id', 'sha256', 'media_type', 'size_bytes'])
+    .where('id', '>', id)
+    .where('kind', '=', photo)
+    .orderBy('id')
+    .limit(limit),
+)
 
 /** Columns that name the file of a photo. */
 export type PhotoFile = Pick<Media, 'sha256' | 'mediaType'>
 
-const nextFiles = statement({
-  columns: pick(tables.media, 'id', 'sha256', 'kind', 'media_type', 'size_bytes', 'received_at_ms'),
-  sql: `SELECT id, sha256, kind, media_type, size_bytes, received_at_ms FROM main.media WHERE id > +? ORDER BY id LIMIT ?`,
-})
+const nextFiles = built({ id: integer, limit: integer }, ({ id, limit }) =>
+  sql
+    .selectFrom('media')
+    .select(['id', 'sha256', 'kind', 'media_type', 'size_bytes', 'received_at_ms'])
+    .where('id', '>', id)
+    .orderBy('id')
+    .limit(limit),
+)
 
 const kindsOf = statement({
   columns: pick(tables.media, 'sha256', 'kind'),
@@ -69,7 +77,7 @@ export function findMedia(tx: ReadTx, sha256: string): Media | undefined {
 
 /** Looks at the next `limit` files behind a row: the last row, and the photos among them; undefined at the end. */
 export function photosBehind(tx: ReadTx, row: number, limit: number): { upTo: number; photos: Media[] } | undefined {
-  const rows = tx.all(nextFiles, [row, limit])
+  const rows = tx.all(nextFiles, { id: row, limit })
   const upTo = rows.at(-1)?.id
   if (upTo === undefined) return undefined
   const photos = rows
@@ -103,13 +111,13 @@ export function addMedia(tx: Tx, media: Media, broughtBy?: { people: People; per
 
 /** Returns files of every kind behind a row, in the order in which they came. */
 export function mediaBehind(tx: ReadTx, id: number, limit: number): { id: number; sha256: string }[] {
-  return tx.all(nextFiles, [id, limit]).map((row) => ({ id: row.id, sha256: row.sha256 }))
+  return tx.all(nextFiles, { id, limit }).map((row) => ({ id: row.id, sha256: row.sha256 }))
 }
 
 /** Returns the photos behind a row, in the order in which they came. */
 export function photosAfter(tx: ReadTx, id: number, limit: number): (PhotoFile & { id: number; sizeBytes: number })[] {
   return tx
-    .all(nextPhotos, [id, limit])
+    .all(nextPhotos, { id, limit })
     .map((row) => ({ id: row.id, sha256: row.sha256, mediaType: row.media_type, sizeBytes: row.size_bytes }))
 }
 
