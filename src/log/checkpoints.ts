@@ -5,10 +5,9 @@ import { sql, tables } from './tables.ts'
 export type Checkpoint = Omit<RowOf<typeof tables.log_checkpoint>, 'row'>
 
 const newCheckpoint = built(tables.log_checkpoint, (row) => sql.insertInto('log_checkpoint').values(row))
-const nextRow = statement({
-  columns: { row: integer },
-  sql: 'SELECT coalesce(max(row), 0) + 1 AS row FROM log_checkpoint',
-})
+const lastRow = built({}, () =>
+  sql.selectFrom('log_checkpoint').select(({ fn }) => fn.max<number | null>('row').as('row')),
+)
 const columnsOfCheckpoint = pick(tables.log_checkpoint, 'log_id', 'size', 'root', 'note', 'signed_at_ms')
 const newest = statement({
   columns: columnsOfCheckpoint,
@@ -20,20 +19,31 @@ const newestHead = statement({
   sql: `SELECT size, lower(hex(root)) AS root, (SELECT line FROM main.log_cosignature ORDER BY row DESC LIMIT 1) AS cosignature
     FROM main.log_checkpoint WHERE log_id = +? ORDER BY size DESC LIMIT 1`,
 })
-const before = statement({
-  columns: columnsOfCheckpoint,
-  sql: `SELECT log_id, size, root, note, signed_at_ms FROM main.log_checkpoint
-    WHERE log_id = +? AND size < +? ORDER BY size DESC LIMIT ?`,
-})
-const between = statement({
-  columns: pick(tables.log_checkpoint, 'size', 'root', 'note'),
-  sql: `SELECT size, root, note FROM main.log_checkpoint
-    WHERE log_id = +? AND size >= +? AND size <= +? ORDER BY size LIMIT +?`,
-})
-const largest = statement({
-  columns: { size: integer },
-  sql: 'SELECT coalesce(max(size), 0) AS size FROM main.log_checkpoint WHERE log_id = +?',
-})
+const before = built({ log_id: integer, size: integer, limit: integer }, ({ log_id, size, limit }) =>
+  sql
+    .selectFrom('log_checkpoint')
+    .select(['log_id', 'size', 'root', 'note', 'signed_at_ms'])
+    .where('log_id', '=', log_id)
+    .where('size', '<', size)
+    .orderBy('size', 'desc')
+    .limit(limit),
+)
+const between = built({ log_id: integer, from: integer, to: integer, limit: integer }, ({ log_id, from, to, limit }) =>
+  sql
+    .selectFrom('log_checkpoint')
+    .select(['size', 'root', 'note'])
+    .where('log_id', '=', log_id)
+    .where('size', '>=', from)
+    .where('size', '<=', to)
+    .orderBy('size')
+    .limit(limit),
+)
+const largest = built(pick(tables.log_checkpoint, 'log_id'), ({ log_id }) =>
+  sql
+    .selectFrom('log_checkpoint')
+    .select(({ fn }) => fn.max<number | null>('size').as('size'))
+    .where('log_id', '=', log_id),
+)
 const covering = statement({
   columns: columnsOfCheckpoint,
   sql: `SELECT log_id, size, root, note, signed_at_ms FROM main.log_checkpoint
@@ -53,7 +63,7 @@ const strongest = statement({
 
 /** Appends a checkpoint. Call it only after the head before it was checked in the same transaction. */
 export function addCheckpoint(tx: Tx, checkpoint: Checkpoint): void {
-  tx.run(newCheckpoint, { row: tx.get(nextRow)?.row ?? 1, ...checkpoint })
+  tx.run(newCheckpoint, { row: (tx.get(lastRow)?.row ?? 0) + 1, ...checkpoint })
 }
 
 /** Returns the newest checkpoint of a log. */
@@ -76,17 +86,17 @@ export function newestHeadOf(tx: ReadTx, log: number): NewestHead | undefined {
 
 /** Returns checkpoints of a log with fewer than `size` leaves, the largest first. */
 export function checkpointsBefore(tx: ReadTx, log: number, size: number, limit: number): Checkpoint[] {
-  return tx.all(before, [log, size, limit])
+  return tx.all(before, { log_id: log, size, limit })
 }
 
 /** Returns the checkpoints of a log from one size to another, the smallest first, at most `limit`. */
 export function checkpointsBetween(tx: ReadTx, log: number, from: number, to: number, limit: number) {
-  return tx.all(between, [log, from, to, limit])
+  return tx.all(between, { log_id: log, from, to, limit })
 }
 
 /** Returns how many leaves of a log were signed; 0 before its first checkpoint. */
 export function signedSize(tx: ReadTx, log: number): number {
-  return tx.get(largest, [log])?.size ?? 0
+  return tx.get(largest, { log_id: log })?.size ?? 0
 }
 
 /** Returns the smallest checkpoint that covers a leaf (its number from 1 on). */
