@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import { blob, integer, maybe, pick, type ReadTx, statement, text } from '../database/index.ts'
-import { tables } from './tables.ts'
+import { blob, built, integer, maybe, pick, type ReadTx, statement, text } from '../database/index.ts'
+import { sql, tables } from './tables.ts'
 
 /** The leaves, for a join in SQL. */
 export const leaves = 'main.log_leaf'
@@ -29,7 +29,7 @@ const rowOfLeaf = statement({
   sql: `SELECT coalesce((SELECT row FROM main.log_leaf WHERE log_id = ? AND seq = ?),
     (SELECT max(row) FROM main.log_leaf WHERE log_id < ?), 0) AS row`,
 })
-const lastRow = statement({ columns: { row: integer }, sql: 'SELECT coalesce(max(row), 0) AS row FROM log_leaf' })
+const lastRow = built({}, () => sql.selectFrom('log_leaf').select(({ fn }) => fn.max<number | null>('row').as('row')))
 const leavesInSpan = statement({
   columns: { bytes: blob },
   sql: 'SELECT bytes FROM main.log_leaf WHERE row > +? AND row <= +? AND instr(bytes, CAST(? AS BLOB)) > 0',
