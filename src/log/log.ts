@@ -1,4 +1,5 @@
-import { built, type Head, integer, pick, type ReadTx, statement, type Tx } from '../database/index.ts'
+import { sql as raw } from 'kysely'
+import { built, type Head, pick, type ReadTx, type Tx } from '../database/index.ts'
 import { AppError, ExitError } from '../errors/index.ts'
 import { canonicalJson } from './canonical.ts'
 import { type LeafFacts, type LeafKind, leafOf } from './leaf.ts'
@@ -34,25 +35,35 @@ const newLog = built(pick(tables.log_identity, 'id', 'log_id', 'site_id', 'creat
   sql.insertInto('log_identity').values(row),
 )
 const newForkedLog = built(tables.log_identity, (row) => sql.insertInto('log_identity').values(row))
-const anyLog = statement({ columns: { found: integer }, sql: 'SELECT 1 AS found FROM log_identity LIMIT 1' })
+const anyLog = built({}, () => sql.selectFrom('log_identity').select(raw.lit(1).as('found')).limit(raw.lit(1)))
 const logNumber = built(pick(tables.log_identity, 'log_id'), ({ log_id }) =>
   sql.selectFrom('log_identity').select('id').where('log_id', '=', log_id),
 )
 const logId = built(pick(tables.log_identity, 'id'), ({ id }) =>
   sql.selectFrom('log_identity').select('log_id').where('id', '=', id),
 )
-const newestNumber = statement({ columns: { n: integer }, sql: 'SELECT max(id) AS n FROM log_identity' })
-const everyLog = statement({
-  columns: { ...pick(tables.log_identity, 'id', 'log_id', 'site_id', 'parent_log_id', 'parent_size'), size: integer },
-  sql: `SELECT i.id, i.log_id, i.site_id, i.parent_log_id, i.parent_size,
-      (SELECT coalesce(max(seq), 0) FROM main.log_leaf l WHERE l.log_id = i.id) AS size
-    FROM main.log_identity i ORDER BY i.id`,
-})
-const lastLeaf = statement({ columns: { n: integer }, sql: 'SELECT coalesce(max(row), 0) AS n FROM log_leaf' })
-const lastSeq = statement({
-  columns: { n: integer },
-  sql: 'SELECT coalesce(max(seq), 0) AS n FROM log_leaf WHERE log_id = ?',
-})
+const newestNumber = built({}, () =>
+  sql.selectFrom('log_identity').select(({ fn }) => fn.max<number | null>('id').as('n')),
+)
+const everyLog = built({}, () =>
+  sql
+    .selectFrom('log_identity as i')
+    .select(['i.id', 'i.log_id', 'i.site_id', 'i.parent_log_id', 'i.parent_size'])
+    .select(({ selectFrom }) =>
+      selectFrom('log_leaf as l')
+        .select(({ fn }) => fn.max<number | null>('l.seq').as('seq'))
+        .whereRef('l.log_id', '=', 'i.id')
+        .as('size'),
+    )
+    .orderBy('i.id'),
+)
+const lastLeaf = built({}, () => sql.selectFrom('log_leaf').select(({ fn }) => fn.max<number | null>('row').as('row')))
+const lastSeq = built(pick(tables.log_leaf, 'log_id'), ({ log_id }) =>
+  sql
+    .selectFrom('log_leaf')
+    .select(({ fn }) => fn.max<number | null>('seq').as('seq'))
+    .where('log_id', '=', log_id),
+)
 const newLeaf = built(tables.log_leaf, (row) => sql.insertInto('log_leaf').values(row))
 
 /**
@@ -110,13 +121,13 @@ export function knownLogs(tx: ReadTx): KnownLog[] {
       row.parent_log_id === null || row.parent_size === null
         ? null
         : { logId: row.parent_log_id, size: row.parent_size },
-    size: row.size,
+    size: row.size ?? 0,
   }))
 }
 
 /** Returns how many leaves a log has now. */
 export function leafCount(tx: ReadTx, log: number): number {
-  return tx.get(lastSeq, [log])?.n ?? 0
+  return tx.get(lastSeq, { log_id: log })?.seq ?? 0
 }
 
 /** Looks whether the ledger can be read at all. */
@@ -136,7 +147,7 @@ export function idOfLog(tx: ReadTx, number: number): string | undefined {
 
 /** Returns the number of the growing log. */
 export function newestLogNumber(tx: ReadTx): number | undefined {
-  return tx.get(newestNumber)?.n
+  return tx.get(newestNumber)?.n ?? undefined
 }
 
 /** The log that grows. Its head is in memory and follows the commits. */
@@ -154,8 +165,8 @@ export class Log implements Head {
 
   /** Reads the size of the log that grows from the database. */
   static open(tx: ReadTx, identity: LogIdentity): Log {
-    const all = tx.get(lastLeaf)?.n ?? 0
-    const size = tx.get(lastSeq, [identity.number])?.n ?? 0
+    const all = tx.get(lastLeaf)?.row ?? 0
+    const size = tx.get(lastSeq, { log_id: identity.number })?.seq ?? 0
     return new Log({ identity, size, before: all - size })
   }
 
