@@ -1,4 +1,5 @@
-import { built, change, integer, pick, type ReadTx, statement, type Tx } from '../database/index.ts'
+import { sql as raw } from 'kysely'
+import { built, integer, pick, type ReadTx, statement, type Tx, text } from '../database/index.ts'
 import type { RandomBytes } from '../platform/index.ts'
 import { sha256 } from './merkle.ts'
 import { sql, tables } from './tables.ts'
@@ -12,18 +13,30 @@ const newText = built(tables.opening, (row) => sql.insertInto('opening').values(
 const openedValue = built(pick(tables.opening, 'commitment'), ({ commitment }) =>
   sql.selectFrom('opening').select('value').where('commitment', '=', commitment),
 )
-const isKept = statement({
-  columns: { found: integer },
-  sql: `SELECT 1 AS found FROM opening WHERE commitment = +? AND kind = 'text'`,
-})
-const withoutText = change(`DELETE FROM opening WHERE kind = 'text' AND commitment = ?`)
+const isKept = built(pick(tables.opening, 'commitment'), ({ commitment }) =>
+  sql
+    .selectFrom('opening')
+    .select(raw.lit(1).as('found'))
+    .where('commitment', '=', commitment)
+    .where('kind', '=', raw.lit('text' as const)),
+)
+const withoutText = built(pick(tables.opening, 'commitment'), ({ commitment }) =>
+  sql
+    .deleteFrom('opening')
+    .where('kind', '=', raw.lit('text' as const))
+    .where('commitment', '=', commitment),
+)
 const withoutName = built(pick(tables.opening, 'commitment'), ({ commitment }) =>
   sql.deleteFrom('opening').where('commitment', '=', commitment),
 )
-const nextOpenings = statement({
-  columns: tables.opening,
-  sql: 'SELECT commitment, kind, salt, value FROM opening WHERE commitment > ? ORDER BY commitment LIMIT ?',
-})
+const nextOpenings = built({ commitment: text, limit: integer }, ({ commitment, limit }) =>
+  sql
+    .selectFrom('opening')
+    .select(['commitment', 'kind', 'salt', 'value'])
+    .where('commitment', '>', commitment)
+    .orderBy('commitment')
+    .limit(limit),
+)
 const lastText = statement({ columns: { n: integer }, sql: 'SELECT coalesce(max(rowid), 0) AS n FROM opening' })
 const textsInSpan = statement({
   columns: pick(tables.opening, 'commitment', 'value'),
@@ -61,13 +74,13 @@ export class Openings {
 
   /** Deletes a text and returns whether there was one; a commitment without an opening is valid. */
   forgetText(tx: Tx, commitment: string): boolean {
-    return tx.run(withoutText, [commitment]).changes > 0
+    return tx.run(withoutText, { commitment }).changes > 0
   }
 }
 
 /** Returns whether the commitment opens to a text. */
 export function isText(tx: ReadTx, commitment: string): boolean {
-  return tx.get(isKept, [commitment]) !== undefined
+  return tx.get(isKept, { commitment }) !== undefined
 }
 
 /** Forgets the name that all rows of version 1 open to. */
@@ -77,7 +90,7 @@ export function forgetName(tx: Tx, commitment: string): void {
 
 /** Returns the next openings behind a commitment, in the order of commitments. */
 export function openingsBehind(tx: ReadTx, after: string, limit: number) {
-  return tx.all(nextOpenings, [after, limit])
+  return tx.all(nextOpenings, { commitment: after, limit })
 }
 
 /** Returns the end of the texts: later texts come behind it. */
