@@ -6,10 +6,9 @@ const ends = statement({
   // Two seeks: both ends in one SELECT would be read from every row between them.
   sql: 'SELECT (SELECT min(seq) FROM outbox) AS first, (SELECT max(seq) FROM outbox) AS last',
 })
-const inSpan = statement({
-  columns: pick(tables.outbox, 'seq', 'body'),
-  sql: 'SELECT seq, body FROM outbox WHERE seq > +? AND seq <= +? ORDER BY seq',
-})
+const inSpan = built({ after: integer, last: integer }, ({ after, last }) =>
+  sql.selectFrom('outbox').select(['seq', 'body']).where('seq', '>', after).where('seq', '<=', last).orderBy('seq'),
+)
 const newBody = built(pick(tables.outbox, 'seq', 'body'), ({ seq, body }) =>
   sql.updateTable('outbox').set({ body }).where('seq', '=', seq),
 )
@@ -24,7 +23,7 @@ export function endsOfPublished(tx: ReadTx): { first: number | null; last: numbe
 
 /** Returns the notifications behind one, up to and with another. */
 export function publishedBetween(tx: ReadTx, after: number, last: number): Published[] {
-  return tx.all(inSpan, [after, last])
+  return tx.all(inSpan, { after, last })
 }
 
 /** Replaces the bytes of a notification after the erasure of a person in it. */
