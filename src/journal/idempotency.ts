@@ -1,4 +1,5 @@
-import { built, change, integer, isTaken, pick, type ReadTx, statement, type Tx } from '../database/index.ts'
+import { sql as raw } from 'kysely'
+import { built, integer, isTaken, pick, type ReadTx, statement, type Tx, text } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import { type Caller, type IdempotencyClaim, type Reply, writtenBody } from '../http/index.ts'
 import type { Clock } from '../platform/index.ts'
@@ -20,17 +21,25 @@ const storedReply = statement({
   sql: `SELECT request_sha256, status, location, body, visible_warehouses FROM idempotency
     WHERE caller = +? AND method = +? AND path = +? AND key = +? AND created_at_ms >= +?`,
 })
-const replyColumns = pick(tables.idempotency, 'caller', 'method', 'path', 'key', 'body')
-const nextReplies = statement({
-  columns: replyColumns,
-  sql: `SELECT caller, method, path, key, body FROM idempotency WHERE (caller, method, path, key) > (?, ?, ?, ?)
-    ORDER BY caller, method, path, key LIMIT ?`,
-})
-const repliesSince = statement({
-  columns: replyColumns,
-  sql: 'SELECT caller, method, path, key, body FROM idempotency WHERE created_at_ms >= +?',
-})
-const newBody = built(replyColumns, ({ body, ...key }) =>
+const nextReplies = built(
+  { ...pick(tables.idempotency, 'caller', 'method', 'path', 'key'), limit: integer },
+  ({ caller, method, path, key, limit }) =>
+    sql
+      .selectFrom('idempotency')
+      .select(['caller', 'method', 'path', 'key', 'body'])
+      .where(({ eb, refTuple, tuple }) =>
+        eb(refTuple('caller', 'method', 'path', 'key'), '>', tuple(caller, method, path, key)),
+      )
+      .orderBy('caller')
+      .orderBy('method')
+      .orderBy('path')
+      .orderBy('key')
+      .limit(limit),
+)
+const repliesSince = built({ ms: integer }, ({ ms }) =>
+  sql.selectFrom('idempotency').select(['caller', 'method', 'path', 'key', 'body']).where('created_at_ms', '>=', ms),
+)
+const newBody = built(pick(tables.idempotency, 'caller', 'method', 'path', 'key', 'body'), ({ body, ...key }) =>
   sql
     .updateTable('idempotency')
     .set({ body })
@@ -42,7 +51,11 @@ const newBody = built(replyColumns, ({ body, ...key }) =>
 const withoutCaller = built(pick(tables.idempotency, 'caller'), ({ caller }) =>
   sql.deleteFrom('idempotency').where('caller', '=', caller),
 )
-const withoutCallersLike = change('DELETE FROM idempotency WHERE substr(caller, 1, length(?)) = ?')
+const withoutCallersLike = built({ prefix: text }, ({ prefix }) =>
+  sql
+    .deleteFrom('idempotency')
+    .where(({ eb, fn }) => eb(fn<string>('substr', ['caller', raw.lit(1), fn('length', [prefix])]), '=', prefix)),
+)
 
 /** By writer: all that store replies in a database share what is known of its keys. */
 const knownKeys = new WeakMap<Tx, KnownKeys>()
@@ -174,11 +187,11 @@ export type KeptReply = {
 /** Returns the next replies behind one, in the order of their keys; the first ones without it. */
 export function repliesBehind(tx: ReadTx, last: Omit<KeptReply, 'body'> | undefined, limit: number): KeptReply[] {
   const { caller = '', method = '', path = '', key = '' } = last ?? {}
-  return tx.all(nextReplies, [caller, method, path, key, limit])
+  return tx.all(nextReplies, { caller, method, path, key, limit })
 }
 
 export function repliesKeptSince(tx: ReadTx, sinceMs: number): KeptReply[] {
-  return tx.all(repliesSince, [sinceMs])
+  return tx.all(repliesSince, { ms: sinceMs })
 }
 
 /** Replaces the body of a reply after the erasure of a person in it. */
@@ -193,5 +206,5 @@ export function removeRepliesTo(tx: Tx, caller: string): number {
 
 /** Removes the stored replies to all callers whose text begins so. @returns how many */
 export function removeRepliesToAll(tx: Tx, prefix: string): number {
-  return tx.run(withoutCallersLike, [prefix, prefix]).changes
+  return tx.run(withoutCallersLike, { prefix }).changes
 }
