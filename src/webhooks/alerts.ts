@@ -1,3 +1,4 @@
+import { sql as raw } from 'kysely'
 import {
   built,
   integer,
@@ -6,7 +7,6 @@ import {
   pick,
   type ReadTx,
   type RowOf,
-  statement,
   type Tx,
   type UnitOfWork,
 } from '../database/index.ts'
@@ -22,10 +22,15 @@ type Row = RowOf<typeof tables.alert>
 const newAlert = built(pick(tables.alert, 'kind', 'subject', 'message', 'created_at_ms'), (row) =>
   sql.insertInto('alert').values(row),
 )
-const sameAlert = statement({
-  columns: { found: integer },
-  sql: 'SELECT 1 AS found FROM alert WHERE kind = +? AND subject = +? AND acknowledged_at_ms IS NULL LIMIT 1',
-})
+const sameAlert = built(pick(tables.alert, 'kind', 'subject'), ({ kind, subject }) =>
+  sql
+    .selectFrom('alert')
+    .select(raw.lit(1).as('found'))
+    .where('kind', '=', kind)
+    .where('subject', '=', subject)
+    .where('acknowledged_at_ms', 'is', null)
+    .limit(raw.lit(1)),
+)
 const conditions = {
   any: '1',
   true: 'acknowledged_at_ms IS NOT NULL',
@@ -45,14 +50,21 @@ const alertById = built(pick(tables.alert, 'id'), ({ id }) => sql.selectFrom('al
 const openAlerts = built({}, () =>
   sql.selectFrom('alert').selectAll().where('acknowledged_at_ms', 'is', null).orderBy('id', 'desc').limit(200),
 )
-const newestAlerts = statement({
-  columns: pick(tables.alert, 'kind', 'subject', 'message', 'created_at_ms', 'acknowledged_at_ms'),
-  sql: 'SELECT kind, subject, message, created_at_ms, acknowledged_at_ms FROM alert ORDER BY id DESC LIMIT +?',
-})
-const raisedSince = statement({
-  columns: { found: integer },
-  sql: 'SELECT 1 AS found FROM alert WHERE kind = +? AND created_at_ms >= +? LIMIT 1',
-})
+const newestAlerts = built({ limit: integer }, ({ limit }) =>
+  sql
+    .selectFrom('alert')
+    .select(['kind', 'subject', 'message', 'created_at_ms', 'acknowledged_at_ms'])
+    .orderBy('id', 'desc')
+    .limit(limit),
+)
+const raisedSince = built(pick(tables.alert, 'kind', 'created_at_ms'), ({ kind, created_at_ms }) =>
+  sql
+    .selectFrom('alert')
+    .select(raw.lit(1).as('found'))
+    .where('kind', '=', kind)
+    .where('created_at_ms', '>=', created_at_ms)
+    .limit(raw.lit(1)),
+)
 const seen = built({ id: integer, acknowledged_at_ms: integer }, ({ id, acknowledged_at_ms }) =>
   sql.updateTable('alert').set({ acknowledged_at_ms }).where('id', '=', id),
 )
@@ -66,7 +78,7 @@ export type NewAlert = {
 
 /** Returns the newest alerts, acknowledged or not, newest first. */
 export function recentAlerts(tx: ReadTx, limit: number) {
-  return tx.all(newestAlerts, [limit]).map(({ created_at_ms, acknowledged_at_ms, ...alert }) => ({
+  return tx.all(newestAlerts, { limit }).map(({ created_at_ms, acknowledged_at_ms, ...alert }) => ({
     ...alert,
     createdAt: isoTime(created_at_ms),
     acknowledgedAt: acknowledged_at_ms === null ? null : isoTime(acknowledged_at_ms),
@@ -75,7 +87,7 @@ export function recentAlerts(tx: ReadTx, limit: number) {
 
 /** Whether an alert of this kind was raised at this time or later. */
 export function wasRaisedSince(tx: ReadTx, kind: string, sinceMs: number): boolean {
-  return tx.get(raisedSince, [kind, sinceMs]) !== undefined
+  return tx.get(raisedSince, { kind, created_at_ms: sinceMs }) !== undefined
 }
 
 /** The part of the outbox that an alert needs. */
@@ -91,7 +103,7 @@ export function raiseAlert(tx: Tx, outbox: AlertJournal, alert: NewAlert): void 
 
 /** As `raiseAlert`, unless an alert with the same kind and subject is not acknowledged yet. */
 export function raiseAlertOnce(tx: Tx, outbox: AlertJournal, alert: NewAlert): void {
-  const same = tx.get(sameAlert, [alert.kind, alert.subject])
+  const same = tx.get(sameAlert, { kind: alert.kind, subject: alert.subject })
   if (!same) raiseAlert(tx, outbox, alert)
 }
 
