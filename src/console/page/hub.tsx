@@ -1,6 +1,7 @@
 import { useState } from 'hono/jsx/dom'
 import type { Session } from './data/answers.ts'
 import { ask, keepCsrfToken } from './data/ask.ts'
+import { decoded } from './data/decoded.ts'
 import { useEffect } from './data/effect.ts'
 import { draw } from './drawing.ts'
 import { HubAlerts } from './hub/alerts.tsx'
@@ -109,15 +110,6 @@ const Missing = ({ pathname }: { pathname: string }) => (
     </p>
   </main>
 )
-
-/** Returns a segment of an address; as it is when it cannot be decoded. */
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return segment
-  }
-}
 
 const addresses = { sites: '/', find: '/find', recall: '/recall', alerts: '/alerts' } as const
 

@@ -1,4 +1,5 @@
 import type { ScanAnswer } from '../data/answers.ts'
+import { decoded } from '../data/decoded.ts'
 import type { CheckedScan } from './code-check.ts'
 import { scanFieldTexts as texts } from './scan-field-texts.ts'
 
@@ -63,11 +64,3 @@ export const decodedWords = (gs1: Readonly<Record<string, string>>): string =>
 /** Shows the characters that a screen does not: the separator of GS1 as ␝, others as a box. */
 export const printable = (code: string): string =>
   code.replaceAll('\x1d', '␝').replaceAll(/[\0-\x1c\x1e\x1f\x7f]/g, '▯')
-
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return segment
-  }
-}

@@ -1,4 +1,5 @@
 import type { Session } from '../data/answers.ts'
+import { decoded } from '../data/decoded.ts'
 import { useEffect } from '../data/effect.ts'
 import { texts } from '../i18n/texts.ts'
 import { viewAt } from './views.ts'
@@ -19,13 +20,4 @@ function thingOf(pathname: string): readonly string[] {
   if (view === undefined) return []
   const [, , id] = pathname.split('/')
   return id === undefined || id === '' ? [texts.views[view]] : [`${texts.views[view]} ${decoded(id)}`]
-}
-
-/** Returns a part of an address as text; as it is when it cannot be decoded. */
-export function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return segment
-  }
 }
