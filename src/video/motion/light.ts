@@ -140,8 +140,8 @@ function takeBack(changed: Uint8Array, verdicts: Verdict[]): number {
 }
 
 /**
- * Cells that touch each other; how many have edges, and those of them that touch an unchanged one; how many are soft and not darker,
- * or soft and darker; and how many weak ones touch them.
+ * Cells that touch each other, with counts: cells with edges, and those of them that touch an unchanged cell. Soft cells, by whether
+ * they are darker. Weak cells that touch one of these.
  */
 type Patch = {
   readonly cells: readonly number[]
