@@ -1,5 +1,7 @@
 /** The entry of gatehouse: hands the arguments to the command line. */
+
 import { run } from './cli/run.ts'
+import { errorMessage } from './platform/faults.ts'
 
 // A reader that has seen enough (`gatehouse config example | head`) is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -12,7 +14,7 @@ run(process.argv.slice(2)).then(
     process.exitCode = code
   },
   (error: unknown) => {
-    process.stderr.write(`gatehouse: ${error instanceof Error ? error.message : String(error)}\n`)
+    process.stderr.write(`gatehouse: ${errorMessage(error)}\n`)
     process.exitCode = 1
   },
 )

@@ -37,6 +37,7 @@ import {
 import type { Outbox } from '../journal/index.ts'
 import { lookAtLog } from '../log/index.ts'
 import type { Photos } from '../photos/index.ts'
+import { errorMessage } from '../platform/faults.ts'
 import type { FfmpegOrigin } from '../platform/ffmpeg.ts'
 import type { ApplianceImage, Clock, FreeSpace, Logger } from '../platform/index.ts'
 import type { Retention } from '../retention/index.ts'
@@ -174,6 +175,6 @@ function failureOf(look: () => unknown): string | null {
     look()
     return null
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return errorMessage(error)
   }
 }

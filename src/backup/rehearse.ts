@@ -2,6 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { databaseFile, executor, newestSchema, openReader, openWriter } from '../database/index.ts'
 import { knownLogs } from '../log/index.ts'
+import { errorMessage } from '../platform/faults.ts'
 import type { RandomBytes } from '../platform/index.ts'
 import { DavFolder, type DavFolderAccess } from '../upload/index.ts'
 import { demandTimeOfName, unpackFetched } from './fetch.ts'
@@ -104,7 +105,7 @@ export async function rehearseSegments(order: SegmentsRehearsal, random: RandomB
     compareWithLiving(dataDir, verifyCopy(into, facts))
     return { fault: null, isDamaged: false }
   } catch (error) {
-    const fault = error instanceof Error ? error.message : String(error)
+    const fault = errorMessage(error)
     return { fault, isDamaged: error instanceof BackupFault && !(error instanceof SourceFault) }
   } finally {
     rmSync(into, { recursive: true, force: true })

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { errorMessage } from '../platform/faults.ts'
 import { type Clock, isoTime, type Logger, readFileIfThere, writeFileDurablyAside } from '../platform/index.ts'
 import { type KeptBackup, madeByNow } from './backup-names.ts'
 import type { BackupPlace } from './places.ts'
@@ -76,7 +77,7 @@ export class BackupSchedule {
     try {
       await this.#kept(settings.place)
     } catch (error) {
-      this.#makeFault = error instanceof Error ? error.message : String(error)
+      this.#makeFault = errorMessage(error)
     }
   }
 
@@ -133,7 +134,7 @@ export class BackupSchedule {
       await this.#removeOld(settings)
       if (newest) await this.#rehearse(place, newest.name)
     } catch (error) {
-      this.#makeFault = error instanceof Error ? error.message : String(error)
+      this.#makeFault = errorMessage(error)
       this.#retryAtMs = clock.monotonic() + retryMs
       log.error({ err: error }, 'the scheduled backup could not be made; it is tried again')
     }
@@ -168,7 +169,7 @@ export class BackupSchedule {
       await rehearse(await place.at(name))
       await this.#keep({ file, fault: null, goodAt: isoTime(clock.now()) })
     } catch (error) {
-      const fault = error instanceof Error ? error.message : String(error)
+      const fault = errorMessage(error)
       this.#retryAtMs = clock.monotonic() + retryMs
       log.error({ file, fault }, 'the newest backup could not be restored in a rehearsal')
       await this.#keep({ file, fault, goodAt: before.goodAt })

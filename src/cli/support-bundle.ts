@@ -13,7 +13,7 @@ import {
 } from '../doctor/index.ts'
 import { ExitError } from '../errors/index.ts'
 import { buildInfo } from '../platform/bundle.ts'
-import { errorCode } from '../platform/faults.ts'
+import { errorCode, errorMessage } from '../platform/faults.ts'
 import { systemClock } from '../platform/index.ts'
 import { becomeOwnerOf } from './alone.ts'
 import { untilInterrupted } from './interrupt.ts'
@@ -100,6 +100,6 @@ function opened(out: string): number {
   try {
     return openSync(out, 'wx', 0o600)
   } catch (error) {
-    throw new ExitError(1, `${out} cannot be written: ${error instanceof Error ? error.message : String(error)}`, error)
+    throw new ExitError(1, `${out} cannot be written: ${errorMessage(error)}`, error)
   }
 }

@@ -3,6 +3,7 @@ import BetterSqlite3 from 'better-sqlite3'
 import { Command } from 'commander'
 import { newestSchema } from '../database/index.ts'
 import { assetPath, buildInfo, makeAsset } from '../platform/bundle.ts'
+import { errorMessage } from '../platform/faults.ts'
 import { type FfmpegOrigin, ffmpegVersion, locateFfmpeg } from '../platform/ffmpeg.ts'
 
 const originWords: Record<FfmpegOrigin, string> = {
@@ -55,6 +56,6 @@ async function ffmpeg() {
     const found = locateFfmpeg()
     return { ...found, version: await ffmpegVersion(found.path) }
   } catch (error) {
-    return { error: error instanceof Error ? error.message : String(error) }
+    return { error: errorMessage(error) }
   }
 }

@@ -19,6 +19,7 @@ import {
   type Log,
   newestCheckpoint,
 } from '../log/index.ts'
+import { errorMessage } from '../platform/faults.ts'
 import type { Clock, Logger, RandomBytes } from '../platform/index.ts'
 import type { RowChanges } from '../warehouse/index.ts'
 import { type Batch, nextBatch } from './batch.ts'
@@ -449,7 +450,7 @@ export class Feeder {
     if (!this.#isStarted) return
     const isExpected = err instanceof AppError && err.code === 'NOT_READY'
     if (!isExpected) this.#needs.log.error({ err }, 'the log could not be sent to the head office; it is tried again')
-    const words = `this gateway cannot send: ${err instanceof Error ? err.message : String(err)}`
+    const words = `this gateway cannot send: ${errorMessage(err)}`
     if (isExpected) {
       this.#isBackingOff = true
       this.#after(firstRetryMs)

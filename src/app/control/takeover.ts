@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { MiddlewareHandler } from 'hono'
 import { AppError, ExitError } from '../../errors/index.ts'
 import type { AppEnv } from '../../http/index.ts'
+import { errorMessage } from '../../platform/faults.ts'
 import { type Logger, readFileIfThere, writeFileDurably } from '../../platform/index.ts'
 
 type TakeoverNeeds = {
@@ -77,7 +78,7 @@ export class Takeover {
       try {
         return await look()
       } catch (error) {
-        const problem = error instanceof Error ? error.message : String(error)
+        const problem = errorMessage(error)
         if (performance.now() >= endMs) {
           const seconds = Math.round(limitMs / 1000)
           throw new ExitError(

@@ -1,9 +1,11 @@
 /** The thread for long reads (verification, reports, backups), so that requests never wait for them. */
+
 import { parentPort, workerData } from 'node:worker_threads'
 import { makeBackup, rehearse, rehearseSegments, writeSegments } from '../../backup/index.ts'
 import { databaseFile, executor, openReader } from '../../database/index.ts'
 import { verifyWithOutsiders } from '../../evidence/index.ts'
 import { type ComposedReport, composeReport, type ReportSpec } from '../../governance/index.ts'
+import { errorMessage } from '../../platform/faults.ts'
 import { type HeldFolders, holdAlso, systemRandom } from '../../platform/index.ts'
 import { compareMotion, replayCells } from '../../video/index.ts'
 import type { JobAnswer, JobRequest, JobResult, WhatIfSpec } from './jobs.ts'
@@ -18,7 +20,7 @@ async function answer(request: JobRequest): Promise<JobAnswer> {
   try {
     return { id, result: await run(request, dataDir) }
   } catch (error) {
-    return { id, error: error instanceof Error ? error.message : String(error) }
+    return { id, error: errorMessage(error) }
   }
 }
 

@@ -1,5 +1,6 @@
 import type { UnitOfWork } from '../../database/index.ts'
 import type { Checkpoints } from '../../evidence/index.ts'
+import { errorMessage } from '../../platform/faults.ts'
 import type { Clock, Logger } from '../../platform/index.ts'
 import { DavFolder } from '../../upload/index.ts'
 import type { SegmentsRehearsal, SegmentsRehearsed } from '../rehearse.ts'
@@ -154,7 +155,7 @@ export class SegmentKeeper {
       this.#fault = null
       this.#retryAtMs = Number.NEGATIVE_INFINITY
     } catch (error) {
-      this.#fault = error instanceof Error ? error.message : String(error)
+      this.#fault = errorMessage(error)
       this.#retryAtMs = clock.monotonic() + Math.min(retryMs, settings.everyMs)
       log.error({ err: error }, 'new changes could not be written to the segments; trying again')
     }

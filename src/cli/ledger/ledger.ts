@@ -16,6 +16,7 @@ import {
   verifyWithOutsiders,
   witnessKeyOf,
 } from '../../evidence/index.ts'
+import { errorMessage } from '../../platform/faults.ts'
 import { systemClock } from '../../platform/index.ts'
 import { alone, becomeOwnerOf } from '../alone.ts'
 import { usualConfig, usualConfigText } from '../usual-config.ts'
@@ -168,8 +169,7 @@ function compare(dataDir: string, { file, text }: KeptCheckpoint, vkeys: readonl
   }
 }
 
-const unreadable = (file: string, error: unknown) =>
-  new ExitError(1, `${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+const unreadable = (file: string, error: unknown) => new ExitError(1, `${file} cannot be read: ${errorMessage(error)}`)
 
 function forPeople(result: FullVerification): string {
   const head = `log ${result.logId} of site ${result.siteId}: ${result.size} leaves, ${result.events} events, ${result.detections} detections, ${result.cameraGaps} gaps of cameras, ${result.unitSteps} steps of transport units, ${result.incidentChanges} changes of incidents, ${result.reports} reports, ${result.openings} openings, ${result.media} files

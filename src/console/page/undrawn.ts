@@ -1,3 +1,4 @@
+import { errorMessage } from '../../platform/faults.ts'
 import { language } from './i18n/language.ts'
 import { undrawnTexts as words } from './undrawn-texts.ts'
 
@@ -8,7 +9,7 @@ import { undrawnTexts as words } from './undrawn-texts.ts'
 export function showUndrawn(error: unknown, home: string | undefined, isAlone: boolean): void {
   if (document.querySelector('.undrawn')) return
   const notice = made('section', { class: 'undrawn', role: 'alert' })
-  const said = made('code', { lang: 'en' }, error instanceof Error ? error.message : String(error))
+  const said = made('code', { lang: 'en' }, errorMessage(error))
   notice.append(
     made('h2', {}, words.title),
     made('p', {}, isAlone ? words.alone : words.keep),

@@ -1,4 +1,5 @@
 import si from 'systeminformation'
+import { errorMessage } from '../../platform/faults.ts'
 import { ffmpegVersion, locateFfmpeg } from '../../platform/ffmpeg.ts'
 import { processorCelsius, throttlingOf } from '../../platform/index.ts'
 import type { FfmpegFacts, HeatFacts, MemoryFacts } from '../findings/box.ts'
@@ -9,7 +10,7 @@ export async function ffmpegFacts(configured: string | null): Promise<FfmpegFact
     const found = locateFfmpeg({ configured })
     return { ...found, version: await ffmpegVersion(found.path) }
   } catch (error) {
-    return { error: error instanceof Error ? error.message : String(error) }
+    return { error: errorMessage(error) }
   }
 }
 

@@ -30,7 +30,7 @@ export function readStatement(path: string): string | undefined {
     }
     return start.toString('latin1') === `${firstLine}\n` ? readFileSync(path, 'utf8') : undefined
   } catch (error) {
-    throw new ExitError(1, `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+    throw new ExitError(1, `${path} cannot be read: ${errorMessage(error)}`)
   }
 }
 

@@ -7,6 +7,7 @@ import yauzl from 'yauzl'
 import yazl from 'yazl'
 import { ExitError } from '../../errors/index.ts'
 import { assetPath } from '../../platform/bundle.ts'
+import { errorMessage } from '../../platform/faults.ts'
 import type { Proof } from './proofs.ts'
 import { type HashedFile, largestBundleBytes } from './verify-bundle.ts'
 
@@ -74,7 +75,7 @@ export async function readProofs(path: string): Promise<readonly ReadProof[]> {
     return [{ name: basename(path), text: readFileSync(path, 'utf8'), file }]
   } catch (error) {
     if (error instanceof ExitError) throw error
-    throw new ExitError(1, `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+    throw new ExitError(1, `${path} cannot be read: ${errorMessage(error)}`)
   }
 }
 

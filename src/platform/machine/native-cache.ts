@@ -15,7 +15,7 @@ import {
 import { userInfo } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { threadId } from 'node:worker_threads'
-import { errorCode } from '../faults.ts'
+import { errorCode, errorMessage } from '../faults.ts'
 
 /**
  * Programs and addons that the binary carries cannot be run from inside it: they are unpacked once, under their hash,
@@ -150,7 +150,7 @@ function refuseNoexec(path: string, folder: string, name: string): void {
 }
 
 function unwritable(folder: string, name: string, error: unknown): NativeCacheError {
-  const why = error instanceof Error ? error.message : String(error)
+  const why = errorMessage(error)
   const message = `${name} cannot be unpacked to ${folder}: ${why}; ${remedy}`
   return new NativeCacheError('NATIVE_CACHE_UNWRITABLE', message, error)
 }

@@ -3,6 +3,7 @@ import { Agent as HttpsAgent } from 'node:https'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Cam, CamProfile } from 'onvif'
+import { errorMessage } from '../../platform/faults.ts'
 import type { Clock } from '../../platform/index.ts'
 import type { OnvifAddress, OnvifCredentials, OnvifFailure, OnvifNews, OnvifTask } from './messages.ts'
 
@@ -169,7 +170,7 @@ class TooLarge extends Error {}
 
 function failureOf(error: unknown): OnvifFailure {
   if (error instanceof TooLarge) return 'too-large'
-  const message = error instanceof Error ? error.message : String(error)
+  const message = errorMessage(error)
   if (/not ?authorized|unauthorized|authentication|\b401\b/i.test(message)) return 'refused'
   return /ECONN|EHOST|ENET|ENOTFOUND|EAI_AGAIN|timeout|socket hang up/i.test(message) ? 'no-answer' : 'unreadable'
 }
