@@ -4,6 +4,7 @@
  */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
+import { committedDescription } from './checks/description.ts'
 import { houseRules } from './checks/house-rules.ts'
 import { houseSize } from './checks/house-size.ts'
 import { importDirection } from './checks/import-direction.ts'
@@ -38,6 +39,7 @@ export const checks: readonly Check[] = [
   { name: 'room pages', run: roomPages },
   { name: 'size', run: houseSize },
   { name: 'pages of the manual', run: manualPagesAreRight },
+  { name: 'description', run: committedDescription },
   { name: 'sentences', run: sentences },
   { name: 'third-party notices', run: tool('scripts/notices.ts', '--check') },
   { name: 'mutants still apply', run: mutantsApply },
