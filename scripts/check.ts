@@ -4,6 +4,7 @@
  */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
+import { dependenciesAreListed } from './checks/dependencies.ts'
 import { committedDescription } from './checks/description.ts'
 import { houseRules } from './checks/house-rules.ts'
 import { houseSize } from './checks/house-size.ts'
@@ -41,6 +42,7 @@ export const checks: readonly Check[] = [
   { name: 'pages of the manual', run: manualPagesAreRight },
   { name: 'description', run: committedDescription },
   { name: 'sentences', run: sentences },
+  { name: 'dependencies', run: dependenciesAreListed },
   { name: 'third-party notices', run: tool('scripts/notices.ts', '--check') },
   { name: 'mutants still apply', run: mutantsApply },
 ]
