@@ -1,5 +1,5 @@
 /**
- * `npm run build`: the single binaries and the Debian packages under dist/.
+ * `npm run build`: the single binaries, the Debian packages and the client for programs under dist/.
  *
  * - `--arch x64|arm64`: the processor; may be given twice (default: that of this machine)
  * - `--quick`: packs the Debian package in seconds, into a larger file
@@ -88,6 +88,8 @@ async function run(args: string[]): Promise<void> {
     say(built ? `${path} made in ${seconds} s` : `${path} is up to date`)
     if (!values['no-deb']) await buildDeb({ arch, binary: path, isQuick: values.quick ?? false })
   }
+  const { packClient } = await import('./client.ts')
+  say(`${await packClient(distFolder)} made`)
 }
 
 if (import.meta.main) {
