@@ -2,6 +2,7 @@
 
 import { run } from './cli/run.ts'
 import { errorMessage } from './platform/faults.ts'
+import { printError } from './platform/index.ts'
 
 // A reader that has seen enough (`gatehouse config example | head`) is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -14,7 +15,7 @@ run(process.argv.slice(2)).then(
     process.exitCode = code
   },
   (error: unknown) => {
-    process.stderr.write(`gatehouse: ${errorMessage(error)}\n`)
+    printError(`gatehouse: ${errorMessage(error)}\n`)
     process.exitCode = 1
   },
 )

@@ -54,6 +54,14 @@ const rules: readonly Rule[] = [
     why: 'chance is a capability; take RandomBytes',
   },
   {
+    name: 'one way to the terminal',
+    files: 'src/**/*.ts',
+    except: /^src\/(platform\/terminal\.ts$|console\/page\/)/,
+    // The question of `setup` and the progress of `ledger verify` take the stream as an argument.
+    forbidden: /\bprocess\.(stdout|stderr)\.write\b|\bconsole\.(log|info|warn|error)\(|\bwriteSync\([12],/,
+    why: 'names from outside could control the terminal: print and printError of platform/terminal.ts',
+  },
+  {
     name: 'a state for screen readers is a word',
     files: 'src/console/page/**/*.tsx',
     forbidden: /\baria-(busy|checked|disabled|expanded|hidden|invalid|pressed|selected)=\{/,

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { keyFolder } from '../evidence/index.ts'
 import { modulesOf, quietModules } from '../labels/index.ts'
-import { loadBoxKey, type RandomBytes } from '../platform/index.ts'
+import { loadBoxKey, type RandomBytes, styleCode, terminalStyles } from '../platform/index.ts'
 
 const prefix = 'gatehouse-recovery-1:'
 /** Its name below the folder of keys. */
@@ -24,7 +24,7 @@ export function readRecoveryLine(text: string): Buffer | undefined {
   return key.length === 32 && recoveryLine(key) === line ? key : undefined
 }
 
-const inverted = { begin: '\u001b[30;47m', end: '\u001b[0m' }
+const inverted = { begin: styleCode(terminalStyles.inverted), end: styleCode(terminalStyles.end) }
 
 /** Draws a text as a QR code for a terminal: two modules a character, black on white whatever the colors of the terminal. */
 export function terminalQr(text: string): string {

@@ -7,7 +7,7 @@ import { type Config, formatSize, loadConfig } from '../config/index.ts'
 import { databaseFile } from '../database/index.ts'
 import { ExitError } from '../errors/index.ts'
 import { errorCode, errorMessage } from '../platform/faults.ts'
-import { systemRandom } from '../platform/index.ts'
+import { print, systemRandom } from '../platform/index.ts'
 import { alone, becomeOwnerOf } from './alone.ts'
 import { usualConfig, usualConfigText } from './usual-config.ts'
 import { whoRunsThis } from './who.ts'
@@ -38,7 +38,7 @@ function key(options: { qr?: boolean; config?: string }): void {
   becomeOwnerOf(config.dataDir)
   const line = recoveryLine(readKey(config.dataDir))
   const qr = options.qr || process.stdout.isTTY ? terminalQr(line) : ''
-  process.stdout.write(`${line}\n${qr}`)
+  print(`${line}\n${qr}`)
 }
 
 function readKey(dataDir: string): Buffer {
@@ -63,7 +63,7 @@ async function backup(file: string, options: BackupOptions): Promise<void> {
   const made = (await daemonServes(config.runtimeDir, config.dataDir))
     ? await backupThroughDaemon(config.runtimeDir, { ...request, by: whoRunsThis() })
     : await backupHere(config, request, usualConfig(options.config))
-  process.stdout.write(options.json ? `${JSON.stringify(made)}\n` : forPeople(made))
+  print(options.json ? `${JSON.stringify(made)}\n` : forPeople(made))
 }
 
 async function backupHere(

@@ -12,6 +12,7 @@ import {
 import { modelFaults } from '../console/index.ts'
 import { EXIT_CONFIG, ExitError } from '../errors/index.ts'
 import { readCertificate } from '../http/index.ts'
+import { print } from '../platform/index.ts'
 import { installedConfig } from './usual-config.ts'
 
 /** Builds `gatehouse config check|reference|example`. A bad config throws ExitError with EXIT_CONFIG. */
@@ -72,8 +73,4 @@ function certificateFaults({ listen }: Config, { faults, placeOf }: Checked): Pr
 
 function flat({ place, path, message }: Problem) {
   return { ...place, path, message }
-}
-
-function print(text: string): void {
-  process.stdout.write(text)
 }

@@ -2,7 +2,7 @@ import { Command, Option } from 'commander'
 import { hashSecret } from '../auth/index.ts'
 import { loadConfig, type Role, roleNames, username as usernameKind } from '../config/index.ts'
 import { EXIT_USAGE, ExitError } from '../errors/index.ts'
-import { randomSecret, systemRandom } from '../platform/index.ts'
+import { print, randomSecret, systemRandom } from '../platform/index.ts'
 import { usualConfig, usualConfigText } from './usual-config.ts'
 
 export function credentialCommand(): Command {
@@ -34,7 +34,7 @@ export async function printCredential(options: CredentialOptions, instance: () =
   const secretHash = await hashSecret(secret, systemRandom)
   const { username, role } = options
   const made = { username, role, secret, secretHash, instance: url }
-  process.stdout.write(options.json ? `${JSON.stringify(made)}\n` : forPeople(made))
+  print(options.json ? `${JSON.stringify(made)}\n` : forPeople(made))
 }
 
 function forPeople(made: {

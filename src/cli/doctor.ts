@@ -4,7 +4,7 @@ import { capacityWords, examine, measureCapacity, paintFor, reportWords } from '
 import { ExitError } from '../errors/index.ts'
 import { buildInfo } from '../platform/bundle.ts'
 import { locateFfmpeg } from '../platform/ffmpeg.ts'
-import { systemClock } from '../platform/index.ts'
+import { print, systemClock } from '../platform/index.ts'
 import { becomeOwnerOf } from './alone.ts'
 import { untilInterrupted } from './interrupt.ts'
 import { lookAtGateway, reach } from './reach.ts'
@@ -39,7 +39,7 @@ async function doctor(options: DoctorOptions): Promise<void> {
     })
     if (signal.aborted) return
     const words = () => reportWords(report, options.all === true, paintFor(process.stdout))
-    process.stdout.write(options.json ? `${JSON.stringify(report)}\n` : words())
+    print(options.json ? `${JSON.stringify(report)}\n` : words())
     if (!report.ok) throw new ExitError(1, '')
   })
 }
@@ -50,6 +50,6 @@ async function capacity(file: string | undefined, isJson: boolean): Promise<void
   await untilInterrupted(async (signal) => {
     const { path } = locateFfmpeg({ configured: config.ffmpeg.path })
     const found = await measureCapacity({ ffmpegPath: path, clock: systemClock, signal })
-    if (!signal.aborted) process.stdout.write(isJson ? `${JSON.stringify(found)}\n` : capacityWords(found))
+    if (!signal.aborted) print(isJson ? `${JSON.stringify(found)}\n` : capacityWords(found))
   })
 }

@@ -12,6 +12,7 @@ import {
   listLimitBytes,
 } from '../imports/index.ts'
 import { errorMessage } from '../platform/faults.ts'
+import { print } from '../platform/index.ts'
 import { alone } from './alone.ts'
 import { usualConfig, usualConfigText } from './usual-config.ts'
 import { whoRunsThis } from './who.ts'
@@ -62,7 +63,7 @@ async function run(kind: ListKind, file: string, options: Options): Promise<void
   const result = viaDaemon
     ? await importThroughDaemon(config.runtimeDir, bytes, asked, by)
     : await alone(config, (gateway) => importer(gateway)(bytes, asked, by))
-  process.stdout.write(options.json ? `${JSON.stringify(result)}\n` : forPeople(result))
+  print(options.json ? `${JSON.stringify(result)}\n` : forPeople(result))
   if (!result.ok) throw new ExitError(1, '')
 }
 

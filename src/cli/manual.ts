@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { Argument, Command } from 'commander'
 import { type HelpTopic, helpTopics, manual } from '../console/index.ts'
 import { ExitError } from '../errors/index.ts'
+import { print } from '../platform/index.ts'
 
 /** Exit status of a shell when there is no such program. */
 const noSuchProgram = 127
@@ -11,21 +12,21 @@ export function manualCommand(): Command {
   return new Command('manual')
     .description('print a page of the manual, as Markdown; without a topic, the list of pages')
     .addArgument(new Argument('[topic]', 'page of the manual').choices(helpTopics))
-    .action(print)
+    .action(showPage)
 }
 
-async function print(topic: HelpTopic | undefined): Promise<void> {
+async function showPage(topic: HelpTopic | undefined): Promise<void> {
   const { en: pages } = (await manual()).pages
   if (topic === undefined) {
     const width = Math.max(...helpTopics.map(({ length }) => length))
     const lines = helpTopics.map((one) => `${one.padEnd(width)}  ${pages[one]?.title ?? ''}`.trimEnd())
-    process.stdout.write(`${lines.join('\n')}\n`)
+    print(`${lines.join('\n')}\n`)
     return
   }
   const page = pages[topic]
   if (!page) throw new ExitError(1, `the page "${topic}" is missing in this program`)
   if (process.stdout.isTTY) await throughPager(page.markdown)
-  else process.stdout.write(page.markdown)
+  else print(page.markdown)
 }
 
 /** Shows a text by $PAGER, else by less; where neither is installed it is printed. */
@@ -37,5 +38,5 @@ async function throughPager(text: string): Promise<void> {
   pager.stdin.on('error', () => undefined)
   pager.stdin.end(text)
   const [code] = await once(pager, 'close')
-  if (code === noSuchProgram) process.stdout.write(text)
+  if (code === noSuchProgram) print(text)
 }

@@ -4,7 +4,7 @@ import { compose, describeApi } from '../app/index.ts'
 import { loadConfig } from '../config/index.ts'
 import { describeHub } from '../hub/index.ts'
 import { buildInfo } from '../platform/bundle.ts'
-import { silentLogger, systemClock, systemRandom, temporaryFolder } from '../platform/index.ts'
+import { print, silentLogger, systemClock, systemRandom, temporaryFolder } from '../platform/index.ts'
 
 export function openapiCommand(): Command {
   return new Command('openapi')
@@ -14,7 +14,7 @@ export function openapiCommand(): Command {
 }
 
 async function openapiOfHub(): Promise<void> {
-  process.stdout.write(`${JSON.stringify(await describeHub(buildInfo().version), null, 2)}\n`)
+  print(`${JSON.stringify(await describeHub(buildInfo().version), null, 2)}\n`)
 }
 
 /**
@@ -26,7 +26,7 @@ async function openapi(): Promise<void> {
     const { version } = buildInfo()
     const outside = { clock: systemClock, random: systemRandom, log: silentLogger(), version }
     const gateway = await compose({ ...loadConfig().config, dataDir }, outside, false)
-    process.stdout.write(`${JSON.stringify(await describeApi(gateway.api, version), null, 2)}\n`)
+    print(`${JSON.stringify(await describeApi(gateway.api, version), null, 2)}\n`)
     gateway.close()
   } finally {
     rmSync(dataDir, { recursive: true, force: true })

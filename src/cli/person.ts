@@ -5,6 +5,7 @@ import { type Config, loadConfig } from '../config/index.ts'
 import { databaseFile } from '../database/index.ts'
 import { ExitError } from '../errors/index.ts'
 import type { ErasureRequest } from '../governance/index.ts'
+import { print } from '../platform/index.ts'
 import { alone } from './alone.ts'
 import { usualConfig, usualConfigText } from './usual-config.ts'
 import { whoRunsThis } from './who.ts'
@@ -32,7 +33,7 @@ async function erase(name: string, options: { texts?: boolean; config?: string; 
     ? await eraseThroughDaemon(config.runtimeDir, { ...request, by: whoRunsThis() })
     : await eraseHere(config, request)
   const outcome = { ...result, accountInConfig: hasAccount(config, name) }
-  process.stdout.write(options.json ? `${JSON.stringify(outcome)}\n` : forPeople(outcome))
+  print(options.json ? `${JSON.stringify(outcome)}\n` : forPeople(outcome))
   if (result.outcome === 'ambiguous') throw new ExitError(1, options.json ? '' : whichOf(name, result.identities))
   if (result.outcome === 'unknown') {
     throw new ExitError(

@@ -15,7 +15,7 @@ import { EXIT_USAGE, ExitError } from '../errors/index.ts'
 import { acceptFork } from '../evidence/index.ts'
 import { buildInfo } from '../platform/bundle.ts'
 import { errorCode, errorMessage } from '../platform/faults.ts'
-import { systemClock, systemRandom, uuidv7Maker } from '../platform/index.ts'
+import { print, systemClock, systemRandom, uuidv7Maker } from '../platform/index.ts'
 import { authorizationsOf, DavFolder } from '../upload/index.ts'
 import { alone, becomeOwnerOf } from './alone.ts'
 import { usualConfig, usualConfigText } from './usual-config.ts'
@@ -84,7 +84,7 @@ async function restore(file: string | undefined, options: RestoreOptions): Promi
     file === undefined
       ? await restoreSegments({ ...common, ...segmentsAsked(options, config) })
       : await restoreBackup({ ...common, ...backupAsked(file, options, config) })
-  process.stdout.write(options.json ? `${JSON.stringify(restored)}\n` : forPeople(restored))
+  print(options.json ? `${JSON.stringify(restored)}\n` : forPeople(restored))
 }
 
 function demandOneSource(file: string | undefined, { acceptFork, fromSegments, recoveryKey }: RestoreOptions): void {
@@ -170,7 +170,7 @@ function acceptHere(config: Config, options: RestoreOptions): void {
   const makeId = uuidv7Maker(systemClock, systemRandom)
   const fork = acceptFork(config.dataDir, { makeId, nowMs, again: options.again === true })
   const { log, parentLogId, parentSize, parentRoot } = fork
-  process.stdout.write(
+  print(
     options.json
       ? `${JSON.stringify({ logId: log.logId, parentLogId, parentSize, parentRoot })}\n`
       : `log ${parentLogId} ends at ${parentSize} leaves, root ${parentRoot}

@@ -4,7 +4,7 @@ import { Command } from 'commander'
 import { loadConfig } from '../config/index.ts'
 import { databaseFile } from '../database/index.ts'
 import { ExitError } from '../errors/index.ts'
-import { applianceImage, systemClock } from '../platform/index.ts'
+import { applianceImage, print, systemClock } from '../platform/index.ts'
 import { lookBack, rollbackDays, versionsFolder } from '../upgrade/index.ts'
 import { usualConfig, usualConfigText } from './usual-config.ts'
 
@@ -31,7 +31,7 @@ async function rollback(options: { check?: boolean; config?: string; json?: bool
   const { version } = await lookBack({ versions: versionsFolder, dataDir, nowMs: systemClock.now() })
   if (!options.check) goBack()
   const words = options.check ? `version ${version} can serve this ledger` : `version ${version} serves again`
-  process.stdout.write(options.json ? `${JSON.stringify({ version, done: !options.check })}\n` : `${words}\n`)
+  print(options.json ? `${JSON.stringify({ version, done: !options.check })}\n` : `${words}\n`)
 }
 
 function rollbackAppliance({ check, json }: { check?: boolean; json?: boolean }): void {
@@ -43,7 +43,7 @@ function rollbackAppliance({ check, json }: { check?: boolean; json?: boolean })
   if (status !== 0) throw new ExitError(1, 'the box stays with the image that it runs')
   const version = stdout.trim()
   const words = check ? `image ${version} can serve this ledger` : `the box starts from image ${version} now`
-  process.stdout.write(json ? `${JSON.stringify({ version, done: !check })}\n` : `${words}\n`)
+  print(json ? `${JSON.stringify({ version, done: !check })}\n` : `${words}\n`)
 }
 
 function demandRoot(): void {

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { EXIT_USAGE, ExitError, nearestNames } from '../errors/index.ts'
+import { print, printError } from '../platform/index.ts'
 import { backupCommand } from './backup.ts'
 import { cameraCommand } from './camera/camera.ts'
 import { configCommand } from './config.ts'
@@ -28,6 +29,7 @@ export function gatehouseCommand(): Command {
     .description('The gateway box of a warehouse: placement ledger, evidence and signed webhooks')
     .exitOverride()
     .showHelpAfterError()
+    .configureOutput({ writeOut: print, writeErr: printError })
     // Options after the name of a command belong to that command.
     .enablePositionalOptions()
   for (const command of [
@@ -63,7 +65,7 @@ export async function run(args: readonly string[]): Promise<number> {
   const program = gatehouseCommand()
   const unknown = unknownCommand(program, args)
   if (unknown) {
-    process.stderr.write(`gatehouse: ${unknown}\n`)
+    printError(`gatehouse: ${unknown}\n`)
     return EXIT_USAGE
   }
   try {
@@ -73,14 +75,14 @@ export async function run(args: readonly string[]): Promise<number> {
     // Requested help is no error; every other CommanderError is about the command line.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE
     if (!(error instanceof ExitError)) throw error
-    if (error.message !== '') process.stderr.write(`gatehouse: ${error.message}\n`)
+    if (error.message !== '') printError(`gatehouse: ${error.message}\n`)
     return error.exitCode
   }
 }
 
-/** Makes all subcommands throw: otherwise commander would end the process. */
+/** Makes all subcommands throw, because commander would end the process, and print as the rest does. */
 function inheriting(command: Command): Command {
-  command.exitOverride().showHelpAfterError()
+  command.exitOverride().showHelpAfterError().configureOutput({ writeOut: print, writeErr: printError })
   for (const below of command.commands) inheriting(below)
   return command
 }

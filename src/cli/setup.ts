@@ -7,7 +7,7 @@ import { terminalQr } from '../backup/index.ts'
 import { type Config, checkConfig } from '../config/index.ts'
 import { ExitError } from '../errors/index.ts'
 import { buildInfo } from '../platform/bundle.ts'
-import { systemClock, systemRandom } from '../platform/index.ts'
+import { print, systemClock, systemRandom } from '../platform/index.ts'
 import {
   askerOn,
   carryOut,
@@ -67,7 +67,7 @@ async function setup(options: SetupOptions): Promise<void> {
     const made = await carryOut(plan, { configFile, clock: systemClock, isServed })
     const warehouse = await atTheLedger(made.config, plan.warehouse, isServed, configFile)
     const { config: _, changed, ...result } = made
-    process.stdout.write(
+    print(
       options.json
         ? `${JSON.stringify(result)}\n`
         : forPeople(result, { changed, warehouse, isServed, qr: options.qr === true || process.stdout.isTTY }),

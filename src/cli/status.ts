@@ -3,7 +3,7 @@ import { statusThroughDaemon } from '../app/index.ts'
 import { type Checked, problemList } from '../config/index.ts'
 import { isWell, paintFor, statusWords } from '../doctor/index.ts'
 import { EXIT_CONFIG, ExitError } from '../errors/index.ts'
-import { systemClock } from '../platform/index.ts'
+import { print, systemClock } from '../platform/index.ts'
 import { reach } from './reach.ts'
 import { usualConfig, usualConfigText } from './usual-config.ts'
 
@@ -25,13 +25,13 @@ async function status(options: { config?: string; json?: boolean }): Promise<voi
   if (runtimeDir === undefined) throw notRunning(checked, options.json === true)
   const now = await statusThroughDaemon(runtimeDir)
   const words = () => statusWords(now, systemClock.now(), paintFor(process.stdout))
-  process.stdout.write(options.json ? `${JSON.stringify(now)}\n` : words())
+  print(options.json ? `${JSON.stringify(now)}\n` : words())
   if (!isWell(now)) throw new ExitError(1, '')
 }
 
 function notRunning({ config, problems }: Checked, isJson: boolean): ExitError {
   if (!config) return new ExitError(EXIT_CONFIG, problemList(problems))
-  if (isJson) process.stdout.write(`${JSON.stringify({ running: false })}\n`)
+  if (isJson) print(`${JSON.stringify({ running: false })}\n`)
   const message = `no gatehouse runs on ${config.dataDir}; "gatehouse doctor" looks at what is there`
   return new ExitError(EXIT_NOT_RUNNING, isJson ? '' : message)
 }

@@ -14,7 +14,7 @@ import {
 import { ExitError } from '../errors/index.ts'
 import { buildInfo } from '../platform/bundle.ts'
 import { errorCode, errorMessage } from '../platform/faults.ts'
-import { systemClock } from '../platform/index.ts'
+import { print, systemClock } from '../platform/index.ts'
 import { becomeOwnerOf } from './alone.ts'
 import { untilInterrupted } from './interrupt.ts'
 import { lookAtGateway, reach } from './reach.ts'
@@ -49,7 +49,7 @@ async function supportBundle(options: BundleOptions): Promise<void> {
       isWritten = true
       const names = files.map(({ name }) => name)
       const words = `${out}: ${names.length} files. Look through it before you send it.\n`
-      process.stdout.write(options.json ? `${JSON.stringify({ file: out, files: names })}\n` : words)
+      print(options.json ? `${JSON.stringify({ file: out, files: names })}\n` : words)
     })
   } finally {
     if (!isWritten) {

@@ -3,7 +3,7 @@ import { Command } from 'commander'
 import { loadConfig } from '../config/index.ts'
 import { EXIT_USAGE, ExitError } from '../errors/index.ts'
 import { initTls, type TlsMade, takeTls } from '../http/index.ts'
-import { systemClock } from '../platform/index.ts'
+import { print, systemClock } from '../platform/index.ts'
 import { namesOf } from '../setup/index.ts'
 import { usualConfig, usualConfigText } from './usual-config.ts'
 
@@ -51,7 +51,7 @@ async function tlsInit(options: Options): Promise<void> {
           nowMs,
           force: options.force ?? false,
         })
-  process.stdout.write(options.json ? `${JSON.stringify(made)}\n` : forPeople(made))
+  print(options.json ? `${JSON.stringify(made)}\n` : forPeople(made))
 }
 
 function daysOf(text: string): number {

@@ -6,7 +6,7 @@ import { loadConfig } from '../config/index.ts'
 import { databaseFile, newestSchema } from '../database/index.ts'
 import { ExitError } from '../errors/index.ts'
 import { buildInfo } from '../platform/bundle.ts'
-import { systemClock } from '../platform/index.ts'
+import { print, printError, systemClock } from '../platform/index.ts'
 import {
   type Difference,
   derivedStates,
@@ -59,9 +59,9 @@ async function offered({ config, json }: { config?: string; json?: boolean }): P
   const { checked, runtimeDir } = await reach(usualConfig(config))
   if (runtimeDir === undefined) throw new ExitError(1, `no gatehouse runs on ${checked.config?.dataDir ?? 'this box'}`)
   const offer = (await statusThroughDaemon(runtimeDir)).hub?.offer ?? null
-  if (json) process.stdout.write(`${JSON.stringify(offer)}\n`)
+  if (json) print(`${JSON.stringify(offer)}\n`)
   if (!offer?.isTakenNow) throw new ExitError(1, json ? '' : (offer?.why ?? 'the head office offers no newer version'))
-  if (!json) process.stdout.write(`${offer.version}\n`)
+  if (!json) print(`${offer.version}\n`)
 }
 
 type RehearseOptions = {
@@ -80,9 +80,7 @@ async function rehearse(options: RehearseOptions): Promise<void> {
   const { dataDir } = config
   becomeOwnerOf(dataDir)
   if (!existsSync(databaseFile(dataDir))) {
-    process.stdout.write(
-      options.json ? '{"ok":true,"ledger":false}\n' : 'there is no ledger yet, so nothing to rehearse\n',
-    )
+    print(options.json ? '{"ok":true,"ledger":false}\n' : 'there is no ledger yet, so nothing to rehearse\n')
     return
   }
   stepBack()
@@ -97,10 +95,10 @@ async function rehearse(options: RehearseOptions): Promise<void> {
     windowMs: wholeNumber(options.days, '--days') * dayMs,
     mostEvents: wholeNumber(options.most, '--most'),
     limitMs: wholeNumber(options.limit, '--limit') * minuteMs,
-    onProgress: (words) => process.stderr.write(`${words} …\n`),
+    onProgress: (words) => printError(`${words} …\n`),
   })
   const isAccepted = !found.ok && found.acceptBy === options.accept
-  process.stdout.write(options.json ? `${JSON.stringify({ ...found, isAccepted })}\n` : forPeople(found, isAccepted))
+  print(options.json ? `${JSON.stringify({ ...found, isAccepted })}\n` : forPeople(found, isAccepted))
   if (!found.ok && !isAccepted) throw new ExitError(1, '')
 }
 
@@ -111,8 +109,8 @@ function states(folder: string, options: { since: string; most: string }): void 
   const most = wholeNumber(options.most, '--most')
   const { version } = buildInfo()
   becomeOwnerOf(folder)
-  process.stdout.write(`${lineOf({ question: statesForm, answer: { version, schema: newestSchema } })}\n`)
-  for (const line of derivedStates({ folder, sinceMs, most })) process.stdout.write(`${lineOf(line)}\n`)
+  print(`${lineOf({ question: statesForm, answer: { version, schema: newestSchema } })}\n`)
+  for (const line of derivedStates({ folder, sinceMs, most })) print(`${lineOf(line)}\n`)
 }
 
 function wholeNumber(text: string, name: string): number {

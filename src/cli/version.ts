@@ -5,6 +5,7 @@ import { newestSchema } from '../database/index.ts'
 import { assetPath, buildInfo, makeAsset } from '../platform/bundle.ts'
 import { errorMessage } from '../platform/faults.ts'
 import { type FfmpegOrigin, ffmpegVersion, locateFfmpeg } from '../platform/ffmpeg.ts'
+import { print } from '../platform/index.ts'
 
 const originWords: Record<FfmpegOrigin, string> = {
   configured: 'configured',
@@ -23,7 +24,7 @@ export function versionCommand(): Command {
 async function version(options: { json?: boolean; sbom?: boolean }): Promise<void> {
   if (options.sbom) {
     await makeAsset('sbom.json')
-    process.stdout.write(readFileSync(assetPath('sbom.json')))
+    print(readFileSync(assetPath('sbom.json'), 'utf8'))
     return
   }
   const all = {
@@ -34,12 +35,12 @@ async function version(options: { json?: boolean; sbom?: boolean }): Promise<voi
     ffmpeg: await ffmpeg(),
   }
   if (options.json) {
-    process.stdout.write(`${JSON.stringify(all)}\n`)
+    print(`${JSON.stringify(all)}\n`)
     return
   }
   const { version: own, commit, node, sqlite, ffmpeg: video } = all
   const where = 'error' in video ? video.error : `${video.version}, ${originWords[video.origin]}: ${video.path}`
-  process.stdout.write(`gatehouse ${own} (${commit})\nNode ${node}\nSQLite ${sqlite}\nffmpeg ${where}\n`)
+  print(`gatehouse ${own} (${commit})\nNode ${node}\nSQLite ${sqlite}\nffmpeg ${where}\n`)
 }
 
 function sqliteVersion(): string {

@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { type AddedWarehouse, addWarehouseThroughDaemon, daemonServes, warehouseAdder } from '../app/index.ts'
 import { loadConfig } from '../config/index.ts'
 import { ExitError } from '../errors/index.ts'
+import { print } from '../platform/index.ts'
 import { NewWarehouse } from '../warehouse/index.ts'
 import { alone } from './alone.ts'
 import { usualConfig, usualConfigText } from './usual-config.ts'
@@ -36,7 +37,7 @@ async function addWarehouse({ name, timezone, ...options }: Options): Promise<vo
     ? await addWarehouseThroughDaemon(config.runtimeDir, wanted, by)
     : await alone(config, (gateway) => warehouseAdder(gateway)(wanted, by))
   if (!added.created && added.timezone !== timezone) throw new ExitError(1, otherZone(added))
-  process.stdout.write(options.json ? `${JSON.stringify(added)}\n` : forPeople(added))
+  print(options.json ? `${JSON.stringify(added)}\n` : forPeople(added))
 }
 
 const forPeople = ({ id, name, created }: AddedWarehouse): string =>

@@ -1,3 +1,5 @@
+import { oneLine } from './terminal.ts'
+
 /** Keys with a fixed place in the line. */
 const shown = new Set(['level', 'time', 'name', 'msg', 'err'])
 const longestValue = 500
@@ -20,7 +22,7 @@ export function textLine(json: string): string {
     String(level ?? '')
       .toUpperCase()
       .padEnd(5),
-    plain(String(msg ?? '')),
+    oneLine(String(msg ?? '')),
   ]
   const from = typeof name === 'string' ? [`[${name}]`] : []
   return `${[...head, ...from, ...facts].filter((part) => part !== '').join(' ')}\n${[...blocks, ...errorText(err, level)].map(indented).join('')}`
@@ -56,7 +58,7 @@ function parse(json: string): Record<string, unknown> | undefined {
 function valueText(value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
   const safe = typeof value === 'string' && !/^[\w./:@+,()[\]*-]+$/.test(text) ? JSON.stringify(text) : text
-  return plain(safe.length > longestValue ? `${safe.slice(0, longestValue)} …` : safe)
+  return oneLine(safe.length > longestValue ? `${safe.slice(0, longestValue)} …` : safe)
 }
 
 /** Returns the stack for level error and fatal, otherwise the message. */
@@ -73,8 +75,5 @@ const isBlock = (value: unknown) => typeof value === 'string' && value.includes(
 
 function indented(text: string): string {
   const lines = text.split('\n').filter((one) => one.trim() !== '')
-  return lines.map((one) => `    ${plain(one)}\n`).join('')
+  return lines.map((one) => `    ${oneLine(one)}\n`).join('')
 }
-
-/** Returns the text without characters that end the line or control a terminal. */
-const plain = (text: string) => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')

@@ -2,6 +2,7 @@ import { fstatSync } from 'node:fs'
 import { destination, type Logger, pino } from 'pino'
 import { journalWriter } from './journal.ts'
 import { journalLines, textLine } from './log-text.ts'
+import { terminalText } from './terminal.ts'
 
 export type { Logger } from 'pino'
 
@@ -61,7 +62,7 @@ export function createLogger(options: LogOptions = {}): Logger {
 
 const writers: Record<LogFormat, (line: string) => string> = {
   text: textLine,
-  json: (line) => line,
+  json: terminalText,
   journal: journalLines,
 }
 

@@ -1,6 +1,7 @@
 import { createInterface, type Interface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { EXIT_USAGE, ExitError } from '../errors/index.ts'
+import { terminalText } from '../platform/index.ts'
 
 /** One question. Its answer is never empty where `fallback` is not. */
 export type Question = {
@@ -38,7 +39,7 @@ export function askerOn(input: NodeJS.ReadStream, out: NodeJS.WriteStream): Aske
   const next = lineReader(lines)
   const answerTo = async (question: Question): Promise<string> => {
     const { text, fallback, isSecret = false, isOptional = false } = question
-    out.write(fallback === undefined || fallback === '' ? `${text}: ` : `${text} [${fallback}]: `)
+    out.write(terminalText(fallback === undefined || fallback === '' ? `${text}: ` : `${text} [${fallback}]: `))
     isHidden = isSecret
     const answer = await next()
     isHidden = false
@@ -54,10 +55,10 @@ export function askerOn(input: NodeJS.ReadStream, out: NodeJS.WriteStream): Aske
         const isMissing = answer === '' && question.fallback === undefined
         const problem = isMissing ? 'an answer is needed' : await problemWith(question, answer)
         if (problem === undefined) return answer
-        out.write(`  ${problem}\n`)
+        out.write(terminalText(`  ${problem}\n`))
       }
     },
-    say: (text) => void out.write(`${text}\n`),
+    say: (text) => void out.write(terminalText(`${text}\n`)),
     close: () => lines.close(),
   }
 }
@@ -98,7 +99,7 @@ export function nobodyToAsk(out: NodeJS.WriteStream): Asker {
       if (problem !== undefined) throw new ExitError(1, `${text}: ${problem}`)
       return fallback
     },
-    say: (text) => void out.write(`${text}\n`),
+    say: (text) => void out.write(terminalText(`${text}\n`)),
     close: () => {},
   }
 }

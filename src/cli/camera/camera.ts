@@ -5,7 +5,7 @@ import { askCameraClock, askDevices, type OnvifNeeds, searchDevices, usualPlace 
 import { loadConfig, readSecretFile, SecretFileError } from '../../config/index.ts'
 import { EXIT_USAGE, ExitError } from '../../errors/index.ts'
 import { locateFfmpeg } from '../../platform/ffmpeg.ts'
-import { systemClock } from '../../platform/index.ts'
+import { print, systemClock } from '../../platform/index.ts'
 import {
   type ClockOffset,
   cleanText,
@@ -258,8 +258,4 @@ function entryWords(entries: readonly Entry[]): string {
 
 function printJson(value: unknown): void {
   print(`${JSON.stringify(value)}\n`)
-}
-
-function print(text: string): void {
-  process.stdout.write(text)
 }

@@ -15,6 +15,7 @@ import {
   createLogger,
   giveBackFreeMemory,
   isJournal,
+  print,
   serviceManager,
   systemClock,
   systemRandom,
@@ -84,7 +85,7 @@ type JoinOptions = { code?: string; codeFile?: string; config: string; json?: bo
 
 async function join(url: string, { code, codeFile, config, json }: JoinOptions): Promise<void> {
   const joined = await joinHub({ url, code, codeFile, configFile: config })
-  process.stdout.write(
+  print(
     json
       ? `${JSON.stringify(joined)}\n`
       : `joined ${joined.url}
@@ -126,7 +127,7 @@ async function migrate(options: { config: string; to?: string; check?: boolean }
   const { database } = config.hub
   if (options.check) {
     await demandSchema(connectionOf(database, 'app'))
-    process.stdout.write('the database is ready for this version\n')
+    print('the database is ready for this version\n')
     return
   }
   const done = await migrateHub({
@@ -135,7 +136,7 @@ async function migrate(options: { config: string; to?: string; check?: boolean }
     appPassword: (connectionOf(database, 'app').password as string | undefined) ?? null,
     grows: options.to === 'citus',
   })
-  for (const line of done) process.stdout.write(`${line}\n`)
+  for (const line of done) print(`${line}\n`)
 }
 
 async function enrol(options: { site: string; name?: string; config: string; json?: boolean }): Promise<void> {
@@ -146,7 +147,7 @@ async function enrol(options: { site: string; name?: string; config: string; jso
   const site = { siteId: options.site, name: options.name ?? options.site }
   const { code, expiresAtMs } = await makeCode(config, site)
   const expiresAt = new Date(expiresAtMs).toISOString()
-  process.stdout.write(
+  print(
     options.json
       ? `${JSON.stringify({ code, siteId: options.site, url: config.site.url, expiresAt })}\n`
       : `On the gateway of ${options.site}, before ${expiresAt}:

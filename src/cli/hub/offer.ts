@@ -3,7 +3,7 @@ import { loadHubConfig } from '../../config/index.ts'
 import { AppError, ExitError } from '../../errors/index.ts'
 import { releaseVersion } from '../../feed/index.ts'
 import { connectionOf, demandSchema, HubDatabase, type Offer, OfferService } from '../../hub/index.ts'
-import { createLogger, systemClock } from '../../platform/index.ts'
+import { createLogger, print, systemClock } from '../../platform/index.ts'
 import { installedHubConfig } from '../usual-config.ts'
 import { whoRunsThis } from '../who.ts'
 
@@ -40,7 +40,7 @@ async function offer(version: string | undefined, options: OfferOptions): Promis
     const offers = new OfferService({ db, clock: systemClock })
     await change(offers, version, options)
     const open = await offers.open()
-    process.stdout.write(options.json ? `${JSON.stringify(open ?? null)}\n` : inWords(open))
+    print(options.json ? `${JSON.stringify(open ?? null)}\n` : inWords(open))
   } catch (error) {
     if (error instanceof AppError) throw new ExitError(1, inOneLine(error), error)
     throw error

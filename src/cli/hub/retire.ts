@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { loadHubConfig } from '../../config/index.ts'
 import { AppError, ExitError } from '../../errors/index.ts'
 import { connectionOf, demandSchema, HubDatabase, type Retired, RetirementService } from '../../hub/index.ts'
-import { createLogger, systemClock } from '../../platform/index.ts'
+import { createLogger, print, systemClock } from '../../platform/index.ts'
 import { installedHubConfig } from '../usual-config.ts'
 import { whoRunsThis } from '../who.ts'
 
@@ -51,7 +51,7 @@ async function run({ reason, config: file, json }: Omit<Options, 'site' | 'log'>
   try {
     const service = new RetirementService({ db, clock: systemClock })
     const done = await act(service, { by: whoRunsThis(), reason: reason ?? null })
-    process.stdout.write(json ? `${JSON.stringify(done)}\n` : inWords(done))
+    print(json ? `${JSON.stringify(done)}\n` : inWords(done))
   } catch (error) {
     if (error instanceof AppError) throw new ExitError(1, error.message, error)
     throw error

@@ -7,7 +7,7 @@ import { databaseFile, executor, openReader } from '../../database/index.ts'
 import { EXIT_USAGE, ExitError } from '../../errors/index.ts'
 import { type ExportedFile, type ExportedLog, wholeLog } from '../../evidence/index.ts'
 import { errorCode, errorMessage } from '../../platform/faults.ts'
-import { systemClock } from '../../platform/index.ts'
+import { print, printError, systemClock } from '../../platform/index.ts'
 import { becomeOwnerOf } from '../alone.ts'
 import { usualConfig, usualConfigText } from '../usual-config.ts'
 
@@ -35,8 +35,8 @@ function exportLog({ out, config: file, json }: { out: string; config?: string; 
     const { logs, files } = wholeLog(executor(db), config.dataDir)
     const count = path === '-' || path.endsWith('.tar') ? writeTar(path, files) : writeFolder(path, files)
     // A tar on standard output has it to itself.
-    const said = path === '-' ? process.stderr : process.stdout
-    said.write(json ? `${JSON.stringify({ path, files: count, logs })}\n` : forPeople(path, count, logs))
+    const say = path === '-' ? printError : print
+    say(json ? `${JSON.stringify({ path, files: count, logs })}\n` : forPeople(path, count, logs))
   } catch (error) {
     if (errorCode(error) === undefined || error instanceof ExitError) throw error
     throw new ExitError(1, `the log could not be written to ${path}: ${errorMessage(error)}`, error)

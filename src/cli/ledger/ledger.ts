@@ -17,7 +17,7 @@ import {
   witnessKeyOf,
 } from '../../evidence/index.ts'
 import { errorMessage } from '../../platform/faults.ts'
-import { systemClock } from '../../platform/index.ts'
+import { print, systemClock } from '../../platform/index.ts'
 import { alone, becomeOwnerOf } from '../alone.ts'
 import { usualConfig, usualConfigText } from '../usual-config.ts'
 import { whoRunsThis } from '../who.ts'
@@ -62,7 +62,7 @@ async function key(options: KeyOptions): Promise<void> {
   const [logKey, logKeyPostQuantum] = logKeysOf(config.dataDir)
   const { enabled, name } = config.witness
   const witnessKey = enabled && name !== null ? witnessKeyOf(config.dataDir, name) : undefined
-  process.stdout.write(
+  print(
     options.json
       ? `${JSON.stringify({ logKey, logKeyPostQuantum, ...(witnessKey && { witnessKey }) })}\n`
       : [logKey, logKeyPostQuantum, ...(witnessKey ? [witnessKey] : [])].map((line) => `${line}\n`).join(''),
@@ -79,7 +79,7 @@ async function rotate(config: Config, options: KeyOptions): Promise<void> {
     ? await rotateThroughDaemon(config.runtimeDir, { by })
     : await alone(config, (gateway) => gateway.rotateKeys(by), usualConfig(options.config))
   const { keys, leaf, checkpointSize } = rotated
-  process.stdout.write(
+  print(
     options.json
       ? `${JSON.stringify(rotated)}\n`
       : `the log has new keys; leaf ${leaf} names them, and the old and the new ones have signed the checkpoint over ${checkpointSize} leaves
@@ -109,9 +109,7 @@ async function verify(bundle: string | undefined, options: VerifyOptions): Promi
   const result = await recompute(config)
   const kept = checkpoint && compare(config.dataDir, checkpoint, options.key)
   const verdict = kept ? { ...result, ok: result.ok && kept.holds, checkpoint: kept } : result
-  process.stdout.write(
-    options.json ? `${JSON.stringify(verdict)}\n` : `${forPeople(result)}${kept ? `${kept.words}\n` : ''}`,
-  )
+  print(options.json ? `${JSON.stringify(verdict)}\n` : `${forPeople(result)}${kept ? `${kept.words}\n` : ''}`)
   if (!verdict.ok) throw new ExitError(1, '')
 }
 

@@ -16,6 +16,7 @@ import {
   verifyBundle,
   verifyStatement,
 } from '../../evidence/index.ts'
+import { print, printError } from '../../platform/index.ts'
 import { alone } from '../alone.ts'
 import { usualConfig, usualConfigText } from '../usual-config.ts'
 
@@ -39,11 +40,11 @@ async function prove(id: string | undefined, options: ProofOptions): Promise<voi
   const { config } = loadConfig(usualConfig(options.config))
   const proof = await proofOf(config, wanted)
   const name = `${wanted.kind}-${wanted.id}`
-  if (options.out === undefined) process.stdout.write(`${JSON.stringify(proof.bundle, undefined, 2)}\n`)
+  if (options.out === undefined) print(`${JSON.stringify(proof.bundle, undefined, 2)}\n`)
   else if (options.media) await pipeline(packProof(proof, name), createWriteStream(options.out, { mode: 0o600 }))
   else await writeFile(options.out, `${JSON.stringify(proof.bundle, undefined, 2)}\n`, { mode: 0o600 })
   const gone = proof.files.filter(({ path }) => path === null).map((file) => file.name)
-  if (options.media && gone.length > 0) process.stderr.write(`missing on this box: ${gone.join(', ')}\n`)
+  if (options.media && gone.length > 0) printError(`missing on this box: ${gone.join(', ')}\n`)
 }
 
 function wantedRow(event: string | undefined, detection: string | undefined): ProofCommand {
@@ -75,9 +76,7 @@ export async function verifyProofs(file: string, options: { key: readonly string
   const statement = readStatement(file)
   if (statement !== undefined) {
     const verdict = verifyStatement(statement, keys)
-    process.stdout.write(
-      options.json ? `${JSON.stringify(verdict)}\n` : verdict.words.map((line) => `${line}\n`).join(''),
-    )
+    print(options.json ? `${JSON.stringify(verdict)}\n` : verdict.words.map((line) => `${line}\n`).join(''))
     if (!verdict.ok) throw new ExitError(1, '')
     return
   }
@@ -86,7 +85,7 @@ export async function verifyProofs(file: string, options: { key: readonly string
     name,
     ...verifyBundle(text, { keys, file: beside }),
   }))
-  process.stdout.write(
+  print(
     options.json
       ? `${JSON.stringify(verdicts.length === 1 ? verdicts[0] : verdicts)}\n`
       : verdicts.map((verdict) => `${verdicts.length > 1 ? `${verdict.name}\n` : ''}${forPeople(verdict)}`).join('\n'),

@@ -6,7 +6,7 @@ import { stringify } from 'yaml'
 import type { GatewayStatus } from '../../app/index.ts'
 import { type Checked, type Config, formatProblem, settingsFiles } from '../../config/index.ts'
 import { databaseFile, executor, inventoryOf, openReader, textsOf } from '../../database/index.ts'
-import { isoTime } from '../../platform/index.ts'
+import { isoTime, terminalText } from '../../platform/index.ts'
 import { recentAlerts } from '../../webhooks/index.ts'
 import type { DoctorReport } from '../examine.ts'
 import { paintFor } from '../paint.ts'
@@ -50,7 +50,7 @@ export function collectBundle(sources: BundleSources): ZipEntry[] {
     { name: 'log.txt', text: log },
     ...(dataDir === undefined ? [] : ledgerEntries(dataDir)),
   ]
-  const redacted = entries.map(({ name, text }) => ({ name, text: redact(text) }))
+  const redacted = entries.map(({ name, text }) => ({ name, text: terminalText(redact(text)) }))
   return [{ name: 'README.txt', text: readme(redacted) }, ...redacted]
 }
 
