@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { applianceImage } from '../../src/platform/index.ts'
+import { hostilePeer } from '../support/hostile/peer.ts'
 import { needs } from '../support/needs.ts'
+import { runToEnd } from '../support/process.ts'
 
 const script = join(import.meta.dirname, '../../firmware/root/usr/lib/gatehouse-appliance/update')
 const dpkg = needs('dpkg')
@@ -54,6 +56,9 @@ function box(t: Test, version: string, installs = ':') {
     const ran = spawnSync(script, args, { env: { PATH: path, GATEHOUSE_ROOT: root }, encoding: 'utf8' })
     return { ...ran, did: read('did') ?? '' }
   }
+  /** The same while this process answers as the server. */
+  run.whileServing = () =>
+    runToEnd(script, [], { env: { PATH: `${at('tools')}:${process.env['PATH']}`, GATEHOUSE_ROOT: root } })
   const read = (path: string) => (existsSync(at(path)) ? readFileSync(at(path), 'utf8') : undefined)
   const url = (address: string) => writeFileSync(at('state/update/url'), `${address}\n`)
   url('https://updates.example.com/gatehouse.raucb')
@@ -66,7 +71,7 @@ function box(t: Test, version: string, installs = ':') {
   const kept = () => readdirSync(at('state/update')).sort()
   /** The newer image that status, doctor and alert go on to name. */
   const open = () => applianceImage(root)?.openUpdate ?? null
-  return { run, night, url, last, open, kept, read, rauc, runs, publish, at }
+  return { run, night, url, last, open, kept, read, rauc, runs, publish, program, at }
 }
 
 const refuses = (acceptBy: string) =>
@@ -293,4 +298,27 @@ t.test('the timer fetches nothing outside of updates.window, which the gateway k
 
 t.test('a bundle that RAUC does not trust is not installed', dpkg, async (t) => {
   t.match(box(t, '').run('--allow-older', '/tmp/strange.raucb'), { status: 1, stderr: /signature/, did: '' })
+})
+
+t.test('an update server cannot fill the partition of the ledger', needs('dpkg', 'curl'), async (t) => {
+  for (const [kind, limit] of [
+    ['announces a terabyte', 1_610_612_736],
+    ['sends without an end', 1_048_576],
+  ] as const) {
+    const { run, url, last, kept, program, at } = box(t, '1.10')
+    // 257 MiB are free, and the gateway keeps 256 of them for the ledger.
+    if (limit === 1_048_576) program('df', 'printf "Filesystem 1024-blocks Used Available\\n/dev/x 9 9 263168\\n"')
+    program('curl', `case "$*" in *control.sock*) exit 7;; esac; exec /usr/bin/curl -k "$@"`)
+    url((await hostilePeer(t, kind, { secure: true })).url)
+    const ran = await run.whileServing()
+    t.match(ran, { code: 1, stderr: new RegExp(`sends more than ${limit} bytes`) }, kind)
+    t.match(last(), { result: 'failed' }, kind)
+    t.strictSame(kept(), ['last.json', 'url'], `${kind}: nothing of it is left`)
+    t.notOk(existsSync(at('did')), `${kind}: nothing was installed`)
+  }
+  const { run, last, program, at } = box(t, '1.10')
+  program('df', 'printf "Filesystem 1024-blocks Used Available\\n/dev/x 9 9 999999\\n"')
+  writeFileSync(at('status'), '{"disk":{"minFreeBytes":1,"ledgerReserveBytes":1073741824}}')
+  t.match(run(), { status: 1, did: '' }, 'nothing is asked for')
+  t.match(last(), { result: 'failed', reason: /no room for an update/ })
 })
