@@ -62,6 +62,17 @@ const rules: readonly Rule[] = [
     why: 'names from outside could control the terminal: print and printError of platform/terminal.ts',
   },
   {
+    name: 'one way to the network',
+    files: 'src/**/*.ts',
+    // The page asks the gateway from which it came. video/onvif/client.ts bounds the agents of a package in its own thread.
+    // video-pipe.ts connects to itself, hub/store to the database of the head office, port-free.ts listens.
+    except:
+      /^src\/(platform\/network\/|console\/page\/|video\/onvif\/client\.ts$|video\/stream\/video-pipe\.ts$|hub\/store\/)/,
+    forbidden:
+      /from '(got|undici|pg|onvif|axios|node-fetch|node:(dgram|http2))'|import\('(got|undici|pg|onvif)'\)|\{[^}]*\b(connect|createConnection|request|get)\b[^}]*\} from 'node:(net|tls|https?)'|(?<![.#\w])fetch\(|\bnew (Web|Event)S(ocket|ource)\(|\bnew (Tls)?Socket\(/,
+    why: 'an answer from outside has bounds: outsideRequest, wholeAnswer and dial of platform/network',
+  },
+  {
     name: 'a state for screen readers is a word',
     files: 'src/console/page/**/*.tsx',
     forbidden: /\baria-(busy|checked|disabled|expanded|hidden|invalid|pressed|selected)=\{/,

@@ -1,4 +1,5 @@
 import type { PostedAnswer } from '../evidence/index.ts'
+import { outsideJson } from '../platform/index.ts'
 import { FeedAnswer, FeedGap } from './wire.ts'
 
 /** Kinds of trouble with the head office, or with this gateway as the head office sees it. */
@@ -70,14 +71,14 @@ export const unvouched = {
 } as const satisfies FeedVerdict
 
 function judgeTaken({ body }: PostedAnswer, size: number): FeedVerdict {
-  const answer = FeedAnswer.safeParse(jsonOf(body)).data
+  const answer = FeedAnswer.safeParse(outsideJson(body.toString('utf8'))).data
   if (!answer) return trouble('bad-answer', 'it answers 200, but not as a head office does')
   const seen = Math.max(answer.size, answer.witnessed)
   return seen > size ? ahead(seen, size) : { kind: 'fed', answer }
 }
 
 function judgeGap({ body }: PostedAnswer, size: number): FeedVerdict {
-  const gap = FeedGap.safeParse(jsonOf(body)).data
+  const gap = FeedGap.safeParse(outsideJson(body.toString('utf8'))).data
   if (!gap) return trouble('bad-answer', 'it answers 409 without the size that it has')
   return gap.size > size ? ahead(gap.size, size) : { kind: 'go-on-from', size: gap.size }
 }
@@ -87,12 +88,4 @@ function ahead(seen: number, size: number): FeedVerdict {
     'ahead',
     `it has seen ${seen} leaves of this log, which has only ${size}: this box was restored from an older copy, or the log went on at another box. Check it first; gatehouse restore --accept-fork goes on with a new log`,
   )
-}
-
-function jsonOf(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'))
-  } catch {
-    return undefined
-  }
 }

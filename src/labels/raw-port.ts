@@ -1,5 +1,5 @@
-import { connect, type Socket } from 'node:net'
-import type { Clock } from '../platform/index.ts'
+import type { Socket } from 'node:net'
+import { answerBounds, type Clock, dial } from '../platform/index.ts'
 import type { PrintOutcome } from './print-state.ts'
 
 /** A printer that ends the connection within this time after taking the data has thrown it away. */
@@ -25,7 +25,7 @@ export function sendRaw({ host, port, bytes, timeoutMs, clock, signal }: Sending
   return new Promise((resolve) => {
     let phase: Phase = 'connecting'
     let cancel = () => {}
-    const socket: Socket = connect({ host, port, noDelay: true })
+    const socket: Socket = dial({ host, port, noDelay: true }, answerBounds.printer.bytes)
     const end = (outcome: PrintOutcome) => {
       cancel()
       signal.removeEventListener('abort', abort)

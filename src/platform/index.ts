@@ -30,6 +30,20 @@ export { type SystemUser, systemUser } from './machine/system-user.ts'
 export { TaskLimit } from './machine/task-limit.ts'
 export { type Throttling, throttlingOf } from './machine/throttling.ts'
 export { escapedMarkup } from './markup.ts'
+export {
+  type AnswerHead,
+  type AnswerLimits,
+  errorLine,
+  OutsideTimeout,
+  outsideHttpsRequest,
+  outsideRequest,
+  retryAfterSeconds,
+  type WholeAnswer,
+  wholeAnswer,
+} from './network/answer.ts'
+export { answerBounds } from './network/bounds.ts'
+export { dial } from './network/dial.ts'
+export { outsideJson } from './network/json.ts'
 export { neighbourhoodOf, networkOf } from './network-of.ts'
 export { type LineSpan, shareAround, spansAround } from './polygon.ts'
 export { KeyedHash } from './secrets/keyed-hash.ts'

@@ -1,3 +1,5 @@
+import { documentBounds } from './network/bounds.ts'
+
 /** Limits of one document. Another one's server must not fill the memory or keep the thread. */
 type XmlLimits = {
   readonly elements: number
@@ -10,8 +12,6 @@ type XmlLimits = {
 type XmlEvent =
   | { readonly kind: 'open'; readonly name: string }
   | { readonly kind: 'close'; readonly name: string; readonly text: string }
-
-const usualLimits: XmlLimits = { elements: 500_000, depth: 32, text: 64 * 1024 }
 
 const tag = /<(\/?)([^\s/>"'=<]+)(?:\s+[^\s=/>"'<]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*\s*(\/?)>/y
 /** Parts that hold no elements, by how they begin and end. A document type is refused, because it defines entities. */
@@ -26,7 +26,7 @@ const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>',
  * Reads a document from beginning to end and keeps nothing of it but the text of the open elements. Throws an Error for what is no
  * XML, and beyond the limits.
  */
-export function* xmlEvents(xml: string, limits: XmlLimits = usualLimits): Generator<XmlEvent, void> {
+export function* xmlEvents(xml: string, limits: XmlLimits = documentBounds): Generator<XmlEvent, void> {
   const open: { name: string; text: string }[] = []
   let elements = 0
   let at = 0

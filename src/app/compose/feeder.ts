@@ -5,15 +5,13 @@ import { Feeder, type Fleet, mostAlerts } from '../../feed/index.ts'
 import { type HealthWatch, type Metrics, overall } from '../../health/index.ts'
 import { readCertificate } from '../../http/index.ts'
 import { canonicalJson, parsedJson, sha256 } from '../../log/index.ts'
-import { isoTime } from '../../platform/index.ts'
+import { answerBounds, isoTime } from '../../platform/index.ts'
 import type { RowChanges } from '../../warehouse/index.ts'
 import type { Webhooks } from '../../webhooks/index.ts'
 import type { Outside } from '../outside.ts'
 import type { ComposedEvidence } from './evidence.ts'
 import type { ComposedStorage } from './storage.ts'
 
-/** A batch of leaves over a slow line takes its time; the head office gives a request two minutes. */
-const timeoutMs = 110_000
 /** Less than the 65 s after which the head office closes an idle connection. */
 const idleMs = 30_000
 
@@ -39,7 +37,7 @@ export function composeFeeder(
   const { work, logRoom, checkpoints, metrics, webhooks, health } = parts
   return new Feeder({
     ...{ work, clock, random, log, logRoom, checkpoints },
-    client: new EvidenceClient({ clock, version, timeoutMs, idleMs }),
+    client: new EvidenceClient({ clock, version, limits: answerBounds.feed, idleMs }),
     settings: () => {
       const { url, tokenFile, caFile, vkey, maxBytesPerSecond, openings } = live.config.hub
       if (url === null || tokenFile === null) return undefined

@@ -1,11 +1,10 @@
-import { connect } from 'node:net'
 import { join } from 'node:path'
-import got, { type OptionsInit, RequestError } from 'got'
 import type { BackupMade, BackupRequest, CopiesWithNames } from '../../backup/index.ts'
 import { ExitError } from '../../errors/index.ts'
 import type { FullVerification, Proof, ProvableKind, RotatedKeys } from '../../evidence/index.ts'
 import type { ErasureRequest, ErasureResult } from '../../governance/index.ts'
 import type { ImportOptions, ImportResult } from '../../imports/index.ts'
+import { answerBounds, dial, outsideRequest, systemClock, wholeAnswer } from '../../platform/index.ts'
 import type { GatewayStatus } from './status.ts'
 import type { AddedWarehouse, NamedWarehouse } from './warehouse-command.ts'
 
@@ -26,7 +25,7 @@ export async function daemonServes(runtimeDir: string, dataDir: string): Promise
 /** Returns what the daemon that listens there works on; undefined: none listens. Throws ExitError when it does not answer. */
 export async function daemonAt(runtimeDir: string): Promise<{ readonly dataDir: string } | undefined> {
   if ((await knock(controlSocketPath(runtimeDir))) !== undefined) return undefined
-  return ask(runtimeDir, '/', 'say what it works on', { method: 'GET', timeout: { request: statusWithinMs } })
+  return ask(runtimeDir, '/', 'say what it works on', { method: 'GET', timeoutMs: statusWithinMs })
 }
 
 /** The status asks the probes of the uplink, which may take 10 s; a daemon that hangs must not keep a person waiting. */
@@ -56,12 +55,12 @@ async function askShare(runtimeDir: string): Promise<number> {
 
 /** Asks the daemon how the gateway is. Throws ExitError when it does not answer in time. */
 export function statusThroughDaemon(runtimeDir: string): Promise<GatewayStatus> {
-  return ask(runtimeDir, '/status', 'say how it is', { method: 'GET', timeout: { request: statusWithinMs } })
+  return ask(runtimeDir, '/status', 'say how it is', { method: 'GET', timeoutMs: statusWithinMs })
 }
 
 /** Asks the daemon for its metrics. Throws ExitError when it does not answer in time. */
 export async function metricsThroughDaemon(runtimeDir: string): Promise<string> {
-  const options: OptionsInit = { method: 'GET', timeout: { request: statusWithinMs } }
+  const options: RequestOptions = { method: 'GET', timeoutMs: statusWithinMs }
   return (await ask<{ text: string }>(runtimeDir, '/metrics', 'give its metrics', options)).text
 }
 
@@ -117,7 +116,7 @@ export function importThroughDaemon(
 /** Connects and leaves again. Returns the code of the refusal; undefined when somebody is there. */
 export function knock(path: string): Promise<string | undefined> {
   return new Promise((resolve) => {
-    const socket = connect(path)
+    const socket = dial({ path }, 0)
     socket.once('connect', () => {
       socket.destroy()
       resolve(undefined)
@@ -126,22 +125,36 @@ export function knock(path: string): Promise<string | undefined> {
   })
 }
 
+type RequestOptions = Parameters<typeof outsideRequest>[1] & {
+  /** For the whole answer; absent: as long as the command takes. */
+  readonly timeoutMs?: number
+}
+
 /** Sends one command. Throws ExitError when the daemon refuses, and when it cannot be reached. */
-async function ask<Result>(runtimeDir: string, path: string, what: string, options: OptionsInit = {}): Promise<Result> {
+async function ask<Result>(
+  runtimeDir: string,
+  path: string,
+  what: string,
+  options: RequestOptions = {},
+): Promise<Result> {
   // A colon ends the path of the socket; encoded, it may be part of it.
   const socket = controlSocketPath(runtimeDir).split('/').map(encodeURIComponent).join('/')
-  const { statusCode, body } = await got<Result & { error?: string }>(`http://unix:${socket}:${path}`, {
-    method: 'POST',
-    ...options,
-    enableUnixSockets: true,
-    retry: { limit: 0 },
-    throwHttpErrors: false,
-    responseType: 'json',
-    resolveBodyOnly: false,
-  }).catch((error: unknown) => {
-    if (!(error instanceof RequestError)) throw error
-    throw new ExitError(1, `the daemon cannot be reached: ${error.message}`, error)
-  })
-  if (statusCode === 200) return body
-  throw new ExitError(1, `the daemon could not ${what}: ${body.error ?? statusCode}`)
+  const { timeoutMs, ...rest } = options
+  const sent = 'json' in rest || 'body' in rest || rest.method === 'GET' ? rest : { ...rest, body: '' }
+  const request = outsideRequest(`http://unix:${socket}:${path}`, { method: 'POST', ...sent, enableUnixSockets: true })
+  const limits = { ...answerBounds.daemon, ...(timeoutMs !== undefined && { totalMs: timeoutMs }) }
+  const answer = await wholeAnswer(request, limits, { clock: systemClock })
+  if (answer.kind === 'none') throw new ExitError(1, `the daemon cannot be reached: ${answer.why}`, answer.error)
+  const { statusCode } = answer.head
+  const body = jsonOf(answer.body) as (Result & { error?: string }) | undefined
+  if (statusCode === 200 && body !== undefined) return body
+  throw new ExitError(1, `the daemon could not ${what}: ${body?.error ?? statusCode}`)
+}
+
+function jsonOf(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'))
+  } catch {
+    return undefined
+  }
 }

@@ -1,7 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { chownSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import got, { type OptionsInit, type Response } from 'got'
 import { stringify } from 'yaml'
 import type { z } from 'zod'
 import { type Config, loadConfig } from '../../config/index.ts'
@@ -11,8 +10,15 @@ import { logKeysOf, readVkey } from '../../evidence/index.ts'
 import { authorityPath, EnrolAnswer, type EnrolBody, enrolPath } from '../../feed/index.ts'
 import { fingerprintOf } from '../../hub/index.ts'
 import { knownLogs } from '../../log/index.ts'
-import { errorMessage } from '../../platform/faults.ts'
-import { asDaemonUser, writeFileDurably } from '../../platform/index.ts'
+import {
+  answerBounds,
+  asDaemonUser,
+  outsideJson,
+  outsideRequest,
+  systemClock,
+  wholeAnswer,
+  writeFileDurably,
+} from '../../platform/index.ts'
 
 export type Joined = {
   readonly url: string
@@ -30,8 +36,6 @@ export type JoinOrder = {
   readonly codeFile?: string | undefined
   readonly configFile: string
 }
-
-const timeoutMs = 20_000
 
 /**
  * Enrols the gateway of a config at a head office, and writes the files for its feed beside the config. The code names the
@@ -124,27 +128,22 @@ async function enrol(url: string, ca: string | undefined, body: EnrolBody): Prom
     ...{ method: 'POST', json: body },
     ...(ca !== undefined && { https: { certificateAuthority: ca } }),
   })
-  const answer = EnrolAnswer.safeParse(jsonOf(reply.body)).data
+  const answer = EnrolAnswer.safeParse(outsideJson(reply.body)).data
   if (reply.statusCode === 201 && answer && readVkey(answer.vkey)?.type === 4) return answer
-  const said = (jsonOf(reply.body) as { error?: { message?: string } } | undefined)?.error?.message
+  const said = (outsideJson(reply.body) as { error?: { message?: string } } | undefined)?.error?.message
   throw new ExitError(1, `${url} answers ${reply.statusCode}${said ? `: ${said}` : ''}`)
 }
 
-async function ask(url: string, path: string, options: OptionsInit): Promise<{ statusCode: number; body: string }> {
-  const asked = { retry: { limit: 0 }, followRedirect: false, throwHttpErrors: false, timeout: { request: timeoutMs } }
-  try {
-    return (await got(`${url}${path}`, { ...asked, ...options, responseType: 'text' })) as Response<string>
-  } catch (error) {
-    throw new ExitError(1, `${url} cannot be reached: ${errorMessage(error)}`, error)
-  }
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+async function ask(
+  url: string,
+  path: string,
+  options: Parameters<typeof outsideRequest>[1],
+): Promise<{ statusCode: number; body: string }> {
+  const answer = await wholeAnswer(outsideRequest(`${url}${path}`, options), answerBounds.enrolment, {
+    clock: systemClock,
+  })
+  if (answer.kind === 'answer') return { statusCode: answer.head.statusCode, body: answer.body.toString('utf8') }
+  throw new ExitError(1, `${url} cannot be reached: ${answer.why}`, answer.error)
 }
 
 /** Files that root writes get the owner of the data folder, because the gateway has to read them. */

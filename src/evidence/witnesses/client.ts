@@ -1,7 +1,14 @@
-import type { ClientRequest } from 'node:http'
-import got, { type Request } from 'got'
 import { StorageAgents } from '../../auth/index.ts'
-import type { Clock } from '../../platform/index.ts'
+import { errorCode } from '../../platform/faults.ts'
+import {
+  type AnswerLimits,
+  answerBounds,
+  type Clock,
+  errorLine,
+  outsideRequest,
+  retryAfterSeconds,
+  wholeAnswer,
+} from '../../platform/index.ts'
 import type { WitnessReply } from './verdict.ts'
 
 /** Where something is posted, and the authorities that are trusted there instead of the public ones. */
@@ -15,11 +22,6 @@ export type Posting = {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** From the first byte out to the last byte in. */
-const usualTimeoutMs = 20_000
-const answerLimitBytes = 64 * 1024
-
-type Head = { readonly statusCode: number; readonly headers: Record<string, string | undefined> }
 export type Raw = {
   readonly status: number
   readonly type: string
@@ -31,8 +33,8 @@ export type Raw = {
 type EvidenceClientNeeds = {
   readonly clock: Pick<Clock, 'after'>
   readonly version: string
-  /** For the whole of a request; 20 s where it is left out. */
-  readonly timeoutMs?: number
+  /** Of one answer; `answerBounds.evidence` where it is left out. */
+  readonly limits?: AnswerLimits
   /** A connection is used again if the request before was not longer ago; left out: each request has its own. */
   readonly idleMs?: number
 }
@@ -40,19 +42,17 @@ type EvidenceClientNeeds = {
 /** Posts to witnesses, time stamp authorities and the head office: without redirects and repeats, bounded in size and time. */
 export class EvidenceClient {
   readonly #needs: EvidenceClientNeeds
-  readonly #timeoutMs: number
   readonly #agents: StorageAgents
-  readonly #underWay = new Set<() => void>()
+  readonly #stopping = new AbortController()
 
   constructor(needs: EvidenceClientNeeds) {
     this.#needs = needs
-    this.#timeoutMs = needs.timeoutMs ?? usualTimeoutMs
     this.#agents = new StorageAgents({ idleMs: needs.idleMs })
   }
 
   /** Ends what is under way; each gets the answer that there is none. */
   stop(): void {
-    for (const end of this.#underWay) end()
+    this.#stopping.abort('the gateway is stopping')
     this.#agents.close()
   }
 
@@ -70,71 +70,33 @@ export class EvidenceClient {
   }
 
   async #once(address: Address, { path, contentType, body, headers }: Posting): Promise<Raw | string> {
+    const { version, limits = answerBounds.evidence, clock } = this.#needs
     try {
-      return await this.#answerTo(
-        got.stream.post(`${address.url}${path}`, {
-          body,
-          headers: { 'content-type': contentType, 'user-agent': `gatehouse/${this.#needs.version}`, ...headers },
-          agent: this.#agents.of(address),
-          retry: { limit: 0 },
-          followRedirect: false,
-          throwHttpErrors: false,
-          decompress: false,
-        }),
-      )
-    } catch (error) {
-      return describe(error)
-    }
-  }
-
-  #answerTo(request: Request): Promise<Raw | string> {
-    return new Promise((resolve) => {
-      const parts: Buffer[] = []
-      let size = 0
-      let head: Head | undefined
-      let isReused = false
-      const settle = (result: Raw | string) => {
-        cancel()
-        this.#underWay.delete(end)
-        request.destroy()
-        resolve(result)
+      const request = outsideRequest(`${address.url}${path}`, {
+        method: 'POST',
+        body,
+        headers: { 'content-type': contentType, 'user-agent': `gatehouse/${version}`, ...headers },
+        agent: this.#agents.of(address),
+      })
+      const answer = await wholeAnswer(request, limits, { clock, signal: this.#stopping.signal })
+      if (answer.kind === 'none') {
+        const { isReused, head, error, why } = answer
+        return isReused && !head && isCut(error) ? closedWhileIdle : why
       }
-      const end = () => settle('the gateway is stopping')
-      this.#underWay.add(end)
-      const cancel = this.#needs.clock.after(this.#timeoutMs, () =>
-        settle(`nothing whole within ${this.#timeoutMs / 1000} s`),
-      )
-      request.once('request', (sent: ClientRequest) => {
-        sent.once('socket', () => {
-          isReused = sent.reusedSocket
-        })
-      })
-      request.once('response', (response: Head) => {
-        head = response
-      })
-      request.on('data', (part: Buffer) => {
-        size += part.length
-        if (size > answerLimitBytes) settle(`more than ${answerLimitBytes / 1024} KiB of answer`)
-        else parts.push(part)
-      })
-      request.once('end', () => {
-        const type = head?.headers['content-type'] ?? ''
-        const waits = head?.headers['retry-after'] ?? ''
-        const retryAfterSeconds = /^\d{1,6}$/.test(waits) ? Number(waits) : undefined
-        settle({ status: head?.statusCode ?? 0, type, body: Buffer.concat(parts), retryAfterSeconds })
-      })
-      // Stays for the life of the request, so that a late error is handled; it changes nothing after the answer.
-      request.on('error', (error) => settle(isReused && !head && isCut(error) ? closedWhileIdle : describe(error)))
-    })
+      const { head } = answer
+      return {
+        status: head.statusCode,
+        type: head.headers['content-type'] ?? '',
+        body: answer.body,
+        retryAfterSeconds: retryAfterSeconds(head),
+      }
+    } catch (error) {
+      return errorLine(error)
+    }
   }
 }
 
 /** The other side closed a connection that nothing used, and that was not known when the next request went out by it. */
 const closedWhileIdle = 'the connection was closed while nothing used it'
 
-const isCut = ({ code }: NodeJS.ErrnoException): boolean => code === 'ECONNRESET' || code === 'EPIPE'
-
-function describe(error: unknown): string {
-  const { code, message } = error as { code?: unknown; message?: unknown }
-  return typeof code === 'string' && code !== 'ERR_GOT_REQUEST_ERROR' ? code : String(message ?? error).slice(0, 200)
-}
+const isCut = (error: unknown): boolean => /^(ECONNRESET|EPIPE)$/.test(errorCode(error) ?? '')

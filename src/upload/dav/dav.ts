@@ -1,8 +1,13 @@
 import { Readable } from 'node:stream'
-import got, { type Request } from 'got'
 import { StorageAgents, type StorageInstance } from '../../auth/index.ts'
-import { errorCode, errorMessage } from '../../platform/faults.ts'
-import type { Clock } from '../../platform/index.ts'
+import {
+  type AnswerHead,
+  answerBounds,
+  type Clock,
+  errorLine,
+  outsideRequest,
+  wholeAnswer,
+} from '../../platform/index.ts'
 import type { Reply } from '../verdict.ts'
 import type { Throttle } from './throttle.ts'
 
@@ -28,8 +33,11 @@ export type DavLimits = {
   readonly answerMs: number
 }
 
-const usualLimits: DavLimits = { silenceMs: 60_000, longSilenceMs: 300_000, answerMs: 30_000 }
-const answerLimitBytes = 1024 * 1024
+const usualLimits: DavLimits = {
+  silenceMs: 60_000,
+  longSilenceMs: 300_000,
+  answerMs: answerBounds.upload.answerMs,
+}
 
 type DavNeeds = {
   readonly clock: Pick<Clock, 'after'>
@@ -54,7 +62,7 @@ export class Dav {
     const exchange = new Exchange(this.#needs, ask)
     try {
       return await exchange.run(
-        got.stream(ask.url, {
+        outsideRequest(ask.url, {
           method: ask.method as 'PUT',
           headers: {
             ...ask.headers,
@@ -65,15 +73,11 @@ export class Dav {
           },
           ...(ask.method !== 'HEAD' && { body: exchange.body() }),
           agent: this.#agents.of(instance),
-          retry: { limit: 0 },
-          followRedirect: false,
-          throwHttpErrors: false,
-          decompress: false,
         }),
       )
     } catch (error) {
       if (error instanceof FileError) throw error
-      return { kind: 'none', error: describe(error), sentBytes: exchange.sentBytes }
+      return { kind: 'none', error: errorLine(error), sentBytes: exchange.sentBytes }
     }
   }
 }
@@ -83,17 +87,14 @@ export class FileError extends Error {
   override readonly name = 'FileError'
 }
 
-type Head = { statusCode: number; headers: Record<string, string | undefined> }
-
 /** One request and its answer. */
 class Exchange {
   readonly #needs: DavNeeds
   readonly #ask: DavRequest
   #sentBytes = 0
   readonly #limits: DavLimits
+  readonly #silence = new AbortController()
   #cancel = () => {}
-  #cancelAnswer = () => {}
-  #giveUp: (why: string) => void = () => {}
   #fileError: FileError | undefined
 
   constructor(needs: DavNeeds, ask: DavRequest) {
@@ -110,44 +111,21 @@ class Exchange {
     return Readable.from(this.#pieces(), { objectMode: false, highWaterMark: 1 })
   }
 
-  run(request: Request): Promise<Reply> {
-    const parts: Buffer[] = []
-    let head: Head | undefined
-    return new Promise((resolve, reject) => {
-      const settle = (reply: Reply) => {
-        this.#cancel()
-        this.#cancelAnswer()
-        this.#needs.signal.removeEventListener('abort', abort)
-        request.destroy()
-        resolve(reply)
-      }
-      const failed = (why: string) => {
-        if (this.#fileError) return reject(this.#fileError)
-        // A server that has answered may cut the connection before it has read everything. Half a list is no answer.
-        const answer = this.#ask.method === 'PROPFIND' ? undefined : head
-        settle(answer ? answered(answer, parts) : { kind: 'none', error: why, sentBytes: this.#sentBytes })
-      }
-      const abort = () => failed('the gateway is stopping')
-      this.#giveUp = failed
-      this.#needs.signal.addEventListener('abort', abort)
-      this.#watch()
-      request.once('response', (response: Head) => {
-        head = { statusCode: response.statusCode, headers: response.headers }
-        const { answerMs } = this.#limits
-        this.#cancelAnswer = this.#needs.clock.after(answerMs, () =>
-          failed(`the answer did not end within ${answerMs / 1000} s`),
-        )
-        this.#watch()
-      })
-      request.on('data', (part: Buffer) => {
-        parts.push(part)
-        this.#watch()
-        if (parts.reduce((sum, { length }) => sum + length, 0) > answerLimitBytes) failed('the answer is too long')
-      })
-      request.once('end', () => (head ? settle(answered(head, parts)) : failed('the connection ended')))
-      request.on('error', (error) => failed(describe(error)))
-      if (this.#needs.signal.aborted) abort()
+  async run(request: ReturnType<typeof outsideRequest>): Promise<Reply> {
+    const { clock, signal } = this.#needs
+    const limits = { bytes: answerBounds.upload.bytes, answerMs: this.#limits.answerMs }
+    this.#watch()
+    const answer = await wholeAnswer(request, limits, {
+      clock,
+      signal: AbortSignal.any([signal, this.#silence.signal]),
+      onProgress: () => this.#watch(),
     })
+    this.#cancel()
+    if (answer.kind === 'answer') return answered(answer.head, answer.body)
+    if (this.#fileError) throw this.#fileError
+    // A server that has answered may cut the connection before it has read everything. Half a list is no answer.
+    if (answer.head && this.#ask.method !== 'PROPFIND') return answered(answer.head, answer.body)
+    return { kind: 'none', error: answer.why, sentBytes: this.#sentBytes }
   }
 
   /** While the bucket is empty, no one is silent: the clock runs only while the server or the line is awaited. */
@@ -172,23 +150,23 @@ class Exchange {
     const isLong = this.#ask.method === 'MOVE' || this.#ask.method === 'PATCH'
     const ms = isLong ? this.#limits.longSilenceMs : this.#limits.silenceMs
     this.#cancel()
-    this.#cancel = this.#needs.clock.after(ms, () => this.#giveUp(`nothing for ${ms / 1000} s`))
+    this.#cancel = this.#needs.clock.after(ms, () => this.#silence.abort(`nothing for ${ms / 1000} s`))
   }
 }
 
-function answered({ statusCode: status, headers }: Head, parts: readonly Buffer[]): Reply {
+function answered({ statusCode: status, headers }: AnswerHead, body: Buffer): Reply {
   return {
     kind: 'answer',
     status,
     hash: hashIn(headers),
     sizeBytes: wholeNumber(headers['content-length']),
     retryAfterMs: secondsIn(headers['retry-after']),
-    body: Buffer.concat(parts).toString('utf8'),
+    body: body.toString('utf8'),
   }
 }
 
 /** On PUT and MOVE it is in a separate header, on PATCH in OC-Checksum. */
-function hashIn(headers: Head['headers']): string | null {
+function hashIn(headers: AnswerHead['headers']): string | null {
   const own = headers['x-hash-sha256'] ?? /^SHA256:(.*)$/i.exec(headers['oc-checksum'] ?? '')?.[1] ?? ''
   const hash = own.trim().toLowerCase()
   return /^[0-9a-f]{64}$/.test(hash) ? hash : null
@@ -199,10 +177,4 @@ const wholeNumber = (text: string | undefined) => (text !== undefined && /^\d{1,
 function secondsIn(text: string | undefined): number | null {
   const seconds = wholeNumber(text)
   return seconds === null ? null : seconds * 1000
-}
-
-function describe(error: unknown): string {
-  const code = errorCode(error)
-  const message = errorMessage(error)
-  return (code && !message.includes(code) ? `${code}: ${message}` : message).replace(/\s+/g, ' ').slice(0, 300)
 }

@@ -2,9 +2,9 @@ import { createWriteStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as delay } from 'node:timers/promises'
-import got, { TimeoutError } from 'got'
 import { StorageAgents, type StorageInstance } from '../../auth/index.ts'
 import { errorMessage } from '../../platform/faults.ts'
+import { answerBounds, OutsideTimeout, outsideRequest, systemClock, wholeAnswer } from '../../platform/index.ts'
 import { entriesIn } from './multistatus.ts'
 import { inUrl } from './paths.ts'
 import { type Account, authorizationOf, filesUrl } from './probe.ts'
@@ -40,13 +40,13 @@ export type DavFolderLimits = {
 
 const usualLimits: DavFolderLimits = {
   silenceMs: 60_000,
-  fileMs: 30 * 60_000,
-  otherMs: 30_000,
+  fileMs: answerBounds.storageFile.totalMs,
+  otherMs: answerBounds.storageList.totalMs,
   leastBytesPerSecond: 64 * 1024,
   waitsMs: [0, 1000, 4000],
 }
 
-const mostBytes = { file: 256 * 1024 * 1024, other: 32 * 1024 * 1024 }
+const maxBytes = { file: answerBounds.storageFile.bytes, other: answerBounds.storageList.bytes }
 
 class AnswerTooLarge extends Error {}
 /** The answer had begun. Another try would wait as long. */
@@ -98,7 +98,7 @@ export class DavFolder {
     try {
       const authorization = this.#authorization
       await pipeline(
-        got.stream(`${this.#access.url}/${inUrl(path)}`, {
+        outsideRequest(`${this.#access.url}/${inUrl(path)}`, {
           ...this.#options(authorization ? { authorization } : {}),
           throwHttpErrors: true,
           timeout: this.#within(totalMs),
@@ -150,24 +150,20 @@ export class DavFolder {
   async #send(method: string, path: string, headers: Record<string, string>): Promise<Answer> {
     const kind = method === 'GET' ? 'file' : 'other'
     const totalMs = this.#limits[`${kind}Ms`]
-    const tooLarge = new AbortController()
-    const asking = got(`${this.#access.url}${path}`, {
+    const request = outsideRequest(`${this.#access.url}${path}`, {
       method: method as 'GET',
       ...this.#options(headers),
-      responseType: 'buffer',
-      throwHttpErrors: false,
+      ...(method !== 'GET' && method !== 'HEAD' && { body: '' }),
       timeout: this.#within(totalMs),
-      signal: tooLarge.signal,
     })
-    void asking.on('downloadProgress', ({ transferred }) => {
-      if (transferred > mostBytes[kind]) tooLarge.abort()
-    })
-    const answer = await asking.catch((error: Error) => {
-      if (!tooLarge.signal.aborted) throw this.#inWords(error, totalMs)
-      throw new AnswerTooLarge(`${this.name} answers with more than ${mostBytes[kind]} bytes`)
-    })
-    const { statusCode, body } = answer
-    return { statusCode, body: Buffer.from(body), sizeBytes: Number(answer.headers['content-length'] ?? 0) }
+    const answer = await wholeAnswer(request, { bytes: maxBytes[kind] }, { clock: systemClock })
+    if (answer.kind === 'answer') {
+      const { head, body } = answer
+      return { statusCode: head.statusCode, body, sizeBytes: Number(head.headers['content-length'] ?? 0) }
+    }
+    if (answer.limit === 'bytes')
+      throw new AnswerTooLarge(`${this.name} answers with more than ${maxBytes[kind]} bytes`)
+    throw answer.error instanceof Error ? this.#inWords(answer.error, totalMs) : new Error(answer.why)
   }
 
   #within(totalMs: number) {
@@ -177,7 +173,7 @@ export class DavFolder {
 
   /** Says of a question that took too long which limit it met. */
   #inWords(error: Error, totalMs: number): Error {
-    if (!(error instanceof TimeoutError)) return error
+    if (!(error instanceof OutsideTimeout)) return error
     const seconds = (ms: number) => `${Math.round(ms) / 1000} s`
     if (error.event !== 'request') {
       return new Error(`nothing came from it for ${seconds(this.#limits.silenceMs)}`, { cause: error })
@@ -192,9 +188,6 @@ export class DavFolder {
     return {
       headers: { ...headers, 'accept-encoding': 'identity', 'user-agent': `gatehouse/${version}` },
       agent: this.#agents.of(instance),
-      retry: { limit: 0 },
-      followRedirect: false,
-      decompress: false,
     }
   }
 }

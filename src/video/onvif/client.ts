@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Cam, CamProfile } from 'onvif'
 import { errorMessage } from '../../platform/faults.ts'
-import type { Clock } from '../../platform/index.ts'
+import { answerBounds, type Clock } from '../../platform/index.ts'
 import type { OnvifAddress, OnvifCredentials, OnvifFailure, OnvifNews, OnvifTask } from './messages.ts'
 
 /**
@@ -13,9 +13,6 @@ import type { OnvifAddress, OnvifCredentials, OnvifFailure, OnvifNews, OnvifTask
  */
 export type OnvifClient = (task: OnvifTask, tell: (news: OnvifNews) => void) => Promise<void>
 
-/** Maximum of one answer over HTTP; a recorder with 64 channels answers with about 300 kB. */
-export const mostAnswerBytes = 1_000_000
-const requestTimeoutMs = 4000
 const mostProfiles = 128
 
 /** Resolves with a client when the package is loaded. `clock` measures the clock of the device. */
@@ -149,7 +146,7 @@ async function camOf(
     // Cameras make their certificates themselves; credentials are sent as digests only.
     secureOpts: { rejectUnauthorized: false },
     agent: secure ? new BoundHttpsAgent(onTooLarge) : new BoundHttpAgent(onTooLarge),
-    timeout: requestTimeoutMs,
+    timeout: answerBounds.onvif.totalMs,
     autoconnect: false,
     // A device may name any host as the address of a service, so only its path is used.
     preserveAddress: true,
@@ -198,7 +195,7 @@ function bound<S extends Duplex | null | undefined>(socket: S, onTooLarge: () =>
   let bytes = 0
   socket?.on('data', (data: Buffer) => {
     bytes += data.length
-    if (bytes <= mostAnswerBytes) return
+    if (bytes <= answerBounds.onvif.bytes) return
     onTooLarge()
     socket.destroy()
   })

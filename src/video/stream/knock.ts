@@ -1,4 +1,5 @@
-import { connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
+import { dial } from '../../platform/index.ts'
 import { times } from './connection.ts'
 import { resolveHost, type StreamSource } from './stream-source.ts'
 
@@ -48,7 +49,7 @@ export class Knock {
       return
     }
     if (number !== this.#newest) return
-    const socket = connect({ host: address ?? host, port })
+    const socket = dial({ host: address ?? host, port }, 0)
     this.#socket = socket
     socket.setTimeout(withinMs)
     socket.once('connect', () => this.#end(number, true))

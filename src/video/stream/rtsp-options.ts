@@ -1,9 +1,7 @@
-import { connect } from 'node:net'
-import type { Clock } from '../../platform/index.ts'
+import { answerBounds, type Clock, dial } from '../../platform/index.ts'
 import { resolveHost, type StreamSource } from './stream-source.ts'
 
 const defaultPort = 554
-const mostBytes = 16_384
 
 /** Facts that a server gives about itself. */
 export type RtspAnswer = {
@@ -51,7 +49,7 @@ function exchange(
 ): Promise<string | undefined> {
   return new Promise((resolve) => {
     let heard = ''
-    const socket = connect({ host, port })
+    const socket = dial({ host, port }, answerBounds.rtsp.bytes)
     const done = () => {
       cancel()
       socket.destroy()
@@ -64,7 +62,7 @@ function exchange(
     socket.on('close', done)
     socket.on('data', (text: string) => {
       heard += text
-      if (heard.includes('\r\n\r\n') || heard.length > mostBytes) done()
+      if (heard.includes('\r\n\r\n')) done()
     })
   })
 }

@@ -1,10 +1,10 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
-import { request as httpsRequest, type RequestOptions } from 'node:https'
+import type { RequestOptions } from 'node:https'
 import { isIP } from 'node:net'
 import { urlToHttpOptions } from 'node:url'
 import { Recent } from '../../auth/index.ts'
 import { errorCode, errorMessage } from '../../platform/faults.ts'
-import type { Clock } from '../../platform/index.ts'
+import { answerBounds, type Clock, outsideHttpsRequest } from '../../platform/index.ts'
 import type { WebhookSettings } from '../settings.ts'
 import { hostOf, parseNetworks } from './address-guard.ts'
 import type { Authorities } from './authorities.ts'
@@ -13,10 +13,6 @@ import { GuardedAgent, type Resolve } from './guarded-agent.ts'
 import { isOffline, rootsOf } from './offline.ts'
 import { headersOf, type Secrets, type SignedMessage } from './signature.ts'
 import type { Uplink } from './uplink.ts'
-
-/** The gateway reads so much of an answer's body, for so long; then it cuts the connection. */
-const bodyLimitBytes = 64 * 1024
-const bodyLimitMs = 2000
 
 /** How an attempt ended. */
 export type Outcome =
@@ -158,12 +154,11 @@ export class Sender {
 
   /** Follows no redirect and unpacks nothing: the body of an answer is only looked at. */
   #request(target: RequestOptions, headers: Record<string, string>, body: Uint8Array): ClientRequest {
-    const request = httpsRequest({
+    const request = outsideHttpsRequest({
       ...target,
       method: 'POST',
       headers: { ...headers, 'Content-Length': body.length },
       agent: this.#currentAgent(),
-      rejectUnauthorized: true,
     })
     request.end(body)
     return request
@@ -246,13 +241,13 @@ function readAway(request: ClientRequest, response: IncomingMessage, clock: Cloc
       if (!whole) request.destroy()
       resolve(beginning)
     }
-    const cancel = clock.after(bodyLimitMs, stop)
+    const cancel = clock.after(answerBounds.receiver.answerMs, stop)
     cut.now = stop
     response.on('data', (part: Uint8Array) => {
       size += part.length
       if (beginning.length < excerptSourceBytes)
         beginning = Buffer.concat([beginning, part.subarray(0, excerptSourceBytes - beginning.length)])
-      if (size > bodyLimitBytes) stop()
+      if (size > answerBounds.receiver.bytes) stop()
     })
     response.once('end', () => {
       whole = true

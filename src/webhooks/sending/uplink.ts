@@ -1,20 +1,13 @@
 import { Agent as HttpAgent } from 'node:http'
 import { type AgentOptions, Agent as HttpsAgent } from 'node:https'
 import type { LookupFunction } from 'node:net'
-import got, { type Request } from 'got'
-import type { Clock } from '../../platform/index.ts'
+import { answerBounds, type Clock, outsideRequest } from '../../platform/index.ts'
 import { uplinkProbesOf, type WebhookSettings } from '../settings.ts'
 import type { Authorities } from './authorities.ts'
 import { type Resolve, sharedLookup } from './guarded-agent.ts'
 
-/** A probe that has not answered by then has failed. */
-const probeLimitMs = 10_000
-
 /** A result of this age is used again, so that many failures of one moment ask once. */
 const freshMs = 1000
-
-/** So much of a body is looked at. */
-const beginningBytes = 512
 
 /** Answer from the address of a probe. */
 export type ProbeAnswer = {
@@ -86,7 +79,7 @@ export class Uplink {
   async #ask(): Promise<boolean | undefined> {
     const { signal } = this.#giveUp
     const over = new AbortController()
-    const cancel = this.#needs.clock.after(probeLimitMs, () => over.abort())
+    const cancel = this.#needs.clock.after(answerBounds.uplinkProbe.totalMs, () => over.abort())
     const cut = AbortSignal.any([signal, over.signal])
     try {
       await Promise.any(uplinkProbesOf(this.#needs.settings()).map((url) => this.#probe(url, cut)))
@@ -110,16 +103,12 @@ export class Uplink {
   async #probe(url: string, cut: AbortSignal): Promise<void> {
     const { secureContext } = this.#needs.authorities.current()
     const fresh = { keepAlive: false, lookup: this.#lookup }
-    const request = got.stream.get(url, {
+    const request = outsideRequest(url, {
       agent: {
         http: new HttpAgent(fresh),
         https: new HttpsAgent({ ...fresh, ...(secureContext && { secureContext }) } as AgentOptions),
       },
       https: { rejectUnauthorized: true },
-      retry: { limit: 0 },
-      followRedirect: false,
-      throwHttpErrors: false,
-      decompress: false,
     })
     const answer = await answerOf(request, new URL(url).protocol === 'https:', cut)
     if (!provesUplink(answer)) throw new Error(`HTTP ${answer.status} is no proof`)
@@ -127,7 +116,11 @@ export class Uplink {
 }
 
 /** The head and the beginning of the body; the connection is gone then. Rejects on any failure, or when it is cut. */
-function answerOf(request: Request, isVerified: boolean, cut: AbortSignal): Promise<ProbeAnswer> {
+function answerOf(
+  request: ReturnType<typeof outsideRequest>,
+  isVerified: boolean,
+  cut: AbortSignal,
+): Promise<ProbeAnswer> {
   return new Promise<ProbeAnswer>((resolve, reject) => {
     const fail = (error: unknown) => {
       request.destroy()
@@ -146,7 +139,7 @@ function answerOf(request: Request, isVerified: boolean, cut: AbortSignal): Prom
       if (isVerified) return done()
       request.on('data', (part: Buffer) => {
         beginning += part.toString('latin1')
-        if (beginning.length >= beginningBytes) done()
+        if (beginning.length >= answerBounds.uplinkProbe.bytes) done()
       })
       request.once('end', done)
     })

@@ -1,5 +1,7 @@
 import { once } from 'node:events'
+import { mkdirSync } from 'node:fs'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { join } from 'node:path'
 import { createServer as createTlsServer } from 'node:tls'
 import { gzipSync } from 'node:zlib'
 import { generate } from 'selfsigned'
@@ -47,11 +49,15 @@ export type HostilePeer = {
   readonly left: () => Promise<void>
 }
 
-/** @param status of the answers @param secure by TLS, with a certificate of its own */
+/**
+ * @param status of the answers
+ * @param secure by TLS, with a certificate of its own
+ * @param runtimeDir at the control socket below it, in place of the daemon
+ */
 export async function hostilePeer(
   t: Pick<Test, 'teardown'>,
   kind: HostileAnswer,
-  { status = 200, secure = false }: { status?: number; secure?: boolean } = {},
+  { status = 200, secure = false, runtimeDir }: { status?: number; secure?: boolean; runtimeDir?: string } = {},
 ): Promise<HostilePeer> {
   let requests = 0
   let closedBytes = 0
@@ -77,13 +83,16 @@ export async function hostilePeer(
     })
   }
   const server: Server = secure ? createTlsServer(await certificate(), serve) : createServer(serve)
-  server.listen(0, '127.0.0.1')
+  if (runtimeDir !== undefined) {
+    mkdirSync(runtimeDir, { recursive: true })
+    server.listen(join(runtimeDir, 'control.sock'))
+  } else server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => {
     for (const socket of open) socket.destroy()
     server.close()
   })
-  const { port } = server.address() as AddressInfo
+  const port = runtimeDir === undefined ? (server.address() as AddressInfo).port : 0
   return {
     url: `${secure ? 'https' : 'http'}://127.0.0.1:${port}`,
     port,

@@ -1,0 +1,147 @@
+import { rmSync, writeFileSync } from 'node:fs'
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { statusThroughDaemon } from '../../src/app/index.ts'
+import { StorageClient } from '../../src/auth/storage/client.ts'
+import { joinHub } from '../../src/cli/hub/join.ts'
+import { EvidenceClient } from '../../src/evidence/index.ts'
+import { judgeFeed } from '../../src/feed/verdict.ts'
+import { answerBounds, outsideJson, systemClock } from '../../src/platform/index.ts'
+import { Dav } from '../../src/upload/dav/dav.ts'
+import { DavFolder } from '../../src/upload/dav/folder.ts'
+import { Throttle } from '../../src/upload/dav/throttle.ts'
+import { askOptions } from '../../src/video/stream/rtsp-options.ts'
+import { systemResolve } from '../../src/webhooks/sending/guarded-agent.ts'
+import { Uplink } from '../../src/webhooks/sending/uplink.ts'
+import { type HostileAnswer, hostileAnswers, hostilePeer } from '../support/hostile/peer.ts'
+
+t.setTimeout(240_000)
+t.jobs = 4
+
+/** Two hundred times as fast, so that the limits of seconds pass. Time is the subject of the peers that answer slowly. */
+const fast = { ...systemClock, after: (ms: number, call: () => void) => systemClock.after(ms / 200, call) }
+const slow: readonly HostileAnswer[] = [
+  ...(['a byte now and then', 'a header byte now and then', 'silence after the head', 'silence'] as const),
+]
+const clockFor = (kind: HostileAnswer) => (slow.includes(kind) ? fast : systemClock)
+const version = '0'
+
+type Ask = (url: string, kind: HostileAnswer) => Promise<unknown>
+
+/** Each way in which the gateway asks another machine by HTTP, with the most bytes that it may take. */
+const ways: Record<string, { readonly ask: Ask; readonly bytes: number }> = {
+  'sign-in at the storage server': {
+    bytes: answerBounds.signIn.bytes,
+    ask: (url, kind) =>
+      new StorageClient({ clock: clockFor(kind), instances: () => [{ url, caFile: null }], version }).ask(
+        url,
+        'Basic x',
+      ),
+  },
+  'upload by WebDAV': {
+    bytes: answerBounds.upload.bytes,
+    ask: (url, kind) => {
+      const clock = clockFor(kind)
+      const throttle = new Throttle({ clock: systemClock, limit: () => null })
+      const dav = new Dav({ clock, throttle, version, signal: new AbortController().signal })
+      return dav.send({ url, caFile: null }, 'Basic x', { method: 'PROPFIND', url: `${url}/x` })
+    },
+  },
+  'list of the storage server': {
+    bytes: answerBounds.storageList.bytes,
+    ask: (url) => folderAt(url).list('x'),
+  },
+  'file of the storage server': {
+    bytes: answerBounds.storageFile.bytes,
+    ask: (url) => folderAt(url).read('x'),
+  },
+  'witness, time stamp authority and head office': {
+    bytes: answerBounds.evidence.bytes,
+    ask: (url, kind) =>
+      new EvidenceClient({ clock: clockFor(kind), version }).post(
+        { url, caFile: null },
+        { path: '/x', contentType: 'text/plain', body: 'x' },
+      ),
+  },
+  'probe of the uplink': {
+    bytes: answerBounds.uplinkProbe.bytes,
+    ask: (url, kind) => {
+      const clock = { ...systemClock, after: clockFor(kind).after }
+      const settings = () => ({ uplinkProbes: [url], allowNetworks: [], timeoutMs: 1000 })
+      const authorities = { current: () => ({ key: '', secureContext: undefined }) }
+      // Of the settings and the authorities a probe reads these alone.
+      return new Uplink({ clock, settings, authorities, resolve: systemResolve } as never).wasDown(0)
+    },
+  },
+}
+
+const folderAt = (url: string) =>
+  new DavFolder(
+    { url, authorizations: [], caFile: null, version },
+    { waitsMs: [0], silenceMs: 400, otherMs: 800, fileMs: 800 },
+  )
+
+/** The system and Node take some of an answer before anybody reads it. */
+const inBuffers = 16 * 1024 * 1024
+
+for (const [way, { ask, bytes }] of Object.entries(ways))
+  t.test(`${way}: a hostile answer ends, and neither fills the memory nor leads elsewhere`, async (t) => {
+    for (const kind of hostileAnswers) {
+      const peer = await hostilePeer(t, kind)
+      await ask(peer.url, kind).catch((error: unknown) => t.ok(error instanceof Error, kind))
+      await peer.left()
+      t.ok(peer.sentBytes() <= bytes + inBuffers, `${kind}: ${peer.sentBytes()} bytes`)
+      t.equal(peer.requests(), 1, `${kind}: one request`)
+    }
+  })
+
+t.test('a camera that answers OPTIONS without an end is given up', async (t) => {
+  for (const kind of hostileAnswers) {
+    const { port, left, sentBytes } = await hostilePeer(t, kind)
+    const source = { url: `rtsp://127.0.0.1:${port}/a`, username: null, password: null }
+    const answer = await askOptions(source, clockFor(kind), 2000)
+    await left()
+    t.notOk(answer?.isRtsp, kind)
+    t.ok(sentBytes() <= inBuffers, `${kind}: ${sentBytes()} bytes`)
+  }
+})
+
+t.test('a head office that answers `hub join` without an end is given up', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'gatehouse-hostile-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const configFile = join(folder, 'g.yaml')
+  writeFileSync(configFile, JSON.stringify({ site: { id: 'dc-7' }, dataDir: folder, runtimeDir: folder }))
+  for (const kind of hostileAnswers.filter((one) => !slow.includes(one))) {
+    const peer = await hostilePeer(t, kind, { secure: true })
+    await t.rejects(joinHub({ url: peer.url, code: 'code.fingerprint', configFile }), { exitCode: 1 }, kind)
+    await peer.left()
+    t.ok(peer.sentBytes() <= answerBounds.enrolment.bytes + inBuffers, `${kind}: ${peer.sentBytes()} bytes`)
+    t.equal(peer.requests(), 1, `${kind}: one request`)
+  }
+})
+
+t.test('a program at the control socket that is not the daemon is given up', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'gatehouse-hostile-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  for (const kind of ['sends without an end', 'provisional answers without an end', 'no HTTP'] as const) {
+    const at = join(folder, String(hostileAnswers.indexOf(kind)))
+    const peer = await hostilePeer(t, kind, { runtimeDir: at })
+    await t.rejects(statusThroughDaemon(at), { exitCode: 1, message: /cannot be reached/ }, kind)
+    t.ok(peer.sentBytes() <= answerBounds.daemon.bytes + inBuffers, `${kind}: ${peer.sentBytes()} bytes`)
+  }
+})
+
+t.test('JSON of another machine is parsed within bounds alone', async (t) => {
+  t.strictSame(outsideJson('{"a":["[[[","\\"{",{"b":[1,2]}]}'), { a: ['[[[', '"{', { b: [1, 2] }] })
+  const deep = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`
+  t.ok(outsideJson(deep(32)))
+  t.equal(outsideJson(deep(33)), undefined)
+  t.ok(outsideJson(`[${'1,'.repeat(499_990)}1]`))
+  t.equal(outsideJson(`[${'1,'.repeat(500_000)}1]`), undefined)
+  t.equal(outsideJson('{'), undefined)
+  t.match(judgeFeed({ status: 200, type: '', body: Buffer.from(deep(10_000)), retryAfterSeconds: undefined }, 1), {
+    finding: 'bad-answer',
+  })
+})
