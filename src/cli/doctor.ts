@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { streamProbe } from '../app/index.ts'
 import { loadConfig } from '../config/index.ts'
 import { capacityWords, examine, measureCapacity, paintFor, reportWords } from '../doctor/index.ts'
 import { ExitError } from '../errors/index.ts'
@@ -30,13 +31,15 @@ async function doctor(options: DoctorOptions): Promise<void> {
   if (options.capacity) return capacity(file, options.json === true)
   await untilInterrupted(async (signal) => {
     const reached = await reach(file)
-    // ffmpeg reads what cameras send, so it never runs as root.
-    if (reached.dataDir !== undefined) becomeOwnerOf(reached.dataDir)
+    const { dataDir = '' } = reached
+    const streams = options.cameras && reached.checked.config ? streamProbe(dataDir) : undefined
+    if (dataDir !== '') becomeOwnerOf(dataDir)
     const report = await examine({
       ...{ checked: reached.checked, file, signal, clock: systemClock },
-      ...{ version: buildInfo().version, opensCameras: options.cameras },
+      ...{ version: buildInfo().version, streams },
       lookAtGateway: () => lookAtGateway(reached, file),
     })
+    await streams?.end()
     if (signal.aborted) return
     const words = () => reportWords(report, options.all === true, paintFor(process.stdout))
     print(options.json ? `${JSON.stringify(report)}\n` : words())

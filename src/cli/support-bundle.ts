@@ -1,7 +1,7 @@
 import { closeSync, openSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Command } from 'commander'
-import { metricsThroughDaemon } from '../app/index.ts'
+import { metricsThroughDaemon, streamProbe } from '../app/index.ts'
 import {
   collectBundle,
   examine,
@@ -68,16 +68,18 @@ async function filesOf(
   // As root, while it may still read everything.
   const ofConfig = hiddenIn(checked, file)
   const log = await journal()
+  const streams = opensCameras && checked.config ? streamProbe(dataDir ?? '') : undefined
   if (dataDir !== undefined) becomeOwnerOf(dataDir)
   let gateway: GatewaySeen | undefined
   const { version, commit } = buildInfo()
   const report = await examine({
-    ...{ checked, file, clock: systemClock, version, signal, opensCameras },
+    ...{ checked, file, clock: systemClock, version, signal, streams },
     lookAtGateway: async () => {
       gateway = await lookAtGateway(reached, file)
       return gateway
     },
   })
+  await streams?.end()
   const ofLedger = hiddenInLedger(dataDir)
   return collectBundle({
     ...{ checked, dataDir, version: { version, commit }, report, log, nowMs },

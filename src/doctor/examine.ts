@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import type { GatewayStatus } from '../app/index.ts'
+import type { GatewayStatus, StreamProbe } from '../app/index.ts'
 import type { Checked, Config } from '../config/index.ts'
 import { type Clock, systemUser } from '../platform/index.ts'
 import { ffmpegFacts, heatFacts, memoryFacts } from './facts/box.ts'
@@ -30,8 +30,8 @@ export type ExamineNeeds = {
   readonly clock: Clock
   readonly version: string
   readonly signal: AbortSignal
-  /** Whether the streams of the cameras are opened. */
-  readonly opensCameras: boolean
+  /** Opens the streams of the cameras; undefined: they are not opened. */
+  readonly streams: StreamProbe | undefined
   /** Called last: without a daemon it makes this process the user of the data folder. */
   readonly lookAtGateway: () => Promise<GatewaySeen>
 }
@@ -85,11 +85,11 @@ function filesOf(config: Config, file: string | undefined): DoctorFinding[] {
 }
 
 async function networkFindings(config: Config, needs: ExamineNeeds): Promise<DoctorFinding[]> {
-  const { clock, opensCameras, signal } = needs
+  const { clock, streams, signal } = needs
   const [servers, account, cameras] = await Promise.all([
     serverFacts(config.storage, needs),
     accountFacts(config.storage, needs),
-    opensCameras ? openedStreams(config, { clock, signal }) : [],
+    streams ? openedStreams(config, { clock, signal, streams }) : [],
   ])
   return [
     ...certificateFacts(config, clock.now()).map(certificateFinding),
@@ -101,7 +101,7 @@ async function networkFindings(config: Config, needs: ExamineNeeds): Promise<Doc
 
 async function openedStreams(
   { cameras, ffmpeg }: Config,
-  needs: Pick<ExamineNeeds, 'clock' | 'signal'>,
+  needs: Pick<ExamineNeeds, 'clock' | 'signal'> & { readonly streams: StreamProbe },
 ): Promise<DoctorFinding[]> {
   const found = await ffmpegFacts(ffmpeg.path)
   // Without ffmpeg no stream can be opened; a separate finding reports it.

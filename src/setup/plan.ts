@@ -13,7 +13,7 @@ import {
 } from '../config/index.ts'
 import { databaseFile } from '../database/index.ts'
 import { EXIT_CONFIG, EXIT_USAGE, ExitError } from '../errors/index.ts'
-import { type Clock, daemonUser, type RandomBytes, randomSecret } from '../platform/index.ts'
+import { type Clock, type RandomBytes, randomSecret } from '../platform/index.ts'
 import { lookAtAccount } from '../upload/index.ts'
 import { NewWarehouse } from '../warehouse/index.ts'
 import type { Asker } from './asker.ts'
@@ -269,12 +269,12 @@ class Questions {
 
   /** Asks for the account of a camera and tries to get its picture. */
   async #camera(id: number, url: string) {
-    const { flags, asker, clock } = this.#needs
+    const { flags, asker } = this.#needs
     const username = await this.#answer(flags.cameraUsername, { text: '  its user name (empty: none)', fallback: '' })
     const password = username === '' ? null : await this.#password(flags.cameraPasswordFile, '  its password')
     const source = { url, username: username === '' ? null : username, password }
-    const as = daemonUser(flags.dataDir ?? this.#config?.dataDir ?? '')
-    const seen = await tryCamera(source, { ffmpegPath: this.#config?.ffmpeg.path ?? null, clock, as })
+    const dataDir = flags.dataDir ?? this.#config?.dataDir ?? ''
+    const seen = await tryCamera(source, { ffmpegPath: this.#config?.ffmpeg.path ?? null, dataDir })
     if (!('problem' in seen)) asker.say(`  ${url} gives pictures: ${seen.shows}`)
     else if (flags.takeSilent && seen.isSilent) asker.say(`  taken untried: ${url}: ${seen.problem}`)
     else throw new ExitError(1, `${url} gives no picture: ${seen.problem} Nothing was changed.`)

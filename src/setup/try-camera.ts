@@ -1,6 +1,6 @@
+import { streamProbe } from '../app/index.ts'
 import { locateFfmpeg } from '../platform/ffmpeg.ts'
-import type { Clock, Owner } from '../platform/index.ts'
-import { ffmpegDialect, plainWords, probeStream, type StreamSource } from '../video/index.ts'
+import { plainWords, type StreamSource } from '../video/index.ts'
 
 const leastSeconds = 2
 
@@ -8,21 +8,20 @@ const leastSeconds = 2
 const silence: readonly unknown[] = ['unreachable', 'name-unknown', 'busy']
 
 /**
- * Opens a stream as the gateway does, with ffmpeg as the user `as`. Resolves with the reason why there are no pictures, or with a description of the stream. With
- * `isSilent` nothing answers, so nothing is known of address and password.
+ * Opens a stream as the gateway of `dataDir` does. Resolves with the reason why there are no pictures, or with a description of the
+ * stream. With `isSilent` nothing answers, so nothing is known of address and password.
  */
 export async function tryCamera(
   source: StreamSource,
-  {
-    ffmpegPath,
-    clock,
-    as,
-  }: { readonly ffmpegPath: string | null; readonly clock: Clock; readonly as?: Owner | undefined },
+  { ffmpegPath, dataDir }: { readonly ffmpegPath: string | null; readonly dataDir: string },
 ): Promise<{ readonly problem: string; readonly isSilent: boolean } | { readonly shows: string }> {
   const { path } = locateFfmpeg({ configured: ffmpegPath })
-  const ffmpeg = { path, dialect: await ffmpegDialect(path), as }
-  const signal = new AbortController().signal
-  const { facts, problem } = await probeStream({ ffmpeg, source, clock, leastSeconds, signal })
+  const streams = streamProbe(dataDir)
+  const { facts, problem } = await streams.probe(
+    { ffmpegPath: path, source, leastSeconds },
+    new AbortController().signal,
+  )
+  await streams.end()
   if (!facts || facts.keyFrames === 0 || problem !== null) {
     const { what, hint } = plainWords(problem ?? 'no-picture')
     return { problem: `${what} ${hint}`, isSilent: silence.includes(problem) }

@@ -51,11 +51,11 @@ const ways: Record<string, { readonly ask: Ask; readonly bytes: number }> = {
   },
   'list of the storage server': {
     bytes: answerBounds.storageList.bytes,
-    ask: (url) => folderAt(url).list('x'),
+    ask: (url, kind) => folderAt(url, kind).list('x'),
   },
   'file of the storage server': {
     bytes: answerBounds.storageFile.bytes,
-    ask: (url) => folderAt(url).read('x'),
+    ask: (url, kind) => folderAt(url, kind).read('x'),
   },
   'witness, time stamp authority and head office': {
     bytes: answerBounds.evidence.bytes,
@@ -77,10 +77,11 @@ const ways: Record<string, { readonly ask: Ask; readonly bytes: number }> = {
   },
 }
 
-const folderAt = (url: string) =>
+/** Peers that answer slowly meet short limits; for the others a busy machine has its time. */
+const folderAt = (url: string, kind: HostileAnswer) =>
   new DavFolder(
     { url, authorizations: [], caFile: null, version },
-    { waitsMs: [0], silenceMs: 400, otherMs: 800, fileMs: 800 },
+    { waitsMs: [0], ...(slow.includes(kind) && { silenceMs: 400, otherMs: 800, fileMs: 800 }) },
   )
 
 /** The system and Node take some of an answer before anybody reads it. */
@@ -115,7 +116,11 @@ t.test('a head office that answers `hub join` without an end is given up', async
   writeFileSync(configFile, JSON.stringify({ site: { id: 'dc-7' }, dataDir: folder, runtimeDir: folder }))
   for (const kind of hostileAnswers.filter((one) => !slow.includes(one))) {
     const peer = await hostilePeer(t, kind, { secure: true })
-    await t.rejects(joinHub({ url: peer.url, code: 'code.fingerprint', configFile }), { exitCode: 1 }, kind)
+    await t.rejects(
+      joinHub({ url: peer.url, code: 'code.fingerprint', configFile }),
+      { exitCode: 1, message: /cannot be reached|certificate authority/ },
+      kind,
+    )
     await peer.left()
     t.ok(peer.sentBytes() <= answerBounds.enrolment.bytes + inBuffers, `${kind}: ${peer.sentBytes()} bytes`)
     t.equal(peer.requests(), 1, `${kind}: one request`)

@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os'
 import { Command } from 'commander'
 import { stringify } from 'yaml'
-import { askCameraClock, askDevices, type OnvifNeeds, searchDevices, usualPlace } from '../../app/index.ts'
+import { askCameraClock, askDevices, type OnvifNeeds, searchDevices, streamProbe, usualPlace } from '../../app/index.ts'
 import { loadConfig, readSecretFile, SecretFileError } from '../../config/index.ts'
 import { EXIT_USAGE, ExitError } from '../../errors/index.ts'
 import { locateFfmpeg } from '../../platform/ffmpeg.ts'
@@ -10,20 +10,19 @@ import {
   type ClockOffset,
   cleanText,
   type Finding,
-  ffmpegDialect,
   judgeStream,
   type OnvifAddress,
   type OnvifCredentials,
   type OnvifDevice,
   type Probed,
   plainWords,
-  probeStream,
   ringBytes,
   type StreamSource,
 } from '../../video/index.ts'
 import { becomeOwnerOf } from '../alone.ts'
 import { untilInterrupted } from '../interrupt.ts'
 import { usualConfig, usualConfigText } from '../usual-config.ts'
+import { measureCommand } from './measure.ts'
 import { deviceWords, findingWords } from './words.ts'
 
 /** Builds `gatehouse camera probe|discover`. */
@@ -52,7 +51,11 @@ export function cameraCommand(): Command {
     .option('--seconds <n>', 'seconds to wait for answers, 1 to 60', '5')
     .option('--json', 'for programs: {devices}, each with its entries')
     .action(discoverCameras)
-  return new Command('camera').description('set up a camera').addCommand(probe).addCommand(discover)
+  return new Command('camera')
+    .description('set up a camera')
+    .addCommand(probe)
+    .addCommand(discover)
+    .addCommand(measureCommand(), { hidden: true })
 }
 
 type Credentials = { username?: string; passwordFile?: string }
@@ -71,14 +74,15 @@ async function probeCamera(url: string, options: ProbeOptions): Promise<void> {
   const leastSeconds = secondsOf(options.seconds, 2)
   const { firstId, preRecordSeconds, ffmpegPath, dataDir } = settingsOf(options.config, url)
   const entry: Entry = { id: firstId, url, ...credentialsOf(options) }
+  const streams = streamProbe(dataDir)
   becomeOwnerOf(dataDir)
   await untilInterrupted(async (signal) => {
     const { path } = locateFfmpeg({ configured: ffmpegPath })
-    const ffmpeg = { path, dialect: await ffmpegDialect(path) }
     const [probed, { clock, stranger }] = await Promise.all([
-      probeStream({ ffmpeg, source, clock: systemClock, leastSeconds, signal }),
+      streams.probe({ ffmpegPath: path, source, leastSeconds }, signal),
       otherFacts(source, { clock: systemClock, signal }),
     ])
+    await streams.end()
     if (signal.aborted) return
     const findings = probed.facts ? judgeStream(probed.facts, clock, { preRecordSeconds, ringBytes }) : []
     if (options.json)

@@ -1,11 +1,12 @@
-import { askCameraClock } from '../../app/index.ts'
+import { askCameraClock, type StreamProbe } from '../../app/index.ts'
 import { type CameraConfig, readSecretFile, SecretFileError } from '../../config/index.ts'
 import type { Clock } from '../../platform/index.ts'
-import { cleanText, ffmpegDialect, judgeStream, plainWords, probeStream, ringBytes } from '../../video/index.ts'
+import { cleanText, judgeStream, plainWords, ringBytes } from '../../video/index.ts'
 import type { StreamSeen } from '../findings/cameras.ts'
 
 type StreamNeeds = {
   readonly ffmpegPath: string
+  readonly streams: StreamProbe
   readonly clock: Clock
   readonly signal: AbortSignal
 }
@@ -25,12 +26,11 @@ export async function streamsSeen(cameras: readonly CameraConfig[], needs: Strea
       const main = { ...{ id, name, camera, url }, key: 'url' as const }
       return detectUrl ? [main, { ...main, url: detectUrl, key: 'detectUrl' }] : [main]
     })
-  const dialect = wanted.length > 0 ? await ffmpegDialect(needs.ffmpegPath) : undefined
   const seen: StreamSeen[] = []
   const left = wanted.map((one, at) => ({ one, at }))
   const work = async () => {
-    for (let next = left.shift(); next && dialect; next = left.shift()) {
-      seen[next.at] = await lookAt(next.one, { path: needs.ffmpegPath, dialect }, needs)
+    for (let next = left.shift(); next; next = left.shift()) {
+      seen[next.at] = await lookAt(next.one, needs)
     }
   }
   await Promise.all(Array.from({ length: atOnce }, work))
@@ -39,15 +39,14 @@ export async function streamsSeen(cameras: readonly CameraConfig[], needs: Strea
 
 async function lookAt(
   { id, name, key, camera, url }: Wanted,
-  ffmpeg: Parameters<typeof probeStream>[0]['ffmpeg'],
-  { clock, signal }: StreamNeeds,
+  { ffmpegPath, streams, clock, signal }: StreamNeeds,
 ): Promise<StreamSeen> {
   const which = { id, name, key, measured: [], stranger: null }
   const password = passwordOf(camera)
   if (password === undefined) return { ...which, problem: plainWords('password-unreadable') }
   const source = { url, username: camera.username, password }
   const [{ facts, problem }, asked] = await Promise.all([
-    probeStream({ ffmpeg, source, clock, leastSeconds, signal }),
+    streams.probe({ ffmpegPath, source, leastSeconds }, signal),
     askCameraClock({ url, username: null, password: null }, { clock, signal }),
   ])
   const { measured, stranger } = asked

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
-import type { Clock, Owner } from '../../platform/index.ts'
+import type { Clock } from '../../platform/index.ts'
 import { frameSize, framesPerSecond } from '../decoding/frames.ts'
 import type { FfmpegDialect } from '../ffmpeg/ffmpeg-dialect.ts'
 import { type Problem, problemOf } from '../problems.ts'
@@ -28,8 +28,7 @@ export type Ended = {
 }
 
 export type IngestOptions = {
-  /** `as`: the user that ffmpeg runs as; absent: the one of this process. */
-  readonly ffmpeg: { readonly path: string; readonly dialect: FfmpegDialect; readonly as?: Owner | undefined }
+  readonly ffmpeg: { readonly path: string; readonly dialect: FfmpegDialect }
   readonly source: StreamSource
   readonly outputs: Outputs
   /** How long nothing may come until ffmpeg gives up, in milliseconds; absent: the usual time. */
@@ -128,8 +127,7 @@ export class Ingest {
   /** Without memory, among others, Node throws at once, and says the rest later. */
   #spawn(args: readonly string[], end: Socket | undefined): ChildProcess | undefined {
     try {
-      const { path, as } = this.#needs.ffmpeg
-      return spawn(path, args, { ...as, stdio: ['pipe', end ?? 'ignore', 'pipe', 'pipe'] })
+      return spawn(this.#needs.ffmpeg.path, args, { stdio: ['pipe', end ?? 'ignore', 'pipe', 'pipe'] })
     } catch (error) {
       this.#end({ problem: 'no-program', said: String(error), code: null, signal: null })
       return undefined
