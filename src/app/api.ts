@@ -62,6 +62,7 @@ import {
   discrepancyRoutes,
   type FloorService,
   floorRoutes,
+  type ResolvedDisputes,
   type Scanner,
   scanRoutes,
   slotBatchPath,
@@ -143,6 +144,7 @@ export type ApiParts = {
   readonly floor: FloorService
   readonly scanner: Scanner
   readonly discrepancies: Discrepancies
+  readonly resolvedDisputes: ResolvedDisputes
   readonly traces: Traces
   readonly assetList: AssetList
   readonly labels: LabelService
@@ -226,7 +228,7 @@ export function buildApi(parts: ApiParts): Api {
   planImageRoutes(root, parts.planImages)
   floorRoutes(root, parts.floor)
   scanRoutes(root, parts.scanner)
-  discrepancyRoutes(root, parts.discrepancies)
+  discrepancyRoutes(root, parts.discrepancies, parts.resolvedDisputes)
   traceRoutes(root, parts.traces)
   exchangeRoutes(root, parts.exchange) // in front of /events/{id}, which would take `export` for an id
   actRoutes(root, parts.acts, parts.corrections)

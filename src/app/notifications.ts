@@ -1,4 +1,5 @@
 import { cameraCreated, cameraNotifications, motionRecorded } from '../cameras/index.ts'
+import { floorCreated } from '../floor/index.ts'
 import { governanceNotifications } from '../governance/index.ts'
 import { healthCreated } from '../health/index.ts'
 import { ledgerNotifications } from '../ledger/index.ts'
@@ -13,5 +14,5 @@ import { allNotifications } from '../webhooks/index.ts'
 export const notifications = allNotifications(
   [ledgerNotifications, cameraNotifications, unitNotifications, scaleNotifications, governanceNotifications],
   motionRecorded,
-  { ...cameraCreated, ...healthCreated, ...unitCreated },
+  { ...cameraCreated, ...floorCreated, ...healthCreated, ...unitCreated },
 )

@@ -4,7 +4,7 @@ import { linksOfIncidents, linksOfReports } from '../governance/index.ts'
 import { linksOfLists } from '../imports/index.ts'
 import { linksOfEntries } from '../journal/index.ts'
 import { linksOfJobs } from '../labels/index.ts'
-import { linksOfEvents } from '../ledger/index.ts'
+import { linksOfEvents, linksOfResolutions } from '../ledger/index.ts'
 import { everyPerson, knownLogs, leafPath, linksOfMedia, Person, rowPath } from '../log/index.ts'
 import { linksOfDecisions, linksOfExports, linksOfRedactions } from '../privacy/index.ts'
 import { linksOfReadings } from '../scales/index.ts'
@@ -28,6 +28,7 @@ const batch = 2000
 const shared: readonly { subject: string; noun: string; links: readonly Statement<Linked>[] }[] = [
   { subject: 'unit_history', noun: 'step', links: [linksOfSteps.operator, linksOfSteps.actor] },
   { subject: 'incident_change', noun: 'change of an incident', links: [linksOfIncidents] },
+  { subject: 'dispute_resolution', noun: 'resolution of a dispute', links: [linksOfResolutions] },
   { subject: 'report', noun: 'report', links: [linksOfReports] },
   { subject: 'media', noun: 'file', links: [linksOfMedia] },
   { subject: 'scale_reading', noun: 'scale reading', links: [linksOfReadings] },

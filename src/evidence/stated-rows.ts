@@ -18,7 +18,14 @@ import {
 } from '../governance/index.ts'
 import { findOpeningList } from '../imports/index.ts'
 import { type AuditDigestRow, digestFacts, statedDigests } from '../journal/index.ts'
-import { type PlacementEventRow, placementFacts, statedPlacements } from '../ledger/index.ts'
+import {
+  type PlacementEventRow,
+  placementFacts,
+  type ResolutionRow,
+  resolutionFacts,
+  statedPlacements,
+  statedResolutions,
+} from '../ledger/index.ts'
 import {
   kindsOfMedia,
   type LeafFacts,
@@ -63,6 +70,7 @@ export type StatedKind = {
     | 'media-removed'
     | 'audit-digest'
     | 'log-key'
+    | 'dispute-resolution'
   readonly noun: string
   /** Returns a log's rows by the leaf's number, from `firstSeq` to `lastSeq`. */
   readonly rows: (
@@ -156,6 +164,9 @@ export const statedKinds: readonly StatedKind[] = [
   }),
   statedKind({ kind: 'audit-digest', noun: 'digest of the audit trail' }, statedDigests, { toStated: statedDigest }),
   statedKind({ kind: 'log-key', noun: 'change of keys' }, statedHandOvers, { toStated: statedHandOver }),
+  statedKind({ kind: 'dispute-resolution', noun: 'resolution of a dispute' }, statedResolutions, {
+    toStated: statedResolution,
+  }),
 ]
 
 function statedUnitStep(row: UnitHistoryRow, files: Files): StatedRow {
@@ -286,6 +297,18 @@ function statedHandOver(row: HandOverRow): StatedRow {
     facts: handOverFacts(row),
     receivedAtMs: row.handed_over_at_ms,
     // `transparency/check-signatures.ts` compares it with the checkpoints.
+    check: () => {},
+  }
+}
+
+function statedResolution(row: ResolutionRow): StatedRow {
+  return {
+    ref: String(row.id),
+    name: `resolution ${row.id} (dispute ${row.dispute_event_id})`,
+    evidenceHash: row.evidence_hash,
+    leafVersion: row.leaf_version,
+    facts: resolutionFacts(row),
+    receivedAtMs: row.timestamp_ms,
     check: () => {},
   }
 }

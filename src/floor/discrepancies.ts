@@ -116,11 +116,12 @@ export class Discrepancies {
     const sight = this.#needs.warehouse.sightOf(caller)
     const before = JSON.stringify(sight)
     const mayStill = () => JSON.stringify(this.#needs.warehouse.sightOf(caller)) === before
-    const bounds = this.#needs.work.read((tx) => boundsOf(tx, settle(tx, when)))
+    const { knownAtMs } = when
+    const bounds = this.#needs.work.read((tx) => ({ ...boundsOf(tx, settle(tx, when)), knownAtMs }))
     const found: Discrepancy[] = []
     const keep = (tx: ReadTx, all: readonly Contradiction[]) => {
       for (const one of all)
-        if (query.kind === undefined || one.kind === query.kind) found.push(...this.#tell(tx, one, caller, query))
+        if (query.kind === undefined || one.kind === query.kind) found.push(...shownTo(tx, this.#needs.warehouse, one, caller, query))
     }
     for (let afterId: number | undefined = 0; afterId !== undefined; ) {
       await ownTurn()
@@ -168,6 +169,7 @@ export class Discrepancies {
             countId,
             lastPlacedHere: null,
             eventIds: [],
+            resolution: null,
           }
         },
       ),
@@ -201,29 +203,36 @@ export class Discrepancies {
   #asksForRegistered(): boolean {
     return asksForRegistered(this.#needs.requirements())
   }
+}
 
-  /** Returns a discrepancy for the API; empty when the slot is hidden or not requested. */
-  #tell(tx: ReadTx, one: Contradiction, caller: Caller, { warehouseId, zoneId }: DiscrepancyQuery): Discrepancy[] {
-    const slot = this.#needs.warehouse.visibleSlot(tx, one.slotId, caller)
-    if (!slot || (warehouseId !== undefined && slot.warehouseId !== warehouseId)) return []
-    if (zoneId !== undefined && slot.zoneId !== zoneId) return []
-    const other = one.otherSlotId === null ? undefined : this.#needs.warehouse.visibleSlot(tx, one.otherSlotId, caller)
-    return [
-      {
-        id: `${one.kind}-${one.eventIds.join('-')}`,
-        kind: one.kind,
-        ...discrepancyTexts[one.kind],
-        since: isoTime(one.sinceMs),
-        slot: nameOf(slot),
-        assetBarcode: one.assetBarcode,
-        otherSlot: other ? nameOf(other) : null,
-        otherAssetBarcode: one.otherAssetBarcode,
-        countId: null,
-        lastPlacedHere: one.lastPlacedHere,
-        eventIds: [...one.eventIds],
-      },
-    ]
-  }
+/** Returns an open discrepancy for the API; empty when the slot is hidden or not requested. */
+export function shownTo(
+  tx: ReadTx,
+  warehouse: WarehouseService,
+  one: Contradiction,
+  caller: Caller,
+  { warehouseId, zoneId }: DiscrepancyQuery,
+): Discrepancy[] {
+  const slot = warehouse.visibleSlot(tx, one.slotId, caller)
+  if (!slot || (warehouseId !== undefined && slot.warehouseId !== warehouseId)) return []
+  if (zoneId !== undefined && slot.zoneId !== zoneId) return []
+  const other = one.otherSlotId === null ? undefined : warehouse.visibleSlot(tx, one.otherSlotId, caller)
+  return [
+    {
+      id: `${one.kind}-${one.eventIds.join('-')}`,
+      kind: one.kind,
+      ...discrepancyTexts[one.kind],
+      since: isoTime(one.sinceMs),
+      slot: nameOf(slot),
+      assetBarcode: one.assetBarcode,
+      otherSlot: other ? nameOf(other) : null,
+      otherAssetBarcode: one.otherAssetBarcode,
+      countId: null,
+      lastPlacedHere: one.lastPlacedHere,
+      eventIds: [...one.eventIds],
+      resolution: null,
+    },
+  ]
 }
 
 /**

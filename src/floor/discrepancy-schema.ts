@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
-import { allQuery, queryInteger, rowId, timeOut } from '../http/index.ts'
+import { allQuery, lines, queryInteger, resource, rowId, timeOut } from '../http/index.ts'
 import { discrepancyKinds } from './discrepancy.ts'
-import { SlotName, whenQuery } from './schema.ts'
+import { flag, SlotName, whenQuery } from './schema.ts'
 
 export const discrepanciesQuery = z.object({
   ...allQuery,
@@ -9,10 +9,29 @@ export const discrepanciesQuery = z.object({
   kind: z.enum(discrepancyKinds).optional(),
   warehouseId: queryInteger({ min: 1 }).optional(),
   zoneId: queryInteger({ min: 1 }).optional(),
+  resolved: flag().optional().openapi({
+    type: 'string',
+    enum: ['true', 'false'],
+    description: '`true`: the disputes that a supervisor resolved with a note, the newest resolution first.',
+  }),
 })
 
-export const Discrepancy = z
+export const NewResolution = z
+  .object({ note: lines(4000).openapi({ description: 'why the dispute ends', example: 'Counted by hand, all there.' }) })
+  .openapi('NewResolution')
+
+const Resolution = z
   .object({
+    note: z.string().nullable().openapi({ description: 'null once erased' }),
+    resolvedBy: z.string(),
+    resolvedAt: timeOut(),
+    eventId: z.string(),
+    seq: z.int().openapi({ description: 'number of its leaf in the log' }),
+    evidenceHash: z.string(),
+  })
+  .openapi('DisputeResolution')
+
+const shape = {
     id: z.string().openapi({ description: 'stays the same while the same events prove it' }),
     kind: z.enum(discrepancyKinds),
     what: z.string(),
@@ -32,6 +51,9 @@ export const Discrepancy = z
           'other kinds',
       }),
     eventIds: z.array(rowId()).openapi({ description: 'the events that prove it, oldest first' }),
-  })
-  .openapi('Discrepancy')
+    // Not .nullable(): for a named schema the description would require object and null at once.
+    resolution: z.union([Resolution, z.null()]).openapi({ description: 'null while it is open' }),
+}
+export const Discrepancy = z.object(shape).openapi('Discrepancy')
+export const DiscrepancyResource = resource(shape)
 export type Discrepancy = z.infer<typeof Discrepancy>

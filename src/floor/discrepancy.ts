@@ -34,7 +34,7 @@ export const discrepancyTexts = {
   },
   disputed: {
     what: 'a supervisor disputes the placement',
-    todo: 'Look where the pallet is, and record that. Then a supervisor verifies the pallet, or corrects the dispute.',
+    todo: 'Look where the pallet is, and record that. Then a supervisor verifies the pallet, or resolves the dispute with a note.',
   },
   verified_mismatch: {
     what: 'a supervisor judged another pallet in the slot than the one that was placed there',
@@ -125,9 +125,7 @@ export type Contradiction = {
 /** Returns the contradictions of one slot, by the ledger alone. Pure. */
 export function contradictionsOfSlot(slotId: number, around: AroundSlot): Contradiction[] {
   const { newest } = around
-  const disputed = around.disputes.map(({ placed, dispute }) =>
-    contradiction('disputed', slotId, dispute, [placed, dispute]),
-  )
+  const disputed = around.disputes.map((one) => contradictionOfDispute(slotId, one))
   if (newest?.event_type === 'PLACED') return [...ofOccupied(slotId, newest, around), ...disputed]
   const judged = around.judged.find(({ id }) => !around.disputes.some(({ dispute }) => dispute.id === id))
   return [
@@ -135,6 +133,14 @@ export function contradictionsOfSlot(slotId: number, around: AroundSlot): Contra
     ...(newest ? ofEmptied(slotId, newest, around) : []),
     ...(judged ? [contradiction('judged_while_empty', slotId, judged, newest ? [newest, judged] : [judged])] : []),
   ]
+}
+
+/** Returns the contradiction of a dispute. Pure. */
+export function contradictionOfDispute(
+  slotId: number,
+  { placed, dispute }: { placed: { id: number }; dispute: Pick<Fact, 'id' | 'timestamp_ms' | 'asset_barcode'> },
+): Contradiction {
+  return contradiction('disputed', slotId, dispute, [placed, dispute])
 }
 
 function ofOccupied(slotId: number, placed: MoveFact, around: AroundSlot): Contradiction[] {

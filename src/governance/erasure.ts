@@ -15,7 +15,7 @@ import {
   rewritePublished,
   rewriteReply,
 } from '../journal/index.ts'
-import { headOf, linkedEvents, markKey, notesOf, unlinkEvents } from '../ledger/index.ts'
+import { headOf, leavesOfResolutions, linkedEvents, markKey, notesOf, unlinkEvents } from '../ledger/index.ts'
 import {
   endOfLeaves,
   endOfTexts,
@@ -349,7 +349,7 @@ function textsOfEvents(tx: ReadTx, ids: readonly number[], span: Span): string[]
 
 /** Returns the same for all other rows with a leaf. */
 function textsOfOthers(tx: ReadTx, ids: readonly number[]): string[] {
-  const found = ids.flatMap((id) => [leavesOfSteps, leavesOfIncidents].map((of) => tx.all(of, [id])))
+  const found = ids.flatMap((id) => [leavesOfSteps, leavesOfIncidents, leavesOfResolutions].map((of) => tx.all(of, [id])))
   return found.flatMap((leaves) =>
     textsIn(
       tx,

@@ -28,6 +28,7 @@ export const createdKinds = [
   'camera.online',
   'camera.gap',
   'alert.raised',
+  'dispute.resolved',
 ] as const
 
 export type CreatedKind = (typeof createdKinds)[number]

@@ -1,6 +1,6 @@
 export { judgementsAfter, moveBefore } from './derive/around.ts'
 export { eventsOfAsset } from './derive/asset-events.ts'
-export { type OpenDispute, openDisputes } from './derive/disputes.ts'
+export { disputedPlacement, momentOf, type OpenDispute, openDisputes } from './derive/disputes.ts'
 export { eventsInSlices } from './derive/history.ts'
 export { assetLocation, newestMoveOfAsset, newestPlacementOf, nextInSlot } from './derive/location.ts'
 export type { EventPlace, HistoryFilter } from './derive/look.ts'
@@ -41,7 +41,17 @@ export { LedgerHead } from './record/head.ts'
 export { eventOfOpeningLine, holdsOpeningIn, uncountedOpenings } from './record/opening.ts'
 export { placementFacts } from './record/placement-leaf.ts'
 export { type EventOrigin, type OnRecorded, Recorder, requestHash } from './record/recorder.ts'
+export { resolutionFacts } from './record/resolution-leaf.ts'
+export { Resolutions } from './record/resolutions.ts'
 export { type TimedAsk, timedAskOf } from './record/timed-ask.ts'
+export {
+  leavesOfResolutions,
+  linksOfResolutions,
+  type OpenedResolution,
+  resolutionOf,
+  resolutionsBehind,
+  statedResolutions,
+} from './resolution-store.ts'
 export { ledgerRoutes } from './routes.ts'
 export {
   NewPlacementEvent,
@@ -65,6 +75,6 @@ export {
   warehouseOfEvent,
   warehousesOfPhotoSql,
 } from './store.ts'
-export type { PlacementEventRow } from './tables.ts'
+export type { PlacementEventRow, ResolutionRow } from './tables.ts'
 export { linkedEvents, unlinkEvents } from './unlinking.ts'
 export { asksForRegistered, explain, type Requirements } from './warnings.ts'

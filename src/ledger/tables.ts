@@ -38,6 +38,16 @@ export const tables = {
     count_scan_sha256: maybe(text),
     scan_evidence: maybe(word<'matched' | 'mismatched'>()),
   },
+  dispute_resolution: {
+    ...stated,
+    id: integer,
+    event_id: text,
+    dispute_event_id: integer,
+    placement_event_id: integer,
+    note_commitment: text,
+    actor_commitment: text,
+    timestamp_ms: integer,
+  },
   placement_person: {
     event_id: integer,
     timestamp_ms: integer,
@@ -59,3 +69,4 @@ export const tables = {
 export const sql = builderOver(tables)
 
 export type PlacementEventRow = RowOf<typeof tables.placement_event>
+export type ResolutionRow = RowOf<typeof tables.dispute_resolution>

@@ -12,6 +12,7 @@ export type LeafKind =
   | 'media-removed'
   | 'log-fork'
   | 'log-key'
+  | 'dispute-resolution'
 
 /**
  * 1: a person is one commitment in all leaves. 2: each row has its own (see `People`). Besides that the two are the same, and both

@@ -3,10 +3,10 @@ import type { Config } from '../../config/index.ts'
 import { CountsService } from '../../counts/index.ts'
 import { DeviceService, Pairings } from '../../devices/index.ts'
 import { ExchangeService } from '../../exchange/index.ts'
-import { AssetList, Discrepancies, FloorService, Scanner } from '../../floor/index.ts'
+import { AssetList, Discrepancies, FloorService, ResolvedDisputes, Scanner } from '../../floor/index.ts'
 import { ImportService } from '../../imports/index.ts'
 import { LabelService, PrintWorker } from '../../labels/index.ts'
-import { Acts, Corrections, LedgerService, Recorder } from '../../ledger/index.ts'
+import { Acts, Corrections, LedgerService, Recorder, Resolutions } from '../../ledger/index.ts'
 import { ScaleService } from '../../scales/index.ts'
 import { UnitService } from '../../units/index.ts'
 import type { Outside } from '../outside.ts'
@@ -79,6 +79,12 @@ export function composeLedger(
     scales: new ScaleService({ work, people, recorder, warehouse, assets, units, outbox, audit, idempotency, makeId }),
     acts: new Acts({ work, recorder, warehouse, assets, idempotency }),
     corrections: new Corrections({ work, recorder, warehouse, assets, idempotency, audit }),
+    resolvedDisputes: new ResolvedDisputes({
+      ...{ work, warehouse, idempotency, outbox },
+      resolutions: new Resolutions({
+        ...{ clock, log: storage.logRoom, openings, people, head: storage.head, audit, makeId },
+      }),
+    }),
     imports: new ImportService({ work, warehouse, assets, recorder, audit, people, clock, room, dataDir, warehouseId }),
     counts: new CountsService({
       ...{ work, warehouse, assets, recorder, openings, people, audit, idempotency, random, warehouseId },

@@ -69,6 +69,7 @@ export const inventory: Readonly<Record<string, Kept>> = {
   count_scan: grows('id'),
   count_recount: grows('id'),
   placement_event: grows('id'),
+  dispute_resolution: grows('id'),
   placement_person: grows('event_id'),
   client_event: grows('event_id'),
   count_outcome: grows('id'),

@@ -15,6 +15,7 @@ import { leanIndexes } from './0014-lean-indexes.ts'
 import { devices } from './0015-devices.ts'
 import { release } from './0016-release.ts'
 import { choices } from './0017-choices.ts'
+import { ends } from './0018-ends.ts'
 
 /** All migrations in order. Imported, not scanned, so that the bundle contains them. */
 export const migrations: readonly Migration[] = [
@@ -34,10 +35,11 @@ export const migrations: readonly Migration[] = [
   devices,
   release,
   choices,
+  ends,
 ]
 
 /**
  * SHA-256 over the schema that all of them make (`hashOfSchema`): a file that has it is not compared statement by statement at each
  * start. A test checks it.
  */
-export const newestSchemaHash = 'd3813b5f5ee12088942a04b8438779e631bd18ec43f8952d3abad6a3e8331870'
+export const newestSchemaHash = '3ab0fad8f17664101e83f52cad8044a49bb530069b7f58882303dbc2352e63c3'

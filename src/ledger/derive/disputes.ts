@@ -1,4 +1,5 @@
 import { integer, pick, type ReadTx, statements } from '../../database/index.ts'
+import { resolutionOf } from '../resolution-store.ts'
 import { tables } from '../tables.ts'
 import { moveBefore } from './around.ts'
 import { type Bounds, bounded, boundSamples, judgements, type Placement } from './state.ts'
@@ -25,8 +26,8 @@ const verifiedSince = statements({
 
 /**
  * Returns the open disputes of a slot, newest first, one for each asset. A dispute ends by a supervisor's word: a later VERIFIED of
- * its asset, a VERIFIED of the asset to which the placement was corrected, or a correction of the dispute. No booking of an operator
- * ends it.
+ * its asset, a VERIFIED of the asset to which the placement was corrected, a correction of the dispute, or its resolution. No booking
+ * of an operator ends it.
  */
 export function openDisputes(tx: ReadTx, slotId: number, bounds: Bounds): OpenDispute[] {
   const limit = bounded(bounds)
@@ -40,16 +41,23 @@ export function openDisputes(tx: ReadTx, slotId: number, bounds: Bounds): OpenDi
 }
 
 /** Returns the placement that the supervisor saw, or one that was recorded later; undefined when the asset was not there. */
-function disputedPlacement(tx: ReadTx, dispute: Dispute, bounds: Bounds): Placement | undefined {
+export function disputedPlacement(tx: ReadTx, dispute: Omit<Dispute, 'asset_barcode'>, bounds: Bounds): Placement | undefined {
   const then = moveBefore(tx, dispute, { atMs: undefined, lastId: dispute.id })
   return [then, moveBefore(tx, dispute, bounds)].find(
     (move) => move?.event_type === 'PLACED' && move.asset_key === dispute.asset_key,
   )
 }
 
+/** Returns the moment up to which resolutions count, in ms. */
+export function momentOf({ atMs = Number.MAX_SAFE_INTEGER, knownAtMs = Number.MAX_SAFE_INTEGER }: Bounds): number {
+  return Math.min(atMs, knownAtMs)
+}
+
 function isSettled(tx: ReadTx, { placed, dispute }: OpenDispute, bounds: Bounds): boolean {
   const lastId = bounds.lastId ?? Number.MAX_SAFE_INTEGER
   if (correctionsOf(tx, dispute.id, lastId).length > 0) return true
+  const resolvedMs = resolutionOf(tx, dispute.id)?.timestamp_ms
+  if (resolvedMs !== undefined && resolvedMs <= momentOf(bounds)) return true
   const limit = bounded(bounds)
   const keys = [dispute.asset_key, ...correctionsOf(tx, placed.id, lastId).map(({ asset_key }) => asset_key)]
   return keys.some((key) => {

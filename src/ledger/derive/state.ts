@@ -42,13 +42,18 @@ export const placementColumns = {
 export type Placement = Readonly<RowOf<typeof placementColumns>>
 
 /** A `When` with the receipt time turned into the last id that was known then. */
-export type Bounds = { readonly atMs: number | undefined; readonly lastId: number | undefined }
+export type Bounds = {
+  readonly atMs: number | undefined
+  readonly lastId: number | undefined
+  /** Rows without an event id, as resolutions of disputes, count up to this time. */
+  readonly knownAtMs?: number | undefined
+}
 
 export function boundsOf(tx: ReadTx, when: When = {}): Bounds {
   if (when.knownAtMs === undefined) return { atMs: when.atMs, lastId: when.lastId }
   // received_at never decreases with the id, so what was known then is a prefix of the ledger.
   const lastId = lastIdReceivedBy(tx, when.knownAtMs)
-  return { atMs: when.atMs, lastId: Math.min(lastId, when.lastId ?? Number.MAX_SAFE_INTEGER) }
+  return { atMs: when.atMs, lastId: Math.min(lastId, when.lastId ?? Number.MAX_SAFE_INTEGER), knownAtMs: when.knownAtMs }
 }
 
 const newestEvent = statement({

@@ -24,7 +24,11 @@ export type FilmsOf = (tx: ReadTx, moment: FilmedMoment) => readonly string[]
  */
 export function holdDisputed(tx: Tx, row: PlacementEventRow, filmsOf: FilmsOf): void {
   if (row.event_type === 'DISPUTED') hold(tx, row, filmsOf)
-  if (row.event_type !== 'VERIFIED' && row.corrects_event_id === null) return
+  if (row.event_type === 'VERIFIED' || row.corrects_event_id !== null) releaseEnded(tx)
+}
+
+/** Ends the holds of disputes that have ended. */
+export function releaseEnded(tx: Tx): void {
   for (const ref of refsHeldFor(tx, holdReason)) {
     if (openDisputes(tx, Number(ref), now).length === 0) releaseMedia(tx, holdReason, ref)
   }
