@@ -1,6 +1,7 @@
 import type { UnitOfWork } from '../database/index.ts'
 import type { AuditTrail } from '../journal/index.ts'
 import { type Clock, type ClockReport, type ClockSync, isoTime, type Logger } from '../platform/index.ts'
+import type { ExpiryClock } from './expiry-clock.ts'
 import type { ClockTrust } from './schema.ts'
 import { markEveryMs, type Reading, type Step, stepAtStart, stepBetween } from './steps.ts'
 import * as store from './store.ts'
@@ -10,6 +11,8 @@ import { type TrustSpan, trustBetween } from './trust.ts'
 type ClockBookNeeds = {
   readonly work: UnitOfWork
   readonly clock: Clock
+  /** Its time is stored with the mark. */
+  readonly expiryClock: ExpiryClock
   readonly log: Logger
   readonly audit: AuditTrail
   readonly sync: Pick<ClockSync, 'report'>
@@ -137,7 +140,7 @@ export class ClockBook {
   }
 
   async #write(): Promise<void> {
-    const { work, clock, audit, log } = this.#needs
+    const { work, clock, expiryClock, audit, log } = this.#needs
     const [steps, states] = [this.#steps, this.#states]
     const { monotonicMs } = this.#read()
     try {
@@ -150,6 +153,7 @@ export class ClockBook {
           audit.write(tx, undefined, { action: 'clock.stepped', entity: 'clock', entityId: id, changes })
         }
         store.setMark(tx, Math.round(clock.now()))
+        store.setExpiryMark(tx, expiryClock.now())
       })
       this.#marked = monotonicMs
       this.#steps = this.#steps.slice(steps.length)

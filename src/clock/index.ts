@@ -1,5 +1,6 @@
 export { ClockBook, type StepCount } from './book.ts'
+export { ExpiryClock } from './expiry-clock.ts'
 export { clockRoutes } from './routes.ts'
 export { ClockTrust } from './schema.ts'
-export { wasSetBetween } from './store.ts'
+export { expiryMarkedMs, wasSetBetween } from './store.ts'
 export { type TrustSpan, trustBetween } from './trust.ts'

@@ -33,6 +33,13 @@ const newMark = built({ at_ms: integer }, ({ at_ms }) =>
     .values({ one: 1, at_ms })
     .onConflict((on) => on.column('one').doUpdateSet({ at_ms })),
 )
+const expiryMark = built({}, () => sql.selectFrom('expiry_mark').select('at_ms as at').where('one', '=', raw.lit(1)))
+const newExpiryMark = built({ at_ms: integer }, ({ at_ms }) =>
+  sql
+    .insertInto('expiry_mark')
+    .values({ one: 1, at_ms })
+    .onConflict((on) => on.column('one').doUpdateSet({ at_ms })),
+)
 
 const setWithin = built({ from_ms: integer, to_ms: integer }, ({ from_ms, to_ms }) =>
   sql
@@ -89,4 +96,11 @@ export const markedMs = (tx: ReadTx): number | undefined => tx.get(mark)?.at
 
 export function setMark(tx: Tx, nowMs: number): void {
   tx.run(newMark, { at_ms: nowMs })
+}
+
+/** Returns the newest time by which credentials ended; before schema 18 it is the clock's. */
+export const expiryMarkedMs = (tx: ReadTx): number => tx.get(expiryMark)?.at ?? markedMs(tx) ?? 0
+
+export function setExpiryMark(tx: Tx, nowMs: number): void {
+  tx.run(newExpiryMark, { at_ms: nowMs })
 }

@@ -23,6 +23,10 @@ export const tables = {
     one: defaulted(integer),
     at_ms: integer,
   },
+  expiry_mark: {
+    one: defaulted(integer),
+    at_ms: integer,
+  },
 } as const
 
 export const sql = builderOver(tables)

@@ -29,6 +29,8 @@ const triesKept = 10_000
 type DeviceServiceNeeds = {
   readonly work: UnitOfWork
   readonly clock: Pick<Clock, 'now' | 'monotonic'>
+  /** Codes and shifts end by this one. */
+  readonly expiryClock: Pick<Clock, 'now'>
   readonly random: RandomBytes
   readonly audit: AuditTrail
   readonly idempotency: Idempotency
@@ -92,7 +94,7 @@ export class DeviceService {
   enrol(code: string, from: { requestId: string; address: string }): Promise<DeviceCredential> {
     return this.#needs.work.write((tx) => {
       const device = store.findDeviceByCode(tx, sha256(code))
-      if (!device || (device.code_until_ms ?? 0) <= this.#needs.clock.now()) {
+      if (!device || (device.code_until_ms ?? 0) <= this.#needs.expiryClock.now()) {
         throw new AppError('INVALID_CREDENTIALS', 'The code is wrong, used or too old: ask for a new one')
       }
       const secret = randomSecret(this.#needs.random)
@@ -214,7 +216,7 @@ export class DeviceService {
     const secret = randomSecret(this.#needs.random)
     const { siteUrl, shiftMs } = this.#needs.site()
     return this.#needs.work.write((tx) => {
-      const nowMs = this.#needs.clock.now()
+      const nowMs = this.#needs.expiryClock.now()
       // Both may have been revoked while the PIN was checked.
       this.#inUse(tx, device.id)
       this.#active(tx, operator.id)
@@ -239,7 +241,7 @@ export class DeviceService {
 
   #withCode(tx: Tx, id: number): Enrolment {
     const code = randomSecret(this.#needs.random)
-    const untilMs = this.#needs.clock.now() + codeForMs
+    const untilMs = this.#needs.expiryClock.now() + codeForMs
     store.giveCode(tx, id, sha256(code), untilMs)
     const device = store.findDevice(tx, id)
     if (!device) throw new Error('a device just written is not there')

@@ -24,6 +24,8 @@ export const lesserRole = (a: DeviceRole, b: DeviceRole): DeviceRole =>
 type DeviceVerifierNeeds = {
   readonly work: UnitOfWork
   readonly clock: Pick<Clock, 'now'>
+  /** Shifts end by this one. */
+  readonly expiryClock: Pick<Clock, 'now'>
   readonly settings: () => DeviceSettings
   /** Says whether the config has an account of this name, which comes first. */
   readonly isAccount: (username: string) => boolean
@@ -75,7 +77,7 @@ export class DeviceVerifier implements CredentialVerifier {
   onShift(username: string, deviceName: string): boolean {
     return this.#needs.work.read((tx) => {
       const begunMs = store.newestShift(tx, username, deviceName)
-      return begunMs !== undefined && this.#needs.clock.now() - begunMs < this.#needs.settings().shiftMs
+      return begunMs !== undefined && this.#needs.expiryClock.now() - begunMs < this.#needs.settings().shiftMs
     })
   }
 
@@ -110,8 +112,7 @@ export class DeviceVerifier implements CredentialVerifier {
     if (!found || found.operator.username !== username) return undefined
     const { shift, operator, device } = found
     if (operator.revoked_at_ms !== null || device.revoked_at_ms !== null) return undefined
-    const ageMs = this.#needs.clock.now() - shift.begun_at_ms
-    if (ageMs >= this.#needs.settings().shiftMs || ageMs < -60_000) {
+    if (this.#needs.expiryClock.now() - shift.begun_at_ms >= this.#needs.settings().shiftMs) {
       throw new AppError('SESSION_ENDED', 'The shift has ended: scan your badge again')
     }
     const role = lesserRole(operator.role, device.role)

@@ -72,6 +72,7 @@ t.test('every append-only table has its guards', async (t) => {
       'clock_state',
       'clock_step',
       'detection_event',
+      'dispute_resolution',
       'incident_change',
       'log_checkpoint',
       'log_cosignature',

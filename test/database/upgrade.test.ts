@@ -308,3 +308,18 @@ t.test('the database of schema 17 holds a delivery with its checkpoint, and when
     ['report', 'uploaded', '2026-06-01T00:00:00.000Z'],
   ])
 })
+
+t.test('the ledger of schema 18, with a resolved dispute, says what it has always said', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-upgrade-'))
+  cpSync(new URL('v18/', fixtures), join(folder, 'state'), { recursive: true })
+  const gateway = await testGateway({
+    folder,
+    clock: new SimulatedClock(Date.UTC(2026, 5, 3)),
+    config: { site: { id: 'dc-7', url: siteUrl } },
+  })
+  t.teardown(() => gateway.end())
+  t.match(verifyLedger(gateway.live.config.dataDir), { ok: true, events: 8, mismatches: { length: 0 } })
+  const { body } = await gateway.ask('GET', '/api/whms/discrepancies?resolved=true', { by: people.ada })
+  const resolution = { note: 'mit der Hand gezählt', resolvedBy: 'sven', resolvedAt: '2026-06-02T00:00:00.000Z', seq: 14 }
+  t.match(body.data, [{ id: 'disputed-7-8', resolution }])
+})

@@ -24,6 +24,7 @@ const kinds = {
   'media-removed': { table: 'media_removed', key: 'id', name: 'removal' },
   'audit-digest': { table: 'audit_digest', key: 'id', name: 'audit digest' },
   'log-key': { table: 'log_key', key: 'id', name: 'change of keys' },
+  'dispute-resolution': { table: 'dispute_resolution', key: 'id', name: 'resolution of a dispute' },
 } as const
 type Kind = keyof typeof kinds
 
@@ -32,7 +33,11 @@ async function act(gateway: TestGateway, n: number): Promise<void> {
   const by = people.sven
   const photo_url = await heldPhoto(gateway)
   const event = { event_type: 'PLACED', slot_code: 'A', asset_barcode: `P-${n}`, photo_url, work_order_ref: 'WO-7' }
-  await gateway.ask('POST', '/api/whms/events', { by, body: event })
+  const { body: placed } = await gateway.ask('POST', '/api/whms/events', { by, body: event })
+  const dispute = { event_type: 'DISPUTED', slot_code: 'A', asset_barcode: `P-${n}` }
+  const { body: disputed } = await gateway.ask('POST', '/api/whms/events', { by, body: dispute })
+  const resolve = `/api/whms/discrepancies/disputed-${placed.id}-${disputed.id}/resolve`
+  await gateway.ask('POST', resolve, { by, body: { note: 'counted' } })
   const unit = { reference: `T-${n}`, direction: 'inbound', warehouseId: 1, carrier: 'Spedition' }
   await gateway.ask('POST', '/api/whms/transport-units', { by, body: unit })
   await gateway.ask('POST', '/api/governance/incidents', { by, body: { severity: 'low', category: 'noise' } })

@@ -30,7 +30,7 @@ export type ComposedCallers = ReturnType<typeof composeCallers>
 /** Builds the callers: accounts of the config, users of the storage servers, devices; their sessions and limits. */
 export function composeCallers(live: { config: Config }, outside: Outside, storage: ComposedStorage, metrics: Metrics) {
   const { clock, random } = outside
-  const { work, audit, tx, derivedKey } = storage
+  const { work, audit, tx, derivedKey, expiryClock } = storage
   const siteUrl = () => normaliseInstance(live.config.site.url) ?? live.config.site.url
   const slowing = new Slowing({ clock })
   const localAccounts = new LocalAccounts({
@@ -51,7 +51,7 @@ export function composeCallers(live: { config: Config }, outside: Outside, stora
   const site = () => ({ ...badges(), siteId: live.config.site.id, caFingerprint: authority()?.fingerprint })
   const deviceVerifier = new DeviceVerifier({
     // Asked for each request: `site` reads the certificate of the box.
-    ...{ work, clock, settings: badges, isAccount },
+    ...{ work, clock, expiryClock, settings: badges, isAccount },
     refuse: (presented, instance, address) => localAccounts.verify(presented, instance, address),
   })
   const authenticator = new Authenticator({
@@ -60,7 +60,7 @@ export function composeCallers(live: { config: Config }, outside: Outside, stora
   })
   const signedUrls = new SignedUrls({
     box: secretBox(derivedKey('gatehouse signed urls'), random),
-    ...{ clock, siteUrl },
+    ...{ clock: expiryClock, siteUrl },
     recall: (username, instance) => authenticator.recall(username, instance),
     onShift: (username, deviceName) => deviceVerifier.onShift(username, deviceName),
   })
@@ -72,7 +72,7 @@ export function composeCallers(live: { config: Config }, outside: Outside, stora
   const tally = new Tally({ work, audit, clock })
   const refusals = new Refusals({ tally })
   const sessions = new Sessions({
-    ...{ work, clock, random, tally, authenticator, admission, refusals, firstUses },
+    ...{ work, clock: expiryClock, random, tally, authenticator, admission, refusals, firstUses },
     siteUrl: () => live.config.site.url,
   })
   return {
@@ -92,7 +92,7 @@ function nameSettings(config: Config, siteUrl: string) {
 function storageUsersOf(
   live: { config: Config },
   { clock, log, version }: Outside,
-  { work, audit, derivedKey }: ComposedStorage,
+  { work, audit, derivedKey, expiryClock }: ComposedStorage,
   { slowing, metrics, siteUrl }: { slowing: Slowing; metrics: Metrics; siteUrl: () => string },
 ): StorageUsers {
   return new StorageUsers({
@@ -107,7 +107,7 @@ function storageUsersOf(
       }),
     ),
     client: new StorageClient({ clock, instances: () => live.config.storage.instances, version }),
-    callers: new KnownCallers({ work, clock, audit }),
+    callers: new KnownCallers({ work, clock: expiryClock, audit }),
     tries: new BasicTries({ work, clock, key: derivedKey('gatehouse storage tries') }),
     ...{ slowing, clock, log },
     key: derivedKey('gatehouse known credentials'),

@@ -49,6 +49,7 @@ export function composeLedger(
   })
   const devices = new DeviceService({
     ...{ work, clock, random, audit, idempotency, warehouse, site: callers.site, isAccount: callers.isAccount },
+    expiryClock: storage.expiryClock,
     badgeKey: storage.derivedKey('gatehouse badges'),
     badgeNames: callers.badgeNames,
     seesMore: (device, maker) =>
@@ -89,7 +90,7 @@ export function composeLedger(
     counts: new CountsService({
       ...{ work, warehouse, assets, recorder, openings, people, audit, idempotency, random, warehouseId },
     }),
-    pairings: new Pairings({ clock, random, siteUrl, makeDevice: (device, ask) => devices.create(device, ask) }),
+    pairings: new Pairings({ clock: storage.expiryClock, random, siteUrl, makeDevice: (device, ask) => devices.create(device, ask) }),
     ...whatIsWhere(live, clock, work, siteUrl, base, units),
     labels: new LabelService({
       ...{ work, clock, warehouse, assets, people, audit, idempotency, settings: labelSettings },

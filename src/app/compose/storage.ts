@@ -2,7 +2,7 @@ import { hkdfSync } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { firstAdminFile, newFirstAdmin, storedAccounts, storeFirstAdmin } from '../../auth/index.ts'
 import { removeLeftRestore, settleRestore } from '../../backup/index.ts'
-import { ClockBook } from '../../clock/index.ts'
+import { ClockBook, ExpiryClock, expiryMarkedMs } from '../../clock/index.ts'
 import type { Config } from '../../config/index.ts'
 import { DiskRoom, databaseFile, executor, openReader, openWriter, type Tx, UnitOfWork } from '../../database/index.ts'
 import { signedNote } from '../../evidence/index.ts'
@@ -59,8 +59,9 @@ export async function composeStorage(live: { config: Config }, outside: Outside,
 
   const audit = new AuditTrail({ people, clock })
   const clockSync = new ClockSync({ clock, builtAtMs: noClockBeforeMs, ...outside.timeServices })
+  const expiryClock = new ExpiryClock(clock, expiryMarkedMs(tx))
   const clockBook = new ClockBook({
-    ...{ work, clock, log: outside.log, audit, sync: clockSync, builtAtMs: noClockBeforeMs },
+    ...{ work, clock, expiryClock, log: outside.log, audit, sync: clockSync, builtAtMs: noClockBeforeMs },
     ledgerMs: () => headOf(tx).receivedAtMs,
   })
   return {
@@ -69,7 +70,7 @@ export async function composeStorage(live: { config: Config }, outside: Outside,
       folder: config.dataDir,
       reserveBytes: () => live.config.retention.ledgerReserveBytes,
     }),
-    ...{ clockSync, clockBook, audit },
+    ...{ clockSync, clockBook, expiryClock, audit },
     evidenceStates: new EvidenceStates({
       policy: () => ({
         names: witnessNames(live.config),

@@ -107,6 +107,7 @@ export const inventory: Readonly<Record<string, Kept>> = {
   clock_state: grows('id'),
   clock_step: grows('id'),
   clock_mark: changes(whole, { quiet: true }),
+  expiry_mark: changes(whole, { quiet: true }),
   webhook: changes(whole),
   webhook_choice: changes(whole),
   webhook_slowed: changes(whole),

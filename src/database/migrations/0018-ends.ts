@@ -1,7 +1,7 @@
 import { appendOnlyTriggers } from '../append-only.ts'
 import type { Migration } from '../migrate.ts'
 
-/** Notes of supervisors that end a dispute. */
+/** Notes of supervisors that end a dispute, and the time by which credentials end. */
 export const ends: Migration = {
   version: 18,
   name: 'ends',
@@ -26,5 +26,9 @@ export const ends: Migration = {
     'CREATE INDEX dispute_resolution_event_id ON dispute_resolution (event_id)',
     'CREATE INDEX dispute_resolution_leaf ON dispute_resolution (log_id, leaf_seq)',
     'CREATE INDEX dispute_resolution_dispute ON dispute_resolution (dispute_event_id)',
+    `CREATE TABLE expiry_mark (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  at_ms INTEGER NOT NULL                 -- the newest time by which credentials end; never decreases
+) STRICT`,
   ],
 }
