@@ -1,7 +1,7 @@
 import type { Verified } from '../auth/index.ts'
 import { type Permission, permissionsOf, type Role } from '../config/index.ts'
 import { AppError } from '../errors/index.ts'
-import type { Caller } from '../http/index.ts'
+import type { Caller, SignIn } from '../http/index.ts'
 import { type Clock, isoTime, type SecretBox } from '../platform/index.ts'
 
 /**
@@ -39,6 +39,8 @@ type Claim = {
   readonly authMode: string
   readonly isDevice?: true | undefined
   readonly warehouseIds?: readonly number[] | undefined
+  /** The session or shift that made the address; the address ends with it. */
+  readonly signIn?: SignIn | undefined
   /** Mark of the account's secret when the address was made; it ends when the secret changes. */
   readonly mark?: string | undefined
   /** Handed to an outsider, like paper: it does not end with its maker. */
@@ -49,16 +51,19 @@ type Claim = {
 type SignedUrlsNeeds = {
   readonly box: SecretBox
   readonly clock: Pick<Clock, 'now'>
-  readonly siteUrl: () => string
   readonly recall: Recall
-  /** Says whether this person is still signed in by badge on the device of that name. */
-  readonly onShift: (username: string, deviceName: string) => boolean
+  readonly isLiveSession: (hash: string) => boolean
+  /** Returns the person of a shift as now; undefined once it has ended. */
+  readonly onShift: (hash: string) => Caller | undefined
+  /** Returns a storage user by the groups that the server named last; undefined for an unknown one. */
+  readonly remembered: (username: string, instance: string, isStale: boolean) => Verified | undefined
 }
 
 /**
  * Makes and reads signed addresses, which show one thing for a limited time with their maker's permissions. The maker is sealed
- * inside, bound to path and query. At its use the maker is looked up again where that needs no secret. A storage user has the role
- * from when the address was made, five minutes at most. A badge has it too, while the shift lasts.
+ * inside, bound to path and query. At its use the maker is looked up again, and has the rights of now. The address ends with the
+ * session or shift that made it. A storage user cannot be looked up without a secret: the groups are those that the server named
+ * last, for five minutes at most.
  */
 export class SignedUrls {
   readonly #needs: SignedUrlsNeeds
@@ -78,7 +83,9 @@ export class SignedUrls {
     const recalled = this.#needs.recall(caller.username, caller.instance)
     const most = recalled ? (seconds ?? defaultSeconds) : Math.min(seconds ?? defaultSeconds, defaultSeconds)
     const untilMs = this.#needs.clock.now() + most * 1000
-    const claim: Claim = { ...makerOf(caller), authMode: caller.authMode, mark: markOf(recalled), untilMs }
+    const { authMode, signIn } = caller
+    const mark = markOf(recalled ?? this.#remembered(caller))
+    const claim: Claim = { ...makerOf(caller), authMode, signIn, mark, untilMs }
     return { url: this.#sealed(asked, claim), expiresAt: isoTime(untilMs) }
   }
 
@@ -128,19 +135,20 @@ export class SignedUrls {
 
   #callerNow(claim: Claim): Caller {
     if (claim.standing) return withPermissions(claim)
-    const recalled = this.#needs.recall(claim.username, claim.instance)
-    if (!recalled) return this.#asItWas(claim)
-    if (markOf(recalled) !== claim.mark) throw gone()
-    return recalled.caller
+    const { signIn, username, instance } = claim
+    if (signIn?.kind === 'shift') {
+      const onShift = this.#needs.onShift(signIn.hash)
+      if (!onShift) throw gone()
+      return onShift
+    }
+    if (signIn && !this.#needs.isLiveSession(signIn.hash)) throw gone()
+    const now = this.#needs.recall(username, instance) ?? this.#remembered(claim)
+    if (!now || markOf(now) !== claim.mark) throw gone()
+    return now.caller
   }
 
-  /** Returns the caller as when the address was made. Throws for accounts and devices of this site that are gone. */
-  #asItWas(claim: Claim): Caller {
-    const badgeAt = claim.authMode.startsWith('badge@') ? claim.authMode.slice(6) : undefined
-    const isLeft =
-      badgeAt === undefined ? claim.instance !== this.#needs.siteUrl() : this.#needs.onShift(claim.username, badgeAt)
-    if (!isLeft) throw gone()
-    return withPermissions(claim)
+  #remembered({ username, instance, authMode }: Pick<Caller, 'username' | 'instance' | 'authMode'>) {
+    return this.#needs.remembered(username, instance, authMode === 'offline-cache')
   }
 }
 
@@ -148,8 +156,9 @@ function makerOf({ username, instance, role, groups, isDevice, warehouseIds }: C
   return { username, instance, role, groups, isDevice, warehouseIds }
 }
 
-function withPermissions({ untilMs: _, mark: __, standing: ___, isDevice, warehouseIds, ...claim }: Claim): Caller {
-  const permissions = permissionsOf(claim.role)
+function withPermissions({ username, instance, role, groups, authMode, isDevice, warehouseIds }: Claim): Caller {
+  const permissions = permissionsOf(role)
+  const claim = { username, instance, role, groups, authMode }
   return { ...claim, permissions, ...(isDevice && { isDevice }), ...(warehouseIds && { warehouseIds }) }
 }
 

@@ -1,4 +1,3 @@
-import { sql as raw } from 'kysely'
 import { blob, built, integer, pick, type ReadTx, type RowOf, type Tx, text } from '../database/index.ts'
 import { isoTime } from '../platform/index.ts'
 import type { Device, Operator } from './schema.ts'
@@ -73,19 +72,6 @@ const shiftByToken = built({ token: blob }, ({ token }) =>
 )
 
 const everyName = built({}, () => sql.selectFrom('badge_operator').select('username as name'))
-const newestShiftOf = built({ username: text, device: text }, ({ username, device }) =>
-  sql
-    .selectFrom('shift_session as s')
-    .innerJoin('badge_operator as o', 'o.id', 's.operator_id')
-    .innerJoin('device as d', 'd.id', 's.device_id')
-    .select('s.begun_at_ms')
-    .where('o.username', '=', username)
-    .where('d.name', '=', device)
-    .where('o.revoked_at_ms', 'is', null)
-    .where('d.revoked_at_ms', 'is', null)
-    .orderBy('s.begun_at_ms', 'desc')
-    .limit(raw.lit(1)),
-)
 
 export function insertDevice(
   tx: Tx,
@@ -173,10 +159,6 @@ export type ShiftRow = Pick<RowOf<typeof tables.shift_session>, 'begun_at_ms' | 
 
 export const findShift = (tx: ReadTx, tokenSha256: Buffer): ShiftRow | undefined =>
   tx.get(shiftByToken, { token: tokenSha256 })
-
-/** Returns when the operator last signed in on the device, among shifts that were not ended. */
-export const newestShift = (tx: ReadTx, username: string, deviceName: string): number | undefined =>
-  tx.get(newestShiftOf, { username: username, device: deviceName })?.begun_at_ms
 
 const orNull = (ms: number | null) => (ms === null ? null : isoTime(ms))
 

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { type CredentialVerifier, type Presented, twoNames, type Verified } from '../auth/index.ts'
 import { type DeviceRole, deviceRoles, permissionsOf } from '../config/index.ts'
-import type { UnitOfWork } from '../database/index.ts'
+import type { ReadTx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Caller } from '../http/index.ts'
 import type { Clock } from '../platform/index.ts'
@@ -73,12 +73,11 @@ export class DeviceVerifier implements CredentialVerifier {
     return { caller: deviceCaller(row, instance), mark: row.token_sha256 }
   }
 
-  /** Says whether this person is still signed in by badge on the device of that name. */
-  onShift(username: string, deviceName: string): boolean {
-    return this.#needs.work.read((tx) => {
-      const begunMs = store.newestShift(tx, username, deviceName)
-      return begunMs !== undefined && this.#needs.expiryClock.now() - begunMs < this.#needs.settings().shiftMs
-    })
+  /** Returns the caller of the shift with this hash as it is now; undefined once it has ended. */
+  onShift(hash: string): Caller | undefined {
+    const token = Buffer.from(hash, 'base64url')
+    const found = this.#needs.work.read((tx) => shiftOf(tx, token))
+    return found && !this.#isOver(found) ? this.#callerOnShift(found, token) : undefined
   }
 
   knows(username: string): boolean {
@@ -103,21 +102,20 @@ export class DeviceVerifier implements CredentialVerifier {
   }
 
   #onShift(username: string, token: Buffer, instance: string) {
-    const found = this.#needs.work.read((tx) => {
-      const shift = store.findShift(tx, token)
-      const operator = shift && store.findOperator(tx, shift.operator_id)
-      const device = shift && store.findDevice(tx, shift.device_id)
-      return shift && operator && device ? { shift, operator, device } : undefined
-    })
+    const found = this.#needs.work.read((tx) => shiftOf(tx, token))
     if (!found || found.operator.username !== username) return undefined
-    const { shift, operator, device } = found
-    if (operator.revoked_at_ms !== null || device.revoked_at_ms !== null) return undefined
-    if (this.#needs.expiryClock.now() - shift.begun_at_ms >= this.#needs.settings().shiftMs) {
-      throw new AppError('SESSION_ENDED', 'The shift has ended: scan your badge again')
-    }
+    if (this.#isOver(found)) throw new AppError('SESSION_ENDED', 'The shift has ended: scan your badge again')
+    return { verified: { caller: this.#callerOnShift(found, token, instance) }, device: found.device }
+  }
+
+  #isOver({ shift }: Shift): boolean {
+    return this.#needs.expiryClock.now() - shift.begun_at_ms >= this.#needs.settings().shiftMs
+  }
+
+  #callerOnShift({ operator, device }: Shift, token: Buffer, instance = this.#needs.settings().siteUrl): Caller {
     const role = lesserRole(operator.role, device.role)
-    const caller = callerOf(username, instance, role, `badge@${device.name}`, device)
-    return { verified: { caller }, device }
+    const caller = callerOf(operator.username, instance, role, `badge@${device.name}`, device)
+    return { ...caller, signIn: { kind: 'shift', hash: token.toString('base64url') } }
   }
 
   /** Notes when the device was last seen, in the background. */
@@ -126,6 +124,17 @@ export class DeviceVerifier implements CredentialVerifier {
     if (before !== null && Math.abs(nowMs - before) < seenEveryMs) return
     void this.#needs.work.write((tx) => store.noteSeen(tx, id, nowMs, address)).catch(() => undefined)
   }
+}
+
+type Shift = { readonly shift: store.ShiftRow; readonly operator: store.OperatorRow; readonly device: store.DeviceRow }
+
+/** Returns the shift of a token; undefined for none, and once its badge or device was revoked. */
+function shiftOf(tx: ReadTx, token: Buffer): Shift | undefined {
+  const shift = store.findShift(tx, token)
+  const operator = shift && store.findOperator(tx, shift.operator_id)
+  const device = shift && store.findDevice(tx, shift.device_id)
+  if (!operator || !device || operator.revoked_at_ms !== null || device.revoked_at_ms !== null) return undefined
+  return { shift, operator, device }
 }
 
 export const deviceMode = 'device'

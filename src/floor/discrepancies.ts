@@ -121,7 +121,8 @@ export class Discrepancies {
     const found: Discrepancy[] = []
     const keep = (tx: ReadTx, all: readonly Contradiction[]) => {
       for (const one of all)
-        if (query.kind === undefined || one.kind === query.kind) found.push(...shownTo(tx, this.#needs.warehouse, one, caller, query))
+        if (query.kind === undefined || one.kind === query.kind)
+          found.push(...shownTo(tx, this.#needs.warehouse, one, caller, query))
     }
     for (let afterId: number | undefined = 0; afterId !== undefined; ) {
       await ownTurn()

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { type Api, askOf, listOf, onceHeaders, operation, send, sendShared } from '../http/index.ts'
 import type { Discrepancies } from './discrepancies.ts'
-import { DiscrepancyResource, Discrepancy, discrepanciesQuery, NewResolution } from './discrepancy-schema.ts'
+import { Discrepancy, DiscrepancyResource, discrepanciesQuery, NewResolution } from './discrepancy-schema.ts'
 import type { ResolvedDisputes } from './resolved-disputes.ts'
 
 const listDiscrepancies = operation({

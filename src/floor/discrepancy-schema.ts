@@ -9,15 +9,19 @@ export const discrepanciesQuery = z.object({
   kind: z.enum(discrepancyKinds).optional(),
   warehouseId: queryInteger({ min: 1 }).optional(),
   zoneId: queryInteger({ min: 1 }).optional(),
-  resolved: flag().optional().openapi({
-    type: 'string',
-    enum: ['true', 'false'],
-    description: '`true`: the disputes that a supervisor resolved with a note, the newest resolution first.',
-  }),
+  resolved: flag()
+    .optional()
+    .openapi({
+      type: 'string',
+      enum: ['true', 'false'],
+      description: '`true`: the disputes that a supervisor resolved with a note, the newest resolution first.',
+    }),
 })
 
 export const NewResolution = z
-  .object({ note: lines(4000).openapi({ description: 'why the dispute ends', example: 'Counted by hand, all there.' }) })
+  .object({
+    note: lines(4000).openapi({ description: 'why the dispute ends', example: 'Counted by hand, all there.' }),
+  })
   .openapi('NewResolution')
 
 const Resolution = z
@@ -32,27 +36,27 @@ const Resolution = z
   .openapi('DisputeResolution')
 
 const shape = {
-    id: z.string().openapi({ description: 'stays the same while the same events prove it' }),
-    kind: z.enum(discrepancyKinds),
-    what: z.string(),
-    todo: z.string(),
-    since: timeOut(),
-    slot: SlotName,
-    assetBarcode: z.string().nullable(),
-    otherSlot: z.union([SlotName, z.null()]),
-    otherAssetBarcode: z.string().nullable(),
-    countId: rowId().nullable().openapi({ description: 'the count that proves it' }),
-    lastPlacedHere: z
-      .boolean()
-      .nullable()
-      .openapi({
-        description:
-          'removed_elsewhere: whether the newest placement of the pallet is here, so that its location is this slot; null for ' +
-          'other kinds',
-      }),
-    eventIds: z.array(rowId()).openapi({ description: 'the events that prove it, oldest first' }),
-    // Not .nullable(): for a named schema the description would require object and null at once.
-    resolution: z.union([Resolution, z.null()]).openapi({ description: 'null while it is open' }),
+  id: z.string().openapi({ description: 'stays the same while the same events prove it' }),
+  kind: z.enum(discrepancyKinds),
+  what: z.string(),
+  todo: z.string(),
+  since: timeOut(),
+  slot: SlotName,
+  assetBarcode: z.string().nullable(),
+  otherSlot: z.union([SlotName, z.null()]),
+  otherAssetBarcode: z.string().nullable(),
+  countId: rowId().nullable().openapi({ description: 'the count that proves it' }),
+  lastPlacedHere: z
+    .boolean()
+    .nullable()
+    .openapi({
+      description:
+        'removed_elsewhere: whether the newest placement of the pallet is here, so that its location is this slot; null for ' +
+        'other kinds',
+    }),
+  eventIds: z.array(rowId()).openapi({ description: 'the events that prove it, oldest first' }),
+  // Not .nullable(): for a named schema the description would require object and null at once.
+  resolution: z.union([Resolution, z.null()]).openapi({ description: 'null while it is open' }),
 }
 export const Discrepancy = z.object(shape).openapi('Discrepancy')
 export const DiscrepancyResource = resource(shape)

@@ -1,5 +1,8 @@
 import type { Permission, Role } from '../config/index.ts'
 
+/** A sign-in that can end: kind, and hash of its token in base64url. */
+export type SignIn = { readonly kind: 'session' | 'shift'; readonly hash: string }
+
 /** A verified caller. The auth room makes it; every other room only reads it. */
 export type Caller = {
   readonly username: string
@@ -20,6 +23,8 @@ export type Caller = {
    * - session: by the console's cookie.
    */
   readonly authMode: string
+  /** The console session or the shift of this request, by the hash of its token: a signed address ends with it. */
+  readonly signIn?: SignIn
   /** Why the caller has fewer permissions than usual; absent otherwise. */
   readonly withheld?: string
 }

@@ -320,6 +320,11 @@ t.test('the ledger of schema 18, with a resolved dispute, says what it has alway
   t.teardown(() => gateway.end())
   t.match(verifyLedger(gateway.live.config.dataDir), { ok: true, events: 8, mismatches: { length: 0 } })
   const { body } = await gateway.ask('GET', '/api/whms/discrepancies?resolved=true', { by: people.ada })
-  const resolution = { note: 'mit der Hand gezählt', resolvedBy: 'sven', resolvedAt: '2026-06-02T00:00:00.000Z', seq: 14 }
+  const resolution = {
+    note: 'mit der Hand gezählt',
+    resolvedBy: 'sven',
+    resolvedAt: '2026-06-02T00:00:00.000Z',
+    seq: 14,
+  }
   t.match(body.data, [{ id: 'disputed-7-8', resolution }])
 })

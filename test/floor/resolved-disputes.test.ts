@@ -27,8 +27,12 @@ async function disputed(t: { teardown(end: () => void): void }, config = {}): Pr
   return { gateway, id: `disputed-${placed.id}-${dispute.id}`, placed: placed.id, dispute: dispute.id }
 }
 
-const resolve = (gateway: TestGateway, id: string, body: unknown = { note: 'counted by hand' }, by = people.sven as Person) =>
-  gateway.ask('POST', `${path}/${id}/resolve`, { by, body })
+const resolve = (
+  gateway: TestGateway,
+  id: string,
+  body: unknown = { note: 'counted by hand' },
+  by = people.sven as Person,
+) => gateway.ask('POST', `${path}/${id}/resolve`, { by, body })
 
 const listed = async (gateway: TestGateway, query = '') =>
   (await gateway.ask('GET', `${path}${query}`, { by: people.vera })).body.data
@@ -134,7 +138,10 @@ t.test('the past shows a dispute as open until it was resolved', async (t) => {
 t.test('a dispute in a hidden warehouse is unknown, open or resolved', async (t) => {
   const { gateway, id } = await disputed(t, { warehouses: [{ id: 1, viewers: ['sven', 'olga', 'ada'] }] })
   const other: Person = { username: 'sara', role: 'supervisor' }
-  const hidden = await testGateway({ config: { warehouses: [{ id: 1, viewers: ['olga', 'sven'] }] }, people: [...Object.values(people), other] })
+  const hidden = await testGateway({
+    config: { warehouses: [{ id: 1, viewers: ['olga', 'sven'] }] },
+    people: [...Object.values(people), other],
+  })
   t.teardown(() => hidden.end())
   await furnish(hidden, ['A'])
   const placed = await book(hidden, people.olga, 'PLACED', { photo_url: 'https://p.example/1' })

@@ -60,9 +60,11 @@ export function composeCallers(live: { config: Config }, outside: Outside, stora
   })
   const signedUrls = new SignedUrls({
     box: secretBox(derivedKey('gatehouse signed urls'), random),
-    ...{ clock: expiryClock, siteUrl },
+    clock: expiryClock,
     recall: (username, instance) => authenticator.recall(username, instance),
-    onShift: (username, deviceName) => deviceVerifier.onShift(username, deviceName),
+    isLiveSession: (hash) => sessions.isLive(hash),
+    onShift: (hash) => deviceVerifier.onShift(hash),
+    remembered: (username, instance, isStale) => storageUsers.remembered(username, instance, isStale),
   })
   const firstUses = new FirstUses({ work, audit, clock })
   const admission = new Admission({

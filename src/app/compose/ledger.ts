@@ -90,7 +90,12 @@ export function composeLedger(
     counts: new CountsService({
       ...{ work, warehouse, assets, recorder, openings, people, audit, idempotency, random, warehouseId },
     }),
-    pairings: new Pairings({ clock: storage.expiryClock, random, siteUrl, makeDevice: (device, ask) => devices.create(device, ask) }),
+    pairings: new Pairings({
+      clock: storage.expiryClock,
+      random,
+      siteUrl,
+      makeDevice: (device, ask) => devices.create(device, ask),
+    }),
     ...whatIsWhere(live, clock, work, siteUrl, base, units),
     labels: new LabelService({
       ...{ work, clock, warehouse, assets, people, audit, idempotency, settings: labelSettings },

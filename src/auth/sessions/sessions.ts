@@ -96,7 +96,13 @@ export class Sessions {
     }
     const expiresAtMs = Math.min(nowMs + idleMs, row.created_at_ms + longestSessionMs)
     if (expiresAtMs - row.expires_at_ms >= stepMs) await this.#moveExpiry(hash, { ...row, expires_at_ms: expiresAtMs })
-    return caller
+    return { ...caller, signIn: { kind: 'session', hash: hash.toString('base64url') } }
+  }
+
+  /** Returns whether the session of this hash has neither ended nor expired. It does not verify the account again. */
+  isLive(hash: string): boolean {
+    const row = this.#find(Buffer.from(hash, 'base64url'))
+    return row !== undefined && row.expires_at_ms > this.#needs.clock.now()
   }
 
   /** Signs out. An unknown token is accepted: the session may have ended before. */

@@ -1,6 +1,6 @@
 import { permissionsOf, type Role, roleWhileUnconfirmed } from '../../config/index.ts'
 import { AppError } from '../../errors/index.ts'
-import type { Caller } from '../../http/index.ts'
+import { type Caller, identityOf } from '../../http/index.ts'
 import { type Clock, KeyedHash, type Logger, networkOf } from '../../platform/index.ts'
 import { type NameSettings, roleOfGroups } from '../config-names.ts'
 import { invalidCredentials, type Presented, sameButForCase, userMismatch } from '../credentials.ts'
@@ -83,6 +83,8 @@ export class StorageUsers implements CredentialVerifier {
   /** The user of a right secret that was sent with another user's name, and until when that is remembered. */
   readonly #mismatched = new Recent<{ readonly username: string; readonly untilMs: number }>(remembered)
   readonly #underWay = new Map<string, UnderWay>()
+  /** Credentials of each user that the server refused after it had accepted them. */
+  readonly #ended = new Recent<number>(remembered)
   /** Credentials that were right before have separate turns, which guesses cannot use up. */
   readonly #turnsOfKnown = new FairTurns({ atOnce: 8, waitingOfLane: 32, waiting: 1024 })
   readonly #turnsOfStrangers = new FairTurns({ atOnce: 4, waitingOfLane: 32, waiting: 256 })
@@ -110,6 +112,17 @@ export class StorageUsers implements CredentialVerifier {
   /** Returns undefined: a storage user cannot be looked up without the secret. */
   recall(): undefined {
     return undefined
+  }
+
+  /**
+   * Returns the user by the groups that the server named last, for what a verified user has handed out; undefined for an unknown
+   * one. The mark changes when the server refuses a credential of the user.
+   */
+  remembered(username: string, instance: string, isStale: boolean): Verified | undefined {
+    const groups = this.vouchesFor(instance) ? this.#needs.callers.groupsOf(instance, username) : undefined
+    if (!groups) return undefined
+    const mark = Buffer.from(`${this.#ended.get(identityOf({ username, instance })) ?? 0}`)
+    return { caller: callerOf({ username, isStale }, instance, groups, this.#needs.settings()), mark }
   }
 
   knows(username: string, instance: string): boolean {
@@ -296,7 +309,7 @@ export class StorageUsers implements CredentialVerifier {
   #forget({ key, presented, login, instance }: Credential, known: Known | undefined, address: string): AppError {
     this.#known.delete(key)
     this.#wrong.set(key, this.#needs.clock.monotonic() + wrongForMs)
-    if (known) this.#needs.callers.ended(idOf(key))
+    if (known) this.#end(key, known.username, instance)
     else this.#needs.slowing.wrong(address, `${login}@${instance}`, presented.secret)
     return invalidCredentials()
   }
@@ -304,10 +317,16 @@ export class StorageUsers implements CredentialVerifier {
   /** Makes the error for a right secret with another user's name, and remembers it. */
   #belongsToAnother(credential: Credential, known: Known | undefined, username: string): AppError {
     this.#known.delete(credential.key)
-    if (known) this.#needs.callers.ended(idOf(credential.key))
+    if (known) this.#end(credential.key, known.username, credential.instance)
     const untilMs = this.#needs.clock.monotonic() + wrongForMs
     this.#mismatched.set(credential.mismatchKey, { username, untilMs })
     return this.#mismatch(credential, username)
+  }
+
+  #end(key: string, username: string, instance: string): void {
+    const user = identityOf({ username, instance })
+    this.#ended.set(user, (this.#ended.get(user) ?? 0) + 1)
+    this.#needs.callers.ended(idOf(key))
   }
 
   #mismatch({ presented, instance }: Credential, username: string): AppError {

@@ -41,7 +41,11 @@ export function openDisputes(tx: ReadTx, slotId: number, bounds: Bounds): OpenDi
 }
 
 /** Returns the placement that the supervisor saw, or one that was recorded later; undefined when the asset was not there. */
-export function disputedPlacement(tx: ReadTx, dispute: Omit<Dispute, 'asset_barcode'>, bounds: Bounds): Placement | undefined {
+export function disputedPlacement(
+  tx: ReadTx,
+  dispute: Omit<Dispute, 'asset_barcode'>,
+  bounds: Bounds,
+): Placement | undefined {
   const then = moveBefore(tx, dispute, { atMs: undefined, lastId: dispute.id })
   return [then, moveBefore(tx, dispute, bounds)].find(
     (move) => move?.event_type === 'PLACED' && move.asset_key === dispute.asset_key,

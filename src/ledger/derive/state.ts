@@ -53,7 +53,11 @@ export function boundsOf(tx: ReadTx, when: When = {}): Bounds {
   if (when.knownAtMs === undefined) return { atMs: when.atMs, lastId: when.lastId }
   // received_at never decreases with the id, so what was known then is a prefix of the ledger.
   const lastId = lastIdReceivedBy(tx, when.knownAtMs)
-  return { atMs: when.atMs, lastId: Math.min(lastId, when.lastId ?? Number.MAX_SAFE_INTEGER), knownAtMs: when.knownAtMs }
+  return {
+    atMs: when.atMs,
+    lastId: Math.min(lastId, when.lastId ?? Number.MAX_SAFE_INTEGER),
+    knownAtMs: when.knownAtMs,
+  }
 }
 
 const newestEvent = statement({
