@@ -1,12 +1,14 @@
-import { existsSync, lstatSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, existsSync, lstatSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { controlSocketPath, daemonServes } from '../../src/app/control/client.ts'
-import { ControlSocket } from '../../src/app/control/control.ts'
+import { type ControlActions, ControlSocket } from '../../src/app/control/control.ts'
 import { ExitError } from '../../src/errors/index.ts'
-import { silentLogger } from '../../src/platform/index.ts'
+import { nameOfUid, silentLogger } from '../../src/platform/index.ts'
 
 function folder(t: Test): string {
   const path = mkdtempSync(join(tmpdir(), 'gatehouse-control-'))
@@ -14,7 +16,7 @@ function folder(t: Test): string {
   return path
 }
 
-function socketOf(t: Test, runtimeDir: string, dataDir: string): ControlSocket {
+function socketOf(t: Test, runtimeDir: string, dataDir: string, more: Partial<ControlActions> = {}): ControlSocket {
   const verify = () => Promise.reject(new Error('not asked for'))
   const control = new ControlSocket({
     runtimeDir,
@@ -30,6 +32,7 @@ function socketOf(t: Test, runtimeDir: string, dataDir: string): ControlSocket {
       prove: verify,
       rotateKeys: verify,
       backup: verify,
+      ...more,
     },
     log: silentLogger(),
   })
@@ -83,4 +86,42 @@ t.test('stopping takes away its own socket, never another one', async (t) => {
   await third.start()
   await second.stop()
   t.equal(await daemonServes(runtimeDir, '/data/two'), true)
+})
+
+/** Sends a command as a user of the system. The request says that `ada` gives it. */
+async function commandAs(path: string, uid: number, command: string, body: string): Promise<void> {
+  const script = `require('node:http').request({ socketPath: process.argv[1], path: process.argv[2], method: 'POST',
+    headers: { 'Content-Type': 'application/json' } }, (answer) => answer.resume()).end(process.argv[3])`
+  const child = spawn(process.execPath, ['-e', script, path, command, body], { uid, gid: uid, stdio: 'inherit' })
+  await once(child, 'exit')
+}
+
+t.test('a command is recorded in the name that the kernel states, whatever its message says', async (t) => {
+  const runtimeDir = folder(t)
+  const names: string[] = []
+  const refused = (by: string) => {
+    names.push(by)
+    return Promise.reject(new Error('only the name counts'))
+  }
+  const control = socketOf(t, runtimeDir, '/data/one', {
+    rotateKeys: refused,
+    erasePerson: ({ by }) => refused(by),
+    backup: ({ by }) => refused(by),
+    import: (_, __, by) => refused(by),
+    addWarehouse: (_, by) => refused(by),
+  })
+  await control.start()
+  const path = controlSocketPath(runtimeDir)
+  chmodSync(runtimeDir, 0o755)
+  chmodSync(path, 0o666)
+  const isRoot = process.getuid?.() === 0
+  const uid = isRoot ? 65_534 : (process.getuid?.() ?? 0)
+  const body = JSON.stringify({ by: 'ada', name: 'x' })
+  for (const command of ['/keys/rotate', '/person/erase', '/backup', '/warehouse/add', '/import/slots?by=ada'])
+    await commandAs(path, uid, command, body)
+  t.equal(names.length, 5)
+  t.strictSame([...new Set(names)], [nameOfUid(uid)])
+  // Root can write any name into the file as well, so the name in front of sudo is kept.
+  if (isRoot) await commandAs(path, 0, '/keys/rotate', body)
+  t.strictSame(names.slice(5), isRoot ? ['ada'] : [])
 })

@@ -10,7 +10,7 @@ import type { AddedWarehouse, NamedWarehouse } from './warehouse-command.ts'
 
 export const controlSocketPath = (runtimeDir: string): string => join(runtimeDir, 'control.sock')
 
-/** `by`: the user of the box who gives the command; the file system has let that user in. */
+/** `by`: the user of the box who gives the command. The daemon takes it from root alone, and else asks the kernel. */
 export type ErasureCommand = ErasureRequest & { readonly by: string }
 export type BackupCommand = Omit<BackupRequest, 'caller'> & { readonly by: string }
 export type AddWarehouseCommand = NamedWarehouse & { readonly by: string }

@@ -1,14 +1,14 @@
 import { chmodSync, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { dirname, join } from 'node:path'
-import { getRequestListener } from '@hono/node-server'
-import { Hono } from 'hono'
+import { getRequestListener, type HttpBindings } from '@hono/node-server'
+import { type Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import type { BackupMade } from '../../backup/index.ts'
 import { AppError, ExitError } from '../../errors/index.ts'
 import type { FullVerification, Proof, RotatedKeys } from '../../evidence/index.ts'
 import { type ImportOptions, listKinds, listLimitBytes } from '../../imports/index.ts'
-import type { Logger } from '../../platform/index.ts'
+import { type Logger, nameOfUid, peerUid } from '../../platform/index.ts'
 import {
   type AddWarehouseCommand,
   type BackupCommand,
@@ -42,23 +42,39 @@ export type ControlActions = {
   readonly prove: (asked: ProofCommand) => Promise<Proof>
 }
 
-/** The commands: one POST each, JSON both ways; a list is sent byte for byte. Both ends are ours. */
-function controlApi(actions: ControlActions): Hono {
-  const api = new Hono()
+type Local = { Bindings: HttpBindings }
+
+/**
+ * Returns the user of the box who gives a command, as the kernel states it. Anyone in the group may connect, so a name in the message
+ * counts only from root, who has it from sudo.
+ */
+function giverOf(c: Context<Local>, claimed: string | undefined): string {
+  const uid = peerUid(c.env.incoming.socket)
+  if (uid === undefined) return 'local user'
+  return uid === 0 && claimed !== undefined ? claimed : nameOfUid(uid)
+}
+
+/** The commands: one POST each, JSON both ways; a list is sent byte for byte. */
+function controlApi(actions: ControlActions): Hono<Local> {
+  const api = new Hono<Local>()
+  const commandOf = async <Command extends { readonly by: string }>(c: Context<Local>): Promise<Command> => {
+    const command = await c.req.json<Command>()
+    return { ...command, by: giverOf(c, command.by) }
+  }
   api.get('/', (c) => c.json({ dataDir: actions.dataDir }))
   api.post('/verify', async (c) => c.json(await actions.verify()))
   api.get('/verify', (c) => c.json({ share: actions.verified() ?? null }))
   api.get('/status', async (c) => c.json(await actions.status()))
   api.get('/metrics', async (c) => c.json({ text: await actions.metrics() }))
-  api.post('/person/erase', async (c) => c.json(await actions.erasePerson(await c.req.json<ErasureCommand>())))
+  api.post('/person/erase', async (c) => c.json(await actions.erasePerson(await commandOf<ErasureCommand>(c))))
   api.post('/proof', async (c) => c.json(await actions.prove(await c.req.json<ProofCommand>())))
   api.post('/keys/rotate', async (c) => {
-    const { by } = await c.req.json<{ by: string }>()
+    const { by } = await commandOf(c)
     return c.json(await actions.rotateKeys(by))
   })
-  api.post('/backup', async (c) => c.json(await actions.backup(await c.req.json<BackupCommand>())))
+  api.post('/backup', async (c) => c.json(await actions.backup(await commandOf<BackupCommand>(c))))
   api.post('/warehouse/add', async (c) => {
-    const { by, ...wanted } = await c.req.json<AddWarehouseCommand>()
+    const { by, ...wanted } = await commandOf<AddWarehouseCommand>(c)
     return c.json(await actions.addWarehouse(wanted, by))
   })
   const tooLarge = () => {
@@ -69,7 +85,7 @@ function controlApi(actions: ControlActions): Hono {
     if (!kind) return c.json({ error: 'no such list' }, 404)
     const { by, ...options } = c.req.query()
     const list = Buffer.from(await c.req.arrayBuffer())
-    return c.json(await actions.import(list, importOptions(kind, options), by ?? ''))
+    return c.json(await actions.import(list, importOptions(kind, options), giverOf(c, by)))
   })
   api.notFound((c) => c.json({ error: 'no such command' }, 404))
   api.onError((error, c) => c.json({ error: sentenceOf(error) }, 500))
@@ -96,7 +112,7 @@ type ControlSocketNeeds = { readonly runtimeDir: string; readonly actions: Contr
 
 /**
  * Receives commands for the running daemon over a Unix socket that only root and the group may open (0660). It speaks
- * HTTP, one POST for each command; file permissions replace a secret.
+ * HTTP, one POST for each command; file permissions replace a secret, and the kernel states who asks.
  */
 export class ControlSocket {
   readonly #needs: ControlSocketNeeds

@@ -6,6 +6,8 @@ export type Libc = {
   socket(domain: number, type: number, protocol: number): number
   /** connect(2) */
   connect(socket: number, address: Uint8Array, length: number): number
+  /** getsockopt(2); both buffers are written. */
+  getsockopt(socket: number, level: number, name: number, value: Uint8Array, length: Uint8Array): number
   /** malloc_trim(3): gives unused memory back to the system, and keeps so many bytes of it. 1: it gave some back. */
   mallocTrim(keptBytes: number): number
   /** _exit(2): ends the process at once. exit(3) waits for a thread of the pool that hangs in getaddrinfo(3). */
@@ -28,6 +30,7 @@ function load(): Libc {
   return {
     socket: library.func('int socket(int, int, int)'),
     connect: library.func('int connect(int, const uint8_t *, uint32_t)'),
+    getsockopt: library.func('int getsockopt(int, int, int, _Inout_ uint8_t *, _Inout_ uint8_t *)'),
     mallocTrim: library.func('int malloc_trim(size_t)'),
     exit: library.func('void _exit(int)'),
   }
