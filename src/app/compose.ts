@@ -236,13 +236,14 @@ function statusOf(
     Pick<Gateway, 'checkpoints' | 'witnesses' | 'timeStamps' | 'backupSchedule' | 'segments'>,
 ) {
   const { work, logRoom, checkpoints, witnesses, timeStamps, cameras, webhooks, room, health, warehouse } = parts
-  const { clockBook, backupSchedule, segments, uploadWellness } = parts
+  const { clockBook, backupSchedule, segments, uploadWellness, wanted } = parts
   return statusReader({
     ...{ live, version, work, logRoom, checkpoints, witnesses, timeStamps, cameras, webhooks, room, health, warehouse },
     nowMs: () => clock.now(),
     monotonicMs: () => clock.monotonic(),
     feed: () => parts.feeder.seen(),
     uploads: uploadWellness,
+    uploadsClips: (id) => wanted.uploadsClips(id),
     backups: () => backupSchedule.seen(),
     segments: () => segments.seen(),
     clock: () => ({ ...clockBook.report, steps: clockBook.steps.count }),

@@ -161,7 +161,8 @@ type Writing = {
 function writeArchive(order: BackupOrder, { part, copy, ledger, keys, room, onStep, random }: Writing): BackupMade {
   const { dataDir, media, nowMs, sealed } = order
   const wanted = ledger.held.filter(({ kind }) => media || kind === 'document')
-  room.demand(statSync(copy).size + wanted.reduce((sum, { path }) => sum + roomOf(join(dataDir, path)), 0))
+  const bytes = statSync(copy).size + wanted.reduce((sum, { path }) => sum + roomOf(join(dataDir, path)), 0)
+  room.demand(bytes, media ? 'the backup with photos and clips' : undefined)
   const sealing = sealed ? { recoveryKey: loadRecoveryKey(dataDir, random), random } : undefined
   const writer = new ArchiveWriter(part, nowMs, onStep, sealing)
   try {
@@ -248,12 +249,12 @@ class TargetRoom {
   }
 
   /** Throws when the disk has no room for so many bytes more. */
-  demand(bytes: number): void {
+  demand(bytes: number, what = 'the backup'): void {
     const left = freeSpace(this.#folder).bytes - this.#reserve()
     if (left >= bytes) return
     const kept = this.#reserve() > 0 ? `, beside the ${sizeWords(this.#reserve())} that are kept for the ledger` : ''
     throw new Error(
-      `${this.#folder} has no room for the backup: it needs ${sizeWords(bytes)}, and ${sizeWords(Math.max(left, 0))} are free${kept}`,
+      `${this.#folder} has no room for ${what}: it needs ${sizeWords(bytes)}, and ${sizeWords(Math.max(left, 0))} are free${kept}`,
     )
   }
 

@@ -5,7 +5,13 @@ import { type KeptBackup, madeByNow } from './backup-names.ts'
 import type { BackupPlace } from './places.ts'
 import type { BackupAt, Rehearsed } from './rehearse.ts'
 
-export type ScheduleSettings = { readonly place: BackupPlace; readonly everyMs: number; readonly keep: number }
+export type ScheduleSettings = {
+  readonly place: BackupPlace
+  readonly everyMs: number
+  readonly keep: number
+  /** Whether photos and clips go along. */
+  readonly media: boolean
+}
 
 export type ScheduleNeeds = {
   readonly clock: Clock
@@ -20,6 +26,8 @@ export type ScheduleNeeds = {
 export type BackupsSeen = {
   /** Null: none are scheduled. */
   readonly everyMs: number | null
+  /** Whether the next one contains photos and clips. */
+  readonly media: boolean
   readonly newestMs: number | null
   /** When a backup last came back in a rehearsal. */
   readonly rehearsedMs: number | null
@@ -83,8 +91,10 @@ export class BackupSchedule {
 
   seen(): BackupsSeen {
     const { fault, goodAt } = this.#recorded()
+    const settings = this.#needs.settings()
     return {
-      everyMs: this.#needs.settings()?.everyMs ?? null,
+      everyMs: settings?.everyMs ?? null,
+      media: settings?.media ?? false,
       newestMs: this.#newestMs,
       rehearsedMs: goodAt === null ? null : Date.parse(goodAt),
       sinceMs: this.#sinceMs,

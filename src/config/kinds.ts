@@ -296,6 +296,12 @@ export function isLoopback(hostName: string): boolean {
   return ipaddr.isValid(hostName) && ipaddr.process(hostName).range() === 'loopback'
 }
 
+/** Makes a kind for a flag that the gateway may also decide itself. */
+export function flagOrAuto() {
+  const words = 'auto, true or false'
+  return z.union([z.literal('auto'), z.boolean().register(kinds, { name: words, expected: words })])
+}
+
 /** Makes the word `storage` another choice beside a map. */
 export function orStorage<T extends z.ZodObject>(map: T) {
   const expected = `storage, or a map with ${Object.keys(map.shape).join(' and ')}`

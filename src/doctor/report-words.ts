@@ -18,6 +18,7 @@ const pages: Readonly<Record<string, HelpTopic>> = {
   camera: 'cameras',
   ffmpeg: 'cameras',
   backup: 'backup',
+  'photos and clips': 'backup',
   checkpoint: 'evidence',
   'ledger check': 'evidence',
   'time stamps': 'evidence',

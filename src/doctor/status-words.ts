@@ -153,11 +153,11 @@ function uploadLine({ uploads }: GatewayStatus, nowMs: number): Line {
 }
 
 function backupLine({ backup }: GatewayStatus, nowMs: number): Line {
-  const { everySeconds, newestAt, rehearsedAt, makeFault, rehearsalFault } = backup
+  const { everySeconds, media, newestAt, rehearsedAt, makeFault, rehearsalFault } = backup
   if (everySeconds === null) return line('backup', 'none scheduled (backup.file)')
   const fault = makeFault ?? rehearsalFault
   const newest = newestAt === null ? 'no backup yet' : `newest ${agoWords(newestAt, nowMs)}`
-  const how = `${newest}, ${rehearsalWords(rehearsedAt, nowMs)}`
+  const how = `${newest}, ${rehearsalWords(rehearsedAt, nowMs)}, ${media ? 'with' : 'without'} photos and clips`
   return line('backup', `${how}${why(fault)}`, fault === null)
 }
 

@@ -98,7 +98,10 @@ t.test('erasing a person names the copies that still have the name, and when eac
   const folder = newFolder(t)
   const { gateway } = await segmenting(t, { keep: '14d' })
   const { live } = gateway
-  live.config = { ...live.config, backup: { ...live.config.backup, file: { to: { folder }, every: day, keep: 3 } } }
+  live.config = {
+    ...live.config,
+    backup: { ...live.config.backup, file: { to: { folder }, every: day, keep: 3, media: 'auto' } },
+  }
   await place(gateway, 2, { operator: 'Dana Dock' })
   await gateway.backupSchedule.look()
   gateway.clock.advance(day)

@@ -2,8 +2,10 @@ import { cpSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import { backedUp, newFolder, opened, place, stocked, unpacked } from '../support/backups.ts'
+import { configSchema } from '../../src/config/schema.ts'
+import { backedUp, manifestIn, newFolder, opened, place, restored, stocked, unpacked } from '../support/backups.ts'
 import { people, type TestGateway } from '../support/gateway.ts'
+import { uploadConfig } from '../support/uploads.ts'
 
 const hour = 3_600_000
 
@@ -119,4 +121,39 @@ t.test('without the key nothing is made, and health says only that all is well',
   const gateway = await stocked(t)
   await gateway.backupSchedule.look()
   t.strictSame(Object.keys(await health(gateway)).toSorted(), ['responseTime', 'status'])
+})
+
+t.test('a scheduled backup has photos and clips, unless they are copied to a storage server', async (t) => {
+  const { gateway, folder } = await scheduled(t, 9)
+  const { live } = gateway
+  const upload = uploadConfig(newFolder(t), 'https://cloud.example.com')
+  const { storage } = configSchema.parse({ site: { id: 'test-site' }, ...upload })
+  const madeWith = async (media: boolean | 'auto', isCopied: boolean) => {
+    const { backup } = live.config
+    live.config = {
+      ...live.config,
+      backup: { ...backup, file: { ...backup.file, media } },
+      storage: isCopied ? storage : live.config.storage,
+    }
+    gateway.clock.advance(24 * hour)
+    await gateway.backupSchedule.look()
+    const content = unpacked(t, join(folder, readdirSync(folder).toSorted().at(-1) ?? ''))
+    t.equal(manifestIn(content).media.included, readdirSync(content).includes('photos'))
+    return manifestIn(content).media.included
+  }
+  t.equal(live.config.backup.file.media, 'auto', 'the default')
+  t.equal(await madeWith('auto', false), true)
+  const [first = ''] = readdirSync(folder)
+  t.equal(await madeWith(false, false), false)
+  t.equal(await madeWith('auto', true), false)
+  t.equal(await madeWith(true, true), true)
+  t.match(await health(gateway), { status: 'healthy' }, 'each came back in a rehearsal')
+
+  const { body } = await gateway.ask('GET', '/api/whms/events', { by: people.ada })
+  const { pathname } = new URL(body.data[0].photo_url)
+  const photo = await gateway.ask('GET', pathname, { by: people.ada })
+  const box = newFolder(t)
+  t.match(await restored(join(folder, first), join(box, 'state')), { lacking: 0, events: 1 })
+  const again = await (await opened(t, box)).ask('GET', pathname, { by: people.ada })
+  t.same([again.status, again.text], [200, photo.text], 'a restore brings the photo back')
 })

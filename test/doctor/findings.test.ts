@@ -16,6 +16,7 @@ import {
   checkpointFinding,
   hubFindings,
   ledgerFinding,
+  mediaFindings,
   reloadFinding,
   webhookFinding,
   witnessFindings,
@@ -164,6 +165,7 @@ t.test('uplink, storage server, account and certificate each say what is wrong a
 t.test('the ledger, its signatures and its backups grow old, and are told when they did not match', async (t) => {
   const backup = {
     everySeconds: 86_400,
+    media: true,
     newestAt: daysAgo(0.5),
     rehearsedAt: daysAgo(0.5),
     makeFault: null,
@@ -205,6 +207,41 @@ t.test('the ledger, its signatures and its backups grow old, and are told when t
   ])
   t.match(witnessFindings({ witnesses: [{ ...witness, trouble: 'it refuses' }] }, nowMs), [{ verdict: 'change' }])
   t.match(witnessFindings({ witnesses: [] }, nowMs), [{ verdict: 'note' }])
+})
+
+t.test('photos and clips that are neither copied nor in backups are a reason to change something', async (t) => {
+  const judged = ({
+    media = false,
+    every = 86_400 as number | null,
+    segments = null as number | null,
+    copied = false,
+    left = [] as number[],
+  }) =>
+    mediaFindings({
+      backup: { everySeconds: every, media, segments: { everySeconds: segments } },
+      uploads: { configured: copied, camerasLeftOut: left },
+    })
+  t.match(judged({ media: true }), [{ verdict: 'good', what: 'Scheduled backups contain photos and clips.' }])
+  t.match(judged({ media: true, copied: true, left: [3] }), [{ verdict: 'good' }])
+  t.match(judged({ copied: true }), [
+    { verdict: 'good', what: /copied to the storage server; scheduled backups contain none/ },
+  ])
+  t.match(judged({ copied: true, every: null }), [{ verdict: 'good', what: 'They are copied to the storage server.' }])
+  t.match(judged({ copied: true, left: [3, 5] }), [
+    {
+      topic: 'photos and clips',
+      verdict: 'change',
+      what: /^Clips of cameras 3, 5 are on this box alone/,
+      next: /uploadToStorage.*backup\.file\.media: true/,
+    },
+  ])
+  t.match(judged({}), [
+    { verdict: 'change', what: /on this box alone/, next: /backup\.file\.media: true.*storage\.upload/ },
+  ])
+  t.match(judged({ every: null, segments: 60 }), [
+    { verdict: 'change', what: /segments contain none/, next: /backup\.file.*storage\.upload/ },
+  ])
+  t.match(judged({ every: null }), [{ verdict: 'note' }], 'the note about the ledger comes first')
 })
 
 t.test('the head office is well while it acknowledges; else the doctor says whose turn it is', async (t) => {

@@ -157,12 +157,18 @@ t.test('a new box says that there is no backup yet, and not how long never is', 
   const { now } = await yard(t)
   const { backup, ...rest } = await now()
   const segments = { ...backup.segments, everySeconds: 60, currentAt: null, rehearsedAt: null }
-  const fresh = { ...rest, backup: { ...backup, everySeconds: 86_400, newestAt: null, rehearsedAt: null, segments } }
+  const fresh = {
+    ...rest,
+    backup: { ...backup, everySeconds: 86_400, media: true, newestAt: null, rehearsedAt: null, segments },
+  }
   const report = words(fresh, 0)
-  t.match(report, /backup {6}no backup yet, not rehearsed yet\n/)
+  t.match(report, /backup {6}no backup yet, not rehearsed yet, with photos and clips\n/)
   t.match(report, /segments {4}nothing in segments yet, not rehearsed yet\n/)
   const made = { ...fresh.backup, newestAt: '1970-01-01T00:00:00.000Z' }
-  t.match(words({ ...fresh, backup: made }, 120_000), /backup {6}newest 2 minutes ago, not rehearsed yet\n/)
+  t.match(
+    words({ ...fresh, backup: made }, 120_000),
+    /backup {6}newest 2 minutes ago, not rehearsed yet, with photos and clips\n/,
+  )
 })
 
 t.test('colors are for terminals that want them', async (t) => {

@@ -47,7 +47,8 @@ export function composeBackup(
     const account = { ...target, password: readSecretFile(target.passwordFile) }
     return uploadsFolder(remote, account, { root: target.root, version })
   }
-  const make: MakeFile = (target, sealed, nowMs) => backups.make({ target, sealed, media: false, nowMs, caller: null })
+  const make: MakeFile = (target, sealed, nowMs) =>
+    backups.make({ target, sealed, media: takesMedia(live.config), nowMs, caller: null })
   let onServer: StoragePlace | undefined
   const placeOf = (to: NonNullable<Config['backup']['file']['to']>) => {
     if (to !== 'storage') return folderPlace(to.folder, site.id, make)
@@ -94,7 +95,13 @@ function scheduleOf(
 ): ScheduleSettings | null {
   const { to, every: everyMs, keep } = backup.file
   if (to === null || (to === 'storage' && !storage.upload)) return null
-  return { place: placeOf(to), everyMs, keep }
+  return { place: placeOf(to), everyMs, keep, media: takesMedia({ backup, storage }) }
+}
+
+/** Says whether scheduled backups contain photos and clips. */
+function takesMedia({ backup, storage }: Pick<Config, 'backup' | 'storage'>): boolean {
+  const { media } = backup.file
+  return media === 'auto' ? storage.upload === null : media
 }
 
 /** Returns the configured segments; null: none are written. */

@@ -43,6 +43,8 @@ type StatusNeeds = {
   }
   readonly webhooks: Pick<Webhooks, 'status' | 'isOnline' | 'openAlerts'>
   readonly uploads: () => Wellness
+  /** Says whether the clips of a camera are to be uploaded. */
+  readonly uploadsClips: (cctvId: number) => boolean
   readonly backups: BackupSchedule['seen']
   readonly segments: SegmentKeeper['seen']
   readonly clock: () => ClockReport & { readonly steps: number }
@@ -79,7 +81,7 @@ export function statusReader(needs: StatusNeeds) {
       hub: hubOf(needs),
       cameras: camerasOf(needs),
       webhooks: webhooks.status(),
-      uploads: uploadsOf(needs.uploads()),
+      uploads: uploadsOf(needs),
       backup: { ...backupOf(needs.backups()), segments: segmentsOf(needs.segments()) },
       clock: clockOf(needs.clock()),
       uplink: { probes: config.uplink.probes.length, online: isOnline },
@@ -194,14 +196,19 @@ function camerasOf({ live, cameras, work, warehouse }: StatusNeeds): CameraNow[]
   })
 }
 
-function uploadsOf({ isConfigured, pending, parked, oldestMs, parkedError, refusal }: Wellness) {
+/** `camerasLeftOut`: cameras whose clips are not uploaded. */
+function uploadsOf({ live, uploads, uploadsClips }: StatusNeeds) {
+  const { isConfigured, pending, parked, oldestMs, parkedError, refusal } = uploads()
+  const camerasLeftOut = live.config.cameras.map(({ id }) => id).filter((id) => !uploadsClips(id))
   const of = { configured: isConfigured, pending, parked, oldestAt: timeOf(oldestMs), lastError: parkedError }
-  return { ...of, refusal: refusal?.error ?? null }
+  return { ...of, camerasLeftOut, refusal: refusal?.error ?? null }
 }
 
-function backupOf({ everyMs, newestMs, rehearsedMs, makeFault, rehearsalFault }: ReturnType<BackupSchedule['seen']>) {
+function backupOf(seen: ReturnType<BackupSchedule['seen']>) {
+  const { everyMs, media, newestMs, rehearsedMs, makeFault, rehearsalFault } = seen
   return {
     everySeconds: everyMs === null ? null : everyMs / 1000,
+    media,
     newestAt: timeOf(newestMs),
     rehearsedAt: timeOf(rehearsedMs),
     makeFault,

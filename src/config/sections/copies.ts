@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { duration, folder, orStorage, wholeNumber } from '../kinds.ts'
+import { duration, flagOrAuto, folder, orStorage, wholeNumber } from '../kinds.ts'
 import { key } from './shared.ts'
 
 export const backupFile = {
@@ -13,13 +13,17 @@ export const backupFile = {
     )
       .nullable()
       .prefault(null),
-    'Target of scheduled backups: storage (the server of storage.upload, sealed under the recovery key) or a folder (plain files); null: nowhere. They hold the keys of this box, and no photos and clips.',
+    'Target of scheduled backups: storage (the server of storage.upload, sealed under the recovery key) or a folder (plain files); null: nowhere. They hold the keys of this box.',
   ),
   every: key(
     duration().prefault('24h'),
     'Time from one backup to the next. Each is restored beside the ledger and verified.',
   ),
   keep: key(wholeNumber(1, 10_000).prefault(14), 'Number of backups that are kept; older ones are removed.'),
+  media: key(
+    flagOrAuto().prefault('auto'),
+    'Whether they contain photos and clips. auto: yes, unless storage.upload copies them to a storage server.',
+  ),
 }
 
 export const backupSegments = {

@@ -23,6 +23,7 @@ export function recordFindings(status: GatewayStatus, nowMs: number): DoctorFind
     webhookFinding(status),
     ...uploadFindings(status, nowMs),
     backupFinding(status, nowMs),
+    ...mediaFindings(status),
     reloadFinding(status, nowMs),
     ...imageFindings(status, nowMs),
   ]
@@ -191,7 +192,7 @@ function uploadFindings({ uploads }: GatewayStatus, nowMs: number): DoctorFindin
 
 export function backupFinding({ backup }: Pick<GatewayStatus, 'backup'>, nowMs: number): DoctorFinding {
   const of = findingsOn({ topic: 'backup' })
-  const { everySeconds, newestAt, rehearsedAt, makeFault, rehearsalFault } = backup
+  const { everySeconds, media, newestAt, rehearsedAt, makeFault, rehearsalFault } = backup
   if (everySeconds === null && backup.segments?.everySeconds) return segmentFinding(backup.segments, nowMs)
   if (everySeconds === null) {
     return of.note(
@@ -199,7 +200,10 @@ export function backupFinding({ backup }: Pick<GatewayStatus, 'backup'>, nowMs: 
       'Set backup.file: { to: storage }, or { to: { folder: /mnt/nas } }.',
     )
   }
-  if (makeFault !== null) return of.bad(`The last backup failed: ${makeFault}.`, 'Check backup.file.to.')
+  if (makeFault !== null) {
+    const room = media ? ' If photos and clips have no room there, set backup.file.media: false.' : ''
+    return of.bad(`The last backup failed: ${makeFault}.`, `Check backup.file.to.${room}`)
+  }
   if (rehearsalFault !== null) {
     return of.bad(
       `The newest backup could not be restored in a rehearsal: ${rehearsalFault}.`,
@@ -229,6 +233,51 @@ function segmentFinding(
   if (currentAt === null) return of.unknown('No segment has reached its target yet.', 'Wait a minute after the start.')
   const rehearsed = rehearsedAt === null ? 'not rehearsed yet' : `last good rehearsal ${agoWords(rehearsedAt, nowMs)}`
   return of.good(`Everything up to ${agoWords(currentAt, nowMs)} is in segments; ${rehearsed}.`)
+}
+
+type MediaStatus = {
+  readonly backup: Pick<GatewayStatus['backup'], 'everySeconds' | 'media'> & {
+    readonly segments: Pick<GatewayStatus['backup']['segments'], 'everySeconds'>
+  }
+  readonly uploads: Pick<GatewayStatus['uploads'], 'configured' | 'camerasLeftOut'>
+}
+
+/** Judges whether photos and clips exist anywhere else: on the storage server, or in scheduled backups. */
+export function mediaFindings({ backup, uploads }: MediaStatus): DoctorFinding[] {
+  const { everySeconds, media } = backup
+  const { configured, camerasLeftOut } = uploads
+  // Missing in answers of older daemons.
+  if (media === undefined || !camerasLeftOut) return []
+  const of = findingsOn({ topic: 'photos and clips' })
+  if (media) return [of.good('Scheduled backups contain photos and clips.')]
+  if (configured && camerasLeftOut.length > 0) {
+    const cameras = `${camerasLeftOut.length === 1 ? 'camera' : 'cameras'} ${camerasLeftOut.join(', ')}`
+    return [
+      of.change(
+        `Clips of ${cameras} are on this box alone: they are not uploaded, and no scheduled backup contains them.`,
+        'Set motion.uploadToStorage: true for each of these cameras, or backup.file.media: true.',
+      ),
+    ]
+  }
+  const copied = 'They are copied to the storage server'
+  if (configured) return [of.good(everySeconds ? `${copied}; scheduled backups contain none.` : `${copied}.`)]
+  if (everySeconds !== null) {
+    return [
+      of.change(
+        'They are on this box alone: scheduled backups contain none, and storage.upload is not set.',
+        'Set backup.file.media: true, or storage.upload.',
+      ),
+    ]
+  }
+  if (backup.segments?.everySeconds) {
+    return [
+      of.change(
+        'They are on this box alone: segments contain none, and storage.upload is not set.',
+        'Set backup.file, or storage.upload.',
+      ),
+    ]
+  }
+  return [of.note('They are on this box alone.', 'Set backup.file, or storage.upload.')]
 }
 
 export function reloadFinding({ config }: Pick<GatewayStatus, 'config'>, nowMs: number): DoctorFinding {
