@@ -19,6 +19,7 @@ import { parseArgs } from 'node:util'
 import { playDisaster } from './demo-parts/disaster.ts'
 import { stay } from './demo-parts/hub/showing.ts'
 import { NoPostgres, playHubStory } from './demo-parts/hub/story.ts'
+import { demoOptions } from './demo-parts/options.ts'
 import { DemoRefused, defaultPort, show } from './demo-parts/showing.ts'
 import { StepFailed, tableOf } from './demo-parts/steps.ts'
 import { playStory } from './demo-parts/story.ts'
@@ -66,17 +67,8 @@ function choose(): Chosen {
 }
 
 function parse() {
-  const options = {
-    once: { type: 'boolean' },
-    disaster: { type: 'boolean' },
-    bare: { type: 'boolean' },
-    command: { type: 'string' },
-    hub: { type: 'boolean' },
-    port: { type: 'string' },
-    postgres: { type: 'string' },
-  } as const
   try {
-    return parseArgs({ options }).values
+    return parseArgs({ options: demoOptions }).values
   } catch (error) {
     throw new Misused((error as Error).message)
   }

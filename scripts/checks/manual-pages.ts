@@ -1,20 +1,23 @@
-import { rmSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import type { Command } from 'commander'
 import { type Document, isMap, LineCounter, type Pair, parseDocument, type Scalar, visit } from 'yaml'
 import { compose, describeApi } from '../../src/app/index.ts'
 import { gatehouseCommand } from '../../src/cli/run.ts'
 import { hubConfigSchema } from '../../src/config/hub-schema.ts'
-import { loadConfig } from '../../src/config/index.ts'
+import { configSections, loadConfig } from '../../src/config/index.ts'
 import { fixedKeys, type Schema, schemaAt } from '../../src/config/keys.ts'
 import { configSchema } from '../../src/config/schema.ts'
 import { helpScripts } from '../../src/console/help/help-page.ts'
 import { type HelpTopic, writtenTopics } from '../../src/console/help/topics.ts'
 import { kinds } from '../../src/health/troubles.ts'
 import { describeHub } from '../../src/hub/index.ts'
+import { views as officePages } from '../../src/hub/page/routes.ts'
 import { silentLogger, systemClock, systemRandom, temporaryFolder } from '../../src/platform/index.ts'
 import { alertKinds } from '../build/manual/alerts.ts'
 import { fileOf, manualPages } from '../build/manual/pages.ts'
 import { anchorsOf } from '../build/manual/render.ts'
+import { demoOptions } from '../demo-parts/options.ts'
+import { knownPlaces, type Places, placeProblems } from './manual-places.ts'
 
 /** The most words that a person reads for one topic. */
 const maxWords: Readonly<Record<(typeof writtenTopics)[number], number>> = {
@@ -40,13 +43,16 @@ export type Known = {
   readonly configs: readonly Schema[]
   /** Routes as `GET /api/whms/slots/{id}`. */
   readonly routes: readonly string[]
-  /** Names with a dot that are no config keys, such as kinds of alerts. */
+  /** Names that are no config keys and no addresses, such as kinds of alerts and defaults. */
   readonly names: ReadonlySet<string>
+  readonly places: Places
+  /** Options of other programs. */
+  readonly options: ReadonlySet<string>
 }
 
 /**
- * Throws with each page that is missing or too long. Throws with each name in a page that does not exist: page, heading, command,
- * option, config key or route.
+ * Throws with each page that is missing or too long. Throws with each name in a page or in README.md that does not exist: page,
+ * heading, command, option, config key, route, file, unit or script.
  */
 export async function manualPagesAreRight(): Promise<void> {
   const known = await knownNames()
@@ -57,6 +63,7 @@ export async function manualPagesAreRight(): Promise<void> {
     ...pages.flatMap(({ topic, file, markdown }) =>
       file === undefined ? [] : manualProblems({ topic, file, markdown }, known),
     ),
+    ...namesProblems({ file: 'README.md', markdown: readFileSync('README.md', 'utf8') }, known),
   ]
   if (problems.length > 0) throw new Error(problems.join('\n'))
 }
@@ -66,11 +73,28 @@ export function manualProblems(page: CheckedPage, known: Known): string[] {
   const count = wordsIn(page.markdown)
   const max: number = maxWords[page.topic as keyof typeof maxWords]
   const tooLong = count > max ? [{ line: 1, problem: `it has ${count} words; ${max} are the most` }] : []
-  const found = piecesOf(page.markdown).flatMap((piece) => problemsIn(piece, page, known))
-  return [...tooLong, ...repeatedHeadings(page), ...found].map(
-    ({ line, problem }) => `${page.file}:${line}: ${problem}`,
+  const links = piecesOf(page.markdown).flatMap(({ kind, text, line }) =>
+    kind === 'prose'
+      ? linksIn(text)
+          .flatMap((link) => linkProblem(link, page, known) ?? [])
+          .map((problem) => ({ line, problem }))
+      : [],
+  )
+  return [...placed(page, [...tooLong, ...repeatedHeadings(page), ...links]), ...namesProblems(page, known)]
+}
+
+type Page = Pick<CheckedPage, 'file' | 'markdown'>
+
+/** Returns each name in a page that does not exist, with its file and line; links are not read. */
+export function namesProblems(page: Page, known: Known): string[] {
+  return placed(
+    page,
+    piecesOf(page.markdown).flatMap((piece) => problemsIn(piece, known)),
   )
 }
+
+const placed = ({ file }: Page, problems: readonly Problem[]): string[] =>
+  problems.map(({ line, problem }) => `${file}:${line}: ${problem}`)
 
 /** Counts what a person reads: without blocks of code, and without the bars of tables. */
 function wordsIn(markdown: string): number {
@@ -108,21 +132,29 @@ function piecesOf(markdown: string): Piece[] {
   return pieces
 }
 
-function problemsIn(piece: Piece, page: CheckedPage, known: Known): Problem[] {
+function problemsIn(piece: Piece, known: Known): Problem[] {
   const at = (problem: string | undefined, line = piece.line): Problem[] =>
     problem === undefined ? [] : [{ line, problem }]
   const routes = routesIn(piece).flatMap(({ route, line }) => at(routeProblem(route, known), line))
-  if (piece.kind === 'prose')
-    return [...routes, ...linksIn(piece.text).flatMap((link) => at(linkProblem(link, page, known)))]
+  if (piece.kind === 'prose') return routes
+  const places = piece.text
+    .split('\n')
+    .flatMap((line, index) => placeProblems(line, known.places).flatMap((one) => at(one, piece.line + index)))
   if (piece.kind === 'span')
     return [
       ...routes,
+      ...places,
+      ...at(addressProblem(piece.text, known)),
       ...at(commandProblem(piece.text, known)),
       ...at(optionProblem(piece.text, known)),
       ...at(keyProblem(piece.text, known)),
     ]
-  if (piece.language === 'yaml') return [...routes, ...yamlProblems(piece, known)]
-  return [...routes, ...commandsIn(piece).flatMap(({ command, line }) => at(commandProblem(command, known), line))]
+  if (piece.language === 'yaml') return [...routes, ...places, ...yamlProblems(piece, known)]
+  return [
+    ...routes,
+    ...places,
+    ...commandsIn(piece).flatMap(({ command, line }) => at(commandProblem(command, known), line)),
+  ]
 }
 
 function repeatedHeadings({ markdown }: CheckedPage): Problem[] {
@@ -161,7 +193,7 @@ function commandsIn({ text, line }: Piece): { command: string; line: number }[] 
 /** Returns what is wrong with a command line of gatehouse; a line of another program is right. */
 function commandProblem(text: string, { program }: Known): string | undefined {
   const words =
-    /^(?:sudo (?:-u \w+ )?)?gatehouse((?: \S+)*)/
+    /^(?:sudo (?:-u \w+ )?)?(?:scripts\/)?gatehouse((?: \S+)*)/
       .exec(text.replace(/(^| )#.*$/, ''))?.[1]
       ?.trim()
       .split(/\s+/) ?? []
@@ -191,10 +223,10 @@ function commandProblem(text: string, { program }: Known): string | undefined {
 const hasOption = (command: Command, flag: string): boolean =>
   ['-h', '--help'].includes(flag) || command.options.some(({ short, long }) => flag === short || flag === long)
 
-/** An option that is named alone is one of any command. */
-function optionProblem(text: string, { program }: Known): string | undefined {
+/** An option that is named alone is one of any command, or of another program. */
+function optionProblem(text: string, { program, options }: Known): string | undefined {
   const flag = /^--[a-z][\w-]*/.exec(text)?.[0]
-  return flag === undefined || everyCommand(program).some((command) => hasOption(command, flag))
+  return flag === undefined || options.has(flag) || everyCommand(program).some((command) => hasOption(command, flag))
     ? undefined
     : `names ${flag}, which no command has`
 }
@@ -276,6 +308,14 @@ function routeProblem(route: string, { routes }: Known): string | undefined {
   return isRoute ? undefined : `names ${route}, which is no route`
 }
 
+/** A span that begins with a slash is a page of the console, unless it is on a disk. */
+function addressProblem(text: string, known: Known): string | undefined {
+  const address = /^\/[a-z]\w*(?:\/[\w.-]+)*$/.exec(text)?.[0]
+  if (address === undefined || known.names.has(address) || /^\/(api|dev|etc|mnt|srv|state|tmp|usr|var)\b/.test(address))
+    return undefined
+  return routeProblem(`GET ${address}`, known)
+}
+
 const fits = (own: readonly string[], named: readonly string[]): boolean =>
   own.length === named.length && own.every((part, index) => part === named[index] || part.startsWith('{'))
 
@@ -283,13 +323,16 @@ async function knownNames(): Promise<Known> {
   const { routes, fields } = await describedNames()
   const anchors = new Map<string, readonly string[]>()
   for (const { topic, markdown } of manualPages().toReversed()) anchors.set(topic, anchorsOf(markdown))
+  const defaults = configSections().flatMap(({ keys }) => keys.map(({ standard }) => standard))
   const others = Object.values(kinds).map(({ over }) => over)
   return {
     anchors,
     program: gatehouseCommand(),
     configs: [configSchema, hubConfigSchema],
     routes,
-    names: new Set([...alertKinds(), ...others, ...fields]),
+    names: new Set([...alertKinds(), ...others, ...fields, ...defaults]),
+    options: new Set(Object.keys(demoOptions).map((name) => `--${name}`)),
+    places: knownPlaces(),
   }
 }
 
@@ -308,7 +351,8 @@ async function describedNames(): Promise<{ routes: string[]; fields: string[] }>
     const office = Object.entries(ofOffice.paths ?? {}).flatMap(([path, item]) =>
       Object.keys(item ?? {}).map((method) => `${method.toUpperCase()} ${path}`),
     )
-    const routes = [...own, ...office].filter((route) => !route.startsWith('ALL '))
+    const pages = officePages.map((path) => `GET ${path.replaceAll(/:(\w+)/g, '{$1}')}`)
+    const routes = [...own, ...office, ...pages].filter((route) => !route.startsWith('ALL '))
     return { routes, fields: [description, ofOffice].flatMap(fieldsOf) }
   } finally {
     rmSync(dataDir, { recursive: true, force: true })

@@ -20,7 +20,7 @@ const filesAMinute = 6000
 /** Each one is looked for in the database. */
 const sessionsAMinute = 120
 /** The views of the page; each address opens the same file. */
-const views = ['/', '/find', '/recall', '/alerts', '/sites/:siteId', '/logs/:logId']
+export const views = ['/', '/find', '/recall', '/alerts', '/sites/:siteId', '/logs/:logId']
 
 export type PageRouteParts = {
   readonly sessions: PageSessions
