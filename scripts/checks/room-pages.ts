@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import type { Command } from 'commander'
 import { gatehouseCommand } from '../../src/cli/run.ts'
 import { anchorsOf } from '../build/manual/render.ts'
+import { attackerProblems } from './attackers.ts'
 import { complianceProblems } from './compliance.ts'
 import { journeyProblems } from './journey-names.ts'
 
@@ -65,6 +66,7 @@ export async function roomPages(): Promise<void> {
     ...roomPages.flatMap(numberProblems),
     ...others.flatMap(linkProblems),
     ...pages.flatMap(lengthProblems),
+    ...attackerProblems(),
     ...complianceProblems(),
     ...journeyProblems(),
     ...named.flatMap(({ page, names }) =>

@@ -71,7 +71,7 @@ class SandboxedProbe implements StreamProbe {
       this.#said = (this.#said + text).slice(-500)
     })
     createInterface({ input: child.stdout }).on('line', (line) => {
-      const { id, probed } = JSON.parse(line) as ProbeReply
+      const { id, probed }: ProbeReply = JSON.parse(line)
       this.#open.get(id)?.resolve(probed)
       this.#open.delete(id)
     })

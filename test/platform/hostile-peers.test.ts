@@ -71,7 +71,7 @@ const ways: Record<string, { readonly ask: Ask; readonly bytes: number }> = {
       const clock = { ...systemClock, after: clockFor(kind).after }
       const settings = () => ({ uplinkProbes: [url], allowNetworks: [], timeoutMs: 1000 })
       const authorities = { current: () => ({ key: '', secureContext: undefined }) }
-      // Of the settings and the authorities a probe reads these alone.
+      // A probe reads these of the settings and the authorities alone.
       return new Uplink({ clock, settings, authorities, resolve: systemResolve } as never).wasDown(0)
     },
   },

@@ -146,12 +146,12 @@ async function ask<Result>(
   const answer = await wholeAnswer(request, limits, { clock: systemClock })
   if (answer.kind === 'none') throw new ExitError(1, `the daemon cannot be reached: ${answer.why}`, answer.error)
   const { statusCode } = answer.head
-  const body = jsonOf(answer.body) as (Result & { error?: string }) | undefined
+  const body = jsonOf<Result & { error?: string }>(answer.body)
   if (statusCode === 200 && body !== undefined) return body
   throw new ExitError(1, `the daemon could not ${what}: ${body?.error ?? statusCode}`)
 }
 
-function jsonOf(body: Buffer): unknown {
+function jsonOf<Value>(body: Buffer): Value | undefined {
   try {
     return JSON.parse(body.toString('utf8'))
   } catch {

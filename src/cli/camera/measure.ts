@@ -15,13 +15,14 @@ async function measure(interrupted: AbortSignal): Promise<void> {
   const ended = new AbortController()
   const signal = AbortSignal.any([interrupted, ended.signal])
   const underWay: Promise<void>[] = []
-  const answer = async ({ id, wanted }: ProbeQuestion) => {
+  const answer = async (line: string) => {
+    const { id, wanted }: ProbeQuestion = JSON.parse(line)
     const probed = await probeHere(wanted, signal)
     print(`${JSON.stringify({ id, probed } satisfies ProbeReply)}\n`)
   }
   const lines = createInterface({ input: process.stdin })
   interrupted.addEventListener('abort', () => lines.close(), { once: true })
-  for await (const line of lines) underWay.push(answer(JSON.parse(line) as ProbeQuestion))
+  for await (const line of lines) underWay.push(answer(line))
   ended.abort()
   await Promise.all(underWay)
 }

@@ -33,7 +33,7 @@ export type Raw = {
 type EvidenceClientNeeds = {
   readonly clock: Pick<Clock, 'after'>
   readonly version: string
-  /** Of one answer; `answerBounds.evidence` where it is left out. */
+  /** Limits of one answer; absent: `answerBounds.evidence`. */
   readonly limits?: AnswerLimits
   /** A connection is used again if the request before was not longer ago; left out: each request has its own. */
   readonly idleMs?: number

@@ -42,7 +42,7 @@ type AnswerNeeds = {
   readonly onProgress?: () => void
 }
 
-/** Provisional answers (1xx) that a request accepts. They have no body and no end of their own. */
+/** Provisional answers (1xx) that a request accepts. They have no body, and need not end. */
 const maxProvisionalAnswers = 10
 
 /**

@@ -3,8 +3,8 @@ const mebibyte = 1024 * kibibyte
 const second = 1000
 
 /**
- * Limits of one answer of each kind of machine outside of this process. Such a machine belongs to somebody else, or somebody else may
- * answer in its place: it must neither fill the memory or the disk, nor keep a request or a thread.
+ * Limits of one answer of each kind of machine outside of this process. It belongs to somebody else, or
+ * somebody else may answer in its place. It must not fill the memory or the disk, and not keep a request waiting.
  */
 export const answerBounds = {
   /** Sign-in at the storage server, from the first byte out to the last byte in. A wrong password takes the server a second. */

@@ -51,7 +51,7 @@ export type HostilePeer = {
 
 /**
  * @param status of the answers
- * @param secure by TLS, with a certificate of its own
+ * @param secure by TLS, with a new certificate
  * @param runtimeDir at the control socket below it, in place of the daemon
  */
 export async function hostilePeer(
