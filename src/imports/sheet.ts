@@ -20,6 +20,10 @@ export type Sheet = {
 const chunkBytes = 64 * 1024
 /** Lines of any list. */
 export const mostLines = 200_000
+/** Columns of a list. Spreadsheets export some that no one needs, and each is looked at. */
+const mostColumns = 1000
+/** Characters of a line: a record is in memory before it can be judged. */
+const mostCharacters = 65_536
 const delimiters = [',', ';', '\t'] as const
 type Delimiter = (typeof delimiters)[number]
 
@@ -55,7 +59,11 @@ function isReadable(bytes: Buffer, problems: Problems): boolean {
     problems.add(1, null, 'the list is UTF-16; save it as "CSV UTF-8"')
     return false
   }
-  if (isUtf8(bytes)) return true
+  if (isUtf8(bytes)) {
+    const line = firstLongLine(bytes)
+    if (line !== undefined) problems.add(line, null, tooLong)
+    return line === undefined
+  }
   problems.add(firstBadLine(bytes), null, 'is not UTF-8; save the list as "CSV UTF-8"')
   return false
 }
@@ -76,6 +84,20 @@ function firstLineOf(bytes: Buffer): string {
   return text.slice(0, text.search(/[\r\n]|$/))
 }
 
+/** Returns the number of the first line that is too long. The parser counts no empty cells. */
+function firstLongLine(bytes: Buffer): number | undefined {
+  const lineEnd = lineEndOf(bytes)
+  for (let from = 0, line = 1; from < bytes.length; line += 1) {
+    const found = bytes.indexOf(lineEnd, from)
+    const end = found < 0 ? bytes.length : found
+    if (end - from > mostCharacters) return line
+    from = end + 1
+  }
+  return undefined
+}
+
+const lineEndOf = (bytes: Buffer) => (bytes.includes(0x0a) ? 0x0a : 0x0d)
+
 /** Returns the separator that gives the most known names in the header; of equal ones the most frequent. */
 function delimiterOf(head: string, nameOf: (written: string) => string | undefined): Delimiter {
   const scored = delimiters.map((delimiter) => {
@@ -90,7 +112,7 @@ type Records = AsyncGenerator<{ line: number; cells: string[] } | { line: number
 
 /** Yields the records with the line on which each begins; a fault comes last. */
 async function* records(bytes: Buffer, delimiter: Delimiter, firstLine: number): Records {
-  const lineEnd = bytes.includes(0x0a) ? 0x0a : 0x0d
+  const lineEnd = lineEndOf(bytes)
   let line = firstLine
   let counted = 0
   // The parser counts lines wrongly after a CRLF in a cell; its count of bytes is right.
@@ -98,7 +120,8 @@ async function* records(bytes: Buffer, delimiter: Delimiter, firstLine: number):
     for (let at = bytes.indexOf(lineEnd, counted); at >= 0 && at < end; at = bytes.indexOf(lineEnd, at + 1)) line += 1
     counted = Math.max(counted, end)
   }
-  const parser = Readable.from(chunksOf(bytes)).pipe(parse({ delimiter, info: true, relax_column_count: true }))
+  const limits = { relax_column_count: true, max_record_size: mostCharacters }
+  const parser = Readable.from(chunksOf(bytes)).pipe(parse({ delimiter, info: true, ...limits }))
   try {
     for await (const { record, info } of parser as AsyncIterable<{ record: string[]; info: { bytes: number } }>) {
       yield { line, cells: record }
@@ -120,7 +143,11 @@ async function* chunksOf(bytes: Buffer): AsyncGenerator<Buffer> {
   }
 }
 
+const count = (n: number) => n.toLocaleString('en')
+const tooLong = `a line has more than ${count(mostCharacters)} characters`
+
 function faultOf(error: CsvError): string {
+  if (error.code === 'CSV_MAX_RECORD_SIZE') return tooLong
   const what =
     error.code === 'CSV_QUOTE_NOT_CLOSED' ? 'a quote is opened and never closed' : 'a quote is inside of a cell'
   return `${what}; nothing from here on can be read`
@@ -153,6 +180,10 @@ async function sheetOf(
     const { line, cells } = record
     if (cells.every((cell) => cell.trim() === '')) continue
     if (!written) {
+      if (cells.length > mostColumns) {
+        problems.add(line, null, `the list has ${count(cells.length)} columns; at most ${count(mostColumns)} are read`)
+        return undefined
+      }
       written = cells.map((cell) => cell.trim())
       columns = written.map(nameOf)
       headerLine = line

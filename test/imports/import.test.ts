@@ -693,3 +693,14 @@ t.test('what an export guards against formulas is read as it was', async (t) => 
     ['=1+1', "'=2", "'quoted"],
   )
 })
+
+t.test('a line of any length and a header of any number of columns are refused at once', async (t) => {
+  const gateway = await yard(t)
+  const commas = await take(gateway, 'slots', `slot_id${','.repeat(3_000_000)}\nA-01\n`)
+  t.match(commas.problems, [{ line: 1, message: /more than 65,536 characters/ }])
+  const twins = await take(gateway, 'slots', `${'slot_id,'.repeat(1001)}\nA-01\n`)
+  t.match(twins.problems, [{ line: 1, message: 'the list has 1,002 columns; at most 1,000 are read' }])
+  t.equal(twins.problems.length, 1)
+  const wide = await take(gateway, 'slots', `slot_id,zone${',x'.repeat(900)}\nA-01,S\n`)
+  t.notMatch(JSON.stringify(wide.problems), /columns; at most/)
+})
