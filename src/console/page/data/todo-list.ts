@@ -22,6 +22,7 @@ type Place = { readonly id: number; readonly label: string }
  * - `takeBack`: the event that placed it there did not happen
  * - `keep`: it is there, and was placed there last, so the event that took it out of another slot did not happen
  * - `register`: a form opens
+ * - `resolve`: a form opens, and its note ends the dispute
  */
 export type Remedy =
   | { readonly act: 'open'; readonly words: string; readonly to: string }
@@ -31,6 +32,10 @@ export type Remedy =
   | Keeping
   | { readonly act: 'register'; readonly barcode: string }
   | { readonly act: 'acknowledge'; readonly alertId: number }
+  | Resolving
+
+/** `id`: of the discrepancy. */
+export type Resolving = { readonly act: 'resolve'; readonly slot: Place; readonly id: string }
 
 export type RemovalBefore = {
   readonly act: 'removeBefore'
@@ -158,6 +163,7 @@ function ofDiscrepancy(one: Discrepancy, may: May): Task {
     what: `${subject.join(', ')}: ${what}`,
     remedies: [
       ...(judged.has(kind) && may('events:verify') ? [opening(todoTexts.toVerify, `/verify?slot=${slot.id}`)] : []),
+      ...(kind === 'disputed' && may('events:verify') ? [{ act: 'resolve', slot: placeOf(slot), id } as const] : []),
       ...(kind === 'unregistered_asset' && mayRegister && assetBarcode !== null
         ? [{ act: 'register', barcode: assetBarcode } as const]
         : []),

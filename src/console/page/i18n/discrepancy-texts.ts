@@ -40,7 +40,7 @@ const english = {
   },
   disputed: {
     what: () => 'a supervisor disputes the placement',
-    todo: 'Look where the pallet is, and record that. Then a supervisor verifies the pallet, or corrects the dispute.',
+    todo: 'Look where the pallet is, and record that. Then a supervisor verifies the pallet, or resolves the dispute with a note.',
   },
   verified_mismatch: {
     what: ({ pallet }) =>
@@ -117,7 +117,7 @@ const german: typeof english = {
   },
   disputed: {
     what: () => 'die Schichtleitung beanstandet die Einlagerung',
-    todo: 'Nachsehen, wo die Palette ist, und das buchen. Dann prüft die Schichtleitung die Palette oder berichtigt die Beanstandung.',
+    todo: 'Nachsehen, wo die Palette ist, und das buchen. Dann prüft die Schichtleitung die Palette oder erledigt die Beanstandung mit einer Notiz.',
   },
   verified_mismatch: {
     what: ({ pallet }) =>

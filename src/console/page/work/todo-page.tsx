@@ -26,6 +26,7 @@ import { RegisterForm } from '../kit/register-form.tsx'
 import { registerTexts } from '../kit/register-texts.ts'
 import { TroubleStrip } from '../kit/trouble-strip.tsx'
 import type { ViewProps } from '../kit/views.ts'
+import { ResolveForm } from './resolve-form.tsx'
 import { type Settling, settle } from './todo-settle.ts'
 
 const urgencies: readonly Urgency[] = ['now', 'today', 'later']
@@ -162,6 +163,7 @@ type WaitingProps = Pick<GroupProps, 'timeZone' | 'isBusy' | 'onAct'> & { task: 
 
 const Waiting = ({ task, timeZone, isBusy, onAct }: WaitingProps) => {
   const [isRegistering, setRegistering] = useState(false)
+  const [isResolving, setResolving] = useState(false)
   return (
     <>
       <p class="task-what">
@@ -184,6 +186,15 @@ const Waiting = ({ task, timeZone, isBusy, onAct }: WaitingProps) => {
               >
                 {registerTexts.open}
               </button>
+            ) : remedy.act === 'resolve' ? (
+              <button
+                key="resolve"
+                type="button"
+                aria-expanded={isResolving ? 'true' : 'false'}
+                onClick={() => setResolving(true)}
+              >
+                {todoTexts.resolve}
+              </button>
             ) : (
               <RemedyButton key={JSON.stringify(remedy)} remedy={remedy} isBusy={isBusy} onAct={onAct} />
             ),
@@ -200,6 +211,8 @@ const Waiting = ({ task, timeZone, isBusy, onAct }: WaitingProps) => {
             onDone={() => setRegistering(false)}
             onCancel={() => setRegistering(false)}
           />
+        ) : isResolving && remedy.act === 'resolve' ? (
+          <ResolveForm key="note" {...{ remedy, isBusy, onAct }} onCancel={() => setResolving(false)} />
         ) : null,
       )}
     </>
@@ -214,7 +227,7 @@ function askedTwice(remedy: Settling): { readonly words: string; readonly sure: 
   return { words: todoTexts.notIn(label), sure }
 }
 
-type RemedyProps = { remedy: Exclude<Remedy, { act: 'register' }>; isBusy: boolean; onAct: Act }
+type RemedyProps = { remedy: Exclude<Remedy, { act: 'register' | 'resolve' }>; isBusy: boolean; onAct: Act }
 
 const RemedyButton = ({ remedy, isBusy, onAct }: RemedyProps) => {
   const once = useOnceKey()
