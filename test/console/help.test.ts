@@ -8,6 +8,7 @@ import { configSections } from '../../src/config/index.ts'
 import { helpTopics } from '../../src/console/help/topics.ts'
 import { findParts, type SearchedPart } from '../../src/console/page/help/search.ts'
 import { anchorOf } from '../../src/console/page/kit/help-anchor.ts'
+import { helpAddress, helpPlaces } from '../../src/console/page/kit/help-places.ts'
 import { catalogue } from '../../src/errors/index.ts'
 import { recipeFile, statementFile } from '../support/evidence/recipe.ts'
 import { testGateway } from '../support/gateway.ts'
@@ -70,6 +71,19 @@ t.test('commands, config keys, error codes and alerts are in the manual, each wi
   for (const kind of alertKinds()) t.match(alerts, `id="${anchorOf(kind)}"`)
   t.match(alerts, 'id="gatehousedown"', 'an alert of Prometheus')
   t.match(alerts, /id="disklow"[\s\S]*?href="#gatehousedisknearlyfull"/, 'leads to the alert of Prometheus about it')
+})
+
+t.test('every link of the console into the manual arrives at a heading, in both languages', async (t) => {
+  const { get } = await box(t)
+  const alerts = alertKinds().map((kind) => ['alerts', kind] as const)
+  const codes = Object.keys(catalogue).map((code) => ['errors', code] as const)
+  for (const place of [...Object.values(helpPlaces), ...alerts, ...codes])
+    for (const language of ['en', 'de']) {
+      const [path = '', anchor = ''] = helpAddress(place, language).split('#')
+      const { status, text } = await get(path)
+      t.equal(status, 200, path)
+      t.ok(text.includes(`id="${anchor}"`), `${path}#${anchor}`)
+    }
 })
 
 t.test('an auditor gets both scripts from the gateway, as they are tested', async (t) => {

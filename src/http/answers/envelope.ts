@@ -21,7 +21,10 @@ export const MediaRemovalOut = z
   .openapi('MediaRemoval')
 
 const factsShape = {
-  code: z.enum(codes),
+  code: z.enum(codes).openapi({
+    description:
+      'The manual explains each code: `gatehouse manual errors`, and `/help/errors#CODE` on a gateway, in lower case',
+  }),
   message: z.string(),
   details: z.string(),
   fields: z.array(z.object({ path: z.string(), message: z.string() })).optional(),

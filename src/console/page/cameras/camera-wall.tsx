@@ -7,6 +7,7 @@ import { alertsOf, meaningOf, standingOf } from '../i18n/camera-words.ts'
 import { Said } from '../i18n/said.tsx'
 import { whenWords } from '../i18n/words.ts'
 import { follow } from '../kit/address.ts'
+import { HelpLink } from '../kit/help-link.tsx'
 import { Icon } from '../kit/icons.tsx'
 import { NewestPicture } from '../pictures/newest-picture.tsx'
 import { LiveView } from './live-view.tsx'
@@ -33,6 +34,11 @@ export const CameraWall = ({ cameras, around, caller, onAct }: WallProps) => {
           <strong>{texts.none}</strong>
         </p>
         <p>{caller.role === 'admin' ? texts.noneAdmin : texts.noneOther}</p>
+        {caller.role === 'admin' ? (
+          <p>
+            <HelpLink to="cameras" />
+          </p>
+        ) : null}
       </section>
     )
   }

@@ -11,6 +11,7 @@ import { texts } from '../i18n/texts.ts'
 import { countIn, type SlotStatus, spokenState, statusOf, statusWords } from '../i18n/words.ts'
 import { follow } from '../kit/address.ts'
 import { textOf } from '../kit/field.ts'
+import { HelpLink } from '../kit/help-link.tsx'
 import { Icon } from '../kit/icons.tsx'
 import { fallbackColor, OddMark, StatusMark, safeColor } from '../kit/slot-marks.tsx'
 import { floorTexts } from './floor-texts.ts'
@@ -111,7 +112,8 @@ const NoSlots = ({ mayMake, isPast }: { mayMake: boolean; isPast: boolean }) => 
       <p>
         <a class="button" href="/plan" onClick={follow}>
           {floorTexts.toEditor}
-        </a>
+        </a>{' '}
+        <HelpLink to="slots" />
       </p>
     ) : null}
   </div>

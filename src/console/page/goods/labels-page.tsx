@@ -7,6 +7,7 @@ import { moment } from '../i18n/moments.ts'
 import { Said } from '../i18n/said.tsx'
 import { texts } from '../i18n/texts.ts'
 import { type Acts, Choice, Field, Frame, Twice, useActs } from '../kit/acts.tsx'
+import { HelpLink } from '../kit/help-link.tsx'
 import { Icon } from '../kit/icons.tsx'
 import { wasSent } from '../kit/typed.ts'
 import type { ViewProps } from '../kit/views.ts'
@@ -377,7 +378,11 @@ const JobActs = ({ job: { id, state, label }, acts }: { job: Job; acts: Acts }) 
 const Printers = ({ printers }: { printers: readonly Printer[] }) => (
   <section class="card" aria-labelledby="label-printers">
     <h2 id="label-printers">{words.printers}</h2>
-    {printers.length === 0 ? <p class="muted">{words.noPrinter}</p> : null}
+    {printers.length === 0 ? (
+      <p class="muted">
+        {words.noPrinter} <HelpLink to="printers" />
+      </p>
+    ) : null}
     <ul class="goods-rows">
       {printers.map((one) => (
         <li key={one.name}>

@@ -12,7 +12,7 @@ import type { Act } from '../kit/acts.tsx'
 import { follow } from '../kit/address.ts'
 import { BoxFrame, SureButton, useBoxActs } from '../kit/box-frame.tsx'
 import { boxTexts } from '../kit/box-texts.ts'
-import { anchorOf } from '../kit/help-anchor.ts'
+import { helpAddress } from '../kit/help-places.ts'
 import { Icon } from '../kit/icons.tsx'
 import type { ViewProps } from '../kit/views.ts'
 
@@ -157,7 +157,7 @@ const Open = ({ alert, timeZone, onAct }: OpenProps) => {
       </p>
       {tone === 'ok' ? null : (
         <p>
-          <a href={`/help/alerts?language=${language}#${anchorOf(alert.kind)}`}>{words.more}</a>
+          <a href={helpAddress(['alerts', alert.kind], language)}>{words.more}</a>
         </p>
       )}
       {alert.id > 0 && onAct ? (

@@ -12,6 +12,7 @@ import { follow } from '../kit/address.ts'
 import { BoxFrame, useBoxActs } from '../kit/box-frame.tsx'
 import { boxTexts } from '../kit/box-texts.ts'
 import { sizeWords } from '../kit/download.ts'
+import { HelpLink } from '../kit/help-link.tsx'
 import { Icon } from '../kit/icons.tsx'
 import type { ViewProps } from '../kit/views.ts'
 import { uploadsTexts as words } from './uploads-texts.ts'
@@ -118,7 +119,9 @@ const Nothing = ({ maySeeSystem }: { maySeeSystem: boolean }) => (
     <p>
       <strong>{words.none}</strong>
     </p>
-    <p>{words.noneNext}</p>
+    <p>
+      {words.noneNext} <HelpLink to="uploads" />
+    </p>
     {maySeeSystem ? (
       <p>
         <a class="button" href="/system" onClick={follow}>
