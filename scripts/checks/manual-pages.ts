@@ -33,6 +33,9 @@ const maxWords: Readonly<Record<(typeof writtenTopics)[number], number>> = {
   floor: 800,
 }
 
+/** Pages whose names are checked too, but not their links and length. */
+const otherPages = ['README.md', 'SECURITY.md', 'systemd/monitoring/RUNBOOK.md']
+
 export type CheckedPage = { readonly topic: HelpTopic; readonly file: string; readonly markdown: string }
 
 /** Names that a page may use. */
@@ -51,7 +54,7 @@ export type Known = {
 }
 
 /**
- * Throws with each page that is missing or too long. Throws with each name in a page or in README.md that does not exist: page,
+ * Throws with each page that is missing or too long. Throws with each name in a page or in one of `otherPages` that does not exist: page,
  * heading, command, option, config key, route, file, unit or script.
  */
 export async function manualPagesAreRight(): Promise<void> {
@@ -63,7 +66,7 @@ export async function manualPagesAreRight(): Promise<void> {
     ...pages.flatMap(({ topic, file, markdown }) =>
       file === undefined ? [] : manualProblems({ topic, file, markdown }, known),
     ),
-    ...namesProblems({ file: 'README.md', markdown: readFileSync('README.md', 'utf8') }, known),
+    ...otherPages.flatMap((file) => namesProblems({ file, markdown: readFileSync(file, 'utf8') }, known)),
   ]
   if (problems.length > 0) throw new Error(problems.join('\n'))
 }

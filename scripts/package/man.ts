@@ -100,6 +100,7 @@ export const exitStatuses: readonly (readonly [string, string])[] = [
   ['0', 'success'],
   ['1', 'the work failed, or found something wrong'],
   ['2', 'the command line is wrong'],
+  ['3', 'gatehouse status: no gateway runs'],
   ['78', 'the config is bad, or the database is not the one of this box; systemd does not start it again'],
 ]
 
