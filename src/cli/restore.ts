@@ -205,7 +205,10 @@ function forPeople(restored: Restored): string {
       : []),
     ...(aside ? [`the replaced data is kept in ${aside}; remove it when you do not need it`] : []),
     ...(restored.settings
-      ? [`the settings of the old box are in ${restored.settings.folder}; compare them with yours`]
+      ? [
+          `the settings of the old box are in ${restored.settings.folder}; each was at this path:`,
+          ...restored.settings.files.map(({ name, path }) => `  ${name.replace(/^settings\//, '')}: ${path}`),
+        ]
       : []),
   ]
   return `${lines.join('\n')}\n`
