@@ -5,7 +5,7 @@ import { databaseFile } from '../../src/database/index.ts'
 import { violations } from '../support/axe.ts'
 import { inBrowser, launchBrowser, open, place, signIn } from '../support/browser.ts'
 import { furnish } from '../support/gateway.ts'
-import { pictureOf } from '../support/screens.ts'
+import { pictureOf, screens } from '../support/screens.ts'
 
 t.setTimeout(240_000)
 
@@ -15,17 +15,11 @@ t.before(async () => {
 })
 t.teardown(() => browser?.close())
 
-const sizes = [
-  { width: 360, height: 740 },
-  { width: 768, height: 1024 },
-  { width: 1280, height: 900 },
-]
-
 t.test('the manual is readable on every screen, in light and dark', inBrowser, async (t) => {
   const { url } = await place(t)
-  for (const viewport of sizes) {
+  for (const { viewport } of Object.values(screens)) {
     const { page, faults } = await open(t, browser, 'about:blank', { viewport, reducedMotion: 'reduce' })
-    for (const path of ['help', 'help/commands', 'help/config', 'help/integrate']) {
+    for (const path of ['help', 'help/commands', 'help/config', 'help/integrate', 'help/backup']) {
       await page.goto(`${url}${path}`)
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme })
