@@ -1,13 +1,14 @@
 import BetterSqlite3 from 'better-sqlite3'
 import type { Browser } from 'playwright-core'
 import t from 'tap'
+import { helpTopics } from '../../src/console/help/topics.ts'
 import { databaseFile } from '../../src/database/index.ts'
 import { violations } from '../support/axe.ts'
 import { inBrowser, launchBrowser, open, place, signIn } from '../support/browser.ts'
 import { furnish } from '../support/gateway.ts'
 import { pictureOf, screens } from '../support/screens.ts'
 
-t.setTimeout(240_000)
+t.setTimeout(400_000)
 
 let browser: Browser | undefined
 t.before(async () => {
@@ -19,7 +20,7 @@ t.test('the manual is readable on every screen, in light and dark', inBrowser, a
   const { url } = await place(t)
   for (const { viewport } of Object.values(screens)) {
     const { page, faults } = await open(t, browser, 'about:blank', { viewport, reducedMotion: 'reduce' })
-    for (const path of ['help', 'help/commands', 'help/config', 'help/integrate', 'help/backup']) {
+    for (const path of ['help', 'help/commands', 'help/config', 'help/integrate']) {
       await page.goto(`${url}${path}`)
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme })
@@ -32,6 +33,16 @@ t.test('the manual is readable on every screen, in light and dark', inBrowser, a
       }
     }
     await page.context().close()
+  }
+})
+
+t.test('no page is wider than a phone, and each is accessible', inBrowser, async (t) => {
+  const { url } = await place(t)
+  const { page } = await open(t, browser, 'about:blank', screens.handheld)
+  for (const topic of helpTopics) {
+    await page.goto(`${url}help/${topic}`)
+    t.equal(await page.evaluate('document.documentElement.scrollWidth'), screens.handheld.viewport.width, topic)
+    t.same(await violations(page), [], topic)
   }
 })
 
