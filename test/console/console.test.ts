@@ -425,3 +425,16 @@ t.test('the page and its files are public, fixed, and let nothing foreign run', 
   for (const path of ['/assets/index.html', '/assets/..%2fconsole.json', '/assets/__proto__', '/console.json'])
     t.equal((await gateway.ask('GET', path)).status, 404, path)
 })
+
+t.test('each page starts from one script', async (t) => {
+  const gateway = await gatewayFor(t)
+  for (const path of ['/', '/scan']) {
+    const page = await gateway.ask('GET', path, { headers: { Accept: 'text/html' } })
+    const scripts = [...page.text.matchAll(/<script type="module" src="([^"]+)">/g)].map(([, name = '']) => name)
+    t.equal(scripts.length, 1, path)
+    const script = await gateway.ask('GET', scripts[0] ?? '')
+    t.equal(script.status, 200)
+    t.equal(script.text.match(/\bimport\s*["{*]|\bfrom\s*"\.\//), null, `${path}: it imports no other file at once`)
+    t.ok(/\bimport\("\.\/undrawn-/.test(script.text), `${path}: it loads the rest later`)
+  }
+})
