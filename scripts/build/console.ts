@@ -40,29 +40,6 @@ const withoutInlineStyles: Plugin = {
   },
 }
 
-/**
- * Lets hono report an error while it draws a change, as an event `undrawn`. Without the plugin hono hides the error, and the page
- * stays as it was (`src/console/page/drawing.ts`).
- */
-const withDrawingErrors: Plugin = {
-  name: 'with drawing errors',
-  setup(to) {
-    to.onLoad({ filter: /hono\/dist\/jsx\/dom\/render\.js$/ }, ({ path }) => {
-      const source = readFileSync(path, 'utf8')
-      const silent = /const updateSync = \(context, node\) => \{([\s\S]*?)\} catch \{\s*return;\s*\}([\s\S]*?\n)\};/
-      const contents = source.replace(
-        silent,
-        (_, before: string, after: string) =>
-          `const updateSync = (context, node) => { try { updateAloud(context, node) } catch (error) {
-            dispatchEvent(new CustomEvent('undrawn', { detail: error })) } };
-          const updateAloud = (context, node) => {${before}} finally {}${after}};`,
-      )
-      if (contents === source) throw new Error('hono draws changes in another way: look again')
-      return { contents, loader: 'js' }
-    })
-  },
-}
-
 const scripts = ['main.tsx', 'scan.tsx', 'hub.tsx']
 const sheets = ['style.css', 'scan.css', 'hub.css', 'trust.css', 'help.css'].map((name) => join('styles', name))
 
@@ -91,7 +68,7 @@ function withOneFirstFile(script: string): Plugin {
 const settings: BuildOptions = {
   absWorkingDir: root,
   bundle: true,
-  plugins: [withoutInlineStyles, withDrawingErrors],
+  plugins: [withoutInlineStyles],
   minify: true,
   format: 'esm',
   // The players of live pictures are large, so the page loads one when it is needed.
@@ -100,7 +77,7 @@ const settings: BuildOptions = {
   // Browsers of tablets that have not been updated for some years.
   target: ['chrome111', 'firefox115', 'safari16.4'],
   jsx: 'automatic',
-  jsxImportSource: 'hono/jsx/dom',
+  jsxImportSource: 'preact',
   legalComments: 'none',
   preserveSymlinks: true,
   charset: 'utf8',

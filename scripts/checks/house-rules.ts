@@ -73,13 +73,6 @@ const rules: readonly Rule[] = [
     why: 'an answer from outside has bounds: outsideRequest, wholeAnswer and dial of platform/network',
   },
   {
-    name: 'a state for screen readers is a word',
-    files: 'src/console/page/**/*.tsx',
-    forbidden: /\baria-(busy|checked|disabled|expanded|hidden|invalid|pressed|selected)=\{/,
-    allowed: /'true'|\{off\(/,
-    why: "hono writes the boolean true as an empty attribute, which says nothing; write is ? 'true' : 'false'",
-  },
-  {
     name: 'a key comes from the ledger',
     files: 'src/**/*.ts',
     // Lines of one list are compared with each other alone.

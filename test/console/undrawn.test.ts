@@ -53,15 +53,9 @@ t.test('a page of which a part cannot be drawn says so, with a way on, and stays
 t.test('the notice is in the language of the page, and leads to the first one from any other', inBrowser, async (t) => {
   const { url } = await place(t)
   const { page } = await open(t, browser, `${url}todo`, { locale: 'de-DE' })
-  await breakEvents(page)
+  await page.route('**/api/whms/discrepancies', (route) => route.fulfill({ json: { success: true, data: [{}] } }))
   await signIn(page, 'vera')
-  await page
-    .getByRole('heading', { name: 'Zu erledigen' })
-    .or(page.getByRole('heading', { level: 1 }))
-    .first()
-    .waitFor()
-  await page.evaluate("dispatchEvent(new CustomEvent('undrawn', { detail: new Error('it broke') }))")
-  await notice(page).getByText('it broke').waitFor()
+  await notice(page).getByText('undefined').waitFor()
   t.same(await notice(page).locator('code').getAttribute('lang'), 'en')
   await page.getByRole('button', { name: 'Seite neu laden' }).waitFor()
   await notice(page).getByRole('link', { name: 'Zur ersten Seite' }).click()
@@ -73,19 +67,28 @@ t.test(
   inBrowser,
   async (t) => {
     const { url } = await place(t)
-    const { page } = await open(t, browser, `${url}wall`)
+    const { page } = await open(t, browser, 'about:blank')
     await page.clock.install()
-    await page.evaluate("dispatchEvent(new CustomEvent('undrawn', { detail: new Error('it broke') }))")
+    let isBroken = true
+    await page.route('**/api/device-pairings', (route) =>
+      isBroken ? route.fulfill({ json: { success: true } }) : route.continue(),
+    )
+    await page.goto(`${url}wall`)
     await notice(page).getByText('It loads again in a minute.').waitFor()
     t.equal(await notice(page).getByRole('button').count(), 0)
-    await page.clock.runFor(59_000)
+    await page.clock.runFor(50_000)
     t.equal(await notice(page).count(), 1)
+    isBroken = false
     const loaded = page.waitForEvent('load')
-    await page.clock.runFor(1000)
+    await page.clock.runFor(10_000)
     await loaded
-    await notice(page).waitFor({ state: 'detached' })
+    await page.locator('.wall-pairing').waitFor()
+    t.equal(await notice(page).count(), 0)
+    isBroken = true
     await page.route(/undrawn/, (route) => route.abort())
-    await page.evaluate("dispatchEvent(new CustomEvent('undrawn', { detail: new Error('it broke') }))")
+    const broken = page.waitForEvent('pageerror')
+    await page.reload()
+    await broken
     const again = page.waitForEvent('load')
     await page.clock.runFor(60_000)
     await again

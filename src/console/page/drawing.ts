@@ -1,5 +1,4 @@
-import { render } from 'hono/jsx/dom'
-import type { JSX } from 'hono/jsx/dom/jsx-runtime'
+import { Component, createElement, type JSX, render } from 'preact'
 
 type Ways = {
   /** Where somebody can go on; undefined: nowhere else. */
@@ -31,11 +30,19 @@ export function draw(page: JSX.Element, { home, isAlone = false }: Ways = {}): v
       () => setTimeout(() => tell(error), retryMs),
     )
   }
-  // hono keeps silent about an error in a change of the page; the build lets it say so (`scripts/build/console.ts`).
-  addEventListener('undrawn', (event) => fail((event as CustomEvent<unknown>).detail))
+  /** Catches an error of each part below it. It draws the same page again, so the page stays as it was. */
+  class Boundary extends Component {
+    override componentDidCatch(error: unknown): void {
+      fail(error)
+      this.setState({})
+    }
+    override render() {
+      return page
+    }
+  }
   const place = document.getElementById('app')
   try {
-    if (place) render(page, place)
+    if (place) render(createElement(Boundary, {}), place)
   } catch (error) {
     fail(error)
   }

@@ -1,6 +1,5 @@
-import { useRef } from 'hono/jsx/dom'
+import { useEffect, useRef } from 'preact/hooks'
 import type { SignedIn } from './data/answers.ts'
-import { useEffect } from './data/effect.ts'
 import { texts } from './i18n/texts.ts'
 import { follow } from './kit/address.ts'
 import { Bar } from './kit/bar.tsx'

@@ -1,5 +1,4 @@
-import { useState } from 'hono/jsx/dom'
-import { useEffect } from './data/effect.ts'
+import { useEffect, useState } from 'preact/hooks'
 import { draw } from './drawing.ts'
 import { language } from './i18n/language.ts'
 import { Desk, isTraining, type Opened } from './scan/desk.tsx'

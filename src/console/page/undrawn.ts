@@ -4,7 +4,7 @@ import { undrawnTexts as words } from './undrawn-texts.ts'
 
 /**
  * Shows once, over the page, that a part of it could not be drawn, with the next step. The page stays below, with all typed text.
- * Drawn without hono, which has just failed.
+ * Drawn without preact, which has just failed.
  */
 export function showUndrawn(error: unknown, home: string | undefined, isAlone: boolean): void {
   if (document.querySelector('.undrawn')) return

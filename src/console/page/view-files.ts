@@ -1,4 +1,4 @@
-import type { FC } from 'hono/jsx/dom'
+import type { FunctionComponent } from 'preact'
 import type { ReceiptProps } from './evidence/receipt-page.tsx'
 import type { FindProps } from './find/find-page.tsx'
 import type { ViewName, ViewProps } from './kit/views.ts'
@@ -6,7 +6,7 @@ import type { MissingProps } from './missing-page.tsx'
 import type { PairProps } from './system/pair-page.tsx'
 
 /** Export of a view's file: the view, as a component. */
-export type ViewFile<Props = ViewProps> = { readonly View: FC<Props> }
+export type ViewFile<Props = ViewProps> = { readonly View: FunctionComponent<Props> }
 export type Load<Props> = () => Promise<ViewFile<Props>>
 
 /** Loads a view at its first visit, so that the floor does not wait for its file. */

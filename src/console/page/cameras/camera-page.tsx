@@ -1,4 +1,4 @@
-import { useRef, useState } from 'hono/jsx/dom'
+import { useRef, useState } from 'preact/hooks'
 import type { AlertOf, Gap, List, ListedCamera, SignedIn, Warehouse } from '../data/answers.ts'
 import { ask, Refused } from '../data/ask.ts'
 import { useLive } from '../data/use-live.ts'

@@ -1,7 +1,6 @@
-import { useRef, useState } from 'hono/jsx/dom'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { AlertOf, Gap, ListedCamera, SignedIn } from '../data/answers.ts'
 import { ask, gatewayNow } from '../data/ask.ts'
-import { useEffect } from '../data/effect.ts'
 import { cameraTexts as texts } from '../i18n/camera-texts.ts'
 import { alertsOf, meaningOf, standingOf } from '../i18n/camera-words.ts'
 import { Said } from '../i18n/said.tsx'
@@ -49,7 +48,7 @@ export const CameraWall = ({ cameras, around, caller, onAct }: WallProps) => {
         <legend>{texts.pictures}</legend>
         {[false, true].map((value) => (
           <label key={String(value)}>
-            <input type="radio" name="pictures" checked={isAllLive === value} onChange={() => setAllLive(value)} />
+            <input type="radio" name="pictures" checked={isAllLive === value} onInput={() => setAllLive(value)} />
             {value ? texts.allLive : texts.newPictures}
           </label>
         ))}

@@ -1,4 +1,4 @@
-import { useState } from 'hono/jsx/dom'
+import { useState } from 'preact/hooks'
 import type { List, ListedCamera, SignedIn } from '../data/answers.ts'
 import { ask, Refused } from '../data/ask.ts'
 import { numberWords } from '../i18n/counting.ts'

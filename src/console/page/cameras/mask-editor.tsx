@@ -1,6 +1,5 @@
-import { useRef, useState } from 'hono/jsx/dom'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Point } from '../data/answers.ts'
-import { useEffect } from '../data/effect.ts'
 import { moved, rectangle, rounded, withCornerAfter, withCornerAt, withoutCorner } from '../hall/polygon-edit.ts'
 import { inputOf } from '../kit/field.ts'
 import { newestPicture } from '../pictures/newest-picture.tsx'
@@ -265,7 +264,7 @@ const CornerFields = ({ areas, at, onChange }: FieldsProps) => {
         max={100}
         step={0.1}
         value={rounded(value * 100, 1)}
-        onChange={(event: Event) => set(corner, axis, event)}
+        onInput={(event: Event) => set(corner, axis, event)}
       />
     </label>
   )

@@ -1,8 +1,7 @@
-import { useRef, useState } from 'hono/jsx/dom'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { ListedCamera } from '../data/answers.ts'
 import { ask, gatewayNow, Refused } from '../data/ask.ts'
 import { type Day, dateAfter, dateIn } from '../data/day-line.ts'
-import { useEffect } from '../data/effect.ts'
 import { locale } from '../i18n/language.ts'
 import { Said } from '../i18n/said.tsx'
 import { keepsUnsaved } from '../kit/address.ts'
@@ -92,7 +91,7 @@ const Panel = ({
   // Areas copied for the config are safe; a sensitivity is found again at once.
   const [copied, setCopied] = useState(now.areas)
   const isUnsaved = ![now.areas, copied].some((areas) => JSON.stringify(areas) === JSON.stringify(tried.areas))
-  useEffect(() => {
+  useLayoutEffect(() => {
     isDrawn.current = isUnsaved
     if (!isUnsaved) return
     const end = keepsUnsaved(() => confirm(words.leave))
@@ -134,7 +133,7 @@ const Panel = ({
           max={1}
           step={0.01}
           value={tried.sensitivity}
-          onChange={(event: Event) => {
+          onInput={(event: Event) => {
             const sensitivity = inputOf(event).valueAsNumber
             if (sensitivity >= 0 && sensitivity <= 1) setTried((before) => ({ ...before, sensitivity }))
           }}

@@ -1,4 +1,4 @@
-import { useState } from 'hono/jsx/dom'
+import { useState } from 'preact/hooks'
 import { Icon } from '../kit/icons.tsx'
 import { cameraButtonTexts as texts } from './camera-button-texts.ts'
 

@@ -1,5 +1,4 @@
-import { useRef, useState } from 'hono/jsx/dom'
-import { useEffect } from '../data/effect.ts'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { gatewayWords } from '../i18n/language.ts'
 import { Icon } from '../kit/icons.tsx'
 import { cameraScanTexts as texts } from './camera-scan-texts.ts'

@@ -1,5 +1,4 @@
-import { useRef, useState } from 'hono/jsx/dom'
-import { useEffect } from '../data/effect.ts'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { Said } from '../i18n/said.tsx'
 import { follow, go, losesUnsaved } from '../kit/address.ts'
 import { focusFirst } from '../kit/first-focus.ts'

@@ -1,4 +1,3 @@
-import { useState } from 'hono/jsx/dom'
 import { newActId } from './act-id.ts'
 
 /** The key of a request: the same for the same request until it is done, so that trying again records nothing twice. */
@@ -20,10 +19,4 @@ export function onceKeys(): OnceKey {
     },
     done: (request) => void keys.delete(JSON.stringify(request)),
   }
-}
-
-/** Returns the keys of a view, the same at each drawing. */
-export function useOnceKey(): OnceKey {
-  const [keys] = useState(onceKeys)
-  return keys
 }

@@ -1,5 +1,4 @@
-import { useState } from 'hono/jsx/dom'
-import { useEffect } from './effect.ts'
+import { useEffect, useState } from 'preact/hooks'
 
 /** Returns a value that is read again every `ms`. */
 export function useEvery(ms: number, read: () => number): number {

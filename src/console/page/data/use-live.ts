@@ -1,7 +1,6 @@
-import { useRef, useState } from 'hono/jsx/dom'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { onSignedInAgain } from './again.ts'
 import { Refused } from './ask.ts'
-import { useEffect } from './effect.ts'
 import type { Heard } from './heard.ts'
 import { listen } from './live.ts'
 

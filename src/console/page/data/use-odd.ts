@@ -1,9 +1,8 @@
-import { useRef, useState } from 'hono/jsx/dom'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { discrepancyWords } from '../i18n/discrepancy-words.ts'
 import { onSignedInAgain } from './again.ts'
 import type { Discrepancy, List } from './answers.ts'
 import { ask, gatewayNow, Refused } from './ask.ts'
-import { useEffect } from './effect.ts'
 import { untilNextMs } from './odd-rounds.ts'
 
 /** A finger on the slider passes many times; only the one where it rests is requested. */

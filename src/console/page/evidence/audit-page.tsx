@@ -1,8 +1,7 @@
-import type { Child } from 'hono/jsx/dom'
-import { useRef, useState } from 'hono/jsx/dom'
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { List, SignedIn, Warehouse } from '../data/answers.ts'
 import { ask } from '../data/ask.ts'
-import { useEffect } from '../data/effect.ts'
 import { type Rows, rowsOf } from '../data/rows.ts'
 import { useLive } from '../data/use-live.ts'
 import { locale } from '../i18n/language.ts'
@@ -258,7 +257,7 @@ const Link = ({ to, text }: { to: string; text: string }) => (
   </a>
 )
 
-type OriginProps = { entry: AuditEntry; children?: Child }
+type OriginProps = { entry: AuditEntry; children?: ComponentChildren }
 
 const Origin = ({ entry: { id, address, requestId, authMode, instance }, children }: OriginProps) => {
   const facts = [

@@ -1,4 +1,4 @@
-import { useRef, useState } from 'hono/jsx/dom'
+import { useRef, useState } from 'preact/hooks'
 import type { List, Page, Warehouse } from '../data/answers.ts'
 import { ask, gatewayNow } from '../data/ask.ts'
 import { askNewest } from '../data/asking.ts'

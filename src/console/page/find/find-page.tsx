@@ -1,4 +1,4 @@
-import { useRef, useState } from 'hono/jsx/dom'
+import { useRef, useState } from 'preact/hooks'
 import { decodedWords, printable } from '../codes/scan-place.ts'
 import type {
   Asset,

@@ -1,4 +1,4 @@
-import { useState } from 'hono/jsx/dom'
+import { useState } from 'preact/hooks'
 import type { Alert } from '../data/answers.ts'
 import { ask } from '../data/ask.ts'
 import { Said } from '../i18n/said.tsx'

@@ -1,4 +1,4 @@
-import { useState } from 'hono/jsx/dom'
+import { useState } from 'preact/hooks'
 import type { Camera, Detection } from '../data/answers.ts'
 import { problemWords } from '../i18n/problem-words.ts'
 import { Said } from '../i18n/said.tsx'

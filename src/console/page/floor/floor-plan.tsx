@@ -1,4 +1,4 @@
-import { useLayoutEffect, useMemo, useRef, useState } from 'hono/jsx/dom'
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { PlanImage, Point, Slot, Warehouse, Zone } from '../data/answers.ts'
 import { PlanControl } from '../hall/control.ts'
 import { type Box, boxAround, type Direction, hullOf, median, middleOf, neighbour } from '../hall/geometry.ts'
@@ -77,7 +77,7 @@ export const FloorPlan = (props: Props) => {
         {warehouses.length > 1 ? (
           <label class="choice">
             <span>{floorTexts.warehouse}</span>
-            <select onChange={(event: Event) => onWarehouse(Number(textOf(event)))}>
+            <select onInput={(event: Event) => onWarehouse(Number(textOf(event)))}>
               {warehouses.map((one) => (
                 <option key={one.id} value={one.id} selected={one.id === warehouse?.id}>
                   {one.name}

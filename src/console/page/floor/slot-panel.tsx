@@ -1,7 +1,6 @@
-import { useState } from 'hono/jsx/dom'
+import { useEffect, useState } from 'preact/hooks'
 import type { List, PlacementEvent, Slot } from '../data/answers.ts'
 import { ask } from '../data/ask.ts'
-import { useEffect } from '../data/effect.ts'
 import { kilograms, numberWords } from '../i18n/counting.ts'
 import { Said } from '../i18n/said.tsx'
 import { texts } from '../i18n/texts.ts'

@@ -1,9 +1,10 @@
-import { memo, useMemo, useState } from 'hono/jsx/dom'
+import { useMemo, useState } from 'preact/hooks'
 import type { Slot } from '../data/answers.ts'
 import { Said } from '../i18n/said.tsx'
 import { type SlotStatus, spokenSlot, statusOf, statusWords } from '../i18n/words.ts'
 import { follow, pageOfCode } from '../kit/address.ts'
 import { textOf } from '../kit/field.ts'
+import { memo } from '../kit/memo.ts'
 import { Scroller } from '../kit/scroller.tsx'
 import { OddMark, StatusMark } from '../kit/slot-marks.tsx'
 import { floorTexts as words } from './floor-texts.ts'
@@ -41,7 +42,7 @@ export const SlotTable = ({ slots, odd, chosen, onChoose }: Props) => {
         <label class="choice">
           <span>{words.show}</span>
           <select
-            onChange={(event: Event) => {
+            onInput={(event: Event) => {
               setFilter(textOf(event) as Filter)
               setPage(0)
             }}

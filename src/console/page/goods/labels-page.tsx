@@ -1,4 +1,4 @@
-import { useRef, useState } from 'hono/jsx/dom'
+import { useRef, useState } from 'preact/hooks'
 import { newActId } from '../data/act-id.ts'
 import type { List, Slot, Warehouse, Zone } from '../data/answers.ts'
 import { ask, Refused } from '../data/ask.ts'

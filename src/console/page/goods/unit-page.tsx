@@ -1,5 +1,5 @@
-import { useRef, useState } from 'hono/jsx/dom'
-import type { JSX } from 'hono/jsx/dom/jsx-runtime'
+import type { JSX } from 'preact'
+import { useRef, useState } from 'preact/hooks'
 import type { List, PlacementEvent, SignedIn, Warehouse } from '../data/answers.ts'
 import { ask, gatewayNow, Refused } from '../data/ask.ts'
 import { askNewest } from '../data/asking.ts'

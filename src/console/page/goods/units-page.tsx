@@ -1,4 +1,4 @@
-import { useState } from 'hono/jsx/dom'
+import { useState } from 'preact/hooks'
 import { newActId } from '../data/act-id.ts'
 import type { List, PlacementEvent } from '../data/answers.ts'
 import { ask, gatewayNow, Refused } from '../data/ask.ts'

@@ -1,4 +1,4 @@
-import { useState } from 'hono/jsx/dom'
+import { useState } from 'preact/hooks'
 import { ask } from '../data/ask.ts'
 import { follow } from '../kit/address.ts'
 import { problemOf, useAnswer, useSiteFacts } from './ask.ts'

@@ -1,6 +1,5 @@
-import { useRef, useState } from 'hono/jsx/dom'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { ask, Refused, Unreachable } from '../data/ask.ts'
-import { useEffect } from '../data/effect.ts'
 import { locale } from '../i18n/language.ts'
 import { formatted } from '../i18n/words.ts'
 import type { Site } from './list.ts'

@@ -1,5 +1,4 @@
-import { useRef } from 'hono/jsx/dom'
-import { useEffect } from '../data/effect.ts'
+import { useEffect, useRef } from 'preact/hooks'
 import { follow, go } from '../kit/address.ts'
 import { type SiteFacts, useAnswer, useSiteFacts } from './ask.ts'
 import { hubTexts } from './texts.ts'
@@ -62,7 +61,15 @@ export const HubFind = ({ code, onLeft }: { code: string; onLeft: () => void }) 
       <form class="card hub-form" onSubmit={find}>
         <label for="hub-code">{words.code}</label>
         <div class="hub-ask">
-          <input id="hub-code" ref={field} value={code} maxlength={256} autocapitalize="none" spellcheck={false} />
+          <input
+            id="hub-code"
+            ref={field}
+            key={code}
+            defaultValue={code}
+            maxlength={256}
+            autocapitalize="none"
+            spellcheck={false}
+          />
           <button type="submit" class="strong">
             {words.go}
           </button>

@@ -1,4 +1,4 @@
-import { useRef, useState } from 'hono/jsx/dom'
+import { useRef, useState } from 'preact/hooks'
 import { alertWords } from '../i18n/alert-words.ts'
 import { locale } from '../i18n/language.ts'
 import { follow, go } from '../kit/address.ts'
@@ -172,7 +172,14 @@ const Time = ({ siteId, at }: { siteId: string; at: string }) => {
       <div class="hub-ask">
         <label>
           <span>{words.at}</span>
-          <input ref={field} type="datetime-local" step={60} value={at === '' ? '' : localOf(at)} required />
+          <input
+            key={at}
+            ref={field}
+            type="datetime-local"
+            step={60}
+            defaultValue={at === '' ? '' : localOf(at)}
+            required
+          />
         </label>
         <button type="submit" class="strong">
           {words.show}

@@ -1,4 +1,4 @@
-import { useState } from 'hono/jsx/dom'
+import { useState } from 'preact/hooks'
 import { locale } from '../i18n/language.ts'
 import { follow } from '../kit/address.ts'
 import { timeOf, useAnswer, useSite } from './ask.ts'

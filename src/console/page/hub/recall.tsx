@@ -1,5 +1,4 @@
-import { useRef, useState } from 'hono/jsx/dom'
-import { useEffect } from '../data/effect.ts'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { follow, go } from '../kit/address.ts'
 import { type SiteFacts, useAnswer, useSiteFacts } from './ask.ts'
 import { pastedOf } from './list.ts'
@@ -68,11 +67,11 @@ export const HubRecall = ({ gtin, lot, onLeft }: { gtin: string; lot: string; on
         <div class="hub-ask">
           <label>
             <span>{words.lot}</span>
-            <input ref={batch} value={lot} maxlength={90} autocapitalize="none" spellcheck={false} />
+            <input ref={batch} key={lot} defaultValue={lot} maxlength={90} autocapitalize="none" spellcheck={false} />
           </label>
           <label>
             <span>{words.gtin}</span>
-            <input ref={item} value={gtin} inputmode="numeric" maxlength={14} />
+            <input ref={item} key={gtin} defaultValue={gtin} inputmode="numeric" maxlength={14} />
           </label>
           <button type="submit" class="strong">
             {words.go}

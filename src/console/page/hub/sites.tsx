@@ -1,4 +1,4 @@
-import { useState } from 'hono/jsx/dom'
+import { useState } from 'preact/hooks'
 import { locale } from '../i18n/language.ts'
 import { follow, goInstead } from '../kit/address.ts'
 import { textOf } from '../kit/field.ts'
@@ -153,7 +153,7 @@ const Filter = (props: FilterProps) => (
     </label>
     <label>
       <span>{words.show}</span>
-      <select onChange={(event: Event) => props.onChange({ show: textOf(event) })}>
+      <select onInput={(event: Event) => props.onChange({ show: textOf(event) })}>
         {kinds.map((one) => (
           <option key={one} value={one === 'all' ? '' : one} selected={one === props.kind}>
             {one === 'all' || one === 'trouble' || one === 'behind' || one === 'drift'
@@ -166,7 +166,7 @@ const Filter = (props: FilterProps) => (
     {props.regions.length > 0 ? (
       <label>
         <span>{words.region}</span>
-        <select onChange={(event: Event) => props.onChange({ region: textOf(event) })}>
+        <select onInput={(event: Event) => props.onChange({ region: textOf(event) })}>
           <option value="">{words.anyRegion}</option>
           {props.regions.map((one) => (
             <option key={one} value={one} selected={one === props.region}>

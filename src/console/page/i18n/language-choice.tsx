@@ -7,7 +7,7 @@ export const LanguageChoice = () => (
   <label class="language-choice">
     {languageTexts.language}
     <select
-      onChange={(event: Event) => {
+      onInput={(event: Event) => {
         chooseLanguage(textOf(event) as Language)
         location.reload()
       }}

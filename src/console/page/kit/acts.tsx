@@ -1,9 +1,8 @@
-import { useRef, useState } from 'hono/jsx/dom'
-import type { JSX } from 'hono/jsx/dom/jsx-runtime'
+import type { JSX } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ScanUse } from '../codes/field.ts'
 import { Refused } from '../data/ask.ts'
 import { isOutdated } from '../data/asking.ts'
-import { useEffect } from '../data/effect.ts'
 import { texts } from '../i18n/texts.ts'
 import { actTexts as words } from './act-texts.ts'
 import { follow } from './address.ts'
@@ -174,7 +173,7 @@ type FieldProps = {
   readonly value: string
   readonly onText: (text: string) => void
   readonly hint?: string
-  readonly type?: string
+  readonly type?: 'text' | 'date' | 'search' | 'number'
   readonly rows?: number
   readonly required?: boolean
   readonly most?: number
@@ -235,7 +234,7 @@ type ChoiceProps = {
 export const Choice = ({ id, words: name, value, of, onChoice }: ChoiceProps) => (
   <div class="goods-field">
     <label for={id}>{name}</label>
-    <select id={id} onChange={(event: Event) => onChoice(textOf(event))}>
+    <select id={id} onInput={(event: Event) => onChoice(textOf(event))}>
       {Object.entries(of).map(([key, text]) => (
         <option key={key} value={key} selected={key === value}>
           {text}

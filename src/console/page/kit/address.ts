@@ -1,5 +1,4 @@
-import { useState } from 'hono/jsx/dom'
-import { useEffect } from '../data/effect.ts'
+import { useEffect, useState } from 'preact/hooks'
 
 /** Where the page is: path and query of its address. */
 export type Address = { readonly pathname: string; readonly search: string }

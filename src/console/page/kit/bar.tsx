@@ -1,4 +1,4 @@
-import { useRef } from 'hono/jsx/dom'
+import { useRef } from 'preact/hooks'
 import { ScanField } from '../codes/scan-field.tsx'
 import type { SignedIn } from '../data/answers.ts'
 import { language } from '../i18n/language.ts'

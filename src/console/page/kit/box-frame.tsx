@@ -1,4 +1,4 @@
-import type { Child } from 'hono/jsx/dom'
+import type { ComponentChildren } from 'preact'
 import { Said } from '../i18n/said.tsx'
 import { texts } from '../i18n/texts.ts'
 import { type Acts, useActs, useAsked } from './acts.tsx'
@@ -20,7 +20,7 @@ type FrameProps = Pick<ViewProps, 'siteId' | 'caller' | 'onLeft'> & {
   /** Why the last answer is not up to date; '' when it is. */
   stale: string
   acts: Acts
-  children?: Child
+  children?: ComponentChildren
 }
 
 /** The frame of the views about the box itself: bar, problems, heading, last result. It keeps typed text until it is sent. */
@@ -53,7 +53,7 @@ type FieldProps = {
     name: string
     'aria-describedby': string
     'aria-invalid': 'true' | 'false'
-  }) => Child
+  }) => ComponentChildren
 }
 
 /** A field with its label, a hint, and its problem beside it. */

@@ -1,8 +1,8 @@
-import { useRef, useState } from 'hono/jsx/dom'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Asset, List, PlacementEvent, ScanAnswer } from '../data/answers.ts'
 import { ask, Refused } from '../data/ask.ts'
-import { useEffect } from '../data/effect.ts'
-import { type OnceKey, useOnceKey } from '../data/once-key.ts'
+import type { OnceKey } from '../data/once-key.ts'
+import { useOnceKey } from '../data/use-once-key.ts'
 import { kilograms } from '../i18n/counting.ts'
 import { locale } from '../i18n/language.ts'
 import { Said } from '../i18n/said.tsx'
@@ -113,7 +113,7 @@ const Form = ({ known: { code, asset, weightKg }, act, isBusy, onDone, onCancel 
         help={weightKg === null ? undefined : words.weighed(kilograms(weightKg))}
         problem={fields.get('weight_kg')}
       >
-        {(field) => <input {...field} type="text" inputmode="decimal" autocomplete="off" value={offered} />}
+        {(field) => <input {...field} type="text" inputmode="decimal" autocomplete="off" defaultValue={offered} />}
       </Field>
       {asset?.gtin ? null : (
         <Field name={`gtin-${number}`} label={words.gtin} problem={fields.get('gtin')}>

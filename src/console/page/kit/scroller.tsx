@@ -1,4 +1,4 @@
-import type { JSX } from 'hono/jsx/dom/jsx-runtime'
+import type { JSX } from 'preact'
 
 /** Wraps content that may scroll: it takes the focus by Tab and scrolls by arrow keys. */
 export const Scroller = ({ name, children }: { name: string; children: JSX.Element }) => (

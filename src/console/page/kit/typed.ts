@@ -1,4 +1,4 @@
-import { useEffect } from '../data/effect.ts'
+import { useLayoutEffect } from 'preact/hooks'
 import { texts } from '../i18n/texts.ts'
 import { keepsUnsaved } from './address.ts'
 
@@ -36,7 +36,7 @@ const hasUnsent = (): boolean =>
 
 /** Keeps the typed and chosen values of a view until they are sent, or a person agrees to lose them. */
 export function useTyped(): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const come = ({ target }: Event) => {
       meet(target)
       // A tick box need not take the focus, and is ticked by its label as well.

@@ -1,6 +1,6 @@
 import { Said } from '../i18n/said.tsx'
-import { usePhoto } from './photo-gone.ts'
 import { photoTexts as words } from './photo-texts.ts'
+import { usePhoto } from './use-photo.ts'
 
 type Props = {
   sha256: string

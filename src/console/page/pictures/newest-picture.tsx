@@ -1,5 +1,4 @@
-import { useRef, useState } from 'hono/jsx/dom'
-import { useEffect } from '../data/effect.ts'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { cameraTexts as texts } from '../i18n/camera-texts.ts'
 
 type Props = {

@@ -1,4 +1,4 @@
-import { useRef, useState } from 'hono/jsx/dom'
+import { useRef, useState } from 'preact/hooks'
 import type { Point } from '../data/answers.ts'
 import { withCornerAfter, withoutCorner } from '../hall/polygon-edit.ts'
 import type { View as PlanView } from '../hall/view.ts'

@@ -1,6 +1,5 @@
-import { useMemo, useRef, useState } from 'hono/jsx/dom'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { ImagePlace, Point, Warehouse } from '../data/answers.ts'
-import { useEffect } from '../data/effect.ts'
 import { type Box, boxAround } from '../hall/geometry.ts'
 import { imageAddress, imageStyle } from '../hall/image.ts'
 import { rounded } from '../hall/polygon-edit.ts'

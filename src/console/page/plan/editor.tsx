@@ -1,10 +1,9 @@
-import type { Child } from 'hono/jsx/dom'
-import { useCallback, useMemo, useRef, useState } from 'hono/jsx/dom'
+import type { ComponentChildren } from 'preact'
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { ImagePlace, List, Person, Point } from '../data/answers.ts'
 import { Refused } from '../data/ask.ts'
 import { askPatiently } from '../data/asking.ts'
-import { useEffect } from '../data/effect.ts'
-import { useOnceKey } from '../data/once-key.ts'
+import { useOnceKey } from '../data/use-once-key.ts'
 import { type Box, boxAround } from '../hall/geometry.ts'
 import { imageCorners } from '../hall/image.ts'
 import { texts } from '../i18n/texts.ts'
@@ -164,7 +163,7 @@ const Editor = (props: EditorProps) => {
   const propose = useCallback((places: readonly NewPlace[]) => setProposed(places), [])
   const isUnsaved = changed > 0 || sketch !== undefined
   const agrees = () => confirm(unsaved.isKept() ? words.leaveKept : words.leave)
-  useEffect(() => (isUnsaved ? keepsUnsaved(agrees) : undefined), [isUnsaved])
+  useLayoutEffect(() => (isUnsaved ? keepsUnsaved(agrees) : undefined), [isUnsaved])
 
   const save = async () => {
     if (isSaving || changed === 0) return
@@ -339,14 +338,14 @@ const ModeChoice = ({ mode, onMode }: { mode: Mode; onMode: (mode: Mode) => void
     <legend>{planShapeTexts.mode}</legend>
     {modes.map((one) => (
       <label key={one}>
-        <input type="radio" name="plan-mode" value={one} checked={one === mode} onChange={() => onMode(one)} />
+        <input type="radio" name="plan-mode" value={one} checked={one === mode} onInput={() => onMode(one)} />
         {planShapeTexts.modes[one]}
       </label>
     ))}
   </fieldset>
 )
 
-const SlotHelp = (props: { hasSlots: boolean; hasCorners: boolean; children: Child }) => (
+const SlotHelp = (props: { hasSlots: boolean; hasCorners: boolean; children: ComponentChildren }) => (
   <>
     {props.hasSlots ? <div class="plan-choices">{props.children}</div> : null}
     {props.hasSlots ? (

@@ -16,7 +16,7 @@ export const WarehouseChoice = ({ warehouse, warehouses, onWarehouse }: ChoicePr
   <label>
     <span>{words.warehouse}</span>
     <select
-      onChange={(event: Event) => {
+      onInput={(event: Event) => {
         const list = event.target as HTMLSelectElement
         const id = Number(list.value)
         // Until it is changed, which may be refused.
@@ -47,7 +47,7 @@ export const PartChoice = ({ names, zoneName, inZone, slotId, onZone, onSlot }: 
   <>
     <label>
       <span>{words.zone}</span>
-      <select value={zoneName} onChange={(event: Event) => onZone(textOf(event))}>
+      <select value={zoneName} onInput={(event: Event) => onZone(textOf(event))}>
         {names.map((one) => (
           <option key={one} value={one} selected={one === zoneName}>
             {one}
@@ -57,7 +57,7 @@ export const PartChoice = ({ names, zoneName, inZone, slotId, onZone, onSlot }: 
     </label>
     <label>
       <span>{words.part}</span>
-      <select onChange={(event: Event) => onSlot(Number(textOf(event)) || undefined)}>
+      <select onInput={(event: Event) => onSlot(Number(textOf(event)) || undefined)}>
         <option value="0" selected={slotId === undefined}>
           {words.wholeZone(inZone.length)}
         </option>

@@ -1,4 +1,4 @@
-import { useState } from 'hono/jsx/dom'
+import { useState } from 'preact/hooks'
 import type { ImagePlace } from '../data/answers.ts'
 import { ask } from '../data/ask.ts'
 import { whyOf } from '../data/slot-list.ts'
@@ -63,7 +63,7 @@ export const ImageTools = ({ warehouse, isLocked, onStored }: Props) => {
             type="file"
             accept="image/png,image/jpeg,image/svg+xml"
             disabled={isBusy || isLocked}
-            onChange={upload}
+            onInput={upload}
           />
         </label>
         {warehouse.floorPlanImage ? (

@@ -85,7 +85,7 @@ export const OutlineTools = (props: ToolProps) => {
       <div class="plan-choices">
         <label>
           <span>{words.zone}</span>
-          <select onChange={(event: Event) => onZone(Number(textOf(event)))}>
+          <select onInput={(event: Event) => onZone(Number(textOf(event)))}>
             {zones.map(({ id, name }) => (
               <option key={id} value={id} selected={id === zone.id}>
                 {name}

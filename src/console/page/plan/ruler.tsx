@@ -1,4 +1,4 @@
-import { useRef, useState } from 'hono/jsx/dom'
+import { useRef, useState } from 'preact/hooks'
 import type { ImagePlace, PlanImage, Point } from '../data/answers.ts'
 import { middleOf } from '../hall/geometry.ts'
 import { imageBox, turned } from '../hall/image.ts'

@@ -1,5 +1,4 @@
-import { useRef, useState } from 'hono/jsx/dom'
-import { useEffect } from '../data/effect.ts'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Draft, unchanged } from './draft.ts'
 
 /** Drafts step by step, the newest last, and the undone ones, the newest first. */

@@ -1,7 +1,6 @@
-import { useRef, useState } from 'hono/jsx/dom'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { errorMessage } from '../../../platform/faults.ts'
 import { Refused } from '../data/ask.ts'
-import { useEffect } from '../data/effect.ts'
 import { incidentsApi } from '../data/incident-data.ts'
 import { locale } from '../i18n/language.ts'
 import { Said } from '../i18n/said.tsx'

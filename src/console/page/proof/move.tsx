@@ -1,7 +1,6 @@
-import { useRef, useState } from 'hono/jsx/dom'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { EventFootage, Evidence, StoryStep, Watched } from '../data/answers.ts'
 import { ask } from '../data/ask.ts'
-import { useEffect } from '../data/effect.ts'
 import { kilograms } from '../i18n/counting.ts'
 import { findTexts as words } from '../i18n/find-texts.ts'
 import { Said } from '../i18n/said.tsx'
@@ -12,7 +11,7 @@ import { follow, pageOfCode } from '../kit/address.ts'
 import { Icon, type IconName } from '../kit/icons.tsx'
 import { ownPath } from '../kit/own-path.ts'
 import { Warnings } from '../kit/warnings.tsx'
-import { usePhoto } from '../pictures/photo-gone.ts'
+import { usePhoto } from '../pictures/use-photo.ts'
 import { Prove } from './prove.tsx'
 
 const iconOf: Record<string, IconName> = {

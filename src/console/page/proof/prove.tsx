@@ -1,4 +1,4 @@
-import { useState } from 'hono/jsx/dom'
+import { useState } from 'preact/hooks'
 import { errorMessage } from '../../../platform/faults.ts'
 import { ask, Refused } from '../data/ask.ts'
 import { Said } from '../i18n/said.tsx'

@@ -1,4 +1,4 @@
-import { useState } from 'hono/jsx/dom'
+import { useState } from 'preact/hooks'
 import { type Credential, call } from './gateway.ts'
 import type { ItemStore } from './items.ts'
 import type { Count, ScanTasks } from './tasks.ts'

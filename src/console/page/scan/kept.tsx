@@ -1,4 +1,4 @@
-import { useState } from 'hono/jsx/dom'
+import { useState } from 'preact/hooks'
 import { locale } from '../i18n/language.ts'
 import { Said } from '../i18n/said.tsx'
 import type { Item } from './items.ts'

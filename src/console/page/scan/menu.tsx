@@ -1,5 +1,4 @@
-import { useRef } from 'hono/jsx/dom'
-import { useEffect } from '../data/effect.ts'
+import { useEffect, useRef } from 'preact/hooks'
 import { type Act, actsOf } from './codes.ts'
 import { scanTexts as texts } from './texts.ts'
 

@@ -1,6 +1,5 @@
-import { useRef, useState } from 'hono/jsx/dom'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { isEnrolment } from '../codes/enrolment-code.ts'
-import { useEffect } from '../data/effect.ts'
 import { Said } from '../i18n/said.tsx'
 import type { Code } from './codes.ts'
 import type { Handheld } from './handheld.ts'

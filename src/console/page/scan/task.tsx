@@ -30,7 +30,7 @@ export const Task = ({ act, by, tasks, counts, onBack }: Props) => {
           {texts.countId}
           <select
             value={String(count?.id ?? '')}
-            onChange={(event: Event) => {
+            onInput={(event: Event) => {
               const id = Number(textOf(event))
               tasks.choose(
                 by,
@@ -97,7 +97,7 @@ const PhotoOf = ({ act, by, tasks }: Pick<Props, 'act' | 'by' | 'tasks'>) => {
         accept="image/jpeg,image/png,image/webp"
         capture="environment"
         disabled={tasks.isSaving}
-        onChange={take}
+        onInput={take}
       />
     </label>
   )

@@ -1,5 +1,4 @@
-import { useState } from 'hono/jsx/dom'
-import { useEffect } from '../data/effect.ts'
+import { useEffect, useState } from 'preact/hooks'
 import type { Credential } from './gateway.ts'
 import type { ItemStore } from './items.ts'
 import { signal } from './signals.ts'

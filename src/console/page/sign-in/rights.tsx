@@ -1,9 +1,8 @@
-import { useRef, useState } from 'hono/jsx/dom'
-import type { JSX } from 'hono/jsx/dom/jsx-runtime'
+import type { JSX } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { tellSignedInAgain } from '../data/again.ts'
 import type { Session } from '../data/answers.ts'
 import { ask, onForbidden } from '../data/ask.ts'
-import { useEffect } from '../data/effect.ts'
 import { texts } from '../i18n/texts.ts'
 import { hasUnsaved } from '../kit/address.ts'
 

@@ -1,7 +1,6 @@
-import { useRef, useState } from 'hono/jsx/dom'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Session } from '../data/answers.ts'
 import { ask, Refused, Unreachable } from '../data/ask.ts'
-import { useEffect } from '../data/effect.ts'
 import { LanguageChoice } from '../i18n/language-choice.tsx'
 import { Said } from '../i18n/said.tsx'
 import { hostOf } from '../i18n/words.ts'
@@ -122,7 +121,7 @@ export const SignIn = ({ session, notice, onSignedIn, isOver, texts }: Props) =>
           id="secret"
           name="secret"
           ref={secret}
-          type={isShown ? 'text' : 'password'}
+          {...(isShown ? { type: 'text' } : { type: 'password' })}
           autocomplete="current-password"
           autocapitalize="none"
           spellcheck={false}

@@ -1,4 +1,4 @@
-import { useState } from 'hono/jsx/dom'
+import { useState } from 'preact/hooks'
 import { ask, Refused } from '../data/ask.ts'
 import { texts } from '../i18n/texts.ts'
 import { mayEnd } from '../kit/address.ts'

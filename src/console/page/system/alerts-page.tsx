@@ -1,4 +1,4 @@
-import { useRef } from 'hono/jsx/dom'
+import { useRef } from 'preact/hooks'
 import type { AlertOf, Page, Warehouse } from '../data/answers.ts'
 import { ask } from '../data/ask.ts'
 import { askNewest, askPatiently } from '../data/asking.ts'

@@ -1,6 +1,5 @@
-import { useRef } from 'hono/jsx/dom'
+import { useEffect, useRef } from 'preact/hooks'
 import uPlot from 'uplot'
-import { useEffect } from '../data/effect.ts'
 import { timeOfDay } from '../i18n/words.ts'
 import { type FigureUnit, topOf, valueWords } from './day-figures.ts'
 import { systemTexts as words } from './system-texts.ts'

@@ -1,7 +1,6 @@
-import { useRef, useState } from 'hono/jsx/dom'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { List, Warehouse } from '../data/answers.ts'
 import { ask, Refused } from '../data/ask.ts'
-import { useEffect } from '../data/effect.ts'
 import { useLive } from '../data/use-live.ts'
 import { texts } from '../i18n/texts.ts'
 import { deviceKindWords, timeOfDay, whenWords } from '../i18n/words.ts'
@@ -228,7 +227,7 @@ const NewDevice = ({ warehouses, isBusy, onAct, onEnrol }: NewDeviceProps) => {
         <legend>{words.kind}</legend>
         {(['handheld', 'kiosk'] as const).map((one) => (
           <label key={one}>
-            <input type="radio" name="kind" value={one} checked={kind === one} onChange={() => setKind(one)} />
+            <input type="radio" name="kind" value={one} checked={kind === one} onInput={() => setKind(one)} />
             {words[one]}
           </label>
         ))}
@@ -336,7 +335,7 @@ const NewBadge = ({ isBusy, onAct }: { isBusy: boolean; onAct: Act }) => {
     setCards((before) => [...before, made])
   }
   const hasCards = cards.length > 0
-  useEffect(() => (hasCards ? keepsUnsaved(() => confirm(words.leaveCard)) : undefined), [hasCards])
+  useLayoutEffect(() => (hasCards ? keepsUnsaved(() => confirm(words.leaveCard)) : undefined), [hasCards])
   const makeCode = () => {
     if (badge.current) badge.current.value = badgeCode(crypto.getRandomValues(new Uint8Array(12)))
   }

@@ -1,8 +1,7 @@
-import { useRef, useState } from 'hono/jsx/dom'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { inHalves } from '../codes/pair-code.ts'
 import type { List, SignedIn, Warehouse } from '../data/answers.ts'
 import { ask, Refused } from '../data/ask.ts'
-import { useEffect } from '../data/effect.ts'
 import { whyOf } from '../data/slot-list.ts'
 import { Said } from '../i18n/said.tsx'
 import { texts } from '../i18n/texts.ts'
@@ -112,7 +111,7 @@ const Confirmation = ({ pairing, warehouses, onConfirm }: Props) => {
         required
         maxlength={64}
         pattern="[A-Za-z0-9._\-]+"
-        value={`wall-${pairing.code.slice(0, 4).toLowerCase()}`}
+        defaultValue={`wall-${pairing.code.slice(0, 4).toLowerCase()}`}
         aria-describedby="pair-name-help"
         autocomplete="off"
         autocapitalize="off"

@@ -1,4 +1,4 @@
-import { useRef } from 'hono/jsx/dom'
+import { useRef } from 'preact/hooks'
 import type { List, Warehouse } from '../data/answers.ts'
 import { ask } from '../data/ask.ts'
 import { type Rows, rowsOf } from '../data/rows.ts'

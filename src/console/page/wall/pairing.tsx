@@ -1,7 +1,6 @@
-import { useState } from 'hono/jsx/dom'
+import { useEffect, useState } from 'preact/hooks'
 import { inHalves } from '../codes/pair-code.ts'
 import { ask, Refused } from '../data/ask.ts'
-import { useEffect } from '../data/effect.ts'
 import { Qr } from '../kit/qr-code.tsx'
 import { wallTexts as words } from './texts.ts'
 

@@ -1,7 +1,6 @@
-import { useRef, useState } from 'hono/jsx/dom'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Discrepancy, List, Utilization, Warehouse } from '../data/answers.ts'
 import { ask, gatewayNow, Refused } from '../data/ask.ts'
-import { useEffect } from '../data/effect.ts'
 import { wholePercent } from '../data/floor-use.ts'
 import { useEvery } from '../data/use-every.ts'
 import { useLive } from '../data/use-live.ts'

@@ -1,4 +1,4 @@
-import { useState } from 'hono/jsx/dom'
+import { useState } from 'preact/hooks'
 import type { List, SignedIn, Warehouse } from '../data/answers.ts'
 import { ask, Refused } from '../data/ask.ts'
 import { type Count, type CountSlot, countsApi, isEnded, type Line, linesOf } from '../data/count-data.ts'
@@ -158,7 +158,7 @@ const Scan = ({ count, acts }: { count: Count; acts: Acts }) => {
           <input
             type="checkbox"
             checked={form.isEmpty}
-            onChange={() => setForm((before) => ({ ...before, isEmpty: !before.isEmpty }))}
+            onInput={() => setForm((before) => ({ ...before, isEmpty: !before.isEmpty }))}
           />{' '}
           {words.scanEmpty}
         </label>
@@ -270,7 +270,7 @@ const Review = ({ count, lines, acts }: { count: Count; lines: readonly Line[]; 
       <h2 id="count-review">{words.review}</h2>
       <p>{words.differences(different.length)}</p>
       <label class="goods-tick">
-        <input type="checkbox" checked={isOnly} onChange={() => setOnly(!isOnly)} /> {words.onlyDifferent}
+        <input type="checkbox" checked={isOnly} onInput={() => setOnly(!isOnly)} /> {words.onlyDifferent}
       </label>
       {shown.length === 0 ? null : (
         <Scroller name={words.review}>
@@ -294,7 +294,7 @@ const Review = ({ count, lines, acts }: { count: Count; lines: readonly Line[]; 
                           type="checkbox"
                           aria-label={words.again1(line.slot_code)}
                           checked={again.has(line.slot_id)}
-                          onChange={() => toggle(line.slot_id)}
+                          onInput={() => toggle(line.slot_id)}
                         />{' '}
                         {line.slot_code}
                       </label>

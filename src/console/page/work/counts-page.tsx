@@ -1,4 +1,4 @@
-import { useState } from 'hono/jsx/dom'
+import { useState } from 'preact/hooks'
 import type { List, Warehouse, Zone } from '../data/answers.ts'
 import { ask } from '../data/ask.ts'
 import { type Count, countsApi, isEnded, orderOf } from '../data/count-data.ts'

@@ -1,4 +1,4 @@
-import { useState } from 'hono/jsx/dom'
+import { useState } from 'preact/hooks'
 import type {
   Alert,
   Camera,
@@ -11,9 +11,9 @@ import type {
 } from '../data/answers.ts'
 import { ask, gatewayNow, Refused } from '../data/ask.ts'
 import type { Heard } from '../data/heard.ts'
-import { useOnceKey } from '../data/once-key.ts'
 import { type Known, type Remedy, type Task, tasksOf, type Urgency, withNews } from '../data/todo-list.ts'
 import { type Since, useLive } from '../data/use-live.ts'
+import { useOnceKey } from '../data/use-once-key.ts'
 import { Said } from '../i18n/said.tsx'
 import { texts } from '../i18n/texts.ts'
 import { todoTexts } from '../i18n/todo-texts.ts'

@@ -1,14 +1,13 @@
-import { useMemo, useRef, useState } from 'hono/jsx/dom'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { errorMessage } from '../../../platform/faults.ts'
 import { onSignedInAgain } from '../data/again.ts'
 import type { Asset, EventFootage, List, PlacementEvent, Slot, Warehouse } from '../data/answers.ts'
 import { ask, Refused } from '../data/ask.ts'
 import { isOutdated } from '../data/asking.ts'
 import { Calm, layoutPace } from '../data/calm.ts'
-import { useEffect } from '../data/effect.ts'
 import type { Heard } from '../data/heard.ts'
 import { listen } from '../data/live.ts'
-import { useOnceKey } from '../data/once-key.ts'
+import { useOnceKey } from '../data/use-once-key.ts'
 import {
   afterHearing,
   type Fate,
@@ -31,7 +30,7 @@ import { Icon } from '../kit/icons.tsx'
 import { ownPath } from '../kit/own-path.ts'
 import type { ViewProps } from '../kit/views.ts'
 import { Warnings } from '../kit/warnings.tsx'
-import { usePhoto } from '../pictures/photo-gone.ts'
+import { usePhoto } from '../pictures/use-photo.ts'
 import { Fact } from '../proof/move.tsx'
 import { verifyTexts as words } from './verify-texts.ts'
 
@@ -80,7 +79,7 @@ function useNotes(waiting: readonly Waiting[], pinned: Pinned | undefined) {
   const of = (one: Waiting) => notes[keyOf(one)] ?? ''
   const set = (one: Waiting, text: string) => setNotes((before) => ({ ...before, [keyOf(one)]: text }))
   const hasNote = [...waiting, ...(pinned ? [pinned] : [])].some((one) => of(one).trim() !== '')
-  useEffect(() => (hasNote ? keepsUnsaved(() => confirm(texts.leave)) : undefined), [hasNote])
+  useLayoutEffect(() => (hasNote ? keepsUnsaved(() => confirm(texts.leave)) : undefined), [hasNote])
   /** Drops the note of a placement that is left for good; false: the person keeps it. */
   const mayLeave = (one: Waiting): boolean => {
     if (waiting.some((other) => keyOf(other) === keyOf(one)) || of(one).trim() === '') return true

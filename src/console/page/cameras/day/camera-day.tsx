@@ -1,8 +1,7 @@
-import { useMemo, useRef, useState } from 'hono/jsx/dom'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { ListedCamera } from '../../data/answers.ts'
 import { gatewayNow } from '../../data/ask.ts'
 import { clamp, dateAfter, dateIn, dayOf, panned, showing, type Window, zoomed } from '../../data/day-line.ts'
-import { useEffect } from '../../data/effect.ts'
 import { cameraTexts } from '../../i18n/camera-texts.ts'
 import { hundredthsOf } from '../../i18n/counting.ts'
 import { gatewayWords } from '../../i18n/language.ts'
@@ -86,7 +85,7 @@ export const CameraDay = ({ camera, timeZone, mayReport, onHandedOut }: Props) =
             aria-label={words.choose}
             value={date}
             max={dateIn(gatewayNow(), timeZone)}
-            onChange={(event: Event) => showDate(textOf(event))}
+            onInput={(event: Event) => showDate(textOf(event))}
           />
           <button
             type="button"
@@ -263,7 +262,7 @@ const Line = (props: LineProps) => {
         </button>
         <span class="muted">{words.shows(clockWords(window.fromMs, timeZone), endWords(window.toMs, timeZone))}</span>
       </div>
-      {/* biome-ignore lint/a11y/useFocusableInteractive: hono writes it tabindex. */}
+      {/* biome-ignore lint/a11y/useFocusableInteractive: the linter knows tabIndex alone. */}
       <div
         class="day-line"
         role="slider"

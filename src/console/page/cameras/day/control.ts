@@ -1,6 +1,5 @@
-import { useRef } from 'hono/jsx/dom'
+import { useEffect, useRef } from 'preact/hooks'
 import { type Day, panned, type Window, zoomed } from '../../data/day-line.ts'
-import { useEffect } from '../../data/effect.ts'
 
 type Control = {
   readonly day: Day

@@ -1,7 +1,6 @@
-import { useState } from 'hono/jsx/dom'
+import { useEffect, useState } from 'preact/hooks'
 import type { ObjectDetection } from '../../data/answers.ts'
 import { ask } from '../../data/ask.ts'
-import { useEffect } from '../../data/effect.ts'
 import { gatewayWords } from '../../i18n/language.ts'
 import { Said } from '../../i18n/said.tsx'
 import type { Box } from './boxes.ts'
@@ -66,7 +65,7 @@ export const ObjectSwitch = ({ settings, picture, marking, onChange }: SwitchPro
         <input
           type="checkbox"
           checked={isOn}
-          onChange={() => onChange(isOn ? noMarking : { isOn: true, words: texts.loading, found: undefined })}
+          onInput={() => onChange(isOn ? noMarking : { isOn: true, words: texts.loading, found: undefined })}
         />
         {texts.mark}
       </label>

@@ -1,5 +1,4 @@
-import { useState } from 'hono/jsx/dom'
-import { useEffect } from '../../data/effect.ts'
+import { useEffect, useState } from 'preact/hooks'
 import { sendList, whyOf } from '../../data/slot-list.ts'
 import { Said } from '../../i18n/said.tsx'
 import { textOf } from '../../kit/field.ts'
@@ -125,7 +124,7 @@ export const GridForm = ({ warehouseId, zones, taken, below, onProposed, onStore
         {field('y', words.top)}
         <label>
           <span>{words.direction}</span>
-          <select onChange={(event: Event) => setTyped({ ...typed, isDown: textOf(event) === 'down' })}>
+          <select onInput={(event: Event) => setTyped({ ...typed, isDown: textOf(event) === 'down' })}>
             <option value="right" selected={!typed.isDown}>
               {words.right}
             </option>
@@ -140,7 +139,7 @@ export const GridForm = ({ warehouseId, zones, taken, below, onProposed, onStore
         {hasAisles ? field('step', words.step) : null}
         {hasAisles ? (
           <label class="plan-check">
-            <input type="checkbox" checked={areApart} onChange={() => setApart(!areApart)} /> {words.zoneEach}
+            <input type="checkbox" checked={areApart} onInput={() => setApart(!areApart)} /> {words.zoneEach}
           </label>
         ) : null}
       </div>

@@ -1,4 +1,4 @@
-import { useState } from 'hono/jsx/dom'
+import { useState } from 'preact/hooks'
 import { type ListAnswer, sendList, whyOf } from '../../data/slot-list.ts'
 import { Said } from '../../i18n/said.tsx'
 import { inputOf } from '../../kit/field.ts'
@@ -42,7 +42,7 @@ export const ListForm = ({ warehouseId, isUnsaved, onStored }: Props) => {
         <input
           type="file"
           accept=".csv,text/csv,text/plain"
-          onChange={(event: Event) => {
+          onInput={(event: Event) => {
             const [chosen] = inputOf(event).files ?? []
             setFile(chosen)
             setTried(undefined)

@@ -1,4 +1,4 @@
-import { useState } from 'hono/jsx/dom'
+import { useState } from 'preact/hooks'
 import { boxOf, type Draft, type PlanSlot, type PlanZone } from '../draft.ts'
 import type { NewPlace } from './grid.ts'
 import { GridForm } from './grid-form.tsx'

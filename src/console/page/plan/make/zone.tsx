@@ -1,4 +1,4 @@
-import { useState } from 'hono/jsx/dom'
+import { useState } from 'preact/hooks'
 import { ask } from '../../data/ask.ts'
 import { whyOf } from '../../data/slot-list.ts'
 import { Said } from '../../i18n/said.tsx'
@@ -51,7 +51,7 @@ export const ZoneForm = ({ zones, warehouseId, isLocked, onStored }: Props) => {
         <label>
           <span>{words.whichZone}</span>
           <select
-            onChange={(event: Event) => {
+            onInput={(event: Event) => {
               setId(Number(textOf(event)))
               setTyped({})
             }}
@@ -98,7 +98,7 @@ type TypeProps = { readonly words: string; readonly value: string; readonly onTy
 export const TypeChoice = ({ words: label, value, onType }: TypeProps) => (
   <label>
     <span>{label}</span>
-    <select onChange={(event: Event) => onType(textOf(event))}>
+    <select onInput={(event: Event) => onType(textOf(event))}>
       {Object.entries(zoneTypes).map(([key, text]) => (
         <option key={key} value={key} selected={key === value}>
           {text}

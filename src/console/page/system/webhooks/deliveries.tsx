@@ -1,8 +1,7 @@
-import { useRef } from 'hono/jsx/dom'
+import { useEffect, useRef } from 'preact/hooks'
 import type { Page } from '../../data/answers.ts'
 import { ask } from '../../data/ask.ts'
 import { askNewest } from '../../data/asking.ts'
-import { useEffect } from '../../data/effect.ts'
 import { useLive } from '../../data/use-live.ts'
 import { texts } from '../../i18n/texts.ts'
 import { exactTime, whenWords } from '../../i18n/words.ts'
@@ -79,7 +78,7 @@ export const Deliveries = ({ id, tests, timeZone, onAct, onLeft }: Props) => {
         {(field) => (
           <select
             {...field}
-            onChange={(event: Event) => {
+            onInput={(event: Event) => {
               now.state = textOf(event) as State
               reload()
             }}

@@ -1,4 +1,4 @@
-import { useRef, useState } from 'hono/jsx/dom'
+import { useRef, useState } from 'preact/hooks'
 import type { Webhook } from '../../data/answers.ts'
 import { Refused } from '../../data/ask.ts'
 import { gatewayWords } from '../../i18n/language.ts'
@@ -58,7 +58,9 @@ export const WebhookForm = ({ heading, button, done, webhook, types, isBusy, onA
     <form class="card" ref={form} aria-labelledby="webhook-form" onSubmit={submit}>
       <h2 id="webhook-form">{heading}</h2>
       <Field name="url" label={words.url} help={words.urlHelp} problem={fields.get('url')}>
-        {(field) => <input {...field} type="text" inputmode="url" autocomplete="off" value={webhook?.url ?? ''} />}
+        {(field) => (
+          <input {...field} type="text" inputmode="url" autocomplete="off" defaultValue={webhook?.url ?? ''} />
+        )}
       </Field>
       <fieldset class="box-choice">
         <legend>{words.events}</legend>
@@ -79,7 +81,7 @@ export const WebhookForm = ({ heading, button, done, webhook, types, isBusy, onA
                       type="checkbox"
                       name="events"
                       value={type}
-                      checked={webhook?.events.includes(type) ?? false}
+                      defaultChecked={webhook?.events.includes(type) ?? false}
                     />
                     {type}
                   </label>
@@ -90,7 +92,7 @@ export const WebhookForm = ({ heading, button, done, webhook, types, isBusy, onA
       </fieldset>
       <p>
         <label title={words.checkpointHelp}>
-          <input type="checkbox" name="checkpoint" checked={webhook?.checkpoint ?? false} /> {words.checkpoint}
+          <input type="checkbox" name="checkpoint" defaultChecked={webhook?.checkpoint ?? false} /> {words.checkpoint}
         </label>
       </p>
       {webhook ? null : (

@@ -1,4 +1,4 @@
-import { useState } from 'hono/jsx/dom'
+import { useState } from 'preact/hooks'
 import type { Webhook } from '../../data/answers.ts'
 import { webhooksTexts as words } from './texts.ts'
 

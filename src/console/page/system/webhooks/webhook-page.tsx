@@ -1,4 +1,4 @@
-import { useState } from 'hono/jsx/dom'
+import { useState } from 'preact/hooks'
 import type { Webhook } from '../../data/answers.ts'
 import { ask } from '../../data/ask.ts'
 import { gatewayWords } from '../../i18n/language.ts'

@@ -1,7 +1,6 @@
-import { useState } from 'hono/jsx/dom'
+import { useLayoutEffect, useState } from 'preact/hooks'
 import type { List, Warehouse, Webhook } from '../../data/answers.ts'
 import { ask } from '../../data/ask.ts'
-import { useEffect } from '../../data/effect.ts'
 import { useLive } from '../../data/use-live.ts'
 import { texts } from '../../i18n/texts.ts'
 import { hostOf } from '../../i18n/words.ts'
@@ -23,7 +22,7 @@ export const View = ({ siteId, caller, pathname, onLeft }: ViewProps) => {
   const { answer, ...asking } = useLive(load, [], () => onLeft(texts.signedOut))
   const acts = useBoxActs(onLeft, asking.reload)
   // A secret is shown once. It stays while somebody goes through the views of webhooks.
-  useEffect(
+  useLayoutEffect(
     () =>
       fresh?.secret === undefined
         ? undefined
