@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { z } from '@hono/zod-openapi'
+import { takesSignature } from '../devices/index.ts'
 import {
   type Api,
   asOpenApi30,
@@ -108,7 +109,27 @@ export async function describeApi(api: Api, version: string): Promise<Descriptio
     servers: [{ url: '/' }],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
   }
-  return describeRoutes([api.openAPIRegistry, besides.openAPIRegistry], info, examples)
+  const description = await describeRoutes([api.openAPIRegistry, besides.openAPIRegistry], info, examples)
+  describeSignatures(description)
+  return description
+}
+
+/** Adds the query of signed addresses, which `auth` reads before the operations do. */
+function describeSignatures({ paths, components }: Description): void {
+  components['parameters'] = {
+    ...components['parameters'],
+    Signed: {
+      name: 'signed',
+      in: 'query',
+      description: 'Signature from POST /api/signed-urls or from a receipt. It replaces the credentials.',
+      schema: { type: 'string' },
+    },
+  }
+  const aSha256 = '0'.repeat(64)
+  for (const [path, { get }] of Object.entries(paths)) {
+    if (!get || !takesSignature(path.replaceAll(/\{[^}]+\}/g, aSha256))) continue
+    get.parameters = [...(get.parameters ?? []), { $ref: '#/components/parameters/Signed' }]
+  }
 }
 
 function registerSecurity({ openAPIRegistry: registry }: Api): void {

@@ -24,6 +24,9 @@ const standing = [
   /^\/api\/whms\/evidence\/photos\/[0-9a-f]{64}$/,
   /^\/api\/log\/consistency$/,
 ]
+/** Says whether an address of this path can carry a signature. */
+export const takesSignature = (path: string): boolean => [...signable, ...standing].some((form) => form.test(path))
+
 /** The reader chooses from and to of this one, so its query is not sealed. */
 const withFreeQuery: ReadonlySet<string> = new Set(['/api/log/consistency'])
 const defaultSeconds = 300

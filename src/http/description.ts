@@ -20,13 +20,15 @@ export type Description = {
   [more: string]: unknown
 }
 
-export type DescribedParameter = {
-  $ref?: string
-  name: string
-  in: 'path' | 'query' | 'header'
-  description?: string
-  schema?: { description?: string; [more: string]: unknown }
-}
+export type DescribedParameter =
+  | { $ref: string }
+  | {
+      $ref?: never
+      name: string
+      in: 'path' | 'query' | 'header'
+      description?: string
+      schema?: { description?: string; [more: string]: unknown }
+    }
 
 export type DescribedOperation = {
   operationId: string

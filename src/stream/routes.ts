@@ -1,7 +1,6 @@
-import { z } from '@hono/zod-openapi'
 import { type Api, operation, originOf, rawAnswer } from '../http/index.ts'
 import { mostStreams, mostWaitingBytes, type StreamHub } from './hub.ts'
-import { streamHeaders, streamQuery } from './schema.ts'
+import { StreamMessage, streamHeaders, streamQuery } from './schema.ts'
 
 export const streamPath = '/api/stream'
 
@@ -13,22 +12,20 @@ const followStream = operation({
   tag: 'Stream',
   summary: 'Changes, as they happen (server-sent events)',
   description:
-    'Each message has an `event`, an `id` and one line of JSON as `data`. Kinds: `hello` comes first, `{resumed}`; with ' +
-    '`resumed: false`, then or later, something may have been left out: read everything again. `floor`: ' +
-    '`{warehouseId, layoutChanged, slots: [{id, isOccupied, assetBarcode, isVerified, isDisputed}]}`, the slots that ' +
-    'changed; with `layoutChanged` read slots and zones again. `event`: a ledger event as GET /api/whms/events/{id} answers ' +
-    'it, without `evidence`. `camera`: `{id, name, enabled, state, online, problem}`. `alert`: an alert that was raised or ' +
-    'acknowledged, for callers with alerts:read. `unit`: `{id, warehouseId, stage, status}`, a transport unit of which ' +
-    'something was recorded, as it is after that. `incident`: `{id, warehouseId, status, severity}`, an incident that was ' +
-    'opened or changed, for callers with incidents:read. `health`: `{status, checks: {name: {status, reason}}}`. Cameras, alerts and ' +
-    'health are looked at every second or less often. Each caller gets what it may read elsewhere. After an interruption ' +
-    'send the last id as Last-Event-ID: the missed messages follow, if the gateway still has them. Ids are opaque, and valid ' +
-    'until the gateway restarts. A message without `event` and `data` keeps the connection open, every 15 s. A client that ' +
-    `leaves more than ${mostWaitingBytes / 1024} KiB unread is disconnected. At most ${mostStreams.ofOneCaller} streams of ` +
-    `one caller and ${mostStreams.ofAll} in all; then 429. Whether the caller may still read is checked every 5 s.`,
+    'Each message has an `event`, an `id` and one line of JSON as `data`. Kinds: `hello` comes first; with `resumed: false`, then ' +
+    'or later, something may have been left out: read everything again. `floor`: the slots that changed; with `layoutChanged` read ' +
+    'slots and zones again. `event`: a ledger event as GET /api/whms/events/{id} answers it, without `evidence`. `camera`: state of ' +
+    'a camera. `alert`: an alert that was raised or acknowledged, for callers with alerts:read. `unit`: a transport unit of which ' +
+    'something was recorded, as it is after that. `incident`: an incident that was opened or changed, for callers with ' +
+    'incidents:read. `health`: the checks of GET /api/health. Cameras, alerts and health are compared every second or less often. ' +
+    'Each caller gets what it may read elsewhere. After an interruption send the last id as Last-Event-ID: the missed messages ' +
+    'follow, if the gateway still has them. Ids are opaque, and valid until the gateway restarts. A message without `event` and ' +
+    '`data` keeps the connection open, every 15 s. A client that leaves more than ' +
+    `${mostWaitingBytes / 1024} KiB unread is disconnected. At most ${mostStreams.ofOneCaller} streams of one caller and ` +
+    `${mostStreams.ofAll} in all; then 429. Whether the caller may still read is checked every 5 s.`,
   input: { query: streamQuery, headers: streamHeaders },
   success: {
-    200: { description: 'The stream', schema: z.string(), mediaType: 'text/event-stream' },
+    200: { description: 'The stream', schema: StreamMessage, mediaType: 'text/event-stream' },
   },
 })
 

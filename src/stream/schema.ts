@@ -70,6 +70,23 @@ export const messageShapes = {
   }),
 } as const
 
+const message = <Kind extends string, Data extends z.ZodType>(event: Kind, data: Data) =>
+  z.object({ event: z.literal(event), data })
+
+/** A message as a client of server-sent events gets it: the JSON of `data` is read. */
+export const StreamMessage = z
+  .discriminatedUnion('event', [
+    message('hello', messageShapes.hello),
+    message('floor', messageShapes.floor),
+    message('event', messageShapes.event),
+    message('camera', messageShapes.camera),
+    message('alert', messageShapes.alert),
+    message('unit', messageShapes.unit),
+    message('incident', messageShapes.incident),
+    message('health', messageShapes.health),
+  ])
+  .openapi('StreamMessage', { description: 'One message: its field `event`, and the JSON of its field `data`' })
+
 export type Floor = z.infer<typeof messageShapes.floor>
 export type UnitNow = z.infer<typeof messageShapes.unit>
 export type IncidentNow = z.infer<typeof messageShapes.incident>

@@ -101,6 +101,24 @@ t.test('refusals and common parameters are described once', async (t) => {
   t.match(paths['/api/whms/events'].post['x-permission'], ['events:create', 'events:verify'])
 })
 
+t.test('messages of the stream and signed addresses are described', async (t) => {
+  const gateway = await testGateway()
+  t.teardown(() => gateway.end())
+  const description = await descriptionOf(gateway)
+  const schemas = description.components.schemas as Record<string, Schema>
+  const { schema } = description.paths['/api/stream'].get.responses['200'].content['text/event-stream']
+  const said = inline(schema, schemas)
+  const floor = { warehouseId: 1, layoutChanged: false, slots: [] }
+  t.equal(differs({ event: 'floor', data: floor }, said), undefined)
+  t.ok(differs({ event: 'hello', data: floor }, said), 'each kind has its own data')
+  const signed = operationsOf(description)
+    .filter(({ operation }) => operation.parameters.some(({ name }) => name === 'signed'))
+    .map(({ method, path }) => `${method} ${path}`)
+  t.ok(signed.includes('GET /api/whms/assets/{barcode}/story'))
+  t.ok(signed.includes('GET /api/whms/transport-units/{id}/receipt'))
+  t.notOk(signed.includes('GET /api/whms/events'))
+})
+
 t.test('OpenAPI 3.0 says of every body what 3.1 says', async (t) => {
   const gateway = await testGateway()
   t.teardown(() => gateway.end())

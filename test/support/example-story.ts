@@ -609,6 +609,8 @@ function textOf(mediaType: string | undefined, text: string): Json {
   if (mediaType?.endsWith('+json')) return short(JSON.parse(text))
   if (mediaType === 'application/zip') return undefined
   if (!mediaType?.startsWith('text/') && !mediaType?.startsWith('application/')) return undefined
+  // The description has a schema of one message.
+  if (mediaType === 'text/event-stream') return undefined
   if (mediaType === 'application/octet-stream') return undefined
   return text.replace(longSignature, '$1…').split('\n').slice(0, 6).join('\n').slice(0, 600)
 }
