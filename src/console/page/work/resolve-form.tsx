@@ -1,4 +1,4 @@
-import { useState } from 'hono/jsx/dom'
+import { useState } from 'preact/hooks'
 import { ask } from '../data/ask.ts'
 import { useOnceKey } from '../data/once-key.ts'
 import type { Resolving } from '../data/todo-list.ts'
