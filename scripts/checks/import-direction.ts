@@ -19,6 +19,7 @@ export const rooms = [
   'webhooks',
   'upload',
   'floor',
+  'accounts',
   'retention',
   'exchange',
   'privacy',

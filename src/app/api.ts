@@ -1,3 +1,4 @@
+import { type Accounts, accountRoutes, type OpenSessions } from '../accounts/index.ts'
 import {
   type Admission,
   type Authenticator,
@@ -135,6 +136,8 @@ export type ApiParts = {
   readonly health: Pick<HealthWatch, 'checks'>
   readonly lastDay: Pick<LastDay, 'columns'>
   readonly uptimeSeconds: () => number
+  readonly accounts: Accounts
+  readonly openSessions: OpenSessions
   readonly devices: DeviceService
   readonly pairings: Pairings
   readonly signedUrls: SignedUrls
@@ -224,6 +227,7 @@ export function buildApi(parts: ApiParts): Api {
   healthRoutes(root, { ...parts, now: () => parts.clock.now(), logKeys: () => parts.vkeys() })
   pairingRoutes(root, parts.pairings)
   deviceRoutes(root, parts)
+  accountRoutes(root, parts)
   warehouseRoutes(root, parts.warehouse, parts.assets)
   planImageRoutes(root, parts.planImages)
   floorRoutes(root, parts.floor)

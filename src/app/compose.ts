@@ -1,3 +1,4 @@
+import type { Accounts } from '../accounts/index.ts'
 import type { StorageUsers } from '../auth/index.ts'
 import {
   type BackupMade,
@@ -115,6 +116,7 @@ export type Gateway = {
   readonly cameraClocks: CameraClocks
   readonly imports: ImportService
   readonly warehouse: WarehouseService
+  readonly accounts: Accounts
   readonly clipExports: Exports
   readonly makeId: () => string
   /** Writes into the audit trail what was done to the config at the box. */
@@ -162,14 +164,14 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     isConfigured: (cameraId) => live.config.cameras.some(({ id }) => id === cameraId),
   })
   camerasThread.listen(workWatch)
-  const { clockSync, clockBook, storageUsers, printWorker, imports, warehouse, makeId, auditDigests } = lower
+  const { clockSync, clockBook, storageUsers, printWorker, imports, warehouse, accounts, makeId, auditDigests } = lower
   const { retention, reloads, metrics } = lower
   return {
     logIdentity: storage.logRoom.identity,
     ...{ live, reloads, jobs, ...backup.parts, checkpoints, proofs, witnesses, witness, timeStamps, feeder },
     ...{ camerasThread, cameras, liveViews, viewBook, snapshots, retention, webhooks },
     ...{ storageUsers, printWorker, health, lastDay, clockSync, clockBook, auditDigests },
-    ...{ imports, warehouse, makeId, uploadWorker, clipExports: privacy.clipExports, cameraClocks },
+    ...{ imports, warehouse, accounts, makeId, uploadWorker, clipExports: privacy.clipExports, cameraClocks },
     ...{ streamHub, takeover, work: storage.work },
     api: composeApi(live, outside, { ...lower, ...reporting, streamHub, takeover }),
     metricsApi: metricsListener?.api,

@@ -84,6 +84,7 @@ const tags: Readonly<Record<string, string>> = {
   Evidence: 'The log that outsiders can check: signed checkpoints, tiles, proofs.',
   Uploads: 'Copies of evidence on the file storage server.',
   Devices: 'Handhelds, badges and signed addresses.',
+  Accounts: 'Local accounts, own passwords and open sessions.',
   Console: 'The session of the web console.',
   Health: 'Health, metrics and this description.',
   Notifications: 'Messages that the gateway posts to webhooks.',

@@ -13,10 +13,12 @@ export {
   proveThroughDaemon,
   rotateThroughDaemon,
   statusThroughDaemon,
+  userThroughDaemon,
   verifyThroughDaemon,
 } from './control/client.ts'
 export { importer } from './control/import-command.ts'
 export type { GatewayStatus } from './control/status.ts'
+export { type UserAccount, type UserCommand, type UserOutcome, userActs } from './control/user-command.ts'
 export { noteVerification } from './control/verification-note.ts'
 export { type AddedWarehouse, warehouseAdder } from './control/warehouse-command.ts'
 export { describeApi } from './description.ts'

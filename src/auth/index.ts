@@ -1,11 +1,12 @@
 export { Authenticator } from './authenticator.ts'
 export { ConfigNames, isMember, type NameSettings } from './config-names.ts'
 export { normaliseInstance, type Presented, readCredentials, twoNames } from './credentials.ts'
-export { firstAdminFile, firstAdminName, newFirstAdmin, storedAccounts, storeFirstAdmin } from './first-admin.ts'
+export { firstAdminFile, firstAdminName, hasAccounts, newFirstAdmin, storeFirstAdmin } from './first-admin.ts'
 export { FirstUses } from './first-uses.ts'
 export { type CallerMemory, clockSlackMs, KnownCallers, keptForMs, type Verification } from './known-callers.ts'
 export { type LocalAccount, LocalAccounts } from './local-accounts.ts'
 export { door } from './middleware.ts'
+export { passwordProblem } from './password-rules.ts'
 export { Admission, type RateSettings, type Way } from './rates/admission.ts'
 export {
   BasicTries,
@@ -25,6 +26,7 @@ export { Tally } from './rates/tally.ts'
 export { Refusals } from './refusals.ts'
 export { checkSecret, hashSecret, nobodysHash } from './secret-hash.ts'
 export { openCredential, sealCredential } from './sessions/credential.ts'
+export type { OpenSession } from './sessions/open-sessions.ts'
 export { longestSessionMs, Sessions } from './sessions/sessions.ts'
 export {
   csrfTokenOf,
@@ -38,4 +40,5 @@ export {
 export { StorageAgents, type StorageInstance } from './storage/agents.ts'
 export { StorageClient } from './storage/client.ts'
 export { StorageUsers, type VerificationOutcome } from './storage/users.ts'
+export { type StoredAccount, StoredAccounts } from './stored-accounts.ts'
 export type { CredentialVerifier, Verified } from './verifier.ts'

@@ -8,7 +8,13 @@ import type { Slowing } from './rates/slowing.ts'
 import { checkSecret, nobodysHash } from './secret-hash.ts'
 import type { CredentialVerifier, Verified } from './verifier.ts'
 
-export type LocalAccount = { readonly username: string; readonly role: Role; readonly secretHash: string }
+export type LocalAccount = {
+  readonly username: string
+  readonly role: Role
+  readonly secretHash: string
+  /** Absent for accounts of the config, which have none. */
+  readonly groups?: readonly string[]
+}
 
 export type LocalSettings = {
   /** The gateway's own address: names the local accounts. */
@@ -31,7 +37,7 @@ type LocalAccountsNeeds = {
   readonly random: RandomBytes
 }
 
-/** Vouches for the accounts of the config. */
+/** Vouches for the accounts of the config and of the database. */
 export class LocalAccounts implements CredentialVerifier {
   readonly #needs: LocalAccountsNeeds
   readonly #key: KeyedHash
@@ -40,7 +46,7 @@ export class LocalAccounts implements CredentialVerifier {
   readonly #right = new Recent<Known>(rememberedLimit)
   readonly #wrong = new Recent<Known>(rememberedLimit)
   readonly #underWay = new Map<string, Promise<boolean>>()
-  /** By the account as the config has it: a reload brings new ones. */
+  /** By the account: a reload and each change bring new ones. */
   readonly #vouched = new WeakMap<LocalAccount, Verified>()
 
   constructor(needs: LocalAccountsNeeds) {
@@ -133,7 +139,7 @@ export class LocalAccounts implements CredentialVerifier {
   }
 }
 
-function verified({ username, role, secretHash }: LocalAccount, instance: string, authMode: string): Verified {
-  const caller: Caller = { username, instance, role, groups: [], permissions: permissionsOf(role), authMode }
+function verified({ username, role, secretHash, groups = [] }: LocalAccount, instance: string, authMode: string): Verified {
+  const caller: Caller = { username, instance, role, groups, permissions: permissionsOf(role), authMode }
   return { caller, mark: createHash('sha256').update(secretHash).digest() }
 }

@@ -50,7 +50,8 @@ function partsOf(secretHash: string): Parts | undefined {
 
 function derive(secret: string, salt: Buffer, parameters: { N: number; r: number; p: number }): Promise<Buffer> {
   return new Promise<Buffer>((resolve, reject) => {
-    scrypt(secret, salt, hashBytes, { ...parameters, maxmem: mostBytes }, (error, key) =>
+    // Keyboards write ö as one character or as two; both are the same password (NIST SP 800-63B).
+    scrypt(secret.normalize('NFC'), salt, hashBytes, { ...parameters, maxmem: mostBytes }, (error, key) =>
       error ? reject(error) : resolve(key),
     )
   })

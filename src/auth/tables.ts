@@ -1,5 +1,5 @@
 import type { Role } from '../config/index.ts'
-import { blob, builderOver, integer, text, word } from '../database/index.ts'
+import { blob, builderOver, integer, maybe, text, word } from '../database/index.ts'
 
 export const tables = {
   local_account: {
@@ -7,6 +7,12 @@ export const tables = {
     role: word<Role>(),
     secret_hash: text,
     created_at_ms: integer,
+  },
+  local_account_state: {
+    username: text,
+    groups: text,
+    held_secret_hash: maybe(text),
+    disabled_at_ms: maybe(integer),
   },
   known_caller: {
     instance: text,
@@ -40,6 +46,10 @@ export const tables = {
   console_session_secret: {
     token_sha256: blob,
     sealed: blob,
+  },
+  console_session_facts: {
+    token_sha256: blob,
+    address: text,
   },
 } as const
 

@@ -20,6 +20,7 @@ import { statusCommand } from './status.ts'
 import { supportBundleCommand } from './support-bundle.ts'
 import { tlsCommand } from './tls.ts'
 import { upgradeCommand } from './upgrade.ts'
+import { userCommand } from './user.ts'
 import { versionCommand } from './version.ts'
 import { warehouseCommand } from './warehouse.ts'
 
@@ -52,6 +53,7 @@ export function gatehouseCommand(): Command {
     supportBundleCommand(),
     tlsCommand(),
     upgradeCommand(),
+    userCommand(),
     versionCommand(),
     warehouseCommand(),
   ]) {

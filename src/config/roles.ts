@@ -22,6 +22,7 @@ export const permissions = [
   'webhooks:manage',
   'alerts:manage',
   'storage:manage',
+  'accounts:manage',
 ] as const
 
 export type Permission = (typeof permissions)[number]

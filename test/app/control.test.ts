@@ -29,6 +29,7 @@ function socketOf(t: Test, runtimeDir: string, dataDir: string, more: Partial<Co
       erasePerson: verify,
       import: verify,
       addWarehouse: verify,
+      user: verify,
       prove: verify,
       rotateKeys: verify,
       backup: verify,

@@ -57,7 +57,9 @@ const inPath: readonly [RegExp, readonly HiddenKind[]][] = [
   // A model belongs to no hall.
   [/^\/api\/console\/object-detection\/models\/$/, ['word']],
   // For admins alone, who see every hall.
-  [/^\/api\/(devices|device-pairings|operators|webhooks|alerts|uploads)\/.*$/, ['word']],
+  [/^\/api\/(devices|device-pairings|operators|webhooks|alerts|uploads|accounts)\/.*$/, ['word']],
+  // Of the caller alone.
+  [/^\/api\/(own-account|sessions)\/.*$/, ['word']],
 ]
 
 /** The kinds of thing that a query parameter or a body field refers to. Null: nothing in a hall. */
@@ -228,11 +230,14 @@ const acts: Readonly<Record<string, readonly Act[] | 'apart'>> = {
   'POST /api/devices/sign-out': 'apart',
   'POST /api/session': 'apart',
   'DELETE /api/session': 'apart',
+  'PUT /api/own-account/password': 'apart',
+  'POST /api/sessions/end': 'apart',
+  'DELETE /api/sessions/{id}': 'apart',
 }
 
 /** Operations for admins alone, who see every hall. Everyone else is refused, whatever the request names. */
 const ofAdmins =
-  /^\w+ \/api\/(devices(\/\{id\}.*)?|operators.*|webhooks.*|alerts.*|uploads.*)$|^(POST|PUT) \/api\/whms\/(warehouses|zones|slots|assets)(\/\{\w+\})?$|^(PUT|DELETE) \/api\/whms\/warehouses\/\{id\}\/floor-plan-image$|^POST \/api\/whms\/slots\/(import|batch)$/
+  /^\w+ \/api\/(devices(\/\{id\}.*)?|operators.*|accounts.*|webhooks.*|alerts.*|uploads.*)$|^(POST|PUT) \/api\/whms\/(warehouses|zones|slots|assets)(\/\{\w+\})?$|^(PUT|DELETE) \/api\/whms\/warehouses\/\{id\}\/floor-plan-image$|^POST \/api\/whms\/slots\/(import|batch)$/
 
 /** Fields that differ between any two answers. */
 const changing = new Set(

@@ -492,6 +492,24 @@ class Day {
     db.close()
   }
 
+  async #accounts(nobody: Ask): Promise<void> {
+    const { body: made } = await this.#post('/api/accounts', { username: 'nora', role: 'operator', groups: ['dock'] })
+    await this.#get('/api/accounts')
+    await this.#get('/api/accounts/nora')
+    await this.#patch('/api/accounts/nora', { role: 'supervisor' })
+    await this.#post('/api/accounts/nora/disable')
+    await this.#post('/api/accounts/nora/enable')
+    await this.#post('/api/session', { username: 'nora', secret: made.secret }, nobody)
+    const { body: sessions } = await this.#get('/api/sessions')
+    await this.#ask('DELETE', `/api/sessions/${sessions.data[0].id}`)
+    await this.#post('/api/sessions/end', { username: 'nora' })
+    const { body: reset } = await this.#post('/api/accounts/nora/reset')
+    const headers = headersOf({ ...made, ...reset, instance: siteUrl })
+    await this.#ask('GET', '/api/own-account', { headers })
+    const body = { current: reset.secret, password: 'correct horse battery' }
+    await this.#ask('PUT', '/api/own-account/password', { headers, body })
+  }
+
   async signIn(): Promise<void> {
     const nobody: Ask = { headers: {} }
     const { body: made } = await this.#post('/api/devices', { name: 'handheld-7', warehouseIds: [1] })
@@ -512,6 +530,7 @@ class Day {
     })
     await this.#ask('POST', '/api/devices/sign-out', { headers: headersOf(shift) })
     await this.#post(`/api/operators/${operator.id}/revoke`)
+    await this.#accounts(nobody)
     await this.#post('/api/devices/1/enrolment')
     await this.#post('/api/devices/1/revoke')
     await this.#post('/api/signed-urls', { path: '/api/iot/detection-events/1/snapshot', seconds: 300 })

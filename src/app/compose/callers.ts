@@ -1,9 +1,11 @@
+import { Accounts, OpenSessions } from '../../accounts/index.ts'
 import {
   Admission,
   Authenticator,
   BasicTries,
   ConfigNames,
   FirstUses,
+  forgetCaller,
   KnownCallers,
   LocalAccounts,
   normaliseInstance,
@@ -35,11 +37,13 @@ export function composeCallers(live: { config: Config }, outside: Outside, stora
   const slowing = new Slowing({ clock })
   const localAccounts = new LocalAccounts({
     accounts: (username) =>
-      live.config.auth.users.find((u) => u.username === username) ?? storage.accounts.get(username),
+      live.config.auth.users.find((u) => u.username === username) ?? storage.storedAccounts.active(username),
     settings: () => ({ siteUrl: live.config.site.url, freshForMs: live.config.auth.freshFor }),
     ...{ clock, slowing, random },
   })
-  const isAccount = (username: string) => localAccounts.knows(username)
+  // A disabled account still has its name.
+  const isAccount = (username: string) =>
+    localAccounts.knows(username) || storage.storedAccounts.find(username)?.isDormant === false
   const badgeNames = new BadgeNames({ tx })
   const names = new ConfigNames({
     settings: () => nameSettings(live.config, siteUrl()),
@@ -77,7 +81,16 @@ export function composeCallers(live: { config: Config }, outside: Outside, stora
     ...{ work, clock: expiryClock, random, tally, authenticator, admission, refusals, firstUses },
     siteUrl: () => live.config.site.url,
   })
+  const accounts = new Accounts({
+    ...{ work, clock, random, audit, authenticator, stored: storage.storedAccounts },
+    openSessions: () => sessions.list(),
+    endSessions: (tx, username) => void forgetCaller(tx, username, siteUrl()),
+    isDeviceName: (name) => deviceVerifier.knows(name),
+    settings: () => accountSettings(live.config, siteUrl()),
+  })
+  const openSessions = new OpenSessions({ work, audit, sessions, siteUrl })
   return {
+    ...{ accounts, openSessions },
     ...{ siteUrl, site, authority, names, isAccount, badgeNames, storageUsers, authenticator, signedUrls },
     ...{ firstUses, admission, tally, refusals, sessions },
   }
@@ -89,6 +102,12 @@ function nameSettings(config: Config, siteUrl: string) {
     instances: config.storage.instances.map(({ url }) => url),
     groupRoles: config.auth.groupRoles,
   }
+}
+
+function accountSettings({ site, auth, storage }: Config, siteUrl: string) {
+  const mapped = [auth.defaultRole, ...Object.values(auth.groupRoles)]
+  const hasAdminsElsewhere = storage.instances.length > 0 && mapped.includes('admin')
+  return { siteId: site.id, siteUrl, configured: auth.users, hasAdminsElsewhere }
 }
 
 function storageUsersOf(

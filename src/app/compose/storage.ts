@@ -1,6 +1,6 @@
 import { hkdfSync } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { firstAdminFile, newFirstAdmin, storedAccounts, storeFirstAdmin } from '../../auth/index.ts'
+import { firstAdminFile, hasAccounts, newFirstAdmin, StoredAccounts, storeFirstAdmin } from '../../auth/index.ts'
 import { removeLeftRestore, settleRestore } from '../../backup/index.ts'
 import { ClockBook, ExpiryClock, expiryMarkedMs } from '../../clock/index.ts'
 import type { Config } from '../../config/index.ts'
@@ -49,13 +49,14 @@ export async function composeStorage(live: { config: Config }, outside: Outside,
   const makeId = uuidv7Maker(clock, random)
   const atOnce = <T>(change: (tx: Tx) => T): T => db.transaction(() => change(tx)).immediate()
   const identity = atOnce(() => identifyLog(tx, config.site.id, makeId, clock.now()))
-  const accounts = withFirstAdmin ? await ownAccounts(config, outside, tx, atOnce) : new Map<string, never>()
+  if (withFirstAdmin) await makeFirstAdmin(config, outside, tx, atOnce)
+  const storedAccounts = new StoredAccounts(tx, withFirstAdmin)
 
   const work = new UnitOfWork({ writer: db, reader })
   const logRoom = Log.open(tx, identity)
   const people = new People({ random, log: identity })
   const head = new LedgerHead({ ...headOf(tx), builtAtMs: noClockBeforeMs })
-  for (const follower of [logRoom, people, head]) work.follow(follower)
+  for (const follower of [logRoom, people, head, storedAccounts]) work.follow(follower)
 
   const audit = new AuditTrail({ people, clock })
   const clockSync = new ClockSync({ clock, builtAtMs: noClockBeforeMs, ...outside.timeServices })
@@ -65,7 +66,7 @@ export async function composeStorage(live: { config: Config }, outside: Outside,
     ledgerMs: () => headOf(tx).receivedAtMs,
   })
   return {
-    ...{ db, tx, atOnce, makeId, work, logRoom, people, head, accounts },
+    ...{ db, tx, atOnce, makeId, work, logRoom, people, head, storedAccounts },
     room: new DiskRoom({
       folder: config.dataDir,
       reserveBytes: () => live.config.retention.ledgerReserveBytes,
@@ -124,15 +125,14 @@ function newestHead(tx: Tx, { number, logId }: LogIdentity): () => CheckpointNot
   }
 }
 
-/** Returns the accounts of a gateway that runs without a config; the first start makes one and writes its secret to a file. */
-async function ownAccounts(config: Config, { clock, random, log }: Outside, tx: Tx, atOnce: AtOnce) {
-  const firstAdmin = storedAccounts(tx).size === 0 ? await newFirstAdmin(random) : undefined
+/** Makes the admin of a gateway that runs without a config, at its first start. Its secret is written to a file. */
+async function makeFirstAdmin(config: Config, { clock, random, log }: Outside, tx: Tx, atOnce: AtOnce): Promise<void> {
+  const firstAdmin = hasAccounts(tx) ? undefined : await newFirstAdmin(random)
   if (firstAdmin) atOnce(() => storeFirstAdmin(tx, config.dataDir, firstAdmin.account, firstAdmin.secret, clock.now()))
   log.info(
     { username: 'admin', instance: config.site.url, secretFile: firstAdminFile(config.dataDir) },
     firstAdmin ? 'first start: an admin was made' : 'sign in as admin',
   )
-  return storedAccounts(tx)
 }
 
 type AtOnce = <T>(change: (tx: Tx) => T) => T

@@ -3,6 +3,7 @@ import type { Clock } from '../../platform/index.ts'
 import type { Gateway } from '../compose.ts'
 import type { ControlActions } from './control.ts'
 import { importer } from './import-command.ts'
+import { userActs } from './user-command.ts'
 import { noteVerification } from './verification-note.ts'
 import { warehouseAdder } from './warehouse-command.ts'
 
@@ -24,6 +25,7 @@ export function controlActions(gateway: Gateway, dataDir: string, clock: Clock):
     backup: takeover.after(({ by, ...request }) => gateway.backup(request, by)),
     import: takeover.after(importer(gateway)),
     addWarehouse: takeover.after(warehouseAdder(gateway)),
+    user: takeover.after(userActs(gateway)),
     prove: ({ kind, id }) => gateway.proofs.of(kind, id, undefined),
   }
 }

@@ -6,6 +6,7 @@ import type { ErasureRequest, ErasureResult } from '../../governance/index.ts'
 import type { ImportOptions, ImportResult } from '../../imports/index.ts'
 import { answerBounds, dial, outsideRequest, systemClock, wholeAnswer } from '../../platform/index.ts'
 import type { GatewayStatus } from './status.ts'
+import type { UserCommand, UserOutcome } from './user-command.ts'
 import type { AddedWarehouse, NamedWarehouse } from './warehouse-command.ts'
 
 export const controlSocketPath = (runtimeDir: string): string => join(runtimeDir, 'control.sock')
@@ -94,6 +95,11 @@ export function addWarehouseThroughDaemon(
   by: string,
 ): Promise<AddedWarehouse> {
   return ask(runtimeDir, '/warehouse/add', 'make it', { json: { ...wanted, by } satisfies AddWarehouseCommand })
+}
+
+/** Has the daemon list or change accounts. Throws ExitError when it cannot. */
+export function userThroughDaemon(runtimeDir: string, command: UserCommand, by: string): Promise<UserOutcome> {
+  return ask(runtimeDir, '/user', 'do that', { json: { ...command, by } })
 }
 
 /** Has the daemon import a list. Throws ExitError when it cannot. */

@@ -19,6 +19,7 @@ import {
   type ProofCommand,
 } from './client.ts'
 import type { Import } from './import-command.ts'
+import type { UserActs, UserCommand } from './user-command.ts'
 import type { GatewayStatus } from './status.ts'
 import type { AddWarehouse } from './warehouse-command.ts'
 
@@ -37,6 +38,7 @@ export type ControlActions = {
   readonly backup: (command: BackupCommand) => Promise<BackupMade>
   readonly import: Import
   readonly addWarehouse: AddWarehouse
+  readonly user: UserActs
   readonly status: () => Promise<GatewayStatus>
   readonly metrics: () => Promise<string>
   readonly prove: (asked: ProofCommand) => Promise<Proof>
@@ -76,6 +78,10 @@ function controlApi(actions: ControlActions): Hono<Local> {
   api.post('/warehouse/add', async (c) => {
     const { by, ...wanted } = await commandOf<AddWarehouseCommand>(c)
     return c.json(await actions.addWarehouse(wanted, by))
+  })
+  api.post('/user', async (c) => {
+    const { by, ...command } = await c.req.json<UserCommand & { by: string }>()
+    return c.json(await actions.user(command, by))
   })
   const tooLarge = () => {
     throw new AppError('BODY_TOO_LARGE', 'The list is too large')

@@ -34,6 +34,10 @@ export class Recent<Value> {
     this.#old.delete(key)
   }
 
+  entries(): (readonly [string, Value])[] {
+    return [...this.#old, ...this.#young]
+  }
+
   get size(): number {
     return this.#young.size + this.#old.size
   }

@@ -11,6 +11,7 @@ import type { Refusals } from '../refusals.ts'
 import { sql, tables } from '../tables.ts'
 import type { Verified } from '../verifier.ts'
 import { openCredential, sealCredential } from './credential.ts'
+import { type OpenSession, openSessions } from './open-sessions.ts'
 import { hashOfToken, newSessionToken } from './token.ts'
 import { isDiskFull, type SessionRow, UnstoredSessions } from './unstored.ts'
 
@@ -64,6 +65,7 @@ export class Sessions {
       ...{ username: caller.username, instance: caller.instance, account_mark: mark ?? Buffer.alloc(0) },
       ...{ created_at_ms: nowMs, expires_at_ms: nowMs + idleMs },
       sealed: mark ? null : sealCredential(token, named, caller, this.#needs.random),
+      address: from.address,
     }
     const hash = hashOfToken(token)
     await this.#unlessFull(
@@ -108,6 +110,23 @@ export class Sessions {
   /** Signs out. An unknown token is accepted: the session may have ended before. */
   async end(token: string, by: RequestOrigin): Promise<void> {
     if (await this.#remove(hashOfToken(token))) this.#count('caller.signed_out', by)
+  }
+
+  /** Lists the open sessions, the newest first. */
+  list(): OpenSession[] {
+    const stored = this.#needs.work.read((tx) => openSessions(tx, this.#needs.clock.now()))
+    const unstored = this.#unstored.all().map(({ token_sha256, row }) => ({ ...row, token_sha256 }))
+    const known = new Set(unstored.map(({ token_sha256 }) => token_sha256.toString('base64')))
+    return [...unstored, ...stored.filter(({ token_sha256 }) => !known.has(token_sha256.toString('base64')))]
+      .filter(({ token_sha256 }) => !this.#unstored.hasEnded(token_sha256))
+      .toSorted((a, b) => b.created_at_ms - a.created_at_ms)
+  }
+
+  /** Ends sessions of anybody. @returns how many were open */
+  async endAll(sessions: readonly OpenSession[]): Promise<number> {
+    let ended = 0
+    for (const { token_sha256 } of sessions) if (await this.#remove(token_sha256)) ended += 1
+    return ended
   }
 
   #find(hash: Buffer): SessionRow | undefined {
@@ -210,11 +229,13 @@ const session = built(pick(tables.console_session, 'token_sha256'), ({ token_sha
   sql
     .selectFrom('console_session as s')
     .leftJoin('console_session_secret as k', 'k.token_sha256', 's.token_sha256')
-    .select(['s.username', 's.instance', 's.account_mark', 's.created_at_ms', 's.expires_at_ms', 'k.sealed'])
+    .leftJoin('console_session_facts as f', 'f.token_sha256', 's.token_sha256')
+    .select(['s.username', 's.instance', 's.account_mark', 's.created_at_ms', 's.expires_at_ms', 'k.sealed', 'f.address'])
     .where('s.token_sha256', '=', token_sha256),
 )
 const newSession = built(tables.console_session, (row) => sql.insertInto('console_session').values(row))
 const newSecret = built(tables.console_session_secret, (row) => sql.insertInto('console_session_secret').values(row))
+const newFacts = built(tables.console_session_facts, (row) => sql.insertInto('console_session_facts').values(row))
 const withoutExpired = built({ ms: integer }, ({ ms }) =>
   sql.deleteFrom('console_session').where('expires_at_ms', '<=', ms),
 )
@@ -244,10 +265,11 @@ const newExpiry = built(
 
 const find = (tx: ReadTx, hash: Buffer): SessionRow | undefined => tx.get(session, { token_sha256: hash })
 
-function insert(tx: Tx, hash: Buffer, { sealed, ...row }: SessionRow, nowMs: number): void {
+function insert(tx: Tx, hash: Buffer, { sealed, address, ...row }: SessionRow, nowMs: number): void {
   tx.run(withoutExpired, { ms: nowMs })
   tx.run(newSession, { token_sha256: hash, ...row })
   if (sealed) tx.run(newSecret, { token_sha256: hash, sealed })
+  if (address !== null) tx.run(newFacts, { token_sha256: hash, address })
   tx.run(withoutOldest, { username: row.username, instance: row.instance, kept: mostOfOneUser })
 }
 

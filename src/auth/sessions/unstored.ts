@@ -10,6 +10,8 @@ export type SessionRow = {
   readonly created_at_ms: number
   readonly expires_at_ms: number
   readonly sealed: Buffer | null
+  /** Network address of the sign-in; null for a session from before schema 18. */
+  readonly address: string | null
 }
 
 const keptAtMost = 1000
@@ -28,6 +30,11 @@ export class UnstoredSessions {
 
   find(hash: Buffer): SessionRow | undefined {
     return this.#begun.get(keyOf(hash))
+  }
+
+  /** Lists the sessions that only memory has, with the hashes of their tokens. */
+  all(): { readonly token_sha256: Buffer; readonly row: SessionRow }[] {
+    return this.#begun.entries().map(([key, row]) => ({ token_sha256: Buffer.from(key, 'base64'), row }))
   }
 
   /** @returns whether it was here */

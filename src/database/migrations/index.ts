@@ -16,6 +16,7 @@ import { devices } from './0015-devices.ts'
 import { release } from './0016-release.ts'
 import { choices } from './0017-choices.ts'
 import { ends } from './0018-ends.ts'
+import { accounts } from './0019-accounts.ts'
 
 /** All migrations in order. Imported, not scanned, so that the bundle contains them. */
 export const migrations: readonly Migration[] = [
@@ -36,6 +37,7 @@ export const migrations: readonly Migration[] = [
   release,
   choices,
   ends,
+  accounts,
 ]
 
 /**

@@ -1,0 +1,4 @@
+export { OpenSessions } from './open-sessions.ts'
+export { accountRoutes } from './routes.ts'
+export { NewAccount } from './schema.ts'
+export { Accounts } from './service.ts'

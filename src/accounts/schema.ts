@@ -1,0 +1,87 @@
+import { z } from '@hono/zod-openapi'
+import { roleNames } from '../config/index.ts'
+import { listOf, nameText, optional, resource, text, timeOut } from '../http/index.ts'
+
+export const accountsPath = '/api/accounts'
+export const ownAccountPath = '/api/own-account'
+export const sessionsPath = '/api/sessions'
+
+const Role = z.enum(roleNames)
+/** As the config takes it. */
+const username = () =>
+  text(128).regex(/^(?! )[^:]*(?<! )$/u, 'expected a user name without a colon and without a space at its ends')
+const groups = () =>
+  z.array(nameText(128)).max(64).openapi({
+    description: 'groups that the config may name as `group:NAME@` and the address of this gateway',
+  })
+
+export const NewAccount = z
+  .object({ username: username(), role: Role, groups: optional(groups()) })
+  .openapi('NewAccount')
+export type NewAccount = z.output<typeof NewAccount>
+
+export const AccountChange = z
+  .object({ role: Role.optional(), groups: groups().nullable().optional() })
+  .openapi('AccountChange', { description: 'An absent field stays as it is; groups null: none.' })
+export type AccountChange = z.output<typeof AccountChange>
+
+const accountShape = {
+  username: z.string(),
+  source: z.enum(['config', 'database']).openapi({ description: 'an account of the config is changed there' }),
+  role: Role,
+  groups: z.array(z.string()),
+  status: z.enum(['active', 'disabled', 'overridden']).openapi({
+    description: 'overridden: the config has an account of the same name, and that one counts',
+  }),
+  createdAt: timeOut().nullable().openapi({ description: 'null: an account of the config' }),
+  disabledAt: timeOut().nullable(),
+  sessions: z.int().openapi({ description: 'open sessions of the console' }),
+}
+const Account = z.object(accountShape).openapi('Account')
+export type Account = z.infer<typeof Account>
+export const AccountList = listOf(Account)
+export const AccountResource = resource(accountShape).openapi('AccountResource')
+
+export const AccountSecret = resource({
+  ...accountShape,
+  secret: z.string().openapi({ description: 'for its first sign-in; shown once' }),
+}).openapi('AccountSecret')
+export type AccountSecret = Account & { readonly success: true; readonly secret: string }
+
+export const OwnAccount = resource({
+  ...accountShape,
+  canChangePassword: z.boolean().openapi({ description: 'false: the config has the hash of its secret' }),
+}).openapi('OwnAccount')
+export type OwnAccount = z.infer<typeof OwnAccount>
+
+export const NewPassword = z
+  .object({
+    current: z.string().min(1).max(1024),
+    password: z.string().openapi({
+      description: '12 to 1024 characters of any kind; the first guesses are refused',
+    }),
+  })
+  .openapi('NewPassword')
+
+const sessionShape = {
+  id: z.string(),
+  username: z.string(),
+  instance: z.string(),
+  address: z.string().nullable().openapi({ description: 'network address of the sign-in' }),
+  createdAt: timeOut(),
+  expiresAt: timeOut().openapi({ description: 'unless it is used before' }),
+  current: z.boolean().openapi({ description: 'the session of this request' }),
+}
+const OpenSession = z.object(sessionShape).openapi('OpenSession')
+export type OpenSession = z.infer<typeof OpenSession>
+export const SessionList = listOf(OpenSession)
+
+export const SessionsToEnd = z
+  .object({
+    username: optional(nameText(128)),
+    instance: optional(nameText(2048)).openapi({ description: "of the name; default: this gateway's own" }),
+    all: optional(z.boolean()).openapi({ description: 'true: those of everybody' }),
+  })
+  .openapi('SessionsToEnd', { description: "Empty: the caller's own, except the session of this request." })
+export type SessionsToEnd = z.output<typeof SessionsToEnd>
+export const EndedSessions = resource({ ended: z.int() }).openapi('EndedSessions')
