@@ -1,7 +1,16 @@
 import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { hashOfToken, sessionToken } from '../auth/index.ts'
-import { type Api, type AppEnv, allQuery, operation, originOf, pageOfAll, sendResource } from '../http/index.ts'
+import {
+  type Api,
+  type AppEnv,
+  allQuery,
+  operation,
+  operationsOf,
+  originOf,
+  pageOfAll,
+  sendResource,
+} from '../http/index.ts'
 import type { OpenSessions } from './open-sessions.ts'
 import {
   AccountChange,
@@ -16,9 +25,13 @@ import {
   ownAccountPath,
   SessionList,
   SessionsToEnd,
+  SightQuery,
+  SightResource,
   sessionsPath,
+  sightPath,
 } from './schema.ts'
 import type { Accounts } from './service.ts'
+import type { Sights } from './sights.ts'
 
 const tag = 'Accounts'
 const params = z.object({ username: z.string().openapi({ description: 'percent-encoded' }) })
@@ -100,6 +113,18 @@ const resetAccount = operation({
   success: { 200: { description: 'The account and its secret', schema: AccountSecret } },
   errors: ['INVALID_TRANSITION'],
 })
+const getSight = operation({
+  id: 'getSight',
+  ...managing,
+  method: 'get',
+  path: sightPath,
+  summary: 'Warehouses, cameras and operations that somebody may see, and why',
+  description:
+    'By the rules that every request passes. A user of a storage server is known after the first sign-in, with the groups of the last one. A badge has the limits of the device that it signs in on as well.',
+  input: { query: SightQuery },
+  success: { 200: { description: 'The sight', schema: SightResource } },
+  errors: ['NOT_FOUND'],
+})
 const getOwnAccount = operation({
   id: 'getOwnAccount',
   method: 'get',
@@ -161,10 +186,14 @@ const endSessions = operation({
   errors: ['PERMISSION_DENIED'],
 })
 
-export type AccountParts = { readonly accounts: Accounts; readonly openSessions: OpenSessions }
+export type AccountParts = {
+  readonly accounts: Accounts
+  readonly openSessions: OpenSessions
+  readonly sights: Sights
+}
 
-/** Adds /api/accounts, /api/own-account and /api/sessions. */
-export function accountRoutes(api: Api, { accounts, openSessions }: AccountParts): void {
+/** Adds /api/accounts, /api/sight, /api/own-account and /api/sessions. */
+export function accountRoutes(api: Api, { accounts, openSessions, sights }: AccountParts): void {
   const named = (c: { req: { valid(from: 'param'): { username: string } } }) => c.req.valid('param').username
   api.openapi(listAccounts, (c) => c.json(pageOfAll(accounts.list(), c.req.valid('query')), 200))
   api.openapi(getAccount, (c) => sendResource(c, accounts.account(named(c))))
@@ -179,6 +208,10 @@ export function accountRoutes(api: Api, { accounts, openSessions }: AccountParts
   api.openapi(disableAccount, async (c) => sendResource(c, await accounts.disable(named(c), originOf(c))))
   api.openapi(enableAccount, async (c) => sendResource(c, await accounts.enable(named(c), originOf(c))))
   api.openapi(resetAccount, async (c) => c.json(await accounts.reset(named(c), originOf(c)), 200))
+  api.openapi(getSight, (c) => {
+    const operations = operationsOf(api)
+    return c.json(sights.of(c.req.valid('query').name, c.get('caller'), operations), 200)
+  })
   api.openapi(getOwnAccount, (c) => c.json(accounts.own(c.get('caller')), 200))
   api.openapi(changePassword, async (c) => {
     await accounts.changePassword(c.req.valid('json'), originOf(c))

@@ -1,10 +1,11 @@
 import { z } from '@hono/zod-openapi'
-import { roleNames } from '../config/index.ts'
+import { permissions, roleNames } from '../config/index.ts'
 import { listOf, nameText, optional, resource, text, timeOut } from '../http/index.ts'
 
 export const accountsPath = '/api/accounts'
 export const ownAccountPath = '/api/own-account'
 export const sessionsPath = '/api/sessions'
+export const sightPath = '/api/sight'
 
 const Role = z.enum(roleNames)
 /** As the config takes it. */
@@ -85,3 +86,52 @@ export const SessionsToEnd = z
   .openapi('SessionsToEnd', { description: "Empty: the caller's own, except the session of this request." })
 export type SessionsToEnd = z.output<typeof SessionsToEnd>
 export const EndedSessions = resource({ ended: z.int() }).openapi('EndedSessions')
+
+/** Why somebody sees a thing or does not. */
+const warehouseRule = z.enum(['everyone', 'admin', 'viewers', 'not-in-viewers', 'other-warehouses'])
+const cameraRule = z.enum(['admin', 'owner', 'viewers', 'not-in-viewers'])
+
+export const SightQuery = z.object({
+  name: text(2048).openapi({
+    description: 'as the config writes names: `alice`, `alice@` and the address of a storage server, `device:wall-1`',
+    example: 'nora',
+  }),
+})
+export const SightResource = resource({
+  username: z.string(),
+  instance: z.string(),
+  isDevice: z.boolean(),
+  role: Role,
+  groups: z.array(z.string()),
+  warehouses: z.array(
+    z.object({
+      id: z.int(),
+      name: z.string(),
+      seen: z.boolean(),
+      why: warehouseRule.openapi({
+        description:
+          'everyone: the warehouse has no viewers; viewers: one of `warehouses[].viewers` means the caller; other-warehouses: the device is kept to others',
+      }),
+      by: z.array(z.string()).openapi({ description: 'the entries of viewers that mean the caller' }),
+    }),
+  ),
+  cameras: z.array(
+    z.object({
+      id: z.int(),
+      name: z.string(),
+      seen: z.boolean(),
+      why: cameraRule,
+      by: z.array(z.string()).openapi({ description: 'the entries of viewers that mean the caller' }),
+      control: z.boolean().openapi({ description: 'may start, stop and tune it' }),
+      export: z.boolean().openapi({ description: 'may hand out its clips' }),
+    }),
+  ),
+  routes: z.array(
+    z.object({
+      permission: z.enum([...permissions, 'caller']).openapi({ description: 'caller: for everybody who is signed in' }),
+      granted: z.boolean().openapi({ description: 'by the role' }),
+      operations: z.array(z.string()),
+    }),
+  ),
+}).openapi('Sight')
+export type Sight = z.infer<typeof SightResource>

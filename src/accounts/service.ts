@@ -88,11 +88,17 @@ export class Accounts {
   change(username: string, { role, groups }: AccountChange, by: RequestOrigin): Promise<Account> {
     return this.#needs.work.write((tx) => {
       const before = this.#changeable(username)
-      const after = { ...before, role: role ?? before.role, groups: groups === undefined ? before.groups : distinct(groups ?? []) }
+      const after = {
+        ...before,
+        role: role ?? before.role,
+        groups: groups === undefined ? before.groups : distinct(groups ?? []),
+      }
       if (after.role !== 'admin') this.#keepAnAdmin(before)
       const changes = {
         ...(after.role !== before.role && { role: { from: before.role, to: after.role } }),
-        ...(after.groups.join('\n') !== before.groups.join('\n') && { groups: { from: before.groups, to: after.groups } }),
+        ...(after.groups.join('\n') !== before.groups.join('\n') && {
+          groups: { from: before.groups, to: after.groups },
+        }),
       }
       if (Object.keys(changes).length === 0) return this.#ofDatabase(before)
       this.#audit(tx, by, 'account.changed', username, changes)
@@ -170,7 +176,8 @@ export class Accounts {
   /** Says whether the caller is an account of this gateway, and neither a device nor a badge. */
   #isLocal(caller: Caller): boolean {
     const { siteUrl, configured } = this.#needs.settings()
-    const isKnown = configured.some(hasName(caller.username)) || this.#needs.stored.active(caller.username) !== undefined
+    const isKnown =
+      configured.some(hasName(caller.username)) || this.#needs.stored.active(caller.username) !== undefined
     return caller.instance === siteUrl && caller.isDevice !== true && isKnown
   }
 

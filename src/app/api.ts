@@ -1,4 +1,4 @@
-import { type Accounts, accountRoutes, type OpenSessions } from '../accounts/index.ts'
+import { type Accounts, accountRoutes, type OpenSessions, type Sights } from '../accounts/index.ts'
 import {
   type Admission,
   type Authenticator,
@@ -138,6 +138,7 @@ export type ApiParts = {
   readonly uptimeSeconds: () => number
   readonly accounts: Accounts
   readonly openSessions: OpenSessions
+  readonly sights: Sights
   readonly devices: DeviceService
   readonly pairings: Pairings
   readonly signedUrls: SignedUrls

@@ -1,5 +1,5 @@
 export { Authenticator } from './authenticator.ts'
-export { ConfigNames, isMember, type NameSettings } from './config-names.ts'
+export { ConfigNames, isMember, type NameSettings, roleOfGroups } from './config-names.ts'
 export { normaliseInstance, type Presented, readCredentials, twoNames } from './credentials.ts'
 export { firstAdminFile, firstAdminName, hasAccounts, newFirstAdmin, storeFirstAdmin } from './first-admin.ts'
 export { FirstUses } from './first-uses.ts'

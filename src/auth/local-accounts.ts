@@ -139,7 +139,11 @@ export class LocalAccounts implements CredentialVerifier {
   }
 }
 
-function verified({ username, role, secretHash, groups = [] }: LocalAccount, instance: string, authMode: string): Verified {
+function verified(
+  { username, role, secretHash, groups = [] }: LocalAccount,
+  instance: string,
+  authMode: string,
+): Verified {
   const caller: Caller = { username, instance, role, groups, permissions: permissionsOf(role), authMode }
   return { caller, mark: createHash('sha256').update(secretHash).digest() }
 }

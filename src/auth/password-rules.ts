@@ -12,7 +12,15 @@ const firstGuesses = [
   ...['admin', 'administrator', 'iloveyou', 'ichliebedich', 'changeme', 'default', 'gatehouse', 'warehouse', 'lager'],
 ]
 /** Rows of keyboards, the alphabet and the digits: neighbors in one of them are a run. */
-const rows = ['abcdefghijklmnopqrstuvwxyz', '01234567890', 'qwertyuiop', 'qwertzuiop', 'asdfghjkl', 'zxcvbnm', 'yxcvbnm']
+const rows = [
+  'abcdefghijklmnopqrstuvwxyz',
+  '01234567890',
+  'qwertyuiop',
+  'qwertzuiop',
+  'asdfghjkl',
+  'zxcvbnm',
+  'yxcvbnm',
+]
 
 /**
  * Returns why a password cannot be chosen; undefined when it can. It refuses short ones and the first guesses: one character or

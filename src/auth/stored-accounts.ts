@@ -47,15 +47,17 @@ export class StoredAccounts implements Head {
 
   /** @param isFirstAdminAwake whether the gateway runs without a config, so that the admin of the first start may sign in */
   constructor(tx: ReadTx, isFirstAdminAwake: boolean) {
-    const accounts = tx.all(rows).map((row): StoredAccount => ({
-      username: row.username,
-      role: row.role,
-      secretHash: row.held_secret_hash ?? row.secret_hash,
-      groups: row.groups === null ? [] : (JSON.parse(row.groups) as string[]),
-      createdAtMs: row.created_at_ms,
-      disabledAtMs: row.disabled_at_ms,
-      isDormant: row.groups === null && !isFirstAdminAwake,
-    }))
+    const accounts = tx.all(rows).map(
+      (row): StoredAccount => ({
+        username: row.username,
+        role: row.role,
+        secretHash: row.held_secret_hash ?? row.secret_hash,
+        groups: row.groups === null ? [] : (JSON.parse(row.groups) as string[]),
+        createdAtMs: row.created_at_ms,
+        disabledAtMs: row.disabled_at_ms,
+        isDormant: row.groups === null && !isFirstAdminAwake,
+      }),
+    )
     this.#accounts = new Map(accounts.map((account) => [account.username, account]))
   }
 

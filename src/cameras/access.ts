@@ -4,8 +4,18 @@ import { AppError } from '../errors/index.ts'
 import type { Caller } from '../http/index.ts'
 
 /** Says whether the caller sees a camera: its owner, its viewers (users or groups) and admins do. */
-export function maySee(names: ConfigNames, caller: Caller, { owner, viewers }: CameraConfig): boolean {
-  return caller.role === 'admin' || names.meanUser(owner, caller) || names.mean(viewers, caller)
+export function maySee(names: ConfigNames, caller: Caller, camera: CameraConfig): boolean {
+  return whySees(names, caller, camera) !== 'not-in-viewers'
+}
+
+/** Rules of sight, by `cameras[].owner` and `cameras[].viewers`. */
+export type CameraRule = 'admin' | 'owner' | 'viewers' | 'not-in-viewers'
+
+/** Returns the rule by which the caller sees a camera, or does not. */
+export function whySees(names: ConfigNames, caller: Caller, { owner, viewers }: CameraConfig): CameraRule {
+  if (caller.role === 'admin') return 'admin'
+  if (names.meanUser(owner, caller)) return 'owner'
+  return names.mean(viewers, caller) ? 'viewers' : 'not-in-viewers'
 }
 
 /** Returns whether the caller may hand out clips of a camera: its owner, and holders of cameras:export. Ask `maySee` first. */

@@ -1,4 +1,4 @@
-export { demandExport, maySee } from './access.ts'
+export { type CameraRule, demandExport, mayControl, mayExport, maySee, whySees } from './access.ts'
 export { CameraClocks, type MeasuredClock } from './camera-clocks.ts'
 export { ConfiguredCameras } from './configured.ts'
 export type { DetectionCopies, OpenClip } from './copies.ts'

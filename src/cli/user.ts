@@ -59,7 +59,9 @@ async function run(command: UserCommand, options: Options): Promise<void> {
   const outcome = (await daemonServes(config.runtimeDir, config.dataDir))
     ? await userThroughDaemon(config.runtimeDir, command, by)
     : await alone(config, (gateway) => userActs(gateway)(command, by))
-  process.stdout.write(options.json ? `${JSON.stringify(forPrograms(command, outcome))}\n` : forPeople(command, outcome))
+  process.stdout.write(
+    options.json ? `${JSON.stringify(forPrograms(command, outcome))}\n` : forPeople(command, outcome),
+  )
 }
 
 function forPrograms({ act }: UserCommand, { accounts, secret, instance }: UserOutcome): object {

@@ -64,7 +64,7 @@ export function nameProblem(written: ConfigName, space: Namespace, expected: Exp
   const { kind, name, instance } = written
   if (kind === 'device') return deviceProblem(written, space, expected)
   if (kind === 'group' && expected === 'user') return `group:${name} is a group; expected a user`
-  if (instance !== undefined) return instanceProblem(instance, expected === 'group' || kind === 'group', space)
+  if (instance !== undefined) return instanceProblem(instance, expected === 'group', space)
   if (kind === 'unsaid' && expected !== 'group' && space.isLocal(name)) return undefined
   const { siteUrl, instances } = space
   const host = /@([^@\s/]+)$/.exec(name)?.[1]
@@ -82,10 +82,11 @@ function deviceProblem({ name, instance }: ConfigName, { siteUrl }: Namespace, e
   return `devices are of this gateway: write device:${name}`
 }
 
-function instanceProblem(instance: string, isGroup: boolean, { siteUrl, instances }: Namespace): string | undefined {
+/** `givesRole`: the place maps groups to roles, and accounts of this gateway have a role themselves. */
+function instanceProblem(instance: string, givesRole: boolean, { siteUrl, instances }: Namespace): string | undefined {
   if (instances.includes(instance) || siteUrl === undefined) return undefined
   if (instance !== siteUrl) return `${instance} is neither site.url nor one of storage.instances`
-  return isGroup ? `${instance} is this gateway, and its own accounts have no groups` : undefined
+  return givesRole ? `${instance} is this gateway, and its own accounts have a role without groups` : undefined
 }
 
 /** Returns the possible full forms of a short form. */

@@ -172,7 +172,7 @@ function sessionOf(
 const viewPaths = [
   ...['/', '/find', '/find/:code', '/todo', '/verify', '/cameras', '/cameras/:id', '/receipt/:unit'],
   ...['/units', '/units/:id', '/incidents', '/incidents/:id', '/reports', '/reports/:id', '/plan'],
-  ...['/alerts', '/system', '/devices', '/webhooks', '/webhooks/:id', '/uploads', '/audit'],
+  ...['/alerts', '/system', '/devices', '/people', '/webhooks', '/webhooks/:id', '/uploads', '/audit'],
   ...['/counts', '/counts/:id', '/labels', '/wall', '/sign-in', '/pair/:code'],
 ]
 

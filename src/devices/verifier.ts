@@ -73,6 +73,16 @@ export class DeviceVerifier implements CredentialVerifier {
     return { caller: deviceCaller(row, instance), mark: row.token_sha256 }
   }
 
+  /** Returns a device or a badge by its name, to say what it may see; a badge without the limits of a device. */
+  named(username: string, instance: string): Caller | undefined {
+    return this.#needs.work.read((tx) => {
+      const device = store.findDeviceByName(tx, username)
+      if (device) return deviceCaller(device, instance)
+      const badge = store.findOperatorByName(tx, username)
+      return badge && callerOf(username, instance, badge.role, 'badge', { warehouses: null })
+    })
+  }
+
   /** Returns the caller of the shift with this hash as it is now; undefined once it has ended. */
   onShift(hash: string): Caller | undefined {
     const token = Buffer.from(hash, 'base64url')

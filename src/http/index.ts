@@ -21,7 +21,7 @@ export { type AppEnv, demand, measured, originOf, type RequestOrigin } from './c
 export { crossOrigin } from './cross-origin.ts'
 export { type DescribedOperation, type Description, describeRoutes, type Example } from './description.ts'
 export { asOpenApi30 } from './openapi-30.ts'
-export { operation } from './operation.ts'
+export { type DeclaredOperation, operation, operationsOf } from './operation.ts'
 export { bodyParts, jsonBodies, jsonBodyLimitBytes, readBody, readBodyInTime, readPackedBody } from './requests/body.ts'
 export {
   barcode,

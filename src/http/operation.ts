@@ -4,6 +4,7 @@ import type { Permission } from '../config/index.ts'
 import { catalogue, type ErrorCode, KnownNames } from '../errors/index.ts'
 import { ErrorBody } from './answers/envelope.ts'
 import { refusal, refusalNames } from './answers/refusals.ts'
+import type { Api } from './app.ts'
 import type { Caller } from './caller.ts'
 import { type AppEnv, demand } from './context.ts'
 import {
@@ -258,6 +259,18 @@ const schemasOf = (success: object): z.ZodType[] =>
   Object.values(success).flatMap((one: Success<z.ZodType> | Silence) =>
     'schema' in one && one.mediaType === undefined ? [one.schema] : [],
   )
+
+/** A declared operation: `GET /api/whms/slots`, and the permissions of which a caller needs one. */
+export type DeclaredOperation = { readonly name: string; readonly access: readonly string[] }
+
+/** Lists the operations that an API declares, in their order. */
+export function operationsOf(api: Pick<Api, 'openAPIRegistry'>): DeclaredOperation[] {
+  return api.openAPIRegistry.definitions.flatMap((one) => {
+    if (one.type !== 'route' || !('x-permission' in one.route)) return []
+    const access = [one.route['x-permission']].flat().map(String)
+    return [{ name: `${one.route.method.toUpperCase()} ${one.route.path}`, access }]
+  })
+}
 
 /** Throws PERMISSION_DENIED that names the first permission when the caller has none of them. */
 function demandOne(caller: Caller, permissions: readonly Permission[]): void {

@@ -42,7 +42,7 @@ export {
   zoneTypes,
 } from './schema.ts'
 export { WarehouseService } from './service.ts'
-export { type Sight, sampleSight, seenOnly, WarehouseSight, wholeSight } from './sight.ts'
+export { type Sight, sampleSight, seenOnly, type WarehouseRule, WarehouseSight, wholeSight } from './sight.ts'
 export { SingleWrites } from './single-writes.ts'
 export {
   labelOf,

@@ -7,7 +7,7 @@ import { matchedName } from './barcodes/matched-text.ts'
 import { demandVersion, namedFields } from './change.ts'
 import { RowChanges } from './row-changes.ts'
 import type { NewSlot, NewWarehouse, NewZone, SlotChange, WarehouseChange, ZoneChange } from './schema.ts'
-import type { Sight, WarehouseSight } from './sight.ts'
+import type { Sight, WarehouseRule, WarehouseSight } from './sight.ts'
 import type { SingleWrites } from './single-writes.ts'
 import { readSlotCode } from './slot-code.ts'
 import * as slotStore from './slot-store.ts'
@@ -76,6 +76,11 @@ export class WarehouseService {
   /** Returns whether the caller may see a warehouse with everything in it. Admins see every one. */
   isVisible(caller: Caller, warehouseId: number): boolean {
     return this.#needs.sight.isVisible(caller, warehouseId)
+  }
+
+  /** Returns the rule by which the caller sees the warehouse, or does not. */
+  whyVisible(caller: Caller, warehouseId: number): WarehouseRule {
+    return this.#needs.sight.why(caller, warehouseId)
   }
 
   /** Returns the ids of the warehouses that the caller may not see. */

@@ -38,6 +38,19 @@ export function seenOnly(sight: Sight, slot: string): { readonly sql: string; re
   }
 }
 
+const isSeen = {
+  everyone: true,
+  admin: true,
+  viewers: true,
+  'not-in-viewers': false,
+  'other-warehouses': false,
+} as const
+/**
+ * Rules of sight. `everyone`: the warehouse has no viewers. `viewers`, `not-in-viewers`: by `warehouses[].viewers`.
+ * `other-warehouses`: a device, or a person on it, that is kept to others.
+ */
+export type WarehouseRule = keyof typeof isSeen
+
 type WarehouseSightNeeds = {
   readonly work: UnitOfWork
   /** Read at every use, so that a reload of the config applies. A warehouse that is not named is seen by everyone. */
@@ -55,10 +68,16 @@ export class WarehouseSight {
 
   /** Returns whether the caller may see the warehouse with everything in it. Admins see every warehouse. */
   isVisible(caller: Caller, warehouseId: number): boolean {
-    if (caller.warehouseIds && !caller.warehouseIds.includes(warehouseId)) return false
+    return isSeen[this.why(caller, warehouseId)]
+  }
+
+  /** Returns the rule by which the caller sees the warehouse, or does not. */
+  why(caller: Caller, warehouseId: number): WarehouseRule {
+    if (caller.warehouseIds && !caller.warehouseIds.includes(warehouseId)) return 'other-warehouses'
     const narrowed = this.#needs.narrowed().find((w) => w.id === warehouseId)
-    if (!narrowed || narrowed.viewers.length === 0 || caller.role === 'admin') return true
-    return this.#needs.names.mean(narrowed.viewers, caller)
+    if (!narrowed || narrowed.viewers.length === 0) return 'everyone'
+    if (caller.role === 'admin') return 'admin'
+    return this.#needs.names.mean(narrowed.viewers, caller) ? 'viewers' : 'not-in-viewers'
   }
 
   /** Returns the ids of the warehouses that the caller may not see. */

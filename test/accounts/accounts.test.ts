@@ -2,7 +2,11 @@ import t, { type Test } from 'tap'
 import { byPage, headersFor, signInAt } from '../support/console-browser.ts'
 import { people, siteUrl, testGateway } from '../support/gateway.ts'
 
-async function site(t: Test, config: Record<string, unknown> = {}, folk: (typeof people)[keyof typeof people][] = [people.ada, people.olga]) {
+async function site(
+  t: Test,
+  config: Record<string, unknown> = {},
+  folk: (typeof people)[keyof typeof people][] = [people.ada, people.olga],
+) {
   const gateway = await testGateway({ config, people: folk })
   t.teardown(() => gateway.end())
   const admin = (method: string, path: string, body?: unknown) => gateway.ask(method, path, { by: people.ada, body })
@@ -26,10 +30,21 @@ const actionsOf = async (admin: (method: string, path: string) => Promise<{ body
 
 t.test('an admin makes an account, and its secret is shown once', async (t) => {
   const { admin, slotsAs } = await site(t)
-  const answer = await admin('POST', '/api/accounts', { username: 'nora', role: 'supervisor', groups: ['leads', 'leads'] })
+  const answer = await admin('POST', '/api/accounts', {
+    username: 'nora',
+    role: 'supervisor',
+    groups: ['leads', 'leads'],
+  })
   t.match(answer, {
     status: 201,
-    body: { success: true, username: 'nora', role: 'supervisor', groups: ['leads'], source: 'database', status: 'active' },
+    body: {
+      success: true,
+      username: 'nora',
+      role: 'supervisor',
+      groups: ['leads'],
+      source: 'database',
+      status: 'active',
+    },
   })
   t.equal(answer.headers.get('location'), '/api/accounts/nora')
   t.match(answer.body.secret, /^[\w-]{32}$/)
@@ -42,7 +57,9 @@ t.test('an admin makes an account, and its secret is shown once', async (t) => {
     { username: 'nora', source: 'database', createdAt: String },
   ])
   t.notMatch(JSON.stringify(list), answer.body.secret)
-  t.match(await actionsOf(admin), [{ action: 'account.created', operator: 'nora', actor: 'ada', changes: { role: 'supervisor' } }])
+  t.match(await actionsOf(admin), [
+    { action: 'account.created', operator: 'nora', actor: 'ada', changes: { role: 'supervisor' } },
+  ])
   t.notMatch(JSON.stringify(await actionsOf(admin)), answer.body.secret)
 })
 
@@ -84,7 +101,10 @@ t.test('a disabled account is out at once, and comes back with its password', as
   })
   t.match(await admin('POST', '/api/accounts/nora/disable'), { body: { error: { code: 'INVALID_TRANSITION' } } })
   t.match(await admin('POST', '/api/devices', { name: 'nora' }), { status: 400 }, 'the name stays taken')
-  t.match(await admin('POST', '/api/accounts/nora/enable'), { status: 200, body: { status: 'active', disabledAt: null } })
+  t.match(await admin('POST', '/api/accounts/nora/enable'), {
+    status: 200,
+    body: { status: 'active', disabledAt: null },
+  })
   t.equal(await slotsAs('nora', secret), 200)
   t.equal((await byPage(gateway, browser, 'GET', '/api/whms/slots')).status, 401, 'the old session stays ended')
 })
@@ -112,7 +132,10 @@ t.test('role and groups change with the next request', async (t) => {
     body: { role: 'admin', groups: ['a', 'b'] },
   })
   t.equal(await webhooks(), 200)
-  t.match((await actionsOf(admin))[0], { action: 'account.changed', changes: { role: { from: 'viewer', to: 'admin' } } })
+  t.match((await actionsOf(admin))[0], {
+    action: 'account.changed',
+    changes: { role: { from: 'viewer', to: 'admin' } },
+  })
   const { length } = await actionsOf(admin)
   await admin('PATCH', '/api/accounts/nora', { role: 'admin' })
   await admin('PATCH', '/api/accounts/nora', (await admin('GET', '/api/accounts/nora')).body)
@@ -177,10 +200,22 @@ t.test('people change their own password by the rules of NIST SP 800-63B', async
     body: { error: { fields: [{ path: 'current' }] } },
   })
   for (const password of [
-    ...['elevenchars', 'aaaaaaaaaaaaaa', 'password1234', '123456789012', 'qwertyuiop12', 'nora20262026!', 'passwordpassword'],
+    ...[
+      'elevenchars',
+      'aaaaaaaaaaaaaa',
+      'password1234',
+      '123456789012',
+      'qwertyuiop12',
+      'nora20262026!',
+      'passwordpassword',
+    ],
     ...['abcdefghijklmn', 'test-site2026', 'x'.repeat(1025)],
   ]) {
-    t.match(await change(secret, password), { status: 400, body: { error: { fields: [{ path: 'password' }] } } }, password)
+    t.match(
+      await change(secret, password),
+      { status: 400, body: { error: { fields: [{ path: 'password' }] } } },
+      password,
+    )
   }
   t.match(await change(secret, 'correct-horse-battery'), { status: 204 })
   for (const one of [browser, other]) t.equal((await byPage(gateway, one, 'GET', '/api/whms/slots')).status, 401)
@@ -226,7 +261,10 @@ t.test('sessions are listed, and ended one by one and all at once', async (t) =>
   const list = async (browser = first) => (await byPage(gateway, browser, 'GET', '/api/sessions')).body.data
   const own = await list()
   t.equal(own.length, 3)
-  t.match(own.filter((one: { current: boolean }) => one.current), [{ username: 'nora', instance: siteUrl, address: String }])
+  t.match(
+    own.filter((one: { current: boolean }) => one.current),
+    [{ username: 'nora', instance: siteUrl, address: String }],
+  )
   const { body } = await admin('GET', '/api/sessions')
   t.equal(body.data.length, 4, 'an admin sees all of them')
   const ofOlga = body.data.find((one: { username: string }) => one.username === 'olga').id

@@ -22,7 +22,7 @@ const mayAsk: readonly (readonly [operation: RegExp, allowed: readonly Role[]])[
   ],
   [/^\w+ \/api\/device-pairings\/\{code\}/, leads],
   [/^GET \/api\/metrics(\/day)?$/, admins],
-  [/^\w+ \/api\/(devices|operators|accounts)\b/, admins],
+  [/^\w+ \/api\/(devices|operators|accounts|sight)\b/, admins],
   // The service asks whether an account or a session is the caller's own.
   [/^\w+ \/api\/(own-account|sessions)\b/, everyone],
   [/^GET \/api\/whms\/evidence\/opening-lists/, leadsAndAuditor],

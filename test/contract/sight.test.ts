@@ -86,6 +86,7 @@ const byName: Readonly<Record<string, readonly HiddenKind[] | null>> = {
   cctvId: ['camera'],
   scaleId: ['scale'],
   transportUnitId: ['unit'],
+  name: ['word'],
   entity_id: ['event', 'photo', 'unit'],
   category: ['word'],
   ...Object.fromEntries(

@@ -8,7 +8,7 @@ import type { Example } from '../../src/http/index.ts'
 import { isoTime } from '../../src/platform/index.ts'
 import type { CameraState, FromCameras } from '../../src/video/index.ts'
 import { plainWords } from '../../src/video/problems.ts'
-import { type Answer, type Ask, people, type TestGateway, testGateway, tinyPng } from './gateway.ts'
+import { type Answer, type Ask, people, siteUrl, type TestGateway, testGateway, tinyPng } from './gateway.ts'
 import { busyCells, quietCells, storeCells } from './stored-cells.ts'
 import { brightModel } from './tiny-model.ts'
 
@@ -496,7 +496,8 @@ class Day {
     const { body: made } = await this.#post('/api/accounts', { username: 'nora', role: 'operator', groups: ['dock'] })
     await this.#get('/api/accounts')
     await this.#get('/api/accounts/nora')
-    await this.#patch('/api/accounts/nora', { role: 'supervisor' })
+    await this.#ask('PATCH', '/api/accounts/nora', { body: { role: 'supervisor' } })
+    await this.#get('/api/sight?name=nora')
     await this.#post('/api/accounts/nora/disable')
     await this.#post('/api/accounts/nora/enable')
     await this.#post('/api/session', { username: 'nora', secret: made.secret }, nobody)
@@ -504,7 +505,7 @@ class Day {
     await this.#ask('DELETE', `/api/sessions/${sessions.data[0].id}`)
     await this.#post('/api/sessions/end', { username: 'nora' })
     const { body: reset } = await this.#post('/api/accounts/nora/reset')
-    const headers = headersOf({ ...made, ...reset, instance: siteUrl })
+    const headers = headersOf({ ...reset, instance: siteUrl })
     await this.#ask('GET', '/api/own-account', { headers })
     const body = { current: reset.secret, password: 'correct horse battery' }
     await this.#ask('PUT', '/api/own-account/password', { headers, body })

@@ -1,3 +1,4 @@
+import { Sights } from '../../accounts/index.ts'
 import type { Config } from '../../config/index.ts'
 import { DetectionModels } from '../../console/index.ts'
 import { ExitError } from '../../errors/index.ts'
@@ -39,8 +40,17 @@ export function composeApi(
   const detectionModels = new DetectionModels({ settings: () => live.config.console.objectDetection, log })
   // Logs an unusable model at the start, before anybody looks at a camera.
   void detectionModels.describe()
+  const { callerNamed, warehouse, configured, names, siteUrl } = parts
   return buildApi({
     ...parts,
+    sights: new Sights({
+      callerNamed,
+      warehouse,
+      cameras: configured,
+      names,
+      siteUrl,
+      narrowed: () => live.config.warehouses,
+    }),
     ...{ log, clock, version, detectionModels },
     addressOf: asOf(() => live.config.http.trustedProxies, addressResolver),
     isOverTls: asOf(() => live.config.http.trustedProxies, tlsResolver),

@@ -10,6 +10,7 @@ import {
   LocalAccounts,
   normaliseInstance,
   Refusals,
+  roleOfGroups,
   Sessions,
   SlidingWindow,
   Slowing,
@@ -18,10 +19,10 @@ import {
   StrangerWork,
   Tally,
 } from '../../auth/index.ts'
-import type { Config } from '../../config/index.ts'
+import { type Config, permissionsOf } from '../../config/index.ts'
 import { BadgeNames, DeviceVerifier, SignedUrls } from '../../devices/index.ts'
 import type { Metrics } from '../../health/index.ts'
-import { servedAuthority } from '../../http/index.ts'
+import { type Caller, servedAuthority } from '../../http/index.ts'
 import { secretBox } from '../../platform/index.ts'
 import { madeOf } from '../as-of.ts'
 import type { Outside } from '../outside.ts'
@@ -49,7 +50,8 @@ export function composeCallers(live: { config: Config }, outside: Outside, stora
     settings: () => nameSettings(live.config, siteUrl()),
     isLocal: (name) => isAccount(name) || badgeNames.has(name),
   })
-  const storageUsers = storageUsersOf(live, outside, storage, { slowing, metrics, siteUrl })
+  const knownCallers = new KnownCallers({ work, clock: expiryClock, audit })
+  const storageUsers = storageUsersOf(live, outside, storage, { slowing, metrics, siteUrl, knownCallers })
   const authority = () => servedAuthority(live.config.listen)
   const badges = () => ({ siteUrl: siteUrl(), shiftMs: live.config.auth.shift })
   const site = () => ({ ...badges(), siteId: live.config.site.id, caFingerprint: authority()?.fingerprint })
@@ -88,9 +90,15 @@ export function composeCallers(live: { config: Config }, outside: Outside, stora
     isDeviceName: (name) => deviceVerifier.knows(name),
     settings: () => accountSettings(live.config, siteUrl()),
   })
+  /** Finds a caller by name without a credential, as far as the gateway knows it. */
+  const callerNamed = (username: string, instance: string, isDevice: boolean): Caller | undefined => {
+    if (instance !== siteUrl()) return storageCaller(live.config, siteUrl(), knownCallers, { username, instance })
+    if (isDevice || !isAccount(username)) return deviceVerifier.named(username, instance)
+    return authenticator.recall(username, instance)?.caller
+  }
   const openSessions = new OpenSessions({ work, audit, sessions, siteUrl })
   return {
-    ...{ accounts, openSessions },
+    ...{ accounts, openSessions, callerNamed },
     ...{ siteUrl, site, authority, names, isAccount, badgeNames, storageUsers, authenticator, signedUrls },
     ...{ firstUses, admission, tally, refusals, sessions },
   }
@@ -104,6 +112,20 @@ function nameSettings(config: Config, siteUrl: string) {
   }
 }
 
+/** Returns a storage user with the groups that the server last named; undefined for one that it never verified. */
+function storageCaller(
+  config: Config,
+  siteUrl: string,
+  known: KnownCallers,
+  { username, instance }: { username: string; instance: string },
+): Caller | undefined {
+  const groups = known.groupsOf(instance, username)
+  if (!groups) return undefined
+  const { defaultRole } = config.auth
+  const role = roleOfGroups(groups, instance, { ...nameSettings(config, siteUrl), defaultRole })
+  return { username, instance, groups, role, permissions: permissionsOf(role), authMode: 'storage' }
+}
+
 function accountSettings({ site, auth, storage }: Config, siteUrl: string) {
   const mapped = [auth.defaultRole, ...Object.values(auth.groupRoles)]
   const hasAdminsElsewhere = storage.instances.length > 0 && mapped.includes('admin')
@@ -113,8 +135,13 @@ function accountSettings({ site, auth, storage }: Config, siteUrl: string) {
 function storageUsersOf(
   live: { config: Config },
   { clock, log, version }: Outside,
-  { work, audit, derivedKey, expiryClock }: ComposedStorage,
-  { slowing, metrics, siteUrl }: { slowing: Slowing; metrics: Metrics; siteUrl: () => string },
+  { work, derivedKey }: ComposedStorage,
+  {
+    slowing,
+    metrics,
+    siteUrl,
+    knownCallers,
+  }: { slowing: Slowing; metrics: Metrics; siteUrl: () => string; knownCallers: KnownCallers },
 ): StorageUsers {
   return new StorageUsers({
     // One object until a reload: a caller who is known is made anew only for another.
@@ -128,7 +155,7 @@ function storageUsersOf(
       }),
     ),
     client: new StorageClient({ clock, instances: () => live.config.storage.instances, version }),
-    callers: new KnownCallers({ work, clock: expiryClock, audit }),
+    callers: knownCallers,
     tries: new BasicTries({ work, clock, key: derivedKey('gatehouse storage tries') }),
     ...{ slowing, clock, log },
     key: derivedKey('gatehouse known credentials'),

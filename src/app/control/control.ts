@@ -19,8 +19,8 @@ import {
   type ProofCommand,
 } from './client.ts'
 import type { Import } from './import-command.ts'
-import type { UserActs, UserCommand } from './user-command.ts'
 import type { GatewayStatus } from './status.ts'
+import type { UserActs, UserCommand } from './user-command.ts'
 import type { AddWarehouse } from './warehouse-command.ts'
 
 /** sockaddr_un holds 107 characters and a zero. */

@@ -230,7 +230,15 @@ const session = built(pick(tables.console_session, 'token_sha256'), ({ token_sha
     .selectFrom('console_session as s')
     .leftJoin('console_session_secret as k', 'k.token_sha256', 's.token_sha256')
     .leftJoin('console_session_facts as f', 'f.token_sha256', 's.token_sha256')
-    .select(['s.username', 's.instance', 's.account_mark', 's.created_at_ms', 's.expires_at_ms', 'k.sealed', 'f.address'])
+    .select([
+      's.username',
+      's.instance',
+      's.account_mark',
+      's.created_at_ms',
+      's.expires_at_ms',
+      'k.sealed',
+      'f.address',
+    ])
     .where('s.token_sha256', '=', token_sha256),
 )
 const newSession = built(tables.console_session, (row) => sql.insertInto('console_session').values(row))

@@ -22,6 +22,7 @@ export const viewFiles: Partial<Record<ViewName, Load<ViewProps>>> = {
   alerts: () => import('./system/alerts-page.tsx'),
   system: () => import('./system/system-page.tsx'),
   devices: () => import('./system/devices-page.tsx'),
+  people: () => import('./people/people-page.tsx'),
   webhooks: () => import('./system/webhooks/webhooks-page.tsx'),
   uploads: () => import('./system/uploads-page.tsx'),
   todo: () => import('./work/todo-page.tsx'),

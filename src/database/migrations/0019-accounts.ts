@@ -4,8 +4,8 @@ import type { Migration } from '../migrate.ts'
 export const accounts: Migration = {
   version: 19,
   name: 'accounts',
-  // New tables only. A gateway of schema 16 reads `local_account` alone, where a disabled account has no hash.
-  oldestReader: 16,
+  // New tables only. An older gateway reads `local_account` alone, where a disabled account has no hash.
+  oldestReader: 18,
   statements: [
     `CREATE TABLE local_account_state (
   username TEXT PRIMARY KEY REFERENCES local_account (username) ON DELETE CASCADE,

@@ -39,6 +39,7 @@ export const views = {
   alerts: { address: '/alerts', group: 'box', needs: 'alerts:read' },
   system: { address: '/system', group: 'box', needs: 'metrics:read' },
   devices: { address: '/devices', group: 'box', needs: 'whms:write' },
+  people: { address: '/people', group: 'box' },
   webhooks: { address: '/webhooks', group: 'box', hasIds: true, needs: 'webhooks:manage' },
   uploads: { address: '/uploads', group: 'box', needs: 'storage:read' },
 } satisfies Readonly<Record<string, Entry>>
