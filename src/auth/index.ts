@@ -18,6 +18,7 @@ export {
 } from './rates/basic-tries.ts'
 export { ByteRate } from './rates/byte-rate.ts'
 export { forgetCaller } from './rates/forgetting.ts'
+export { afterWrong, freeAttemptsOfDevice, type Tries, waitMs } from './rates/patience.ts'
 export { Recent } from './rates/recent.ts'
 export { SlidingWindow } from './rates/sliding-window.ts'
 export { Slowing } from './rates/slowing.ts'

@@ -1,5 +1,14 @@
 import { createHmac } from 'node:crypto'
-import { checkSecret, hashSecret, nobodysHash, Recent } from '../auth/index.ts'
+import {
+  afterWrong,
+  checkSecret,
+  freeAttemptsOfDevice,
+  hashSecret,
+  nobodysHash,
+  Recent,
+  type Tries,
+  waitMs,
+} from '../auth/index.ts'
 import type { Tx, UnitOfWork } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import type { Ask, Caller, Reply, RequestOrigin } from '../http/index.ts'
@@ -7,7 +16,6 @@ import type { AuditTrail, Idempotency } from '../journal/index.ts'
 import { type Clock, isoTime, type RandomBytes, randomSecret } from '../platform/index.ts'
 import type { WarehouseService } from '../warehouse/index.ts'
 import type { BadgeNames } from './badge-names.ts'
-import { afterWrong, freeAttemptsOfDevice, type Tries, waitMs } from './patience.ts'
 import { qrPicture } from './qr-picture.ts'
 import {
   type Device,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { afterWrong, type Tries, waitMs } from '../../src/devices/patience.ts'
+import { afterWrong, type Tries, waitMs } from '../../src/auth/rates/patience.ts'
 
 t.test('five wrong PINs cost nothing, then each costs twice as long, up to a quarter of an hour', async (t) => {
   let tries: Tries | undefined
