@@ -1,5 +1,6 @@
+export { factorRoutes } from './factor-routes.ts'
 export { OpenSessions } from './open-sessions.ts'
 export { accountRoutes } from './routes.ts'
-export { NewAccount } from './schema.ts'
+export { NewAccount, ownAccountPath, sessionsPath } from './schema.ts'
 export { Accounts } from './service.ts'
 export { Sights } from './sights.ts'

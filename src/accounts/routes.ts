@@ -60,6 +60,7 @@ const getAccount = operation({
 const createAccount = operation({
   id: 'createAccount',
   ...managing,
+  stepUp: true,
   method: 'post',
   path: accountsPath,
   summary: 'Create an account with a secret for its first sign-in',
@@ -72,6 +73,7 @@ const createAccount = operation({
 const changeAccount = operation({
   id: 'changeAccount',
   ...managing,
+  stepUp: true,
   method: 'patch',
   path: `${accountsPath}/{username}`,
   summary: 'Change role and groups of an account',
@@ -83,6 +85,7 @@ const changeAccount = operation({
 const disableAccount = operation({
   id: 'disableAccount',
   ...managing,
+  stepUp: true,
   method: 'post',
   path: `${accountsPath}/{username}/disable`,
   summary: 'Disable an account and end its sessions',
@@ -94,6 +97,7 @@ const disableAccount = operation({
 const enableAccount = operation({
   id: 'enableAccount',
   ...managing,
+  stepUp: true,
   method: 'post',
   path: `${accountsPath}/{username}/enable`,
   summary: 'Enable a disabled account',
@@ -105,12 +109,25 @@ const enableAccount = operation({
 const resetAccount = operation({
   id: 'resetAccount',
   ...managing,
+  stepUp: true,
   method: 'post',
   path: `${accountsPath}/{username}/reset`,
   summary: 'Give an account a new secret and end its sessions',
-  description: 'The old password ends. The new secret is in this answer only.',
+  description: 'The old password and the second factors end. The new secret is in this answer only.',
   input: { params },
   success: { 200: { description: 'The account and its secret', schema: AccountSecret } },
+  errors: ['INVALID_TRANSITION'],
+})
+const removeFactors = operation({
+  id: 'removeFactors',
+  ...managing,
+  stepUp: true,
+  method: 'post',
+  path: `${accountsPath}/{username}/remove-factors`,
+  summary: 'Remove the second factors of an account and end its sessions',
+  description: 'For a lost phone or passkey. Works for accounts of the config, too.',
+  input: { params },
+  success: { 200: { description: 'The account', schema: AccountResource } },
   errors: ['INVALID_TRANSITION'],
 })
 const getSight = operation({
@@ -139,6 +156,7 @@ const getOwnAccount = operation({
 })
 const changePassword = operation({
   id: 'changeOwnPassword',
+  stepUp: true,
   method: 'put',
   path: `${ownAccountPath}/password`,
   access: 'caller',
@@ -208,6 +226,7 @@ export function accountRoutes(api: Api, { accounts, openSessions, sights }: Acco
   api.openapi(disableAccount, async (c) => sendResource(c, await accounts.disable(named(c), originOf(c))))
   api.openapi(enableAccount, async (c) => sendResource(c, await accounts.enable(named(c), originOf(c))))
   api.openapi(resetAccount, async (c) => c.json(await accounts.reset(named(c), originOf(c)), 200))
+  api.openapi(removeFactors, async (c) => sendResource(c, await accounts.removeFactors(named(c), originOf(c))))
   api.openapi(getSight, (c) => {
     const operations = operationsOf(api)
     return c.json(sights.of(c.req.valid('query').name, c.get('caller'), operations), 200)

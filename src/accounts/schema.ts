@@ -22,7 +22,7 @@ export const NewAccount = z
 export type NewAccount = z.output<typeof NewAccount>
 
 export const AccountChange = z
-  .object({ role: Role.optional(), groups: groups().nullable().optional() })
+  .object({ role: Role.optional(), groups: groups().nullable().optional(), passkeyAlone: z.boolean().optional() })
   .openapi('AccountChange', { description: 'An absent field stays as it is; groups null: none.' })
 export type AccountChange = z.output<typeof AccountChange>
 
@@ -37,6 +37,8 @@ const accountShape = {
   createdAt: timeOut().nullable().openapi({ description: 'null: an account of the config' }),
   disabledAt: timeOut().nullable(),
   sessions: z.int().openapi({ description: 'open sessions of the console' }),
+  factors: z.int().openapi({ description: 'second factors that are set up' }),
+  passkeyAlone: z.boolean().openapi({ description: 'a passkey signs in without a password' }),
 }
 const Account = z.object(accountShape).openapi('Account')
 export type Account = z.infer<typeof Account>
@@ -52,6 +54,19 @@ export type AccountSecret = Account & { readonly success: true; readonly secret:
 export const OwnAccount = resource({
   ...accountShape,
   canChangePassword: z.boolean().openapi({ description: 'false: the config has the hash of its secret' }),
+  secondFactor: z.object({
+    required: z.boolean().openapi({ description: 'by auth.secondFactor' }),
+    factors: z.array(
+      z.object({
+        id: z.int(),
+        kind: z.enum(['totp', 'passkey']),
+        name: z.string(),
+        createdAt: timeOut(),
+        usedAt: timeOut().nullable(),
+      }),
+    ),
+    recoveryCodes: z.int().openapi({ description: 'unused ones' }),
+  }),
 }).openapi('OwnAccount')
 export type OwnAccount = z.infer<typeof OwnAccount>
 
@@ -63,6 +78,35 @@ export const NewPassword = z
     }),
   })
   .openapi('NewPassword')
+
+const factorName = () => nameText(64).openapi({ description: 'for its owner, such as the name of the phone' })
+export const BegunTotp = resource({
+  secret: z.string().openapi({ description: 'base32, for typing; shown once' }),
+  uri: z.string().openapi({ description: 'text of the QR code' }),
+  qr: z.string().openapi({ description: 'SVG' }),
+}).openapi('BegunTotp')
+export const TotpConfirmation = z.object({ code: text(16), name: factorName() }).openapi('TotpConfirmation')
+export const RecoveryCodes = resource({
+  recoveryCodes: z.array(z.string()).openapi({
+    description: 'shown once; each replaces the second factor once. Empty beside a further factor',
+  }),
+}).openapi('RecoveryCodes')
+export const PasskeyCreation = resource({
+  options: z.record(z.string(), z.unknown()).openapi({
+    description: 'PublicKeyCredentialCreationOptionsJSON, for navigator.credentials.create',
+  }),
+}).openapi('PasskeyCreation')
+export const PasskeyRegistration = z
+  .object({
+    name: factorName(),
+    passkey: z
+      .object({
+        id: text(2048),
+        response: z.object({ clientDataJSON: text(16_384), attestationObject: text(65_536) }),
+      })
+      .openapi({ description: 'PublicKeyCredential.toJSON()' }),
+  })
+  .openapi('PasskeyRegistration')
 
 const sessionShape = {
   id: z.string(),

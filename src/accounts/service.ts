@@ -1,8 +1,10 @@
 import {
   type Authenticator,
+  type FactorState,
   hashSecret,
   type OpenSession,
   passwordProblem,
+  type SecondFactors,
   type StoredAccount,
   type StoredAccounts,
 } from '../auth/index.ts'
@@ -23,6 +25,7 @@ export type AccountsNeeds = {
   readonly audit: AuditTrail
   readonly stored: StoredAccounts
   readonly authenticator: Pick<Authenticator, 'verify'>
+  readonly secondFactors: Pick<SecondFactors, 'state' | 'removeAll'>
   readonly openSessions: () => readonly OpenSession[]
   /** Signs an account out everywhere, in the transaction. */
   readonly endSessions: (tx: Tx, username: string) => void
@@ -68,7 +71,8 @@ export class Accounts {
   own(caller: Caller): OwnAccount {
     if (!this.#isLocal(caller)) throw AppError.notFound('Account')
     const account = this.account(caller.username)
-    return { success: true, ...account, canChangePassword: account.source === 'database' }
+    const state = this.#needs.secondFactors.state(caller)
+    return { success: true, ...account, canChangePassword: account.source === 'database', ...ownFactors(state) }
   }
 
   /** Makes an account with a secret for its first sign-in. Throws ALREADY_EXISTS. */
@@ -77,7 +81,15 @@ export class Accounts {
     return this.#needs.work.write((tx) => {
       this.#refuseTaken(username)
       const createdAtMs = this.#needs.clock.now()
-      const made = { username, role, secretHash, groups: distinct(groups), createdAtMs, disabledAtMs: null }
+      const made = {
+        username,
+        role,
+        secretHash,
+        groups: distinct(groups),
+        createdAtMs,
+        disabledAtMs: null,
+        passkeyAlone: false,
+      }
       const account = this.#needs.stored.put(tx, made)
       this.#audit(tx, by, 'account.created', username, { role, groups: account.groups })
       return { success: true, ...this.#ofDatabase(account), secret }
@@ -85,13 +97,14 @@ export class Accounts {
   }
 
   /** Changes role and groups. Throws NOT_FOUND, INVALID_TRANSITION. */
-  change(username: string, { role, groups }: AccountChange, by: RequestOrigin): Promise<Account> {
+  change(username: string, { role, groups, passkeyAlone }: AccountChange, by: RequestOrigin): Promise<Account> {
     return this.#needs.work.write((tx) => {
       const before = this.#changeable(username)
       const after = {
         ...before,
         role: role ?? before.role,
         groups: groups === undefined ? before.groups : distinct(groups ?? []),
+        passkeyAlone: passkeyAlone ?? before.passkeyAlone,
       }
       if (after.role !== 'admin') this.#keepAnAdmin(before)
       const changes = {
@@ -100,6 +113,7 @@ export class Accounts {
           groups: { from: before.groups, to: after.groups },
         }),
       }
+      if (after.passkeyAlone !== before.passkeyAlone) Object.assign(changes, { passkeyAlone: after.passkeyAlone })
       if (Object.keys(changes).length === 0) return this.#ofDatabase(before)
       this.#audit(tx, by, 'account.changed', username, changes)
       return this.#ofDatabase(this.#needs.stored.put(tx, after))
@@ -129,15 +143,39 @@ export class Accounts {
     })
   }
 
-  /** Gives an account a new secret and signs it out everywhere. A disabled one stays disabled. Throws NOT_FOUND. */
+  /** Gives an account a new secret, without second factors, and signs it out. A disabled one stays disabled. Throws NOT_FOUND. */
   async reset(username: string, by: RequestOrigin): Promise<AccountSecret> {
     const { secret, secretHash } = await this.#newSecret()
     return this.#needs.work.write((tx) => {
       const account = this.#needs.stored.put(tx, { ...this.#changeable(username), secretHash })
+      this.#needs.secondFactors.removeAll(tx, username)
       this.#needs.endSessions(tx, username)
       this.#audit(tx, by, 'account.secret_reset', username, { secret: 'changed' })
       return { success: true, ...this.#ofDatabase(account), secret }
     })
+  }
+
+  /** Removes the second factors of an account, of the config too, and signs it out. Throws NOT_FOUND, INVALID_TRANSITION. */
+  removeFactors(username: string, by: RequestOrigin): Promise<Account> {
+    return this.#needs.work.write((tx) => {
+      const account = this.account(username)
+      if (!this.#needs.secondFactors.removeAll(tx, username)) throw notPossible(`${username} has no second factor`)
+      this.#needs.endSessions(tx, username)
+      this.#audit(tx, by, 'account.factors_removed', username, {})
+      return { ...account, factors: 0, sessions: 0 }
+    })
+  }
+
+  /** Returns the caller's own name. Throws NOT_FOUND for callers without an account of this gateway. */
+  ownName(caller: Caller): string {
+    if (!this.#isLocal(caller)) throw AppError.notFound('Account')
+    return caller.username
+  }
+
+  /** Says whether a passkey alone signs an account in. */
+  mayUsePasskeyAlone(username: string): boolean {
+    const isConfigured = this.#needs.settings().configured.some(hasName(username))
+    return !isConfigured && this.#needs.stored.find(username)?.passkeyAlone === true
   }
 
   /**
@@ -228,20 +266,26 @@ export class Accounts {
   #ofConfig({ username, role }: ConfigAccount, open: readonly OpenSession[]): Account {
     return {
       ...{ username, role, source: 'config', groups: [], status: 'active', createdAt: null, disabledAt: null },
+      ...{ factors: this.#factorsOf({ username, role }), passkeyAlone: false },
       sessions: this.#sessionsOf(username, open),
     }
   }
 
   #ofDatabase(account: StoredAccount, open: readonly OpenSession[] = this.#needs.openSessions()): Account {
-    const { username, role, groups, createdAtMs, disabledAtMs } = account
+    const { username, role, groups, createdAtMs, disabledAtMs, passkeyAlone } = account
     const isOverridden = this.#needs.settings().configured.some(hasName(username))
     return {
       ...{ username, role, source: 'database', groups: [...groups] },
       status: isOverridden ? 'overridden' : disabledAtMs === null ? 'active' : 'disabled',
       createdAt: isoTime(createdAtMs),
       disabledAt: disabledAtMs === null ? null : isoTime(disabledAtMs),
+      ...{ factors: this.#factorsOf({ username, role }), passkeyAlone },
       sessions: isOverridden || disabledAtMs !== null ? 0 : this.#sessionsOf(username, open),
     }
+  }
+
+  #factorsOf(account: ConfigAccount): number {
+    return this.#needs.secondFactors.state(account).factors.length
   }
 
   #sessionsOf(username: string, open: readonly OpenSession[]): number {
@@ -249,6 +293,10 @@ export class Accounts {
     return open.filter((session) => session.instance === siteUrl && hasName(username)(session)).length
   }
 }
+
+const ownFactors = ({ required, factors, recoveryCodes }: FactorState) => ({
+  secondFactor: { required, factors: [...factors], recoveryCodes },
+})
 
 /** Compares local names alone: the accounts of one gateway. */
 const hasName =

@@ -1,10 +1,19 @@
-import { type Accounts, accountRoutes, type OpenSessions, type Sights } from '../accounts/index.ts'
+import {
+  type Accounts,
+  accountRoutes,
+  factorRoutes,
+  type OpenSessions,
+  ownAccountPath,
+  type Sights,
+  sessionsPath,
+} from '../accounts/index.ts'
 import {
   type Admission,
   type Authenticator,
   door,
   type FirstUses,
   type Refusals,
+  type SecondFactors,
   type Sessions,
   type Tally,
 } from '../auth/index.ts'
@@ -23,10 +32,12 @@ import {
 } from '../cameras/index.ts'
 import { type ClockBook, clockRoutes } from '../clock/index.ts'
 import {
+  challengePath,
   consoleRoutes,
   type DetectionModels,
   helpRoutes,
   missingPage,
+  passkeyPath,
   sessionPath,
   trustRoutes,
 } from '../console/index.ts'
@@ -139,6 +150,7 @@ export type ApiParts = {
   readonly accounts: Accounts
   readonly openSessions: OpenSessions
   readonly sights: Sights
+  readonly secondFactors: SecondFactors
   readonly devices: DeviceService
   readonly pairings: Pairings
   readonly signedUrls: SignedUrls
@@ -188,11 +200,15 @@ export type ApiParts = {
 }
 
 const healthPath = '/api/health'
-const publicPaths = new Set([...probePaths, enrolPath, pairingsPath, collectPath])
+const publicPaths = new Set([...probePaths, enrolPath, pairingsPath, collectPath, challengePath, passkeyPath])
 
 /** A sign-in has no caller yet; a sign-out has one. */
 const isPublic = (path: string, method: string) =>
   publicPaths.has(path) || (path === sessionPath && ['GET', 'HEAD', 'POST'].includes(method))
+
+/** Paths with which a caller sets up the second factor that the role demands, and signs out. */
+const isForSettingUp = (path: string) =>
+  [sessionPath, sessionsPath, ownAccountPath].some((start) => path === start || path.startsWith(`${start}/`))
 
 /** Builds the whole API. The order of checks matters: browser origin, caller and rate, request body, route. */
 export function buildApi(parts: ApiParts): Api {
@@ -216,6 +232,7 @@ export function buildApi(parts: ApiParts): Api {
       isPublic,
       isFullerForCallers: (path) => path === healthPath,
       isLive: (path) => livePaths.test(path),
+      isForSettingUp,
     }),
   )
   root.use(
@@ -229,6 +246,7 @@ export function buildApi(parts: ApiParts): Api {
   pairingRoutes(root, parts.pairings)
   deviceRoutes(root, parts)
   accountRoutes(root, parts)
+  factorRoutes(root, parts)
   warehouseRoutes(root, parts.warehouse, parts.assets)
   planImageRoutes(root, parts.planImages)
   floorRoutes(root, parts.floor)

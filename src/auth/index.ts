@@ -1,6 +1,8 @@
 export { Authenticator } from './authenticator.ts'
 export { ConfigNames, isMember, type NameSettings, roleOfGroups } from './config-names.ts'
 export { normaliseInstance, type Presented, readCredentials, twoNames } from './credentials.ts'
+export type { NewPasskey, PasskeyAnswer } from './factors/passkeys.ts'
+export { type FactorState, SecondFactors, type ShownFactor } from './factors/second-factors.ts'
 export { firstAdminFile, firstAdminName, hasAccounts, newFirstAdmin, storeFirstAdmin } from './first-admin.ts'
 export { FirstUses } from './first-uses.ts'
 export { type CallerMemory, clockSlackMs, KnownCallers, keptForMs, type Verification } from './known-callers.ts'

@@ -4,6 +4,7 @@ import { type AppEnv, type Caller, connectionOf, identityOf, isOpening, measured
 import { asAsker, type Clock } from '../platform/index.ts'
 import type { Authenticator } from './authenticator.ts'
 import { readCredentials } from './credentials.ts'
+import type { SecondFactors } from './factors/second-factors.ts'
 import type { FirstUses } from './first-uses.ts'
 import type { Admission, TellRate, Way } from './rates/admission.ts'
 import type { Refusals } from './refusals.ts'
@@ -15,6 +16,8 @@ type Keys = {
   readonly authenticator: Pick<Authenticator, 'verify'>
   readonly sessions: Pick<Sessions, 'callerOf'>
   readonly firstUses: FirstUses
+  /** Absent where accounts have no second factor. */
+  readonly secondFactors?: Pick<SecondFactors, 'refuseHeaders'>
   readonly refusals: Refusals
   /** Returns the caller of a signed address; undefined when it is not one. */
   readonly signedUrls: { callerOf(method: string, url: string): Caller | undefined }
@@ -39,13 +42,16 @@ export function door(
     isFullerForCallers: (path: string) => boolean
     /** Says whether the path shows live pictures, which have a separate rate bucket. */
     isLive: (path: string) => boolean
+    /** Says whether a caller without the second factor that the role demands may use the path, to set one up. */
+    isForSettingUp?: (path: string) => boolean
   },
 ): MiddlewareHandler<AppEnv> {
-  const { admission, isPublic, isFullerForCallers, isLive } = options
+  const { admission, isPublic, isFullerForCallers, isLive, isForSettingUp } = options
   const admit = ({ caller, by }: Recognised, c: Context<AppEnv>, next: Next) => {
     c.set('caller', caller)
     c.set('callerNow', async () => (await whoAsks(c, options)).caller)
     noteKnown(c)
+    if (caller.secondFactor === 'missing' && !isForSettingUp?.(c.req.path)) throw factorMissing()
     admission.caller(caller, by !== 'signed' && isLive(c.req.path) ? 'live' : by, tellRate(c))
     return asAsker(identityOf(caller), () => (by === 'signed' ? signed(c, next) : next()))
   }
@@ -108,6 +114,11 @@ async function callerOrNone(c: Context<AppEnv>, options: Keys & { admission: Adm
   }
 }
 
+const factorMissing = () =>
+  new AppError('SECOND_FACTOR_MISSING', 'Your role needs a second factor', {
+    details: 'set one up at /people; then everything works again',
+  })
+
 /** A browser must not store content that a signed address shows. */
 async function signed(c: Context<AppEnv>, next: Next): Promise<void> {
   await next()
@@ -162,11 +173,12 @@ function whoAsks(c: Context<AppEnv>, keys: Keys): Recognised | Promise<Recognise
   const names = { instance: c.req.header('x-storage-instance'), username: c.req.header('x-storage-username') }
   const presented = readCredentials({ authorization, ...names }, connectionOf(c))
   const verified = keys.authenticator.verify(presented, c.get('address'))
-  if (verified instanceof Promise) return verified.then((found) => byHeaders(c, found, keys.firstUses))
-  return byHeaders(c, verified, keys.firstUses)
+  if (verified instanceof Promise) return verified.then((found) => byHeaders(c, found, keys))
+  return byHeaders(c, verified, keys)
 }
 
-function byHeaders(c: Context<AppEnv>, { caller }: Verified, firstUses: FirstUses): Recognised {
+function byHeaders(c: Context<AppEnv>, { caller }: Verified, { firstUses, secondFactors }: Keys): Recognised {
+  secondFactors?.refuseHeaders(caller)
   firstUses.note({ caller, requestId: c.get('requestId'), address: c.get('address') })
   return { caller, by: 'headers' }
 }

@@ -13,6 +13,8 @@ export type StoredAccount = LocalAccount & {
    * decided that it may.
    */
   readonly isDormant: boolean
+  /** A passkey signs in without a password. */
+  readonly passkeyAlone: boolean
 }
 
 const rows = built({}, () =>
@@ -20,7 +22,7 @@ const rows = built({}, () =>
     .selectFrom('local_account as a')
     .leftJoin('local_account_state as s', 's.username', 'a.username')
     .select(['a.username', 'a.role', 'a.secret_hash', 'a.created_at_ms'])
-    .select(['s.groups', 's.held_secret_hash', 's.disabled_at_ms'])
+    .select(['s.groups', 's.held_secret_hash', 's.disabled_at_ms', 's.passkey_alone'])
     .orderBy('a.username'),
 )
 const storedAccount = built(tables.local_account, ({ username, created_at_ms, ...facts }) =>
@@ -56,6 +58,7 @@ export class StoredAccounts implements Head {
         createdAtMs: row.created_at_ms,
         disabledAtMs: row.disabled_at_ms,
         isDormant: row.groups === null && !isFirstAdminAwake,
+        passkeyAlone: row.passkey_alone === 1,
       }),
     )
     this.#accounts = new Map(accounts.map((account) => [account.username, account]))
@@ -89,7 +92,7 @@ export class StoredAccounts implements Head {
 
   /** Stores an account, a new one or the changed one of that name. */
   put(tx: Tx, account: Omit<StoredAccount, 'isDormant'>): StoredAccount {
-    const { username, role, secretHash, groups, createdAtMs, disabledAtMs } = account
+    const { username, role, secretHash, groups, createdAtMs, disabledAtMs, passkeyAlone } = account
     const isDisabled = disabledAtMs !== null
     tx.run(storedAccount, { username, role, secret_hash: isDisabled ? '' : secretHash, created_at_ms: createdAtMs })
     tx.run(storedState, {
@@ -97,6 +100,7 @@ export class StoredAccounts implements Head {
       groups: JSON.stringify(groups),
       held_secret_hash: isDisabled ? secretHash : null,
       disabled_at_ms: disabledAtMs,
+      passkey_alone: passkeyAlone ? 1 : 0,
     })
     const stored = { ...account, isDormant: false }
     this.#accounts = new Map([...this.#accounts, [username, stored]])

@@ -1,5 +1,5 @@
 import type { Role } from '../config/index.ts'
-import { blob, builderOver, integer, maybe, text, word } from '../database/index.ts'
+import { blob, builderOver, defaulted, integer, maybe, text, word } from '../database/index.ts'
 
 export const tables = {
   local_account: {
@@ -13,6 +13,7 @@ export const tables = {
     groups: text,
     held_secret_hash: maybe(text),
     disabled_at_ms: maybe(integer),
+    passkey_alone: integer,
   },
   known_caller: {
     instance: text,
@@ -50,6 +51,22 @@ export const tables = {
   console_session_facts: {
     token_sha256: blob,
     address: text,
+    factor_at_ms: maybe(integer),
+  },
+  second_factor: {
+    id: defaulted(integer),
+    username: text,
+    kind: word<'totp' | 'passkey'>(),
+    name: text,
+    credential_id: maybe(text),
+    secret: blob,
+    counter: integer,
+    created_at_ms: integer,
+    used_at_ms: maybe(integer),
+  },
+  recovery_code: {
+    code_sha256: blob,
+    username: text,
   },
 } as const
 

@@ -5,6 +5,7 @@ import {
   csrfTokenOf,
   giveSessionCookie,
   longestSessionMs,
+  type SecondFactors,
   type Sessions,
   sessionToken,
   takeSessionCookie,
@@ -22,10 +23,12 @@ import {
 } from '../http/index.ts'
 import { consoleFiles } from './files.ts'
 import type { DetectionModels } from './object-detection.ts'
-import { NewSession, ObjectDetection, Session } from './schema.ts'
+import { NewSession, ObjectDetection, PasskeyChallenge, PasskeySignIn, Session, ShownFactor } from './schema.ts'
 import { sendPublic } from './sending.ts'
 
 export const sessionPath = '/api/session'
+export const challengePath = `${sessionPath}/challenge`
+export const passkeyPath = `${sessionPath}/passkey`
 const tag = 'Console'
 
 const describing = operation({
@@ -55,6 +58,8 @@ const signingIn = operation({
   success: { 201: { description: 'Signed in', schema: Session, location: true } },
   errors: [
     'INVALID_CREDENTIALS',
+    'SECOND_FACTOR_REQUIRED',
+    'SECOND_FACTOR_WRONG',
     'USER_MISMATCH',
     'STORAGE_INSTANCE_NOT_ALLOWED',
     'AUTH_BACKEND_UNREACHABLE',
@@ -73,6 +78,46 @@ const signingOut = operation({
   input: {},
   success: { 204: { description: 'Signed out; the cookie is invalid' } },
   errors: ['STORAGE_FULL'],
+})
+
+const challenging = operation({
+  id: 'beginPasskeySignIn',
+  method: 'post',
+  path: challengePath,
+  access: 'public',
+  tag,
+  summary: 'The options with which a browser asks for a passkey',
+  description: 'They name no account. Valid for five minutes, once.',
+  input: {},
+  success: { 200: { description: 'The options', schema: PasskeyChallenge } },
+})
+
+const signingInByPasskey = operation({
+  id: 'signInByPasskey',
+  method: 'post',
+  path: passkeyPath,
+  access: 'public',
+  tag,
+  summary: 'Sign in by a passkey alone',
+  description:
+    'For accounts whose admin allows it (passkeyAlone). Other accounts send the passkey beside the password.',
+  input: { body: PasskeySignIn },
+  success: { 201: { description: 'Signed in', schema: Session, location: true } },
+  errors: ['SECOND_FACTOR_WRONG'],
+})
+
+const steppingUp = operation({
+  id: 'stepUp',
+  method: 'post',
+  path: `${sessionPath}/step-up`,
+  access: 'caller',
+  tag,
+  summary: 'Show the second factor again',
+  description:
+    'For ten minutes the session may then give secrets and footage away: operations that answer STEP_UP_REQUIRED.',
+  input: { body: ShownFactor },
+  success: { 200: { description: 'The session', schema: Session } },
+  errors: ['SECOND_FACTOR_WRONG'],
 })
 
 const describingDetection = operation({
@@ -112,6 +157,11 @@ export type ConsoleParts = {
   readonly admission: Admission
   readonly site: () => Site
   readonly detectionModels: DetectionModels
+  readonly secondFactors: SecondFactors
+  readonly accounts: {
+    /** Says whether a passkey alone signs the account in. */
+    mayUsePasskeyAlone(username: string): boolean
+  }
 }
 
 type PageParts = Pick<ConsoleParts, 'admission'>
@@ -125,7 +175,7 @@ export function consoleRoutes(api: Api, parts: ConsoleParts): void {
   addPage(api, parts)
 }
 
-function addSession(api: Api, { sessions, site }: ConsoleParts): void {
+function addSession(api: Api, { sessions, site, secondFactors, accounts }: ConsoleParts): void {
   api.openapi(describing, async (c) => {
     const token = sessionToken(c)
     const from = { requestId: c.get('requestId'), address: c.get('address') }
@@ -138,6 +188,26 @@ function addSession(api: Api, { sessions, site }: ConsoleParts): void {
     giveSessionCookie(c, token, longestSessionMs / 1000)
     c.header('Location', sessionPath)
     return c.json(sessionOf(site(), caller, token), 201)
+  })
+  api.openapi(challenging, async (c) => {
+    const options = await secondFactors.passkeys.request()
+    return c.json({ success: true as const, options: { ...options } }, 200)
+  })
+  api.openapi(signingInByPasskey, async (c) => {
+    const from = { requestId: c.get('requestId'), address: c.get('address') }
+    const mayBeAlone = (username: string) => accounts.mayUsePasskeyAlone(username)
+    const begun = await sessions.beginByPasskey(c.req.valid('json').passkey, mayBeAlone, sessionToken(c), from)
+    giveSessionCookie(c, begun.token, longestSessionMs / 1000)
+    c.header('Location', sessionPath)
+    return c.json(sessionOf(site(), begun.caller, begun.token), 201)
+  })
+  api.openapi(steppingUp, async (c) => {
+    const { secondFactor: _, ...caller } = c.get('caller')
+    const token = sessionToken(c)
+    if (token !== undefined) {
+      await sessions.steppedUp(token, await secondFactors.show(caller, c.req.valid('json')))
+    }
+    return c.json(sessionOf(site(), caller, token), 200)
   })
   api.openapi(signingOut, async (c) => {
     const token = sessionToken(c)
@@ -159,11 +229,15 @@ function sessionOf(
 ): Session {
   const site = { siteId, instance: local, storageInstances: [...storageInstances] }
   if (!caller || token === undefined) return { success: true, ...site, caller: null, csrfToken: null }
-  const { username, instance, role, permissions, withheld } = caller
+  const { username, instance, role, permissions, withheld, secondFactor } = caller
   return {
     success: true,
     ...site,
-    caller: { username, instance, role, permissions: [...permissions], ...(withheld !== undefined && { withheld }) },
+    caller: {
+      ...{ username, instance, role, permissions: [...permissions] },
+      ...(withheld !== undefined && { withheld }),
+      ...(secondFactor !== undefined && { secondFactor }),
+    },
     csrfToken: csrfTokenOf(token),
   }
 }

@@ -2,9 +2,28 @@ import { z } from '@hono/zod-openapi'
 import { permissions } from '../config/index.ts'
 import { nameText, optional, resource, text } from '../http/index.ts'
 
+const passkey = z
+  .object({
+    id: text(2048),
+    response: z.object({ clientDataJSON: text(16_384), authenticatorData: text(16_384), signature: text(4096) }),
+  })
+  .openapi({ description: 'PublicKeyCredential.toJSON() for the options of POST /api/session/challenge' })
+const shownFactor = {
+  code: optional(z.string().max(64)).openapi({ description: 'of an authenticator app, or a recovery code' }),
+  passkey: optional(passkey),
+}
+export const ShownFactor = z.object(shownFactor).openapi('ShownFactor', { description: 'one of the two' })
+export const PasskeySignIn = z.object({ passkey }).openapi('PasskeySignIn')
+export const PasskeyChallenge = resource({
+  options: z.record(z.string(), z.unknown()).openapi({
+    description: 'PublicKeyCredentialRequestOptionsJSON, for navigator.credentials.get',
+  }),
+}).openapi('PasskeyChallenge')
+
 /** A sign-in. The secret may be any text, because it is only compared. */
 export const NewSession = z
   .object({
+    ...shownFactor,
     username: nameText(128),
     secret: z.string().min(1).max(1024),
     instance: optional(text(2048)).openapi({
@@ -28,6 +47,10 @@ export const Session = resource({
       withheld: z.string().optional().openapi({
         description:
           'why the caller has a lower role than the account, for a while; absent: the role is that of the account',
+      }),
+      secondFactor: z.enum(['missing', 'stale']).optional().openapi({
+        description:
+          'missing: the role needs one, and nothing else works until it is set up; stale: some operations ask for it first; absent: nothing to do',
       }),
     })
     .nullable()

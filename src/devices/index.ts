@@ -1,6 +1,7 @@
 export { BadgeNames } from './badge-names.ts'
 export { collectPath, pairingRoutes, pairingsPath } from './pairing-routes.ts'
 export { Pairings } from './pairings.ts'
+export { qrPicture } from './qr-picture.ts'
 export { deviceRoutes, enrolPath } from './routes.ts'
 export { DeviceService } from './service.ts'
 export { SignedUrls, takesSignature } from './signed-urls.ts'

@@ -45,6 +45,7 @@ export const enrolPath = `${devicesPath}/enrol`
 
 const createDevice = operation({
   id: 'createDevice',
+  stepUp: true,
   ...managing,
   method: 'post',
   path: devicesPath,
@@ -77,6 +78,7 @@ const getDevice = operation({
 })
 const renewCode = operation({
   id: 'renewEnrolment',
+  stepUp: true,
   ...managing,
   method: 'post',
   path: `${devicesPath}/{id}/enrolment`,

@@ -37,12 +37,28 @@ export const catalogue = {
   },
   INVALID_CREDENTIALS: { status: 401, retry: false, hint: 'The secret is wrong or the account is gone.' },
   SESSION_ENDED: { status: 401, retry: false, hint: 'Signed out, expired, or the account changed; sign in again.' },
+  SECOND_FACTOR_REQUIRED: {
+    status: 401,
+    retry: false,
+    hint: 'The secret is right. Send a code or a passkey as well; programs need an account of the config without a second factor.',
+  },
+  SECOND_FACTOR_WRONG: { status: 401, retry: false, hint: 'The code is wrong, old or used, or the passkey is unknown.' },
   USER_MISMATCH: {
     status: 401,
     retry: false,
     hint: 'The secret is right, for another user name; details says which to send.',
   },
   PERMISSION_DENIED: { status: 403, retry: false, hint: 'The role of this caller lacks the permission.' },
+  SECOND_FACTOR_MISSING: {
+    status: 403,
+    retry: false,
+    hint: 'auth.secondFactor demands one of this role: set it up at /people first.',
+  },
+  STEP_UP_REQUIRED: {
+    status: 403,
+    retry: false,
+    hint: 'POST /api/session/step-up with a code or a passkey, then send the request again.',
+  },
   SECOND_PERSON_NEEDED: {
     status: 403,
     retry: false,

@@ -25,6 +25,12 @@ export type Caller = {
   readonly authMode: string
   /** The console session or the shift of this request, by the hash of its token: a signed address ends with it. */
   readonly signIn?: SignIn
+  /**
+   * State of the second factor of a session of the console; absent where nothing is to do:
+   * - missing: the role demands one, and the account has none.
+   * - stale: it was not shown in the last minutes, so operations that give secrets or footage away ask for it.
+   */
+  readonly secondFactor?: 'missing' | 'stale'
   /** Why the caller has fewer permissions than usual; absent otherwise. */
   readonly withheld?: string
 }

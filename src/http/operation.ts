@@ -1,7 +1,7 @@
 import { createRoute, type RouteConfig, z } from '@hono/zod-openapi'
 import type { Context, MiddlewareHandler, Next } from 'hono'
 import type { Permission } from '../config/index.ts'
-import { catalogue, type ErrorCode, KnownNames } from '../errors/index.ts'
+import { AppError, catalogue, type ErrorCode, KnownNames } from '../errors/index.ts'
 import { ErrorBody } from './answers/envelope.ts'
 import { refusal, refusalNames } from './answers/refusals.ts'
 import type { Api } from './app.ts'
@@ -56,6 +56,8 @@ const withCaller: readonly ErrorCode[] = [
   'INVALID_CREDENTIALS',
   'USER_MISMATCH',
   'SESSION_ENDED',
+  'SECOND_FACTOR_REQUIRED',
+  'SECOND_FACTOR_MISSING',
   'AUTH_BACKEND_UNREACHABLE',
   'SIGN_IN_TRIES_SPENT',
 ]
@@ -83,6 +85,8 @@ export function operation<
   description?: string
   input: In
   success: { [K in Status]: K extends 101 | 204 ? Silence : Success<S> }
+  /** It gives secrets or footage away: a session with a second factor must have shown it in the last minutes. */
+  stepUp?: true
   /** Every query is accepted, and unknown names in it are not reported. */
   ignoresParameters?: true
   /** Bodies that a status may have instead of the envelope of a refusal. */
@@ -126,11 +130,13 @@ function codesOf(spec: {
   access: Access
   input: Input
   success: object
+  stepUp?: true
   errors?: readonly ErrorCode[]
 }): ErrorCode[] {
   return [
     ...onEveryRoute,
     ...(spec.access === 'public' ? [] : withCaller),
+    ...(spec.stepUp ? (['STEP_UP_REQUIRED'] as const) : []),
     ...(spec.access === 'public' || spec.method === 'get' ? [] : (['CSRF_TOKEN_WRONG'] as const)),
     ...(spec.access === 'public' || spec.access === 'caller' ? [] : (['PERMISSION_DENIED'] as const)),
     ...(spec.input.body || spec.input.bytes ? withBody : []),
@@ -236,6 +242,7 @@ function admission(spec: Admitted): MiddlewareHandler<AppEnv> {
   }
   return (c, next) => {
     if (access !== 'public' && access !== 'caller') demandOne(c.get('caller'), [access].flat())
+    if (spec.stepUp && c.get('caller').secondFactor === 'stale') throw stepUpRequired()
     const refusal = c.get('bodyRefusal')
     if (refusal) throw refusal
     const ofQuery = ignoresParameters ? undefined : unknownParameters(c, parameters)
@@ -249,6 +256,7 @@ type Admitted = {
   readonly access: Access
   readonly input: Input
   readonly success: object
+  readonly stepUp?: true
   readonly ignoresParameters?: boolean
 }
 
@@ -277,5 +285,8 @@ function demandOne(caller: Caller, permissions: readonly Permission[]): void {
   const [first] = permissions
   if (first && !permissions.some((permission) => caller.permissions.has(permission))) demand(caller, first)
 }
+
+const stepUpRequired = () =>
+  new AppError('STEP_UP_REQUIRED', 'Show your second factor again: this gives secrets or footage away')
 
 const carriesBody = (method: string): boolean => method === 'post' || method === 'put' || method === 'patch'

@@ -87,6 +87,7 @@ const getRedactedSnapshot = operation({
 
 const exportClip = operation({
   id: 'exportClip',
+  stepUp: true,
   method: 'post',
   path: '/api/iot/detection-events/{id}/export',
   ...{ access, tag },
@@ -123,6 +124,7 @@ const getExport = operation({
 
 const approveExport = operation({
   id: 'approveClipExport',
+  stepUp: true,
   method: 'post',
   path: '/api/iot/exports/{id}/approve',
   access: 'cameras:export',

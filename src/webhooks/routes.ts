@@ -45,6 +45,7 @@ const urlErrors = ['WEBHOOK_URL_NOT_HTTPS', 'WEBHOOK_URL_FORBIDDEN'] as const
 
 const registering = operation({
   id: 'createWebhook',
+  stepUp: true,
   method: 'post',
   path: '/api/webhooks',
   access: 'webhooks:manage',
@@ -150,6 +151,7 @@ const testing = operation({
 
 const rotating = operation({
   id: 'rotateWebhookSecret',
+  stepUp: true,
   method: 'post',
   path: '/api/webhooks/{id}/rotate-secret',
   access: 'webhooks:manage',

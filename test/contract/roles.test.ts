@@ -17,7 +17,7 @@ const adminsAndAuditor: readonly Role[] = ['auditor', 'admin']
 /** The roles allowed to run each operation; the first matching line decides. */
 const mayAsk: readonly (readonly [operation: RegExp, allowed: readonly Role[]])[] = [
   [
-    /^\w+ \/api\/(health|ping|session|signed-urls|devices\/(enrol|sign-in|sign-out)|device-pairings(\/collect)?)$/,
+    /^\w+ \/api\/(health|ping|session(\/(challenge|passkey|step-up))?|signed-urls|devices\/(enrol|sign-in|sign-out)|device-pairings(\/collect)?)$/,
     everyone,
   ],
   [/^\w+ \/api\/device-pairings\/\{code\}/, leads],

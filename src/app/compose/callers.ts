@@ -11,6 +11,7 @@ import {
   normaliseInstance,
   Refusals,
   roleOfGroups,
+  SecondFactors,
   Sessions,
   SlidingWindow,
   Slowing,
@@ -79,12 +80,21 @@ export function composeCallers(live: { config: Config }, outside: Outside, stora
   })
   const tally = new Tally({ work, audit, clock })
   const refusals = new Refusals({ tally })
+  const secondFactors = new SecondFactors({
+    ...{ work, clock, random, audit, box: secretBox(derivedKey('gatehouse second factors'), random) },
+    settings: () => ({
+      siteId: live.config.site.id,
+      siteUrl: siteUrl(),
+      required: (role) => live.config.auth.secondFactor[role] === 'required',
+      isConfigured: (username) => live.config.auth.users.some((u) => u.username === username),
+    }),
+  })
   const sessions = new Sessions({
-    ...{ work, clock: expiryClock, random, tally, authenticator, admission, refusals, firstUses },
+    ...{ work, clock: expiryClock, random, tally, authenticator, admission, refusals, firstUses, secondFactors },
     siteUrl: () => live.config.site.url,
   })
   const accounts = new Accounts({
-    ...{ work, clock, random, audit, authenticator, stored: storage.storedAccounts },
+    ...{ work, clock, random, audit, authenticator, stored: storage.storedAccounts, secondFactors },
     openSessions: () => sessions.list(),
     endSessions: (tx, username) => void forgetCaller(tx, username, siteUrl()),
     isDeviceName: (name) => deviceVerifier.knows(name),
@@ -98,7 +108,7 @@ export function composeCallers(live: { config: Config }, outside: Outside, stora
   }
   const openSessions = new OpenSessions({ work, audit, sessions, siteUrl })
   return {
-    ...{ accounts, openSessions, callerNamed },
+    ...{ accounts, openSessions, callerNamed, secondFactors },
     ...{ siteUrl, site, authority, names, isAccount, badgeNames, storageUsers, authenticator, signedUrls },
     ...{ firstUses, admission, tally, refusals, sessions },
   }

@@ -4,6 +4,8 @@ import { AppError } from '../../errors/index.ts'
 import type { Caller, RequestOrigin } from '../../http/index.ts'
 import { type Clock, networkOf, type RandomBytes } from '../../platform/index.ts'
 import type { Authenticator } from '../authenticator.ts'
+import { normaliseInstance } from '../credentials.ts'
+import { factorWrong, type SecondFactors, type ShownFactor } from '../factors/second-factors.ts'
 import type { FirstUses } from '../first-uses.ts'
 import type { Admission } from '../rates/admission.ts'
 import type { Tally } from '../rates/tally.ts'
@@ -25,7 +27,11 @@ const stepMs = 5 * 60_000
 /** Sessions of one user at once; the oldest end first. */
 const mostOfOneUser = 200
 
-export type SignIn = { readonly username: string; readonly secret: string; readonly instance?: string | undefined }
+export type SignIn = ShownFactor & {
+  readonly username: string
+  readonly secret: string
+  readonly instance?: string | undefined
+}
 
 type SessionsNeeds = {
   readonly work: UnitOfWork
@@ -37,6 +43,8 @@ type SessionsNeeds = {
   readonly admission: Admission
   readonly refusals: Refusals
   readonly firstUses: FirstUses
+  /** Absent where accounts have no second factor. */
+  readonly secondFactors?: SecondFactors
   readonly siteUrl: () => string
 }
 
@@ -51,21 +59,83 @@ export class Sessions {
 
   /**
    * Exchanges a credential for the token of a new session and ends this browser's earlier one.
-   * Throws what `Authenticator.verify` throws, or RATE_LIMITED.
+   * Throws what `Authenticator.verify` throws, RATE_LIMITED, SECOND_FACTOR_REQUIRED or SECOND_FACTOR_WRONG.
    */
   async begin(signIn: SignIn, earlier: string | undefined, from: Omit<RequestOrigin, 'caller'>): Promise<Begun> {
     // A pasted name often has a space at its end.
     const named = { ...signIn, username: signIn.username.trim() }
-    const { caller: verified, mark } = await this.#verify(named, from)
-    const caller = atConsole(verified)
+    const verified = await this.#verify(named, from)
+    const factorAtMs = await this.#factorOf(verified.caller, signIn, from)
+    const seal = (token: string, caller: Caller) =>
+      verified.mark ? null : sealCredential(token, named, caller, this.#needs.random)
+    return this.#open(verified, { factorAtMs, seal }, earlier, from)
+  }
+
+  /**
+   * Signs in by a passkey alone. `mayBeAlone` says whether the account may do so. Throws SECOND_FACTOR_WRONG, RATE_LIMITED.
+   */
+  async beginByPasskey(
+    passkey: NonNullable<ShownFactor['passkey']>,
+    mayBeAlone: (username: string) => boolean,
+    earlier: string | undefined,
+    from: Omit<RequestOrigin, 'caller'>,
+  ): Promise<Begun> {
+    const username = await this.#needs.secondFactors?.ownerOf(passkey)
+    const isAllowed = username !== undefined && mayBeAlone(username)
+    const verified = isAllowed
+      ? this.#needs.authenticator.recall(username, normaliseInstance(this.#needs.siteUrl()) ?? '')
+      : undefined
+    if (!verified) throw this.#refused(factorWrong(), from, undefined)
+    return this.#open(verified, { factorAtMs: this.#needs.clock.now(), seal: () => null }, earlier, from)
+  }
+
+  /** Notes in the session that its owner has shown the second factor. */
+  async steppedUp(token: string, atMs: number): Promise<void> {
+    const hash = hashOfToken(token)
+    const row = this.#find(hash)
+    if (!row) return
+    await this.#unlessFull(
+      (tx) => putFacts(tx, hash, { address: row.address ?? '', factor_at_ms: atMs }),
+      () => this.#unstored.begin(hash, { ...row, factor_at_ms: atMs }),
+    )
+  }
+
+  /** Returns when the account showed its factor. A wrong one counts like a wrong secret. */
+  async #factorOf(caller: Caller, shown: ShownFactor, from: Omit<RequestOrigin, 'caller'>): Promise<number | null> {
+    try {
+      return (await this.#needs.secondFactors?.atSignIn(caller, shown)) ?? null
+    } catch (error) {
+      const isWrong = error instanceof AppError && error.code === 'SECOND_FACTOR_WRONG'
+      throw isWrong ? this.#refused(error, from, caller) : error
+    }
+  }
+
+  /** Counts a refusal. */
+  #refused(
+    error: AppError,
+    from: Omit<RequestOrigin, 'caller'>,
+    who: Pick<Caller, 'username' | 'instance'> | undefined,
+  ): AppError {
+    this.#needs.refusals.note(error.code, from, who)
+    this.#needs.admission.refused(from.address)
+    return error
+  }
+
+  /** Opens the session of a verified caller. */
+  async #open(
+    { caller: verified, mark }: Verified,
+    { factorAtMs, seal }: { factorAtMs: number | null; seal: (token: string, caller: Caller) => Buffer | null },
+    earlier: string | undefined,
+    from: Omit<RequestOrigin, 'caller'>,
+  ): Promise<Begun> {
+    const caller = this.#withFactor(atConsole(verified), factorAtMs)
     this.#needs.admission.caller(caller, 'session')
     const token = newSessionToken(this.#needs.random)
     const nowMs = this.#needs.clock.now()
     const row: SessionRow = {
       ...{ username: caller.username, instance: caller.instance, account_mark: mark ?? Buffer.alloc(0) },
       ...{ created_at_ms: nowMs, expires_at_ms: nowMs + idleMs },
-      sealed: mark ? null : sealCredential(token, named, caller, this.#needs.random),
-      address: from.address,
+      ...{ sealed: seal(token, caller), address: from.address, factor_at_ms: factorAtMs },
     }
     const hash = hashOfToken(token)
     await this.#unlessFull(
@@ -91,7 +161,8 @@ export class Sessions {
     const row = this.#find(hash)
     if (!row) return undefined
     const nowMs = this.#needs.clock.now()
-    const caller = row.expires_at_ms <= nowMs ? undefined : await this.#standing(row, token, from)
+    const standing = row.expires_at_ms <= nowMs ? undefined : await this.#standing(row, token, from)
+    const caller = standing && this.#withFactor(standing, row.factor_at_ms)
     if (!caller) {
       await this.#remove(hash)
       return undefined
@@ -127,6 +198,15 @@ export class Sessions {
     let ended = 0
     for (const { token_sha256 } of sessions) if (await this.#remove(token_sha256)) ended += 1
     return ended
+  }
+
+  /** Adds the state of the second factor. A caller whose role demands one, and who has none, may do nothing but set it up. */
+  #withFactor(caller: Caller, shownAtMs: number | null): Caller {
+    const secondFactor = this.#needs.secondFactors?.ofSession(caller, shownAtMs)
+    if (secondFactor === undefined) return caller
+    if (secondFactor === 'stale') return { ...caller, secondFactor }
+    const withheld = 'the role needs a second factor; set one up at /people'
+    return { ...caller, secondFactor, permissions: new Set(), withheld }
   }
 
   #find(hash: Buffer): SessionRow | undefined {
@@ -238,12 +318,18 @@ const session = built(pick(tables.console_session, 'token_sha256'), ({ token_sha
       's.expires_at_ms',
       'k.sealed',
       'f.address',
+      'f.factor_at_ms',
     ])
     .where('s.token_sha256', '=', token_sha256),
 )
 const newSession = built(tables.console_session, (row) => sql.insertInto('console_session').values(row))
 const newSecret = built(tables.console_session_secret, (row) => sql.insertInto('console_session_secret').values(row))
-const newFacts = built(tables.console_session_facts, (row) => sql.insertInto('console_session_facts').values(row))
+const newFacts = built(tables.console_session_facts, ({ token_sha256, ...facts }) =>
+  sql
+    .insertInto('console_session_facts')
+    .values({ token_sha256, ...facts })
+    .onConflict((on) => on.column('token_sha256').doUpdateSet(facts)),
+)
 const withoutExpired = built({ ms: integer }, ({ ms }) =>
   sql.deleteFrom('console_session').where('expires_at_ms', '<=', ms),
 )
@@ -273,12 +359,16 @@ const newExpiry = built(
 
 const find = (tx: ReadTx, hash: Buffer): SessionRow | undefined => tx.get(session, { token_sha256: hash })
 
-function insert(tx: Tx, hash: Buffer, { sealed, address, ...row }: SessionRow, nowMs: number): void {
+function insert(tx: Tx, hash: Buffer, { sealed, address, factor_at_ms, ...row }: SessionRow, nowMs: number): void {
   tx.run(withoutExpired, { ms: nowMs })
   tx.run(newSession, { token_sha256: hash, ...row })
   if (sealed) tx.run(newSecret, { token_sha256: hash, sealed })
-  if (address !== null) tx.run(newFacts, { token_sha256: hash, address })
+  if (address !== null) putFacts(tx, hash, { address, factor_at_ms })
   tx.run(withoutOldest, { username: row.username, instance: row.instance, kept: mostOfOneUser })
+}
+
+function putFacts(tx: Tx, hash: Buffer, facts: { address: string; factor_at_ms: number | null }): void {
+  tx.run(newFacts, { token_sha256: hash, ...facts })
 }
 
 function remove(tx: Tx, hash: Buffer): boolean {

@@ -12,6 +12,8 @@ export type SessionRow = {
   readonly sealed: Buffer | null
   /** Network address of the sign-in; null for a session from before schema 18. */
   readonly address: string | null
+  /** When the session last showed a second factor; null: never. */
+  readonly factor_at_ms: number | null
 }
 
 const keptAtMost = 1000

@@ -102,6 +102,8 @@ export const inventory: Readonly<Record<string, Kept>> = {
   account_seen: changes(whole),
   local_account: changes(whole),
   local_account_state: changes(whole),
+  second_factor: changes(whole),
+  recovery_code: changes(whole),
   device: changes(whole),
   badge_operator: changes(whole),
   sscc_series: changes(whole),

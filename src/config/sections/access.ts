@@ -7,6 +7,7 @@ import {
   host,
   keyOneOf,
   network,
+  oneOf,
   remoteFolder,
   secretFile,
   secretHash,
@@ -69,6 +70,11 @@ export const auth = {
     z.record(caller(), role()).prefault({}),
     'Role of the members of a group of the storage server (NAME, or NAME@URL where there are several); of several groups the highest.',
     { example: { 'wh-operators': 'operator', 'wh-supervisors': 'supervisor' } },
+  ),
+  secondFactor: key(
+    z.record(keyOneOf(roleNames), oneOf(['required', 'optional'])).prefault({}),
+    'Roles whose local accounts need a second factor at the console. Without an entry it is optional.',
+    { example: { admin: 'required', supervisor: 'optional' } },
   ),
   users: key(
     z.array(z.strictObject(user)).superRefine(distinct('username'), always).prefault([]),

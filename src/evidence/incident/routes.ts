@@ -5,6 +5,7 @@ import { bodyOf } from './zip-stream.ts'
 
 const getPackage = operation({
   id: 'getIncidentPackage',
+  stepUp: true,
   method: 'get',
   path: '/api/governance/incidents/{id}/package',
   access: 'evidence:read',
