@@ -21,6 +21,9 @@ export type NewPasskey = {
 }
 export type StoredPasskey = { readonly id: string; readonly publicKey: Uint8Array; readonly counter: number }
 
+/** EdDSA, ES256 and RS256 (COSE): what authenticators have. */
+const supportedAlgorithmIDs = [-8, -7, -257]
+
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 /** Options for the browser, as plain JSON. */
 export type PasskeyOptions = { [key: string]: Json }
@@ -53,6 +56,7 @@ export class Passkeys {
       // The same for each passkey of the account, so that an authenticator replaces its own.
       userID: new Uint8Array(createHash('sha256').update(`${username}\0${siteUrl}`).digest()),
       excludeCredentials: known.map((id) => ({ id })),
+      supportedAlgorithmIDs,
       authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
     })
     return plain(options)
@@ -73,6 +77,7 @@ export class Passkeys {
     const { verified, registrationInfo } = await verifyRegistrationResponse({
       response: { ...answer, rawId: answer.id, type: 'public-key', clientExtensionResults: {} },
       ...this.#expected(`create ${username}`),
+      supportedAlgorithmIDs,
     }).catch(notVerified)
     return verified ? registrationInfo?.credential : undefined
   }

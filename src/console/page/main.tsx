@@ -16,6 +16,7 @@ import { mayUse, viewAt } from './kit/views.ts'
 import { forgetOldPlans } from './plan/forget.ts'
 import { personOf, useRights } from './sign-in/rights.tsx'
 import { SignIn, SignInAgain } from './sign-in/sign-in.tsx'
+import { StepUp } from './sign-in/step-up.tsx'
 import {
   findFile,
   isReplaced,
@@ -107,7 +108,8 @@ const App = () => {
   const signed = asked.get('signed') ?? undefined
   if (!session.caller && isFind && signed !== undefined) return <Loaded file={findFile} props={{ ...find, signed }} />
   const [, paired] = /^\/pair\/([^/]+)$/.exec(pathname) ?? []
-  const at = pathname === '/sign-in' ? 'floor' : viewAt(pathname)
+  const isSettingUp = session.caller?.secondFactor === 'missing'
+  const at = isSettingUp ? 'people' : pathname === '/sign-in' ? 'floor' : viewAt(pathname)
   if (!isFind && !at && paired === undefined)
     return (
       <Loaded file={missingFile} props={{ siteId: session.siteId, caller: session.caller, pathname, onLeft: leave }} />
@@ -116,6 +118,7 @@ const App = () => {
     return (
       <SignIn
         session={session}
+        hasPasskeys
         notice={notice}
         onSignedIn={(next) => {
           setNotice('')
@@ -130,11 +133,13 @@ const App = () => {
       {rights.notice}
       {view}
       {again}
+      <StepUp />
     </>
   )
-  if (isFind) return withSignIn(<Loaded key={round} file={findFile} props={{ ...find, signed: undefined }} />)
+  if (isFind && !isSettingUp)
+    return withSignIn(<Loaded key={round} file={findFile} props={{ ...find, signed: undefined }} />)
   const view = { siteId: session.siteId, caller: session.caller, onLeft: leave }
-  if (paired !== undefined)
+  if (paired !== undefined && !isSettingUp)
     return withSignIn(<Loaded key={round} file={pairFile} props={{ ...view, code: decoded(paired) }} />)
   if (at && !mayUse(at, session.caller))
     return withSignIn(<Loaded key={round} file={missingFile} props={{ ...view, pathname, view: at }} />)

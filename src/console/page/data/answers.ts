@@ -15,6 +15,8 @@ export type SignedIn = {
   readonly permissions: readonly string[]
   /** Why the role is lower than that of the account, for a while. */
   readonly withheld?: string
+  /** `missing`: the role needs one, and nothing else works until it is set up. */
+  readonly secondFactor?: 'missing' | 'stale'
 }
 
 /** `instance`: the server that verified the name; the same name elsewhere is another person. */

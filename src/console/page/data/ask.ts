@@ -64,6 +64,20 @@ export function onForbidden(listener: () => void): () => void {
   }
 }
 
+let showFactor: (() => Promise<boolean>) | undefined
+
+/** Sets how the person is asked for the second factor; it resolves with whether it was shown. Returns a function that ends it. */
+export function onStepUp(show: () => Promise<boolean>): () => void {
+  showFactor = show
+  return () => {
+    showFactor = undefined
+  }
+}
+
+/** Asks the person for the second factor, when the gateway has refused with this code for the lack of it. */
+export const hasSteppedUp = async (code: string | undefined): Promise<boolean> =>
+  code === 'STEP_UP_REQUIRED' && showFactor !== undefined && (await showFactor())
+
 let csrfToken = ''
 let aheadMs = 0
 let isTimeKnown = false
@@ -117,6 +131,7 @@ export async function ask<T>(path: string, options: Options = {}): Promise<T> {
   if (response.ok || (response.status === 503 && 'checks' in answer)) return answer
   if (response.status === 403) for (const doubt of doubters) doubt()
   const { code = '', message, details } = answer.error ?? {}
+  if (await hasSteppedUp(code)) return ask(path, options)
   const words = message === undefined ? texts.answered(response.status) : gatewayWords(message)
   const why = typeof details === 'string' ? gatewayWords(details) : ''
   const fields = new Map((answer.error?.fields ?? []).map(({ path, message: what }) => [path, gatewayWords(what)]))

@@ -1,4 +1,4 @@
-import { Refused, Unreachable } from '../data/ask.ts'
+import { hasSteppedUp, Refused, Unreachable } from '../data/ask.ts'
 import { gatewayWords } from '../i18n/language.ts'
 import { texts } from '../i18n/texts.ts'
 
@@ -23,6 +23,7 @@ export async function download(
   if (!response.ok || !response.body) {
     const { error = {} } = (await response.json().catch(() => ({}))) as { error?: { code?: string; message?: string } }
     const { code = '', message } = error
+    if (await hasSteppedUp(code)) return download(path, { onBytes, signal })
     const words = message === undefined ? texts.answered(response.status) : gatewayWords(message)
     throw new Refused(response.status, code, words, Number(response.headers.get('retry-after') ?? 0))
   }

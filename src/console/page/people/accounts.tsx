@@ -44,6 +44,7 @@ export const AccountRow = ({ account, isBusy, onAct, url, onSecret, onLook }: Ro
   const post = (act: string) => ask(`${path}/${act}`, { method: 'POST' })
   const reset = async () => onSecret(await ask<MadeAccount>(`${path}/reset`, { method: 'POST' }))
   const look = status === 'active'
+  const alone = { passkeyAlone: !account.passkeyAlone }
   return (
     <li class={status === 'active' ? 'ok' : 'warn'}>
       <p class="box-what">
@@ -51,7 +52,9 @@ export const AccountRow = ({ account, isBusy, onAct, url, onSecret, onLook }: Ro
       </p>
       <p class="muted">
         {texts.roles[role] ?? role} · {words.sources[source]}
-        {groups.length > 0 ? ` · ${words.groups(groups.join(', '))}` : ''} · {words.sessions(sessions)}
+        {groups.length > 0 ? ` · ${words.groups(groups.join(', '))}` : ''} · {words.sessions(sessions)} ·{' '}
+        {words.factors(account.factors)}
+        {account.passkeyAlone ? ` · ${words.aloneIs}` : ''}
       </p>
       {isChanging ? <ChangeForm {...{ account, isBusy, onAct, url, path }} onDone={() => setChanging(false)} /> : null}
       <p class="box-acts">
@@ -59,6 +62,15 @@ export const AccountRow = ({ account, isBusy, onAct, url, onSecret, onLook }: Ro
           <button type="button" aria-label={`${words.look} ${username}`} onClick={() => onLook(username)}>
             {words.look}
           </button>
+        ) : null}
+        {account.factors > 0 && status === 'active' ? (
+          <SureButton
+            words={words.removeFactors}
+            of={username}
+            sure={words.removeFactorsSure(username)}
+            isBusy={isBusy}
+            onSure={() => onAct(() => post('remove-factors'), words.saved(username))}
+          />
         ) : null}
         {source === 'database' && status !== 'overridden' ? (
           <>
@@ -77,6 +89,13 @@ export const AccountRow = ({ account, isBusy, onAct, url, onSecret, onLook }: Ro
               isBusy={isBusy}
               onSure={() => onAct(reset, words.resetDone(username))}
             />
+            <button
+              type="button"
+              aria-label={`${account.passkeyAlone ? words.notAlone : words.alone}: ${username}`}
+              onClick={() => onAct(() => ask(path, { method: 'PATCH', body: alone }), words.saved(username))}
+            >
+              {account.passkeyAlone ? words.notAlone : words.alone}
+            </button>
             {status === 'active' ? (
               <SureButton
                 words={words.disable}

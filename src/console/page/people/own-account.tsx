@@ -3,6 +3,7 @@ import { ask, Refused } from '../data/ask.ts'
 import { texts } from '../i18n/texts.ts'
 import type { Act } from '../kit/acts.tsx'
 import { Field } from '../kit/box-frame.tsx'
+import { OwnFactors } from './own-factors.tsx'
 import type { OwnAccount } from './people-data.ts'
 import { peopleTexts as words } from './people-texts.ts'
 
@@ -18,6 +19,7 @@ export const OwnAccountCard = ({ own, isBusy, onAct, onLeft }: Props) => (
       <>
         <p>{words.ownSays(own.username, texts.roles[own.role] ?? own.role)}</p>
         {own.canChangePassword ? <PasswordForm {...{ isBusy, onAct, onLeft }} /> : <p>{words.ownConfig}</p>}
+        <OwnFactors {...{ isBusy, onAct }} state={own.secondFactor} />
       </>
     )}
   </section>

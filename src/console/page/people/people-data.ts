@@ -8,8 +8,17 @@ export type Account = {
   readonly groups: readonly string[]
   readonly status: 'active' | 'disabled' | 'overridden'
   readonly sessions: number
+  readonly factors: number
+  readonly passkeyAlone: boolean
 }
-export type OwnAccount = Account & { readonly canChangePassword: boolean }
+export type OwnAccount = Account & {
+  readonly canChangePassword: boolean
+  readonly secondFactor: {
+    readonly required: boolean
+    readonly factors: readonly { readonly id: number; readonly kind: 'totp' | 'passkey'; readonly name: string }[]
+    readonly recoveryCodes: number
+  }
+}
 export type MadeAccount = Account & { readonly secret: string }
 export type OpenSession = {
   readonly id: string

@@ -1,11 +1,14 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Session } from '../data/answers.ts'
 import { ask, Refused, Unreachable } from '../data/ask.ts'
+import { canUsePasskeys, shownPasskey } from '../data/passkey.ts'
 import { LanguageChoice } from '../i18n/language-choice.tsx'
 import { Said } from '../i18n/said.tsx'
 import { hostOf } from '../i18n/words.ts'
 import { focusFirst } from '../kit/first-focus.ts'
 import { Icon } from '../kit/icons.tsx'
+import { FactorField } from './factor-field.tsx'
+import { factorTexts } from './factor-texts.ts'
 import { keepAccount, keptAccount } from './kept-account.ts'
 import { type SignInTexts, signInTexts } from './sign-in-texts.ts'
 
@@ -14,6 +17,8 @@ type Props = {
   notice: string
   onSignedIn: (session: Session) => void
   isOver?: boolean
+  /** Whether a passkey may sign in: not at the head office. */
+  hasPasskeys?: boolean
   /** Where it says another thing than at a gateway. */
   texts?: Partial<SignInTexts>
 }
@@ -36,7 +41,7 @@ export const SignInAgain = (props: Props) => {
   }, [])
   return (
     <dialog class="gate again" aria-labelledby="gate-title" ref={dialog} onClose={open}>
-      <SignIn {...props} isOver />
+      <SignIn {...props} hasPasskeys isOver />
     </dialog>
   )
 }
@@ -44,39 +49,58 @@ export const SignInAgain = (props: Props) => {
 /**
  * Shows the sign-in form, alone on its page or (`isOver`) in a dialog over a view. It exchanges user name and secret for the session cookie. The form alone holds the secret.
  */
-export const SignIn = ({ session, notice, onSignedIn, isOver, texts }: Props) => {
+export const SignIn = ({ session, notice, onSignedIn, isOver, hasPasskeys = false, texts }: Props) => {
   const words = { ...signInTexts, ...texts }
   const [problem, setProblem] = useState('')
   const [isBusy, setBusy] = useState(false)
   const [isShown, setShown] = useState(false)
+  // The secret was right, and the account has a second factor.
+  const [needsFactor, setNeedsFactor] = useState(false)
   const username = useRef<HTMLInputElement>(null)
   const secret = useRef<HTMLInputElement>(null)
+  const form = useRef<HTMLFormElement>(null)
   const instance = useRef<HTMLSelectElement>(null)
   useEffect(() => focusFirst(username.current), [])
   const account = keptAccount([...session.storageInstances, session.instance])
 
-  const signIn = async (event: Event) => {
+  const signIn = (event: Event) => {
     event.preventDefault()
+    const code = new FormData(form.current ?? undefined).get('code')
+    return send(needsFactor ? { code } : {})
+  }
+  const withPasskey = async () => {
+    if (isBusy) return
+    setProblem('')
+    try {
+      const passkey = await shownPasskey()
+      if (needsFactor) return await send({ passkey })
+      onSignedIn(await ask<Session>('/api/session/passkey', { method: 'POST', body: { passkey } }))
+    } catch (error) {
+      setProblem(inWords(error, words))
+    }
+  }
+  const send = async (factor: object) => {
     if (isBusy) return
     setBusy(true)
     setProblem('')
     const named = { username: username.current?.value ?? '', secret: secret.current?.value ?? '' }
-    const body = { ...named, instance: instance.current?.value ?? session.instance }
+    const body = { ...named, ...factor, instance: instance.current?.value ?? session.instance }
     try {
       const signedIn = await ask<Session>('/api/session', { method: 'POST', body })
       if (instance.current) keepAccount(body.instance)
       onSignedIn(signedIn)
     } catch (error) {
       setBusy(false)
+      if (error instanceof Refused && error.code === 'SECOND_FACTOR_REQUIRED') return setNeedsFactor(true)
       const isWrong = error instanceof Refused && error.code === 'INVALID_CREDENTIALS'
       const other = isWrong && instance.current ? ` ${words.otherAccount(nameOf(body.instance, session))}` : ''
       setProblem(inWords(error, words) + other)
-      if (error instanceof Refused && error.status === 401) secret.current?.select()
+      if (error instanceof Refused && error.status === 401 && !needsFactor) secret.current?.select()
     }
   }
 
-  const form = (
-    <form class="gate-card" onSubmit={signIn} aria-labelledby="gate-title">
+  const card = (
+    <form class="gate-card" ref={form} onSubmit={signIn} aria-labelledby="gate-title">
       <p class="brand">
         <Icon name="logo" /> Gatehouse
       </p>
@@ -139,17 +163,23 @@ export const SignIn = ({ session, notice, onSignedIn, isOver, texts }: Props) =>
           <span class="unseen"> {words.theSecret}</span>
         </button>
       </div>
+      {needsFactor ? <FactorField /> : null}
       <p class="problem" role="alert">
         <Said words={problem} />
       </p>
       <button type="submit" class="strong" aria-disabled={isBusy ? 'true' : 'false'}>
         {isBusy ? words.busy : words.title}
       </button>
+      {hasPasskeys && canUsePasskeys() ? (
+        <button type="button" class="plain" onClick={withPasskey}>
+          {factorTexts.withPasskey}
+        </button>
+      ) : null}
       {/* Choosing loads the page again, and what was typed into the view below would be lost. */}
       {isOver ? null : <LanguageChoice />}
     </form>
   )
-  return isOver ? form : <main class="gate">{form}</main>
+  return isOver ? card : <main class="gate">{card}</main>
 }
 
 const withoutScheme = (url: string): string => url.replace(/^https?:\/\//, '')
@@ -178,6 +208,8 @@ function inWords(error: unknown, words: SignInTexts): string {
       return words.tooMany(waitOf(error))
     case 'VALIDATION_ERROR':
       return words.invalid
+    case 'SECOND_FACTOR_WRONG':
+      return factorTexts.wrong
     default:
       return `${error.message}.`
   }

@@ -1,0 +1,73 @@
+import { useRef, useState } from 'hono/jsx/dom'
+import { ask, onStepUp } from '../data/ask.ts'
+import { useEffect } from '../data/effect.ts'
+import { canUsePasskeys, shownPasskey } from '../data/passkey.ts'
+import { Said } from '../i18n/said.tsx'
+import { FactorField } from './factor-field.tsx'
+import { factorTexts as words } from './factor-texts.ts'
+
+/** Asks for the second factor again, over the view, before an act that gives secrets or footage away. */
+export const StepUp = () => {
+  const [isOpen, setOpen] = useState(false)
+  const [problem, setProblem] = useState('')
+  const dialog = useRef<HTMLDialogElement>(null)
+  const form = useRef<HTMLFormElement>(null)
+  const settle = useRef<((isShown: boolean) => void) | undefined>(undefined)
+  useEffect(
+    () =>
+      onStepUp(
+        () =>
+          new Promise((resolve) => {
+            settle.current?.(false)
+            settle.current = resolve
+            setProblem('')
+            setOpen(true)
+          }),
+      ),
+    [],
+  )
+  useEffect(() => {
+    if (isOpen && dialog.current && !dialog.current.open) dialog.current.showModal()
+  }, [isOpen])
+  const end = (isShown: boolean) => {
+    setOpen(false)
+    settle.current?.(isShown)
+    settle.current = undefined
+  }
+  const show = async (factor: () => Promise<object> | object) => {
+    try {
+      await ask('/api/session/step-up', { method: 'POST', body: await factor() })
+      end(true)
+    } catch (error) {
+      setProblem(error instanceof DOMException ? words.stopped : `${(error as Error).message}.`)
+    }
+  }
+  const submit = (event: Event) => {
+    event.preventDefault()
+    return show(() => ({ code: new FormData(form.current ?? undefined).get('code') }))
+  }
+  if (!isOpen) return null
+  return (
+    <dialog class="gate again" aria-labelledby="step-up-title" ref={dialog} onClose={() => end(false)}>
+      <form class="gate-card" ref={form} onSubmit={submit}>
+        <h2 id="step-up-title">{words.title}</h2>
+        <p class="muted">{words.why}</p>
+        <FactorField />
+        <p class="problem" role="alert">
+          <Said words={problem} />
+        </p>
+        <button type="submit" class="strong">
+          {words.go}
+        </button>
+        {canUsePasskeys() ? (
+          <button type="button" class="plain" onClick={() => show(async () => ({ passkey: await shownPasskey() }))}>
+            {words.withPasskey}
+          </button>
+        ) : null}
+        <button type="button" class="plain" onClick={() => end(false)}>
+          {words.cancel}
+        </button>
+      </form>
+    </dialog>
+  )
+}
