@@ -23,6 +23,7 @@ import { knownPlaces, type Places, placeProblems } from './manual-places.ts'
 const maxWords: Readonly<Record<(typeof writtenTopics)[number], number>> = {
   start: 1200,
   operate: 2000,
+  people: 800,
   backup: 1500,
   cameras: 1500,
   evidence: 2000,

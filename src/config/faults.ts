@@ -1,8 +1,10 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
+import { namesIn, namespaceOf } from './cross-checks.ts'
 import { type Located, locate } from './document.ts'
 import { bare, dotted, type Schema, within } from './keys.ts'
 import { kinds } from './kinds.ts'
+import { fullForms, identitiesOf, readName } from './names.ts'
 import type { Problem } from './problems.ts'
 import type { Config } from './schema.ts'
 import { whyUnreadable } from './sources.ts'
@@ -15,7 +17,7 @@ type Fault = { readonly path: Path; readonly message: string }
  * them.
  */
 export function faultsOf(config: Config, root: Located, schema: Schema): Problem[] {
-  return problemsOf([...signIn(config), ...files(root, schema, [])], root)
+  return problemsOf([...signIn(config), ...ambiguousNames(config), ...files(root, schema, [])], root)
 }
 
 /** Finds the files that a config names and that cannot be read. */
@@ -25,6 +27,28 @@ export function fileFaults(root: Located, schema: Schema): Problem[] {
 
 function problemsOf(faults: readonly Fault[], root: Located): Problem[] {
   return faults.map(({ path, message }) => ({ place: locate(root, path).place, path: dotted(path), message }))
+}
+
+/**
+ * Finds short forms that could be an account of the database, a badge, or a user or a group of the storage server. Also those that
+ * are an account and a group: the account is meant.
+ */
+function ambiguousNames(config: Config): Fault[] {
+  const space = namespaceOf(config)
+  const [only] = space.instances
+  if (only === undefined) return []
+  return [...namesIn(config)].flatMap(({ text, path, expected }) => {
+    const written = readName(text)
+    const { kind, name, instance } = written
+    if (expected === 'group' || path[0] === 'rateLimit' || kind !== 'unsaid' || instance !== undefined) return []
+    const forms = fullForms(written, space, expected)
+    if (space.isLocal(name)) {
+      if (expected === 'user' || !space.isGroup(name)) return []
+      return [{ path, message: `is an account of auth.users and a group of auth.groupRoles; write one of ${forms}` }]
+    }
+    if (identitiesOf(written, space).length < 2) return []
+    return [{ path, message: `is no account of auth.users, so it is not certain who is meant; write one of ${forms}` }]
+  })
 }
 
 /** `scrypt:N:r:p:salt:hash`, as "gatehouse credential" prints it. */

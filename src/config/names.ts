@@ -39,7 +39,8 @@ export function readName(text: string): ConfigName {
 /**
  * Returns the identities that a name means; empty when none. `config check` and the running gateway both use it. A full form means
  * itself. A short form that is a local account or a badge means that one only. Any other means a user or a group of the only storage
- * server. With `group:` or in `auth.groupRoles` it means only the group. A device is meant by `device:` alone, because a supervisor
+ * server, and `config check` refuses it. With `group:` or in `auth.groupRoles` it means only the group; without a storage server a
+ * group of this gateway. A device is meant by `device:` alone, because a supervisor
  * chooses its name.
  */
 export function identitiesOf({ kind, name, instance }: ConfigName, space: Namespace): readonly Identity[] {
@@ -50,6 +51,7 @@ export function identitiesOf({ kind, name, instance }: ConfigName, space: Namesp
   const local = siteUrl === undefined ? [] : [{ kind: 'user' as const, name, instance: siteUrl }]
   if (kind === 'unsaid' && space.isLocal(name)) return local
   const [only, ...others] = instances
+  if (only === undefined && kind === 'group') return siteUrl === undefined ? [] : [{ kind, name, instance: siteUrl }]
   if (only === undefined || others.length > 0) return kind === 'group' ? [] : local
   const group = { kind: 'group' as const, name, instance: only }
   if (kind === 'group' || space.isGroup(name)) return [group]
@@ -72,7 +74,8 @@ export function nameProblem(written: ConfigName, space: Namespace, expected: Exp
   if (meant !== undefined) return `write the whole address behind the @: ${meant}`
   if (instances.length > 1)
     return `say whose it is, because there are ${instances.length} storage servers: ${fullForms(written, space, expected)}`
-  if (instances.length === 0 && kind === 'group') return 'no storage server has groups here: storage.instances is empty'
+  if (instances.length === 0 && kind === 'group' && expected === 'group')
+    return 'no storage server has groups here: storage.instances is empty'
   return undefined
 }
 
@@ -94,6 +97,6 @@ export function fullForms({ kind, name }: ConfigName, { siteUrl, instances }: Na
   const cloud = instances[0] ?? ''
   const user = kind === 'group' || expected === 'group' ? [] : [`${name}@${cloud}`]
   const group = expected === 'user' ? [] : [`group:${name}@${cloud}`]
-  const local = user.length > 0 ? [`${name}@${siteUrl ?? 'SITE.URL'} (a badge)`, `device:${name}`] : []
+  const local = user.length > 0 ? [`${name}@${siteUrl ?? 'SITE.URL'} (an account or a badge)`, `device:${name}`] : []
   return [...user, ...group, ...local].join(', ')
 }

@@ -1,10 +1,8 @@
 import { isAbsolute } from 'node:path'
-import { namesIn, namespaceOf } from './cross-checks.ts'
 import { derivedUrlIsSure } from './derived.ts'
 import { type Located, locate } from './document.ts'
 import { bare, dotted, type Schema, within } from './keys.ts'
 import { isLoopback, kinds } from './kinds.ts'
-import { fullForms, identitiesOf, readName } from './names.ts'
 import type { Problem } from './problems.ts'
 import type { Config, Parsed } from './schema.ts'
 import { isOpenToAll } from './sources.ts'
@@ -18,7 +16,6 @@ export function warningsOf(parsed: Parsed, config: Config, root: Located, schema
     ...plainListeners(parsed),
     ...plainServers(parsed),
     ...guessedUrl(parsed, config),
-    ...unsureNames(config),
     ...groupsOfNobody(parsed),
     ...incompleteNotices(parsed),
     ...detectionWithoutModel(parsed),
@@ -48,20 +45,6 @@ function plainServers({ storage }: Parsed): Warning[] {
 function guessedUrl(parsed: Parsed, config: Config): Warning[] {
   if (derivedUrlIsSure(parsed)) return []
   return [{ path: ['site', 'url'], message: `is not set; ${config.site.url} is assumed` }]
-}
-
-/** Finds short forms that could be a user, a group or a badge: the first to get the name is meant. */
-function unsureNames(config: Config): Warning[] {
-  const space = namespaceOf(config)
-  const [only] = space.instances
-  if (only === undefined) return []
-  return [...namesIn(config)].flatMap(({ text, path, expected }) => {
-    const written = readName(text)
-    if (expected === 'group' || path[0] === 'rateLimit' || identitiesOf(written, space).length < 2) return []
-    const what = expected === 'user' ? 'the user' : 'the user or the group'
-    const message = `is no account of auth.users, so it means ${what} ${written.name} of ${only}; better say which: ${fullForms(written, space, expected)}`
-    return [{ path, message }]
-  })
 }
 
 function groupsOfNobody({ auth, storage }: Parsed): Warning[] {

@@ -328,3 +328,23 @@ t.test('the ledger of schema 18, with a resolved dispute, says what it has alway
   }
   t.match(body.data, [{ id: 'disputed-7-8', resolution }])
 })
+
+t.test('the accounts of schema 19 sign in with their second factor, or not at all', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-upgrade-'))
+  cpSync(new URL('v19/', fixtures), join(folder, 'state'), { recursive: true })
+  const gateway = await testGateway({
+    folder,
+    clock: new SimulatedClock(Date.UTC(2026, 8, 2)),
+    config: { site: { id: 'dc-7', url: siteUrl } },
+  })
+  t.teardown(() => gateway.end())
+  t.match((await gateway.ask('GET', '/api/accounts', { by: people.ada })).body.data.slice(-2), [
+    { username: 'leon', role: 'operator', status: 'disabled' },
+    { username: 'nora', role: 'supervisor', groups: ['leads'], status: 'active', factors: 1 },
+  ])
+  const body = { username: 'nora', secret: 'lRRqobomVPpRVfg3I1ZllILRdLQBpOvB' }
+  const without = await gateway.ask('POST', '/api/session', { body })
+  t.match(without, { status: 401, body: { error: { code: 'SECOND_FACTOR_REQUIRED' } } })
+  const wrong = await gateway.ask('POST', '/api/session', { body: { ...body, code: '000000' } })
+  t.match(wrong, { status: 401, body: { error: { code: 'SECOND_FACTOR_WRONG' } } }, 'its sealed secret is read')
+})

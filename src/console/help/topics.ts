@@ -2,6 +2,7 @@
 export const writtenTopics = [
   'start',
   'operate',
+  'people',
   'backup',
   'cameras',
   'evidence',
