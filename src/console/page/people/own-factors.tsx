@@ -1,4 +1,4 @@
-import { useRef, useState } from 'hono/jsx/dom'
+import { useRef, useState } from 'preact/hooks'
 import { ask, Refused } from '../data/ask.ts'
 import { canUsePasskeys, madePasskey } from '../data/passkey.ts'
 import type { Act } from '../kit/acts.tsx'

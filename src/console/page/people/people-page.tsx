@@ -1,6 +1,5 @@
-import { useState } from 'hono/jsx/dom'
+import { useEffect, useState } from 'preact/hooks'
 import { ask } from '../data/ask.ts'
-import { useEffect } from '../data/effect.ts'
 import { useLive } from '../data/use-live.ts'
 import { texts } from '../i18n/texts.ts'
 import { follow, keepsUnsaved } from '../kit/address.ts'

@@ -1,5 +1,4 @@
-import { useRef } from 'hono/jsx/dom'
-import { useEffect } from '../data/effect.ts'
+import { useEffect, useRef } from 'preact/hooks'
 import { texts } from '../i18n/texts.ts'
 import { Field } from '../kit/box-frame.tsx'
 import type { Seen, Sight } from './people-data.ts'

@@ -1,5 +1,4 @@
-import { useRef } from 'hono/jsx/dom'
-import { useEffect } from '../data/effect.ts'
+import { useEffect, useRef } from 'preact/hooks'
 import { factorTexts as words } from './factor-texts.ts'
 
 /** The field for a code; it takes the focus. */

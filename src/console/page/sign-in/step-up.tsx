@@ -1,6 +1,5 @@
-import { useRef, useState } from 'hono/jsx/dom'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { ask, onStepUp } from '../data/ask.ts'
-import { useEffect } from '../data/effect.ts'
 import { canUsePasskeys, shownPasskey } from '../data/passkey.ts'
 import { Said } from '../i18n/said.tsx'
 import { FactorField } from './factor-field.tsx'
