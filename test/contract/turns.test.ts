@@ -5,6 +5,7 @@ import { noteReads } from '../support/statements.ts'
 /** Three slices of the list of assets. */
 const pallets = 250
 const atOnce = 20
+const units = '/api/whms/transport-units'
 
 const lists = [
   '/api/whms/assets?location=true',
@@ -40,6 +41,41 @@ t.test('a caller with one read waits for one slice of another caller at a time, 
   }
   await Promise.all([...Array.from({ length: atOnce }, () => ask(people.olga)), ask(people.vera)])
   t.equal(done[0], 'vera', done.join(' '))
+})
+
+t.test('sixty receipts by link take one slice a turn, and a booking is done before them', async (t) => {
+  const reads = noteReads()
+  t.teardown(() => reads.stop())
+  const gateway = await hall(t)
+  const unit = { reference: 'CMR 4711', direction: 'inbound', warehouseId: 1 }
+  const { body: made } = await gateway.ask('POST', units, { by: people.ada, body: unit })
+  const placed = (n: number) => ({
+    ...{ event_type: 'PLACED', slot_code: 'A-02', asset_barcode: `R-${n}`, work_order_ref: unit.reference },
+    photo_url: `https://photos.example/r-${n}.jpg`,
+  })
+  const events = Array.from({ length: 60 }, (_, n) => placed(n))
+  await gateway.ask('POST', '/api/whms/events/batch', { by: people.ada, body: { events } })
+  const { body: link } = await gateway.ask('GET', `${units}/${made.id}/receipt-link`, { by: people.ada })
+  const address = `${units}/${made.id}/receipt${new URL(link.url).search}`
+  const longestTurn = () => Math.max(...reads.taken().map(({ statements }) => statements.length))
+  const receipt = async () => (await gateway.ask('GET', address)).status
+  t.equal(await receipt(), 200)
+  reads.taken()
+  await receipt()
+  const alone = longestTurn()
+  const done: string[] = []
+  const all = Array.from({ length: 60 }, async () => {
+    t.equal(await receipt(), 200)
+    done.push('receipt')
+  })
+  await Promise.resolve()
+  const body = { event_type: 'REMOVED', slot_code: 'A-02', asset_barcode: 'R-59' }
+  await gateway.ask('POST', '/api/whms/events', { by: people.olga, body })
+  done.push('booking')
+  await Promise.all(all)
+  t.equal(done[0], 'booking')
+  t.ok(alone <= 150, `${alone} statements in the longest turn of one receipt`)
+  t.ok(longestTurn() <= alone + 5 * 60, 'sixty have one slice a turn')
 })
 
 async function hall(t: { teardown(end: () => void): void }): Promise<TestGateway> {

@@ -20,8 +20,8 @@ import type { Receipt, ReceiptPlacement, ReceiptUnit } from './schema.ts'
 
 /** Rows of each kind on one receipt. */
 const mostRows = 200
-/** Proofs made in one turn; each takes one to three milliseconds of the main thread. */
-const proofsInOneTurn = 8
+/** Rows read or proved in one turn; a proof takes one to three milliseconds of the main thread. */
+const rowsInOneTurn = 8
 /** Validity of the links that the page loads: photos, the file to keep, the proof that the log has only grown. */
 const partSeconds = 3600
 /** Validity of a driver's link. Files that were saved by then need no link. */
@@ -123,6 +123,7 @@ export class Receipts {
   /** Returns steps and placements of the unit, oldest first, each with a proof that opens no name. */
   async #rows(unitId: string, caller: Caller) {
     const { units } = this.#needs
+    await ownTurn()
     const { warehouseId, history } = units.unit(unitId, caller)
     const provable = units.provable(unitId, caller)
     const steps = history.slice(0, mostRows).flatMap(({ eventId }, i): Row[] => {
@@ -143,12 +144,15 @@ export class Receipts {
       ),
     )
     const events = pages.flatMap((page) => page.events).toSorted((a, b) => a.id - b.id)
-    return events.flatMap(({ id, event_type, asset_barcode, slot_code, timestamp, scale_weight_kg }) => {
-      if (event_type !== 'PLACED' && event_type !== 'REMOVED') return []
+    const moves: Move[] = []
+    for (const [i, { id, event_type, asset_barcode, slot_code, timestamp, scale_weight_kg }] of events.entries()) {
+      if (i % rowsInOneTurn === 0) await ownTurn()
+      if (event_type !== 'PLACED' && event_type !== 'REMOVED') continue
       const placement = { id, event_type, asset_barcode, slot_code, timestamp, weightKg: scale_weight_kg }
       const row: Row = { kind: 'event', id: String(id), provable: this.#closed(ledger.provable(id, caller), caller) }
-      return [{ placement, row }]
-    })
+      moves.push({ placement, row })
+    }
+    return moves
   }
 
   /** Leaves out names, notes and files that the caller may not see; the leaf has them as commitments alone. */
@@ -179,7 +183,7 @@ export class Receipts {
     const bySeq = rows.toSorted((a, b) => b.provable.log - a.provable.log || b.provable.seq - a.provable.seq)
     const made = new Map<Row, Proof>()
     for (const [i, row] of bySeq.entries()) {
-      if (i % proofsInOneTurn === 0) await ownTurn()
+      if (i % rowsInOneTurn === 0) await ownTurn()
       made.set(row, withoutReceivers(await proofs.prove(row.provable)))
     }
     return rows.flatMap((row) => {
