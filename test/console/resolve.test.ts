@@ -42,7 +42,9 @@ t.test('a supervisor resolves a dispute with a note among the tasks', inBrowser,
   await page.getByRole('status').getByText('Resolved: the dispute of A-01.').waitFor()
   await line.waitFor({ state: 'detached' })
   t.strictSame(await openOf(made), [])
-  t.match(await openOf(made, '?resolved=true'), [{ resolution: { note: 'Counted by hand, all there.', resolvedBy: 'sven' } }])
+  t.match(await openOf(made, '?resolved=true'), [
+    { resolution: { note: 'Counted by hand, all there.', resolvedBy: 'sven' } },
+  ])
 })
 
 t.test('a note that is refused stays in its field', inBrowser, async (t) => {
