@@ -55,6 +55,7 @@ const mayAsk: readonly (readonly [operation: RegExp, allowed: readonly Role[]])[
   [/^GET \/api\/governance\/clock$/, leadsAndAuditor],
   [/^GET \/api\/governance\/incidents\/\{id\}\/package$/, leadsAndAuditor],
   [/^GET \/api\/governance\/incidents/, readers],
+  [/^POST \/api\/whms\/discrepancies\//, leads],
   [/^POST \/api\/governance\/incidents$/, floor],
   [/^POST \/api\/governance\/incidents\//, leads],
   [/^GET \/api\/governance\/reports/, leadsAndAuditor],

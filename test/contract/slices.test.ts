@@ -131,23 +131,6 @@ for (const area of new Set(paths.map(areaOf)))
     },
   )
 
-/** Reads that are asked at the same time. */
-const atOnce = 20
-
-t.test(`${atOnce} reads asked at once look at no more rows in one turn than a slice has`, withSqlite, async (t) => {
-  const turns: { what: string; statements: readonly string[] }[] = []
-  const read = (path: string, n: number) =>
-    gateway.ask('GET', path, { headers: (n % 2 === 0 ? admin : (ofOneWarehouse[0] ?? admin))[1] })
-  for (let from = 0; from < paths.length; from += atOnce) {
-    const group = paths.slice(from, from + atOnce)
-    reads.taken()
-    const answers = await Promise.all(group.map(read))
-    t.ok(answers.every(({ status }) => status < 500 || status === 503))
-    for (const { statements } of reads.taken()) turns.push({ what: group.join(' '), statements })
-  }
-  t.strictSame(tooLong(turns), {}, `no turn takes more than ${mostSteps} steps`)
-})
-
 t.test('neither does the list of all slots that is kept packed, the first time and the next', withSqlite, async (t) => {
   const turns: { what: string; statements: readonly string[] }[] = []
   for (const [who, headers] of [admin, ...ofOneWarehouse, admin]) {

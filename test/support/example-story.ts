@@ -288,9 +288,18 @@ class Day {
       'assets/P-4711/story',
       'scan/A-01-01',
       'dashboard/utilization',
-      'discrepancies',
     ])
       await this.#get(`/api/whms/${path}`)
+    await this.#dispute()
+  }
+
+  /** A supervisor disputes a placement, and resolves it with a note. */
+  async #dispute(): Promise<void> {
+    const disputed = { event_type: 'DISPUTED', slot_code: 'A-01-03', asset_barcode: 'P-4712' }
+    await this.#post('/api/whms/events', disputed)
+    const { body } = await this.#get('/api/whms/discrepancies')
+    const open = body.data.find(({ kind }: { kind: string }) => kind === 'disputed')
+    await this.#post(`/api/whms/discrepancies/${open.id}/resolve`, { note: 'Counted by hand, all there.' })
   }
 
   async printLabels(): Promise<void> {
