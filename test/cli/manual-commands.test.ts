@@ -1,0 +1,342 @@
+import { spawn } from 'node:child_process'
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import t, { type Test } from 'tap'
+import { freePort } from '../../scripts/demo-parts/ports.ts'
+import { helpTopics } from '../../src/console/help/topics.ts'
+import { footage } from '../support/footage.ts'
+import { blocksOf, type ManualBox, manualBox, putFile, type Script } from '../support/manual-box.ts'
+import { needs } from '../support/needs.ts'
+import { jpeg } from '../support/photo.ts'
+import type { Finished } from '../support/process.ts'
+import { startRtspServer } from '../support/rtsp/server.ts'
+import { waitUntil } from '../support/waiting.ts'
+
+t.setTimeout(900_000)
+
+/** Lines for root, apt or systemd. Their programs, options and units are checked by scripts/checks/manual-pages.ts. */
+const isAdministered = (line: string) =>
+  /^(sudo )?(apt|dpkg|dd|journalctl|sudoedit|systemctl edit|env GATEHOUSE_ACCEPT=\S+ dpkg|sh -c 'runuser|runuser|\/usr\/lib\/gatehouse-appliance\/)/.test(
+    line,
+  )
+
+/** Blocks that another test plays as they are written. */
+const elsewhere: Readonly<Record<string, string>> = {
+  'README.md Try it': 'test/e2e/demo.test.ts',
+  'README.md Install': 'scripts/appliance/first-install.ts',
+  'README.md First pallet': 'test/cli/first-day.test.ts',
+  'appliance Roll back': 'scripts/appliance/image.ts',
+  'appliance Read a serial scale': 'test/firmware',
+  'head-office Install the head office': 'scripts/appliance/head-office.ts',
+  'head-office Pair a gateway': 'scripts/appliance/head-office.ts',
+  'head-office Ask over all sites': 'scripts/appliance/head-office.ts',
+  'head-office Back up and restore': 'scripts/appliance/head-office.ts',
+}
+
+const fileOf = (topic: string) => (topic === 'README.md' ? topic : `src/console/help/en/${topic}.md`)
+const written = ['README.md', ...helpTopics].filter(
+  (topic) => !['commands', 'config', 'errors', 'alerts'].includes(topic),
+)
+const isShell = ({ language }: Script) => language === 'sh'
+
+type Play = {
+  /** Which of the blocks under the heading; default: the first. */
+  readonly nth?: number
+  /** What a person puts in place of the examples. */
+  readonly edits?: Readonly<Record<string, string>>
+  readonly input?: string
+  readonly env?: Record<string, string>
+  readonly code?: number
+  /** A text of the answer. */
+  readonly says?: RegExp
+}
+
+const played = new Set<string>()
+let box: ManualBox
+t.before(async () => {
+  box = await manualBox()
+})
+const stops: (() => unknown)[] = []
+t.teardown(async () => {
+  for (const stop of stops) await stop()
+  await box.end()
+})
+
+/** Returns a block of a page as a person types it, and notes it as played. */
+function typed(topic: string, heading: string, { nth = 0, edits = {} }: Play = {}): string {
+  const block = blocksOf(fileOf(topic)).filter((one) => one.heading === heading && isShell(one))[nth]
+  if (!block) throw new Error(`${topic} has no block ${nth} under "${heading}"`)
+  played.add(`${topic}:${block.line}`)
+  const whole = block.text.replaceAll(/ *\\\n */g, ' ')
+  const lines = whole.split('\n').filter((line) => !isAdministered(line))
+  return Object.entries(edits).reduce((text, [from, to]) => {
+    if (!text.includes(from)) throw new Error(`${topic} says no "${from}" under "${heading}"`)
+    return text.replaceAll(from, to)
+  }, lines.join('\n'))
+}
+
+async function play(t: Test, topic: string, heading: string, options: Play = {}): Promise<Finished> {
+  const script = typed(topic, heading, options)
+  const { input = '', env = {}, code = 0, says = /(?:)/ } = options
+  const done = await box.run(script, { input, env })
+  t.equal(done.code, code, `${topic}: ${script}\n${done.stdout}${done.stderr}`)
+  t.match(`${done.stdout}${done.stderr}`, says)
+  return done
+}
+
+/** Returns the block of YAML under a heading. */
+function yamlOf(topic: string, heading: string, nth = 0): string {
+  const found = blocksOf(fileOf(topic)).filter((one) => one.heading === heading && one.language === 'yaml')[nth]
+  if (!found) throw new Error(`${topic} has no YAML under "${heading}"`)
+  return found.text
+}
+
+const csvOf = (topic: string, nth: number): string =>
+  blocksOf(fileOf(topic)).filter(({ language }) => language === 'csv')[nth]?.text ?? ''
+
+t.test(
+  'start: from the installed package to the first camera; apt alone is not run',
+  needs('ffmpeg', 'curl'),
+  async (t) => {
+    const auth = { username: 'viewer', password: 'pass of the camera' }
+    const camera = await startRtspServer({ streams: { main: await footage('crossing') }, auth })
+    stops.push(() => camera.stop())
+    const url = { 'rtsp://10.0.0.21:554/main': camera.url('main') }
+    typed('start', 'Install the package')
+    const setup = ' --yes --site-id dc-7 --url https://localhost:8443 --port 8443 --local-port 8480'
+    await play(t, 'start', 'Run the setup', { edits: { 'gatehouse setup': `gatehouse setup${setup}` } })
+    await play(t, 'start', 'Run the setup', { nth: 1, says: /well, up for/ })
+    await play(t, 'start', 'Choose TLS')
+    putFile(box, 'home/slots.csv', csvOf('start', 0))
+    await play(t, 'start', 'Add slots', { says: /3 lines, nothing wrong; it would be: 3 new/ })
+    await play(t, 'start', 'Add slots', { edits: { ' --dry-run': '' }, says: /3 new/ })
+    await play(t, 'start', 'Add slots', { nth: 1, says: /warehouse 2: Hall 2/ })
+    for (const [nth, name] of ['assets.csv', 'stock.csv'].entries())
+      putFile(box, `home/${name}`, csvOf('start', nth + 1))
+    await play(t, 'start', 'Import pallets')
+    await play(t, 'start', 'Place the first pallet', { edits: { HOSTNAME: 'localhost' }, says: /"effect":"applied"/ })
+    await play(t, 'start', 'Add the first camera', { edits: url, input: `${auth.password}\n` })
+    await play(t, 'start', 'Register the first webhook')
+    await play(t, 'cameras', 'Add a camera')
+    putFile(box, 'etc/gatehouse/secrets/cam1', `${auth.password}\n`)
+    await play(t, 'cameras', 'Add a camera', { nth: 1, edits: { '--username': '--seconds 1 --username' } })
+    await play(t, 'cameras', 'Add a camera', { nth: 2, edits: url, says: /url: rtsp:/ })
+    putFile(
+      box,
+      'etc/gatehouse/conf.d/60-cameras.yaml',
+      yamlOf('cameras', 'Add a camera')
+        .replace(/rtsp:\S+main/, camera.url('main'))
+        .replace(/.*detectUrl.*\n/, '')
+        .replace('/etc', `${box.folder}/etc`),
+    )
+    await play(t, 'cameras', 'Add a camera', { nth: 3, says: /./ })
+  },
+)
+
+t.test('operate: journalctl, apt, dpkg and systemctl edit are not run', needs('curl'), async (t) => {
+  await play(t, 'operate', 'Check the gateway', {
+    edits: { 'sudo gatehouse doctor': 'sudo gatehouse doctor --no-cameras || [ $? -eq 1 ]' },
+    says: /ledger/,
+  })
+  typed('operate', 'Read the log')
+  typed('operate', 'Free the disk')
+  const made = await box.run('sudo gatehouse credential --username dora --role supervisor')
+  const hash = /scrypt:[^"\s]+/.exec(made.stdout)?.[0] ?? ''
+  putFile(box, 'etc/gatehouse/conf.d/60-users.yaml', yamlOf('operate', 'Users and roles').replace('scrypt:…', hash))
+  putFile(
+    box,
+    'etc/gatehouse/conf.d/70-metrics.yaml',
+    yamlOf('operate', 'Monitor with Prometheus').replace('0.0.0.0', '127.0.0.1'),
+  )
+  await play(t, 'operate', 'Change the config')
+  await play(t, 'operate', 'Change the config', { nth: 1, says: /well, up for/ })
+  await play(t, 'operate', 'Change the config', { nth: 2, edits: { cam1: 'cam2' }, input: 'password\n' })
+  await play(t, 'operate', 'Renew the certificate')
+  typed('operate', 'Upgrade')
+  typed('operate', 'Upgrade', { nth: 1 })
+  await play(t, 'operate', 'Roll back', { code: 1, says: /no (earlier|previous|other) version|nothing to go back/i })
+  await play(t, 'operate', 'Get help', { says: /\.zip/ })
+})
+
+t.test(
+  'evidence: an auditor checks proofs and statements with the scripts alone',
+  needs('curl', 'jq', 'openssl', 'xxd'),
+  async (t) => {
+    const asAdmin = `-s --fail-with-body -H "Authorization: Bearer $(cat /etc/gatehouse/secrets/account-admin)" -H 'X-Storage-Instance: ${box.url}' -H 'X-Storage-Username: admin'`
+    const get = async (path: string, file: string) => {
+      const { code, stdout } = await box.run(`curl ${asAdmin} '${box.localUrl}${path}' >${file}`)
+      t.equal(code, 0, `${path} ${stdout}`)
+    }
+    const keys = (await play(t, 'evidence', 'Keys')).stdout.trim().split('\n')
+    t.equal(keys.length, 2)
+    await waitUntil(
+      'a detection',
+      async () => {
+        await get('/api/iot/detection-events?limit=1', 'detections.json')
+        return JSON.parse(readFileSync(box.at('home/detections.json'), 'utf8')).data.length === 1
+      },
+      { withinMs: 300_000, everyMs: 1000 },
+    )
+    await play(t, 'evidence', 'Check a proof bundle', {
+      edits: { 'proof 12': 'proof 1', '--detection 7': '--detection 1' },
+    })
+    for (const name of ['recipe.sh', 'statement.sh']) await get(`/help/${name}`, name)
+    const key = { "'gatehouse/dc-7/…+7b070d3c+AdXi…'": `'${keys.join(' ')}'` }
+    await play(t, 'evidence', 'Check a proof bundle', { nth: 1, edits: key, says: /signature.*holds/ })
+    await play(t, 'evidence', 'Check a proof bundle', { nth: 2, says: /"kind": "placement"/ })
+    await get(
+      '/api/whms/slots/B-01-01/untouched?from=2026-03-01T00:00:00Z&to=2026-03-02T00:00:00Z&format=note',
+      'slot.note',
+    )
+    await play(t, 'evidence', 'Check a statement', { edits: key, says: /untouched/ })
+    await get('/api/log/checkpoint', 'kept.txt')
+    await play(t, 'evidence', 'Check everything', { says: /everything matches/ })
+    await play(t, 'evidence', 'Check everything', { nth: 1 })
+    await play(t, 'evidence', 'Change the keys')
+    await box.run('gatehouse ledger proof 1 --out later.json')
+    await play(t, 'evidence', 'Change the keys', {
+      nth: 1,
+      edits: { ' FILE >h': ' later.json >h', OLD: keys.join(' ') },
+      says: /gatehouse\/dc-7/,
+    })
+  },
+)
+
+t.test(
+  'integrate: a program sends events, reads, and receives a signed webhook',
+  needs('curl', 'openssl', 'python3'),
+  async (t) => {
+    const { stdout } = await play(t, 'integrate', 'Get an account')
+    const entry = /\{ username: .*\}/.exec(stdout)?.[0] ?? ''
+    putFile(box, 'etc/gatehouse/conf.d/wms.yaml', `auth:\n  users:\n    - ${entry}\n`)
+    await box.run('gatehouse config check && systemctl reload gatehouse')
+    await play(t, 'integrate', 'Get an account', {
+      nth: 1,
+      edits: { 'gateway.example': 'localhost:8443' },
+      says: /Fingerprint=/,
+    })
+    const secret = /^secret .*: (\S+)/m.exec(stdout)?.[1] ?? ''
+    const exported = await play(t, 'integrate', 'Get an account', {
+      nth: 2,
+      edits: { 'https://gateway.example': box.url, '…': `${secret}\nenv` },
+    })
+    const env: Record<string, string> = { CURL_CA_BUNDLE: box.at('home/gatehouse-ca.pem') }
+    for (const name of ['GW', 'NAME', 'SECRET'])
+      env[name] = new RegExp(`^${name}=(.*)$`, 'm').exec(exported.stdout)?.[1] ?? ''
+    const asks = (heading: string, more: Play = {}) =>
+      play(t, 'integrate', heading, { env, says: /"success":true/, ...more })
+    // The zone and slots of the list are there already.
+    await asks('Make two slots', { edits: { '"A"': '"W"' } })
+    await asks('Make two slots', { nth: 1, edits: { '"A"': '"W"', 'A-01': 'W-01' }, says: /W-01-02/ })
+    await asks('Post an event', { edits: { 'A-01': 'W-01', 'scan-0001': 'scan-1001' }, says: /"effect":"applied"/ })
+    await asks('Send late scans', { says: /"status":201.*REFERENCE_NOT_FOUND/ })
+    await asks('Read the floor', { says: /W-01-01/ })
+    await asks('Read the floor', { nth: 1, says: /W-01-01/ })
+    await asks('Copy the whole ledger', { says: /(?:)/ })
+    t.match(readFileSync(box.at('home/events.ndjson'), 'utf8').split('\n')[0], /"seq":/)
+    await asks('Follow the stream', { edits: { 'curl -N': 'curl -N --max-time 3' }, code: 28, says: /event: hello/ })
+    writeFileSync(box.at('home/pallet.jpg'), jpeg())
+    await asks('Upload a photo', { says: /"mediaType":"image\/jpeg"/ })
+    await receiveWebhooks(t, env)
+  },
+)
+
+/** Starts each receiver of the page, registers it, and lets the gateway send a test. */
+async function receiveWebhooks(t: Test, env: Record<string, string>): Promise<void> {
+  await play(t, 'integrate', 'Receive webhooks', { edits: { 'erp.example': 'localhost' } })
+  cpSync(box.at('home/cert.pem'), box.at('etc/gatehouse/receivers-ca.pem'))
+  const config = yamlOf('integrate', 'Receive webhooks')
+    .replace('10.20.0.0/16', '127.0.0.0/8')
+    .replace('/etc', `${box.folder}/etc`)
+  putFile(box, 'etc/gatehouse/conf.d/80-webhooks.yaml', config)
+  await box.run('systemctl reload gatehouse')
+  for (const [language, command] of [
+    ['js', process.execPath],
+    ['python', 'python3'],
+  ] as const) {
+    const port = String(await freePort())
+    const [code] = blocksOf(fileOf('integrate')).filter((one) => one.language === language)
+    const file = language === 'js' ? 'receiver.mjs' : 'receiver.py'
+    putFile(box, `home/${file}`, code?.text.replace('8443', port) ?? '')
+    const receiver = spawn(command, [file], {
+      cwd: box.at('home'),
+      stdio: 'ignore',
+      env: { ...process.env, WEBHOOK_SECRET: 'a secret of both sides' },
+    })
+    stops.push(() => receiver.kill())
+    const isUp = async () => (await box.run(`curl -sk https://localhost:${port}`)).code !== 7
+    await waitUntil(`${file} listens`, isUp, { everyMs: 500 })
+    const { stdout } = await play(t, 'integrate', 'Receive webhooks', {
+      nth: 1,
+      env,
+      edits: { 'erp.example:8443': `localhost:${port}`, 'register-erp': language },
+      says: /"active":true/,
+    })
+    const hook = { '019cae08-8580-72d9-b8b2-568fa2da50fe': JSON.parse(stdout).id }
+    await play(t, 'integrate', 'Receive webhooks', { nth: 2, env, edits: hook, says: /"delivered":true/ })
+    await play(t, 'integrate', 'Replay the outbox', {
+      env: { ...env, HOOK: JSON.parse(stdout).id },
+      edits: { '2026-03-02T08:00:00Z': new Date().toISOString() },
+      says: /"success":true/,
+    })
+  }
+}
+
+t.test('privacy: a person is erased', async (t) => {
+  rmSync(box.at('etc/gatehouse/conf.d/wms.yaml'))
+  await box.run('systemctl reload gatehouse')
+  await play(t, 'privacy', 'Erase a person', { edits: { NAME: 'wms' }, says: /erased/ })
+})
+
+t.test('backup: a box burns, and comes back from each kind of copy; systemctl edit is not run', async (t) => {
+  await play(t, 'backup', 'Make a backup by hand', { says: /photos and clips are in it/ })
+  putFile(box, 'etc/gatehouse/conf.d/60-backup.yaml', yamlOf('backup', 'Schedule').replace('/mnt', `${box.folder}/mnt`))
+  await play(t, 'backup', 'Schedule')
+  await play(t, 'backup', 'Segments')
+  putFile(
+    box,
+    'etc/gatehouse/conf.d/61-segments.yaml',
+    `backup: { segments: { to: { folder: ${box.at('mnt/nas/gatehouse')} }, every: 1s } }`,
+  )
+  await box.run('systemctl reload gatehouse')
+  const nas = () => readdirSync(box.at('mnt/nas/gatehouse'), { recursive: true, encoding: 'utf8' })
+  await waitUntil(
+    'a backup and a segment',
+    () => ['.tar', '.seg'].every((end) => nas().some((name) => name.endsWith(end))),
+    { withinMs: 240_000 },
+  )
+  await play(t, 'backup', 'Check', {
+    edits: { 'sudo gatehouse doctor': 'sudo gatehouse doctor --no-cameras || [ $? -eq 1 ]' },
+    says: /with photos and clips/,
+  })
+  const file = nas().find((name) => name.endsWith('.tar')) ?? ''
+  await box.run('mv /var/lib/gatehouse/dc-7-full.tar /mnt/nas; systemctl stop gatehouse')
+  const sources = { 'gatehouse-dc-7-20260302T080000Z.tar': file, FOLDER_OR_URL: '/mnt/nas/gatehouse' }
+  const lines = typed('backup', 'Restore', { nth: 1, edits: sources })
+    .split('\n')
+    .filter((line) => line !== '' && !line.includes('SEALED'))
+  t.equal(lines.length, 2)
+  for (const line of lines) {
+    await box.run('rm -rf /var/lib/gatehouse; mkdir /var/lib/gatehouse')
+    await play(t, 'backup', 'Restore')
+    const { code, stdout, stderr } = await box.run(line)
+    t.equal(code, 0, `${line}\n${stdout}${stderr}`)
+  }
+  await play(t, 'backup', 'Restore', { nth: 2 })
+  await play(t, 'backup', 'Restore', { nth: 4 })
+  await play(t, 'backup', 'Restore', { nth: 3, says: /everything matches/ })
+  const at = { 'FILE.tar': '/var/lib/gatehouse/../../../mnt/nas/dc-7-full.tar' }
+  await play(t, 'backup', 'Rehearse by hand', { edits: at, says: /everything matches/ })
+})
+
+t.test('each block of commands of README and manual was played here, or is played by another test', async (t) => {
+  for (const topic of written)
+    for (const block of blocksOf(fileOf(topic)).filter(isShell)) {
+      const other = elsewhere[`${topic} ${block.heading}`]
+      if (other !== undefined) t.ok(existsSync(other), other)
+      const isLeft = block.text.split('\n').some((line) => line !== '' && !isAdministered(line))
+      t.ok(
+        other ?? (played.has(`${topic}:${block.line}`) || !isLeft),
+        `${fileOf(topic)}:${block.line}: no test runs this block`,
+      )
+    }
+})
