@@ -217,7 +217,7 @@ t.test(
     const secret = /^secret .*: (\S+)/m.exec(stdout)?.[1] ?? ''
     const exported = await play(t, 'integrate', 'Get an account', {
       nth: 2,
-      edits: { 'https://gateway.example': box.url, '…': `${secret}\nenv` },
+      edits: { 'https://gateway.example': box.url, '…': `${secret}\nenv | grep -E '^(GW|NAME|SECRET)='` },
     })
     const env: Record<string, string> = { CURL_CA_BUNDLE: box.at('home/gatehouse-ca.pem') }
     for (const name of ['GW', 'NAME', 'SECRET'])
