@@ -14,10 +14,13 @@ import type { Config } from '../config/index.ts'
 import { compact, type UnitOfWork } from '../database/index.ts'
 import {
   type Checkpoints,
+  checkLeafCount,
   checkLogKeys,
   checkSignedHead,
+  LeafCount,
   type Proofs,
   type RotatedKeys,
+  readLeafCount,
   type TimeStamps,
   type Witness,
   type Witnesses,
@@ -149,7 +152,7 @@ export type Gateway = {
 export async function compose(config: Config, outside: Outside, withFirstAdmin: boolean): Promise<Gateway> {
   const live = { config }
   const rooms = await composeRooms(live, outside, withFirstAdmin)
-  const { storage, callers, video, privacy, evidence, backup, lower } = rooms
+  const { storage, callers, video, privacy, evidence, backup, lower, leafCount } = rooms
   const reporting = composeReporting(live, outside, lower)
   const metricsListener = composeMetricsApi(config, outside, lower)
   const { clock, log, random, version } = outside
@@ -179,7 +182,10 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     stopAlone: new Set<BackgroundWorker>([camerasThread, cameras, checkpoints]),
     metricsText: () => metrics.text(),
     status: statusOf(live, outside, { ...lower, ...reporting }),
-    ...atTheBox(live, { clock, storage, callers, video, evidence, reporting, backups: backup.parts.backupSchedule }),
+    ...atTheBox(live, {
+      ...{ clock, storage, callers, video, evidence, reporting, leafCount },
+      backups: backup.parts.backupSchedule,
+    }),
   }
 }
 
@@ -190,8 +196,7 @@ async function composeRooms(live: { config: Config }, outside: Outside, withFirs
   const metrics = new Metrics()
   const reloads = new ReloadBook(outside.configFile, outside.clock.now())
   const storage = await composeStorage(live, outside, withFirstAdmin)
-  checkSignedHead(live.config.dataDir, storage.atOnce)
-  checkLogKeys(live.config.dataDir, storage.tx)
+  const leafCount = examineLedger(live.config.dataDir, storage, outside.log)
   const callers = composeCallers(live, outside, storage, metrics)
   const uploadQueue = composeUploadQueue(live, outside)
   const base = composeWarehouse(live, outside, storage, callers, uploadQueue)
@@ -203,8 +208,32 @@ async function composeRooms(live: { config: Config }, outside: Outside, withFirs
   const retention = composeRetention(live, outside, storage, video.cameras)
   const together = { ...storage, ...callers, ...ledger, ...video, ...privacy, ...evidence, ...backup.parts }
   const lower = { ...together, uploadQueue, retention, metrics, reloads }
-  return { storage, callers, video, evidence, backup, privacy, lower }
+  evidence.checkpoints.onCheckpoint(() => leafCount.renew())
+  return { storage, callers, video, evidence, backup, privacy, lower, leafCount }
 }
+
+/**
+ * Compares the database with what was signed and acknowledged. Returns the count that goes on from there. Throws ExitError (78), and
+ * closes the files: a write-ahead log can then be put back.
+ */
+function examineLedger(dataDir: string, storage: ComposedStorage, log: Outside['log']): LeafCount {
+  const { tx, atOnce, work, logRoom, hadWriteAheadLog } = storage
+  try {
+    checkLeafCount(dataDir, tx)
+    checkSignedHead(dataDir, atOnce)
+    checkLogKeys(dataDir, tx)
+  } catch (error) {
+    storage.close()
+    throw error
+  }
+  if (readLeafCount(dataDir)?.isStopped === false && !hadWriteAheadLog) log.warn(lostWriteAheadLog)
+  const leafCount = new LeafCount({ dataDir, logRoom, log })
+  work.onCommit(() => leafCount.follow())
+  return leafCount
+}
+
+const lostWriteAheadLog =
+  'the gateway was not stopped cleanly, and gatehouse.db-wal is missing: if no other program has opened the database since, events of the last seconds may be lost; look whether the newest scans are there'
 
 /**
  * Lists the workers in the order of their start. The cameras thread stops after everything that reads the database: its last clips
@@ -281,6 +310,7 @@ function atTheBox(
     evidence,
     reporting,
     backups,
+    leafCount,
   }: {
     clock: Outside['clock']
     storage: ComposedStorage
@@ -289,6 +319,7 @@ function atTheBox(
     evidence: ComposedEvidence
     reporting: ComposedReporting
     backups: Pick<BackupSchedule, 'settings'>
+    leafCount: Pick<LeafCount, 'stop'>
   },
 ): AtTheBox {
   const { db, work, makeId } = storage
@@ -322,6 +353,7 @@ function atTheBox(
     close: () => {
       tally.flush()
       storage.close()
+      leafCount.stop()
     },
   }
 }

@@ -97,11 +97,12 @@ async function copyWithKeys(dataDir: string, copy: string, onStep: () => void): 
   }
 }
 
-/** The head is left out: the box may have signed a larger one than the copy has. */
+/** Head and count are left out: the box may have signed and counted more leaves than the copy has. */
 function readKeyFiles(dataDir: string): KeyFiles {
   const folder = keyFolder(dataDir)
+  const isOfBox: string[] = [keyFiles.head, keyFiles.count]
   const names = readdirSync(folder, { withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name !== keyFiles.head && !entry.name.includes('.part'))
+    .filter((entry) => entry.isFile() && !isOfBox.includes(entry.name) && !entry.name.includes('.part'))
     .map(({ name }) => name)
   return new Map(
     names.flatMap((name) => {

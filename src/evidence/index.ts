@@ -34,6 +34,7 @@ export {
   originOfLog,
   publicBytes,
 } from './transparency/keys.ts'
+export { checkLeafCount, LeafCount, readLeafCount } from './transparency/leaf-count.ts'
 export {
   type NoteKey,
   noteKey,

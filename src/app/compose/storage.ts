@@ -1,4 +1,5 @@
 import { hkdfSync } from 'node:crypto'
+import { statSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { firstAdminFile, hasAccounts, newFirstAdmin, StoredAccounts, storeFirstAdmin } from '../../auth/index.ts'
 import { removeLeftRestore, settleRestore } from '../../backup/index.ts'
@@ -40,6 +41,8 @@ export async function composeStorage(live: { config: Config }, outside: Outside,
   const { config } = live
   const { clock, random } = outside
   settleRestore(config.dataDir)
+  // An open database always has one.
+  const hadWriteAheadLog = sizeOf(`${databaseFile(config.dataDir)}-wal`) > 0
   const { db, close: closeWriter } = openWriter({ dataDir: config.dataDir, nowMs: clock.now() })
   removeLeftRestore(config.dataDir)
   removeLeftRehearsal(config.dataDir)
@@ -66,7 +69,7 @@ export async function composeStorage(live: { config: Config }, outside: Outside,
     ledgerMs: () => headOf(tx).receivedAtMs,
   })
   return {
-    ...{ db, tx, atOnce, makeId, work, logRoom, people, head, storedAccounts },
+    ...{ db, tx, atOnce, makeId, work, logRoom, people, head, storedAccounts, hadWriteAheadLog },
     room: new DiskRoom({
       folder: config.dataDir,
       reserveBytes: () => live.config.retention.ledgerReserveBytes,
@@ -134,6 +137,8 @@ async function makeFirstAdmin(config: Config, { clock, random, log }: Outside, t
     firstAdmin ? 'first start: an admin was made' : 'sign in as admin',
   )
 }
+
+const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
 
 type AtOnce = <T>(change: (tx: Tx) => T) => T
 

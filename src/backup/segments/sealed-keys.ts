@@ -36,8 +36,8 @@ export function keysContent(of: {
     const bytes = readFileIfThere(from)
     if (bytes) files.push({ name, ...(path !== undefined && { path }), base64: bytes.toString('base64') })
   }
-  // The file of the head changes with each checkpoint, and nothing is sealed under the recovery key that holds it.
-  const others: string[] = [keyFiles.head, recoveryKeyFile]
+  // Head and count change with the log, and nothing is sealed under the recovery key that holds it.
+  const others: string[] = [keyFiles.head, keyFiles.count, recoveryKeyFile]
   for (const entry of readdirSync(keyFolder(dataDir), { withFileTypes: true }).toSorted(byName)) {
     if (entry.isFile() && !others.includes(entry.name) && !entry.name.includes('.part')) {
       add(`keys/${entry.name}`, join(keyFolder(dataDir), entry.name))

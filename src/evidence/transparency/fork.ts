@@ -17,6 +17,7 @@ import { wasRaisedSince } from '../../webhooks/index.ts'
 import { readHeadFile, type SignedHead, writeHeadFileNow } from './head-file.ts'
 import { heldKeys } from './held-keys.ts'
 import { findLogKeys, LogSigner, originOfLog } from './keys.ts'
+import { readLeafCount } from './leaf-count.ts'
 import { checkLogKeys } from './start-check.ts'
 
 /** Cause of a fork: a restore of an older state than the signed one, or an accepted database. */
@@ -106,6 +107,8 @@ function refuseSecond(tx: Tx, dataDir: string): void {
   const head = headOr(dataDir)
   if (!findLogKeys(dataDir)) return
   if (!log?.parent || head?.logId !== log.logId || head.size > log.size) return
+  const counted = readLeafCount(dataDir)
+  if (counted?.logId === log.logId && counted.size > log.size) return
   if (!rootWithTiles(tx, log, head.size).equals(head.root)) return
   const { timestamp } = JSON.parse(leafOfLog(tx, log.number, 1)?.bytes.toString('utf8') ?? '{}') as {
     timestamp?: string

@@ -30,6 +30,7 @@ export const keyFiles = {
   /** Both keys that follow, from the begin of a rotation to its end. */
   next: 'log-next.key',
   head: 'log.head',
+  count: 'log.count',
   witness: 'witness.key',
 } as const
 
