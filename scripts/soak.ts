@@ -15,6 +15,14 @@
  * - `--cameras N`: default 16
  * - `--minutes N`: default 10
  *
+ * `npm run soak -- power`: records lives of a gateway and cuts its power at many points, in two models of a disk. Each rest must
+ * start and have all that clients were told. Exits with 1 after a loss. It needs a C compiler.
+ *
+ * - `--points N`: default 20,000
+ * - `--seed N`: default 1
+ * - `--break NAME`: breaks the code on purpose, and exits with 0 when that is found; `synchronous-off`, `synchronous-normal`,
+ *   `no-folder-sync` or `no-content-sync`
+ *
  * `npm run soak -- simulate …`: the same as `npm run simulate -- …`, which has its own page.
  *
  * All take:
@@ -26,6 +34,7 @@ import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Workshop } from './bench/workshop.ts'
 import { soakCameras } from './soak/cameras.ts'
+import { breakOf, soakPower } from './soak/power.ts'
 import { soak } from './soak/run.ts'
 
 const slots = 2000
@@ -47,11 +56,13 @@ const { values, positionals } = parseArgs({
     seed: { type: 'string', default: '1' },
     cameras: { type: 'string', default: '16' },
     minutes: { type: 'string' },
+    points: { type: 'string' },
+    break: { type: 'string' },
     folder: { type: 'string', default: join(import.meta.dirname, '..', 'var') },
   },
 })
 
-type Numeric = 'events' | 'kills' | 'scanners' | 'seed' | 'cameras' | 'minutes'
+type Numeric = 'events' | 'kills' | 'scanners' | 'seed' | 'cameras' | 'minutes' | 'points'
 
 function whole(name: Numeric, least: number, most: number, otherwise?: number): number {
   const value = Number(values[name] ?? otherwise)
@@ -59,7 +70,9 @@ function whole(name: Numeric, least: number, most: number, otherwise?: number): 
   throw new Error(`--${name} takes a whole number from ${least} to ${most}, not ${values[name]}`)
 }
 
-const runs: Readonly<Record<string, () => Promise<{ report: object; isClean: boolean }>>> = { floor, cameras }
+const runs: Readonly<Record<string, () => Promise<{ report: object; isClean: boolean }>>> = {
+  ...{ floor, cameras, power },
+}
 
 async function floor() {
   const options = {
@@ -93,6 +106,13 @@ async function cameras() {
   } finally {
     await workshop.close()
   }
+}
+
+async function power() {
+  const broken = breakOf(values.break)
+  const options = { points: whole('points', 1, 1_000_000, 20_000), seed: whole('seed', 0, 2 ** 31), broken, say }
+  const report = await soakPower(options)
+  return { report, isClean: broken === undefined ? report.losses.length === 0 : report.losses.length > 0 }
 }
 
 async function run(name: string): Promise<void> {

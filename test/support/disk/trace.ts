@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 /** One change that the shim recorded. `path` begins below the recorded folder. */
@@ -38,42 +38,116 @@ export function readTrace(file: string): Change[] {
   return changes
 }
 
-/** Content of a file: `durable` after a power cut, `live` for programs. */
-type Content = { durable: Buffer; live: Buffer }
+/** A write or a new size that no sync of the file has followed. */
+type Pending = { readonly offset: number; readonly data?: Buffer }
+
+class Content {
+  /** Durable bytes; longer than `size`. */
+  #bytes: Buffer
+  #size: number
+  readonly pending: Pending[] = []
+
+  constructor(bytes: Buffer = Buffer.alloc(0)) {
+    this.#bytes = bytes
+    this.#size = bytes.length
+  }
+
+  sync(): void {
+    for (const change of this.pending.splice(0)) this.#put(change)
+  }
+
+  /** Returns the bytes with some of the pending changes. */
+  with(changes: readonly Pending[]): Buffer {
+    if (changes.length === 0) return this.#bytes.subarray(0, this.#size)
+    const copy = new Content(Buffer.from(this.#bytes.subarray(0, this.#size)))
+    for (const change of changes) copy.#put(change)
+    return copy.#bytes.subarray(0, copy.#size)
+  }
+
+  #put({ offset, data }: Pending): void {
+    const size = data ? Math.max(this.#size, offset + data.length) : offset
+    if (size > this.#bytes.length) this.#bytes = Buffer.concat([this.#bytes.subarray(0, this.#size)], size * 2 + 4096)
+    if (data ? offset > this.#size : size > this.#size) this.#bytes.fill(0, this.#size, data ? offset : size)
+    data?.copy(this.#bytes, offset)
+    this.#size = size
+  }
+}
+
 type Entry = Content | 'folder'
+/** Entries that change together; undefined: the entry is removed. */
+type Move = readonly (readonly [path: string, entry: Entry | undefined])[]
 
 /**
- * The disk of a recorded run, by the rules of POSIX alone: bytes are durable after a sync of their file, an entry after a sync of its
- * folder. Real file systems promise more, and differ in it.
+ * `posix`: an entry is durable after a sync of its folder, in any order. `ordered`: any sync makes all earlier entries durable, and
+ * entries are lost from the end, as on ext4 and xfs. Bytes are durable after a sync of their file in both.
  */
+export type DiskModel = 'posix' | 'ordered'
+
+/** What of the unsynced changes a power cut leaves. `some`: each by chance, writes of more than a sector in part. */
+export type Kept = 'none' | 'some' | 'all'
+
+const sectorBytes = 512
+
+/** The disk of a recorded run. */
 export class RecordedDisk {
+  readonly #model: DiskModel
   readonly #live = new Map<string, Entry>()
   readonly #durable = new Map<string, Entry>()
   readonly #byInode = new Map<number, Content>()
+  readonly #moves: Move[] = []
+  /** Lines that the program wrote into a file `.marks`: what a client was told by now. */
+  readonly marks: string[] = []
 
-  /** @param folders exist, with their entries, before the run */
-  constructor(folders: readonly string[] = []) {
-    for (const path of folders) for (const entries of [this.#live, this.#durable]) entries.set(path, 'folder')
+  constructor(model: DiskModel = 'posix') {
+    this.#model = model
+  }
+
+  /** Takes the files of a folder for durable ones, from before the run. */
+  load(folder: string, below = ''): void {
+    for (const entry of readdirSync(join(folder, below), { withFileTypes: true })) {
+      const path = `${below}/${entry.name}`
+      const content = entry.isDirectory() ? 'folder' : new Content(readFileSync(join(folder, path)))
+      for (const entries of [this.#live, this.#durable]) entries.set(path, content)
+      if (entry.isDirectory()) this.load(folder, path)
+    }
   }
 
   apply({ op, path, inode, offset, data }: Change): void {
-    if (op === 'create') this.#live.set(path, this.#file(inode, true))
-    if (op === 'mkdir') this.#live.set(path, 'folder')
-    if (op === 'unlink' || op === 'rmdir') this.#live.delete(path)
+    if (op === 'create') this.#move([[path, this.#file(path, inode, true)]])
+    if (op === 'mkdir') this.#move([[path, 'folder']])
+    if (op === 'unlink' || op === 'rmdir') this.#move([[path, undefined]])
     if (op === 'rename') this.#rename(path, data.toString())
-    if (op === 'link') this.#live.set(data.toString(), this.#live.get(path) ?? 'folder')
-    if (op === 'sync folder') this.#syncFolder(path)
-    if (op === 'write' || op === 'truncate' || op === 'sync') this.#changeFile(op, this.#file(inode), offset, data)
+    if (op === 'link') this.#move([[data.toString(), this.#live.get(path)]])
+    if (op === 'sync folder') this.#settle(path)
+    if (op === 'write') this.#file(path, inode).pending.push({ offset, data })
+    if (op === 'truncate') this.#file(path, inode).pending.push({ offset })
+    if (op === 'sync') this.#file(path, inode).sync()
+    if (op === 'sync' && this.#model === 'ordered') this.#settle(path)
+    if (op === 'mark') this.marks.push(...data.toString().split('\n').filter(Boolean))
   }
 
   /** Writes the files as programs see them: what is there after a kill -9. */
   writeLive(folder: string): void {
-    write(folder, this.#live, 'live')
+    write(folder, this.#live, (content) => content.with(content.pending))
   }
 
   /** Writes what is there after a power cut that loses everything that was not synced. */
   writeDurable(folder: string): void {
-    write(folder, this.#durable, 'durable')
+    this.writeCut(folder, 'none', () => 0)
+  }
+
+  /** Writes what a power cut leaves. @param chance returns numbers from 0 up to 1 */
+  writeCut(folder: string, kept: Kept, chance: () => number): void {
+    const entries = new Map(this.#durable)
+    const upTo = this.#model === 'ordered' ? Math.floor(chance() * (this.#moves.length + 1)) : this.#moves.length
+    for (const [at, move] of this.#moves.entries()) {
+      const isKept = kept === 'all' || (kept === 'some' && (this.#model === 'ordered' ? at < upTo : chance() < 0.5))
+      if (isKept) put(entries, move)
+    }
+    write(folder, entries, (content) => {
+      if (kept === 'none') return content.with([])
+      return content.with(kept === 'all' ? content.pending : content.pending.flatMap((one) => someOf(one, chance)))
+    })
   }
 
   /** Returns the folders that a power cut would lose. */
@@ -81,39 +155,63 @@ export class RecordedDisk {
     return [...this.#live].flatMap(([path, entry]) => (entry === 'folder' && !this.#durable.has(path) ? [path] : []))
   }
 
-  #file(inode: number, isNew = false): Content {
-    const known = isNew ? undefined : this.#byInode.get(inode)
-    const file = known ?? { durable: Buffer.alloc(0), live: Buffer.alloc(0) }
+  #file(path: string, inode: number, isNew = false): Content {
+    // A file from before the run has no number yet.
+    const loaded = this.#live.get(path)
+    const known = isNew ? undefined : (this.#byInode.get(inode) ?? (loaded === 'folder' ? undefined : loaded))
+    const file = known ?? new Content()
     this.#byInode.set(inode, file)
     return file
   }
 
-  #changeFile(op: 'write' | 'truncate' | 'sync', file: Content, offset: number, data: Buffer): void {
-    if (op === 'sync') file.durable = Buffer.from(file.live)
-    if (op === 'truncate')
-      file.live = Buffer.concat([file.live, Buffer.alloc(Math.max(0, offset - file.live.length))], offset)
-    if (op !== 'write') return
-    const size = Math.max(file.live.length, offset + data.length)
-    if (size > file.live.length) file.live = Buffer.concat([file.live], size)
-    data.copy(file.live, offset)
-  }
-
   #rename(from: string, to: string): void {
-    for (const [path, entry] of [...this.#live]) {
-      if (path !== from && !path.startsWith(`${from}/`)) continue
-      this.#live.delete(path)
-      this.#live.set(to + path.slice(from.length), entry)
-    }
+    const moved = [...this.#live].filter(([path]) => path === from || path.startsWith(`${from}/`))
+    this.#move(
+      moved.flatMap(([path, entry]) => [
+        [path, undefined],
+        [to + path.slice(from.length), entry],
+      ]),
+    )
   }
 
-  #syncFolder(folder: string): void {
-    const isIn = (path: string) => path !== folder && dirname(path) === (folder === '' ? '/' : folder)
-    for (const path of [...this.#durable.keys()]) if (isIn(path) && !this.#live.has(path)) this.#durable.delete(path)
-    for (const [path, entry] of this.#live) if (isIn(path)) this.#durable.set(path, entry)
+  #move(move: Move): void {
+    put(this.#live, move)
+    this.#moves.push(move)
+  }
+
+  /** Makes entries durable: all, or those of a folder. */
+  #settle(folder: string): void {
+    const isIn = ([path]: Move[number]) => dirname(path) === (folder === '' ? '/' : folder)
+    for (const move of this.#moves.splice(0)) {
+      if (this.#model === 'ordered' || move.some(isIn)) put(this.#durable, move)
+      else this.#moves.push(move)
+    }
   }
 }
 
-function write(folder: string, entries: ReadonlyMap<string, Entry>, as: keyof Content): void {
+function put(entries: Map<string, Entry>, move: Move): void {
+  for (const [path, entry] of move) {
+    if (entry) entries.set(path, entry)
+    else entries.delete(path)
+  }
+}
+
+/** A sector is written whole or not at all. */
+function someOf(change: Pending, chance: () => number): Pending[] {
+  const { offset, data } = change
+  const dice = chance()
+  if (dice < 0.4) return []
+  if (dice < 0.7 || !data || (offset % sectorBytes) + data.length <= sectorBytes) return [change]
+  const parts: Pending[] = []
+  for (let at = 0; at < data.length; ) {
+    const length = sectorBytes - ((offset + at) % sectorBytes)
+    if (chance() < 0.5) parts.push({ offset: offset + at, data: data.subarray(at, at + length) })
+    at += length
+  }
+  return parts
+}
+
+function write(folder: string, entries: ReadonlyMap<string, Entry>, bytesOf: (content: Content) => Buffer): void {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   const isReached = (path: string): boolean =>
@@ -123,6 +221,6 @@ function write(folder: string, entries: ReadonlyMap<string, Entry>, as: keyof Co
     // Shared memory is made anew by the first program that opens the database.
     if (!entry || path.endsWith('-shm') || !isReached(dirname(path))) continue
     if (entry === 'folder') mkdirSync(join(folder, path), { recursive: true })
-    else writeFileSync(join(folder, path), entry[as], { mode: 0o640 })
+    else writeFileSync(join(folder, path), bytesOf(entry), { mode: 0o640 })
   }
 }
