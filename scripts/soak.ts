@@ -23,6 +23,12 @@
  * - `--break NAME`: breaks the code on purpose, and exits with 0 when that is found; `synchronous-off`, `synchronous-normal`,
  *   `no-folder-sync` or `no-content-sync`
  *
+ * `npm run soak -- fuzz`: changed input for each parser, and hostile requests to a gateway. Exits with 1 for an error that no
+ * documentation names, and for a 500.
+ *
+ * - `--inputs N`: for each parser, and of requests; default 100,000
+ * - `--seed N`: default 1
+ *
  * `npm run soak -- simulate …`: the same as `npm run simulate -- …`, which has its own page.
  *
  * All take:
@@ -34,6 +40,7 @@ import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Workshop } from './bench/workshop.ts'
 import { soakCameras } from './soak/cameras.ts'
+import { soakFuzz } from './soak/fuzz.ts'
 import { breakOf, soakPower } from './soak/power.ts'
 import { soak } from './soak/run.ts'
 
@@ -58,11 +65,12 @@ const { values, positionals } = parseArgs({
     minutes: { type: 'string' },
     points: { type: 'string' },
     break: { type: 'string' },
+    inputs: { type: 'string' },
     folder: { type: 'string', default: join(import.meta.dirname, '..', 'var') },
   },
 })
 
-type Numeric = 'events' | 'kills' | 'scanners' | 'seed' | 'cameras' | 'minutes' | 'points'
+type Numeric = 'events' | 'kills' | 'scanners' | 'seed' | 'cameras' | 'minutes' | 'points' | 'inputs'
 
 function whole(name: Numeric, least: number, most: number, otherwise?: number): number {
   const value = Number(values[name] ?? otherwise)
@@ -71,7 +79,7 @@ function whole(name: Numeric, least: number, most: number, otherwise?: number): 
 }
 
 const runs: Readonly<Record<string, () => Promise<{ report: object; isClean: boolean }>>> = {
-  ...{ floor, cameras, power },
+  ...{ floor, cameras, power, fuzz },
 }
 
 async function floor() {
@@ -113,6 +121,12 @@ async function power() {
   const options = { points: whole('points', 1, 1_000_000, 20_000), seed: whole('seed', 0, 2 ** 31), broken, say }
   const report = await soakPower(options)
   return { report, isClean: broken === undefined ? report.losses.length === 0 : report.losses.length > 0 }
+}
+
+async function fuzz() {
+  const options = { inputs: whole('inputs', 1, 100_000_000, 100_000), seed: whole('seed', 0, 2 ** 31), say }
+  const report = await soakFuzz(options)
+  return { report, isClean: report.faults.length + report.requests.faults.length === 0 }
 }
 
 async function run(name: string): Promise<void> {
