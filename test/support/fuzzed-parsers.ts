@@ -16,6 +16,7 @@ import { entriesIn, filesIn, propertyIn } from '../../src/upload/dav/multistatus
 import { picturesOfMp4, shownByMp4 } from '../../src/video/format/mp4-shown.ts'
 import { sequenceFacts } from '../../src/video/format/sequence-parameters.ts'
 import { payloadOf, UnitSplitter } from '../../src/video/format/transport-stream.ts'
+import { addressOf, cleanText, nameIn } from '../../src/video/onvif/devices.ts'
 import { DamageSigns } from '../../src/video/stream/damage-signs.ts'
 import { lastPng } from '../../src/video/stream/snapshot.ts'
 import { readBarcode } from '../../src/warehouse/barcodes/barcode.ts'
@@ -213,6 +214,18 @@ export const fuzzedParsers: readonly Fuzzed[] = [
     parse: ofText((text) => [filesIn(text), entriesIn(text, '/dav'), propertyIn(text, 'getcontentlength')]),
     // An address may be wrongly encoded. Each caller names the folder.
     isExpected: (error) => error instanceof URIError || (error instanceof Error && error.constructor === Error),
+  },
+  {
+    name: 'answers of ONVIF devices',
+    corpus: texts(
+      'onvif://www.onvif.org/name/Dock%20West onvif://www.onvif.org/hardware/X-1',
+      'http://192.0.2.7/onvif/device_service https://[2001:db8::7]:8443/onvif/device_service',
+    ),
+    parse: ofText((text) => [
+      nameIn(text),
+      cleanText(text),
+      addressOf({ from: '192.0.2.7', scopes: text, xaddrs: text }),
+    ]),
   },
   { name: 'SVG', corpus: texts(svg), parse: readSvg },
 ]
