@@ -4,6 +4,7 @@
  */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
+import { makeApiTypes } from './build/api-types.ts'
 import { dependenciesAreListed } from './checks/dependencies.ts'
 import { committedDescription } from './checks/description.ts'
 import { houseRules } from './checks/house-rules.ts'
@@ -26,7 +27,10 @@ const tool =
     await exec(process.execPath, [path, ...args], { maxBuffer: 64 << 20 })
   }
 
-const types = (project: string) => tool('node_modules/typescript-native/bin/tsc', '-p', project, '--noEmit')
+const types = (project: string) => async () => {
+  await makeApiTypes()
+  await tool('node_modules/typescript-native/bin/tsc', '-p', project, '--noEmit')()
+}
 
 export const checks: readonly Check[] = [
   { name: 'types', run: types('.') },

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { Camera } from '../cameras/index.ts'
 import { rowId } from '../http/index.ts'
 import { PlacementEvent } from '../ledger/index.ts'
 import { AlertItem } from '../webhooks/index.ts'
@@ -43,13 +44,14 @@ export const messageShapes = {
     ),
   }),
   event: PlacementEvent,
-  camera: z.object({
-    id: rowId(),
-    name: z.string(),
-    enabled: z.boolean(),
-    state: z.string(),
-    online: z.boolean(),
-    problem: z.string().nullable(),
+  camera: Camera.pick({
+    id: true,
+    name: true,
+    enabled: true,
+    state: true,
+    problem: true,
+    problemCode: true,
+    online: true,
   }),
   alert: AlertItem,
   unit: z.object({

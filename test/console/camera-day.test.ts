@@ -1,7 +1,7 @@
 import t from 'tap'
 import { type DayDetection, entriesOf } from '../../src/console/page/cameras/day/entries.ts'
-import type { Gap } from '../../src/console/page/data/answers.ts'
 import { dateIn, dayOf, highest, panned, showing, ticks, zoomed } from '../../src/console/page/data/day-line.ts'
+import type { Gap } from '../../src/console/page/data/shapes.ts'
 
 const hourMs = 3_600_000
 const berlin = 'Europe/Berlin'
@@ -42,7 +42,13 @@ t.test('clips and gaps of a day are listed in the order of time; what lasts ends
   const gap = { cctvId: 1, from: '2026-11-22T10:00:00Z', to: null, cause: 'offline', detail: null } satisfies Gap
   const clip: DayDetection = {
     ...{ id: 7, cctvId: 1, timestamp: '2026-11-22T09:00:05Z', duration: 10, clipStatus: 'recorded' },
-    ...{ clipUrls: { playback: null, snapshot: null }, score: 0.6, trigger: 'motion', reason: null, removal: null },
+    ...{
+      clipUrls: { playback: null, storage: null, snapshot: null },
+      score: 0.6,
+      trigger: 'motion',
+      reason: null,
+      removal: null,
+    },
     ...{ clipStart: '2026-11-22T09:00:00Z', clipEnd: '2026-11-22T09:00:10Z' },
   }
   const yesterday = { ...clip, id: 6, timestamp: '2026-11-21T09:00:05Z', clipStart: null, clipEnd: null }

@@ -1,6 +1,6 @@
 import { webcrypto } from 'node:crypto'
 import t from 'tap'
-import type { Receipt } from '../../src/console/page/data/answers.ts'
+import type { Receipt } from '../../src/console/page/data/shapes.ts'
 import type { KeptCheckpoint } from '../../src/console/page/proof/checkpoint-keeper.ts'
 import { checkReceipt } from '../../src/console/page/proof/receipt-check.ts'
 import { furnish, heldPhoto, people, testGateway } from '../support/gateway.ts'

@@ -1,7 +1,7 @@
 import BetterSqlite3 from 'better-sqlite3'
 import type { Browser } from 'playwright-core'
 import t from 'tap'
-import type { Discrepancy, SignedIn, TransportUnit } from '../../src/console/page/data/answers.ts'
+import type { Discrepancy, SignedIn, TransportUnit } from '../../src/console/page/data/shapes.ts'
 import { stillMs, tasksOf } from '../../src/console/page/data/todo-list.ts'
 import { databaseFile } from '../../src/database/index.ts'
 import { violations } from '../support/axe.ts'
@@ -420,7 +420,7 @@ t.test(
 )
 
 t.test('who only reads gets no button', (t) => {
-  const permissions = ['whms:read', 'alerts:read']
+  const permissions = ['whms:read', 'alerts:read'] as const
   const alert = { id: 7, message: 'The disk is full', createdAt: '2026-03-02T06:00:00.000Z' }
   const known = { discrepancies: [], pending: 0, units: [], cameras: [], alerts: [alert] }
   const [task] = tasksOf(known, { username: 'ann', role: 'auditor', permissions }, 0)

@@ -196,7 +196,7 @@ t.test('a unit is in its stage since it came there, whatever was recorded of it 
 })
 
 t.test('units of a stage that left the config are still on the board, held ones first', (t) => {
-  const unit = (stage: string, status: string, updatedAt: string) => ({ stage, status, updatedAt })
+  const unit = (stage: string, status: 'active' | 'on_hold', updatedAt: string) => ({ stage, status, updatedAt })
   const [old, held, young, gone] = [
     unit('a', 'active', '1'),
     unit('a', 'on_hold', '3'),
@@ -239,13 +239,14 @@ t.test(
   (t) => {
     const stages = ['registered', 'receiving', 'putaway']
     const unit = {
-      ...{ id: 'u', reference: 'DN-1', direction: 'inbound', stage: 'registered', status: 'active', carrier: null },
+      ...({ id: 'u', reference: 'DN-1', direction: 'inbound', stage: 'registered', status: 'active' } as const),
+      ...{ carrier: null },
       ...{ vehicle: null, updatedAt: '2026-01-01T08:00:00.000Z', sscc: null, nextStage: 'receiving', warehouseId: 1 },
       ...{ createdAt: '2026-01-01T08:00:00.000Z', completedAt: null },
     }
     const record: UnitRecord = { ...unit, history: [], evidence: { scaleReading: null, items: [] } }
     const nowMs = Date.parse('2026-01-01T09:00:00.000Z')
-    const afterStep = (stage: string, status: string) =>
+    const afterStep = (stage: string, status: UnitRecord['status']) =>
       afterNews({ ...unit, record }, { stage, status }, stages, nowMs)
     const next = afterStep('receiving', 'active')
     t.match(next, { stage: 'receiving', nextStage: 'putaway', status: 'active' })

@@ -187,7 +187,7 @@ t.test('an address belongs to one view, and a person is shown what there is a us
   t.equal(viewAt('/nowhere'), undefined)
   t.equal(viewAt('/cameras/7/8'), undefined)
   t.equal(viewAt('/audit/7'), undefined)
-  const picker = { username: 'pia', role: 'viewer', permissions: ['whms:read'] }
+  const picker = { username: 'pia', role: 'viewer', permissions: ['whms:read'] } as const
   t.notOk(viewsFor(picker).includes('verify'))
   t.ok(viewsFor({ ...picker, permissions: ['whms:read', 'events:verify'] }).includes('verify'))
   t.end()

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Gap, ListedCamera } from '../../src/console/page/data/answers.ts'
+import type { Gap, ListedCamera } from '../../src/console/page/data/shapes.ts'
 import { alertsOf, meaningOf, standingOf } from '../../src/console/page/i18n/camera-words.ts'
 import { kinds } from '../../src/health/troubles.ts'
 
@@ -10,7 +10,13 @@ const camera: ListedCamera = {
   motion: { running: true, settings: { sensitivity: 0.3 }, area: null },
 }
 const nowMs = Date.parse('2026-11-22T15:00:00Z')
-const gap = (cause: string, from = '2026-11-22T12:30:00Z'): Gap => ({ cctvId: 3, from, to: null, cause, detail: null })
+const gap = (cause: Gap['cause'], from = '2026-11-22T12:30:00Z'): Gap => ({
+  cctvId: 3,
+  from,
+  to: null,
+  cause,
+  detail: null,
+})
 const away = {
   ...camera,
   state: 'backing-off',
@@ -18,7 +24,7 @@ const away = {
   scene: null,
   problem: 'Nothing answers.',
   problemCode: 'unreachable',
-}
+} as const
 const wordsOf = (one: ListedCamera, lasting?: Gap) => standingOf(one, lasting, nowMs, 'Europe/Berlin')
 
 t.test('a camera says how it is in plain words, in the time of its hall', async (t) => {
@@ -60,7 +66,7 @@ t.test('a camera says how it is in plain words, in the time of its hall', async 
     'Nothing answers.',
     'an old gap is no cause',
   )
-  const off = { ...camera, state: 'off', online: false, scene: null }
+  const off = { ...camera, state: 'off', online: false, scene: null } as const
   t.match(wordsOf(off, gap('outside_hours')), { tone: 'off', state: 'Outside its hours' })
   t.match(wordsOf(off, gap('disarmed')), {
     tone: 'off',
@@ -70,7 +76,14 @@ t.test('a camera says how it is in plain words, in the time of its hall', async 
 })
 
 t.test('each alert of a camera stands with that camera, and says what it means and what to do', async (t) => {
-  const one = (id: number, kind: string, subject: string) => ({ id, kind, subject, message: '', createdAt: '' })
+  const one = (id: number, kind: string, subject: string) => ({
+    id,
+    kind,
+    subject,
+    message: '',
+    createdAt: '',
+    acknowledgedAt: null,
+  })
   const all = [
     one(1, 'camera.offline', '3'),
     one(2, 'camera.pre-roll', 'pre-roll 3'),

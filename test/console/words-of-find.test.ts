@@ -1,6 +1,7 @@
 import t from 'tap'
 import { gapCauses } from '../../src/cameras/watch.ts'
 import { decodedWords, printable, wantedBy } from '../../src/console/page/codes/scan-place.ts'
+import type { Gap } from '../../src/console/page/data/shapes.ts'
 import {
   causeWords,
   placeWords,
@@ -62,12 +63,12 @@ t.test('every reason for a missing film has its own sentence', (t) => {
     whyNoFilm({ reason, detail: null, gaps: [], clips: [], watching: [] }, 'A-01', 'UTC'),
   )
   t.equal(new Set(sentences).size, eventFootageReasons.length)
-  const gap = { cctvId: 1, from: '', to: null, cause: 'offline', detail: null }
+  const gap = { cctvId: 1, from: '', to: null, cause: 'offline', detail: null } as const
   t.equal(
     whyNoFilm({ reason: 'gap', detail: null, gaps: [gap], clips: [], watching: [] }, 'A-01', 'UTC'),
     'No camera watched here, because the camera was offline.',
   )
-  const removed = (cause: string, keptDays: number | null) => {
+  const removed = (cause: 'age' | 'free-space', keptDays: number | null) => {
     const removal = { removedAt: '2026-03-02T08:00:00.000Z', cause, policy: 'cameras[7].keep: long', keptDays }
     const watching = [
       { clips: [{ detection: { removal: null }, offsetSeconds: 1 }] },
@@ -95,8 +96,8 @@ t.test('every cause of a gap has its own words, and a new camera is no restart o
 })
 
 t.test('what a camera saw between two moves is never rounded up', (t) => {
-  const gap = { cctvId: 1, from: '', to: null, cause: 'stalled', detail: null }
-  const words = (watchedShare: number, gaps = [gap], detections: number[] = []) =>
+  const gap = { cctvId: 1, from: '', to: null, cause: 'stalled', detail: null } as const
+  const words = (watchedShare: number, gaps: readonly Gap[] = [gap], detections: number[] = []) =>
     watchedWords({ watchedShare, gaps, detections }, 'Dock 1')
   t.equal(words(1, []), 'Dock 1 watched all the time: nothing moved.')
   t.match(words(0.99999), /^Dock 1 watched 99.9 % .*no camera watched here, because the camera sent no pictures\.$/)

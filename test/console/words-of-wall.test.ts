@@ -1,7 +1,7 @@
 import t from 'tap'
 import { readEnrolment } from '../../src/console/page/codes/enrolment-code.ts'
-import type { Slot } from '../../src/console/page/data/answers.ts'
 import { utilizationOf, wholePercent } from '../../src/console/page/data/floor-use.ts'
+import type { Slot } from '../../src/console/page/data/shapes.ts'
 import { shiftAt, shiftEveryMs, turnOf } from '../../src/console/page/wall/shift.ts'
 import { wallTexts } from '../../src/console/page/wall/texts.ts'
 import { wallTroubles } from '../../src/console/page/wall/trouble.ts'

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Session } from './data/answers.ts'
 import { ask, keepCsrfToken } from './data/ask.ts'
 import { decoded } from './data/decoded.ts'
+import type { Session } from './data/shapes.ts'
 import { draw } from './drawing.ts'
 import { HubAlerts } from './hub/alerts.tsx'
 import { problemOf } from './hub/ask.ts'

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks'
-import type { SignedIn } from './data/answers.ts'
+import type { SignedIn } from './data/shapes.ts'
 import { texts } from './i18n/texts.ts'
 import { follow } from './kit/address.ts'
 import { Bar } from './kit/bar.tsx'

@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks'
-import type { AlertOf, Gap, List, ListedCamera, SignedIn, Warehouse } from '../data/answers.ts'
 import { ask, Refused } from '../data/ask.ts'
+import type { Alert, Gap, List, ListedCamera, SignedIn, Warehouse } from '../data/shapes.ts'
 import { useLive } from '../data/use-live.ts'
 import { cameraTexts as words } from '../i18n/camera-texts.ts'
 import { language } from '../i18n/language.ts'
@@ -142,8 +142,8 @@ async function load(caller: SignedIn): Promise<Loaded> {
     ask<List<ListedCamera>>('/api/iot/cctv'),
     ask<List<Warehouse>>('/api/whms/warehouses'),
     caller.permissions.includes('alerts:read')
-      ? ask<List<AlertOf>>('/api/alerts?acknowledged=false&limit=100')
-      : { data: [] as AlertOf[] },
+      ? ask<List<Alert>>('/api/alerts?acknowledged=false&limit=100')
+      : { data: [] as Alert[] },
     mayReadExports(caller) ? readExports() : [],
   ])
   for (const { id, online } of cameras) if (online) knownGaps.delete(id)

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { AlertOf, Gap, ListedCamera, SignedIn } from '../data/answers.ts'
 import { ask, gatewayNow } from '../data/ask.ts'
+import type { Alert, Gap, ListedCamera, SignedIn } from '../data/shapes.ts'
 import { cameraTexts as texts } from '../i18n/camera-texts.ts'
 import { alertsOf, meaningOf, standingOf } from '../i18n/camera-words.ts'
 import { Said } from '../i18n/said.tsx'
@@ -16,7 +16,7 @@ export type Act = (work: () => Promise<unknown>, words: string) => void
 
 export type Around = {
   readonly gaps: ReadonlyMap<number, Gap>
-  readonly alerts: readonly AlertOf[]
+  readonly alerts: readonly Alert[]
   readonly zoneOf: (camera: ListedCamera) => string | undefined
 }
 
@@ -183,7 +183,7 @@ export const CameraAlerts = ({ camera, around, caller, onAct }: AlertsProps) => 
   )
 }
 
-type AlertProps = { alert: AlertOf; caller: SignedIn; timeZone: string | undefined; onAct: Act }
+type AlertProps = { alert: Alert; caller: SignedIn; timeZone: string | undefined; onAct: Act }
 
 const AlertItem = ({ alert, caller, timeZone, onAct }: AlertProps) => {
   const { means, todo } = meaningOf(alert)

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
-import type { List, ListedCamera, SignedIn } from '../data/answers.ts'
 import { ask, Refused } from '../data/ask.ts'
+import type { List, ListedCamera, SignedIn } from '../data/shapes.ts'
 import { numberWords } from '../i18n/counting.ts'
 import { gatewayWords } from '../i18n/language.ts'
 import { Said } from '../i18n/said.tsx'

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Point } from '../data/answers.ts'
+import type { Point } from '../data/shapes.ts'
 import { moved, rectangle, rounded, withCornerAfter, withCornerAt, withoutCorner } from '../hall/polygon-edit.ts'
 import { inputOf } from '../kit/field.ts'
 import { newestPicture } from '../pictures/newest-picture.tsx'

@@ -1,4 +1,4 @@
-import type { Point, Polygon } from '../data/answers.ts'
+import type { Point, Polygon } from '../data/shapes.ts'
 import { rounded } from '../hall/polygon-edit.ts'
 import type { Entry } from './day/entries.ts'
 

@@ -1,7 +1,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import type { ListedCamera } from '../data/answers.ts'
 import { ask, gatewayNow, Refused } from '../data/ask.ts'
 import { type Day, dateAfter, dateIn } from '../data/day-line.ts'
+import type { ListedCamera } from '../data/shapes.ts'
 import { locale } from '../i18n/language.ts'
 import { Said } from '../i18n/said.tsx'
 import { keepsUnsaved } from '../kit/address.ts'

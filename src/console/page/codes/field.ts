@@ -1,5 +1,5 @@
-import type { ScanAnswer } from '../data/answers.ts'
 import { ask } from '../data/ask.ts'
+import type { ScanAnswer } from '../data/shapes.ts'
 
 /**
  * Use of a scan by the field with the focus, in its attribute `data-scan`. A field without the attribute takes no codes: its text

@@ -1,5 +1,5 @@
-import type { ScanAnswer } from '../data/answers.ts'
 import { decoded } from '../data/decoded.ts'
+import type { ScanAnswer } from '../data/shapes.ts'
 import type { CheckedScan } from './code-check.ts'
 import { scanFieldTexts as texts } from './scan-field-texts.ts'
 
@@ -39,7 +39,7 @@ export function foundWords({ code, matches, barcode }: ScanAnswer): string {
     const place = slot ? texts.inSlot(slot.slot_id) : first.location?.since ? texts.notInSlot : texts.noPlace
     return texts.pallet(first.asset?.asset_id ?? code, place)
   }
-  if (first?.kind === 'transport_unit') return texts.unit(first.resource?.reference ?? code)
+  if (first?.kind === 'transport_unit') return texts.unit(String(first.resource?.['reference'] ?? code))
   return barcode.gs1 === null
     ? texts.unknown(printable(code))
     : texts.unknownButRead(printable(code), decodedWords(barcode.gs1))

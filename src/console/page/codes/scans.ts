@@ -1,6 +1,6 @@
 import { errorMessage } from '../../../platform/faults.ts'
-import type { ScanAnswer } from '../data/answers.ts'
 import { ask, Refused, Unreachable } from '../data/ask.ts'
+import type { ScanAnswer } from '../data/shapes.ts'
 import { scanFieldTexts as texts } from './scan-field-texts.ts'
 import { foundWords, placeOf, printable, wantedBy } from './scan-place.ts'
 

@@ -103,7 +103,7 @@ export function keepExactTime(time: string): void {
  * - `onceKey`: with the same key it is done once
  * - `bytes`: the raw body, in place of JSON
  */
-type Options = { method?: string; body?: unknown; bytes?: Blob; ifMatch?: number; onceKey?: string }
+export type Options = { method?: string; body?: unknown; bytes?: Blob; ifMatch?: number; onceKey?: string }
 
 /** Sends one request to the gateway that served this page. Throws Refused or Unreachable. */
 export async function ask<T>(path: string, options: Options = {}): Promise<T> {

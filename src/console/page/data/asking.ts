@@ -1,5 +1,5 @@
-import type { Page } from './answers.ts'
 import { ask, Refused } from './ask.ts'
+import type { Page } from './shapes.ts'
 
 /** The most rows that the gateway gives of a history at once. */
 const mostRows = 500

@@ -1,7 +1,12 @@
-import type { Slot, Utilization, Zone } from './answers.ts'
+import type { Slot, Utilization, Zone } from './shapes.ts'
+
+/** Use of the slots, in all and by zone. */
+export type FloorUse = Omit<Utilization, 'byZone'> & {
+  readonly byZone: readonly Pick<Utilization['byZone'][number], 'zone' | 'occupied' | 'total'>[]
+}
 
 /** Returns the numbers of these slots as the gateway counts them: a retired slot counts while something is in it. Pure. */
-export function utilizationOf(slots: readonly Slot[], zones: readonly Zone[]): Utilization {
+export function utilizationOf(slots: readonly Slot[], zones: readonly Zone[]): FloorUse {
   const counted = slots.filter(({ retiredAt, isOccupied }) => retiredAt === null || isOccupied)
   const byZone = new Map(zones.map(({ name }) => [name, { occupied: 0, total: 0 }]))
   let [occupiedSlots, pendingVerifications] = [0, 0]

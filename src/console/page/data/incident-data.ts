@@ -1,5 +1,5 @@
-import type { Detection, PlacementEvent } from './answers.ts'
 import { ask, Refused } from './ask.ts'
+import type { Detection, PlacementEvent } from './shapes.ts'
 
 export const incidentsApi = '/api/governance/incidents'
 

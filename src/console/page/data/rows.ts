@@ -1,5 +1,5 @@
-import type { Page } from './answers.ts'
 import { ask } from './ask.ts'
+import type { Page } from './shapes.ts'
 
 /** The newest rows of a list. `total`: null when there are too many to count. */
 export type Rows<T> = { readonly rows: readonly T[]; readonly total: number | null; readonly hasMore: boolean }

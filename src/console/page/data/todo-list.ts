@@ -2,8 +2,8 @@ import { discrepancyWords } from '../i18n/discrepancy-words.ts'
 import { gatewayWords } from '../i18n/language.ts'
 import { texts } from '../i18n/texts.ts'
 import { todoTexts } from '../i18n/todo-texts.ts'
-import type { Alert, Camera, Discrepancy, SignedIn, TransportUnit } from './answers.ts'
 import type { Heard } from './heard.ts'
+import type { Alert, Camera, Discrepancy, Permission, SignedIn, TransportUnit } from './shapes.ts'
 
 /** A unit without a record for so long stands still. */
 export const stillMs = 4 * 3_600_000
@@ -69,7 +69,7 @@ export type Known = {
   readonly pending: number
   readonly units: readonly TransportUnit[]
   readonly cameras: readonly Camera[]
-  readonly alerts: readonly Alert[]
+  readonly alerts: readonly OpenAlert[]
 }
 
 /** Alerts that are listed at most. */
@@ -114,7 +114,7 @@ const judged = new Set(['disputed', 'scan_mismatch', 'photo_reused', 'verified_m
 
 /** Returns the open tasks, the most urgent first, with the acts of this caller. Pure. */
 export function tasksOf(known: Known, caller: SignedIn, nowMs: number): Task[] {
-  const may = (permission: string) => caller.permissions.includes(permission)
+  const may = (permission: Permission) => caller.permissions.includes(permission)
   const all = [
     ...known.discrepancies.map((one) => ofDiscrepancy(one, may)),
     ...ofAlerts(known.alerts, may),
@@ -149,7 +149,8 @@ function bounded(tasks: readonly Task[]): Task[] {
   return urgencies.flatMap((urgency) => [...kept, ...rest].filter((task) => task.urgency === urgency))
 }
 
-type May = (permission: string) => boolean
+type OpenAlert = Pick<Alert, 'id' | 'message' | 'createdAt'>
+type May = (permission: Permission) => boolean
 
 function ofDiscrepancy(one: Discrepancy, may: May): Task {
   const { id, kind, since, slot, assetBarcode } = one
@@ -202,7 +203,7 @@ const placeOf = ({ id, slot_id }: Discrepancy['slot']): Place => ({ id, label: s
 
 const opening = (words: string, to: string): Remedy => ({ act: 'open', words, to })
 
-const ofAlerts = (alerts: readonly Alert[], may: May): Task[] =>
+const ofAlerts = (alerts: readonly OpenAlert[], may: May): Task[] =>
   alerts.map(({ id, message, createdAt }) => ({
     ...{
       key: `alert ${id}`,

@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { discrepancyWords } from '../i18n/discrepancy-words.ts'
 import { onSignedInAgain } from './again.ts'
-import type { Discrepancy, List } from './answers.ts'
 import { ask, gatewayNow, Refused } from './ask.ts'
 import { untilNextMs } from './odd-rounds.ts'
+import type { Discrepancy, List } from './shapes.ts'
 
 /** A finger on the slider passes many times; only the one where it rests is requested. */
 export const restMs = 150

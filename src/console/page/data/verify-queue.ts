@@ -1,5 +1,5 @@
-import type { PlacementEvent, Slot } from './answers.ts'
 import type { Heard } from './heard.ts'
+import type { PlacementEvent, Slot } from './shapes.ts'
 
 /** A placement that waits for a supervisor. `placed` is undefined when it is older than the events on the page. */
 export type Waiting = { readonly slot: Slot; readonly placed: PlacementEvent | undefined }

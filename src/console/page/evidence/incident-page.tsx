@@ -1,5 +1,4 @@
 import { useState } from 'preact/hooks'
-import type { List, SignedIn, Warehouse } from '../data/answers.ts'
 import { ask, Refused } from '../data/ask.ts'
 import {
   addressOf,
@@ -11,6 +10,7 @@ import {
   seenOf,
   statusChip,
 } from '../data/incident-data.ts'
+import type { List, Permission, SignedIn, Warehouse } from '../data/shapes.ts'
 import { useLive } from '../data/use-live.ts'
 import { moment } from '../i18n/moments.ts'
 import { texts } from '../i18n/texts.ts'
@@ -38,7 +38,7 @@ export const IncidentPage = ({ id, siteId, caller, onLeft }: ViewProps & { id: s
   )
   const acts = useActs(onLeft, reload)
   const incident = answer?.incident
-  const may = (permission: string) => caller.permissions.includes(permission)
+  const may = (permission: Permission) => caller.permissions.includes(permission)
   return (
     <Frame
       {...{ siteId, caller, onLeft, acts }}

@@ -1,5 +1,5 @@
-import type { List, Warehouse } from '../data/answers.ts'
 import { ask, Refused } from '../data/ask.ts'
+import type { List, Warehouse } from '../data/shapes.ts'
 import { useLive } from '../data/use-live.ts'
 import { language } from '../i18n/language.ts'
 import { lasting, moment } from '../i18n/moments.ts'

@@ -1,7 +1,7 @@
 import { useRef, useState } from 'preact/hooks'
-import type { List, Page, Warehouse } from '../data/answers.ts'
 import { ask, gatewayNow } from '../data/ask.ts'
 import { askNewest } from '../data/asking.ts'
+import type { List, Page, Warehouse } from '../data/shapes.ts'
 import { useLive } from '../data/use-live.ts'
 import { moment } from '../i18n/moments.ts'
 import { texts } from '../i18n/texts.ts'

@@ -1,6 +1,6 @@
-import type { Page, SignedIn } from '../data/answers.ts'
 import { ask } from '../data/ask.ts'
 import { type Incident, incidentsApi, statusChip } from '../data/incident-data.ts'
+import type { Page, SignedIn } from '../data/shapes.ts'
 import { useLive } from '../data/use-live.ts'
 import { moment } from '../i18n/moments.ts'
 import { follow } from '../kit/address.ts'

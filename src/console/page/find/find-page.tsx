@@ -1,5 +1,7 @@
 import { useRef, useState } from 'preact/hooks'
 import { decodedWords, printable } from '../codes/scan-place.ts'
+import { ask, gatewayNow, Refused } from '../data/ask.ts'
+import type { Heard } from '../data/heard.ts'
 import type {
   Asset,
   List,
@@ -11,9 +13,7 @@ import type {
   StoryStep,
   TransportUnit,
   Warehouse,
-} from '../data/answers.ts'
-import { ask, gatewayNow, Refused } from '../data/ask.ts'
-import type { Heard } from '../data/heard.ts'
+} from '../data/shapes.ts'
 import { toRegister } from '../data/todo-list.ts'
 import { useLive } from '../data/use-live.ts'
 import { kilograms } from '../i18n/counting.ts'

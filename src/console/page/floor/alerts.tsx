@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
-import type { Alert } from '../data/answers.ts'
 import { ask } from '../data/ask.ts'
+import type { Alert } from '../data/shapes.ts'
 import { Said } from '../i18n/said.tsx'
 import { whenWords } from '../i18n/words.ts'
 import { follow } from '../kit/address.ts'

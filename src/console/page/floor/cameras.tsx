@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Camera, Detection } from '../data/answers.ts'
+import type { Camera, Detection } from '../data/shapes.ts'
 import { problemWords } from '../i18n/problem-words.ts'
 import { Said } from '../i18n/said.tsx'
 import { texts } from '../i18n/texts.ts'

@@ -1,4 +1,4 @@
-import type { PlacementEvent } from '../data/answers.ts'
+import type { PlacementEvent } from '../data/shapes.ts'
 import { kilograms } from '../i18n/counting.ts'
 import { texts } from '../i18n/texts.ts'
 import { eventWords, exactTime, whenWords } from '../i18n/words.ts'

@@ -1,22 +1,23 @@
 import { errorMessage } from '../../../platform/faults.ts'
 import { onSignedInAgain } from '../data/again.ts'
+import { ask, gatewayNow, keepExactTime, Refused, Unreachable } from '../data/ask.ts'
+import { Calm, layoutPace } from '../data/calm.ts'
+import type { Heard } from '../data/heard.ts'
+import { listen } from '../data/live.ts'
 import type {
   Alert,
   Camera,
   Detection,
   Health,
   List,
+  Permission,
   PlacementEvent,
   SignedIn,
   Slot,
   Warehouse,
   Webhook,
   Zone,
-} from '../data/answers.ts'
-import { ask, gatewayNow, keepExactTime, Refused, Unreachable } from '../data/ask.ts'
-import { Calm, layoutPace } from '../data/calm.ts'
-import type { Heard } from '../data/heard.ts'
-import { listen } from '../data/live.ts'
+} from '../data/shapes.ts'
 import { withStates } from '../data/verify-queue.ts'
 import { floorTexts } from './floor-texts.ts'
 
@@ -50,7 +51,7 @@ type Source = {
   readonly everyMs: number
   /** Interval while the stream sends changes. Default: `everyMs`. */
   readonly liveMs?: number
-  readonly permission?: string
+  readonly permission?: Permission
 }
 
 const beatMs = 5000

@@ -1,5 +1,5 @@
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { PlanImage, Point, Slot, Warehouse, Zone } from '../data/answers.ts'
+import type { PlanImage, Point, Slot, Warehouse, Zone } from '../data/shapes.ts'
 import { PlanControl } from '../hall/control.ts'
 import { type Box, boxAround, type Direction, hullOf, median, middleOf, neighbour } from '../hall/geometry.ts'
 import { imageAddress, imageStyle } from '../hall/image.ts'

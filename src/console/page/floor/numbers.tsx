@@ -1,12 +1,13 @@
-import type { Utilization, Zone } from '../data/answers.ts'
+import type { FloorUse } from '../data/floor-use.ts'
 import { wholePercent } from '../data/floor-use.ts'
+import type { Zone } from '../data/shapes.ts'
 import { numberWords } from '../i18n/counting.ts'
 import { Scroller } from '../kit/scroller.tsx'
 import { floorTexts } from './floor-texts.ts'
 
 const words = floorTexts.numbers
 
-type Props = { utilization: Utilization | undefined; disputed: number | undefined; zones: readonly Zone[] }
+type Props = { utilization: FloorUse | undefined; disputed: number | undefined; zones: readonly Zone[] }
 
 /** Shows how full the warehouse is, in numbers. */
 export const Numbers = ({ utilization, disputed, zones }: Props) => (

@@ -1,4 +1,4 @@
-import type { Slot } from '../data/answers.ts'
+import type { Slot } from '../data/shapes.ts'
 import { statusOf, statusWords } from '../i18n/words.ts'
 import { Scroller } from '../kit/scroller.tsx'
 import { StatusMark } from '../kit/slot-marks.tsx'

@@ -1,4 +1,4 @@
-import type { Slot } from '../data/answers.ts'
+import type { Slot } from '../data/shapes.ts'
 
 /** Where a slot is in its rack, by its label: `A-01-02` is aisle A, bay 01, level 02, as imports read labels. */
 type Shelf = { readonly aisle: string; readonly bay: string; readonly level: string }

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { List, PlacementEvent, Slot } from '../data/answers.ts'
 import { ask } from '../data/ask.ts'
+import type { List, PlacementEvent, Slot } from '../data/shapes.ts'
 import { kilograms, numberWords } from '../i18n/counting.ts'
 import { Said } from '../i18n/said.tsx'
 import { texts } from '../i18n/texts.ts'

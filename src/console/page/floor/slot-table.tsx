@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks'
-import type { Slot } from '../data/answers.ts'
+import type { Slot } from '../data/shapes.ts'
 import { Said } from '../i18n/said.tsx'
 import { type SlotStatus, spokenSlot, statusOf, statusWords } from '../i18n/words.ts'
 import { follow, pageOfCode } from '../kit/address.ts'

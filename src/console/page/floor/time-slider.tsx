@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { List, PlacementEvent } from '../data/answers.ts'
 import { ask, gatewayNow } from '../data/ask.ts'
+import type { List, PlacementEvent } from '../data/shapes.ts'
 import { texts } from '../i18n/texts.ts'
 import { exactTime } from '../i18n/words.ts'
 import { go, goInstead } from '../kit/address.ts'

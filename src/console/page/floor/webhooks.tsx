@@ -1,4 +1,4 @@
-import type { Webhook } from '../data/answers.ts'
+import type { Webhook } from '../data/shapes.ts'
 import { texts } from '../i18n/texts.ts'
 import { hostOf } from '../i18n/words.ts'
 import { Icon } from '../kit/icons.tsx'

@@ -1,7 +1,7 @@
 import { useRef, useState } from 'preact/hooks'
 import { newActId } from '../data/act-id.ts'
-import type { List, Slot, Warehouse, Zone } from '../data/answers.ts'
 import { ask, Refused } from '../data/ask.ts'
+import type { List, Slot, Warehouse, Zone } from '../data/shapes.ts'
 import { useLive } from '../data/use-live.ts'
 import { moment } from '../i18n/moments.ts'
 import { Said } from '../i18n/said.tsx'

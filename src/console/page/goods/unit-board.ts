@@ -1,4 +1,4 @@
-import type { PlacementEvent, TransportUnit } from '../data/answers.ts'
+import type { PlacementEvent, TransportUnit } from '../data/shapes.ts'
 
 export type BoardUnit = TransportUnit & {
   readonly sscc: string | null

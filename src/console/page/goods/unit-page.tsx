@@ -1,9 +1,9 @@
 import type { JSX } from 'preact'
 import { useRef, useState } from 'preact/hooks'
-import type { List, PlacementEvent, SignedIn, Warehouse } from '../data/answers.ts'
 import { ask, gatewayNow, Refused } from '../data/ask.ts'
 import { askNewest } from '../data/asking.ts'
 import type { Heard } from '../data/heard.ts'
+import type { List, Permission, PlacementEvent, SignedIn, Warehouse } from '../data/shapes.ts'
 import { useLive } from '../data/use-live.ts'
 import { kilograms } from '../i18n/counting.ts'
 import { lasting, moment } from '../i18n/moments.ts'
@@ -143,7 +143,7 @@ const statusName = (status: string) => words.statuses[status as keyof typeof wor
 type ToDoProps = { unit: UnitRecord; stages: readonly string[]; caller: SignedIn; acts: Acts }
 
 const ToDo = ({ unit, stages, caller, acts }: ToDoProps) => {
-  const may = (permission: string) => caller.permissions.includes(permission)
+  const may = (permission: Permission) => caller.permissions.includes(permission)
   if (!may('units:advance')) return null
   const { id, status, reference, nextStage } = unit
   const post = (what: string, body: Readonly<Record<string, unknown>> = {}) => {

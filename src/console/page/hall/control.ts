@@ -1,4 +1,4 @@
-import type { Point } from '../data/answers.ts'
+import type { Point } from '../data/shapes.ts'
 import type { Box } from './geometry.ts'
 import { type Hall, isWhole, moved, type Size, showing, type View, wholeHall, zoomed } from './view.ts'
 

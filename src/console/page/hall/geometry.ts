@@ -1,4 +1,4 @@
-import type { Point } from '../data/answers.ts'
+import type { Point } from '../data/shapes.ts'
 
 export type Box = { readonly x: number; readonly y: number; readonly width: number; readonly height: number }
 

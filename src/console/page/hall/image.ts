@@ -1,4 +1,4 @@
-import type { ImagePlace, PlanImage, Point } from '../data/answers.ts'
+import type { ImagePlace, PlanImage, Point } from '../data/shapes.ts'
 import { type Box, middleOf } from './geometry.ts'
 import type { View } from './view.ts'
 

@@ -1,4 +1,4 @@
-import type { Point } from '../data/answers.ts'
+import type { Point } from '../data/shapes.ts'
 
 /** Where points may be. */
 export type Bounds = { readonly width: number; readonly height: number }

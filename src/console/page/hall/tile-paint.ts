@@ -1,4 +1,4 @@
-import type { Point, Slot } from '../data/answers.ts'
+import type { Point, Slot } from '../data/shapes.ts'
 import type { SlotStatus } from '../i18n/words.ts'
 import { iconPath } from '../kit/icons.tsx'
 import { markOf } from '../kit/slot-marks.tsx'

@@ -1,4 +1,4 @@
-import type { Point } from '../data/answers.ts'
+import type { Point } from '../data/shapes.ts'
 import type { Box } from './geometry.ts'
 import { PlanMover } from './mover.ts'
 import { type Cover, coverOf, namesIn, overlaps, type PlacedName } from './names.ts'

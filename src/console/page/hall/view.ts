@@ -1,4 +1,4 @@
-import type { Point } from '../data/answers.ts'
+import type { Point } from '../data/shapes.ts'
 import { type Box, middleOf } from './geometry.ts'
 
 /** How the hall is drawn: a point of it lies `x + scale × its x` pixels right of the plan's upper left corner. */

@@ -1,4 +1,4 @@
-import type { AlertOf, Gap, ListedCamera } from '../data/answers.ts'
+import type { Alert, Gap, ListedCamera } from '../data/shapes.ts'
 import { cameraTexts as texts } from './camera-texts.ts'
 import { gatewayWords } from './language.ts'
 import { problemWords } from './problem-words.ts'
@@ -70,13 +70,13 @@ const sinceWords = (iso: string, nowMs: number, timeZone: string | undefined): s
 }
 
 /** Returns the open alerts of a camera. Pure. */
-export const alertsOf = (alerts: readonly AlertOf[], { id }: { readonly id: number }): readonly AlertOf[] =>
+export const alertsOf = (alerts: readonly Alert[], { id }: { readonly id: number }): readonly Alert[] =>
   alerts.filter(
     ({ kind, subject }) => kind.startsWith('camera') && (subject === String(id) || subject === `pre-roll ${id}`),
   )
 
 /** Says what an alert means and what to do about it. Pure. */
-export function meaningOf({ kind }: Pick<AlertOf, 'kind'>): { readonly means: string; readonly todo: string } {
+export function meaningOf({ kind }: Pick<Alert, 'kind'>): { readonly means: string; readonly todo: string } {
   const [means, todo] = texts.means_[kind] ?? (over.has(kind) ? texts.over : texts.other)
   return { means, todo }
 }

@@ -1,4 +1,4 @@
-import type { Discrepancy } from '../data/answers.ts'
+import type { Discrepancy } from '../data/shapes.ts'
 import { discrepancyTexts } from './discrepancy-texts.ts'
 import { gatewayWords } from './language.ts'
 

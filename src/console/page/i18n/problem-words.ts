@@ -1,4 +1,4 @@
-import type { Camera } from '../data/answers.ts'
+import type { Camera } from '../data/shapes.ts'
 import { gatewayWords } from './language.ts'
 import { problemTexts } from './problem-texts.ts'
 

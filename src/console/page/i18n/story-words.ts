@@ -1,4 +1,4 @@
-import type { EventFootage, Evidence, Gap, ScanMatch, StoryStep, Watched } from '../data/answers.ts'
+import type { EventFootage, Evidence, Gap, ScanMatch, StoryStep, Watched } from '../data/shapes.ts'
 import { whyRemoved } from '../pictures/photo-gone.ts'
 import { gatewayWords } from './language.ts'
 import { storyTexts as texts } from './story-texts.ts'
@@ -47,7 +47,7 @@ export function spanWords(ms: number): string {
 }
 
 /** Says why a camera did not watch. */
-export const causeWords = ({ cause, detail }: Pick<Gap, 'cause' | 'detail'>): string =>
+export const causeWords = ({ cause, detail }: Pick<Gap, 'detail'> & { readonly cause: string }): string =>
   texts.causes[cause] ?? gatewayWords(detail ?? cause.replaceAll('_', ' '))
 
 /** Says why a move has no film; undefined when it has one. */

@@ -1,5 +1,5 @@
-import type { PlacementEvent, Slot } from '../data/answers.ts'
 import { gatewayNow } from '../data/ask.ts'
+import type { PlacementEvent, Slot } from '../data/shapes.ts'
 import { warningWords } from '../kit/warning-words.ts'
 import { locale } from './language.ts'
 import { wordTexts as texts } from './words-texts.ts'

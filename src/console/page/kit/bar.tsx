@@ -1,6 +1,6 @@
 import { useRef } from 'preact/hooks'
 import { ScanField } from '../codes/scan-field.tsx'
-import type { SignedIn } from '../data/answers.ts'
+import type { SignedIn } from '../data/shapes.ts'
 import { language } from '../i18n/language.ts'
 import { LanguageChoice } from '../i18n/language-choice.tsx'
 import { texts } from '../i18n/texts.ts'

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Asset, List, PlacementEvent, ScanAnswer } from '../data/answers.ts'
 import { ask, Refused } from '../data/ask.ts'
 import type { OnceKey } from '../data/once-key.ts'
+import type { Asset, List, PlacementEvent, ScanAnswer } from '../data/shapes.ts'
 import { useOnceKey } from '../data/use-once-key.ts'
 import { kilograms } from '../i18n/counting.ts'
 import { locale } from '../i18n/language.ts'

@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks'
-import type { Session } from '../data/answers.ts'
 import { decoded } from '../data/decoded.ts'
+import type { Session } from '../data/shapes.ts'
 import { texts } from '../i18n/texts.ts'
 import { viewAt } from './views.ts'
 

@@ -1,4 +1,4 @@
-import type { Person, SignedIn } from '../data/answers.ts'
+import type { Permission, Person, SignedIn } from '../data/shapes.ts'
 
 /** Properties of a view. `asked`: the query of the address. `onLeft` is called when the sign-in has ended. */
 export type ViewProps = {
@@ -17,7 +17,7 @@ type Entry = {
   /** Things of the view have addresses below it, such as `/cameras/7`. */
   readonly hasIds?: true
   /** The permission without which the view is of no use: it is left out of the navigation, and its address says so. */
-  readonly needs?: string
+  readonly needs?: Permission
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { List } from '../data/answers.ts'
+import type { List } from '../data/shapes.ts'
 import { ask, Refused } from '../data/ask.ts'
 
 export type Account = {

@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks'
-import type { Point } from '../data/answers.ts'
+import type { Point } from '../data/shapes.ts'
 import { withCornerAfter, withoutCorner } from '../hall/polygon-edit.ts'
 import type { View as PlanView } from '../hall/view.ts'
 import { planMakeTexts as words } from './make/make-texts.ts'

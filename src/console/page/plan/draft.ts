@@ -1,4 +1,4 @@
-import type { ImagePlace, Point, Slot, Zone } from '../data/answers.ts'
+import type { ImagePlace, Point, Slot, Zone } from '../data/shapes.ts'
 import { type Box, boxAround } from '../hall/geometry.ts'
 import { rounded } from '../hall/polygon-edit.ts'
 

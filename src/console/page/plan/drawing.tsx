@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { ImagePlace, Point, Warehouse } from '../data/answers.ts'
+import type { ImagePlace, Point, Warehouse } from '../data/shapes.ts'
 import { type Box, boxAround } from '../hall/geometry.ts'
 import { imageAddress, imageStyle } from '../hall/image.ts'
 import { rounded } from '../hall/polygon-edit.ts'

@@ -1,4 +1,4 @@
-import type { Warehouse } from '../data/answers.ts'
+import type { Warehouse } from '../data/shapes.ts'
 import type { Box } from '../hall/geometry.ts'
 import { rounded } from '../hall/polygon-edit.ts'
 import { textOf } from '../kit/field.ts'

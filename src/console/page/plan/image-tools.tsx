@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
-import type { ImagePlace } from '../data/answers.ts'
 import { ask } from '../data/ask.ts'
+import type { ImagePlace } from '../data/shapes.ts'
 import { whyOf } from '../data/slot-list.ts'
 import { Said } from '../i18n/said.tsx'
 import { SureButton } from '../kit/box-frame.tsx'

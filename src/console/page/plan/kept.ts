@@ -1,4 +1,4 @@
-import type { ImagePlace, Person, Point } from '../data/answers.ts'
+import type { ImagePlace, Person, Point } from '../data/shapes.ts'
 import type { Draft, PlanSlot, PlanZone } from './draft.ts'
 import { keptPlans } from './forget.ts'
 import type { PlanWarehouse } from './shapes.ts'

@@ -1,4 +1,4 @@
-import type { Point } from '../data/answers.ts'
+import type { Point } from '../data/shapes.ts'
 import { type Box, boxAround } from '../hall/geometry.ts'
 import { rounded } from '../hall/polygon-edit.ts'
 import { textOf } from '../kit/field.ts'

@@ -1,4 +1,4 @@
-import type { Point } from '../data/answers.ts'
+import type { Point } from '../data/shapes.ts'
 import { boxAround } from '../hall/geometry.ts'
 import { onScreen, type View as PlanView, type Size } from '../hall/view.ts'
 import { fallbackColor, safeColor } from '../kit/slot-marks.tsx'

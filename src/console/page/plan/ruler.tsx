@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks'
-import type { ImagePlace, PlanImage, Point } from '../data/answers.ts'
+import type { ImagePlace, PlanImage, Point } from '../data/shapes.ts'
 import { middleOf } from '../hall/geometry.ts'
 import { imageBox, turned } from '../hall/image.ts'
 import { arrowSteps } from './corners.tsx'

@@ -1,4 +1,4 @@
-import type { Warehouse } from '../data/answers.ts'
+import type { Warehouse } from '../data/shapes.ts'
 import { Said } from '../i18n/said.tsx'
 import { download } from './download.ts'
 import type { PlanSlot, PlanZone } from './draft.ts'

@@ -1,4 +1,4 @@
-import type { ImagePlace, Point, Warehouse } from '../data/answers.ts'
+import type { ImagePlace, Point, Warehouse } from '../data/shapes.ts'
 import { type Box, boxAround, hullOf, middleOf } from '../hall/geometry.ts'
 import { rounded } from '../hall/polygon-edit.ts'
 import { type Draft, type PlanSlot, type PlanZone, placeOf } from './draft.ts'

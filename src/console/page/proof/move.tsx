@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { EventFootage, Evidence, StoryStep, Watched } from '../data/answers.ts'
 import { ask } from '../data/ask.ts'
+import type { EventFootage, Evidence, StoryStep, Watched } from '../data/shapes.ts'
 import { kilograms } from '../i18n/counting.ts'
 import { findTexts as words } from '../i18n/find-texts.ts'
 import { Said } from '../i18n/said.tsx'

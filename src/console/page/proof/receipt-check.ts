@@ -1,4 +1,4 @@
-import type { LeafProof, Receipt } from '../data/answers.ts'
+import type { LeafProof, Receipt } from '../data/shapes.ts'
 import { type KeeperVerdict, type KeptCheckpoint, keepCheckpoint } from './checkpoint-keeper.ts'
 import { type Crypto, checkProof } from './proof-check.ts'
 

@@ -1,5 +1,5 @@
-import type { LeafProof } from '../data/answers.ts'
 import { readKept, writeKept } from '../data/kept-store.ts'
+import type { LeafProof } from '../data/shapes.ts'
 import { keepCheckpoint } from '../proof/checkpoint-keeper.ts'
 import { keyAfter } from '../proof/receipt-check.ts'
 import { type Credential, call, headersOf } from './gateway.ts'

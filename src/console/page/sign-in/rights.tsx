@@ -1,8 +1,8 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { tellSignedInAgain } from '../data/again.ts'
-import type { Session } from '../data/answers.ts'
 import { ask, onForbidden } from '../data/ask.ts'
+import type { Session } from '../data/shapes.ts'
 import { texts } from '../i18n/texts.ts'
 import { hasUnsaved } from '../kit/address.ts'
 

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Session } from '../data/answers.ts'
 import { ask, Refused, Unreachable } from '../data/ask.ts'
 import { canUsePasskeys, shownPasskey } from '../data/passkey.ts'
+import type { Session } from '../data/shapes.ts'
 import { LanguageChoice } from '../i18n/language-choice.tsx'
 import { Said } from '../i18n/said.tsx'
 import { hostOf } from '../i18n/words.ts'

@@ -1,7 +1,7 @@
 import { useRef } from 'preact/hooks'
-import type { AlertOf, Page, Warehouse } from '../data/answers.ts'
 import { ask } from '../data/ask.ts'
 import { askNewest, askPatiently } from '../data/asking.ts'
+import type { Alert, Page, Warehouse } from '../data/shapes.ts'
 import { useLive } from '../data/use-live.ts'
 import { alertTexts as words } from '../i18n/alert-texts.ts'
 import { alertWords } from '../i18n/alert-words.ts'
@@ -15,8 +15,6 @@ import { boxTexts } from '../kit/box-texts.ts'
 import { helpAddress } from '../kit/help-places.ts'
 import { Icon } from '../kit/icons.tsx'
 import type { ViewProps } from '../kit/views.ts'
-
-type Listed = AlertOf & { readonly acknowledgedAt: string | null }
 
 const pageSize = 30
 /** Open ones wait for somebody, so all are shown unless there are very many. */
@@ -104,7 +102,7 @@ export const View = ({ siteId, caller, onLeft }: ViewProps) => {
   )
 }
 
-type OlderProps = { of: Page<Listed>; onOlder: () => void }
+type OlderProps = { of: Page<Alert>; onOlder: () => void }
 
 const Older = ({ of, onOlder }: OlderProps) =>
   of.pagination.hasMore ? (
@@ -117,8 +115,8 @@ const acknowledge = (id: number) => askPatiently(`/api/alerts/${id}/acknowledge`
 
 async function load(wanted: Wanted) {
   const [open, past, warehouses] = await Promise.all([
-    askNewest<Listed>('/api/alerts?acknowledged=false', wanted.open),
-    askNewest<Listed>('/api/alerts?acknowledged=true', wanted.past),
+    askNewest<Alert>('/api/alerts?acknowledged=false', wanted.open),
+    askNewest<Alert>('/api/alerts?acknowledged=true', wanted.past),
     ask<Page<Warehouse>>('/api/whms/warehouses'),
   ])
   return { open, past, timeZone: warehouses.data[0]?.timezone }
@@ -139,7 +137,7 @@ const AllWell = () => (
   </section>
 )
 
-type OpenProps = { alert: Listed; timeZone: string | undefined; onAct: Act | undefined }
+type OpenProps = { alert: Alert; timeZone: string | undefined; onAct: Act | undefined }
 
 const Open = ({ alert, timeZone, onAct }: OpenProps) => {
   const { means, todo, tone } = alertWords(alert.kind)

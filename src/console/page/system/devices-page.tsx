@@ -1,6 +1,6 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import type { List, Warehouse } from '../data/answers.ts'
 import { ask, Refused } from '../data/ask.ts'
+import type { List, Warehouse } from '../data/shapes.ts'
 import { useLive } from '../data/use-live.ts'
 import { texts } from '../i18n/texts.ts'
 import { deviceKindWords, timeOfDay, whenWords } from '../i18n/words.ts'

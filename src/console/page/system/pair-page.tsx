@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { inHalves } from '../codes/pair-code.ts'
-import type { List, SignedIn, Warehouse } from '../data/answers.ts'
 import { ask, Refused } from '../data/ask.ts'
+import type { List, SignedIn, Warehouse } from '../data/shapes.ts'
 import { whyOf } from '../data/slot-list.ts'
 import { Said } from '../i18n/said.tsx'
 import { texts } from '../i18n/texts.ts'

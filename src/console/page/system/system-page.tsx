@@ -1,5 +1,5 @@
-import type { List, Warehouse } from '../data/answers.ts'
 import { ask } from '../data/ask.ts'
+import type { List, Warehouse } from '../data/shapes.ts'
 import { useLive } from '../data/use-live.ts'
 import { spanWords } from '../i18n/story-words.ts'
 import { texts } from '../i18n/texts.ts'

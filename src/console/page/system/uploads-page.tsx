@@ -1,7 +1,7 @@
 import { useRef } from 'preact/hooks'
-import type { List, Warehouse } from '../data/answers.ts'
 import { ask } from '../data/ask.ts'
 import { type Rows, rowsOf } from '../data/rows.ts'
+import type { List, Warehouse } from '../data/shapes.ts'
 import { useLive } from '../data/use-live.ts'
 import { alertWords } from '../i18n/alert-words.ts'
 import { locale } from '../i18n/language.ts'

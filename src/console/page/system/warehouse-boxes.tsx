@@ -1,4 +1,4 @@
-import type { Warehouse } from '../data/answers.ts'
+import type { Warehouse } from '../data/shapes.ts'
 
 type Props = { readonly warehouses: readonly Warehouse[]; readonly legend: string; readonly help: string }
 

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Discrepancy, List, Utilization, Warehouse } from '../data/answers.ts'
 import { ask, gatewayNow, Refused } from '../data/ask.ts'
 import { wholePercent } from '../data/floor-use.ts'
+import type { Discrepancy, List, Utilization, Warehouse } from '../data/shapes.ts'
 import { useEvery } from '../data/use-every.ts'
 import { useLive } from '../data/use-live.ts'
 import { numberWords } from '../i18n/counting.ts'

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
-import type { List, SignedIn, Warehouse } from '../data/answers.ts'
 import { ask, Refused } from '../data/ask.ts'
 import { type Count, type CountSlot, countsApi, isEnded, type Line, linesOf } from '../data/count-data.ts'
+import type { List, Permission, SignedIn, Warehouse } from '../data/shapes.ts'
 import { useLive } from '../data/use-live.ts'
 import { moment } from '../i18n/moments.ts'
 import { texts } from '../i18n/texts.ts'
@@ -30,7 +30,7 @@ export const CountPage = ({ id, siteId, caller, onLeft }: ViewProps & { id: stri
   )
   const acts = useActs(onLeft, reload)
   const count = answer?.count
-  const may = (permission: string) => caller.permissions.includes(permission)
+  const may = (permission: Permission) => caller.permissions.includes(permission)
   const isOpen = count !== undefined && !isEnded(count)
   return (
     <Frame
@@ -173,7 +173,7 @@ const Scan = ({ count, acts }: { count: Count; acts: Acts }) => {
   )
 }
 
-type CloseProps = { count: Count; acts: Acts; may: (permission: string) => boolean }
+type CloseProps = { count: Count; acts: Acts; may: (permission: Permission) => boolean }
 
 /** The steps that bring a count to its end. */
 const Close = ({ count, acts, may }: CloseProps) => {

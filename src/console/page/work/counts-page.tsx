@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
-import type { List, Warehouse, Zone } from '../data/answers.ts'
 import { ask } from '../data/ask.ts'
 import { type Count, countsApi, isEnded, orderOf } from '../data/count-data.ts'
+import type { List, Warehouse, Zone } from '../data/shapes.ts'
 import { useLive } from '../data/use-live.ts'
 import { moment } from '../i18n/moments.ts'
 import { texts } from '../i18n/texts.ts'

@@ -1,16 +1,17 @@
 import { useState } from 'preact/hooks'
+import { ask, gatewayNow, Refused } from '../data/ask.ts'
+import type { Heard } from '../data/heard.ts'
 import type {
   Alert,
   Camera,
   Discrepancy,
   List,
+  Permission,
   SignedIn,
   TransportUnit,
   Utilization,
   Warehouse,
-} from '../data/answers.ts'
-import { ask, gatewayNow, Refused } from '../data/ask.ts'
-import type { Heard } from '../data/heard.ts'
+} from '../data/shapes.ts'
 import { type Known, type Remedy, type Task, tasksOf, type Urgency, withNews } from '../data/todo-list.ts'
 import { type Since, useLive } from '../data/use-live.ts'
 import { useOnceKey } from '../data/use-once-key.ts'
@@ -96,7 +97,7 @@ async function floorNow(): Promise<Pick<Known, 'discrepancies' | 'pending'>> {
 }
 
 async function loadAll({ permissions }: SignedIn): Promise<Answer> {
-  const may = (permission: string) => permissions.includes(permission)
+  const may = (permission: Permission) => permissions.includes(permission)
   const [floor, active, held, cameras, alerts, warehouses] = await Promise.all([
     floorNow(),
     listOf<TransportUnit>('/api/whms/transport-units?status=active'),

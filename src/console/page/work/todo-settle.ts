@@ -1,6 +1,6 @@
-import type { PlacementEvent, Slot } from '../data/answers.ts'
 import { ask, Refused } from '../data/ask.ts'
 import type { OnceKey } from '../data/once-key.ts'
+import type { PlacementEvent, Slot } from '../data/shapes.ts'
 import type { Keeping, Remedy, RemovalBefore } from '../data/todo-list.ts'
 import { todoTexts } from '../i18n/todo-texts.ts'
 

@@ -1,12 +1,12 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { errorMessage } from '../../../platform/faults.ts'
 import { onSignedInAgain } from '../data/again.ts'
-import type { Asset, EventFootage, List, PlacementEvent, Slot, Warehouse } from '../data/answers.ts'
 import { ask, Refused } from '../data/ask.ts'
 import { isOutdated } from '../data/asking.ts'
 import { Calm, layoutPace } from '../data/calm.ts'
 import type { Heard } from '../data/heard.ts'
 import { listen } from '../data/live.ts'
+import type { Asset, EventFootage, List, PlacementEvent, Slot, Warehouse } from '../data/shapes.ts'
 import { useOnceKey } from '../data/use-once-key.ts'
 import {
   afterHearing,

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { ListedCamera } from '../../data/answers.ts'
 import { gatewayNow } from '../../data/ask.ts'
 import { clamp, dateAfter, dateIn, dayOf, panned, showing, type Window, zoomed } from '../../data/day-line.ts'
+import type { ListedCamera } from '../../data/shapes.ts'
 import { cameraTexts } from '../../i18n/camera-texts.ts'
 import { hundredthsOf } from '../../i18n/counting.ts'
 import { gatewayWords } from '../../i18n/language.ts'

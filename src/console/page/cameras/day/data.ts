@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Gap, List } from '../../data/answers.ts'
 import { ask, gatewayNow } from '../../data/ask.ts'
 import type { Day } from '../../data/day-line.ts'
+import type { Gap, List } from '../../data/shapes.ts'
 import { type DayDetection, type Entry, entriesOf } from './entries.ts'
 
 export type Scores = { readonly values: Float32Array; readonly intervalMs: number; readonly read: number }

@@ -1,5 +1,5 @@
-import type { Detection, Gap } from '../../data/answers.ts'
 import type { Day } from '../../data/day-line.ts'
+import type { Detection, Gap } from '../../data/shapes.ts'
 
 export type DayDetection = Detection & {
   readonly score: number

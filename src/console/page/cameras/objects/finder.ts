@@ -1,4 +1,4 @@
-import type { ObjectDetection } from '../../data/answers.ts'
+import type { ObjectDetection } from '../../data/shapes.ts'
 import { fetchBytes, fetchRuntime, startWorker } from '../../kit/own-worker.ts'
 import { type Box, restMs } from './boxes.ts'
 import type { FromObjects, ToObjects } from './messages.ts'

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { ObjectDetection } from '../../data/answers.ts'
 import { ask } from '../../data/ask.ts'
+import type { ObjectDetection } from '../../data/shapes.ts'
 import { gatewayWords } from '../../i18n/language.ts'
 import { Said } from '../../i18n/said.tsx'
 import type { Box } from './boxes.ts'

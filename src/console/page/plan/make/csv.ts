@@ -1,4 +1,4 @@
-import type { Point, Slot } from '../../data/answers.ts'
+import type { Point, Slot } from '../../data/shapes.ts'
 import type { PlanZone } from '../draft.ts'
 
 /** Returns corners as a list of slots has them. */

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks'
-import type { Page } from '../../data/answers.ts'
 import { ask } from '../../data/ask.ts'
 import { askNewest } from '../../data/asking.ts'
+import type { Page } from '../../data/shapes.ts'
 import { useLive } from '../../data/use-live.ts'
 import { texts } from '../../i18n/texts.ts'
 import { exactTime, whenWords } from '../../i18n/words.ts'

@@ -1,6 +1,7 @@
 import { useRef, useState } from 'preact/hooks'
-import type { Webhook } from '../../data/answers.ts'
+import type { Shape } from '../../data/api.ts'
 import { Refused } from '../../data/ask.ts'
+import type { Webhook } from '../../data/shapes.ts'
 import { gatewayWords } from '../../i18n/language.ts'
 import { Said } from '../../i18n/said.tsx'
 import type { Act } from '../../kit/acts.tsx'
@@ -8,7 +9,7 @@ import { Field } from '../../kit/box-frame.tsx'
 import { wasSent } from '../../kit/typed.ts'
 import { webhooksTexts as words } from './texts.ts'
 
-export type EventType = { readonly type: string; readonly group: string; readonly trigger: string }
+export type EventType = Shape<'EventTypeOut'>
 
 /** Returns the title of a group of types; of one that this page does not know, as the gateway writes it. */
 const groupWords = (group: string): string =>

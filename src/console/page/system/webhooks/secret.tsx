@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Webhook } from '../../data/answers.ts'
+import type { Webhook } from '../../data/shapes.ts'
 import { webhooksTexts as words } from './texts.ts'
 
 /** A webhook as it is answered while its secret is new: later no one can read that again. */

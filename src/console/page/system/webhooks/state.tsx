@@ -1,5 +1,5 @@
-import type { Webhook } from '../../data/answers.ts'
 import { gatewayNow } from '../../data/ask.ts'
+import type { Webhook } from '../../data/shapes.ts'
 import { useEvery } from '../../data/use-every.ts'
 import { sinceWords, timeOfDay } from '../../i18n/words.ts'
 import { webhooksTexts as words } from './texts.ts'

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
-import type { Webhook } from '../../data/answers.ts'
 import { ask } from '../../data/ask.ts'
+import type { Webhook } from '../../data/shapes.ts'
 import { gatewayWords } from '../../i18n/language.ts'
 import type { Act } from '../../kit/acts.tsx'
 import { goSent } from '../../kit/address.ts'

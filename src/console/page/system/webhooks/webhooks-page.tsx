@@ -1,6 +1,6 @@
 import { useLayoutEffect, useState } from 'preact/hooks'
-import type { List, Warehouse, Webhook } from '../../data/answers.ts'
 import { ask } from '../../data/ask.ts'
+import type { List, Warehouse, Webhook } from '../../data/shapes.ts'
 import { useLive } from '../../data/use-live.ts'
 import { texts } from '../../i18n/texts.ts'
 import { hostOf } from '../../i18n/words.ts'
