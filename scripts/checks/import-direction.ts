@@ -37,6 +37,7 @@ export const rooms = [
   'clock',
   'journal',
   'log',
+  'proof',
   'video',
   'http',
   'database',

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { loadHubConfig } from '../../src/config/index.ts'
-import { originOfLog } from '../../src/evidence/index.ts'
 import { LogSigner, newLogKeys } from '../../src/evidence/transparency/keys.ts'
 import { connectionOf, EnrolService, HubDatabase } from '../../src/hub/index.ts'
 import { silentLogger, systemClock, systemRandom } from '../../src/platform/index.ts'
+import { originOfLog } from '../../src/proof/index.ts'
 import { chanceOf } from './leaves.ts'
 import type { SitePlan } from './site.ts'
 

@@ -3,7 +3,6 @@ import { databaseFile, executor, openReader, type ReadTx } from '../database/ind
 import {
   heldKeys,
   LogSigner,
-  originOfLog,
   readCheckpointText,
   readNote,
   type SignedHead,
@@ -12,6 +11,7 @@ import {
   verifySignatures,
 } from '../evidence/index.ts'
 import { type KnownLog, knownLogs } from '../log/index.ts'
+import { originOfLog } from '../proof/index.ts'
 import type { ComingFacts } from './manifest.ts'
 import { rootOfLeaves } from './root-of-leaves.ts'
 import { BackupFault } from './unpack.ts'

@@ -7,7 +7,6 @@ export { packProof, type ReadProof, readProofs } from './bundle/package.ts'
 export { type Proof, Proofs, type ProvableKind } from './bundle/proofs.ts'
 export { proofRoutes } from './bundle/routes.ts'
 export { Bundle } from './bundle/schema.ts'
-export { type BundleVerdict, verifyBundle } from './bundle/verify-bundle.ts'
 export type { KnownOutsiders } from './check-countersigned.ts'
 export { type ExportedFile, type ExportedLog, wholeLog } from './export/whole-log.ts'
 export type { Mismatch } from './findings.ts'
@@ -31,7 +30,6 @@ export {
   keyFolder,
   LogSigner,
   loadWitnessKey,
-  originOfLog,
   publicBytes,
 } from './transparency/keys.ts'
 export { checkLeafCount, LeafCount, readLeafCount } from './transparency/leaf-count.ts'

@@ -16,6 +16,7 @@ import {
   MerkleFrontier,
   parsedJson,
 } from '../log/index.ts'
+import { originOfLog } from '../proof/index.ts'
 import { type CheckedTrail, checkAuditTrail } from './audit-trail.ts'
 import { Findings, type Mismatch } from './findings.ts'
 import { checkFiles } from './held-files.ts'
@@ -26,7 +27,6 @@ import { HeadCheck } from './transparency/check-head.ts'
 import { checkSignatures, type HandedLog, keysForCheck } from './transparency/check-signatures.ts'
 import { TreeCheck } from './transparency/check-tree.ts'
 import { type HandOver, isSamePair, readHandOver } from './transparency/hand-over.ts'
-import { originOfLog } from './transparency/keys.ts'
 
 /** A recomputed log of the box. */
 export type VerifiedLog = {

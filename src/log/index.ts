@@ -154,7 +154,6 @@ export {
   peaksOf,
   rootOf,
   rootOfPath,
-  type TreeHead,
 } from './proofs.ts'
 export type { Provable, ProvableFile } from './provable.ts'
 export {

@@ -1,3 +1,4 @@
+import { continuation, inclusionSides, type TreeHead } from '../proof/index.ts'
 import { nodeHash, sha256 } from './merkle.ts'
 
 /**
@@ -68,24 +69,12 @@ export function rootOfPath(
   hash: Uint8Array,
   path: readonly Uint8Array[],
 ): Buffer | undefined {
-  if (!(Number.isSafeInteger(index) && Number.isSafeInteger(size) && index >= 0 && index < size)) return undefined
-  let at = index
-  let last = size - 1
-  let root: Buffer = Buffer.from(hash)
-  for (const other of path) {
-    if (last === 0) return undefined
-    if (at % 2 === 1 || at === last) {
-      root = nodeHash(other, root)
-      while (at % 2 === 0 && at !== 0) {
-        at /= 2
-        last = Math.floor(last / 2)
-      }
-    } else root = nodeHash(root, other)
-    at = Math.floor(at / 2)
-    last = Math.floor(last / 2)
-  }
-  return last === 0 ? root : undefined
+  const sides = inclusionSides(index, size, path.length)
+  return sides && path.reduce<Buffer>((root, other, i) => above(sides[i], root, other), Buffer.from(hash))
 }
+
+const above = (side: 'left' | 'right' | undefined, hash: Buffer, other: Uint8Array): Buffer =>
+  side === 'left' ? nodeHash(other, hash) : nodeHash(hash, other)
 
 /** Returns the roots of the complete subtrees of the tree over `size` leaves, the largest first, for `MerkleFrontier.from`. */
 export function peaksOf(size: number, nodeAt: NodeAt): Buffer[] {
@@ -100,39 +89,20 @@ export function peaksOf(size: number, nodeAt: NodeAt): Buffer[] {
   return peaks
 }
 
-/** A tree as a checkpoint names it. */
-export type TreeHead = { readonly size: number; readonly root: Uint8Array }
-
 /** Tells whether a consistency proof shows that the second tree continues the first (RFC 9162, section 2.1.4.2). */
 export function isContinuation(first: TreeHead, second: TreeHead, path: readonly Uint8Array[]): boolean {
   if (first.size > second.size) return false
   if (first.size === second.size) return path.length === 0 && same(first.root, second.root)
   if (first.size === 0) return path.length === 0 && same(first.root, sha256(''))
-  const isComplete = 2 ** Math.floor(Math.log2(first.size)) === first.size
-  const [start, ...rest] = isComplete ? [first.root, ...path] : path
-  if (!start) return false
-  let at = first.size - 1
-  let last = second.size - 1
-  while (at % 2 === 1) {
-    at = Math.floor(at / 2)
-    last = Math.floor(last / 2)
-  }
-  let firstRoot: Buffer = Buffer.from(start)
+  const laid = continuation(first, second.size, path)
+  if (!laid) return false
+  let firstRoot: Buffer = Buffer.from(laid.start)
   let secondRoot = firstRoot
-  for (const other of rest) {
-    if (last === 0) return false
-    if (at % 2 === 1 || at === last) {
-      firstRoot = nodeHash(other, firstRoot)
-      secondRoot = nodeHash(other, secondRoot)
-      while (at % 2 === 0 && at !== 0) {
-        at /= 2
-        last = Math.floor(last / 2)
-      }
-    } else secondRoot = nodeHash(secondRoot, other)
-    at = Math.floor(at / 2)
-    last = Math.floor(last / 2)
+  for (const [i, other] of laid.rest.entries()) {
+    if (laid.sides[i] === 'left') firstRoot = nodeHash(other, firstRoot)
+    secondRoot = above(laid.sides[i], secondRoot, other)
   }
-  return last === 0 && same(firstRoot, first.root) && same(secondRoot, second.root)
+  return same(firstRoot, first.root) && same(secondRoot, second.root)
 }
 
 /** Returns the hash over the leaves from `low` to before `high`. A span on the left of a split is always a complete subtree. */

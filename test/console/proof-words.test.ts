@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { inGerman } from '../../src/console/page/proof/proof-words.ts'
 
-const page = (name: string) => readFileSync(new URL(`../../src/console/page/${name}`, import.meta.url), 'utf8')
+const source = (name: string) => readFileSync(new URL(`../../src/${name}`, import.meta.url), 'utf8')
+const page = (name: string) => source(`console/page/proof/${name}`)
 
 /** Every sentence that a source file hands out by one of these, with 7 for each value. */
 function sentencesOf(source: string, handedOut: RegExp): string[] {
@@ -10,13 +11,22 @@ function sentencesOf(source: string, handedOut: RegExp): string[] {
 }
 
 t.test('every reason why a proof or a receipt fails is there in German', (t) => {
-  const faults = sentencesOf(page('proof/proof-check.ts'), /Fault\(\s*(?:'\w+'|step),\s*(['`])(.+?)\1\)/g)
-  const alarms = sentencesOf(page('proof/checkpoint-keeper.ts'), /(?:alarm\(|words: )\s*(['`])(.+?)\1/g)
-  const receipts = sentencesOf(page('proof/receipt-check.ts'), /(?:faults|uncompared)\.push\((['`])(.+?)\1\)/g)
-  t.ok(faults.length >= 30 && alarms.length >= 5 && receipts.length >= 6, 'the sentences were found')
+  const room = ['reading', 'bundle']
+    .map((name) => source(`proof/${name}.ts`))
+    .join('')
+    .replaceAll(/\$\{bundleFormat\}/g, 'gatehouse-proof/1')
+    .replaceAll(/\$\{tlogProofFirstLine\}/g, 'c2sp.org/tlog-proof@v1')
+  const faults = sentencesOf(room, /BadStep\(\s*(?:'\w+'|step),\s*(['`])(.+?)\1\)/g)
+  const handOvers = sentencesOf(source('proof/hand-overs.ts'), /fails\(\s*(['`])(.+?)\1\)/g)
+  const alarms = sentencesOf(page('checkpoint-keeper.ts'), /(?:alarm\(|words: )\s*(['`])(.+?)\1/g)
+  const receipts = sentencesOf(page('receipt-check.ts'), /(?:faults|uncompared)\.push\((['`])(.+?)\1\)/g)
+  t.ok(
+    faults.length >= 30 && alarms.length >= 5 && receipts.length >= 6 && handOvers.length >= 4,
+    'the sentences were found',
+  )
   const named = ['The carrier that is shown is not the one of the proofs.', 'the vehicle', 'SSCC']
   const composed = receipts.flatMap((one) => (/^[Tt]he 7\b/.test(one) ? named.slice(0, 2) : [one]))
-  for (const found of [...faults, ...alarms, ...composed]) {
+  for (const found of [...faults, ...handOvers, ...alarms, ...composed]) {
     const filled = found
       .replace('fails: 7', 'fails: it is not JSON')
       .replace('of the log. 7', 'of the log. The checkpoint is not signed by the key of the log.')

@@ -14,11 +14,11 @@ import {
   compareWithKept,
   logKeysOf,
   readVkey,
-  verifyBundle,
   verifyLedger,
   verifyStatement,
 } from '../../src/evidence/index.ts'
 import { silentLogger, systemClock, systemRandom, uuidv7Maker } from '../../src/platform/index.ts'
+import { checkBundle } from '../../src/proof/index.ts'
 import { type Bundle, canonical, verifyBundle as strangersVerdict } from '../support/evidence/bundle.ts'
 import { openCheckpoint } from '../support/evidence/checkpoint.ts'
 import { newSigner, noteOf } from '../support/evidence/forge.ts'
@@ -49,9 +49,9 @@ const signedBy = (note: string, vkey: string) => {
   }
 }
 /** Whether a program that knows this key alone takes the bundle, by the independent verifier and by ours. */
-const verdicts = (bundle: Bundle, vkey: string) => [
+const verdicts = async (bundle: Bundle, vkey: string) => [
   strangersVerdict(bundle, { keys: [vkey] }).ok,
-  verifyBundle(JSON.stringify(bundle), { keys: [readVkey(vkey) as never], file: () => undefined }).ok,
+  (await checkBundle(crypto.subtle, JSON.stringify(bundle), { keys: [vkey], file: () => undefined })).ok,
 ]
 
 t.test(
@@ -107,14 +107,14 @@ t.test('who kept the old key and who has the new one both take a proof from befo
   await gateway.rotateKeys('root')
   await place(gateway, 9)
   const [now, nowPostQuantum] = await vkeysOf(gateway)
-  t.strictSame(verdicts(before, old), [true, true], 'a proof that was kept goes on being one')
+  t.strictSame(await verdicts(before, old), [true, true], 'a proof that was kept goes on being one')
   for (const id of [1, 7]) {
     const bundle = await proofOf(gateway, id)
     for (const vkey of [old, middle, now, nowPostQuantum]) {
-      t.strictSame(verdicts(bundle, vkey), [true, true], `event ${id} by ${vkey.slice(-50)}`)
+      t.strictSame(await verdicts(bundle, vkey), [true, true], `event ${id} by ${vkey.slice(-50)}`)
     }
     const stranger = newSigner(old.split('+')[0] ?? '', 1)
-    t.strictSame(verdicts(bundle, stranger.vkey), [false, false])
+    t.strictSame(await verdicts(bundle, stranger.vkey), [false, false])
   }
   const { body } = await gateway.ask('GET', '/api/log/keys', { by })
   t.strictSame(body.keys, [now, nowPostQuantum])
@@ -147,14 +147,16 @@ t.test(
     const span = [60_000, 0].map((ago) => new Date(gateway.clock.now() - ago).toISOString())
     const path = `/api/whms/slots/1/untouched?from=${span[0]}&to=${span[1]}&format=note`
     const { text } = await gateway.ask('GET', path, { by })
-    const holds = (note: string, ...vkeys: string[]) =>
-      verifyStatement(
-        note,
-        vkeys.flatMap((vkey) => readVkey(vkey) ?? []),
+    const holds = async (note: string, ...vkeys: string[]) =>
+      (
+        await verifyStatement(
+          note,
+          vkeys.flatMap((vkey) => readVkey(vkey) ?? []),
+        )
       ).ok
-    t.ok(holds(text, now))
-    t.ok(holds(text, old))
-    t.notOk(holds(text, newSigner(old.split('+')[0] ?? '', 1).vkey), 'the key of somebody else')
+    t.ok(await holds(text, now))
+    t.ok(await holds(text, old))
+    t.notOk(await holds(text, newSigner(old.split('+')[0] ?? '', 1).vkey), 'the key of somebody else')
     const statement = JSON.parse(text.split('\n')[1] ?? '')
     t.equal(openNote(text, [parseVkey(now)]).text, `gatehouse untouched statement v1\n${canonical(statement)}\n`)
     const [handOver] = statement.handOvers
@@ -166,7 +168,7 @@ t.test(
     const forged = { ...handOver, leaf: Buffer.from(leaf).toString('base64') }
     const said = { ...statement, key: thief.vkey, handOvers: [forged] }
     const body = `gatehouse untouched statement v1\n${canonical(said)}\n`
-    t.notOk(holds(noteOf(body, [thief]), old))
+    t.notOk(await holds(noteOf(body, [thief]), old))
   },
 )
 
@@ -205,12 +207,12 @@ t.test('a forged hand-over leads nobody anywhere', async (t) => {
     forged[`lacks the signature of ${vkey.slice(-40)}`] = { ...first, tlogProof: withoutSigner(first.tlogProof, vkey) }
   for (const [what, handOver] of Object.entries(forged)) {
     const bundle = { ...good, handOvers: [handOver] } as Bundle
-    t.strictSame(verdicts(bundle, old[0]), [false, false], what)
-    t.strictSame(verdicts(bundle, now[0]), [false, false], `${what}, for who knows the new key`)
+    t.strictSame(await verdicts(bundle, old[0]), [false, false], what)
+    t.strictSame(await verdicts(bundle, now[0]), [false, false], `${what}, for who knows the new key`)
   }
   const { handOvers: _, ...bare } = good
-  t.strictSame(verdicts(bare, old[0]), [false, false], 'without a hand-over the old key knows nothing')
-  t.strictSame(verdicts(bare, now[0]), [true, true])
+  t.strictSame(await verdicts(bare, old[0]), [false, false], 'without a hand-over the old key knows nothing')
+  t.strictSame(await verdicts(bare, now[0]), [true, true])
 })
 
 t.test('a later key vouches for no earlier one: a stolen old key signs nothing more', async (t) => {
@@ -219,7 +221,7 @@ t.test('a later key vouches for no earlier one: a stolen old key signs nothing m
   await gateway.rotateKeys('root')
   const [now] = await vkeysOf(gateway)
   const { handOvers } = await proofOf(gateway, 1)
-  t.strictSame(verdicts({ ...before, handOvers } as Bundle, now), [false, false])
+  t.strictSame(await verdicts({ ...before, handOvers } as Bundle, now), [false, false])
 })
 
 /** Somebody appends the leaf and the row of a hand-over, with every hash right, and restarts the gateway. */
@@ -286,7 +288,7 @@ t.test('a kept checkpoint is compared by the key of its time, and a key that was
     [kept, keys],
     [newest, keys],
   ] as const) {
-    t.match(compareWithKept(gateway.dataDir, note, known), { holds: true })
+    t.match(await compareWithKept(gateway.dataDir, note, known), { holds: true })
   }
   t.notOk(existsSync(join(gateway.dataDir, 'keys', 'log-next.key')))
 })

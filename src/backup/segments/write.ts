@@ -15,7 +15,7 @@ import {
   type TableShape,
   tableShapes,
 } from '../../database/index.ts'
-import { heldFiles, heldKeys, LogSigner, originOfLog } from '../../evidence/index.ts'
+import { heldFiles, heldKeys, LogSigner } from '../../evidence/index.ts'
 import { headOf } from '../../ledger/index.ts'
 import { erasuresAfter, type KnownLog, knownLogs, newestCheckpoint } from '../../log/index.ts'
 import {
@@ -26,6 +26,7 @@ import {
   sizeWords,
   writeFileDurably,
 } from '../../platform/index.ts'
+import { originOfLog } from '../../proof/index.ts'
 import { Pace, stepBack } from '../pace.ts'
 import { loadRecoveryKey } from '../recovery-key.ts'
 import { erasedTables, inventory } from './inventory.ts'

@@ -107,7 +107,7 @@ async function verify(bundle: string | undefined, options: VerifyOptions): Promi
   const checkpoint = options.checkpoint === undefined ? undefined : checkpointIn(options.checkpoint)
   becomeOwnerOf(config.dataDir)
   const result = await recompute(config)
-  const kept = checkpoint && compare(config.dataDir, checkpoint, options.key)
+  const kept = checkpoint && (await compare(config.dataDir, checkpoint, options.key))
   const verdict = kept ? { ...result, ok: result.ok && kept.holds, checkpoint: kept } : result
   print(options.json ? `${JSON.stringify(verdict)}\n` : `${forPeople(result)}${kept ? `${kept.words}\n` : ''}`)
   if (!verdict.ok) throw new ExitError(1, '')
@@ -157,10 +157,10 @@ function checkpointIn(file: string): KeptCheckpoint {
 }
 
 /** Compares the ledger with a checkpoint that was kept in a file, by the keys given or, without one, those of this box. */
-function compare(dataDir: string, { file, text }: KeptCheckpoint, vkeys: readonly string[]): Comparison {
+async function compare(dataDir: string, { file, text }: KeptCheckpoint, vkeys: readonly string[]): Promise<Comparison> {
   const keys = vkeys.length > 0 ? trustedKeys(vkeys) : undefined
   try {
-    return compareWithKept(dataDir, text, keys)
+    return await compareWithKept(dataDir, text, keys)
   } catch (error) {
     if (error instanceof ExitError) throw error
     throw unreadable(file, error)

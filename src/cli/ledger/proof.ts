@@ -1,3 +1,4 @@
+import { webcrypto } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
@@ -6,17 +7,16 @@ import { daemonServes, type ProofCommand, proveThroughDaemon } from '../../app/i
 import { type Config, loadConfig } from '../../config/index.ts'
 import { EXIT_USAGE, ExitError } from '../../errors/index.ts'
 import {
-  type BundleVerdict,
   type NoteKey,
   type Proof,
   packProof,
   readProofs,
   readStatement,
   readVkey,
-  verifyBundle,
   verifyStatement,
 } from '../../evidence/index.ts'
 import { print, printError } from '../../platform/index.ts'
+import { type BundleVerdict, checkBundle, type MediaItem } from '../../proof/index.ts'
 import { alone } from '../alone.ts'
 import { usualConfig, usualConfigText } from '../usual-config.ts'
 
@@ -75,16 +75,17 @@ export async function verifyProofs(file: string, options: { key: readonly string
   const keys = trustedKeys(options.key)
   const statement = readStatement(file)
   if (statement !== undefined) {
-    const verdict = verifyStatement(statement, keys)
+    const verdict = await verifyStatement(statement, keys)
     print(options.json ? `${JSON.stringify(verdict)}\n` : verdict.words.map((line) => `${line}\n`).join(''))
     if (!verdict.ok) throw new ExitError(1, '')
     return
   }
   const proofs = await readProofs(file)
-  const verdicts = proofs.map(({ name, text, file: beside }) => ({
-    name,
-    ...verifyBundle(text, { keys, file: beside }),
-  }))
+  const verdicts: (BundleVerdict & { readonly name: string })[] = []
+  for (const { name, text, file: beside } of proofs) {
+    const trust = { keys: options.key, file: (item: MediaItem) => beside(item.name) }
+    verdicts.push({ name, ...(await checkBundle(webcrypto.subtle, text, trust)) })
+  }
   print(
     options.json
       ? `${JSON.stringify(verdicts.length === 1 ? verdicts[0] : verdicts)}\n`

@@ -1,9 +1,10 @@
+import { webcrypto } from 'node:crypto'
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
 import { ExitError } from '../../errors/index.ts'
 import { canonicalJson, type Json } from '../../log/index.ts'
 import { errorMessage } from '../../platform/faults.ts'
-import { followHandOvers, mostHandOvers } from '../bundle/verify-bundle.ts'
-import { originOfLog, statementFirstLine } from '../transparency/keys.ts'
+import { followHandOvers, isObject, maxHandOvers, originOfLog, parseObject } from '../../proof/index.ts'
+import { statementFirstLine } from '../transparency/keys.ts'
 import { type NoteKey, readCheckpointText, readNote, readVkey, verifySignatures, vkeyOf } from '../transparency/note.ts'
 
 const firstLine = statementFirstLine('untouched')
@@ -37,9 +38,9 @@ export function readStatement(path: string): string | undefined {
 class StatementFault extends Error {}
 
 /** Checks a signed statement that a slot was untouched, and the checkpoint inside it. Never throws for its contents. */
-export function verifyStatement(text: string, trusted: readonly NoteKey[]): StatementVerdict {
+export async function verifyStatement(text: string, trusted: readonly NoteKey[]): Promise<StatementVerdict> {
   try {
-    return check(text, trusted)
+    return await check(text, trusted)
   } catch (error) {
     if (!(error instanceof StatementFault)) throw error
     const words = [`fails because ${error.message}`]
@@ -47,7 +48,7 @@ export function verifyStatement(text: string, trusted: readonly NoteKey[]): Stat
   }
 }
 
-function check(text: string, trusted: readonly NoteKey[]): StatementVerdict {
+async function check(text: string, trusted: readonly NoteKey[]): Promise<StatementVerdict> {
   const { note, statement } = readText(text)
   const { checkpoint, key } = statement
   const head = isObject(checkpoint) && typeof checkpoint['note'] === 'string' ? readNote(checkpoint['note']) : undefined
@@ -59,7 +60,7 @@ function check(text: string, trusted: readonly NoteKey[]): StatementVerdict {
     throw new StatementFault('its checkpoint has another size or root than it says')
   }
   const begin = trusted.filter(({ name, type }) => name === origin && type !== 4)
-  const given = followed(origin, statement['handOvers'], begin)
+  const given = await followed(origin, statement['handOvers'], begin)
   const own = typeof key === 'string' ? readVkey(key) : undefined
   // Somebody who names a key wants that one: the key inside counts only without any.
   const isOwnKey = trusted.every(({ type }) => type === 4)
@@ -75,20 +76,21 @@ function check(text: string, trusted: readonly NoteKey[]): StatementVerdict {
   if (heads.length === 0 || heads.some(({ holds }) => !holds)) {
     throw new StatementFault('the signature of its checkpoint does not verify')
   }
-  const isFollowed = !isOwnKey && !begin.includes(signature.key)
+  const isFollowed = !isOwnKey && !begin.some((key) => vkeyOf(key) === vkeyOf(signature.key))
   const words = wordsOf(statement, signature.key, isOwnKey)
   if (isFollowed) words.push('the key that you know was rotated to this one')
   return { ok: true, keyIsFromStatement: isOwnKey, statement, words }
 }
 
 /** Returns the keys that are trusted, and those to which they were rotated. */
-function followed(origin: string, handOvers: unknown, begin: readonly NoteKey[]): readonly NoteKey[] {
+async function followed(origin: string, handOvers: unknown, begin: readonly NoteKey[]): Promise<readonly NoteKey[]> {
   if (handOvers === undefined) return begin
-  if (!Array.isArray(handOvers) || handOvers.length > mostHandOvers) {
-    throw new StatementFault(`it has no list of at most ${mostHandOvers} hand-overs`)
+  if (!Array.isArray(handOvers) || handOvers.length > maxHandOvers) {
+    throw new StatementFault(`it has no list of at most ${maxHandOvers} hand-overs`)
   }
   try {
-    return followHandOvers(origin, handOvers, begin)
+    const led = await followHandOvers(webcrypto.subtle, origin, handOvers, begin.map(vkeyOf))
+    return led.flatMap((vkey) => readVkey(vkey) ?? [])
   } catch (error) {
     throw new StatementFault(errorMessage(error))
   }
@@ -100,7 +102,7 @@ function readText(text: string) {
   if (!note || first !== firstLine || json === undefined || end !== '' || more.length > 0) {
     throw new StatementFault('it is not a signed statement')
   }
-  const statement = parse(json)
+  const statement = parseObject(json)
   if (!statement || canonicalJson(statement as Json) !== json) throw new StatementFault('it is not canonical JSON')
   return { note, statement }
 }
@@ -118,17 +120,4 @@ function wordsOf(statement: Readonly<Record<string, unknown>>, key: NoteKey, isO
       ? `signed by the key inside this file; compare it with the one you know: ${vkeyOf(key)}`
       : `signed by ${key.name}`,
   ]
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function parse(json: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(json)
-    return isObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
 }

@@ -1,4 +1,5 @@
 import type { OpenedField, ProvableFile } from '../../log/index.ts'
+import { bundleFormat, tlogProofFirstLine } from '../../proof/index.ts'
 
 /** A proof bundle as it is sent and stored (`gatehouse-proof/1`). Times are RFC 3339, hashes hex unless base64 is named. */
 export type ProofBundle = {
@@ -29,9 +30,6 @@ export type Anchor =
       readonly statusCode: number
       readonly at: string
     }
-
-export const bundleFormat = 'gatehouse-proof/1'
-export const tlogProofFirstLine = 'c2sp.org/tlog-proof@v1'
 
 /** Formats an inclusion proof with its checkpoint (c2sp.org/tlog-proof). `index` counts from 0. */
 export function tlogProof(index: number, path: readonly Buffer[], note: string): string {

@@ -8,8 +8,8 @@ import yazl from 'yazl'
 import { ExitError } from '../../errors/index.ts'
 import { assetPath } from '../../platform/bundle.ts'
 import { errorMessage } from '../../platform/faults.ts'
+import { type HashedFile, largestBundleBytes } from '../../proof/index.ts'
 import type { Proof } from './proofs.ts'
-import { type HashedFile, largestBundleBytes } from './verify-bundle.ts'
 
 const mostEntries = 10_000
 const pieceBytes = 1024 * 1024

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { bundleFormat } from './bundle.ts'
+import { bundleFormat } from '../../proof/index.ts'
 
 const base64 = z.string().openapi({ format: 'byte' })
 

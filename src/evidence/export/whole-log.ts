@@ -13,10 +13,11 @@ import {
   timestampsOf,
   widthOfTile,
 } from '../../log/index.ts'
+import { originOfLog } from '../../proof/index.ts'
 import { handOverProofs } from '../bundle/hand-over-proofs.ts'
 import { handOversOf } from '../transparency/hand-over.ts'
 import { heldKeys } from '../transparency/held-keys.ts'
-import { LogSigner, originOfLog } from '../transparency/keys.ts'
+import { LogSigner } from '../transparency/keys.ts'
 import { type NoteKey, noteKey, readNote, readVkey, verifySignatures, vkeyOf } from '../transparency/note.ts'
 import { signedNote } from '../transparency/published-log.ts'
 import { numberPath } from '../transparency/tile-path.ts'

@@ -2,9 +2,10 @@ import { existsSync } from 'node:fs'
 import type { ReadTx } from '../../database/index.ts'
 import { ExitError } from '../../errors/index.ts'
 import { checkpointCovering, checkpointsBefore, type KnownLog } from '../../log/index.ts'
+import { originOfLog } from '../../proof/index.ts'
 import type { Findings } from '../findings.ts'
 import { type HandOver, isSamePair } from './hand-over.ts'
-import { findLogKeys, findNextKeys, type KeyPairs, keyFolder, LogSigner, originOfLog } from './keys.ts'
+import { findLogKeys, findNextKeys, type KeyPairs, keyFolder, LogSigner } from './keys.ts'
 import { type KnownSignature, type NoteKey, noteKey, readNote, verifySignatures } from './note.ts'
 
 /** Checkpoints read at once; a note has 4 KiB. */

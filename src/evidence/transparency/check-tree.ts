@@ -11,9 +11,9 @@ import {
   tileBeyond,
   tileWidth,
 } from '../../log/index.ts'
+import { originOfLog } from '../../proof/index.ts'
 import type { Findings } from '../findings.ts'
 import { nameOfHead } from './check-signatures.ts'
-import { originOfLog } from './keys.ts'
 import { readCheckpointText, readNote } from './note.ts'
 
 /** Checkpoints read at once; a note has 4 KiB. */

@@ -13,10 +13,11 @@ import {
   storeTiles,
 } from '../../log/index.ts'
 import { isoTime } from '../../platform/index.ts'
+import { originOfLog } from '../../proof/index.ts'
 import { wasRaisedSince } from '../../webhooks/index.ts'
 import { readHeadFile, type SignedHead, writeHeadFileNow } from './head-file.ts'
 import { heldKeys } from './held-keys.ts'
-import { findLogKeys, LogSigner, originOfLog } from './keys.ts'
+import { findLogKeys, LogSigner } from './keys.ts'
 import { readLeafCount } from './leaf-count.ts'
 import { checkLogKeys } from './start-check.ts'
 

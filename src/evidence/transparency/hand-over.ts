@@ -1,8 +1,8 @@
 import { built, integer, pick, type ReadTx, type RowOf, statement, type Tx } from '../../database/index.ts'
 import { type KnownLog, type LeafFacts, type Stated, signedSize, statedSql } from '../../log/index.ts'
 import { isoTime } from '../../platform/index.ts'
+import { originOfLog } from '../../proof/index.ts'
 import { sql, tables } from '../tables.ts'
-import { originOfLog } from './keys.ts'
 import { type NoteKey, noteKey, readVkey, vkeyOf } from './note.ts'
 
 /** A change of the keys of a log: vkeys before and after. */

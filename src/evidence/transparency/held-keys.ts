@@ -1,7 +1,8 @@
 import type { ReadTx } from '../../database/index.ts'
 import { checkpointCovering, type LogIdentity } from '../../log/index.ts'
+import { originOfLog } from '../../proof/index.ts'
 import { type HandOverRow, handOversOf } from './hand-over.ts'
-import { findNextKeys, type KeyPairs, LogSigner, loadLogKeys, originOfLog } from './keys.ts'
+import { findNextKeys, type KeyPairs, LogSigner, loadLogKeys } from './keys.ts'
 
 /** The keys of a box, by its files and its log together. */
 export type HeldKeys = {

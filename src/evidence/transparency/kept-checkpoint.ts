@@ -1,11 +1,21 @@
+import { webcrypto } from 'node:crypto'
 import { databaseFile, executor, openReader, type ReadTx } from '../../database/index.ts'
 import { type KnownLog, knownLogs, nodesOf, rootOf } from '../../log/index.ts'
+import { BadStep, followHandOvers, originOfLog } from '../../proof/index.ts'
 import { handOverProofs } from '../bundle/hand-over-proofs.ts'
-import { BadStep, followHandOvers } from '../bundle/verify-bundle.ts'
 import { keysOfBox } from './hand-over.ts'
 import { heldKeys } from './held-keys.ts'
-import { LogSigner, originOfLog } from './keys.ts'
-import { type CheckpointText, type Note, type NoteKey, readCheckpointText, readNote, verifySignatures } from './note.ts'
+import { LogSigner } from './keys.ts'
+import {
+  type CheckpointText,
+  type Note,
+  type NoteKey,
+  readCheckpointText,
+  readNote,
+  readVkey,
+  verifySignatures,
+  vkeyOf,
+} from './note.ts'
 
 /** Result of a comparison; `words` are a sentence without a full stop. */
 export type Comparison = { readonly holds: boolean; readonly words: string }
@@ -15,13 +25,17 @@ export type Comparison = { readonly holds: boolean; readonly words: string }
  * with its rows, or a rewritten history. A rotation leads on from the trusted verifier keys, `keys`. Without them, all keys that
  * this box has had are trusted.
  */
-export function compareWithKept(dataDir: string, kept: string, keys: readonly NoteKey[] | undefined): Comparison {
+export async function compareWithKept(
+  dataDir: string,
+  kept: string,
+  keys: readonly NoteKey[] | undefined,
+): Promise<Comparison> {
   const note = readNote(kept)
   const head = note && readCheckpointText(note.text)
   if (!note || !head) return { holds: false, words: 'the kept file is not a signed checkpoint' }
   const db = openReader(databaseFile(dataDir))
   try {
-    return compareIn(executor(db), dataDir, { note, head, keys })
+    return await compareIn(executor(db), dataDir, { note, head, keys })
   } catch (error) {
     if (error instanceof BadStep) return { holds: false, words: error.message }
     throw error
@@ -32,10 +46,10 @@ export function compareWithKept(dataDir: string, kept: string, keys: readonly No
 
 type Kept = { readonly note: Note; readonly head: CheckpointText; readonly keys: readonly NoteKey[] | undefined }
 
-function compareIn(tx: ReadTx, dataDir: string, { note, head, keys }: Kept): Comparison {
+async function compareIn(tx: ReadTx, dataDir: string, { note, head, keys }: Kept): Promise<Comparison> {
   const log = knownLogs(tx).find((one) => originOfLog(one) === head.origin)
   if (!log) return { holds: false, words: `${head.origin}, which the kept checkpoint is of, is not in this ledger` }
-  const signatures = verifySignatures(note, keys ? ledTo(tx, log, keys) : ownKeys(tx, dataDir, log))
+  const signatures = verifySignatures(note, keys ? await ledTo(tx, log, keys) : ownKeys(tx, dataDir, log))
   if (signatures.some(({ holds }) => !holds)) {
     return { holds: false, words: 'a signature of the kept checkpoint does not verify: it is a forgery' }
   }
@@ -55,10 +69,11 @@ function compareIn(tx: ReadTx, dataDir: string, { note, head, keys }: Kept): Com
 }
 
 /** Returns the keys that are trusted, and those to which the log was handed over from them. */
-function ledTo(tx: ReadTx, log: KnownLog, keys: readonly NoteKey[]): readonly NoteKey[] {
+async function ledTo(tx: ReadTx, log: KnownLog, keys: readonly NoteKey[]): Promise<readonly NoteKey[]> {
   const origin = originOfLog(log)
-  const given = keys.filter(({ name }) => name === origin)
-  return followHandOvers(origin, handOverProofs(tx, log.number), given)
+  const given = keys.filter(({ name }) => name === origin).map(vkeyOf)
+  const led = await followHandOvers(webcrypto.subtle, origin, handOverProofs(tx, log.number), given)
+  return led.flatMap((vkey) => readVkey(vkey) ?? [])
 }
 
 /** Returns the keys of this box, now and before. */

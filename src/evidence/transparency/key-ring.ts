@@ -2,6 +2,7 @@ import type { ReadTx, UnitOfWork } from '../../database/index.ts'
 import { AppError } from '../../errors/index.ts'
 import { checkpointCovering, type Log } from '../../log/index.ts'
 import type { Logger } from '../../platform/index.ts'
+import { originOfLog } from '../../proof/index.ts'
 import { handOversOf } from './hand-over.ts'
 import { type HeldKeys, heldKeys, isHandedTo } from './held-keys.ts'
 import {
@@ -10,7 +11,6 @@ import {
   type KeyPairs,
   LogSigner,
   newLogKeys,
-  originOfLog,
   removeKeyParts,
   storeNextKeys,
 } from './keys.ts'

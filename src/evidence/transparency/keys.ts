@@ -5,17 +5,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { ExitError } from '../../errors/index.ts'
 import { readFileIfThere, writeFileDurably, writeFileDurablyAside } from '../../platform/index.ts'
-import {
-  bigEndian,
-  type CheckpointText,
-  checkpointText,
-  cosignatureMessage,
-  cosignedMessage,
-  type NoteKey,
-  noteKey,
-  signatureLine,
-  vkeyOf,
-} from './note.ts'
+import { bigEndian, cosignatureMessage, cosignedMessage } from '../../proof/index.ts'
+import { type CheckpointText, checkpointText, type NoteKey, noteKey, signatureLine, vkeyOf } from './note.ts'
 
 /** The two key pairs that sign the checkpoints of this box, whatever its log is called. */
 export type KeyPairs = { readonly ed25519: KeyObject; readonly mlDsa44: KeyObject }
@@ -156,17 +147,9 @@ export function publicBytes(key: KeyObject): Buffer {
   return der.subarray(-keyBytes[key.asymmetricKeyType as keyof typeof keyBytes])
 }
 
-/** Beginning of the name of every log. */
-export const originPrefix = 'gatehouse/'
-
 /** Returns the first line of a signed statement. */
 export function statementFirstLine(kind: string): string {
   return `gatehouse ${kind} statement v1`
-}
-
-/** Returns the name of a log, in checkpoints and as the name of its keys. */
-export function originOfLog({ siteId, logId }: { readonly siteId: string; readonly logId: string }): string {
-  return `${originPrefix}${siteId}/${logId}`
 }
 
 /** Reads the key of this box as a witness, or makes it. Throws as `loadLogKeys`. */

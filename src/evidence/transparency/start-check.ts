@@ -3,9 +3,10 @@ import { join } from 'node:path'
 import type { ReadTx, Tx } from '../../database/index.ts'
 import { ExitError } from '../../errors/index.ts'
 import { knownLogs, newestCheckpoint, nodesOf, rootOf, storeTiles } from '../../log/index.ts'
+import { originOfLog } from '../../proof/index.ts'
 import { handOversOf } from './hand-over.ts'
 import { readHeadFile, type SignedHead, writeHeadFileNow } from './head-file.ts'
-import { findLogKeys, keyFiles, keyFolder, LogSigner, originOfLog } from './keys.ts'
+import { findLogKeys, keyFiles, keyFolder, LogSigner } from './keys.ts'
 import { readNote, verifySignatures } from './note.ts'
 
 /** Tiles stored in one transaction. */

@@ -1,4 +1,5 @@
-import { fromBase64, largestNoteBytes } from '../transparency/note.ts'
+import { largestNoteBytes } from '../../proof/index.ts'
+import { fromBase64 } from '../transparency/note.ts'
 
 /** The body of `add-checkpoint` (c2sp.org/tlog-witness). `note` is the checkpoint as a signed note. */
 export type AddCheckpoint = { readonly old: number; readonly proof: readonly Buffer[]; readonly note: string }

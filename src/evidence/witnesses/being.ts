@@ -1,7 +1,8 @@
 import type { KeyObject } from 'node:crypto'
 import type { Tx, UnitOfWork } from '../../database/index.ts'
-import { isContinuation, sha256, type TreeHead } from '../../log/index.ts'
+import { isContinuation, sha256 } from '../../log/index.ts'
 import type { Clock, Logger } from '../../platform/index.ts'
+import type { TreeHead } from '../../proof/index.ts'
 import { cosign, loadWitnessKey, publicBytes } from '../transparency/keys.ts'
 import {
   type CheckpointText,

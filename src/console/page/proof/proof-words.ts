@@ -27,6 +27,13 @@ const german: readonly (readonly [RegExp, string])[] = [
     /^the checkpoint has lines that a gatehouse log does not write$/,
     'der Checkpoint hat Zeilen, die ein Log von gatehouse nicht schreibt',
   ],
+  [/^it cannot be read$/, 'sie ist nicht lesbar'],
+  [/^its leaf names no keys of this log$/, 'ihr Blatt nennt keine Schlüssel dieses Logs'],
+  [/^its path does not lead to the signed root$/, 'ihr Weg führt nicht zur signierten Wurzel'],
+  [
+    /^the (\S+) key (\S+) that it names did not sign its checkpoint$/,
+    'der Schlüssel $2 ($1), den sie nennt, hat ihren Checkpoint nicht signiert',
+  ],
   [/^it is not JSON$/, 'er ist kein JSON'],
   [/^it names no log$/, 'er nennt kein Log'],
   [/^it is of another log than the checkpoint$/, 'er gehört zu einem anderen Log als der Checkpoint'],
@@ -47,11 +54,16 @@ const german: readonly (readonly [RegExp, string])[] = [
   [/^an anchor is of an unknown kind$/, 'ein Anker ist von unbekannter Art'],
   [/^a time stamp is not of this checkpoint$/, 'ein Zeitstempel gehört nicht zu diesem Checkpoint'],
   [/^a time stamp is of something else$/, 'ein Zeitstempel gehört zu etwas anderem'],
-  [/^not checkable here, ask the receiver (\S+)$/, 'hier nicht prüfbar, fragen Sie den Empfänger $1'],
-  [/^a time stamp: its authority is not checked here$/, 'ein Zeitstempel: seine Stelle wird hier nicht geprüft'],
+  [/^a time stamp is not base64$/, 'ein Zeitstempel ist kein Base64'],
+  [/^not checkable here, ask the receiver: (.+)$/, 'hier nicht prüfbar, fragen Sie den Empfänger: $1'],
+  [/^a time stamp, without a certificate to check it$/, 'ein Zeitstempel, dessen Stelle hier nicht geprüft wird'],
+  [
+    /^a time stamp, without a certificate to check it; not checkable here, ask the receiver: (.+)$/,
+    'ein Zeitstempel, dessen Stelle hier nicht geprüft wird; fragen Sie auch den Empfänger: $1',
+  ],
   [/^an opening cannot be read$/, 'eine Öffnung ist nicht lesbar'],
   [/^the leaf has another commitment at (\S+)$/, 'das Blatt hat an der Stelle $1 eine andere Festlegung'],
-  [/^salt and text of (\S+) do not open the commitment$/, 'Salz und Text von $1 passen nicht zur Festlegung'],
+  [/^salt and text of (\S+) do not open its commitment$/, 'Salz und Text von $1 passen nicht zur Festlegung'],
   [/^a file of the bundle cannot be read$/, 'eine genannte Datei ist nicht lesbar'],
   [/^the leaf does not state the hash of (.+)$/, 'das Blatt nennt den Hash von $1 nicht'],
   [/^(.+) has other bytes$/, '$1 hat andere Bytes'],
@@ -109,6 +121,11 @@ export function inGerman(found: string): string | undefined {
   const [, failing, why] = /^The proof of entry (\S+) fails: (.+)\.$/.exec(found) ?? []
   if (failing !== undefined && why !== undefined)
     return sentence(`Der Beweis von Eintrag ${failing} stimmt nicht: `, why)
+  const [, handOver] = /^a hand-over of the keys does not hold: (.+)$/.exec(found) ?? []
+  if (handOver !== undefined) {
+    const words = inGerman(handOver)
+    return words === undefined ? undefined : `eine Übergabe der Schlüssel stimmt nicht: ${words}`
+  }
   const [, other] = /^A proof is of another history of the log\. (.+)$/.exec(found) ?? []
   if (other !== undefined) return sentence('Ein Beweis gehört zu einer anderen Geschichte des Logs. ', other)
   const [, shown] = /^The (\S+) that is shown is not the one of the proofs\.$/.exec(found) ?? []

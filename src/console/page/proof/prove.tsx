@@ -1,15 +1,15 @@
 import { useState } from 'preact/hooks'
 import { errorMessage } from '../../../platform/faults.ts'
+import { type BundleVerdict, checkBundle, type HashedFile, hashedBytes } from '../../../proof/index.ts'
 import { ask, Refused } from '../data/ask.ts'
 import { Said } from '../i18n/said.tsx'
 import { Icon } from '../kit/icons.tsx'
-import { checkProof, type ProofVerdict } from './proof-check.ts'
 import { proofWords } from './proof-words.ts'
 import { proveTexts as words } from './prove-texts.ts'
 
 type Bundle = { readonly media: readonly { readonly sha256: string; readonly kind: string }[] }
 type LogKeys = { readonly logKey: string; readonly logKeyPostQuantum: string }
-type Proven = { readonly text: string; readonly verdict: ProofVerdict | undefined; readonly vkey: string | undefined }
+type Proven = { readonly text: string; readonly verdict: BundleVerdict | undefined; readonly vkey: string | undefined }
 
 const tries = 5
 
@@ -52,7 +52,7 @@ const Verdict = ({ proven: { text, verdict, vkey }, eventId }: { proven: Proven;
           <Icon name={verdict.ok ? 'verified' : 'disputed'} /> {verdict.ok ? summaryOf(verdict) : words.fails}
         </p>
         <ol class="proof-lines">
-          {verdict.lines.map((line) => (
+          {verdict.findings.map((line) => (
             <li key={line.step} class={line.state.replace(' ', '-')}>
               <strong>{words.steps[line.step]}</strong> <span class="proof-state">{words.states[line.state]}</span>
               {line.words === '' ? null : (
@@ -80,8 +80,8 @@ const Verdict = ({ proven: { text, verdict, vkey }, eventId }: { proven: Proven;
 )
 
 /** A verdict may say "proven" only when a signature was verified. */
-const summaryOf = ({ lines }: ProofVerdict) =>
-  lines.some(({ step, state }) => step === 'signature' && state === 'holds') ? words.proven : words.unsigned
+const summaryOf = ({ findings }: BundleVerdict) =>
+  findings.some(({ step, state }) => step === 'signature' && state === 'holds') ? words.proven : words.unsigned
 
 async function proofOf(eventId: number, onWait: () => void): Promise<Proven> {
   const bundle = await bundleOf(eventId, onWait, tries)
@@ -90,12 +90,16 @@ async function proofOf(eventId: number, onWait: () => void): Promise<Proven> {
   const subtle = crypto.subtle as SubtleCrypto | undefined
   if (!subtle) return { text, verdict: undefined, vkey: undefined }
   const { logKey, logKeyPostQuantum } = await ask<LogKeys>('/api/health')
-  const files = new Map<string, Uint8Array<ArrayBuffer>>()
+  const files = new Map<string, HashedFile>()
   for (const { sha256, kind } of bundle.media) {
     const answer = kind === 'photo' ? await fetch(`/api/whms/evidence/photos/${sha256}`) : undefined
-    if (answer?.ok) files.set(sha256, new Uint8Array(await answer.arrayBuffer()))
+    if (answer?.ok) files.set(sha256, await hashedBytes(subtle, new Uint8Array(await answer.arrayBuffer())))
   }
-  const verdict = await checkProof(text, subtle, { keys: [logKey, logKeyPostQuantum], file: (hash) => files.get(hash) })
+  const verdict = await checkBundle(subtle, text, {
+    keys: [logKey, logKeyPostQuantum],
+    acceptsOtherLogs: true,
+    file: (item) => files.get(item.sha256),
+  })
   return { text, verdict, vkey: logKey }
 }
 

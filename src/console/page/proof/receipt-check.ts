@@ -1,6 +1,14 @@
+import {
+  type Crypto,
+  checkBundle,
+  fromBase64,
+  type HashedFile,
+  hashedBytes,
+  keyAfter,
+  parseObject,
+} from '../../../proof/index.ts'
 import type { LeafProof, Receipt } from '../data/shapes.ts'
 import { type KeeperVerdict, type KeptCheckpoint, keepCheckpoint } from './checkpoint-keeper.ts'
-import { type Crypto, checkProof } from './proof-check.ts'
 
 export type ReceiptQuestion = {
   readonly receipt: Receipt
@@ -31,7 +39,7 @@ const mostPhotos = 24
 export async function checkReceipt({ receipt, kept, crypto, proof, photo }: ReceiptQuestion): Promise<ReceiptVerdict> {
   const { note, key } = receipt.checkpoint
   const handOvers = receipt.proofs.find(({ bundle }) => bundle.handOvers)?.bundle.handOvers ?? []
-  const known = kept && { ...kept, vkey: await keyAfter(kept.vkey, handOvers, crypto) }
+  const known = kept && { ...kept, vkey: await keyAfter(crypto, kept.vkey, handOvers) }
   const keeper = await keepCheckpoint({ note, vkey: key, kept: known, proof })
   if (keeper.kind !== 'kept') return { keeper, faults: [], uncompared: [] }
   const vkey = keeper.kept.vkey
@@ -39,15 +47,16 @@ export async function checkReceipt({ receipt, kept, crypto, proof, photo }: Rece
   const heads = new Map<string, KeptCheckpoint>()
   const proven = new Set<string>()
   const steps: LeafProof[] = []
-  const photos = await fetchedPhotos(receipt, photo)
+  const photos = await fetchedPhotos(receipt, crypto, photo)
   let absent = 0
   for (const { kind, id, bundle } of receipt.proofs) {
-    const { lines } = await checkProof(JSON.stringify(bundle), crypto, {
+    const { findings } = await checkBundle(crypto, JSON.stringify(bundle), {
       keys: [vkey],
-      file: (hash) => photos.get(hash),
+      acceptsOtherLogs: true,
+      file: (item) => photos.get(item.sha256),
     })
-    const failing = lines.find(({ state }) => state === 'fails')
-    const isSigned = lines.some(({ step, state }) => step === 'signature' && state === 'holds')
+    const failing = findings.find(({ state }) => state === 'fails')
+    const isSigned = findings.some(({ step, state }) => step === 'signature' && state === 'holds')
     if (failing || !isSigned) faults.push(`The proof of entry ${id} fails: ${failing?.words ?? 'no signature'}.`)
     else if (isShown(receipt, kind, id, bundle)) {
       proven.add(`${kind} ${id}`)
@@ -82,14 +91,20 @@ export async function checkReceipt({ receipt, kept, crypto, proof, photo }: Rece
 /** Master data of the gateway, and its statements about the entries: they are in no leaf. */
 const neverStated = ['the name of the warehouse', 'what each entry says about how far it is signed']
 
-type Fetched = ReadonlyMap<string, Uint8Array<ArrayBuffer>>
+type Fetched = ReadonlyMap<string, HashedFile>
 
-/** The bytes behind the photos that the page shows, by the hash under which it shows them. */
-async function fetchedPhotos({ unit, placements }: Receipt, photo: ReceiptQuestion['photo']): Promise<Fetched> {
+/** Hash and size of the photos that the page shows, by the hash under which it shows them. */
+async function fetchedPhotos(
+  { unit, placements }: Receipt,
+  crypto: Crypto,
+  photo: ReceiptQuestion['photo'],
+): Promise<Fetched> {
   const shown = new Map([...unit.steps, ...placements].flatMap((row) => row.photos.map((one) => [one.sha256, one.url])))
   const some = [...shown].slice(0, mostPhotos)
-  const fetched = await Promise.all(some.map(async ([hash, url]) => [hash, await photo(url)] as const))
-  return new Map(fetched.flatMap(([hash, bytes]) => (bytes ? [[hash, bytes] as const] : [])))
+  const fetched = await Promise.all(some.map(async ([hash, url]) => ({ hash, bytes: await photo(url) })))
+  const found = new Map<string, HashedFile>()
+  for (const { hash, bytes } of fetched) if (bytes) found.set(hash, await hashedBytes(crypto, bytes))
+  return found
 }
 
 const unitFields = { reference: 'reference', sscc: 'SSCC', direction: 'direction', carrier: 'carrier' } as const
@@ -133,30 +148,6 @@ function mediaOf(bundle: LeafProof): string[] {
   return (media ?? []).map(({ sha256 }) => sha256)
 }
 
-/**
- * Returns the key to which a key that this phone knows was rotated; the known key without a rotation. A hand-over counts when the
- * key before it and the key after it have signed the checkpoint that covers its leaf.
- */
-export async function keyAfter(known: string, handOvers: readonly LeafProof[], crypto: Crypto): Promise<string> {
-  let vkey = known
-  for (const handOver of handOvers) {
-    const { kind, previousKeys, keys } = factsOf(handOver)
-    const next = Array.isArray(keys) ? keys[0] : undefined
-    if (kind !== 'log-key' || typeof next !== 'string') continue
-    if (!Array.isArray(previousKeys) || previousKeys[0] !== vkey) continue
-    if ((await isSignedBy(handOver, vkey, crypto)) && (await isSignedBy(handOver, next, crypto))) vkey = next
-  }
-  return vkey
-}
-
-async function isSignedBy(bundle: LeafProof, vkey: string, crypto: Crypto): Promise<boolean> {
-  const { ok, lines, keyIsFromBundle } = await checkProof(JSON.stringify(bundle), crypto, {
-    keys: [vkey],
-    file: () => undefined,
-  })
-  return ok && !keyIsFromBundle && lines.some(({ step, state }) => step === 'signature' && state === 'holds')
-}
-
 const shownIn = ({ unit, placements }: Receipt): string[] => [
   ...unit.steps.map(({ eventId }) => `unit-step ${eventId}`),
   ...placements.map(({ id }) => `event ${id}`),
@@ -190,11 +181,8 @@ const same = (one: readonly unknown[], other: readonly unknown[]): boolean =>
 
 /** Returns the facts of a leaf; an empty object for anything else. */
 function factsOf({ leaf }: LeafProof): Readonly<Record<string, unknown>> {
-  try {
-    return JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(leaf), (c) => c.charCodeAt(0)))) ?? {}
-  } catch {
-    return {}
-  }
+  const bytes = fromBase64(leaf)
+  return (bytes && parseObject(new TextDecoder().decode(bytes))) ?? {}
 }
 
 /** Returns the tree head in a proof as a checkpoint that may be continued; its signature was checked with the proof. */

@@ -1,7 +1,7 @@
+import { keyAfter } from '../../../proof/index.ts'
 import { readKept, writeKept } from '../data/kept-store.ts'
 import type { LeafProof } from '../data/shapes.ts'
 import { keepCheckpoint } from '../proof/checkpoint-keeper.ts'
-import { keyAfter } from '../proof/receipt-check.ts'
 import { type Credential, call, headersOf } from './gateway.ts'
 
 /** State of the log on this device: `size` entries that it has seen, or an alarm. */
@@ -35,8 +35,9 @@ async function look(by: Credential) {
   const kept = (await readKept())?.checkpoint
   const handOvers = (keys.answer['handOvers'] ?? []) as LeafProof[]
   const verdict = await keepCheckpoint({
-    ...{ note: await noteAnswer.text(), vkey: logKey },
-    kept: kept && { ...kept, vkey: await keyAfter(kept.vkey, handOvers, crypto.subtle) },
+    note: await noteAnswer.text(),
+    vkey: logKey,
+    kept: kept && { ...kept, vkey: await keyAfter(crypto.subtle, kept.vkey, handOvers) },
     proof: async (from, to) => {
       const outcome = await call(`/api/log/consistency?from=${from}&to=${to}`, by)
       if (outcome.kind !== 'acknowledged') throw new Error('no proof was answered')

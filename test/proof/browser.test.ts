@@ -1,36 +1,37 @@
 import t from 'tap'
-import { checkProof, type ProofTrust } from '../../src/console/page/proof/proof-check.ts'
+import { type BundleTrust, type Crypto, checkBundle, hashedBytes } from '../../src/proof/index.ts'
 import { forgeries, goodBundle } from '../support/evidence/forge.ts'
 import { sha256 } from '../support/evidence/merkle.ts'
 
 const good = goodBundle()
 const text = JSON.stringify(good.bundle)
 
-/** Files by their hash, as the page fetches them: a replaced file comes under the hash that it had. */
-const filesOf = (media: Readonly<Record<string, Buffer>>, file: string): ProofTrust['file'] => {
-  const items: { sha256: string; name: string }[] = readMedia(file)
-  return (hash) => {
-    const bytes = media[items.find((item) => item.sha256 === hash)?.name ?? '']
-    return bytes && Uint8Array.from(bytes)
-  }
+/** WebCrypto of a browser: it knows neither ML-DSA nor the format of its keys. */
+const browser: Crypto = {
+  digest: crypto.subtle.digest.bind(crypto.subtle),
+  verify: crypto.subtle.verify.bind(crypto.subtle),
+  importKey: async (format, key, algorithm, extractable, uses) => {
+    if (format !== 'raw') throw new TypeError(`The provided value '${format}' is not a valid enum value`)
+    return crypto.subtle.importKey(format, key, algorithm, extractable, uses)
+  },
 }
 
-function readMedia(file: string) {
-  try {
-    return JSON.parse(file).media ?? []
-  } catch {
-    return []
+/** Files by their hash, as the page fetches them: a replaced file comes under the hash that it had. */
+const filesOf = (media: Readonly<Record<string, Buffer>>): BundleTrust['file'] => {
+  return async ({ name }) => {
+    const bytes = media[name]
+    return bytes && hashedBytes(crypto.subtle, Uint8Array.from(bytes))
   }
 }
 
 const check = (file: string, keys: readonly string[] = [], media = good.media) =>
-  checkProof(file, crypto.subtle, { keys, file: filesOf(media, file) })
+  checkBundle(browser, file, { keys, file: filesOf(media) })
 
 t.test('the page finds that each step of a good bundle holds, and says what it leaves unchecked', async (t) => {
-  const { lines, ok, keyIsFromBundle } = await check(text, good.keys)
+  const { findings, ok, keyIsFromBundle } = await check(text, good.keys)
   t.same([ok, keyIsFromBundle], [true, false])
   t.strictSame(
-    lines.map(({ step, state }) => `${step} ${state}`),
+    findings.map(({ step, state }) => `${step} ${state}`),
     [
       'leaf holds',
       'hash holds',
@@ -43,25 +44,25 @@ t.test('the page finds that each step of a good bundle holds, and says what it l
       'media holds',
     ],
   )
-  t.match(lines.find(({ step }) => step === 'signature')?.words, /^Ed25519\. ML-DSA-44: not checked here$/)
+  t.match(findings.find(({ step }) => step === 'signature')?.words, /^Ed25519\. ML-DSA-44: not checked here$/)
   t.match(
-    lines.find(({ step }) => step === 'cosignatures')?.words,
+    findings.find(({ step }) => step === 'cosignatures')?.words,
     'witness.example/w1 at 2026-03-02T08:05:00.000Z, hub.example/w2: not checked here',
   )
   t.equal((await check(text)).keyIsFromBundle, true, 'a key inside the file alone is named as such')
   const [leaf] = good.log.leaves.slice(41, 42)
   const hash = sha256(Buffer.of(0), leaf ?? Buffer.alloc(0)).toString('hex')
-  t.equal(lines.find(({ step }) => step === 'hash')?.words, hash, 'the hash of RFC 6962')
+  t.equal(findings.find(({ step }) => step === 'hash')?.words, hash, 'the hash of RFC 6962')
 })
 
 t.test('the page finds every kind of forged bundle but those that only ML-DSA shows', async (t) => {
   const forged = forgeries(good)
   t.ok(forged.length > 70, `${forged.length} forgeries`)
   for (const { name, step, file, keys, media, needsMlDsa } of forged) {
-    const { ok, lines } = await check(file.toString('utf8'), keys, media)
-    const failed = lines.find(({ state }) => state === 'fails')
+    const { ok, findings } = await check(file.toString('utf8'), keys, media)
+    const failed = findings.find(({ state }) => state === 'fails')
     if (needsMlDsa) {
-      const line = lines.find((one) => one.step === step)
+      const line = findings.find((one) => one.step === step)
       t.match(line, { words: /not checked here/ }, `${name}: ${line?.words}`)
       continue
     }
@@ -74,8 +75,8 @@ t.test('trees of every size up to nine prove each of their leaves, and no other'
   for (let size = 1; size <= 9; size++)
     for (let index = 0; index < size; index++) {
       const { bundle, keys } = goodBundle({ size, index })
-      const { ok, lines } = await check(JSON.stringify(bundle), keys)
-      t.ok(ok, `leaf ${index + 1} of ${size}: ${JSON.stringify(lines.at(-1))}`)
+      const { ok, findings } = await check(JSON.stringify(bundle), keys)
+      t.ok(ok, `leaf ${index + 1} of ${size}: ${JSON.stringify(findings.at(-1))}`)
     }
 })
 
@@ -85,13 +86,13 @@ t.test('a browser without Ed25519 says that the signature is not checked, and ne
     verify: crypto.subtle.verify.bind(crypto.subtle),
     importKey: () => Promise.reject(new DOMException('Unrecognized name.', 'NotSupportedError')),
   }
-  const { lines } = await checkProof(text, old, { keys: good.keys, file: filesOf(good.media, text) })
+  const { findings } = await checkBundle(old, text, { keys: good.keys, file: filesOf(good.media) })
   t.match(
-    lines.find(({ step }) => step === 'signature'),
+    findings.find(({ step }) => step === 'signature'),
     { state: 'not checked', words: 'this browser cannot verify Ed25519, ML-DSA-44' },
   )
   t.match(
-    lines.find(({ step }) => step === 'cosignatures'),
+    findings.find(({ step }) => step === 'cosignatures'),
     { state: 'not checked' },
   )
 })
