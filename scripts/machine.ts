@@ -24,6 +24,7 @@ const gstreamer = ['base', 'good', 'bad', 'ugly'].map((quality) => `gstreamer1.0
 
 const requirements = {
   // mod_dav of Debian's own build.
+  age: { packages: ['age'] },
   apache2: { packages: ['apache2'], isThere: () => existsSync(join(apacheModules, 'mod_dav_fs.so')) },
   // The scale reader is written for the smallest awk.
   awk: { packages: ['mawk'] },

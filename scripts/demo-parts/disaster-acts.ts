@@ -43,7 +43,7 @@ async function output(gateway: Gateway, args: readonly string[]): Promise<string
 
 export async function keepRecoveryKey(gateway: Gateway, elsewhere: string) {
   const line = await output(gateway, ['backup', 'key'])
-  holds(/^gatehouse-recovery-1:[\w-]{43}\n$/.test(line), 'backup key printed something else than a recovery key')
+  holds(/^AGE-SECRET-KEY-1[0-9A-Z]{58}\n$/.test(line), 'backup key printed something else than a recovery key')
   const recoveryKey = join(elsewhere, 'recovery-key')
   writeFileSync(recoveryKey, line, { mode: 0o600 })
   return { recoveryKey, detail: `one line, in ${recoveryKey}` }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { closeSync, constants, fdatasyncSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs'
 import { errorCode } from '../platform/faults.ts'
 import { ownFile, type RandomBytes } from '../platform/index.ts'
-import { FileSealer } from './sealed-file.ts'
+import { FileSealer } from './sealing/sealed-file.ts'
 import { tarEnd, tarHeader, tarPadding } from './tar.ts'
 
 /** Seals the file under this key on its way to the disk. */
@@ -31,7 +31,7 @@ export class ArchiveWriter {
     this.#fd = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600)
     this.#nowMs = nowMs
     this.#onPiece = onPiece
-    this.#sealer = sealing && new FileSealer(sealing.recoveryKey, sealing.random, (bytes) => this.#store(bytes))
+    this.#sealer = sealing && new FileSealer({ ...sealing, write: (bytes) => this.#store(bytes), name: '' })
   }
 
   get members(): readonly WrittenMember[] {

@@ -1,9 +1,13 @@
 import { join } from 'node:path'
+import { bech32 } from '@scure/base'
 import { keyFolder } from '../evidence/index.ts'
 import { modulesOf, quietModules } from '../labels/index.ts'
 import { loadBoxKey, type RandomBytes, styleCode, terminalStyles } from '../platform/index.ts'
 
-const prefix = 'gatehouse-recovery-1:'
+/** Human-readable part of an age identity (c2sp.org/age). */
+const identity = 'age-secret-key-'
+/** Lines that gatehouse printed before its copies were age files begin with this. */
+const olderPrefix = 'gatehouse-recovery-1:'
 /** Its name below the folder of keys. */
 export const recoveryKeyFile = 'recovery.key'
 
@@ -12,16 +16,28 @@ export function loadRecoveryKey(dataDir: string, random: RandomBytes): Buffer {
   return loadBoxKey(join(keyFolder(dataDir), recoveryKeyFile), random)
 }
 
-/** Returns the line that people keep: `gatehouse-recovery-1:` and the key in base64url without padding. */
+/** Returns the line that people keep: an age identity, `AGE-SECRET-KEY-1…`, so that `age -d -i` opens the copies too. */
 export function recoveryLine(key: Uint8Array): string {
-  return `${prefix}${Buffer.from(key).toString('base64url')}`
+  return bech32.encodeFromBytes(identity, key).toUpperCase()
 }
 
-/** Reads the line that people keep; undefined when a text is not one. */
+/** Reads the line that people keep, with comments as age-keygen writes them; undefined when a text has no such line. */
 export function readRecoveryLine(text: string): Buffer | undefined {
-  const line = text.trim()
-  const key = Buffer.from(line.startsWith(prefix) ? line.slice(prefix.length) : '', 'base64url')
-  return key.length === 32 && recoveryLine(key) === line ? key : undefined
+  const [line = '', ...more] = text.split('\n').flatMap((one) => (/^\s*(#|$)/.test(one) ? [] : one.trim()))
+  const key = more.length > 0 ? undefined : line.startsWith(olderPrefix) ? olderKey(line) : identityKey(line)
+  return key?.length === 32 ? key : undefined
+}
+
+function identityKey(line: string): Buffer | undefined {
+  const read = bech32.decodeUnsafe(line)
+  const bytes = read?.prefix === identity && bech32.fromWordsUnsafe(read.words)
+  return bytes ? Buffer.from(bytes) : undefined
+}
+
+function olderKey(line: string): Buffer | undefined {
+  const text = line.slice(olderPrefix.length)
+  const key = Buffer.from(text, 'base64url')
+  return key.toString('base64url') === text ? key : undefined
 }
 
 const inverted = { begin: styleCode(terminalStyles.inverted), end: styleCode(terminalStyles.end) }

@@ -13,7 +13,8 @@ import {
   manifestName,
   manifestSchema,
 } from './manifest.ts'
-import { isSealedFile, openSealedFile, SealedFileFault } from './sealed-file.ts'
+import { SealedFileFault } from './sealing/pieces.ts'
+import { isSealedFile, openSealedFile } from './sealing/sealed-file.ts'
 import { readMembers, TarFault, type TarMember } from './tar.ts'
 
 /** Why a backup cannot be used, as a sentence for the admin. */

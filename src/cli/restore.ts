@@ -133,7 +133,7 @@ function keyIn(recoveryKey: string): Buffer {
   if (!key) {
     throw new ExitError(
       1,
-      `${recoveryKey} holds no recovery key: one line is expected, gatehouse-recovery-1: and 43 characters, as gatehouse backup key prints it`,
+      `${recoveryKey} holds no recovery key: one line is expected that begins with AGE-SECRET-KEY-1, as gatehouse backup key prints it`,
     )
   }
   return key

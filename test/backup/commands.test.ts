@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { identityToRecipient } from 'age-encryption'
 import bwip from 'bwip-js/node'
 import t, { type Test } from 'tap'
 import { ada, configText, start, withConfig } from '../app/daemon-folder.ts'
@@ -148,8 +149,8 @@ t.test('the recovery key is one line, the same each time, and as a QR code it is
   const daemon = await start(t, cwd, file)
   const first = await run('backup', 'key')
   await daemon.end('SIGTERM')
-  t.match(first.stdout, /^gatehouse-recovery-1:[\w-]{43}\n$/)
-  t.equal(Buffer.from(first.stdout.trim().split(':')[1] ?? '', 'base64url').length, 32)
+  t.match(first.stdout, /^AGE-SECRET-KEY-1[0-9A-Z]{58}\n$/)
+  t.match(await identityToRecipient(first.stdout.trim()), /^age1[0-9a-z]{58}$/, 'age takes it as an identity')
   t.equal(statSync(join(cwd, 'state', 'keys', 'recovery.key')).mode & 0o777, 0o600)
   const withQr = await run('backup', 'key', '--qr')
   t.ok(withQr.stdout.startsWith(first.stdout))

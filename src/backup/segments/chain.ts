@@ -1,4 +1,5 @@
 import { errorMessage } from '../../platform/faults.ts'
+import { SealedFileFault } from '../sealing/pieces.ts'
 import { BackupFault } from '../unpack.ts'
 import {
   isLogFolder,
@@ -10,7 +11,7 @@ import {
   siteFolder,
 } from './names.ts'
 import { type SegmentHeader, unpackSegment } from './payload.ts'
-import { type Seal, SealFault } from './sealing.ts'
+import type { Seal } from './seal.ts'
 import type { SegmentSource } from './source.ts'
 
 /** The segments that give one moment, from the first of their series on. */
@@ -73,7 +74,7 @@ export async function opening<T>(path: string, read: () => Promise<Buffer>, open
   try {
     return open(bytes)
   } catch (error) {
-    if (error instanceof SealFault) throw new BackupFault(`${path} ${error.message}`)
+    if (error instanceof SealedFileFault) throw new BackupFault(`${path} ${error.message}`)
     throw error
   }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Cell } from '../../database/index.ts'
-import { SealFault } from './sealing.ts'
+import { SealedFileFault } from '../sealing/pieces.ts'
 
 export const segmentFormat = 'gatehouse-segment/1'
 
@@ -69,18 +69,18 @@ export function packSegment(header: Omit<SegmentHeader, 'members'>, members: rea
   return Buffer.concat([length, head, ...members.map(({ bytes }) => bytes)])
 }
 
-/** Reads the bytes of a segment. Throws SealFault when they are not one that this version knows. */
+/** Reads the bytes of a segment. Throws SealedFileFault when they are not one that this version knows. */
 export function unpackSegment(bytes: Buffer): { header: SegmentHeader; members: Map<string, Buffer> } {
   const length = bytes.length >= 4 ? bytes.readUInt32BE() : bytes.length
   const head = parsed(bytes.subarray(4, 4 + length).toString('utf8'))
   const format = (head as { format?: unknown } | undefined)?.format
   if (typeof format === 'string' && /^gatehouse-segment\/\d+$/.test(format) && format !== segmentFormat) {
-    throw new SealFault(`has the format ${format}, which a newer gatehouse wrote; restore it with that one`)
+    throw new SealedFileFault(`has the format ${format}, which a newer gatehouse wrote; restore it with that one`)
   }
   const read = headerSchema.safeParse(head)
   if (!read.success) {
     const [issue] = read.error.issues
-    throw new SealFault(`is not a segment of gatehouse (${issue?.path.join('.')}: ${issue?.message})`)
+    throw new SealedFileFault(`is not a segment of gatehouse (${issue?.path.join('.')}: ${issue?.message})`)
   }
   const members = new Map<string, Buffer>()
   let at = 4 + length
@@ -88,7 +88,7 @@ export function unpackSegment(bytes: Buffer): { header: SegmentHeader; members: 
     members.set(name, bytes.subarray(at, at + sizeBytes))
     at += sizeBytes
   }
-  if (at !== bytes.length) throw new SealFault('does not have the members that its header lists')
+  if (at !== bytes.length) throw new SealedFileFault('does not have the members that its header lists')
   return { header: read.data, members }
 }
 

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { keyFiles, keyFolder } from '../../evidence/index.ts'
 import { readFileIfThere } from '../../platform/index.ts'
 import { recoveryKeyFile } from '../recovery-key.ts'
-import { SealFault } from './sealing.ts'
+import { SealedFileFault } from '../sealing/pieces.ts'
 
 const format = 'gatehouse-keys/1'
 
@@ -52,7 +52,7 @@ export function keysContent(of: {
 
 const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1)
 
-/** Reads an opened file of keys and settings. Throws SealFault. */
+/** Reads an opened file of keys and settings. Throws SealedFileFault. */
 export function readKeysContent(bytes: Buffer): SealedKeys {
   let value: unknown
   try {
@@ -63,5 +63,7 @@ export function readKeysContent(bytes: Buffer): SealedKeys {
   const read = schema.safeParse(value)
   if (read.success) return read.data
   const [issue] = read.error.issues
-  throw new SealFault(`does not hold keys and settings of gatehouse (${issue?.path.join('.')}: ${issue?.message})`)
+  throw new SealedFileFault(
+    `does not hold keys and settings of gatehouse (${issue?.path.join('.')}: ${issue?.message})`,
+  )
 }

@@ -33,8 +33,8 @@ import { erasedTables, inventory } from './inventory.ts'
 import { type LogReach, membersOfLog } from './leaves.ts'
 import { keysName, newSeries, segmentName, seriesFolder } from './names.ts'
 import { type Member, packSegment, rowsLine, type SegmentHeader, segmentFormat } from './payload.ts'
+import { Seal } from './seal.ts'
 import { keysContent } from './sealed-keys.ts'
-import { Seal } from './sealing.ts'
 import { type EarlierSeries, proposeState, readState, type SeriesState } from './state.ts'
 
 export type SegmentsOrder = {
