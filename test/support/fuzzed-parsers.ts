@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { FileSealer, openSealedFile, SealedFileFault } from '../../src/backup/sealed-file.ts'
+import { SealedFileFault } from '../../src/backup/sealing/pieces.ts'
+import { FileSealer, openSealedFile } from '../../src/backup/sealing/sealed-file.ts'
 import { readMembers, TarFault, tarEnd, tarHeader, tarPadding } from '../../src/backup/tar.ts'
 import { readDocument } from '../../src/config/document.ts'
-import { verifyBundle } from '../../src/evidence/bundle/verify-bundle.ts'
 import { readCheckpointText, readNote, readVkey } from '../../src/evidence/transparency/note.ts'
 import { readTilePath } from '../../src/evidence/transparency/tile-path.ts'
 import { readPolygon } from '../../src/imports/cells.ts'
@@ -12,6 +12,7 @@ import { readSheet } from '../../src/imports/sheet.ts'
 import { readPhotoTime } from '../../src/photos/photo-time.ts'
 import { exifOf, readPictureBytes } from '../../src/photos/picture.ts'
 import { xmlEvents } from '../../src/platform/xml.ts'
+import { checkBundle } from '../../src/proof/index.ts'
 import { entriesIn, filesIn, propertyIn } from '../../src/upload/dav/multistatus.ts'
 import { picturesOfMp4, shownByMp4 } from '../../src/video/format/mp4-shown.ts'
 import { sequenceFacts } from '../../src/video/format/sequence-parameters.ts'
@@ -41,11 +42,12 @@ const recoveryKey = Buffer.alloc(32, 7)
 
 function sealed(size: number): Buffer {
   const pieces: Buffer[] = []
-  const sealer = new FileSealer(
+  const sealer = new FileSealer({
     recoveryKey,
-    (n) => Buffer.alloc(n, 3),
-    (bytes) => void pieces.push(Buffer.from(bytes)),
-  )
+    random: (n) => Buffer.alloc(n, 3),
+    write: (bytes) => void pieces.push(Buffer.from(bytes)),
+    name: '',
+  })
   sealer.add(Buffer.alloc(size, 'ledger '))
   sealer.finish()
   return Buffer.concat(pieces)
@@ -161,7 +163,7 @@ export const fuzzedParsers: readonly Fuzzed[] = [
         handOvers: [],
       }),
     ),
-    parse: ofText((text) => verifyBundle(text, { keys: [], file: () => undefined })),
+    parse: ofText((text) => checkBundle(crypto.subtle, text, { keys: [], file: () => undefined })),
   },
   {
     name: 'tar',
