@@ -1,28 +1,24 @@
 /**
- * Makes `.cache/api.d.ts`, the types of the API for the page, from the description that the routes make. The checks run this program
- * first. An editor needs one run of it, or of a check.
+ * Makes `.cache/api.d.ts`, the types of the API for the page, from `src/openapi.json`. The checks run this program first. An editor
+ * needs one run of it, or of a check.
  */
-import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { globSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import openapiTypes, { astToString } from 'openapi-typescript'
 import type { Description } from '../../src/http/index.ts'
 import { readFileIfThere, writeFileDurably } from '../../src/platform/files.ts'
 import { root, say } from './inputs.ts'
 
+const source = join(root, 'src/openapi.json')
 const output = join(root, '.cache/api.d.ts')
 const stampFile = `${output}.stamp`
 
-/** Makes the file unless it was made from the same sources. */
+/** Makes the file unless it was made from the same description. */
 export async function makeApiTypes(): Promise<void> {
   const stamp = stampOf()
   if (readFileIfThere(output) && String(readFileIfThere(stampFile)) === stamp) return
-  // A program of its own: it composes a whole gateway.
-  const arguments_ = ['--disable-warning=ExperimentalWarning', 'src/main.ts', 'openapi']
-  const { stdout } = await promisify(execFile)(process.execPath, arguments_, { cwd: root, maxBuffer: 64 << 20 })
-  const types = await openapiTypes(withoutRefusals(JSON.parse(stdout)), {
+  const types = await openapiTypes(withoutRefusals(JSON.parse(readFileSync(source, 'utf8'))), {
     immutable: true,
     exportType: true,
     defaultNonNullable: false,
@@ -44,8 +40,7 @@ function withoutRefusals(description: Description): string {
 
 function stampOf(): string {
   const hash = createHash('sha256')
-  const sources = globSync('src/**/*.{ts,json}', { cwd: root, exclude: ['src/console/page'] }).toSorted()
-  for (const file of ['package-lock.json', 'scripts/build/api-types.ts', ...sources]) {
+  for (const file of ['package-lock.json', 'scripts/build/api-types.ts', 'src/openapi.json']) {
     const content = readFileSync(join(root, file))
     hash.update(`\n${file} ${content.length}\n`).update(content)
   }
