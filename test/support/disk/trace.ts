@@ -78,12 +78,12 @@ type Entry = Content | 'folder'
 type Move = readonly (readonly [path: string, entry: Entry | undefined])[]
 
 /**
- * `posix`: an entry is durable after a sync of its folder, in any order. `ordered`: any sync makes all earlier entries durable, and
- * entries are lost from the end, as on ext4 and xfs. Bytes are durable after a sync of their file in both.
+ * When an entry becomes durable. In `posix` it does after a sync of its folder, in any order. In `ordered` any sync makes all earlier
+ * entries durable, as on ext4 and xfs. A power cut then loses them from the end. Bytes need a sync of their file in both.
  */
 export type DiskModel = 'posix' | 'ordered'
 
-/** What of the unsynced changes a power cut leaves. `some`: each by chance, writes of more than a sector in part. */
+/** The share of unsynced changes that a power cut leaves. `some`: each by chance, writes of more than a sector in part. */
 export type Kept = 'none' | 'some' | 'all'
 
 const sectorBytes = 512
