@@ -113,7 +113,7 @@ export const fuzzedParsers: readonly Fuzzed[] = [
     ),
     parse: ofText((text) => [readBarcode(text), readLink(text), readEpc(text)]),
   },
-  { name: 'transport stream', corpus: [fixture('fuzz/h264.ts'), fixture('fuzz/hevc.ts')], parse: split },
+  { name: 'transport stream', corpus: [fixture('fuzz/h264.mpegts'), fixture('fuzz/hevc.mpegts')], parse: split },
   {
     name: 'sequence parameters, H.264',
     corpus: [sets.h264],
