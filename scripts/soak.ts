@@ -16,7 +16,7 @@
  * - `--minutes N`: default 10
  *
  * `npm run soak -- power`: records lives of a gateway and cuts its power at many points, in two models of a disk. Each rest must
- * start and have all that clients were told. Exits with 1 after a loss. It needs a C compiler.
+ * start and have all that was acknowledged. Exits with 1 after a loss. It needs a C compiler.
  *
  * - `--points N`: default 20,000
  * - `--seed N`: default 1

@@ -6,7 +6,7 @@ import { cutPower, recordLife } from '../support/power/cuts.ts'
 const points = 300
 const seed = seedOfCommit()
 
-t.test(`${points} power cuts in a life lose nothing that a client was told`, withShim, async (t) => {
+t.test(`${points} power cuts in a life lose nothing that was acknowledged`, withShim, async (t) => {
   const life = recordLife()
   t.teardown(life.end)
   const { losses, tried, syncs } = await cutPower(life, { points, seed })

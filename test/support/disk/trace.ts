@@ -95,7 +95,7 @@ export class RecordedDisk {
   readonly #durable = new Map<string, Entry>()
   readonly #byInode = new Map<number, Content>()
   readonly #moves: Move[] = []
-  /** Lines that the program wrote into a file `.marks`: what a client was told by now. */
+  /** Lines that the program wrote into a file `.marks`: the acknowledged facts. */
   readonly marks: string[] = []
 
   constructor(model: DiskModel = 'posix') {

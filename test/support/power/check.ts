@@ -5,20 +5,21 @@ import { verifyLedger } from '../../../src/evidence/index.ts'
 import { nodesOf, rootOf } from '../../../src/log/index.ts'
 import { people, type TestGateway, testGateway } from '../gateway.ts'
 import { allOf } from '../plain-sql.ts'
+import { type Acknowledged, backupsFolder, secondBox, segmentsFolder } from './acknowledged.ts'
 import { lifeConfig } from './config.ts'
-import { backupsFolder, secondBox, segmentsFolder, type Told } from './told.ts'
 
 /** Photos that no event may name yet, and some more. */
 const newestPhotos = 12
 
-type Of<Kind extends Told['kind']> = Extract<Told, { kind: Kind }>
+type Of<Kind extends Acknowledged['kind']> = Extract<Acknowledged, { kind: Kind }>
 
 /**
- * Starts what a power cut left, and compares it with what clients were told before. Throws an Error that names the first loss.
+ * Starts what a power cut left, and compares it with the acknowledged facts before. Throws an Error that names the first loss.
  * @param folder holds the data folder `state`; it is changed
  */
-export async function checkAfterCut(folder: string, told: readonly Told[]): Promise<void> {
-  const of = <Kind extends Told['kind']>(kind: Kind) => told.filter((one): one is Of<Kind> => one.kind === kind)
+export async function checkAfterCut(folder: string, facts: readonly Acknowledged[]): Promise<void> {
+  const of = <Kind extends Acknowledged['kind']>(kind: Kind) =>
+    facts.filter((one): one is Of<Kind> => one.kind === kind)
   demandFile(folder, 'gatehouse.db')
   const gateway = await testGateway({ folder, config: lifeConfig(folder), onlyWhenOwed: true })
   try {
@@ -30,7 +31,7 @@ export async function checkAfterCut(folder: string, told: readonly Told[]): Prom
       const answer = await gateway.ask('GET', path, { by: people.ada })
       if (answer.status !== 200 || hash('sha256', answer.bytes) !== sha256) throw new Error(`photo ${path} is lost`)
     }
-    demandClips(gateway, told)
+    demandClips(gateway, facts)
     await demandSessions(gateway, of('session'))
     await demandSettings(gateway, of('setting'))
     const made = await gateway.checkpoints.make()
@@ -46,7 +47,7 @@ export async function checkAfterCut(folder: string, told: readonly Told[]): Prom
     if (!existsSync(file) || hash('sha256', readFileSync(file)) !== sha256) throw new Error(`backup ${name} is lost`)
   }
   demandSegments(folder, of('segments'))
-  await demandSecondBox(folder, told)
+  await demandSecondBox(folder, facts)
 }
 
 function demandFile(folder: string, name: string): void {
@@ -57,14 +58,14 @@ function demandFile(folder: string, name: string): void {
 
 type Row = { readonly id: number; readonly client: string; readonly hash: string }
 
-function demandEvents(gateway: TestGateway, told: readonly Of<'event'>[]): void {
+function demandEvents(gateway: TestGateway, facts: readonly Of<'event'>[]): void {
   const sql = 'SELECT id, client_event_id AS client, evidence_hash AS hash FROM placement_event'
   const rows = gateway.work.read((tx) => allOf<Row>(tx, sql))
   const byClient = new Map(rows.map((row) => [row.client, row]))
   if (byClient.size !== rows.length) throw new Error('an event is there twice')
-  for (const { id, clientId, hash } of told) {
+  for (const { id, clientId, hash } of facts) {
     const row = byClient.get(clientId)
-    if (!row) throw new Error(`event ${clientId} of ${told.length} is lost`)
+    if (!row) throw new Error(`event ${clientId} of ${facts.length} is lost`)
     if (row.id !== id || row.hash !== hash) throw new Error(`event ${clientId} is another one`)
   }
 }
@@ -85,11 +86,11 @@ function demandUpload(gateway: TestGateway, { path, sha256 }: Of<'upload owed'>)
 }
 
 /** A clip is whole, or its facts are there, from which the next start makes it or states its loss. */
-function demandClips(gateway: TestGateway, told: readonly Told[]): void {
+function demandClips(gateway: TestGateway, facts: readonly Acknowledged[]): void {
   const clips = join(gateway.live.config.dataDir, 'clips')
   const rows = gateway.work.read((tx) => allOf<{ id: number }>(tx, 'SELECT id FROM detection_event'))
   const isRecorded = (id: number) => rows.some((row) => row.id === id)
-  for (const one of told) {
+  for (const one of facts) {
     if (one.kind === 'clip begun' && !isRecorded(one.id) && !hasFacts(join(clips, `${one.id}.json`)))
       throw new Error(`the facts of clip ${one.id} are lost`)
     if (one.kind === 'clip recorded' && !isRecorded(one.id)) throw new Error(`the row of clip ${one.id} is lost`)
@@ -108,25 +109,25 @@ function hasFacts(file: string): boolean {
   }
 }
 
-async function demandSessions(gateway: TestGateway, told: readonly Of<'session'>[]): Promise<void> {
+async function demandSessions(gateway: TestGateway, facts: readonly Of<'session'>[]): Promise<void> {
   // The newest word about a cookie holds.
-  for (const [cookie, isSignedIn] of new Map(told.map((one) => [one.cookie, one.isSignedIn]))) {
+  for (const [cookie, isSignedIn] of new Map(facts.map((one) => [one.cookie, one.isSignedIn]))) {
     const { status } = await gateway.ask('GET', '/api/whms/slots', { headers: { Cookie: cookie } })
     if (isSignedIn && status !== 200) throw new Error(`a session is lost: ${status}`)
     if (!isSignedIn && status !== 401) throw new Error(`a session that was ended goes on: ${status}`)
   }
 }
 
-async function demandSettings(gateway: TestGateway, told: readonly Of<'setting'>[]): Promise<void> {
+async function demandSettings(gateway: TestGateway, facts: readonly Of<'setting'>[]): Promise<void> {
   const { body } = await gateway.ask('GET', '/api/whms/slots?limit=500', { by: people.ada })
-  for (const { slot } of told) {
+  for (const { slot } of facts) {
     if (!JSON.stringify(body.data).includes(`"${slot}"`)) throw new Error(`slot ${slot} is lost`)
   }
 }
 
 /** A rotation that was answered is not undone. The name of a key is in each of its signature lines. */
-function demandKeys(note: string, told: readonly Of<'keys'>[]): void {
-  const newest = told.at(-1)
+function demandKeys(note: string, facts: readonly Of<'keys'>[]): void {
+  const newest = facts.at(-1)
   if (!newest) return
   for (const vkey of newest.vkeys) {
     const [name, id] = vkey.split('+')
@@ -143,19 +144,19 @@ function demandKeys(note: string, told: readonly Of<'keys'>[]): void {
   }
 }
 
-function demandSegments(folder: string, told: readonly Of<'segments'>[]): void {
+function demandSegments(folder: string, facts: readonly Of<'segments'>[]): void {
   const files = readdirSync(join(folder, segmentsFolder), { recursive: true }) as string[]
   const count = files.filter((name) => name.endsWith('.seg')).length
-  if (count < (told.at(-1)?.count ?? 0))
-    throw new Error(`${told.at(-1)?.count} segments were written, ${count} are there`)
+  if (count < (facts.at(-1)?.count ?? 0))
+    throw new Error(`${facts.at(-1)?.count} segments were written, ${count} are there`)
 }
 
 /** A restore is whole, or the next start finishes it, or nothing of it is there. */
-async function demandSecondBox(folder: string, told: readonly Told[]): Promise<void> {
-  const isTold = (chapter: string) => told.some((one) => one.kind === 'chapter' && one.name === chapter)
-  const isRestored = isTold('restore on another box')
+async function demandSecondBox(folder: string, facts: readonly Acknowledged[]): Promise<void> {
+  const isReached = (chapter: string) => facts.some((one) => one.kind === 'chapter' && one.name === chapter)
+  const isRestored = isReached('restore on another box')
   // Its files do not change any more.
-  if (isTold('scans after a restore')) return
+  if (isReached('scans after a restore')) return
   const box = join(folder, secondBox)
   const isBegun = ['gatehouse.db', 'restore.json'].some((name) => existsSync(join(box, 'state', name)))
   if (!isBegun && isRestored) throw new Error('the restored box is lost')

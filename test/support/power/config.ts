@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { segmentsFolder } from './told.ts'
+import { segmentsFolder } from './acknowledged.ts'
 
 /** Config of the gateway whose life is cut off: one camera that is off, uploads to a server that is not there, and segments. */
 export function lifeConfig(folder: string): Record<string, unknown> {

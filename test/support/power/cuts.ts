@@ -6,8 +6,8 @@ import { chanceOf } from '../../../scripts/simulate/leaves.ts'
 import { diskShim } from '../disk/shim.ts'
 import { type Change, type DiskModel, type Kept, RecordedDisk, readTrace } from '../disk/trace.ts'
 import { nodeOnSources } from '../process.ts'
+import type { Acknowledged } from './acknowledged.ts'
 import { checkAfterCut } from './check.ts'
-import type { Told } from './told.ts'
 
 /** Ways to break the code on purpose, each as if a sync were missing in the source. */
 export const breaks = ['synchronous-off', 'synchronous-normal', 'no-folder-sync', 'no-content-sync'] as const
@@ -129,7 +129,7 @@ async function lossOf(
   try {
     await checkAfterCut(
       folder,
-      disk.marks.map((line): Told => JSON.parse(line)),
+      disk.marks.map((line): Acknowledged => JSON.parse(line)),
     )
     return undefined
   } catch (error) {

@@ -1,5 +1,5 @@
 /**
- * The life of a gateway that a test cuts off: `node life.ts FOLDER [prepare]`, under the shim. It writes what clients were told into
+ * The life of a gateway that a test cuts off: `node life.ts FOLDER [prepare]`, under the shim. It writes what was acknowledged into
  * `FOLDER/.marks`. `prepare` makes the furnished state that the life begins with. BREAK=synchronous-off or synchronous-normal breaks
  * the durability of the database, to show that a test finds it.
  */
@@ -13,8 +13,8 @@ import { makeDurable, writeDurably } from '../../../src/video/clips/durable.ts'
 import { restored } from '../backups.ts'
 import { furnish, people, siteUrl, type TestGateway, testGateway, tinyPng } from '../gateway.ts'
 import { allOf } from '../plain-sql.ts'
+import { type Acknowledged, backupsFolder, secondBox, segmentsFolder } from './acknowledged.ts'
 import { lifeConfig } from './config.ts'
-import { backupsFolder, secondBox, segmentsFolder, type Told } from './told.ts'
 
 const [folder = '', isPreparing] = process.argv.slice(2)
 const sha256 = (bytes: Buffer) => hash('sha256', bytes)
@@ -38,7 +38,7 @@ if (isPreparing) {
 }
 
 const marks = openSync(join(folder, '.marks'), 'a')
-const tell = (told: Told) => writeSync(marks, `${JSON.stringify(told)}\n`)
+const acknowledge = (facts: Acknowledged) => writeSync(marks, `${JSON.stringify(facts)}\n`)
 const must = <T extends { status: number; text: string }>(answer: T): T => {
   if (answer.status >= 300) throw new Error(`${answer.status} ${answer.text}`)
   return answer
@@ -56,13 +56,13 @@ async function scan(): Promise<void> {
       headers: { 'Content-Type': 'image/png' },
     }),
   )
-  tell({ kind: 'photo', path: new URL(stored.body.url).pathname, sha256: sha256(bytes) })
+  acknowledge({ kind: 'photo', path: new URL(stored.body.url).pathname, sha256: sha256(bytes) })
   const body = {
     ...{ event_type: 'PLACED', slot_code: `A-${1 + (n % 3)}`, asset_barcode: `P-${n % 7}` },
     ...{ photo_url: stored.body.url, client_event_id: `scan-${n}` },
   }
   const { id, evidence_hash } = must(await gateway.ask('POST', '/api/whms/events', { by: people.ada, body })).body
-  tell({ kind: 'event', id, clientId: `scan-${n}`, hash: evidence_hash })
+  acknowledge({ kind: 'event', id, clientId: `scan-${n}`, hash: evidence_hash })
   gateway.clock.advance(1000)
 }
 
@@ -70,7 +70,7 @@ const scans = (count: number) => Promise.all(Array.from({ length: count }, scan)
 
 async function checkpoint(): Promise<void> {
   const { size, root } = await gateway.checkpoints.make()
-  tell({ kind: 'checkpoint', log: gateway.logIdentity.number, size, root: root.toString('hex') })
+  acknowledge({ kind: 'checkpoint', log: gateway.logIdentity.number, size, root: root.toString('hex') })
 }
 
 /** The steps of the cameras thread for one clip, without ffmpeg: facts, video, row, and the end of the facts. */
@@ -79,11 +79,11 @@ async function clip(id: number): Promise<void> {
   await makeFolder(clips)
   const facts = { detectionId: id, cameraId: 7, motionAt: gateway.clock.now(), score: 0.5, sceneChange: false }
   await writeDurably(join(clips, `${id}.json`), JSON.stringify({ facts }))
-  tell({ kind: 'clip begun', id })
+  acknowledge({ kind: 'clip begun', id })
   const video = Buffer.alloc(9000, `video ${id} `)
   writeFileSync(join(clips, `${id}.mp4.part`), video)
   await makeDurable(join(clips, `${id}.mp4.part`), join(clips, `${id}.mp4`))
-  tell({ kind: 'clip finished', id, sha256: sha256(video) })
+  acknowledge({ kind: 'clip finished', id, sha256: sha256(video) })
   gateway.cameras.heard({
     ...{ type: 'clipClosed', ...facts, file: `${id}.mp4`, sha256: sha256(video), sizeBytes: video.length },
     ...{ startedAt: facts.motionAt - 500, endedAt: facts.motionAt + 2900, preRollSeconds: 0.5 },
@@ -91,26 +91,26 @@ async function clip(id: number): Promise<void> {
     ...{ width: 320, height: 180, peakScore: 0.6, snapshot: null, closedBy: 'post-roll' },
   })
   await gateway.audit('test.settled', {})
-  tell({ kind: 'clip recorded', id, sha256: sha256(video) })
+  acknowledge({ kind: 'clip recorded', id, sha256: sha256(video) })
   rmSync(join(clips, `${id}.json`))
   owed()
 }
 
 function owed(): void {
   const rows = gateway.work.read((tx) => allOf<{ path: string; sha256: string }>(tx, 'SELECT path, sha256 FROM upload'))
-  for (const { path, sha256 } of rows) tell({ kind: 'upload owed', path, sha256 })
+  for (const { path, sha256 } of rows) acknowledge({ kind: 'upload owed', path, sha256 })
 }
 
 async function session(): Promise<void> {
   const credentials = { username: 'olga', secret: 'olga-secret', instance: siteUrl }
   const answer = must(await gateway.ask('POST', '/api/session', { body: credentials }))
   const cookie = answer.headers.getSetCookie()[0]?.split(';')[0] ?? ''
-  tell({ kind: 'session', cookie, isSignedIn: true })
+  acknowledge({ kind: 'session', cookie, isSignedIn: true })
   await scans(2)
   if (events % 2 === 0) return
   const headers = { Cookie: cookie, 'X-CSRF-Token': answer.body.csrfToken }
   must(await gateway.ask('DELETE', '/api/session', { headers }))
-  tell({ kind: 'session', cookie, isSignedIn: false })
+  acknowledge({ kind: 'session', cookie, isSignedIn: false })
 }
 
 async function setting(slot_id: string): Promise<void> {
@@ -122,12 +122,12 @@ async function setting(slot_id: string): Promise<void> {
   must(
     await gateway.ask('POST', '/api/whms/slots', { by: people.ada, body: { slot_id, zone: 'S', floor_plan_polygon } }),
   )
-  tell({ kind: 'setting', slot: slot_id })
+  acknowledge({ kind: 'setting', slot: slot_id })
 }
 
 async function rotation(): Promise<void> {
   const { keys } = await gateway.rotateKeys('root')
-  tell({ kind: 'keys', vkeys: keys })
+  acknowledge({ kind: 'keys', vkeys: keys })
   await checkpoint()
 }
 
@@ -136,13 +136,13 @@ async function segments(): Promise<void> {
   const { fault } = gateway.segments.seen()
   if (fault !== null) throw new Error(fault)
   const files = readdirSync(join(folder, segmentsFolder), { recursive: true }) as string[]
-  tell({ kind: 'segments', count: files.filter((name) => name.endsWith('.seg')).length })
+  acknowledge({ kind: 'segments', count: files.filter((name) => name.endsWith('.seg')).length })
 }
 
 async function backup(name: string): Promise<string> {
   const target = join(folder, backupsFolder, name)
   await gateway.backup({ target, media: true }, 'root')
-  tell({ kind: 'backup', name, sha256: sha256(readFileSync(target)) })
+  acknowledge({ kind: 'backup', name, sha256: sha256(readFileSync(target)) })
   return target
 }
 
@@ -195,8 +195,8 @@ const chapters: readonly (readonly [string, () => Promise<unknown>])[] = [
 ]
 for (const [name, act] of chapters) {
   await act()
-  tell({ kind: 'chapter', name })
+  acknowledge({ kind: 'chapter', name })
 }
 await restart().then((last) => last.close())
-tell({ kind: 'chapter', name: 'stop' })
+acknowledge({ kind: 'chapter', name: 'stop' })
 process.exit(0)

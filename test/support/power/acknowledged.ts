@@ -1,5 +1,5 @@
-/** A fact that a client was told, or that the gateway relies on after a crash. One line of `.marks`. */
-export type Told =
+/** A fact that was acknowledged to a client, or that the gateway relies on after a crash. One line of `.marks`. */
+export type Acknowledged =
   | { readonly kind: 'event'; readonly id: number; readonly clientId: string; readonly hash: string }
   | { readonly kind: 'photo'; readonly path: string; readonly sha256: string }
   | { readonly kind: 'clip begun'; readonly id: number }
