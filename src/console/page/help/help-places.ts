@@ -1,4 +1,4 @@
-import { anchorOf } from './help-anchor.ts'
+import { anchorOf } from '../kit/help-anchor.ts'
 
 /** Parts of the manual to which the console leads where something is missing: page and heading. */
 export const helpPlaces = {
