@@ -41,7 +41,7 @@ const isShell = ({ language }: Script) => language === 'sh'
 type Play = {
   /** Which of the blocks under the heading; default: the first. */
   readonly nth?: number
-  /** What a person puts in place of the examples. */
+  /** Values that a person puts in place of the examples. */
   readonly edits?: Readonly<Record<string, string>>
   readonly input?: string
   readonly env?: Record<string, string>
