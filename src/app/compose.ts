@@ -163,7 +163,10 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
   const { webhooks, health, lastDay, uploadWorker, feeder } = reporting
   const { jobs, checkpoints, proofs, witnesses, witness, timeStamps } = evidence
   const workWatch = new WorkWatch({
-    ...{ manager: outside.manager, work: storage.work, clock, log },
+    manager: outside.manager,
+    work: storage.work,
+    clock,
+    log,
     isConfigured: (cameraId) => live.config.cameras.some(({ id }) => id === cameraId),
   })
   camerasThread.listen(workWatch)
@@ -171,11 +174,40 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
   const { retention, reloads, metrics } = lower
   return {
     logIdentity: storage.logRoom.identity,
-    ...{ live, reloads, jobs, ...backup.parts, checkpoints, proofs, witnesses, witness, timeStamps, feeder },
-    ...{ camerasThread, cameras, liveViews, viewBook, snapshots, retention, webhooks },
-    ...{ storageUsers, printWorker, health, lastDay, clockSync, clockBook, auditDigests },
-    ...{ imports, warehouse, accounts, makeId, uploadWorker, clipExports: privacy.clipExports, cameraClocks },
-    ...{ streamHub, takeover, work: storage.work },
+    live,
+    reloads,
+    jobs,
+    ...backup.parts,
+    checkpoints,
+    proofs,
+    witnesses,
+    witness,
+    timeStamps,
+    feeder,
+    camerasThread,
+    cameras,
+    liveViews,
+    viewBook,
+    snapshots,
+    retention,
+    webhooks,
+    storageUsers,
+    printWorker,
+    health,
+    lastDay,
+    clockSync,
+    clockBook,
+    auditDigests,
+    imports,
+    warehouse,
+    accounts,
+    makeId,
+    uploadWorker,
+    clipExports: privacy.clipExports,
+    cameraClocks,
+    streamHub,
+    takeover,
+    work: storage.work,
     api: composeApi(live, outside, { ...lower, ...reporting, streamHub, takeover }),
     metricsApi: metricsListener?.api,
     workers: workersOf(rooms, reporting, [streamHub, ...(metricsListener ? [metricsListener] : []), workWatch]),
@@ -269,7 +301,18 @@ function statusOf(
   const { work, logRoom, checkpoints, witnesses, timeStamps, cameras, webhooks, room, health, warehouse } = parts
   const { clockBook, backupSchedule, segments, uploadWellness, wanted } = parts
   return statusReader({
-    ...{ live, version, work, logRoom, checkpoints, witnesses, timeStamps, cameras, webhooks, room, health, warehouse },
+    live,
+    version,
+    work,
+    logRoom,
+    checkpoints,
+    witnesses,
+    timeStamps,
+    cameras,
+    webhooks,
+    room,
+    health,
+    warehouse,
     nowMs: () => clock.now(),
     monotonicMs: () => clock.monotonic(),
     feed: () => parts.feeder.seen(),
@@ -295,7 +338,11 @@ function keptCopies(
 ): Promise<CopiesWithNames> {
   const segments = segmentSettings({ backup, storage })
   return copiesWithNames({
-    ...{ dataDir, siteId: site.id, erasedMs: erasedAtMs, segments, file },
+    dataDir,
+    siteId: site.id,
+    erasedMs: erasedAtMs,
+    segments,
+    file,
   })
 }
 

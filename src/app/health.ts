@@ -115,8 +115,11 @@ function sourcesOf(needs: HealthNeeds): ConstructorParameters<typeof HealthWatch
     disk: (before) => {
       const disk = diskObservation(
         {
-          ...{ free: spaceIn(room), fault: faultOf(work), misplaced: misplacedIn(work, config().dataDir) },
-          ...{ limits: config().retention, shortfall: retention.shortfall },
+          free: spaceIn(room),
+          fault: faultOf(work),
+          misplaced: misplacedIn(work, config().dataDir),
+          limits: config().retention,
+          shortfall: retention.shortfall,
         },
         before,
       )

@@ -64,8 +64,13 @@ export async function startGateway(config: Config, outside: Outside, configFile:
       watch.look()
     }
     const reloading = {
-      ...{ gateway, configFile, log, reloads, clock: outside.clock },
-      ...{ renewCertificates: renew, files: fileMarks(config) },
+      gateway,
+      configFile,
+      log,
+      reloads,
+      clock: outside.clock,
+      renewCertificates: renew,
+      files: fileMarks(config),
     }
     // This look reports the result of a reload at once: alert, health and receivers need not wait for the next round.
     const reloadAndLook = () => reload(reloading).finally(() => gateway.health.look())

@@ -136,7 +136,11 @@ function readCopy(copy: string, dataDir: string): CopiedLedger {
     const { vkeys } = new LogSigner(originOfLog(log), heldKeys(tx, dataDir, log).pairs)
     const { id, receivedAtMs } = headOf(tx)
     return {
-      ...{ log, checkpoint, keys: [...vkeys], schema, held: distinctFiles(tx) },
+      log,
+      checkpoint,
+      keys: [...vkeys],
+      schema,
+      held: distinctFiles(tx),
       root: rootOfLeaves(tx, log.number, log.size),
       lastEventMs: id === 0 ? null : receivedAtMs,
     }
@@ -180,14 +184,18 @@ function writeArchive(order: BackupOrder, { part, copy, ledger, keys, room, onSt
     }
     const mediaFiles = ledger.held.filter(({ kind, isRemoved }) => kind === 'media' && !isRemoved)
     const facts = {
-      ...{ siteId: ledger.log.siteId, logId: ledger.log.logId, size: ledger.log.size, schema: ledger.schema },
+      siteId: ledger.log.siteId,
+      logId: ledger.log.logId,
+      size: ledger.log.size,
+      schema: ledger.schema,
       rootHash: ledger.root.toString('hex'),
       checkpoint: ledger.checkpoint.note,
       keys: [...ledger.keys],
       version: order.version,
       madeAt: isoTime(nowMs),
       lastEventAt: ledger.lastEventMs === null ? null : isoTime(ledger.lastEventMs),
-      ...{ damaged, missing },
+      damaged,
+      missing,
     }
     const files = [...writer.members]
     const list = mediaFiles.map(({ path, sha256 }) => ({ path, sha256 }))
@@ -204,7 +212,8 @@ function writeArchive(order: BackupOrder, { part, copy, ledger, keys, room, onSt
     return {
       ...facts,
       path: order.target,
-      ...{ sizeBytes: writer.sizeBytes, sha256 },
+      sizeBytes: writer.sizeBytes,
+      sha256,
       files: files.length + 1,
       mediaFiles: media ? held - missing.length : 0,
       mediaLeftOut: media ? missing.length : held,

@@ -35,7 +35,8 @@ export type MakeFile = (
 export function folderPlace(folder: string, siteId: string, make: MakeFile): BackupPlace {
   const kept = async () => keptBackups(siteId, await readdir(folder))
   return {
-    ...{ kept, standing: kept },
+    kept,
+    standing: kept,
     waiting: async () => undefined,
     make: async (nowMs) => {
       await make(join(folder, backupName(siteId, nowMs)), false, nowMs)

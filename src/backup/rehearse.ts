@@ -56,7 +56,8 @@ export async function rehearse(
       'file' in backup
         ? unpackBackup(backup.file, asked)
         : await unpackFetched(new DavFolder(backup.folder), backup.path, {
-            ...{ ...asked, recoveryKey: loadRecoveryKey(dataDir, random) },
+            ...asked,
+            recoveryKey: loadRecoveryKey(dataDir, random),
           })
     openWriter({ dataDir: into, nowMs }).close()
     const copy = verifyCopy(into, manifest)
@@ -99,8 +100,14 @@ export async function rehearseSegments(order: SegmentsRehearsal, random: RandomB
     mkdirSync(into, { mode: 0o700 })
     const recoveryKey = loadRecoveryKey(dataDir, random)
     const { facts } = await stageSegments({
-      ...{ source: typeof source === 'string' ? folderSource(source) : new DavFolder(source), siteId, recoveryKey },
-      ...{ seal: new Seal(recoveryKey), asFarAsWhole: false, into, nowMs, onSegment: () => pace.rest() },
+      source: typeof source === 'string' ? folderSource(source) : new DavFolder(source),
+      siteId,
+      recoveryKey,
+      seal: new Seal(recoveryKey),
+      asFarAsWhole: false,
+      into,
+      nowMs,
+      onSegment: () => pace.rest(),
     })
     compareWithLiving(dataDir, verifyCopy(into, facts))
     return { fault: null, isDamaged: false }

@@ -198,8 +198,13 @@ async function restoreStaged(options: Options, staged: Staged): Promise<Restored
   swap(dataDir, aside)
   if (staged.segments) noteSeries(dataDir, staged.segments)
   return {
-    ...{ siteId, logId: copy.log.logId, size: copy.log.size, rootHash: copy.root },
-    ...{ madeAt: facts.madeAt, version: facts.version, events: copy.events },
+    siteId,
+    logId: copy.log.logId,
+    size: copy.log.size,
+    rootHash: copy.root,
+    madeAt: facts.madeAt,
+    version: facts.version,
+    events: copy.events,
     segments: staged.segments?.count ?? null,
     fork: fork ? { logId: fork.log.logId, parentLogId: fork.parentLogId, ...parentOf(fork) } : null,
     lost: {
@@ -281,7 +286,9 @@ function lookAtPresent(dataDir: string, sinceMs: number): Present & { readonly e
       const root = log ? rootOfLeaves(tx, log.number, log.size).toString('hex') : ''
       return {
         ledger: {
-          ...{ logs, root, lastEventMs: id === 0 ? null : receivedAtMs },
+          logs,
+          root,
+          lastEventMs: id === 0 ? null : receivedAtMs,
           reachesHead: !head || holdsHead(tx, logs, head),
         },
         erasures: erasuresAfter(tx, sinceMs),

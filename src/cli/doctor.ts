@@ -35,8 +35,12 @@ async function doctor(options: DoctorOptions): Promise<void> {
     const streams = options.cameras && reached.checked.config ? streamProbe(dataDir) : undefined
     if (dataDir !== '') becomeOwnerOf(dataDir)
     const report = await examine({
-      ...{ checked: reached.checked, file, signal, clock: systemClock },
-      ...{ version: buildInfo().version, streams },
+      checked: reached.checked,
+      file,
+      signal,
+      clock: systemClock,
+      version: buildInfo().version,
+      streams,
       lookAtGateway: () => lookAtGateway(reached, file),
     })
     await streams?.end()

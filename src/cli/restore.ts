@@ -74,10 +74,13 @@ async function restore(file: string | undefined, options: RestoreOptions): Promi
     return
   }
   const common = {
-    ...{ dataDir: config.dataDir, siteId: config.site.id, acceptFork: options.acceptFork === true },
+    dataDir: config.dataDir,
+    siteId: config.site.id,
+    acceptFork: options.acceptFork === true,
     again: options.again === true,
     reserveBytes: config.retention.ledgerReserveBytes,
-    ...{ makeId: uuidv7Maker(systemClock, systemRandom), nowMs: systemClock.now() },
+    makeId: uuidv7Maker(systemClock, systemRandom),
+    nowMs: systemClock.now(),
     erase: (dataDir: string, names: readonly string[]) => eraseIn({ ...config, dataDir }, names, by),
   }
   const restored =

@@ -73,7 +73,12 @@ async function filesOf(
   let gateway: GatewaySeen | undefined
   const { version, commit } = buildInfo()
   const report = await examine({
-    ...{ checked, file, clock: systemClock, version, signal, streams },
+    checked,
+    file,
+    clock: systemClock,
+    version,
+    signal,
+    streams,
     lookAtGateway: async () => {
       gateway = await lookAtGateway(reached, file)
       return gateway
@@ -82,7 +87,12 @@ async function filesOf(
   await streams?.end()
   const ofLedger = hiddenInLedger(dataDir)
   return collectBundle({
-    ...{ checked, dataDir, version: { version, commit }, report, log, nowMs },
+    checked,
+    dataDir,
+    version: { version, commit },
+    report,
+    log,
+    nowMs,
     status: gateway?.status ?? null,
     metrics: runtimeDir === undefined ? undefined : await metricsThroughDaemon(runtimeDir),
     hidden: { secrets: [...ofConfig.secrets, ...ofLedger.secrets], people: [...ofConfig.people, ...ofLedger.people] },

@@ -90,7 +90,9 @@ async function rehearse(options: RehearseOptions): Promise<void> {
   }
   process.on('SIGINT', end).on('SIGTERM', end)
   const found = await rehearseUpgrade({
-    ...{ dataDir, reserveBytes: config.retention.ledgerReserveBytes, nowMs: systemClock.now() },
+    dataDir,
+    reserveBytes: config.retention.ledgerReserveBytes,
+    nowMs: systemClock.now(),
     previous: options.previous === undefined ? undefined : [options.previous],
     windowMs: wholeNumber(options.days, '--days') * dayMs,
     mostEvents: wholeNumber(options.most, '--most'),

@@ -171,7 +171,12 @@ export class ClockBook {
 }
 
 const stopped = (atMs: number): State => ({
-  ...{ at_ms: Math.round(atMs), state: 'stopped', source: null, server: null, stratum: null, offset_ms: null },
+  at_ms: Math.round(atMs),
+  state: 'stopped',
+  source: null,
+  server: null,
+  stratum: null,
+  offset_ms: null,
 })
 
 const momentOf = ({ before_ms, after_ms }: Pick<Step, 'before_ms' | 'after_ms'>) => ({

@@ -19,7 +19,10 @@ const Change = z.object({
   state: z
     .enum([...clockStates, 'stopped'])
     .openapi({ description: `${stateText} · stopped: the gateway did not run` }),
-  ...{ source, server, stratum, offsetMs },
+  source,
+  server,
+  stratum,
+  offsetMs,
 })
 
 const Step = z.object({
@@ -56,7 +59,10 @@ export type ClockTrust = z.infer<typeof ClockTrust>
 export const clockShape = {
   now: z.object({
     state: z.enum(clockStates).openapi({ description: stateText }),
-    ...{ source, server, stratum, offsetMs },
+    source,
+    server,
+    stratum,
+    offsetMs,
     since: timeOut().openapi({ description: 'when this state was first seen, at the latest at the start' }),
   }),
   from: timeOut(),

@@ -49,7 +49,12 @@ export function trustBetween(tx: ReadTx, { fromMs, toMs, rows, untilMs }: TrustS
 }
 
 const toChange = ({ at_ms, state, source, server, stratum, offset_ms }: ClockStateRow): StateChange => ({
-  ...{ at: isoTime(at_ms), state, source, server, stratum, offsetMs: offset_ms },
+  at: isoTime(at_ms),
+  state,
+  source,
+  server,
+  stratum,
+  offsetMs: offset_ms,
 })
 
 const toStep = ({ before_ms, after_ms, cause, state, source }: ClockStepRow): StepSeen => ({
@@ -57,5 +62,7 @@ const toStep = ({ before_ms, after_ms, cause, state, source }: ClockStepRow): St
   byMs: after_ms - before_ms,
   before: isoTime(before_ms),
   after: isoTime(after_ms),
-  ...{ cause, state, source },
+  cause,
+  state,
+  source,
 })

@@ -233,7 +233,10 @@ export function readDatabaseUrl(value: string): DatabaseAddress | undefined {
   if ([...searchParams.keys()].some((name) => name !== 'host' && name !== 'sslmode')) return undefined
   return {
     user: decodeURIComponent(username),
-    ...{ host, port: Number(port || 5432), database, verifiesTls: mode === 'verify-full' },
+    host,
+    port: Number(port || 5432),
+    database,
+    verifiesTls: mode === 'verify-full',
   }
 }
 

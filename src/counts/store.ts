@@ -290,7 +290,10 @@ export function appendRecount(
   const { reasonCommitment, count_id, slot_id, after_scan_id, requested_at_ms } = mark
   tx.run(newRecount, {
     id: row,
-    ...{ count_id, slot_id, after_scan_id, requested_at_ms },
+    count_id,
+    slot_id,
+    after_scan_id,
+    requested_at_ms,
     actor_commitment: commitment,
     reason_commitment: reasonCommitment,
   })

@@ -50,7 +50,9 @@ export function nextBatch(
     load,
     log: named,
     body: {
-      ...{ checkpoint: note, from, leaves },
+      checkpoint: note,
+      from,
+      leaves,
       ...(end < size && { consistency: proof.map((hash) => hash.toString('base64')) }),
       ...(showsBefore && { before: peaksOf(from, nodeAt).map((hash) => hash.toString('base64')) }),
       ...load.body,

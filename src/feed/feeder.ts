@@ -185,7 +185,9 @@ export class Feeder {
     this.#target = undefined
     this.#probes = undefined
     this.#lines = this.#needs.work.read(knownLogs).map(({ number, logId }) => ({
-      ...{ number, logId, place: undefined },
+      number,
+      logId,
+      place: undefined,
       isGrowing: number === this.#needs.logRoom.identity.number,
     }))
     this.#rides.begin()
@@ -284,7 +286,8 @@ export class Feeder {
       target,
       { logId, from: place ?? target.size },
       {
-        ...{ mostLeaves: this.#mostLeaves, showsBefore: this.#hasPlaceOfOffice },
+        mostLeaves: this.#mostLeaves,
+        showsBefore: this.#hasPlaceOfOffice,
         load: (log) => this.#rides.load(tx, { ...asked, log }),
       },
     )

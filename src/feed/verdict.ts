@@ -29,7 +29,10 @@ export type FeedVerdict =
     }
 
 const trouble = (finding: FeedFinding, words: string, retryAfterSeconds?: number): FeedVerdict => ({
-  ...{ kind: 'trouble', finding, words, retryAfterSeconds },
+  kind: 'trouble',
+  finding,
+  words,
+  retryAfterSeconds,
 })
 
 /** Decides what an answer means. `size` is how many leaves the log has here. Pure. */

@@ -152,11 +152,17 @@ function evidenceOf({ logId, logSize, secured }: ReportSpec, events: WalkedEvent
     events: { recorded: 0, signed: 0, witnessed: 0, timestamped: 0, ...events.states },
     oldestUnsigned: events.oldestUnsigned,
     logs: logs.map(({ logId: id, leaves, signed, witnessed, timestamped }) => ({
-      ...{ logId: id, leaves, signed, witnessed, timestamped },
+      logId: id,
+      leaves,
+      signed,
+      witnessed,
+      timestamped,
     })),
     asksWitnesses: hasWitnesses,
     checkpoint: head && {
-      ...{ logId, size: logSize, ...head },
+      logId,
+      size: logSize,
+      ...head,
       matches: Buffer.from(head.rootHash, 'base64').toString('hex') === root,
     },
   }

@@ -89,8 +89,14 @@ ${fileSection(page)}
 
 function timesIn(timeZone: string, { locale }: ReportTexts): Page['time'] {
   const format = new Intl.DateTimeFormat(locale, {
-    ...{ timeZone, day: 'numeric', month: 'short', year: 'numeric' },
-    ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'short' },
+    timeZone,
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    timeZoneName: 'short',
   })
   return (iso) => escapedMarkup(format.format(new Date(iso)))
 }

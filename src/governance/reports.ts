@@ -163,7 +163,14 @@ export class Reports {
     // The leaves of the checkpoint and no more, so that the signature covers all that the report counts.
     const logSize = head?.size ?? log.size
     return {
-      ...{ type, siteId, logId, logSize, fromMs: from, toMs: to, warehouses, clock: { rows, untilMs } },
+      type,
+      siteId,
+      logId,
+      logSize,
+      fromMs: from,
+      toMs: to,
+      warehouses,
+      clock: { rows, untilMs },
       ...work.read((tx) => ({ secured: this.#secured(tx, logSize, head), lastingGaps: lastingGaps(tx) })),
     }
   }

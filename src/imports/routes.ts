@@ -84,7 +84,13 @@ export function importRoutes(api: Api, imports: ImportService): void {
 }
 
 const shownOf = ({ dryRun, ok, sha256, rows, created, updated, unchanged, ...rest }: ImportResult) => ({
-  ...{ dryRun, ok, sha256, rows, created, updated, unchanged },
+  dryRun,
+  ok,
+  sha256,
+  rows,
+  created,
+  updated,
+  unchanged,
   zonesCreated: [...rest.zonesCreated],
   problems: [...rest.problems],
   problemCount: rest.problemCount,

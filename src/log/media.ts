@@ -83,7 +83,11 @@ export function photosBehind(tx: ReadTx, row: number, limit: number): { upTo: nu
   const photos = rows
     .filter(({ kind }) => kind === 'photo')
     .map(({ sha256, kind, media_type: mediaType, size_bytes: sizeBytes, received_at_ms: receivedAtMs }) => ({
-      ...{ sha256, kind, mediaType, sizeBytes, receivedAtMs },
+      sha256,
+      kind,
+      mediaType,
+      sizeBytes,
+      receivedAtMs,
     }))
   return { upTo, photos }
 }

@@ -56,10 +56,20 @@ export function noticeOf(facts: NoticeFacts, language: PageLanguage): Notice {
     ...(purpose === null ? [`cameras[id=${cctvId}].purpose`] : []),
   ]
   return {
-    ...{ cctvId, camera, site, who: controller, why: purpose, legalBasis, whom: contact },
+    cctvId,
+    camera,
+    site,
+    who: controller,
+    why: purpose,
+    legalBasis,
+    whom: contact,
     when: whenWords(facts, language),
     howLong: howLongWords(facts, language),
-    ...{ retentionDays, sound, rights, issuedAt: isoTime(facts.issuedAtMs), missing },
+    retentionDays,
+    sound,
+    rights,
+    issuedAt: isoTime(facts.issuedAtMs),
+    missing,
   }
 }
 

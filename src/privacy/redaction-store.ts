@@ -88,7 +88,10 @@ export type RedactedFile = {
 
 const filesOf = (redactionId: number, detectionId: number, clip: string, snapshot: string): RedactedFile[] =>
   (['clip', 'snapshot'] as const).map((kind) => ({
-    ...{ detectionId, redactionId, media_kind: kind, sha256: kind === 'clip' ? clip : snapshot },
+    detectionId,
+    redactionId,
+    media_kind: kind,
+    sha256: kind === 'clip' ? clip : snapshot,
     file: redactedFile({ detectionId, redactionId }, kind),
   }))
 

@@ -60,7 +60,8 @@ export async function carryOut(
     secretFile: existsSync(secretFile) ? secretFile : null,
     caFingerprint: servedAuthority(config.listen)?.fingerprint ?? null,
     configFile: changed ?? configFile,
-    ...{ config, changed },
+    config,
+    changed,
   }
 }
 

@@ -71,7 +71,14 @@ function glance(history: readonly OpenedRow[]): UnitRow {
   }
   const { reference, direction, warehouse_id, sscc, carrier, vehicle, unit_id, row } = first
   return {
-    ...{ row, unit_id, reference, direction, warehouse_id, sscc, carrier, vehicle },
+    row,
+    unit_id,
+    reference,
+    direction,
+    warehouse_id,
+    sscc,
+    carrier,
+    vehicle,
     stage: newest.stage,
     status: newest.status,
     created_at_ms: first.timestamp_ms,
@@ -112,12 +119,18 @@ function evidenceItems(row: OpenedRow): EvidenceItem[] {
   const noPhoto = { url: null, sha256: null, photoEvidence: null }
   const noWeight = { weightKg: null, scaleId: null, scaleReadingId: null, stable: null }
   const photos = photosIn(row).map(({ url, sha256, evidence }) => ({
-    ...{ ...common, kind: 'photo' as const, ...noWeight },
-    ...{ url, sha256: sha256 ?? null, photoEvidence: evidence },
+    ...common,
+    kind: 'photo' as const,
+    ...noWeight,
+    url,
+    sha256: sha256 ?? null,
+    photoEvidence: evidence,
   }))
   if (row.scale_weight_kg === null) return photos
   const weight = {
-    ...{ ...common, kind: 'weight' as const, ...noPhoto },
+    ...common,
+    kind: 'weight' as const,
+    ...noPhoto,
     weightKg: row.scale_weight_kg,
     scaleId: row.scale_id,
     scaleReadingId: row.scale_reading_id,

@@ -61,8 +61,11 @@ export class Comparison {
     for (const [question, previous] of this.#previous) this.#add({ question, part: null, previous, next: null })
     this.#previous.clear()
     return {
-      ...{ compared: this.#compared, different: this.#different, shown: this.#shown },
-      ...{ kinds: [...this.#kinds].sort(), passedOver: [...this.#passedOver].sort() },
+      compared: this.#compared,
+      different: this.#different,
+      shown: this.#shown,
+      kinds: [...this.#kinds].sort(),
+      passedOver: [...this.#passedOver].sort(),
     }
   }
 

@@ -104,7 +104,9 @@ export async function rehearseUpgrade(order: RehearsalOrder): Promise<RehearsedU
         compared: compared.compared,
         different: compared.different,
       },
-      ...{ differences: compared.shown, wayBack: way.isThere, acceptBy: codeOf(kinds) },
+      differences: compared.shown,
+      wayBack: way.isThere,
+      acceptBy: codeOf(kinds),
     }
   } finally {
     removeRehearsalFolder(dataDir)

@@ -32,7 +32,13 @@ export function composeBackup(
 ) {
   const backupJobs = new Jobs({ log, clock })
   const backups = new Backups({
-    ...{ work, clock, audit, checkpoints, version, makeId, dataDir: live.config.dataDir },
+    work,
+    clock,
+    audit,
+    checkpoints,
+    version,
+    makeId,
+    dataDir: live.config.dataDir,
     reserveBytes: () => live.config.retention.ledgerReserveBytes,
     settings: () => settingsFiles(live.config, configFile),
     run: (order) => backupJobs.backup(order),
@@ -58,7 +64,9 @@ export function composeBackup(
     return onServer
   }
   const backupSchedule = new BackupSchedule({
-    ...{ clock, log, dataDir },
+    clock,
+    log,
+    dataDir,
     settings: () => scheduleOf(live.config, placeOf),
     rehearse: (backup) => {
       const reserveBytes = live.config.retention.ledgerReserveBytes
@@ -67,7 +75,13 @@ export function composeBackup(
   })
   const segmentJobs = new Jobs({ log, clock })
   const segments = new SegmentKeeper({
-    ...{ work, clock, log, checkpoints, version, dataDir, siteId: site.id },
+    work,
+    clock,
+    log,
+    checkpoints,
+    version,
+    dataDir,
+    siteId: site.id,
     uploads: new SegmentUploads({ work, dataDir, queue: uploadQueue, access }),
     settings: () => segmentSettings(live.config),
     logSize: () => logRoom.size,

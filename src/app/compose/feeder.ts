@@ -36,7 +36,12 @@ export function composeFeeder(
 ): Feeder {
   const { work, logRoom, checkpoints, metrics, webhooks, health } = parts
   return new Feeder({
-    ...{ work, clock, random, log, logRoom, checkpoints },
+    work,
+    clock,
+    random,
+    log,
+    logRoom,
+    checkpoints,
     client: new EvidenceClient({ clock, version, limits: answerBounds.feed, idleMs }),
     settings: () => {
       const { url, tokenFile, caFile, vkey, maxBytesPerSecond, openings } = live.config.hub
@@ -54,7 +59,9 @@ export function composeFeeder(
 function statusOf(version: string, health: HealthWatch, nowMs: number) {
   const checks = health.checks()
   const troubles = health.troubles.map(({ component, kind, message, sinceMs }) => ({
-    ...{ component, kind, message },
+    component,
+    kind,
+    message,
     since: isoTime(Math.round(sinceMs)),
   }))
   return { version, at: isoTime(nowMs), health: overall(checks), checks, troubles }

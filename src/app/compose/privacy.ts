@@ -19,16 +19,36 @@ export function composePrivacy(
   { camerasThread, configured: cameras, detections, wanted }: ComposedVideo,
 ) {
   const notices = new Notices({
-    ...{ work, clock, cameras, warehouse, config: () => live.config },
+    work,
+    clock,
+    cameras,
+    warehouse,
+    config: () => live.config,
     uploadsClips: (cctvId) => wanted.uploadsClips(cctvId),
   })
   const redactions = new Redactions({
-    ...{ work, clock, logger, people, audit, cameras, detections, link: camerasThread },
+    work,
+    clock,
+    logger,
+    people,
+    audit,
+    cameras,
+    detections,
+    link: camerasThread,
     clipsDir: join(live.config.dataDir, 'clips'),
   })
   camerasThread.listen(redactions)
   const clipExports = new Exports({
-    ...{ work, clock, logger, people, openings, audit, cameras, detections, redactions, signedUrls },
+    work,
+    clock,
+    logger,
+    people,
+    openings,
+    audit,
+    cameras,
+    detections,
+    redactions,
+    signedUrls,
     clockIsTrusted: () => clockSync.isTrusted(),
     fourEyes: () => live.config.privacy.fourEyesForExport,
   })

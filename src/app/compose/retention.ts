@@ -15,7 +15,12 @@ export function composeRetention(
   const { clock, log: logger } = outside
   const { work, logRoom: log, audit, makeId, clockSync, room } = storage
   const retention = new Retention({
-    ...{ work, clock, logger, log, audit, makeId },
+    work,
+    clock,
+    logger,
+    log,
+    audit,
+    makeId,
     clockIsTrusted: () => clockSync.isTrusted(clock.now()),
     dataDir: live.config.dataDir,
     freeBytes: () => room.free().bytes,

@@ -65,16 +65,34 @@ export async function composeStorage(live: { config: Config }, outside: Outside,
   const clockSync = new ClockSync({ clock, builtAtMs: noClockBeforeMs, ...outside.timeServices })
   const expiryClock = new ExpiryClock(clock, expiryMarkedMs(tx))
   const clockBook = new ClockBook({
-    ...{ work, clock, expiryClock, log: outside.log, audit, sync: clockSync, builtAtMs: noClockBeforeMs },
+    work,
+    clock,
+    expiryClock,
+    log: outside.log,
+    audit,
+    sync: clockSync,
+    builtAtMs: noClockBeforeMs,
     ledgerMs: () => headOf(tx).receivedAtMs,
   })
   return {
-    ...{ db, tx, atOnce, makeId, work, logRoom, people, head, storedAccounts, hadWriteAheadLog },
+    db,
+    tx,
+    atOnce,
+    makeId,
+    work,
+    logRoom,
+    people,
+    head,
+    storedAccounts,
+    hadWriteAheadLog,
     room: new DiskRoom({
       folder: config.dataDir,
       reserveBytes: () => live.config.retention.ledgerReserveBytes,
     }),
-    ...{ clockSync, clockBook, expiryClock, audit },
+    clockSync,
+    clockBook,
+    expiryClock,
+    audit,
     evidenceStates: new EvidenceStates({
       policy: () => ({
         names: witnessNames(live.config),

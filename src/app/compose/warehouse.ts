@@ -34,7 +34,13 @@ export function composeWarehouse(
   })
   clearUploads(photosFolder(dataDir))
   const photos = new Photos({
-    ...{ work, clock, people, audit, idempotency, room, dataDir },
+    work,
+    clock,
+    people,
+    audit,
+    idempotency,
+    room,
+    dataDir,
     rate: new ByteRate({ clock, bytesPerMinute: () => live.config.rateLimit.photoBytesPerMinute }),
     sightOf: (caller) => sight.sightOf(caller),
     useOf: photoUse,

@@ -73,7 +73,9 @@ export function statusReader(needs: StatusNeeds) {
       site: { id: config.site.id, url: config.site.url },
       health: overall(health.checks()),
       troubles: health.troubles.map(({ component, kind, message, sinceMs }) => ({
-        ...{ component, kind, message },
+        component,
+        kind,
+        message,
         since: isoTime(Math.round(sinceMs)),
       })),
       ledger: ledgerOf(needs),
@@ -126,7 +128,9 @@ function evidenceOf({ live, work, logRoom, checkpoints, witnesses, timeStamps }:
       evidence.witnesses.map(({ name }) => {
         const last = lastCosignature(tx, log, name)
         return {
-          ...{ name, size: last?.size ?? null, cosignedAt: timeOf(last?.cosigned_at_ms) },
+          name,
+          size: last?.size ?? null,
+          cosignedAt: timeOf(last?.cosigned_at_ms),
           trouble: troubles.get(name) ?? null,
         }
       }),
@@ -135,7 +139,9 @@ function evidenceOf({ live, work, logRoom, checkpoints, witnesses, timeStamps }:
       evidence.timestamps.map(({ url }) => {
         const last = lastTimestampBy(tx, log, url)
         return {
-          ...{ url, size: last?.size ?? null, stampedAt: timeOf(last?.stamped_at_ms) },
+          url,
+          size: last?.size ?? null,
+          stampedAt: timeOf(last?.stamped_at_ms),
           trouble: troubles.get(url) ?? null,
         }
       }),
@@ -156,7 +162,9 @@ function hubOf({ feed, logRoom, live, version, nowMs, work, warehouse }: StatusN
   const { url, size, fedAtMs, names, offer, trouble, forMs } = seen
   const timezone = work.read((tx) => warehouse.timezoneOf(tx, live.config.site.warehouseId))
   return {
-    ...{ url, acknowledged: size, acknowledgedAt: timeOf(fedAtMs) },
+    url,
+    acknowledged: size,
+    acknowledgedAt: timeOf(fedAtMs),
     names,
     offer: offerNow(offer, live.config.updates, { running: version, atMs: nowMs(), timezone }),
     lag: size === null ? null : Math.max(0, logRoom.size - size),
@@ -222,7 +230,8 @@ function segmentsOf(seen: ReturnType<SegmentKeeper['seen']>) {
     everySeconds: everyMs === null ? null : everyMs / 1000,
     currentAt: timeOf(currentMs),
     rehearsedAt: timeOf(rehearsedMs),
-    ...{ fault, rehearsalFault },
+    fault,
+    rehearsalFault,
   }
 }
 

@@ -171,8 +171,13 @@ export class SegmentKeeper {
     const nowMs = clock.now()
     const before = readState(dataDir)
     const made = await this.#needs.run({
-      ...{ dataDir, siteId, version, nowMs, ...(await this.#place(target)) },
-      ...{ settings: configFiles(), reserveBytes: reserveBytes() },
+      dataDir,
+      siteId,
+      version,
+      nowMs,
+      ...(await this.#place(target)),
+      settings: configFiles(),
+      reserveBytes: reserveBytes(),
       evenIfSame: nowMs - Date.parse(before?.madeAt ?? '') >= dayMs,
       beginsSeries: this.#beginsSeries,
     })

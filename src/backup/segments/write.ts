@@ -145,7 +145,11 @@ function momentOf({ dataDir }: SegmentsOrder, db: Database, schema: number, seal
   if (!log || !checkpoint) throw new Error('the log has no signed checkpoint yet')
   const { id, receivedAtMs } = headOf(tx)
   return {
-    ...{ tx, schema, seal, logs, log },
+    tx,
+    schema,
+    seal,
+    logs,
+    log,
     identities: [...readRows(db, shape, { orderBy: 'id' })].map((row) =>
       Object.fromEntries(shape.columns.map((column, i) => [column, row[i] ?? null])),
     ),
@@ -333,16 +337,31 @@ class Writing {
     const written = this.#files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
     const { siteId, target, nowMs, dataDir } = this.#order
     proposeState(dataDir, {
-      ...{ siteId, logId: log.logId, series: this.#series, target, keyMark: this.#moment.seal.mark },
-      ...{ schema: this.#moment.schema, number: this.#number, newest: this.#previous ?? '', madeAt: isoTime(nowMs) },
+      siteId,
+      logId: log.logId,
+      series: this.#series,
+      target,
+      keyMark: this.#moment.seal.mark,
+      schema: this.#moment.schema,
+      number: this.#number,
+      newest: this.#previous ?? '',
+      madeAt: isoTime(nowMs),
       baseBytes: this.#state?.baseBytes ?? written,
       laterBytes: this.#state ? this.#state.laterBytes + written : 0,
-      ...{ reach, last: behind.last, counted: behind.counted, chunks: behind.chunks },
-      ...{ keysFile: this.#keysFile, keysHash: this.#keysHash, earlier: this.#earlier() },
+      reach,
+      last: behind.last,
+      counted: behind.counted,
+      chunks: behind.chunks,
+      keysFile: this.#keysFile,
+      keysHash: this.#keysHash,
+      earlier: this.#earlier(),
       documents: [...this.#documentsThere],
     })
     return {
-      ...{ files: this.#files, logId: log.logId, series: this.#series, size: reach.size },
+      files: this.#files,
+      logId: log.logId,
+      series: this.#series,
+      size: reach.size,
       isNewSeries: this.#state === undefined,
     }
   }
@@ -412,8 +431,18 @@ class Writing {
     const from = this.#state?.reach.size ?? 0
     const header: Omit<SegmentHeader, 'members'> = {
       format: segmentFormat,
-      ...{ siteId, logId: log.logId, series: this.#series, number: this.#number, from, to: reach.size },
-      ...{ previous: this.#previous, keysFile: this.#keysFile, isWhole, madeAt: isoTime(nowMs), version, schema },
+      siteId,
+      logId: log.logId,
+      series: this.#series,
+      number: this.#number,
+      from,
+      to: reach.size,
+      previous: this.#previous,
+      keysFile: this.#keysFile,
+      isWhole,
+      madeAt: isoTime(nowMs),
+      version,
+      schema,
       lastEventAt: lastEventMs === null ? null : isoTime(lastEventMs),
       keys: [...keys],
       erased: erasuresAfter(tx, -1),

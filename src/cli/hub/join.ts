@@ -125,7 +125,8 @@ function enrolmentOf(config: Config, code: string): EnrolBody {
 
 async function enrol(url: string, ca: string | undefined, body: EnrolBody): Promise<z.infer<typeof EnrolAnswer>> {
   const reply = await ask(url, enrolPath, {
-    ...{ method: 'POST', json: body },
+    method: 'POST',
+    json: body,
     ...(ca !== undefined && { https: { certificateAuthority: ca } }),
   })
   const answer = EnrolAnswer.safeParse(outsideJson(reply.body)).data

@@ -51,7 +51,10 @@ async function frameFor(c: Context<AppEnv>): Promise<HelpFrame> {
     names.find((name) => name.startsWith(`assets/${stem}-`) && name.endsWith(ending)) ?? ''
   const language = pageLanguage(c)
   return {
-    ...{ manual: await manual(), language, isChosen: c.req.query('language') === language },
-    ...{ styles: [named('style', '.css'), named('help', '.css')], script: named('help', '.js') },
+    manual: await manual(),
+    language,
+    isChosen: c.req.query('language') === language,
+    styles: [named('style', '.css'), named('help', '.css')],
+    script: named('help', '.js'),
   }
 }

@@ -19,7 +19,11 @@ type Of = { readonly topic: string; readonly subject?: string }
 /** Returns functions that make the findings of one thing. */
 export function findingsOn({ topic, subject }: Of) {
   const made = (verdict: DoctorVerdict, what: string, next: string | null): DoctorFinding => ({
-    ...{ topic, subject: subject ?? null, verdict, what, next },
+    topic,
+    subject: subject ?? null,
+    verdict,
+    what,
+    next,
   })
   return {
     good: (what: string) => made('good', what, null),

@@ -85,7 +85,10 @@ export class Absence {
       recordedWithin: touches.recordedWithin.slice(0, mostIds),
       watchedShare: sight.watchedShare,
       cameras: sight.cameras.map(({ cctvId, watchedShare, knownSince, detections }) => ({
-        ...{ cctvId, watchedShare, knownSince, detections },
+        cctvId,
+        watchedShare,
+        knownSince,
+        detections,
       })),
       otherCameras: watching.hidden > 0,
       gaps: found.slice(0, mostGaps),
@@ -96,7 +99,9 @@ export class Absence {
       madeAt: isoTime(madeAtMs),
       lateEventsUntil: late === null ? null : isoTime(to + late),
       checkpoint: {
-        ...{ logId, size: checkpoint.size, rootHash: checkpoint.root.toString('base64') },
+        logId,
+        size: checkpoint.size,
+        rootHash: checkpoint.root.toString('base64'),
         note: work.read((tx) => signedNote(tx, checkpoint)),
       },
       key: signer().vkeys[0],

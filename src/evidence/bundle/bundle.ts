@@ -59,7 +59,11 @@ export function makeBundle(parts: {
       text: opening.text,
     })),
     media: parts.files.map(({ sha256, kind, contentType, sizeBytes, name }) => ({
-      ...{ sha256, kind, contentType, sizeBytes, name },
+      sha256,
+      kind,
+      contentType,
+      sizeBytes,
+      name,
     })),
     anchors: parts.anchors,
     ...(parts.handOvers && parts.handOvers.length > 0 && { handOvers: parts.handOvers }),

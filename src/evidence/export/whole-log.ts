@@ -47,7 +47,9 @@ export function wholeLog(tx: ReadTx, dataDir: string): WholeLog {
   const candidates = everyKey(tx, dataDir)
   return {
     logs: logs.map(({ log, checkpoint: { size, root } }) => ({
-      ...{ logId: log.logId, size, rootHash: root.toString('base64') },
+      logId: log.logId,
+      size,
+      rootHash: root.toString('base64'),
     })),
     files: filesOf(tx, logs, candidates),
   }

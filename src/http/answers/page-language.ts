@@ -11,7 +11,9 @@ export function pageLanguage(c: Context<AppEnv>): PageLanguage {
   const asked = c.req.query('language')
   if (asked === 'en' || asked === 'de') return asked
   const best = accepts(c, {
-    ...{ header: 'Accept-Language', supports: [...pageLanguages], default: 'en' },
+    header: 'Accept-Language',
+    supports: [...pageLanguages],
+    default: 'en',
     // `de-AT` is German.
     match: (likes, { supports, default: otherwise }) =>
       likes

@@ -42,7 +42,9 @@ export function registerEventLoopDelay(registry: Registry): void {
     delayFigures.map((figure, i) => [
       figure,
       new Gauge({
-        ...{ name: delayMetric(figure), help: figures[figure], registers: [registry] },
+        name: delayMetric(figure),
+        help: figures[figure],
+        registers: [registry],
         ...(i === 0 && { collect }),
       }),
     ]),

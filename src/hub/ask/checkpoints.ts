@@ -29,7 +29,10 @@ export type CheckpointPage = { readonly before: number | undefined; readonly lim
 export async function checkpointsOf(db: HubTx, { logId }: SeenLog, { before, limit }: CheckpointPage) {
   const rows = await db.rows<Row>(checkpoints, [logId, before ?? Number.MAX_SAFE_INTEGER, limit])
   return rows.map(({ size, root, note, cosignature, at }) => ({
-    ...{ size: Number(size), rootHash: root.toString('base64'), timestamp: isoTime(at.getTime()) },
-    ...{ note: `${note}${cosignature ?? ''}`, isConfirmed: cosignature !== null },
+    size: Number(size),
+    rootHash: root.toString('base64'),
+    timestamp: isoTime(at.getTime()),
+    note: `${note}${cosignature ?? ''}`,
+    isConfirmed: cosignature !== null,
   }))
 }

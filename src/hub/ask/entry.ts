@@ -47,7 +47,9 @@ export async function entryOf(
     leaf,
     tlogProof: tlogProof(seq - 1, inclusionPath(seq - 1, size, nodeAt), note),
     keys: [...log.vkeys, witness].filter(isSigner),
-    ...{ openings: [], files: [], anchors: [] },
+    openings: [],
+    files: [],
+    anchors: [],
   })
 }
 

@@ -61,7 +61,9 @@ function forkOut(row: Row) {
   }
   const sent = sentOf(row.sent)
   const side = (root: Buffer | undefined, note: string | null) => ({
-    ...{ leaf: null, root: inBase64(root ?? rootIn(note, place)), note },
+    leaf: null,
+    root: inBase64(root ?? rootIn(note, place)),
+    note,
   })
   return {
     ...facts,

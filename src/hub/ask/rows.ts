@@ -20,7 +20,9 @@ export function recallRow({ unit, lots, ...row }: Answer<'recall'>['data'][numbe
 
 /** A site for which the list may be wrong, before the pallets: the person who is sent the file has no page that says so. */
 export const behindRow = ({ siteId, fedAt }: Answer<'recall'>['behind'][number]) => ({
-  ...{ siteId, since: fedAt, state: 'not_up_to_date' },
+  siteId,
+  since: fedAt,
+  state: 'not_up_to_date',
 })
 
 export const floorColumns = [
@@ -31,7 +33,10 @@ export const floorColumns = [
 export const floorRow =
   (siteId: string) =>
   ({ isOccupied, ...slot }: Answer<'floor'>[number]) => ({
-    ...{ siteId, ...slot, state: isOccupied ? 'occupied' : 'empty', verdict: verdictOf(slot) },
+    siteId,
+    ...slot,
+    state: isOccupied ? 'occupied' : 'empty',
+    verdict: verdictOf(slot),
   })
 
 type Judged = { readonly slot: string; readonly isVerified?: boolean; readonly isDisputed?: boolean }
@@ -71,13 +76,20 @@ export function siteRow({
 }: Answer<'sites'>[number]) {
   return {
     ...site,
-    ...{ regions: regions.join(' '), problems: problems.map(({ kind }) => kind).join(' ') },
+    regions: regions.join(' '),
+    problems: problems.map(({ kind }) => kind).join(' '),
     offerWaits: offerWaits ? 'yes' : '',
-    ...{ gatewayAlerts: fleet?.openAlerts, gatewayAlertKinds: kindsOf(fleet) },
+    gatewayAlerts: fleet?.openAlerts,
+    gatewayAlertKinds: kindsOf(fleet),
     troubles: troubles.map(({ message }) => message).join('; '),
-    ...{ cameras: fleet?.cameras.configured, withoutPictures: fleet?.cameras.withoutPictures },
-    ...{ freeBytes: fleet?.freeBytes, certificateUntil: fleet?.certificateUntil, backupAt: fleet?.backupAt },
-    ...{ rehearsedAt: fleet?.rehearsedAt, configHash: fleet?.configHash, configDiffersIn: config.differsIn.join(' ') },
+    cameras: fleet?.cameras.configured,
+    withoutPictures: fleet?.cameras.withoutPictures,
+    freeBytes: fleet?.freeBytes,
+    certificateUntil: fleet?.certificateUntil,
+    backupAt: fleet?.backupAt,
+    rehearsedAt: fleet?.rehearsedAt,
+    configHash: fleet?.configHash,
+    configDiffersIn: config.differsIn.join(' '),
   }
 }
 

@@ -38,7 +38,11 @@ export async function seenLog(db: HubTx, logId: string, sites: Sites, witness: s
   const [row] = await db.rows<Row>(seen, [logId, sites])
   if (!row) throw AppError.notFound('Log')
   return {
-    ...{ logId: row.log_id, siteId: row.site_id, origin: row.origin, state: row.state, size: Number(row.size) },
+    logId: row.log_id,
+    siteId: row.site_id,
+    origin: row.origin,
+    state: row.state,
+    size: Number(row.size),
     continuedBy: row.superseded_by,
     keys: [...new Set([...row.vkeys, ...(row.newer ?? []), witness])],
   }

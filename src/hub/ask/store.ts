@@ -176,8 +176,14 @@ type PositionRow = {
 }
 
 const positionOf = (row: PositionRow): Position => ({
-  ...{ siteId: row.site_id, assetKey: row.asset_key, atMs: row.at.getTime(), seq: Number(row.seq) },
-  ...{ letter: row.event_type, slotId: row.slot_id, slotCode: row.slot_code, verdict: row.verdict },
+  siteId: row.site_id,
+  assetKey: row.asset_key,
+  atMs: row.at.getTime(),
+  seq: Number(row.seq),
+  letter: row.event_type,
+  slotId: row.slot_id,
+  slotCode: row.slot_code,
+  verdict: row.verdict,
   isRetired: row.is_retired,
 })
 

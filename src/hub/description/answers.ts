@@ -15,8 +15,12 @@ const nextCursor = z.string().nullable().openapi({ description: 'more follow: se
 
 const Move = z
   .strictObject({
-    ...{ siteId, logId: z.uuid(), ...slot, timestamp: time },
-    ...{ seq: z.int().openapi({ description: 'its leaf in the log `logId`' }), asset_barcode: z.string() },
+    siteId,
+    logId: z.uuid(),
+    ...slot,
+    timestamp: time,
+    seq: z.int().openapi({ description: 'its leaf in the log `logId`' }),
+    asset_barcode: z.string(),
     event_type: z.enum(['PLACED', 'REMOVED']),
     operator: z
       .string()
@@ -29,15 +33,25 @@ const whereabouts = z.enum(['here', 'left', 'in_transit', 'two_places'])
 
 const Found = z
   .strictObject({
-    ...{ siteId, slot: z.string().nullable(), slot_id: z.int().nullable(), since: time, isVerified: z.boolean() },
-    ...{ asset_barcode: z.string().openapi({ description: 'by which the site knows it' }), state: whereabouts },
+    siteId,
+    slot: z.string().nullable(),
+    slot_id: z.int().nullable(),
+    since: time,
+    isVerified: z.boolean(),
+    asset_barcode: z.string().openapi({ description: 'by which the site knows it' }),
+    state: whereabouts,
   })
   .openapi('Found')
 
 const UnitOnTheWay = z
   .strictObject({
-    ...{ siteId, unitId: z.string(), reference: z.string().nullable(), direction: z.string().nullable() },
-    ...{ status: z.string(), stage: z.string(), since: time },
+    siteId,
+    unitId: z.string(),
+    reference: z.string().nullable(),
+    direction: z.string().nullable(),
+    status: z.string(),
+    stage: z.string(),
+    since: time,
   })
   .openapi('UnitOnTheWay')
 
@@ -53,7 +67,10 @@ export const SearchAnswer = z
 
 const Recalled = z
   .strictObject({
-    ...{ siteId, asset_barcode: z.string(), since: time, state: whereabouts },
+    siteId,
+    asset_barcode: z.string(),
+    since: time,
+    state: whereabouts,
     gtin: z.string().nullable().openapi({ description: 'its item; null: no site that has the lot of it names one' }),
     lots: z.array(z.string()).openapi({ description: 'its lots as sites know it, of those that were asked for' }),
     slot: z.string().nullable().openapi({ description: 'null: in no slot; `siteId` is the site that it left last' }),
@@ -63,7 +80,9 @@ const Recalled = z
 
 const SiteBehind = z
   .strictObject({
-    ...{ siteId, fedAt: time.nullable(), leavesBehind: z.int() },
+    siteId,
+    fedAt: time.nullable(),
+    leavesBehind: z.int(),
     reason: z.enum(behindReasons).openapi({
       description:
         '`forked`: its log takes no more entries; `late`: not heard for 15 minutes; `missing`: its gateway has signed `leavesBehind` log entries more than are here',
@@ -90,13 +109,21 @@ const Trouble = z.strictObject({ component: z.string(), kind: z.string(), messag
 export const SitesAnswer = listOf(
   z
     .strictObject({
-      ...{ siteId, name: z.string(), timezone: z.string(), logId: z.uuid(), size: z.int() },
+      siteId,
+      name: z.string(),
+      timezone: z.string(),
+      logId: z.uuid(),
+      size: z.int(),
       earlierLogs: z.array(z.uuid()).openapi({ description: 'its other logs, the oldest first' }),
-      ...{ state: z.enum(['live', 'forked', 'retired']), logs: z.int(), version: z.string().nullable() },
+      state: z.enum(['live', 'forked', 'retired']),
+      logs: z.int(),
+      version: z.string().nullable(),
       health: z.enum(['healthy', 'degraded', 'unhealthy']).nullable(),
       troubles: z.array(Trouble).openapi({ description: 'troubles that the gateway reports' }),
       fleet: Fleet.nullable().openapi({ description: 'how the gateway is, in figures' }),
-      ...{ fedAt: time.nullable(), lagSeconds: z.number().nullable(), openAlerts: z.int() },
+      fedAt: time.nullable(),
+      lagSeconds: z.number().nullable(),
+      openAlerts: z.int(),
       leavesBehind: z
         .int()
         .openapi({ description: 'signed by the gateway and not here yet; 0: all that is known of is here' }),
@@ -132,17 +159,29 @@ export const SitesAnswer = listOf(
 export const FloorAnswer = listOf(
   z
     .strictObject({
-      ...{ ...slot, zone: z.string().nullable(), warehouse: z.string().nullable(), isOccupied: z.boolean() },
-      ...{ assetBarcode: z.string().nullable(), since: time.nullable() },
-      ...{ isVerified: z.boolean().optional(), isDisputed: z.boolean().optional() },
+      ...slot,
+      zone: z.string().nullable(),
+      warehouse: z.string().nullable(),
+      isOccupied: z.boolean(),
+      assetBarcode: z.string().nullable(),
+      since: time.nullable(),
+      isVerified: z.boolean().optional(),
+      isDisputed: z.boolean().optional(),
     })
     .openapi('Slot'),
 )
 
 const Alert = z
   .strictObject({
-    ...{ siteId, logId: z.uuid(), id: z.string(), type: z.string(), severity: z.string(), openedAt: time },
-    ...{ closedAt: time.nullable(), closedBy: z.string().nullable(), detail: z.record(z.string(), z.unknown()) },
+    siteId,
+    logId: z.uuid(),
+    id: z.string(),
+    type: z.string(),
+    severity: z.string(),
+    openedAt: time,
+    closedAt: time.nullable(),
+    closedBy: z.string().nullable(),
+    detail: z.record(z.string(), z.unknown()),
   })
   .openapi('Alert')
 
@@ -150,7 +189,10 @@ export const AlertsAnswer = z.strictObject({ success: z.literal(true), data: z.a
 
 const LogOfSite = z
   .strictObject({
-    ...{ logId: z.uuid(), siteId, origin: z.string(), state: z.enum(['live', 'forked', 'retired']) },
+    logId: z.uuid(),
+    siteId,
+    origin: z.string(),
+    state: z.enum(['live', 'forked', 'retired']),
     size: z.int().openapi({ description: 'leaves that are stored here' }),
     continuedBy: z.uuid().nullable().openapi({ description: 'the log that goes on behind it after a restore' }),
     keys: z.array(z.string()).openapi({
@@ -173,7 +215,9 @@ const Checkpoint = z
   .openapi('Checkpoint')
 
 export const CheckpointsAnswer = z.strictObject({
-  ...{ success: z.literal(true), log: LogOfSite, data: z.array(Checkpoint) },
+  success: z.literal(true),
+  log: LogOfSite,
+  data: z.array(Checkpoint),
 })
 
 const side = {
@@ -199,7 +243,10 @@ const Fork = z
   .openapi('Fork')
 
 export const ForksAnswer = z.strictObject({
-  ...{ success: z.literal(true), log: LogOfSite, data: z.array(Fork), nextCursor },
+  success: z.literal(true),
+  log: LogOfSite,
+  data: z.array(Fork),
+  nextCursor,
 })
 
 const Check = z.strictObject({
@@ -210,18 +257,28 @@ const Check = z.strictObject({
 
 export const HealthAnswer = z
   .strictObject({
-    ...{ status: Check.shape.status, timestamp: time, uptime: z.number(), version: z.string() },
+    status: Check.shape.status,
+    timestamp: time,
+    uptime: z.number(),
+    version: z.string(),
     checks: z.record(z.string(), Check),
   })
   .openapi('Health')
 
 const Person = z.strictObject({
-  ...{ username: z.string(), instance: z.string(), role: z.string(), permissions: z.array(z.string()) },
+  username: z.string(),
+  instance: z.string(),
+  role: z.string(),
+  permissions: z.array(z.string()),
 })
 
 export const SessionAnswer = z
   .strictObject({
-    ...{ success: z.literal(true), siteId, instance: z.string(), storageInstances: z.array(z.string()) },
-    ...{ caller: Person.nullable(), csrfToken: z.string().nullable() },
+    success: z.literal(true),
+    siteId,
+    instance: z.string(),
+    storageInstances: z.array(z.string()),
+    caller: Person.nullable(),
+    csrfToken: z.string().nullable(),
   })
   .openapi('Session')

@@ -21,7 +21,8 @@ export function describeHub(version: string): Promise<Description> {
   registry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' })
   registry.registerComponent('securitySchemes', 'basic', { type: 'http', scheme: 'basic' })
   registry.registerComponent('securitySchemes', 'gateway', {
-    ...{ type: 'http', scheme: 'bearer' },
+    type: 'http',
+    scheme: 'bearer',
     description: 'The token that a gateway got for its code.',
   })
   registry.registerComponent(
@@ -31,7 +32,9 @@ export function describeHub(version: string): Promise<Description> {
   )
   registry.registerComponent('securitySchemes', 'storageUsername', headerKey('X-Storage-Username', 'The user name.'))
   registry.registerComponent('securitySchemes', 'session', {
-    ...{ type: 'apiKey', in: 'cookie', name: 'gatehouse' },
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'gatehouse',
     description:
       'From POST /api/session; over TLS its name is __Host-gatehouse. Requests that change something also need X-CSRF-Token.',
   })

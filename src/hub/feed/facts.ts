@@ -93,8 +93,15 @@ function unitOf(fields: Fields, seq: number): UnitFact | undefined {
   if (atMs === undefined || !isText(unitId) || !isText(status) || !isText(stage)) return undefined
   const said = (value: unknown) => (isText(value) ? value : null)
   return {
-    ...{ seq, unitId, isFirst: action === 'created', atMs, status, stage },
-    ...{ direction: said(direction), sscc: said(sscc), reference: said(reference) },
+    seq,
+    unitId,
+    isFirst: action === 'created',
+    atMs,
+    status,
+    stage,
+    direction: said(direction),
+    sscc: said(sscc),
+    reference: said(reference),
   }
 }
 

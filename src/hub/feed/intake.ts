@@ -100,7 +100,10 @@ export async function weigh(
     (head.witnessedSize <= frontier.size || isSame(head, checkpoint))
   const isAhead = isConfirmed && checkpoint.size > head.witnessedSize
   return {
-    ...{ leaves: added, isProven, isAhead, isConfirmed: isConfirmed && checkpoint.size > 0 },
+    leaves: added,
+    isProven,
+    isAhead,
+    isConfirmed: isConfirmed && checkpoint.size > 0,
     bundles: isPart ? [partOf(head.size, added)] : await bundlesWith(stored.first, head.size, stored.leaves, added),
     head: {
       size: frontier.size,
@@ -196,8 +199,13 @@ function refuseOtherBytes(
     const known = stored.leaves[offset + i]
     if (!known || known.equals(bytes)) continue
     throw contradiction(feed, {
-      ...{ place: from + i + 1, kind: 'leaf', known, knownNote: head.witnessedNote },
-      ...{ sent: bytes, sentNote: checkpoint.note, sentHash: sha256(bytes) },
+      place: from + i + 1,
+      kind: 'leaf',
+      known,
+      knownNote: head.witnessedNote,
+      sent: bytes,
+      sentNote: checkpoint.note,
+      sentHash: sha256(bytes),
     })
   }
 }

@@ -57,7 +57,10 @@ export function readFeed(body: unknown, logId: string): SentFeed {
   }
   const assets = new Map((snapshot?.assets ?? []).map((row) => [row.key, assetOf(row)]))
   return {
-    ...{ checkpoint, from, names, status },
+    checkpoint,
+    from,
+    names,
+    status,
     leaves: leaves.map((leaf, i) => readSent(leaf, { logId, seq: from + i + 1 }, `leaves.${i}`)),
     proof: consistency.map(readHash),
     before: before && readPeaks(before, from),

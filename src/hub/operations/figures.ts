@@ -79,7 +79,9 @@ export class HubFigures {
     const logs = { live: 0, forked: 0, retired: 0 }
     for (const row of byState) logs[row.state] = row.logs
     return {
-      ...{ sites: Number(site?.sites ?? 0), logs, openAlerts: Number(alert?.open ?? 0) },
+      sites: Number(site?.sites ?? 0),
+      logs,
+      openAlerts: Number(alert?.open ?? 0),
       leaves: byState.reduce((sum, row) => sum + Number(row.leaves), 0),
       late: byState.reduce((sum, { state, late }) => sum + (state === 'retired' ? 0 : late), 0),
       tookMs: clock.monotonic() - startedMs,

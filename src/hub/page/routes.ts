@@ -63,7 +63,8 @@ export function pageRoutes(api: Api, { sessions, window, site }: PageRouteParts)
   for (const path of views) api.get(path, (c) => serve(c, 'hub.html'))
   api.get('/assets/:name', (c) => serve(c, `assets/${c.req.param('name')}`))
   const answer = (caller: Caller | undefined, token: string | undefined) => ({
-    ...{ success: true, ...site },
+    success: true,
+    ...site,
     caller: caller && token !== undefined ? personOf(caller) : null,
     csrfToken: caller && token !== undefined ? csrfTokenOf(token) : null,
   })

@@ -55,9 +55,12 @@ export class PageSessions {
     const token = newSessionToken(random)
     const madeAtMs = clock.now()
     const session = {
-      ...{ instance: caller.instance, username: caller.username, mark: mark ?? Buffer.alloc(0) },
+      instance: caller.instance,
+      username: caller.username,
+      mark: mark ?? Buffer.alloc(0),
       sealed: mark ? null : sealCredential(token, named, caller, random),
-      ...{ madeAtMs, expiresAtMs: madeAtMs + idleMs },
+      madeAtMs,
+      expiresAtMs: madeAtMs + idleMs,
     }
     const hash = hashOfToken(token)
     await beginSession(db, hash, session, mostOfAccount)

@@ -14,8 +14,13 @@ const session = {
 } as const
 const begun = builtStatement('begin-page-session', session, (to) =>
   sql.insertInto('page_session').values({
-    ...{ token_hash: to.tokenHash, instance: to.instance, username: to.username, account_mark: to.mark },
-    ...{ sealed: to.sealed, made_at: to.madeAt, expires_at: to.expiresAt },
+    token_hash: to.tokenHash,
+    instance: to.instance,
+    username: to.username,
+    account_mark: to.mark,
+    sealed: to.sealed,
+    made_at: to.madeAt,
+    expires_at: to.expiresAt,
   }),
 )
 // No row is ever deleted, so a new session takes the row of one that is over.
@@ -46,8 +51,14 @@ const reused = builtStatement('reuse-page-session', { ...session, old: 'bytea' }
   sql
     .updateTable('page_session')
     .set({
-      ...{ token_hash: to.tokenHash, instance: to.instance, username: to.username, account_mark: to.mark },
-      ...{ sealed: to.sealed, made_at: to.madeAt, expires_at: to.expiresAt, ended_at: null },
+      token_hash: to.tokenHash,
+      instance: to.instance,
+      username: to.username,
+      account_mark: to.mark,
+      sealed: to.sealed,
+      made_at: to.madeAt,
+      expires_at: to.expiresAt,
+      ended_at: null,
     })
     .where('token_hash', '=', to.old)
     .returning('token_hash'),

@@ -35,7 +35,9 @@ export async function composeHubCallers(config: HubConfig, needs: HubCallersNeed
   const accounts = new LocalAccounts({
     accounts: (username) => auth.users.find((u) => u.username === username),
     settings: () => ({ siteUrl: site.url, freshForMs: auth.freshFor }),
-    ...{ clock, random, slowing },
+    clock,
+    random,
+    slowing,
   })
   const names = namesOf(config)
   if (storage.instances.length === 0) {
@@ -70,7 +72,11 @@ async function storageUsersOf(
   const users = new StorageUsers({
     settings: () => ({ ...namesOf(config), freshForMs, staleForMs, defaultRole: 'viewer' }),
     client: new StorageClient({ clock, instances: () => config.storage.instances, version }),
-    ...{ callers: memory, tries: memory, slowing, clock, log },
+    callers: memory,
+    tries: memory,
+    slowing,
+    clock,
+    log,
     key: derivedKey('gatehouse known credentials'),
     onOutcome: () => {},
   })

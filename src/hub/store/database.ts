@@ -34,7 +34,9 @@ export function connectionOf(
   const secretIn = isOwner ? ownerPasswordFile : passwordFile
   const { user, host, port, database, verifiesTls } = address
   return {
-    ...{ host, port, database },
+    host,
+    port,
+    database,
     ...(user !== '' && { user }),
     ...(secretIn !== null && { password: readSecretFile(secretIn) }),
     ...((caFile !== null || verifiesTls) && { ssl: { ...(caFile !== null && { ca: readCa(caFile) }) } }),

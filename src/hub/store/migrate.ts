@@ -29,7 +29,10 @@ export type MigrateOptions = {
 export async function migrateHub({ connection, engine, appPassword, grows }: MigrateOptions): Promise<string[]> {
   // Tables of years are distributed and indexed for longer than any statement of the daemon may take.
   const pool = new pg.Pool({
-    ...{ ...connection, query_timeout: undefined, keepAlive: true, max: 4 },
+    ...connection,
+    query_timeout: undefined,
+    keepAlive: true,
+    max: 4,
     onConnect: (client) => client.query('SET statement_timeout = 0'),
   })
   pool.on('error', () => undefined)

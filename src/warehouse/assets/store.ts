@@ -265,8 +265,15 @@ function ranges({ bestBeforeFrom, bestBeforeTo, q }: AssetFilter, own: boolean):
 }
 
 const everyCondition: AssetFilter = {
-  ...{ sscc: '', gtin: '', lot: '', serial: '', type: '', provisional: true },
-  ...{ bestBeforeFrom: '', bestBeforeTo: '', q: '' },
+  sscc: '',
+  gtin: '',
+  lot: '',
+  serial: '',
+  type: '',
+  provisional: true,
+  bestBeforeFrom: '',
+  bestBeforeTo: '',
+  q: '',
 }
 const partsOf = (filter: AssetFilter) => [...equalities(filter).parts, ...ranges(filter, false).parts]
 const assetsWhere = statements({

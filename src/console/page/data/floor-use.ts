@@ -19,7 +19,9 @@ export function utilizationOf(slots: readonly Slot[], zones: readonly Zone[]): F
   }
   const totalSlots = counted.length
   return {
-    ...{ totalSlots, occupiedSlots, pendingVerifications },
+    totalSlots,
+    occupiedSlots,
+    pendingVerifications,
     utilizationPercent: totalSlots === 0 ? 0 : (occupiedSlots / totalSlots) * 100,
     byZone: [...byZone].map(([zone, use]) => ({ zone, ...use })),
   }

@@ -158,7 +158,9 @@ function ofDiscrepancy(one: Discrepancy, may: May): Task {
   const mayRegister = may(toRegister)
   const subject = [texts.slot(slot.slot_id), ...(assetBarcode === null ? [] : [texts.pallet(assetBarcode)])]
   return {
-    ...{ key: id, kind, since },
+    key: id,
+    kind,
+    since,
     todo: kind === 'unregistered_asset' && !mayRegister ? todoTexts.registerOther : todo,
     urgency: atOnce.has(kind) ? 'now' : later.has(kind) ? 'later' : 'today',
     what: `${subject.join(', ')}: ${what}`,
@@ -221,7 +223,10 @@ const ofCameras = (cameras: readonly Camera[]): Task[] =>
   cameras
     .filter(({ enabled, online, state }) => enabled && !online && state !== 'off')
     .map(({ id, name, problem, lastFrameAt }) => ({
-      ...{ key: `camera ${id}`, kind: 'camera', urgency: 'now', what: todoTexts.camera(name) },
+      key: `camera ${id}`,
+      kind: 'camera',
+      urgency: 'now',
+      what: todoTexts.camera(name),
       todo: problem === null ? todoTexts.cameraTodo : gatewayWords(problem),
       since: lastFrameAt,
       remedies: [opening(todoTexts.toCamera, `/cameras/${id}`)],
@@ -237,7 +242,12 @@ const ofUnits = (units: readonly TransportUnit[], nowMs: number): Task[] =>
     const to = `/units/${encodeURIComponent(id)}`
     return [
       {
-        ...{ key: `unit ${id}`, kind: 'unit', urgency: 'today', what, todo, since: updatedAt },
+        key: `unit ${id}`,
+        kind: 'unit',
+        urgency: 'today',
+        what,
+        todo,
+        since: updatedAt,
         remedies: [opening(todoTexts.toUnit, to)],
       },
     ]
@@ -248,7 +258,11 @@ function ofPending(pending: number, may: May): Task[] {
   const isVerifier = may('events:verify')
   return [
     {
-      ...{ key: 'unverified', kind: 'unverified', urgency: 'later', since: null, what: todoTexts.unverified(pending) },
+      key: 'unverified',
+      kind: 'unverified',
+      urgency: 'later',
+      since: null,
+      what: todoTexts.unverified(pending),
       todo: isVerifier ? todoTexts.unverifiedTodo : todoTexts.unverifiedOther,
       remedies: isVerifier ? [opening(todoTexts.verifyAll, '/verify')] : [],
     },

@@ -214,7 +214,13 @@ type State<T> = {
 }
 
 const blank = <T>(): State<T> => ({
-  ...{ timer: 0, askedMs: 0, wholeMs: 0, quickMs: [], isAsking: false, isOver: false, isWanted: false },
+  timer: 0,
+  askedMs: 0,
+  wholeMs: 0,
+  quickMs: [],
+  isAsking: false,
+  isOver: false,
+  isWanted: false,
   ...{
     isAllWanted: false,
     heardMs: undefined,

@@ -144,7 +144,9 @@ const Report = ({ act, isBusy, isOpen, about }: ReportProps) => {
   const report = async () => {
     const { references, severity, category, title, description } = form
     const body = {
-      ...{ severity, category: category.trim(), evidenceReferences: referencesIn(references) },
+      severity,
+      category: category.trim(),
+      evidenceReferences: referencesIn(references),
       ...(title.trim() && { title: title.trim() }),
       ...(description.trim() && { description: description.trim() }),
     }

@@ -116,7 +116,9 @@ async function check(receipt: Receipt): Promise<Checked> {
   const before = await readKept().catch(() => null)
   try {
     const verdict = await checkReceipt({
-      ...{ receipt, kept: before?.checkpoint, crypto: subtle },
+      receipt,
+      kept: before?.checkpoint,
+      crypto: subtle,
       proof: async (from, to) =>
         (await ask<{ proof: string[] }>(receipt.links.consistency.replace('?', `?from=${from}&to=${to}&`))).proof,
       photo: bytesAt,

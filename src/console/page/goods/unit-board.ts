@@ -112,13 +112,26 @@ export function afterNews<T extends Shown>(
     return undefined
   const timestamp = new Date(nowMs).toISOString()
   const now = {
-    ...{ stage, status, updatedAt: timestamp, completedAt: isOver ? timestamp : null },
+    stage,
+    status,
+    updatedAt: timestamp,
+    completedAt: isOver ? timestamp : null,
     nextStage: isOver ? null : (stages[stages.indexOf(stage) + 1] ?? null),
   }
   if (stage === unit.stage) return { ...unit, ...now, record: { ...record, ...now } }
   const step: UnitStep = {
-    ...{ eventId: '', seq: record.history.length, action: 'advanced', fromStage: unit.stage, toStage: stage, status },
-    ...{ operator: null, timestamp, reason: null, note: null, photos: 0, scaleReading: null },
+    eventId: '',
+    seq: record.history.length,
+    action: 'advanced',
+    fromStage: unit.stage,
+    toStage: stage,
+    status,
+    operator: null,
+    timestamp,
+    reason: null,
+    note: null,
+    photos: 0,
+    scaleReading: null,
   }
   return { ...unit, ...now, record: { ...record, ...now, history: [...record.history, step] } }
 }

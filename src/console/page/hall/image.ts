@@ -10,7 +10,9 @@ export const imageAddress = (warehouseId: number, { sha256 }: PlanImage): string
 
 /** Returns the box of a picture before turning, in units of the plan. Pure. */
 export const imageBox = ({ widthPx, heightPx }: PlanImage, { x, y, width }: ImagePlace): Box => ({
-  ...{ x, y, width },
+  x,
+  y,
+  width,
   height: (width * heightPx) / widthPx,
 })
 

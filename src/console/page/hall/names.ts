@@ -56,8 +56,10 @@ export function namesIn(grounds: readonly Named[], view: View, size: Size, cover
   const taken: Taken = new Map()
   const blocker = (put: Box): Box | undefined => {
     const slot = cover({
-      ...{ x: (put.x - view.x) / view.scale, y: (put.y - view.y) / view.scale },
-      ...{ width: put.width / view.scale, height: put.height / view.scale },
+      x: (put.x - view.x) / view.scale,
+      y: (put.y - view.y) / view.scale,
+      width: put.width / view.scale,
+      height: put.height / view.scale,
     })
     if (slot) return onScreen(slot, view)
     return cellsOf(put, cellPx.width, cellPx.height)

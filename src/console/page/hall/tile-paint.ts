@@ -51,9 +51,14 @@ export function colorsNow(): Colors {
   const style = getComputedStyle(document.documentElement)
   const of = (name: string) => style.getPropertyValue(name).trim()
   return {
-    ...{ surface: of('--surface'), sunken: of('--sunken'), text: of('--text'), muted: of('--muted') },
-    ...{ danger: of('--danger'), dangerGround: of('--danger-ground') },
-    ...{ warn: of('--warn'), warnGround: of('--warn-ground') },
+    surface: of('--surface'),
+    sunken: of('--sunken'),
+    text: of('--text'),
+    muted: of('--muted'),
+    danger: of('--danger'),
+    dangerGround: of('--danger-ground'),
+    warn: of('--warn'),
+    warnGround: of('--warn-ground'),
   }
 }
 

@@ -45,9 +45,12 @@ async function answerTo(
 ): Promise<Answered | { readonly problem: 'slow' | 'away' }> {
   try {
     const response = await fetch(path, {
-      ...{ method, ...(body !== undefined && { body }) },
+      method,
+      ...(body !== undefined && { body }),
       headers: { Accept: 'application/json', ...(by && headersOf(by)), ...headers },
-      ...{ credentials: 'omit', cache: 'no-store', redirect: 'error' },
+      credentials: 'omit',
+      cache: 'no-store',
+      redirect: 'error',
       signal: AbortSignal.timeout(answerMs + Math.ceil(sizeOf(body) / slowestBytesPerMs)),
     })
     const answer: unknown = await response.json().catch(() => undefined)

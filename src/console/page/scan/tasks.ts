@@ -40,8 +40,12 @@ type Needs = {
 }
 
 const blank: Draft = {
-  ...{ act: undefined, filled: nothing, photo: undefined, note: '' },
-  ...{ count: undefined, isCountSure: false },
+  act: undefined,
+  filled: nothing,
+  photo: undefined,
+  note: '',
+  count: undefined,
+  isCountSure: false,
 }
 
 /**

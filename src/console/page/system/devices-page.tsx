@@ -210,7 +210,8 @@ const NewDevice = ({ warehouses, isBusy, onAct, onEnrol }: NewDeviceProps) => {
     const name = String(typed.get('name') ?? '').trim()
     const warehouseIds = typed.getAll('warehouse').map(Number)
     const body = {
-      ...{ name, kind },
+      name,
+      kind,
       ...(kind === 'handheld' && { role: typed.get('role') }),
       ...(warehouseIds.length > 0 && { warehouseIds }),
     }

@@ -31,8 +31,11 @@ const english = {
   away: (name: string) => `${name} does not watch`,
   awayMeans: 'There is no film until it watches again. Check its power and its cable.',
   scenes: {
-    ...{ covered: 'covered or dark', turned: 'turned to another view', still: 'the same picture all the time' },
-    ...{ few_pictures: 'too few pictures', too_busy: 'the gateway is too busy to look at it' },
+    covered: 'covered or dark',
+    turned: 'turned to another view',
+    still: 'the same picture all the time',
+    few_pictures: 'too few pictures',
+    too_busy: 'the gateway is too busy to look at it',
   },
   sceneMeans: 'Its film may be incomplete. Check the camera.',
   health: {
@@ -86,8 +89,11 @@ const german: typeof english = {
   away: (name) => `${name} sieht nicht zu`,
   awayMeans: 'Bis sie wieder zusieht, gibt es keinen Film. Strom und Kabel prüfen.',
   scenes: {
-    ...{ covered: 'verdeckt oder dunkel', turned: 'auf etwas anderes gedreht', still: 'immer dasselbe Bild' },
-    ...{ few_pictures: 'zu wenige Bilder', too_busy: 'das Gateway ist zu beschäftigt, hinzusehen' },
+    covered: 'verdeckt oder dunkel',
+    turned: 'auf etwas anderes gedreht',
+    still: 'immer dasselbe Bild',
+    few_pictures: 'zu wenige Bilder',
+    too_busy: 'das Gateway ist zu beschäftigt, hinzusehen',
   },
   sceneMeans: 'Ihr Film ist vielleicht unvollständig. Nach der Kamera sehen.',
   health: {

@@ -104,7 +104,10 @@ async function load() {
     ask<List<Warehouse>>('/api/whms/warehouses'),
   ])
   return {
-    ...{ health, utilization, contradictions: discrepancies.data.length, cameras: cameras.data },
+    health,
+    utilization,
+    contradictions: discrepancies.data.length,
+    cameras: cameras.data,
     timeZone: warehouses.data[0]?.timezone,
   }
 }

@@ -46,7 +46,9 @@ export const ObjectSwitch = ({ settings, picture, marking, onChange }: SwitchPro
   useEffect(() => {
     if (!isOn || !model) return
     return findObjects({
-      ...{ settings, model, picture },
+      settings,
+      model,
+      picture,
       onReady: () => onChange({ isOn: true, words: texts.running(settings.fps), found: undefined }),
       onFound: (boxes, size) => onChange({ isOn: true, words: texts.running(settings.fps), found: { boxes, ...size } }),
       onFailed: (why) => onChange({ ...noMarking, words: texts.failed(gatewayWords(why)) }),

@@ -22,8 +22,15 @@ type Numbers = Exclude<keyof GridOrder, 'labels' | 'isDown'>
 type Typed = Pick<GridOrder, 'labels' | 'isDown'> & Readonly<Record<Numbers, string>>
 
 const usual = {
-  ...{ labels: '', levels: '1', x: '0', width: '1.2', depth: '1', gap: '0.2', isDown: false },
-  ...{ aisles: '1', step: '4' },
+  labels: '',
+  levels: '1',
+  x: '0',
+  width: '1.2',
+  depth: '1',
+  gap: '0.2',
+  isDown: false,
+  aisles: '1',
+  step: '4',
 } as const
 
 /** Makes slots in a grid by their labels; they are shown in the plan before they are stored. */
@@ -39,8 +46,14 @@ export const GridForm = ({ warehouseId, zones, taken, below, onProposed, onStore
   const { levels, x, y, width, depth, gap, aisles, step, ...rest } = typed
   const made = gridOf({
     ...rest,
-    ...{ levels: number(levels), x: number(x), y: number(y), aisles: number(aisles), step: number(step) },
-    ...{ width: number(width), depth: number(depth), gap: number(gap) },
+    levels: number(levels),
+    x: number(x),
+    y: number(y),
+    aisles: number(aisles),
+    step: number(step),
+    width: number(width),
+    depth: number(depth),
+    gap: number(gap),
   })
   const places = 'places' in made ? made.places : []
   const [first, last] = [places[0], places.at(-1)]
