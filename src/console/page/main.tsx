@@ -1,7 +1,8 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { checkFile, startScanning } from './codes/scan-field.tsx'
-import { ask, keepCsrfToken, Unreachable } from './data/ask.ts'
+import { get } from './data/api.ts'
+import { keepCsrfToken, Unreachable } from './data/ask.ts'
 import { decoded } from './data/decoded.ts'
 import type { Session } from './data/shapes.ts'
 import { draw } from './drawing.ts'
@@ -51,7 +52,7 @@ const App = () => {
     setSession(next)
   }
   const look = () => {
-    ask<Session>('/api/session').then(keep, (error: Error) => {
+    get('/api/session', {}).then(keep, (error: Error) => {
       setTrouble(error instanceof Unreachable ? texts.unreachable : error.message)
       setTimeout(look, retryMs)
     })
@@ -70,7 +71,7 @@ const App = () => {
   }
   /** Asks for the current session: the person may have signed in again in another tab. */
   const lookAgain = () => {
-    ask<Session>('/api/session').then(
+    get('/api/session', {}).then(
       (next) => (next.caller ? goOn(next) : setEnded(next)),
       () => setTimeout(lookAgain, retryMs),
     )

@@ -1,6 +1,7 @@
 import { useRef, useState } from 'preact/hooks'
-import { ask, Refused } from '../data/ask.ts'
-import type { Alert, Gap, List, ListedCamera, SignedIn, Warehouse } from '../data/shapes.ts'
+import { get } from '../data/api.ts'
+import { Refused } from '../data/ask.ts'
+import type { Alert, Gap, ListedCamera, SignedIn } from '../data/shapes.ts'
 import { useLive } from '../data/use-live.ts'
 import { cameraTexts as words } from '../i18n/camera-texts.ts'
 import { language } from '../i18n/language.ts'
@@ -139,10 +140,10 @@ type Loaded = {
 /** Reads the cameras with what is around them: the gaps that last, alerts, the zones of their warehouses, clips that were handed out. */
 async function load(caller: SignedIn): Promise<Loaded> {
   const [{ data: cameras }, warehouses, alerts, exports] = await Promise.all([
-    ask<List<ListedCamera>>('/api/iot/cctv'),
-    ask<List<Warehouse>>('/api/whms/warehouses'),
+    get('/api/iot/cctv', {}),
+    get('/api/whms/warehouses', {}),
     caller.permissions.includes('alerts:read')
-      ? ask<List<Alert>>('/api/alerts?acknowledged=false&limit=100')
+      ? get('/api/alerts', { acknowledged: 'false', limit: 100 })
       : { data: [] as Alert[] },
     mayReadExports(caller) ? readExports() : [],
   ])
@@ -161,7 +162,7 @@ const knownGaps = new Map<number, { readonly askedMs: number; readonly gap: Gap 
 async function newestGap(id: number): Promise<Gap | undefined> {
   const known = knownGaps.get(id)
   if (known && performance.now() - known.askedMs < gapKeptMs) return known.gap
-  const [gap] = (await ask<List<Gap>>(`/api/iot/cctv/${id}/gaps?limit=1`)).data
+  const [gap] = (await get('/api/iot/cctv/{id}/gaps', { id, limit: 1 })).data
   // One that has ended is not the gap that lasts: it is asked for again.
   if (gap?.to === null) knownGaps.set(id, { askedMs: performance.now(), gap })
   return gap

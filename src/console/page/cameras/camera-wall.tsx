@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { post } from '../data/api.ts'
 import { ask, gatewayNow } from '../data/ask.ts'
 import type { Alert, Gap, ListedCamera, SignedIn } from '../data/shapes.ts'
 import { HelpLink } from '../help/help-link.tsx'
@@ -187,7 +188,7 @@ type AlertProps = { alert: Alert; caller: SignedIn; timeZone: string | undefined
 
 const AlertItem = ({ alert, caller, timeZone, onAct }: AlertProps) => {
   const { means, todo } = meaningOf(alert)
-  const acknowledge = () => ask(`/api/alerts/${alert.id}/acknowledge`, { method: 'POST' })
+  const acknowledge = () => post('/api/alerts/{id}/acknowledge', { id: alert.id })
   return (
     <li>
       <p>

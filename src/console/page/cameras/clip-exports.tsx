@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
+import { get } from '../data/api.ts'
 import { ask, Refused } from '../data/ask.ts'
-import type { List, ListedCamera, SignedIn } from '../data/shapes.ts'
+import type { ListedCamera, SignedIn } from '../data/shapes.ts'
 import { numberWords } from '../i18n/counting.ts'
 import { gatewayWords } from '../i18n/language.ts'
 import { Said } from '../i18n/said.tsx'
@@ -36,7 +37,7 @@ export const mayHandOut = ({ permissions }: SignedIn): boolean => permissions.in
 
 /** Returns the newest requested clips. */
 export const readExports = async (): Promise<readonly ClipExport[]> =>
-  (await ask<List<ClipExport>>('/api/iot/exports?limit=100')).data
+  (await get('/api/iot/exports', { limit: 100 })).data
 
 const tones = { waiting: 'warn', granted: 'ok', refused: 'off', ended: 'off' } as const
 

@@ -1,5 +1,4 @@
-import { ask } from '../data/ask.ts'
-import type { ScanAnswer } from '../data/shapes.ts'
+import { get } from '../data/api.ts'
 
 /**
  * Use of a scan by the field with the focus, in its attribute `data-scan`. A field without the attribute takes no codes: its text
@@ -58,7 +57,7 @@ function nextOf(field: CodeField): CodeField | undefined {
 
 /** An unknown code, or a lookup without an answer, gives the code itself as the reference. */
 async function referenceOf(code: string): Promise<string> {
-  const answer = await ask<ScanAnswer>(`/api/whms/scan/${encodeURIComponent(code)}`).catch(() => undefined)
+  const answer = await get('/api/whms/scan/{code}', { code }).catch(() => undefined)
   const [first] = answer?.matches ?? []
   if (first?.kind === 'slot') return `slot:${first.slot?.slot_id ?? code}`
   if (first?.kind === 'asset') return `asset:${first.asset?.asset_id ?? code}`

@@ -16,7 +16,6 @@ export type Page<T> = List<T> & {
 
 export type Slot = Omit<Shape<'Slot'>, 'version' | 'createdAt' | 'updatedAt'>
 export type Point = Slot['floor_plan_polygon'][number]
-export type Constraints = NonNullable<Slot['constraints']>
 export type Zone = Shape<'Zone'>
 export type Warehouse = Shape<'Warehouse'>
 export type PlanImage = NonNullable<Shape<'FloorPlanImage'>>
@@ -69,7 +68,6 @@ export type EventFootage = Pick<Footage, 'clips' | 'reason' | 'detail'> & {
     })[]
   }[]
 }
-export type Film = Footage['clips'][number]
 export type Gap = Pick<Shape<'CameraGap'>, 'cctvId' | 'from' | 'to' | 'cause' | 'detail'>
 export type Watched = Pick<Answer<'/api/iot/cctv/{id}/watched'>, 'watchedShare' | 'detections'> & {
   readonly gaps: readonly Gap[]

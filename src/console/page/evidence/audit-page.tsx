@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { ask } from '../data/ask.ts'
+import { get } from '../data/api.ts'
 import { type Rows, rowsOf } from '../data/rows.ts'
-import type { List, SignedIn, Warehouse } from '../data/shapes.ts'
+import type { SignedIn } from '../data/shapes.ts'
 import { useLive } from '../data/use-live.ts'
 import { locale } from '../i18n/language.ts'
 import { Said } from '../i18n/said.tsx'
@@ -41,7 +41,7 @@ type Answer = { readonly trail: Rows<AuditEntry>; readonly timeZone: string | un
 const Trail = ({ siteId, caller, filter, onLeft }: ViewProps & { filter: AuditFilter }) => {
   const limit = useRef(pageSize)
   const load = async (): Promise<Answer> => {
-    const { data } = await ask<List<Warehouse>>('/api/whms/warehouses')
+    const { data } = await get('/api/whms/warehouses', {})
     const timeZone = data[0]?.timezone
     const path = `/api/governance/audit?${queryOf(filter, timeZone)}`
     return { trail: await rowsOf<AuditEntry>(path, limit.current ?? pageSize), timeZone }

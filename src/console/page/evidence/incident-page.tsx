@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { get } from '../data/api.ts'
 import { ask, Refused } from '../data/ask.ts'
 import {
   addressOf,
@@ -10,7 +11,7 @@ import {
   seenOf,
   statusChip,
 } from '../data/incident-data.ts'
-import type { List, Permission, SignedIn, Warehouse } from '../data/shapes.ts'
+import type { Permission, SignedIn } from '../data/shapes.ts'
 import { useLive } from '../data/use-live.ts'
 import { moment } from '../i18n/moments.ts'
 import { texts } from '../i18n/texts.ts'
@@ -72,7 +73,7 @@ async function load(id: string): Promise<Answer> {
       if (error instanceof Refused && error.status === 404) return undefined
       throw error
     }),
-    ask<List<Warehouse>>('/api/whms/warehouses'),
+    get('/api/whms/warehouses', {}),
   ])
   const seen = await seenOf(incident?.evidenceReferences ?? [])
   return { incident, seen, timeZone: warehouses.data[0]?.timezone }

@@ -1,8 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { get } from '../data/api.ts'
 import { ask } from '../data/ask.ts'
 import { askNewest } from '../data/asking.ts'
 import { type Incident, incidentsApi, referencesIn, statusChip } from '../data/incident-data.ts'
-import type { List, Page, Warehouse } from '../data/shapes.ts'
+import type { Page } from '../data/shapes.ts'
 import { useLive } from '../data/use-live.ts'
 import { moment } from '../i18n/moments.ts'
 import { texts } from '../i18n/texts.ts'
@@ -42,7 +43,7 @@ const Incidents = ({ siteId, caller, status, severity, about, onLeft }: ListProp
     async (): Promise<Answer> => {
       const [page, warehouses] = await Promise.all([
         askNewest<Incident>(`${incidentsApi}${query && `?${query}`}`, wanted.current ?? pageSize),
-        ask<List<Warehouse>>('/api/whms/warehouses'),
+        get('/api/whms/warehouses', {}),
       ])
       return { page, timeZone: warehouses.data[0]?.timezone }
     },

@@ -1,5 +1,5 @@
-import { ask, Refused } from '../data/ask.ts'
-import type { List, Warehouse } from '../data/shapes.ts'
+import { get } from '../data/api.ts'
+import { Refused } from '../data/ask.ts'
 import { useLive } from '../data/use-live.ts'
 import { language } from '../i18n/language.ts'
 import { lasting, moment } from '../i18n/moments.ts'
@@ -104,11 +104,11 @@ export const ReportPage = ({ id, siteId, caller, onLeft }: ViewProps & { id: str
 
 async function load(id: string): Promise<Answer> {
   const [report, warehouses] = await Promise.all([
-    ask<Report>(`${reportsApi}/${id}`).catch((error: unknown) => {
+    get('/api/governance/reports/{id}', { id }).catch((error: unknown) => {
       if (error instanceof Refused && error.status === 404) return undefined
       throw error
     }),
-    ask<List<Warehouse>>('/api/whms/warehouses'),
+    get('/api/whms/warehouses', {}),
   ])
   return { report, timeZone: warehouses.data[0]?.timezone }
 }

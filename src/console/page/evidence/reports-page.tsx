@@ -1,7 +1,8 @@
 import { useRef, useState } from 'preact/hooks'
+import { get } from '../data/api.ts'
 import { ask, gatewayNow } from '../data/ask.ts'
 import { askNewest } from '../data/asking.ts'
-import type { List, Page, Warehouse } from '../data/shapes.ts'
+import type { Page } from '../data/shapes.ts'
 import { useLive } from '../data/use-live.ts'
 import { moment } from '../i18n/moments.ts'
 import { texts } from '../i18n/texts.ts'
@@ -24,7 +25,7 @@ type Answer = { readonly page: Page<ReportItem>; readonly timeZone: string | und
 async function load(wanted: number): Promise<Answer> {
   const [page, warehouses] = await Promise.all([
     askNewest<ReportItem>(reportsApi, wanted),
-    ask<List<Warehouse>>('/api/whms/warehouses'),
+    get('/api/whms/warehouses', {}),
   ])
   return { page, timeZone: warehouses.data[0]?.timezone }
 }

@@ -1,9 +1,10 @@
 import { useEffect, useState } from 'preact/hooks'
 import { printable } from '../codes/scan-place.ts'
+import { get } from '../data/api.ts'
 import { ask } from '../data/ask.ts'
 import type { Count, CountSlot } from '../data/count-data.ts'
 import type { Heard } from '../data/heard.ts'
-import type { Asset, List, Page, Slot, Zone } from '../data/shapes.ts'
+import type { Asset, Page, Slot, Zone } from '../data/shapes.ts'
 import { useLive } from '../data/use-live.ts'
 import { boxAround, middleOf } from '../hall/geometry.ts'
 import { exactTime } from '../i18n/words.ts'
@@ -37,13 +38,10 @@ function useBeside<T>(load: () => Promise<T>, changes: unknown): T | undefined {
 type Surroundings = { readonly slot: Slot; readonly beside: readonly Slot[]; readonly zones: readonly Zone[] }
 
 async function around(slotId: number): Promise<Surroundings> {
-  const [slot, zones] = await Promise.all([
-    ask<Slot>(`/api/whms/slots/${slotId}`),
-    ask<List<Zone & { readonly slotCount: number }>>('/api/whms/zones'),
-  ])
+  const [slot, zones] = await Promise.all([get('/api/whms/slots/{id}', { id: slotId }), get('/api/whms/zones', {})])
   const own = zones.data.find(({ id }) => id === slot.zoneId)
   const isFew = own !== undefined && own.slotCount <= mostSlots
-  const beside = isFew ? (await ask<List<Slot>>(`/api/whms/zones/${own.id}/slots`)).data : [slot]
+  const beside = isFew ? (await get('/api/whms/zones/{id}/slots', { id: own.id })).data : [slot]
   return { slot, beside, zones: zones.data.filter(({ warehouseId }) => warehouseId === slot.warehouseId) }
 }
 
@@ -172,11 +170,11 @@ export const SameGoods = ({ asset: { asset_id, gtin, lot }, timeZone }: AlikePro
 type CountHere = { readonly count: Count; readonly state: CountSlot['state'] }
 
 async function countsOver(slotId: number): Promise<readonly CountHere[]> {
-  const { data } = await ask<List<Count>>('/api/whms/counts')
+  const { data } = await get('/api/whms/counts', {})
   const open = data.filter(({ state }) => state === 'open' || state === 'counting').slice(0, mostCounts)
   const found = await Promise.all(
     open.map(async (count) => {
-      const slots = await ask<List<CountSlot>>(`/api/whms/counts/${count.id}/slots`)
+      const slots = await get('/api/whms/counts/{id}/slots', { id: count.id })
       const slot = slots.data.find(({ slot_id }) => slot_id === slotId)
       return slot ? [{ count, state: slot.state }] : []
     }),

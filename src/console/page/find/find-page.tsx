@@ -1,19 +1,9 @@
 import { useRef, useState } from 'preact/hooks'
 import { decodedWords, printable } from '../codes/scan-place.ts'
+import { get } from '../data/api.ts'
 import { ask, gatewayNow, Refused } from '../data/ask.ts'
 import type { Heard } from '../data/heard.ts'
-import type {
-  Asset,
-  List,
-  ScanAnswer,
-  ScanMatch,
-  SignedIn,
-  Slot,
-  Story,
-  StoryStep,
-  TransportUnit,
-  Warehouse,
-} from '../data/shapes.ts'
+import type { Asset, ScanAnswer, ScanMatch, SignedIn, Slot, Story, StoryStep, TransportUnit } from '../data/shapes.ts'
 import { toRegister } from '../data/todo-list.ts'
 import { useLive } from '../data/use-live.ts'
 import { kilograms } from '../i18n/counting.ts'
@@ -124,7 +114,7 @@ const zoneIn = ({ steps }: Found): string | undefined => steps?.at(-1)?.timezone
 /** Returns the zone of the hall. It is requested until it is known, because times would be those of the device otherwise. */
 function useTimeZone(isSignedIn: boolean): string | undefined {
   const { answer } = useLive(
-    async () => (isSignedIn ? await ask<List<Warehouse>>('/api/whms/warehouses') : { data: [] }),
+    async () => (isSignedIn ? await get('/api/whms/warehouses', {}) : { data: [] }),
     [],
     () => {},
     { isUrgent: true, isFixed: true },
@@ -157,7 +147,7 @@ const titleOf = (code: string, answer: ScanAnswer | undefined) =>
   printable(answer?.matches.find(({ kind }) => kind === 'asset')?.asset?.asset_id ?? code)
 
 async function findCode(code: string, at: string | undefined): Promise<Found> {
-  const answer = await ask<ScanAnswer>(`/api/whms/scan/${encodeURIComponent(code)}`)
+  const answer = await get('/api/whms/scan/{code}', { code })
   const isAsset = answer.matches.some(({ kind }) => kind === 'asset')
   const story = isAsset ? await storyOf(code, at === undefined ? '' : `&at=${encodeURIComponent(at)}`) : undefined
   return { code, answer, steps: story?.steps, leftOut: story?.leftOut ?? '' }

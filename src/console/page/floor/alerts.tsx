@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { ask } from '../data/ask.ts'
+import { post } from '../data/api.ts'
 import type { Alert } from '../data/shapes.ts'
 import { Said } from '../i18n/said.tsx'
 import { whenWords } from '../i18n/words.ts'
@@ -16,9 +16,7 @@ type Props = { alerts: readonly Alert[]; timeZone: string | undefined; onSeen: (
 export const Alerts = ({ alerts, timeZone, onSeen }: Props) => {
   const [problem, setProblem] = useState('')
   const acknowledge = (id: number) => {
-    ask(`/api/alerts/${id}/acknowledge`, { method: 'POST' }).then(onSeen, (error: Error) =>
-      setProblem(`${error.message}.`),
-    )
+    post('/api/alerts/{id}/acknowledge', { id }).then(onSeen, (error: Error) => setProblem(`${error.message}.`))
   }
   return (
     <section class="card alerts" aria-labelledby="alerts-title">

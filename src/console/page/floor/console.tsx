@@ -1,9 +1,10 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { ScanField } from '../codes/scan-field.tsx'
 import { onSignedInAgain } from '../data/again.ts'
-import { ask, Refused } from '../data/ask.ts'
+import { get } from '../data/api.ts'
+import { Refused } from '../data/ask.ts'
 import { utilizationOf } from '../data/floor-use.ts'
-import type { List, PlacementEvent, SignedIn, Slot } from '../data/shapes.ts'
+import type { PlacementEvent, SignedIn, Slot } from '../data/shapes.ts'
 import { restMs, useOdd } from '../data/use-odd.ts'
 import { Said } from '../i18n/said.tsx'
 import { texts } from '../i18n/texts.ts'
@@ -215,8 +216,8 @@ function usePast(at: string | undefined, onLeft: (why: string) => void): Past {
     const time = encodeURIComponent(at)
     const read = () =>
       Promise.all([
-        ask<List<Slot>>(`/api/whms/slots?at=${time}`),
-        ask<List<PlacementEvent>>(`/api/whms/events?to=${justAfter(at)}&limit=40`),
+        get('/api/whms/slots', { at: time }),
+        get('/api/whms/events', { to: justAfter(at), limit: 40 }),
       ]).then(
         ([slots, events]) => isWanted && setPast({ slots: slots.data, events: events.data, problem: '', at }),
         (error: Error) => {

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { ask, gatewayNow } from '../data/ask.ts'
-import type { List, PlacementEvent } from '../data/shapes.ts'
+import { get } from '../data/api.ts'
+import { gatewayNow } from '../data/ask.ts'
 import { texts } from '../i18n/texts.ts'
 import { exactTime } from '../i18n/words.ts'
 import { go, goInstead } from '../kit/address.ts'
@@ -35,7 +35,7 @@ export const TimeSlider = ({ at, slot, timeZone, shown }: Props) => {
   const [isPlaying, setPlaying] = useState(false)
   const range = useRef<HTMLInputElement>(null)
   useEffect(() => {
-    ask<List<PlacementEvent>>('/api/whms/events?after_seq=0&limit=1').then(
+    get('/api/whms/events', { after_seq: 0, limit: 1 }).then(
       ({ data }) => data[0] && setFirstMs(Date.parse(data[0].timestamp)),
       () => {},
     )

@@ -1,7 +1,8 @@
 import { useRef, useState } from 'preact/hooks'
 import { newActId } from '../data/act-id.ts'
+import { get } from '../data/api.ts'
 import { ask, Refused } from '../data/ask.ts'
-import type { List, Slot, Warehouse, Zone } from '../data/shapes.ts'
+import type { Slot, Zone } from '../data/shapes.ts'
 import { useLive } from '../data/use-live.ts'
 import { HelpLink } from '../help/help-link.tsx'
 import { moment } from '../i18n/moments.ts'
@@ -46,12 +47,12 @@ const layoutKeptMs = 120_000
 
 async function load(): Promise<Answer> {
   const [printers, jobs, warehouses] = await Promise.all([
-    ask<List<Printer>>('/api/whms/labels/printers'),
-    ask<List<Job>>('/api/whms/labels/jobs?limit=30'),
-    ask<List<Warehouse>>('/api/whms/warehouses'),
+    get('/api/whms/labels/printers', {}),
+    get('/api/whms/labels/jobs', { limit: 30 }),
+    get('/api/whms/warehouses', {}),
   ])
   if (!layout || performance.now() - layout.askedMs > layoutKeptMs) {
-    const [zones, slots] = await Promise.all([ask<List<Zone>>('/api/whms/zones'), ask<List<Slot>>('/api/whms/slots')])
+    const [zones, slots] = await Promise.all([get('/api/whms/zones', {}), get('/api/whms/slots', {})])
     layout = { zones: zones.data, slots: slots.data, askedMs: performance.now() }
   }
   const { zones, slots } = layout

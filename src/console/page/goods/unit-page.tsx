@@ -1,9 +1,10 @@
 import type { JSX } from 'preact'
 import { useRef, useState } from 'preact/hooks'
+import { get } from '../data/api.ts'
 import { ask, gatewayNow, Refused } from '../data/ask.ts'
 import { askNewest } from '../data/asking.ts'
 import type { Heard } from '../data/heard.ts'
-import type { List, Permission, PlacementEvent, SignedIn, Warehouse } from '../data/shapes.ts'
+import type { Permission, PlacementEvent, SignedIn } from '../data/shapes.ts'
 import { useLive } from '../data/use-live.ts'
 import { kilograms } from '../i18n/counting.ts'
 import { lasting, moment } from '../i18n/moments.ts'
@@ -78,12 +79,12 @@ function isOf(heard: Heard, id: string, reference: string | undefined): boolean 
 
 async function load(id: string): Promise<Answer> {
   const [unit, { stages }, warehouses] = await Promise.all([
-    ask<UnitRecord>(`${unitsApi}/${id}`).catch((error: unknown) => {
+    get('/api/whms/transport-units/{id}', { id }).catch((error: unknown) => {
       if (error instanceof Refused && error.status === 404) return undefined
       throw error
     }),
-    ask<{ stages: readonly string[] }>(`${unitsApi}/workflow`),
-    ask<List<Warehouse>>('/api/whms/warehouses'),
+    get('/api/whms/transport-units/workflow', {}),
+    get('/api/whms/warehouses', {}),
   ])
   const timeZone = warehouses.data.find((one) => one.id === unit?.warehouseId)?.timezone
   return { unit, stages, moves: unit ? await movesOf(unit) : noMoves, timeZone }
@@ -92,7 +93,7 @@ async function load(id: string): Promise<Answer> {
 /** Moves name the unit by its id, or by its reference while no other unit has the same. */
 async function movesOf({ id, reference }: UnitRecord): Promise<UnitMoves> {
   const by = (ref: string) => `/api/whms/events?work_order_ref=${encodeURIComponent(ref)}`
-  const alike = await ask<List<unknown>>(`${unitsApi}?limit=2&reference=${encodeURIComponent(reference)}`)
+  const alike = await get('/api/whms/transport-units', { limit: 2, reference })
   const refs = alike.data.length > 1 ? [id] : [id, reference]
   const found = await Promise.all(refs.map((ref) => askNewest<PlacementEvent>(by(ref), mostMoves)))
   const data = found

@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks'
 import { newActId } from '../data/act-id.ts'
+import { get } from '../data/api.ts'
 import { ask, gatewayNow, Refused } from '../data/ask.ts'
 import { askNewest } from '../data/asking.ts'
 import type { Heard } from '../data/heard.ts'
-import type { List, PlacementEvent } from '../data/shapes.ts'
+import type { PlacementEvent } from '../data/shapes.ts'
 import { stillMs } from '../data/todo-list.ts'
 import { type Since, useLive } from '../data/use-live.ts'
 import { lasting } from '../i18n/moments.ts'
@@ -274,7 +275,7 @@ async function load(since?: Since<Answer>): Promise<Answer> {
 
 /** Reads only the units that the stream names. */
 async function changedIn({ answer, heard }: Since<Answer>, ids: readonly string[]): Promise<Answer> {
-  const found = await Promise.all(ids.map((id) => ask<UnitRecord>(`${unitsApi}/${id}`)))
+  const found = await Promise.all(ids.map((id) => get('/api/whms/transport-units/{id}', { id })))
   for (const record of found) keepRecord(record)
   // Moves that came while an answer was on its way.
   const { stages, units } = heard.reduce((so, one) => (one.kind === 'event' && apply(one, so)) || so, answer)
@@ -313,10 +314,10 @@ function counted(units: readonly Shown[]): Shown[] {
 async function loadAll(): Promise<Answer> {
   const from = encodeURIComponent(new Date(gatewayNow() - completedMs).toISOString())
   const [{ stages }, active, held, completed] = await Promise.all([
-    ask<{ stages: readonly string[] }>(`${unitsApi}/workflow`),
-    ask<List<BoardUnit>>(`${unitsApi}?status=active`),
-    ask<List<BoardUnit>>(`${unitsApi}?status=on_hold`),
-    ask<List<BoardUnit>>(`${unitsApi}?status=completed&from=${from}`),
+    get('/api/whms/transport-units/workflow', {}),
+    get('/api/whms/transport-units', { status: 'active' }),
+    get('/api/whms/transport-units', { status: 'on_hold' }),
+    get('/api/whms/transport-units', { status: 'completed', from }),
   ])
   const open = [...held.data, ...active.data]
   if (open.length > 0 && performance.now() - moves.askedMs > movesKeptMs) {
@@ -342,7 +343,7 @@ function keepRecord(record: UnitRecord): void {
 /** A unit whose history cannot be read now is shown without it. */
 async function readRecord(id: string): Promise<void> {
   try {
-    keepRecord(await ask<UnitRecord>(`${unitsApi}/${id}`))
+    keepRecord(await get('/api/whms/transport-units/{id}', { id }))
   } catch (error) {
     if (error instanceof Refused && error.isSignedOut) throw error
   }

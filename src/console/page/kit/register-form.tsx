@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { get } from '../data/api.ts'
 import { ask, Refused } from '../data/ask.ts'
 import type { OnceKey } from '../data/once-key.ts'
-import type { Asset, List, PlacementEvent, ScanAnswer } from '../data/shapes.ts'
+import type { Asset } from '../data/shapes.ts'
 import { useOnceKey } from '../data/use-once-key.ts'
 import { kilograms } from '../i18n/counting.ts'
 import { locale } from '../i18n/language.ts'
@@ -54,8 +55,8 @@ export const RegisterForm = ({ code, ...more }: Props) => {
 async function knownOf(code: string): Promise<Known> {
   const asked = encodeURIComponent(code)
   const [scan, placements] = await Promise.all([
-    ask<ScanAnswer>(`/api/whms/scan/${asked}`),
-    ask<List<PlacementEvent>>(`/api/whms/events?asset_barcode=${asked}&event_type=PLACED&limit=${mostPlacements}`),
+    get('/api/whms/scan/{code}', { code: asked }),
+    get('/api/whms/events', { asset_barcode: asked, event_type: 'PLACED', limit: mostPlacements }),
   ])
   const asset = scan.matches.find(({ kind }) => kind === 'asset')?.asset
   const weighed = placements.data.find(({ scale_weight_kg }) => scale_weight_kg !== null)

@@ -1,7 +1,8 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { tellSignedInAgain } from '../data/again.ts'
-import { ask, onForbidden } from '../data/ask.ts'
+import { get } from '../data/api.ts'
+import { onForbidden } from '../data/ask.ts'
 import type { Session } from '../data/shapes.ts'
 import { texts } from '../i18n/texts.ts'
 import { hasUnsaved } from '../kit/address.ts'
@@ -48,7 +49,7 @@ export function useRights({ session, pathname, isSignedIn, keep, anew, leave }: 
   }
   const look = useRef(() => {})
   look.current = () => {
-    ask<Session>('/api/session').then(
+    get('/api/session', {}).then(
       (next) => {
         if (!next.caller) leave(texts.signedOut)
         else if (personOf(next) === personOf(session)) take(next)

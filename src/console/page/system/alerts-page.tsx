@@ -1,7 +1,7 @@
 import { useRef } from 'preact/hooks'
-import { ask } from '../data/ask.ts'
+import { get } from '../data/api.ts'
 import { askNewest, askPatiently } from '../data/asking.ts'
-import type { Alert, Page, Warehouse } from '../data/shapes.ts'
+import type { Alert, Page } from '../data/shapes.ts'
 import { useLive } from '../data/use-live.ts'
 import { helpAddress } from '../help/help-places.ts'
 import { alertTexts as words } from '../i18n/alert-texts.ts'
@@ -117,7 +117,7 @@ async function load(wanted: Wanted) {
   const [open, past, warehouses] = await Promise.all([
     askNewest<Alert>('/api/alerts?acknowledged=false', wanted.open),
     askNewest<Alert>('/api/alerts?acknowledged=true', wanted.past),
-    ask<Page<Warehouse>>('/api/whms/warehouses'),
+    get('/api/whms/warehouses', {}),
   ])
   return { open, past, timeZone: warehouses.data[0]?.timezone }
 }

@@ -1,6 +1,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { get, post } from '../data/api.ts'
 import { ask, Refused } from '../data/ask.ts'
-import type { List, Warehouse } from '../data/shapes.ts'
+import type { Warehouse } from '../data/shapes.ts'
 import { useLive } from '../data/use-live.ts'
 import { texts } from '../i18n/texts.ts'
 import { deviceKindWords, timeOfDay, whenWords } from '../i18n/words.ts'
@@ -100,9 +101,9 @@ export const View = ({ siteId, caller, onLeft }: ViewProps) => {
 
 async function load() {
   const [devices, operators, warehouses] = await Promise.all([
-    ask<List<Device>>('/api/devices'),
-    ask<List<Operator>>('/api/operators'),
-    ask<List<Warehouse>>('/api/whms/warehouses'),
+    get('/api/devices', {}),
+    get('/api/operators', {}),
+    get('/api/whms/warehouses', {}),
   ])
   return { devices: devices.data, operators: operators.data, warehouses: warehouses.data }
 }
@@ -165,8 +166,8 @@ type DeviceProps = {
 
 const DeviceRow = ({ device, timeZone, isBusy, onAct, onEnrol }: DeviceProps) => {
   const { id, name, kind, role, status, seenAt, seenAddress } = device
-  const renew = async () => onEnrol(await ask<Enrolment>(`/api/devices/${id}/enrolment`, { method: 'POST' }))
-  const revoke = () => ask(`/api/devices/${id}/revoke`, { method: 'POST' })
+  const renew = async () => onEnrol(await post('/api/devices/{id}/enrolment', { id }))
+  const revoke = () => post('/api/devices/{id}/revoke', { id })
   return (
     <li class={status === 'enrolled' ? 'ok' : 'warn'}>
       <p class="box-what">
@@ -278,7 +279,7 @@ const BadgeRow = ({ operator, isBusy, onAct }: { operator: Operator; isBusy: boo
     }
     if (await onAct(put, words.pinSet(username))) setChanging(false)
   }
-  const revoke = () => ask(`/api/operators/${id}/revoke`, { method: 'POST' })
+  const revoke = () => post('/api/operators/{id}/revoke', { id })
   return (
     <li class="ok">
       <p class="box-what">

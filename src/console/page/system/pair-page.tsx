@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { inHalves } from '../codes/pair-code.ts'
+import { get } from '../data/api.ts'
 import { ask, Refused } from '../data/ask.ts'
-import type { List, SignedIn, Warehouse } from '../data/shapes.ts'
+import type { SignedIn, Warehouse } from '../data/shapes.ts'
 import { whyOf } from '../data/slot-list.ts'
 import { Said } from '../i18n/said.tsx'
 import { texts } from '../i18n/texts.ts'
@@ -72,11 +73,11 @@ export const View = ({ siteId, caller, code, onLeft }: PairProps) => {
 
 /** Rejects as `ask` does; a code that has ended is no error. */
 async function load(code: string): Promise<Known> {
-  const found = ask<Pairing>(`/api/device-pairings/${encodeURIComponent(code)}`).catch((error: unknown) => {
+  const found = get('/api/device-pairings/{code}', { code }).catch((error: unknown) => {
     if (error instanceof Refused && error.status === 404) return undefined
     throw error
   })
-  const [pairing, warehouses] = await Promise.all([found, ask<List<Warehouse>>('/api/whms/warehouses')])
+  const [pairing, warehouses] = await Promise.all([found, get('/api/whms/warehouses', {})])
   return { pairing, warehouses: warehouses.data }
 }
 

@@ -1,7 +1,6 @@
 import { useRef } from 'preact/hooks'
-import { ask } from '../data/ask.ts'
+import { get, post } from '../data/api.ts'
 import { type Rows, rowsOf } from '../data/rows.ts'
-import type { List, Warehouse } from '../data/shapes.ts'
 import { useLive } from '../data/use-live.ts'
 import { HelpLink } from '../help/help-link.tsx'
 import { alertWords } from '../i18n/alert-words.ts'
@@ -97,7 +96,7 @@ async function load(limits: Readonly<Record<Part, number>>): Promise<Answer> {
     part('pending', limits.pending),
     part('uploading', pageSize),
     part('uploaded', limits.uploaded),
-    ask<List<Warehouse>>('/api/whms/warehouses'),
+    get('/api/whms/warehouses', {}),
   ])
   return { parked, pending, sending, uploaded, timeZone: warehouses.data[0]?.timezone }
 }
@@ -177,7 +176,7 @@ const Section = ({ name, of: { rows, hasMore }, isBusy, onMore, ...shared }: Sec
   )
 }
 
-const retry = (id: number) => ask(`/api/uploads/${id}/retry`, { method: 'POST' })
+const retry = (id: number) => post('/api/uploads/{id}/retry', { id })
 
 /** Returns the name of a file; a hash by its beginning. */
 function nameOf({ kind, ref }: Upload): string {

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { CameraButton, useCamera } from '../codes/camera-button.tsx'
 import { readEnrolment } from '../codes/enrolment-code.ts'
 import { listenForScans } from '../codes/scan-keys.ts'
+import { get } from '../data/api.ts'
 import { ask, keepCsrfToken, Refused } from '../data/ask.ts'
 import type { Session } from '../data/shapes.ts'
 import { Said } from '../i18n/said.tsx'
@@ -9,8 +10,6 @@ import { PairingCode } from './pairing.tsx'
 import { wallTexts as words } from './texts.ts'
 
 type Credential = { readonly username: string; readonly secret: string }
-/** A name is one caller only together with its instance. A screen is an account of this gateway. */
-type ScreenSession = Session & { readonly caller: { readonly instance: string } | null }
 
 const keptAs = 'gatehouse.wall'
 
@@ -19,7 +18,7 @@ const keptAs = 'gatehouse.wall'
  * who signed in on this browser ends: no one's rights stay on a screen in the hall.
  */
 export async function signInScreen(): Promise<Session | undefined> {
-  const session = await ask<ScreenSession>('/api/session')
+  const session = await get('/api/session', {})
   keepCsrfToken(session.csrfToken)
   const kept = keptCredential()
   if (!kept) return undefined

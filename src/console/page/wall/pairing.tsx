@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { inHalves } from '../codes/pair-code.ts'
+import { post } from '../data/api.ts'
 import { ask, Refused } from '../data/ask.ts'
 import { Qr } from '../kit/qr-code.tsx'
 import { wallTexts as words } from './texts.ts'
@@ -21,7 +22,7 @@ export const PairingCode = ({ onCode }: { onCode: (enrolmentCode: string) => voi
     }
     const begin = async (): Promise<void> => {
       try {
-        const made = await ask<Pairing>('/api/device-pairings', { method: 'POST' })
+        const made = await post('/api/device-pairings', {})
         if (!isOver) setPairing(made)
         later(() => look(made), askEveryMs)
       } catch {

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { ask, gatewayNow, Refused } from '../data/ask.ts'
+import { get } from '../data/api.ts'
+import { gatewayNow, Refused } from '../data/ask.ts'
 import { wholePercent } from '../data/floor-use.ts'
-import type { Discrepancy, List, Utilization, Warehouse } from '../data/shapes.ts'
 import { useEvery } from '../data/use-every.ts'
 import { useLive } from '../data/use-live.ts'
 import { numberWords } from '../i18n/counting.ts'
@@ -13,9 +13,7 @@ import { NewestPicture } from '../pictures/newest-picture.tsx'
 import { EnrolScreen, signInScreen } from './enrol.tsx'
 import { shiftAt, shiftEveryMs, turnOf } from './shift.ts'
 import { wallTexts as words } from './texts.ts'
-import { type WallCamera, type WallKnown, type WallTrouble, wallTroubles } from './trouble.ts'
-
-type Health = Pick<WallKnown, 'checks'> & { readonly version: string }
+import { type WallCamera, type WallTrouble, wallTroubles } from './trouble.ts'
 
 /** Things that a screen shows at once. More of them take turns, but for troubles: there the worst stay. */
 const atOnce = { tiles: 6, tilesInTrouble: 3, zones: 8, troubles: 3 }
@@ -97,11 +95,11 @@ const Wall = ({ siteId, onLeft }: { siteId: string; onLeft: () => void }) => {
 
 async function load() {
   const [health, utilization, discrepancies, cameras, warehouses] = await Promise.all([
-    ask<Health>('/api/health'),
-    ask<Utilization>('/api/whms/dashboard/utilization'),
-    ask<List<Discrepancy>>('/api/whms/discrepancies'),
-    ask<List<WallCamera>>('/api/iot/cctv'),
-    ask<List<Warehouse>>('/api/whms/warehouses'),
+    get('/api/health', {}),
+    get('/api/whms/dashboard/utilization', {}),
+    get('/api/whms/discrepancies', {}),
+    get('/api/iot/cctv', {}),
+    get('/api/whms/warehouses', {}),
   ])
   return {
     health,

@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks'
+import { get } from '../data/api.ts'
 import { ask, Refused } from '../data/ask.ts'
 import { type Count, type CountSlot, countsApi, isEnded, type Line, linesOf } from '../data/count-data.ts'
-import type { List, Permission, SignedIn, Warehouse } from '../data/shapes.ts'
+import type { Permission, SignedIn } from '../data/shapes.ts'
 import { useLive } from '../data/use-live.ts'
 import { moment } from '../i18n/moments.ts'
 import { texts } from '../i18n/texts.ts'
@@ -60,15 +61,15 @@ export const CountPage = ({ id, siteId, caller, onLeft }: ViewProps & { id: stri
 }
 
 async function load(id: string, { permissions }: SignedIn): Promise<Answer> {
-  const count = await ask<Count>(`${countsApi}/${id}`).catch((error: unknown) => {
+  const count = await get('/api/whms/counts/{id}', { id }).catch((error: unknown) => {
     if (error instanceof Refused && error.status === 404) return undefined
     throw error
   })
   const isReviewed = count !== undefined && count.state !== 'open' && permissions.includes('events:verify')
   const [slots, review, warehouses] = await Promise.all([
-    count && !isEnded(count) ? ask<List<CountSlot>>(`${countsApi}/${id}/slots`) : { data: [] },
-    isReviewed ? ask<{ lines: readonly Line[] }>(`${countsApi}/${id}/review`) : undefined,
-    ask<List<Warehouse>>('/api/whms/warehouses'),
+    count && !isEnded(count) ? get('/api/whms/counts/{id}/slots', { id }) : { data: [] },
+    isReviewed ? get('/api/whms/counts/{id}/review', { id }) : undefined,
+    get('/api/whms/warehouses', {}),
   ])
   return { count, slots: slots.data, lines: review?.lines, timeZone: warehouses.data[0]?.timezone }
 }

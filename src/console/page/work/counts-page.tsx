@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks'
+import { get } from '../data/api.ts'
 import { ask } from '../data/ask.ts'
 import { type Count, countsApi, isEnded, orderOf } from '../data/count-data.ts'
-import type { List, Warehouse, Zone } from '../data/shapes.ts'
+import type { Zone } from '../data/shapes.ts'
 import { useLive } from '../data/use-live.ts'
 import { moment } from '../i18n/moments.ts'
 import { texts } from '../i18n/texts.ts'
@@ -26,9 +27,9 @@ type Answer = {
 
 async function load(): Promise<Answer> {
   const [counts, zones, warehouses] = await Promise.all([
-    ask<List<Count>>(countsApi),
-    ask<List<Zone>>('/api/whms/zones'),
-    ask<List<Warehouse>>('/api/whms/warehouses'),
+    get('/api/whms/counts', {}),
+    get('/api/whms/zones', {}),
+    get('/api/whms/warehouses', {}),
   ])
   return { counts: counts.data, zones: zones.data, timeZone: warehouses.data[0]?.timezone }
 }

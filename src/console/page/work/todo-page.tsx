@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { get, post } from '../data/api.ts'
 import { ask, gatewayNow, Refused } from '../data/ask.ts'
 import type { Heard } from '../data/heard.ts'
 import type {
@@ -9,7 +10,6 @@ import type {
   Permission,
   SignedIn,
   TransportUnit,
-  Utilization,
   Warehouse,
 } from '../data/shapes.ts'
 import { type Known, type Remedy, type Task, tasksOf, type Urgency, withNews } from '../data/todo-list.ts'
@@ -89,7 +89,7 @@ function apply(heard: Heard, answer: Answer): Answer | undefined {
 async function floorNow(): Promise<Pick<Known, 'discrepancies' | 'pending'>> {
   const [discrepancies, { pendingVerifications }] = await Promise.all([
     listOf<Discrepancy>('/api/whms/discrepancies'),
-    ask<Utilization>('/api/whms/dashboard/utilization'),
+    get('/api/whms/dashboard/utilization', {}),
   ])
   // The gateway counts disputed ones as well; here they are a separate task.
   const pending = pendingVerifications - discrepancies.filter(({ kind }) => kind === 'disputed').length
@@ -239,7 +239,7 @@ const RemedyButton = ({ remedy, isBusy, onAct }: RemedyProps) => {
       </a>
     )
   if (remedy.act === 'acknowledge') {
-    const acknowledge = () => ask(`/api/alerts/${remedy.alertId}/acknowledge`, { method: 'POST' })
+    const acknowledge = () => post('/api/alerts/{id}/acknowledge', { id: remedy.alertId })
     return (
       <button
         type="button"

@@ -1,6 +1,6 @@
+import { get } from '../data/api.ts'
 import { ask, Refused } from '../data/ask.ts'
 import type { OnceKey } from '../data/once-key.ts'
-import type { PlacementEvent, Slot } from '../data/shapes.ts'
 import type { Keeping, Remedy, RemovalBefore } from '../data/todo-list.ts'
 import { todoTexts } from '../i18n/todo-texts.ts'
 
@@ -22,7 +22,7 @@ export async function settle(remedy: Settling, once: OnceKey): Promise<string> {
 
 /** The list may be older than the ledger: a pallet that was placed elsewhere meanwhile would not come here by the correction. */
 async function keepIn({ slot, barcode, other, eventId }: Keeping, once: OnceKey): Promise<string> {
-  const now = await ask<{ slot: Slot | null }>(`/api/whms/assets/${encodeURIComponent(barcode)}/location`)
+  const now = await get('/api/whms/assets/{barcode}/location', { barcode })
   if (now.slot && now.slot.id !== slot.id) return todoTexts.movedOn(now.slot.slot_id)
   await takeBack(eventId, todoTexts.isIn(slot.label), once)
   return todoTexts.kept(slot.label, other.label)
@@ -35,7 +35,7 @@ async function keepIn({ slot, barcode, other, eventId }: Keeping, once: OnceKey)
  */
 async function removeBefore(remedy: RemovalBefore, once: OnceKey): Promise<string> {
   const { slot, placedBy, before } = remedy
-  const placed = await ask<PlacementEvent>(`/api/whms/events/${placedBy}`)
+  const placed = await get('/api/whms/events/{id}', { id: placedBy })
   const timestamp = new Date(Date.parse(before) - 1).toISOString()
   if (Date.parse(placed.timestamp) <= Date.parse(timestamp)) {
     try {

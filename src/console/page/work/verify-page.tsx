@@ -1,12 +1,13 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { errorMessage } from '../../../platform/faults.ts'
 import { onSignedInAgain } from '../data/again.ts'
+import { get } from '../data/api.ts'
 import { ask, Refused } from '../data/ask.ts'
 import { isOutdated } from '../data/asking.ts'
 import { Calm, layoutPace } from '../data/calm.ts'
 import type { Heard } from '../data/heard.ts'
 import { listen } from '../data/live.ts'
-import type { Asset, EventFootage, List, PlacementEvent, Slot, Warehouse } from '../data/shapes.ts'
+import type { Asset, EventFootage, List, PlacementEvent, Slot } from '../data/shapes.ts'
 import { useOnceKey } from '../data/use-once-key.ts'
 import {
   afterHearing,
@@ -274,9 +275,9 @@ const Verifying = ({ asked, onLeft }: VerifyingProps) => {
 
 async function readFloor(): Promise<{ readonly floor: FloorNow; readonly timeZone: string | undefined }> {
   const [slots, events, warehouses] = await Promise.all([
-    ask<List<Slot>>('/api/whms/slots'),
-    ask<List<PlacementEvent>>('/api/whms/events?event_type=PLACED&limit=500'),
-    ask<List<Warehouse>>('/api/whms/warehouses'),
+    get('/api/whms/slots', {}),
+    get('/api/whms/events', { event_type: 'PLACED', limit: 500 }),
+    get('/api/whms/warehouses', {}),
   ])
   return { floor: { slots: slots.data, events: events.data }, timeZone: warehouses.data[0]?.timezone }
 }
@@ -405,7 +406,7 @@ function useFacts(
     const isHere = () => isWanted && root.current?.isConnected === true
     const nothing = () => {}
     const film = (event: PlacementEvent) =>
-      ask<EventFootage>(`/api/whms/events/${event.id}/footage`).then((found) => isHere() && setFootage(found), nothing)
+      get('/api/whms/events/{id}/footage', { id: event.id }).then((found) => isHere() && setFootage(found), nothing)
     const find = () => {
       placementIn(slot).then(
         (event) => {
@@ -426,7 +427,7 @@ function useFacts(
     }
     if (known) void film(known)
     else find()
-    ask<Asset>(`/api/whms/assets/${encodeURIComponent(code)}`).then((one) => isHere() && setAsset(one), nothing)
+    get('/api/whms/assets/{barcode}', { barcode: code }).then((one) => isHere() && setAsset(one), nothing)
     return () => {
       isWanted = false
       clearTimeout(timer)

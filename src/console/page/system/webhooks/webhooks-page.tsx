@@ -1,6 +1,7 @@
 import { useLayoutEffect, useState } from 'preact/hooks'
+import { get } from '../../data/api.ts'
 import { ask } from '../../data/ask.ts'
-import type { List, Warehouse, Webhook } from '../../data/shapes.ts'
+import type { Webhook } from '../../data/shapes.ts'
 import { useLive } from '../../data/use-live.ts'
 import { texts } from '../../i18n/texts.ts'
 import { hostOf } from '../../i18n/words.ts'
@@ -80,9 +81,9 @@ export const View = ({ siteId, caller, pathname, onLeft }: ViewProps) => {
 
 async function load() {
   const [webhooks, types, warehouses] = await Promise.all([
-    ask<List<Webhook>>('/api/webhooks'),
-    ask<List<EventType>>('/api/webhooks/event-types'),
-    ask<List<Warehouse>>('/api/whms/warehouses'),
+    get('/api/webhooks', {}),
+    get('/api/webhooks/event-types', {}),
+    get('/api/whms/warehouses', {}),
   ])
   return { webhooks: webhooks.data, types: types.data, timeZone: warehouses.data[0]?.timezone }
 }
