@@ -1,4 +1,6 @@
-import { newActId } from './act-id.ts'
+/** Returns an id that no other act has, also where the page is not served by TLS and `randomUUID` is missing. */
+export const newActId = (): string =>
+  [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 
 /** The key of a request: the same for the same request until it is done, so that trying again records nothing twice. */
 export type OnceKey = {

@@ -4,10 +4,10 @@ import { texts } from '../i18n/texts.ts'
 import { eventWords, exactTime, whenWords } from '../i18n/words.ts'
 import { follow, pageOfCode } from '../kit/address.ts'
 import { Icon, type IconName } from '../kit/icons.tsx'
-import { memo } from '../kit/memo.ts'
 import { Scroller } from '../kit/scroller.tsx'
 import { Warnings } from '../kit/warnings.tsx'
 import { floorTexts } from './floor-texts.ts'
+import { memo } from './memo.ts'
 
 const iconOf: Record<PlacementEvent['event_type'], IconName> = {
   PLACED: 'placed',

@@ -4,10 +4,10 @@ import { Said } from '../i18n/said.tsx'
 import { type SlotStatus, spokenSlot, statusOf, statusWords } from '../i18n/words.ts'
 import { follow, pageOfCode } from '../kit/address.ts'
 import { textOf } from '../kit/field.ts'
-import { memo } from '../kit/memo.ts'
 import { Scroller } from '../kit/scroller.tsx'
 import { OddMark, StatusMark } from '../kit/slot-marks.tsx'
 import { floorTexts as words } from './floor-texts.ts'
+import { memo } from './memo.ts'
 
 /** The plan's slots by label, and what is odd about them. */
 type Props = {

@@ -1,7 +1,7 @@
 import { useRef, useState } from 'preact/hooks'
-import { newActId } from '../data/act-id.ts'
 import { get } from '../data/api.ts'
 import { ask, Refused } from '../data/ask.ts'
+import { newActId } from '../data/once-key.ts'
 import type { Slot, Zone } from '../data/shapes.ts'
 import { useLive } from '../data/use-live.ts'
 import { HelpLink } from '../help/help-link.tsx'
