@@ -59,9 +59,7 @@ export const WebhookForm = ({ heading, button, done, webhook, types, isBusy, onA
     <form class="card" ref={form} aria-labelledby="webhook-form" onSubmit={submit}>
       <h2 id="webhook-form">{heading}</h2>
       <Field name="url" label={words.url} help={words.urlHelp} problem={fields.get('url')}>
-        {(field) => (
-          <input {...field} type="text" inputmode="url" autocomplete="off" defaultValue={webhook?.url ?? ''} />
-        )}
+        {(field) => <input {...field} type="text" inputmode="url" autocomplete="off" defaultValue={webhook?.url} />}
       </Field>
       <fieldset class="box-choice">
         <legend>{words.events}</legend>
