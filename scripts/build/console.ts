@@ -188,7 +188,7 @@ async function built(options: BuildOptions): Promise<{ outputFiles: readonly Out
 }
 
 /**
- * Finds the file that a page loads first. esbuild puts the code of an entry that other files import into a file of its own, and leaves
+ * Finds the file that a page loads first. esbuild puts the code of an entry that other files import into a separate file, and leaves
  * one import in the entry. The page then names the file with the code.
  */
 function firstFile(outputs: Metafile['outputs']): { readonly entry: string; readonly first: string } {
