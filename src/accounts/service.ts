@@ -62,7 +62,7 @@ export class Accounts {
 
   /** Returns the account that counts under a name. Throws NOT_FOUND. */
   account(username: string): Account {
-    const found = this.list().find((one) => one.username === username && one.status !== 'overridden')
+    const found = this.list().find((one) => hasName(username)(one) && one.status !== 'overridden')
     if (!found) throw AppError.notFound('Account')
     return found
   }
@@ -166,6 +166,20 @@ export class Accounts {
     })
   }
 
+  /** Throws INVALID_TRANSITION when the erasure of this name would take the last admin away. */
+  refuseLastAdmin(username: string): void {
+    const account = this.#needs.stored.find(username)
+    if (account) this.#keepAnAdmin(account)
+  }
+
+  /** Forgets the account of an erased person, with the second factors. The erasure has its own entry of the audit trail. */
+  async forget(username: string): Promise<void> {
+    await this.#needs.work.write((tx) => {
+      this.#needs.secondFactors.removeAll(tx, username)
+      if (this.#needs.stored.find(username)) this.#needs.stored.remove(tx, username)
+    })
+  }
+
   /** Returns the caller's own name. Throws NOT_FOUND for callers without an account of this gateway. */
   ownName(caller: Caller): string {
     if (!this.#isLocal(caller)) throw AppError.notFound('Account')
@@ -252,7 +266,7 @@ export class Accounts {
   #keepAnAdmin(account: StoredAccount): void {
     const { configured, hasAdminsElsewhere } = this.#needs.settings()
     if (account.role !== 'admin' || account.disabledAtMs !== null || hasAdminsElsewhere) return
-    const isOther = (one: ConfigAccount) => one.role === 'admin' && one.username !== account.username
+    const isOther = (one: ConfigAccount) => one.role === 'admin' && !hasName(account.username)(one)
     const others = this.#needs.stored.all().filter(({ disabledAtMs }) => disabledAtMs === null)
     if ([...configured, ...others].some(isOther)) return
     throw notPossible(`${account.username} is the last admin: make another one first`)
@@ -301,8 +315,8 @@ const ownFactors = ({ required, factors, recoveryCodes }: FactorState) => ({
 /** Compares local names alone: the accounts of one gateway. */
 const hasName =
   (username: string) =>
-  (one: { readonly username: string }): boolean =>
-    one.username === username
+  ({ username: other }: { readonly username: string }): boolean =>
+    other === username
 
 const distinct = (groups: readonly string[]): string[] => [...new Set(groups)].toSorted()
 

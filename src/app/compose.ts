@@ -10,7 +10,7 @@ import {
 } from '../backup/index.ts'
 import type { CameraClocks, CamerasService, LiveViews, Snapshots, ViewBook } from '../cameras/index.ts'
 import type { ClockBook } from '../clock/index.ts'
-import type { Config } from '../config/index.ts'
+import { type Config, readName } from '../config/index.ts'
 import { compact, type UnitOfWork } from '../database/index.ts'
 import {
   type Checkpoints,
@@ -370,7 +370,7 @@ function atTheBox(
   },
 ): AtTheBox {
   const { db, work, makeId } = storage
-  const { tally, siteUrl } = callers
+  const { accounts, tally, siteUrl } = callers
   const { governance } = reporting
   const origin = (mode: string) => ({ requestId: makeId(), address: 'local', mode })
   return {
@@ -379,6 +379,9 @@ function atTheBox(
     noteAccounts: (mode) => governance.noteAccounts(live.config.auth.users, origin(mode)),
     erasePerson: async (request, osUser, compactUpToBytes = compactBesideWorkBytes) => {
       const caller = { username: osUser, instance: siteUrl(), authMode: 'command' }
+      const { name, instance = siteUrl() } = readName(request.name)
+      const isOurs = instance === siteUrl()
+      if (isOurs) accounts.refuseLastAdmin(name)
       // Writes pending counts of the person first. Written later, they would bring the name back.
       tally.flush()
       await video.viewBook.flush()
@@ -388,6 +391,7 @@ function atTheBox(
         .erase(request, { ...origin('command'), caller })
         .finally(() => db.pragma('secure_delete = OFF'))
       const isGone = result.outcome === 'erased' || result.outcome === 'erased-before'
+      if (isGone && isOurs) await accounts.forget(name)
       const kept = isGone
         ? await keptCopies(live.config, backups.settings, erasedMs(result, clock))
         : { copies: [], problem: null }

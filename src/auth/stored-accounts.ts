@@ -54,7 +54,7 @@ export class StoredAccounts implements Head {
         username: row.username,
         role: row.role,
         secretHash: row.held_secret_hash ?? row.secret_hash,
-        groups: row.groups === null ? [] : (JSON.parse(row.groups) as string[]),
+        groups: row.groups === null ? [] : JSON.parse(row.groups),
         createdAtMs: row.created_at_ms,
         disabledAtMs: row.disabled_at_ms,
         isDormant: row.groups === null && !isFirstAdminAwake,

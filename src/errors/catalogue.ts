@@ -42,7 +42,11 @@ export const catalogue = {
     retry: false,
     hint: 'The secret is right. Send a code or a passkey as well; programs need an account of the config without a second factor.',
   },
-  SECOND_FACTOR_WRONG: { status: 401, retry: false, hint: 'The code is wrong, old or used, or the passkey is unknown.' },
+  SECOND_FACTOR_WRONG: {
+    status: 401,
+    retry: false,
+    hint: 'The code is wrong, old or used, or the passkey is unknown.',
+  },
   USER_MISMATCH: {
     status: 401,
     retry: false,

@@ -140,7 +140,10 @@ t.test('role and groups change with the next request', async (t) => {
   await admin('PATCH', '/api/accounts/nora', { role: 'admin' })
   await admin('PATCH', '/api/accounts/nora', (await admin('GET', '/api/accounts/nora')).body)
   t.equal((await actionsOf(admin)).length, length, 'the same again changes nothing')
-  t.match(await admin('PATCH', '/api/accounts/nora', { groups: null }), { status: 200, body: { groups: [] } })
+  t.match(await admin('PATCH', '/api/accounts/nora', { groups: null }), {
+    status: 200,
+    body: { groups: { length: 0 } },
+  })
   t.match(await admin('PATCH', '/api/accounts/nora', { role: null }), { status: 400 })
 })
 
@@ -299,4 +302,16 @@ t.test('only admins manage accounts', async (t) => {
   t.match(await gateway.ask('GET', '/api/own-account', { by: people.olga }), {
     body: { username: 'olga', source: 'config', canChangePassword: false },
   })
+})
+
+t.test('an erased person has no account, and the last admin is not erased', async (t) => {
+  const { gateway, admin, made, slotsAs } = await site(t)
+  const secret = await made('nora')
+  t.equal(await slotsAs('nora', secret), 200)
+  t.match(await gateway.erasePerson({ name: 'nora', texts: false }, 'dora'), { outcome: 'erased' })
+  t.equal(await slotsAs('nora', secret), 401)
+  t.match(await admin('GET', '/api/accounts/nora'), { status: 404 })
+  await made('zoe', { role: 'admin' })
+  gateway.live.config = { ...gateway.live.config, auth: { ...gateway.live.config.auth, users: [] } }
+  await t.rejects(gateway.erasePerson({ name: 'zoe', texts: false }, 'dora'), { code: 'INVALID_TRANSITION' })
 })

@@ -125,7 +125,7 @@ t.test('a role that needs a factor can do nothing before it is set up', async (t
     body: { error: { code: 'SECOND_FACTOR_REQUIRED' } },
   })
   const { answer, browser } = await signInAt(gateway, 'nora', password)
-  t.match(answer.body, { caller: { role: 'admin', permissions: [], secondFactor: 'missing' } })
+  t.match(answer.body, { caller: { role: 'admin', permissions: { length: 0 }, secondFactor: 'missing' } })
   for (const path of ['/api/whms/slots', '/api/accounts', '/api/stream?follow=false']) {
     t.match(await byPage(gateway, browser, 'GET', path), {
       status: 403,

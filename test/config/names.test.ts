@@ -63,18 +63,24 @@ t.test('the same names written out are fine, however the address is spelled', as
   t.strictSame(checked, { problems: [], warnings: [], faults: [] })
 })
 
-t.test('groups are those of this gateway where there is no storage server; an owner that is a group is a problem', async (t) => {
-  const none = check(t, [], { cameras: camera({ owner: 'h-1', viewers: ['group:wh', `group:wh@${gate}`, 'h-2'] }) })
-  t.strictSame(none, { problems: [], warnings: [], faults: [] })
-  const one = check(t, [cloud], { cameras: camera({ owner: 'group:wh', viewers: ['alice@cloud.example'] }) })
-  t.strictSame(one.problems, [
-    'cameras[0].owner: group:wh is a group; expected a user',
-    `cameras[0].viewers[0]: write the whole address behind the @: ${cloud}`,
-  ])
-})
+t.test(
+  'groups are those of this gateway where there is no storage server; an owner that is a group is a problem',
+  async (t) => {
+    const none = check(t, [], { cameras: camera({ owner: 'h-1', viewers: ['group:wh', `group:wh@${gate}`, 'h-2'] }) })
+    t.strictSame(none, { problems: [], warnings: [], faults: [] })
+    const one = check(t, [cloud], { cameras: camera({ owner: 'group:wh', viewers: ['alice@cloud.example'] }) })
+    t.strictSame(one.problems, [
+      'cameras[0].owner: group:wh is a group; expected a user',
+      `cameras[0].viewers[0]: write the whole address behind the @: ${cloud}`,
+    ])
+  },
+)
 
 t.test('config check refuses a short name that could be somebody of this gateway or of the server', async (t) => {
-  const users = [{ username: 'dock-admin', secretHash: 'scrypt:a' }, { username: 'ops', secretHash: 'scrypt:a' }]
+  const users = [
+    { username: 'dock-admin', secretHash: 'scrypt:a' },
+    { username: 'ops', secretHash: 'scrypt:a' },
+  ]
   const checked = check(t, [cloud], {
     cameras: camera({ owner: 'alice', viewers: ['staff', 'wh', 'group:staff', 'dock-admin', 'ops', 'device:wall-1'] }),
     auth: { users, groupRoles: { wh: 'operator', ops: 'operator' } },

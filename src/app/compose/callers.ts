@@ -86,7 +86,7 @@ export function composeCallers(live: { config: Config }, outside: Outside, stora
       siteId: live.config.site.id,
       siteUrl: siteUrl(),
       required: (role) => live.config.auth.secondFactor[role] === 'required',
-      isConfigured: (username) => live.config.auth.users.some((u) => u.username === username),
+      isConfigured: (username) => live.config.auth.users.find((u) => u.username === username) !== undefined,
     }),
   })
   const sessions = new Sessions({

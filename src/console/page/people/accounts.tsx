@@ -42,9 +42,7 @@ export const AccountRow = ({ account, isBusy, onAct, url, onSecret, onLook }: Ro
   const [isChanging, setChanging] = useState(false)
   const path = `/api/accounts/${encodeURIComponent(username)}`
   const post = (act: string) => ask(`${path}/${act}`, { method: 'POST' })
-  const reset = async () => onSecret(await ask<MadeAccount>(`${path}/reset`, { method: 'POST' }))
   const look = status === 'active'
-  const alone = { passkeyAlone: !account.passkeyAlone }
   return (
     <li class={status === 'active' ? 'ok' : 'warn'}>
       <p class="box-what">
@@ -73,50 +71,68 @@ export const AccountRow = ({ account, isBusy, onAct, url, onSecret, onLook }: Ro
           />
         ) : null}
         {source === 'database' && status !== 'overridden' ? (
-          <>
-            <button
-              type="button"
-              aria-label={`${words.change}: ${username}`}
-              aria-expanded={isChanging ? 'true' : 'false'}
-              onClick={() => setChanging(!isChanging)}
-            >
-              {words.change}
-            </button>
-            <SureButton
-              words={words.reset}
-              of={username}
-              sure={words.resetSure(username)}
-              isBusy={isBusy}
-              onSure={() => onAct(reset, words.resetDone(username))}
-            />
-            <button
-              type="button"
-              aria-label={`${account.passkeyAlone ? words.notAlone : words.alone}: ${username}`}
-              onClick={() => onAct(() => ask(path, { method: 'PATCH', body: alone }), words.saved(username))}
-            >
-              {account.passkeyAlone ? words.notAlone : words.alone}
-            </button>
-            {status === 'active' ? (
-              <SureButton
-                words={words.disable}
-                of={username}
-                sure={words.disableSure(username)}
-                isBusy={isBusy}
-                onSure={() => onAct(() => post('disable'), words.disabled(username))}
-              />
-            ) : (
-              <button
-                type="button"
-                aria-label={`${words.enable}: ${username}`}
-                onClick={() => onAct(() => post('enable'), words.enabled(username))}
-              >
-                {words.enable}
-              </button>
-            )}
-          </>
+          <DatabaseActs {...{ account, isBusy, onAct, onSecret, path, isChanging }} onChanging={setChanging} />
         ) : null}
       </p>
     </li>
+  )
+}
+
+type ActsProps = Omit<Shared, 'url'> & {
+  account: Account
+  path: string
+  isChanging: boolean
+  onChanging: (isChanging: boolean) => void
+}
+
+/** The acts on an account of the database. */
+const DatabaseActs = ({ account, isBusy, onAct, onSecret, path, isChanging, onChanging }: ActsProps) => {
+  const { username, status } = account
+  const post = (act: string) => ask(`${path}/${act}`, { method: 'POST' })
+  const reset = async () => onSecret(await ask<MadeAccount>(`${path}/reset`, { method: 'POST' }))
+  const alone = { passkeyAlone: !account.passkeyAlone }
+  return (
+    <>
+      <button
+        type="button"
+        aria-label={`${words.change}: ${username}`}
+        aria-expanded={isChanging ? 'true' : 'false'}
+        onClick={() => onChanging(!isChanging)}
+      >
+        {words.change}
+      </button>
+      <SureButton
+        words={words.reset}
+        of={username}
+        sure={words.resetSure(username)}
+        isBusy={isBusy}
+        onSure={() => onAct(reset, words.resetDone(username))}
+      />
+      <button
+        type="button"
+        aria-label={`${account.passkeyAlone ? words.notAlone : words.alone}: ${username}`}
+        onClick={() => onAct(() => ask(path, { method: 'PATCH', body: alone }), words.saved(username))}
+      >
+        {account.passkeyAlone ? words.notAlone : words.alone}
+      </button>
+      {status === 'active' ? (
+        <SureButton
+          words={words.disable}
+          of={username}
+          sure={words.disableSure(username)}
+          isBusy={isBusy}
+          onSure={() => onAct(() => post('disable'), words.disabled(username))}
+        />
+      ) : (
+        <button
+          type="button"
+          aria-label={`${words.enable}: ${username}`}
+          onClick={() => onAct(() => post('enable'), words.enabled(username))}
+        >
+          {words.enable}
+        </button>
+      )}
+    </>
   )
 }
 

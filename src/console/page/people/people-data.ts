@@ -45,7 +45,7 @@ export type Seen = {
   readonly id: number
   readonly name: string
   readonly seen: boolean
-  readonly why: string
+  readonly why: 'everyone' | 'admin' | 'owner' | 'viewers' | 'not-in-viewers' | 'other-warehouses'
   readonly by: readonly string[]
 }
 

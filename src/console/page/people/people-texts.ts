@@ -63,7 +63,7 @@ const english = {
     viewers: 'named by viewers',
     'not-in-viewers': 'not named by viewers',
     'other-warehouses': 'the device is kept to other warehouses',
-  } as Readonly<Record<string, string>>,
+  },
   control: 'may tune it',
   export: 'may hand out clips',
   byRole: (role: string) => `The role ${role} decides.`,

@@ -62,7 +62,7 @@ const SeenList = ({ things }: { things: readonly (Seen & { more: readonly string
       {things.map(({ id, name, seen, why, by, more }) => (
         <li key={id} class={seen ? 'ok' : 'warn'}>
           {name} <span class={`chip ${seen ? 'ok' : 'warn'}`}>{seen ? words.seen : words.unseen}</span>{' '}
-          <span class="muted">{[words.whys[why] ?? why, ...by, ...more].join(' · ')}</span>
+          <span class="muted">{[words.whys[why], ...by, ...more].join(' · ')}</span>
         </li>
       ))}
     </ul>

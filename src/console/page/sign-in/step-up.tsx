@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { ask, onStepUp } from '../data/ask.ts'
+import { ask, onStepUp, Refused, Unreachable } from '../data/ask.ts'
 import { canUsePasskeys, shownPasskey } from '../data/passkey.ts'
 import { Said } from '../i18n/said.tsx'
 import { FactorField } from './factor-field.tsx'
@@ -38,7 +38,7 @@ export const StepUp = () => {
       await ask('/api/session/step-up', { method: 'POST', body: await factor() })
       end(true)
     } catch (error) {
-      setProblem(error instanceof DOMException ? words.stopped : `${(error as Error).message}.`)
+      setProblem(error instanceof Refused || error instanceof Unreachable ? `${error.message}.` : words.stopped)
     }
   }
   const submit = (event: Event) => {

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander'
-import { NewAccount } from '../accounts/index.ts'
+import { NewAccount } from '../../accounts/index.ts'
 import {
   daemonServes,
   type UserAccount,
@@ -7,12 +7,12 @@ import {
   type UserOutcome,
   userActs,
   userThroughDaemon,
-} from '../app/index.ts'
-import { loadConfig, type Role, roleNames } from '../config/index.ts'
-import { EXIT_USAGE, ExitError } from '../errors/index.ts'
-import { alone } from './alone.ts'
-import { usualConfig, usualConfigText } from './usual-config.ts'
-import { whoRunsThis } from './who.ts'
+} from '../../app/index.ts'
+import { loadConfig, type Role, roleNames } from '../../config/index.ts'
+import { EXIT_USAGE, ExitError } from '../../errors/index.ts'
+import { alone } from '../alone.ts'
+import { usualConfig, usualConfigText } from '../usual-config.ts'
+import { whoRunsThis } from '../who.ts'
 
 type Options = { readonly config?: string; readonly json?: boolean }
 type AddOptions = Options & { readonly role: Role; readonly group: readonly string[] }

@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs'
 import { Command } from 'commander'
-import { daemonServes, type Erased, eraseThroughDaemon } from '../app/index.ts'
-import { type Config, loadConfig } from '../config/index.ts'
-import { databaseFile } from '../database/index.ts'
-import { ExitError } from '../errors/index.ts'
-import type { ErasureRequest } from '../governance/index.ts'
-import { print } from '../platform/index.ts'
-import { alone } from './alone.ts'
-import { usualConfig, usualConfigText } from './usual-config.ts'
-import { whoRunsThis } from './who.ts'
+import { daemonServes, type Erased, eraseThroughDaemon } from '../../app/index.ts'
+import { type Config, loadConfig } from '../../config/index.ts'
+import { databaseFile } from '../../database/index.ts'
+import { ExitError } from '../../errors/index.ts'
+import type { ErasureRequest } from '../../governance/index.ts'
+import { print } from '../../platform/index.ts'
+import { alone } from '../alone.ts'
+import { usualConfig, usualConfigText } from '../usual-config.ts'
+import { whoRunsThis } from '../who.ts'
 
 export function personCommand(): Command {
   const person = new Command('person').description('people whose names the gateway knows')
