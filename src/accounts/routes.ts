@@ -53,7 +53,7 @@ const getAccount = operation({
   method: 'get',
   path: `${accountsPath}/{username}`,
   summary: 'One local account',
-  description: 'Of two with one name that of the config.',
+  description: 'If config and database have the name, the account of the config.',
   input: { params },
   success: { 200: { description: 'The account', schema: AccountResource } },
 })

@@ -9,8 +9,8 @@ export type StoredAccount = LocalAccount & {
   /** Null: it may sign in. */
   readonly disabledAtMs: number | null
   /**
-   * The admin of a first start without config, on a gateway that has a config by now. It cannot sign in, because nobody
-   * decided that it may.
+   * The admin of a first start without config, on a gateway that has a config by now. It cannot sign in until an admin
+   * resets it.
    */
   readonly isDormant: boolean
   /** A passkey signs in without a password. */

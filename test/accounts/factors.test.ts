@@ -5,7 +5,7 @@ import { type Person, people, testGateway } from '../support/gateway.ts'
 
 const minute = 60_000
 
-/** Reads base32 (RFC 4648), by a way of its own. */
+/** Reads base32 (RFC 4648) without the code under test. */
 function bytesOf(base32: string): Buffer {
   let bits = 0n
   for (const one of base32) bits = bits * 32n + BigInt('ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(one))

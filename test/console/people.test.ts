@@ -35,13 +35,13 @@ t.test('an admin makes an account, looks at its sight, and takes it away', inBro
   await card.getByRole('button', { name: 'Done, hide it' }).click()
 
   await page.getByRole('button', { name: 'What may they see? nora' }).click()
-  const sight = page.getByRole('region', { name: 'What nora may see' })
+  const sight = page.getByRole('region', { name: 'Sight of nora' })
   await sight.getByText('does not see').waitFor()
   t.match(await sight.innerText(), /Hall\s+does not see\s+not named by viewers/)
   t.match(await sight.innerText(), /events:verify: allowed/)
   t.match(await sight.innerText(), /accounts:manage: not allowed/)
   await page.getByRole('button', { name: 'What may they see? wall-1' }).click()
-  await page.getByRole('region', { name: 'What wall-1 may see' }).waitFor()
+  await page.getByRole('region', { name: 'Sight of wall-1' }).waitFor()
   t.same(await violations(page), [])
   t.equal(await page.evaluate('document.documentElement.scrollWidth'), screens.handheld.viewport.width)
 

@@ -58,7 +58,7 @@ const inPath: readonly [RegExp, readonly HiddenKind[]][] = [
   [/^\/api\/console\/object-detection\/models\/$/, ['word']],
   // For admins alone, who see every hall.
   [/^\/api\/(devices|device-pairings|operators|webhooks|alerts|uploads|accounts)\/.*$/, ['word']],
-  // Of the caller alone.
+  // They belong to the caller alone.
   [/^\/api\/(own-account|sessions)\/.*$/, ['word']],
 ]
 

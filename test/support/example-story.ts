@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
+import { stepAt, totpOf } from '../../src/auth/factors/totp.ts'
 import { databaseFile } from '../../src/database/index.ts'
 import type { Example } from '../../src/http/index.ts'
 import { isoTime } from '../../src/platform/index.ts'
@@ -516,8 +517,27 @@ class Day {
     const { body: reset } = await this.#post('/api/accounts/nora/reset')
     const headers = headersOf({ ...reset, instance: siteUrl })
     await this.#ask('GET', '/api/own-account', { headers })
+    await this.#factors(nobody, reset.secret)
     const body = { current: reset.secret, password: 'correct horse battery' }
     await this.#ask('PUT', '/api/own-account/password', { headers, body })
+  }
+
+  /** Sets up and uses a second factor. A passkey needs a browser, so its answers here are refusals. */
+  async #factors(nobody: Ask, secret: string): Promise<void> {
+    const { body: signed, headers } = await this.#post('/api/session', { username: 'nora', secret }, nobody)
+    const bySession = {
+      headers: { Cookie: headers.get('set-cookie')?.split(';')[0] ?? '', 'X-CSRF-Token': signed.csrfToken },
+    }
+    const { body: app } = await this.#ask('POST', '/api/own-account/totp', bySession)
+    // Each request is a minute after the one before.
+    const code = totpOf(fromBase32(app.secret), stepAt(this.#gateway.clock.now() + 60_000))
+    await this.#ask('POST', '/api/own-account/totp/confirm', { ...bySession, body: { name: 'phone', code } })
+    const { body: codes } = await this.#ask('POST', '/api/own-account/recovery-codes', bySession)
+    const [recovery] = codes.recoveryCodes
+    await this.#ask('POST', '/api/session/step-up', { ...bySession, body: { code: recovery } })
+    await this.#ask('POST', '/api/own-account/passkeys/begin', bySession)
+    await this.#post('/api/session/challenge', undefined, nobody)
+    await this.#ask('DELETE', '/api/own-account/factors/1', bySession)
   }
 
   async signIn(): Promise<void> {
@@ -582,6 +602,13 @@ class Day {
     this.#gateway.cameras.heard({ ...state, type: 'state', cameraId: 7, at: this.#gateway.clock.now() })
     for (const _ of [1, 2, 3]) await this.#gateway.audit('test.settled', {})
   }
+}
+
+/** Reads base32 (RFC 4648) of 20 bytes. */
+function fromBase32(text: string): Buffer {
+  let bits = 0n
+  for (const one of text) bits = bits * 32n + BigInt('ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(one))
+  return Buffer.from(bits.toString(16).padStart(40, '0'), 'hex')
 }
 
 function headersOf(credential: Json): Record<string, string> {

@@ -3,7 +3,7 @@ import type { RandomBytes } from '../../platform/index.ts'
 import { base32 } from './totp.ts'
 
 const codes = 10
-/** 80 bits: nobody guesses one, so its hash needs no slow function. */
+/** 80 random bits cannot be guessed, so the hash needs no slow function. */
 const codeBytes = 10
 
 /** Makes codes such as `ABCD-EFGH-IJKL-MNOP`, each for one sign-in. */

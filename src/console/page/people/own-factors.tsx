@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks'
 import { ask, Refused } from '../data/ask.ts'
-import { canUsePasskeys, madePasskey } from '../data/passkey.ts'
+import { canUsePasskeys, madePasskey } from '../sign-in/passkey.ts'
 import type { Act } from '../kit/acts.tsx'
 import { Field, SureButton } from '../kit/box-frame.tsx'
 import { Qr } from '../kit/qr-code.tsx'

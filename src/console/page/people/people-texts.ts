@@ -43,7 +43,7 @@ const english = {
   manageLinked: 'Manage them at Devices and badges',
   badge: 'badge',
   device: 'device',
-  sight: (name: string) => `What ${name} may see`,
+  sight: (name: string) => `Sight of ${name}`,
   another: 'Look at somebody else',
   anotherName: 'Name',
   anotherHelp: 'As the config writes it: nora, otto@https://cloud.example, device:wall-1.',

@@ -1,6 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ask, Refused, Unreachable } from '../data/ask.ts'
-import { canUsePasskeys, shownPasskey } from '../data/passkey.ts'
 import type { Session } from '../data/shapes.ts'
 import { LanguageChoice } from '../i18n/language-choice.tsx'
 import { Said } from '../i18n/said.tsx'
@@ -11,6 +10,7 @@ import { FactorField } from './factor-field.tsx'
 import { factorTexts } from './factor-texts.ts'
 import { keepAccount, keptAccount } from './kept-account.ts'
 import { type SignInTexts, signInTexts } from './sign-in-texts.ts'
+import { canUsePasskeys, shownPasskey } from './passkey.ts'
 
 type Props = {
   session: Session

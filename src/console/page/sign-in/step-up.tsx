@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ask, onStepUp, Refused, Unreachable } from '../data/ask.ts'
-import { canUsePasskeys, shownPasskey } from '../data/passkey.ts'
 import { Said } from '../i18n/said.tsx'
 import { FactorField } from './factor-field.tsx'
 import { factorTexts as words } from './factor-texts.ts'
+import { canUsePasskeys, shownPasskey } from './passkey.ts'
 
 /** Asks for the second factor again, over the view, before an act that gives secrets or footage away. */
 export const StepUp = () => {

@@ -1,4 +1,4 @@
-import { ask } from './ask.ts'
+import { ask } from '../data/ask.ts'
 
 /** Whether this browser has passkeys here: it gives them to https and localhost alone. */
 export const canUsePasskeys = (): boolean => 'PublicKeyCredential' in globalThis
