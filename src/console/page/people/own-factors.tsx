@@ -1,9 +1,9 @@
 import { useRef, useState } from 'preact/hooks'
 import { ask, Refused } from '../data/ask.ts'
-import { canUsePasskeys, madePasskey } from '../sign-in/passkey.ts'
 import type { Act } from '../kit/acts.tsx'
 import { Field, SureButton } from '../kit/box-frame.tsx'
 import { Qr } from '../kit/qr-code.tsx'
+import { canUsePasskeys, madePasskey } from '../sign-in/passkey.ts'
 import type { OwnAccount } from './people-data.ts'
 import { peopleTexts as words } from './people-texts.ts'
 
