@@ -522,22 +522,28 @@ class Day {
     await this.#ask('PUT', '/api/own-account/password', { headers, body })
   }
 
+  async #confirmApp(bySession: Ask): Promise<void> {
+    const { body: app } = await this.#ask('POST', '/api/own-account/totp', bySession)
+    // Each request is a minute after the one before.
+    const code = totpOf(fromBase32(app.secret), stepAt(this.#gateway.clock.now() + 60_000))
+    await this.#ask('POST', '/api/own-account/totp/confirm', { ...bySession, body: { name: 'phone', code } })
+  }
+
   /** Sets up and uses a second factor. A passkey needs a browser, so its answers here are refusals. */
   async #factors(nobody: Ask, secret: string): Promise<void> {
     const { body: signed, headers } = await this.#post('/api/session', { username: 'nora', secret }, nobody)
     const bySession = {
       headers: { Cookie: headers.get('set-cookie')?.split(';')[0] ?? '', 'X-CSRF-Token': signed.csrfToken },
     }
-    const { body: app } = await this.#ask('POST', '/api/own-account/totp', bySession)
-    // Each request is a minute after the one before.
-    const code = totpOf(fromBase32(app.secret), stepAt(this.#gateway.clock.now() + 60_000))
-    await this.#ask('POST', '/api/own-account/totp/confirm', { ...bySession, body: { name: 'phone', code } })
+    await this.#confirmApp(bySession)
     const { body: codes } = await this.#ask('POST', '/api/own-account/recovery-codes', bySession)
     const [recovery] = codes.recoveryCodes
     await this.#ask('POST', '/api/session/step-up', { ...bySession, body: { code: recovery } })
     await this.#ask('POST', '/api/own-account/passkeys/begin', bySession)
     await this.#post('/api/session/challenge', undefined, nobody)
     await this.#ask('DELETE', '/api/own-account/factors/1', bySession)
+    await this.#confirmApp(bySession)
+    await this.#post('/api/accounts/nora/remove-factors')
   }
 
   async signIn(): Promise<void> {
