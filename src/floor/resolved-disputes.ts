@@ -82,7 +82,7 @@ export class ResolvedDisputes {
     const [, kind = '', placedId, disputeId] = idForm.exec(id) ?? []
     if (kind !== 'disputed' && discrepancyKinds.some((one) => one === kind))
       throw new AppError('INVALID_TRANSITION', 'A note does not end this discrepancy', {
-        details: `${kind} ends when the ledger no longer shows it: its todo says how`,
+        details: `${kind} ends when its cause ends: its todo says how`,
       })
     const dispute = disputeId === undefined ? undefined : findEvent(tx, Number(disputeId))
     const isSeen = dispute && this.#needs.warehouse.visibleSlot(tx, dispute.slot_id, caller) !== undefined

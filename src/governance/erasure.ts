@@ -349,7 +349,9 @@ function textsOfEvents(tx: ReadTx, ids: readonly number[], span: Span): string[]
 
 /** Returns the same for all other rows with a leaf. */
 function textsOfOthers(tx: ReadTx, ids: readonly number[]): string[] {
-  const found = ids.flatMap((id) => [leavesOfSteps, leavesOfIncidents, leavesOfResolutions].map((of) => tx.all(of, [id])))
+  const found = ids.flatMap((id) =>
+    [leavesOfSteps, leavesOfIncidents, leavesOfResolutions].map((of) => tx.all(of, [id])),
+  )
   return found.flatMap((leaves) =>
     textsIn(
       tx,

@@ -28,9 +28,9 @@ export { processorCelsius } from './machine/processor-heat.ts'
 export { sandboxed, unitLimits, unitText } from './machine/sandbox.ts'
 export { type ServiceManager, serviceManager } from './machine/service-manager.ts'
 export { type SystemUser, systemUser } from './machine/system-user.ts'
-export { nameOfUid, peerUid } from './machine/unix-peer.ts'
 export { TaskLimit } from './machine/task-limit.ts'
 export { type Throttling, throttlingOf } from './machine/throttling.ts'
+export { nameOfUid, peerUid } from './machine/unix-peer.ts'
 export { escapedMarkup } from './markup.ts'
 export {
   type AnswerHead,

@@ -20,7 +20,7 @@ import {
   StrangerWork,
   Tally,
 } from '../../auth/index.ts'
-import { type Config, permissionsOf } from '../../config/index.ts'
+import { type Config, permissionsOf, type Role } from '../../config/index.ts'
 import { BadgeNames, DeviceVerifier, SignedUrls } from '../../devices/index.ts'
 import type { Metrics } from '../../health/index.ts'
 import { type Caller, servedAuthority } from '../../http/index.ts'
@@ -82,12 +82,7 @@ export function composeCallers(live: { config: Config }, outside: Outside, stora
   const refusals = new Refusals({ tally })
   const secondFactors = new SecondFactors({
     ...{ work, clock, random, audit, box: secretBox(derivedKey('gatehouse second factors'), random) },
-    settings: () => ({
-      siteId: live.config.site.id,
-      siteUrl: siteUrl(),
-      required: (role) => live.config.auth.secondFactor[role] === 'required',
-      isConfigured: (username) => live.config.auth.users.find((u) => u.username === username) !== undefined,
-    }),
+    settings: () => factorSettings(live.config, siteUrl()),
   })
   const sessions = new Sessions({
     ...{ work, clock: expiryClock, random, tally, authenticator, admission, refusals, firstUses, secondFactors },
@@ -111,6 +106,15 @@ export function composeCallers(live: { config: Config }, outside: Outside, stora
     ...{ accounts, openSessions, callerNamed, secondFactors },
     ...{ siteUrl, site, authority, names, isAccount, badgeNames, storageUsers, authenticator, signedUrls },
     ...{ firstUses, admission, tally, refusals, sessions },
+  }
+}
+
+function factorSettings({ site, auth }: Config, siteUrl: string) {
+  return {
+    siteId: site.id,
+    siteUrl,
+    required: (role: Role) => auth.secondFactor[role] === 'required',
+    isConfigured: (username: string) => auth.users.find((u) => u.username === username) !== undefined,
   }
 }
 

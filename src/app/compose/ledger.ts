@@ -57,20 +57,8 @@ export function composeLedger(
       live.config.cameras.some((camera) => maySee(names, device, camera) && !maySee(names, maker, camera)),
   })
   const units = new UnitService({
-    ...{
-      work,
-      log: storage.logRoom,
-      openings,
-      people,
-      recorder,
-      warehouse,
-      photos,
-      outbox,
-      audit,
-      idempotency,
-      makeId,
-      dataDir,
-    },
+    ...{ work, log: storage.logRoom, openings, people, recorder, warehouse, photos, outbox, audit },
+    ...{ idempotency, makeId, dataDir },
     stages: () => live.config.units.stages,
   })
   const printWorker = new PrintWorker({ work, clock, log, settings: labelSettings })

@@ -10,6 +10,7 @@ import {
 } from '../../app/index.ts'
 import { loadConfig, type Role, roleNames } from '../../config/index.ts'
 import { EXIT_USAGE, ExitError } from '../../errors/index.ts'
+import { print } from '../../platform/index.ts'
 import { alone } from '../alone.ts'
 import { usualConfig, usualConfigText } from '../usual-config.ts'
 import { whoRunsThis } from '../who.ts'
@@ -59,9 +60,7 @@ async function run(command: UserCommand, options: Options): Promise<void> {
   const outcome = (await daemonServes(config.runtimeDir, config.dataDir))
     ? await userThroughDaemon(config.runtimeDir, command, by)
     : await alone(config, (gateway) => userActs(gateway)(command, by))
-  process.stdout.write(
-    options.json ? `${JSON.stringify(forPrograms(command, outcome))}\n` : forPeople(command, outcome),
-  )
+  print(options.json ? `${JSON.stringify(forPrograms(command, outcome))}\n` : forPeople(command, outcome))
 }
 
 function forPrograms({ act }: UserCommand, { accounts, secret, instance }: UserOutcome): object {

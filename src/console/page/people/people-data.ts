@@ -1,5 +1,5 @@
-import type { List } from '../data/shapes.ts'
 import { ask, Refused } from '../data/ask.ts'
+import type { List } from '../data/shapes.ts'
 
 export type Account = {
   readonly username: string

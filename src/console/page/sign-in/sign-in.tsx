@@ -9,8 +9,8 @@ import { Icon } from '../kit/icons.tsx'
 import { FactorField } from './factor-field.tsx'
 import { factorTexts } from './factor-texts.ts'
 import { keepAccount, keptAccount } from './kept-account.ts'
-import { type SignInTexts, signInTexts } from './sign-in-texts.ts'
 import { canUsePasskeys, shownPasskey } from './passkey.ts'
+import { type SignInTexts, signInTexts } from './sign-in-texts.ts'
 
 type Props = {
   session: Session

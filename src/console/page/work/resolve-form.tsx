@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { ask } from '../data/ask.ts'
-import { useOnceKey } from '../data/use-once-key.ts'
 import type { Resolving } from '../data/todo-list.ts'
+import { useOnceKey } from '../data/use-once-key.ts'
 import { todoTexts } from '../i18n/todo-texts.ts'
 import { type Act, Field } from '../kit/acts.tsx'
 import { useTyped } from '../kit/typed.ts'
