@@ -24,16 +24,14 @@ export const NewResolution = z
   })
   .openapi('NewResolution')
 
-const Resolution = z
-  .object({
-    note: z.string().nullable().openapi({ description: 'null once erased' }),
-    resolvedBy: z.string(),
-    resolvedAt: timeOut(),
-    eventId: z.string(),
-    seq: z.int().openapi({ description: 'number of its leaf in the log' }),
-    evidenceHash: z.string(),
-  })
-  .openapi('DisputeResolution')
+const Resolution = z.object({
+  note: z.string().nullable().openapi({ description: 'null once erased' }),
+  resolvedBy: z.string(),
+  resolvedAt: timeOut(),
+  eventId: z.string(),
+  seq: z.int().openapi({ description: 'number of its leaf in the log' }),
+  evidenceHash: z.string(),
+})
 
 const shape = {
   id: z.string().openapi({ description: 'stays the same while the same events prove it' }),

@@ -9,6 +9,7 @@ import type { Example } from '../../src/http/index.ts'
 import { isoTime } from '../../src/platform/index.ts'
 import type { CameraState, FromCameras } from '../../src/video/index.ts'
 import { plainWords } from '../../src/video/problems.ts'
+import { Authenticator } from './authenticator.ts'
 import { type Answer, type Ask, people, siteUrl, type TestGateway, testGateway, tinyPng } from './gateway.ts'
 import { busyCells, quietCells, storeCells } from './stored-cells.ts'
 import { brightModel } from './tiny-model.ts'
@@ -529,7 +530,7 @@ class Day {
     await this.#ask('POST', '/api/own-account/totp/confirm', { ...bySession, body: { name: 'phone', code } })
   }
 
-  /** Sets up and uses a second factor. A passkey needs a browser, so its answers here are refusals. */
+  /** Sets up and uses second factors. */
   async #factors(nobody: Ask, secret: string): Promise<void> {
     const { body: signed, headers } = await this.#post('/api/session', { username: 'nora', secret }, nobody)
     const bySession = {
@@ -539,8 +540,13 @@ class Day {
     const { body: codes } = await this.#ask('POST', '/api/own-account/recovery-codes', bySession)
     const [recovery] = codes.recoveryCodes
     await this.#ask('POST', '/api/session/step-up', { ...bySession, body: { code: recovery } })
-    await this.#ask('POST', '/api/own-account/passkeys/begin', bySession)
-    await this.#post('/api/session/challenge', undefined, nobody)
+    const phone = new Authenticator(siteUrl)
+    const { body: creation } = await this.#ask('POST', '/api/own-account/passkeys/begin', bySession)
+    const passkey = { name: 'phone', passkey: phone.create(creation.options) }
+    await this.#ask('POST', '/api/own-account/passkeys', { ...bySession, body: passkey })
+    await this.#ask('PATCH', '/api/accounts/nora', { body: { passkeyAlone: true } })
+    const { body: request } = await this.#post('/api/session/challenge', undefined, nobody)
+    await this.#post('/api/session/passkey', { passkey: phone.get(request.options) }, nobody)
     await this.#ask('DELETE', '/api/own-account/factors/1', bySession)
     await this.#confirmApp(bySession)
     await this.#post('/api/accounts/nora/remove-factors')
