@@ -25,7 +25,9 @@ PAYLOADERS = {"h264": "rtph264pay", "hevc": "rtph265pay"}
 
 
 def tell(**what):
-    print(json.dumps(what), flush=True)
+    # One write: several threads say something, and print() writes the end of a line apart.
+    sys.stdout.write(json.dumps(what) + "\n")
+    sys.stdout.flush()
 
 
 class Loop:
