@@ -138,8 +138,10 @@ export function useLive<T>(
           show(next)
         },
         (error: Error) => {
+          // A view that is gone may have been left with other words.
+          if (now.isOver) return
           if (isLeft(now, error)) onLeft()
-          else if (!now.isOver) setProblem(error.message)
+          else setProblem(error.message)
         },
       )
       .finally(() => {
