@@ -1,5 +1,6 @@
 export { hasLeftovers } from './clips/leftovers.ts'
 export { FrameSplitter, frameSize, framesPerSecond } from './decoding/frames.ts'
+export { awakeReasons, decoderStates } from './decoding/wakefulness.ts'
 export { type FfmpegDialect, ffmpegDialect } from './ffmpeg/ffmpeg-dialect.ts'
 export type { Codec } from './format/transport-stream.ts'
 export { intervalMs, noPicture, type Replayed, type ReplaySpec, replayCells } from './history/cell-replay.ts'

@@ -4,6 +4,7 @@
  */
 
 import type { PreRollProblem } from './clips/pre-roll.ts'
+import type { AwakeReason, Wakefulness } from './decoding/wakefulness.ts'
 import type { Codec } from './format/transport-stream.ts'
 import type { Impairment } from './motion/impairment.ts'
 import type { Polygon } from './motion/mask.ts'
@@ -196,6 +197,8 @@ export type CameraStatus = {
   readonly heldSeconds: number
   /** Why clips may begin later than they should; null while they do not. */
   readonly preRollProblem: PreRollProblem | null
+  /** Whether key frames alone are decoded for motion detection, and why it is every picture; `why` null: nothing moves. */
+  readonly decoder?: { readonly state: Wakefulness['kind']; readonly why: AwakeReason | null } | undefined
   /** Interval of the key frames; null before it is known. It should be below preRecordSeconds. */
   readonly keyFrameSeconds: number | null
 }

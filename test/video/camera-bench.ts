@@ -113,6 +113,10 @@ export class CameraBench {
     return this.#thread.camera(cameraId)?.pids ?? []
   }
 
+  decoderPid(cameraId: number): number | undefined {
+    return this.#thread.camera(cameraId)?.decoderPid
+  }
+
   /** Messages of one camera, in order. */
   of<Type extends FromCameras['type']>(type: Type, cameraId?: number): MessageOf<Type>[] {
     return this.messages.filter(

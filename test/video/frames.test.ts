@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { type Frame, FrameQueue, FrameSplitter, frameSize } from '../../src/video/decoding/frames.ts'
+import { type Frame, FrameQueue, FrameSplitter, frameSize, giveBackFrame } from '../../src/video/decoding/frames.ts'
 
 t.test('frames come out whole, however the pipe cuts them', async () => {
   const stream = new Uint8Array(frameSize.bytes * 3 + 17).map((_, i) => i % 251)
@@ -29,7 +29,7 @@ t.test('pixels that were given back become those of a later frame, and of no oth
   const splitter = new FrameSplitter()
   const next = (value: number) => splitter.push(new Uint8Array(frameSize.bytes).fill(value), 0)[0] as Frame
   const [first, second] = [next(1), next(2)]
-  splitter.giveBack(first.pixels)
+  giveBackFrame(first.pixels)
   const later = [next(3), next(4), next(5)]
   t.equal(later.filter(({ pixels }) => pixels === first.pixels).length, 1)
   t.ok(second.pixels.every((value) => value === 2))

@@ -35,6 +35,7 @@ t.test('pictures that came all at once, more than can wait, were not looked at',
   const idle = () => {}
   const watch = new MotionWatch({
     ...{ clock, area: { masks: [], zones: [] }, onOutcome: idle, fewPictures: () => neverBad },
+    ...{ decoderTrouble: () => neverBad, unfit: () => null, onCommand: idle },
     settings: () => ({ sensitivity: 0.3, cooldownMs: 5000, preRecordMs: 5000, postRecordMs: 10_000 }),
     cells: { frame: idle, reconnected: idle, interrupted: idle },
   })

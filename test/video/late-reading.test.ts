@@ -26,15 +26,25 @@ const everyMs = 200
 /** Small pictures in their order: nothing moves, and then something does. */
 const small = Array.from({ length: 12 }, (_, i) => picture(i < 4 ? undefined : 8 * i))
 
+/** Video whose codec the ring cannot name, so that ffmpeg decodes it as it comes. */
+function unusual(video: Buffer): Buffer {
+  const [bytes, packetBytes, tablePid, mpeg2] = [Buffer.from(video), 188, 0x1000, 0x02]
+  for (let at = 0; at < bytes.length; at += packetBytes) {
+    // The stream type follows the header of the packet, a pointer, and that of the table.
+    if ((bytes.readUInt16BE(at + 1) & 0x1fff) === tablePid) bytes.writeUInt8(mpeg2, at + 4 + 1 + 12)
+  }
+  return bytes
+}
+
 /** A hall before a camera. Eleven seconds of its video were read, and four more have come. */
 async function waiting(t: Test) {
-  const video = Object.fromEntries([3, 4, 5, 6].map((to, i) => [`${i}.ts`, rounds(i && to - 1, to)]))
+  const video = Object.fromEntries([3, 4, 5, 6].map((to, i) => [`${i}.ts`, unusual(rounds(i && to - 1, to))]))
   const frames = Object.fromEntries(small.map((pixels, i) => [`small-${i}`, pixels]))
   const folder = hallFolder(t, { ...video, ...frames, two: Buffer.concat([small[0] as Buffer, small[0] as Buffer]) })
-  // The file named in `do` is passed on. Only the ffmpeg of the camera does that: clips get no picture.
+  // The file named in `do` is passed on. Only the ffmpeg of the camera does that: clips get no picture. At first it does not decode.
   const lines = [
-    'case "$*" in *pipe:3*) ;; *) exit 1 ;; esac',
-    'cat 0.ts',
+    'case "$*" in *concat*pipe:3*) ;; *concat*) cat 0.ts; exec tail -f /dev/null ;; *) exit 1 ;; esac',
+    'touch decodes; cat 0.ts',
     'while :; do until test -e do; do sleep 0.01; done; name=$(cat do); rm do',
     'case $name in *.ts) cat $name;; *) cat $name >&3;; esac; touch $name.done; done',
   ]
@@ -49,7 +59,7 @@ async function waiting(t: Test) {
   await waitUntil('what came first is read', () => {
     // New settings make a camera read its pending data.
     hall.set(detecting)
-    return hall.seconds >= 11
+    return existsSync(join(folder, 'decodes')) && hall.seconds >= 11
   })
   // How fast it comes is known with the next reading.
   hall.clock.advance(10)
@@ -94,6 +104,27 @@ t.test('motion finds the video of its moment in memory, and an open clip gets it
 t.test('when pictures come at once the camera is late, or its clock has jumped: nothing waits', async (t) => {
   const { hall, send } = await waiting(t)
   await send('two')
+  t.equal(hall.seconds, 15)
+})
+
+t.test('video whose pictures are decoded from memory is read as often as they are judged', async (t) => {
+  const folder = hallFolder(t, { '0.ts': rounds(0, 3), '1.ts': rounds(3, 4) })
+  const lines = [
+    'case "$*" in *concat*) ;; *) cat > /dev/null; exit ;; esac',
+    'cat 0.ts',
+    'until test -e do; do sleep 0.01; done; cat 1.ts; touch done',
+  ]
+  const hall = new ScriptedHall(t, folder, lines.join('\n'), detecting)
+  await waitUntil('what came first is read', () => {
+    hall.set(detecting)
+    return hall.seconds >= 11
+  })
+  hall.clock.advance(10)
+  writeFileSync(join(folder, 'do'), '')
+  await waitUntil('the camera has sent it', () => existsSync(join(folder, 'done')))
+  for (let i = 0; i < 5; i += 1) await turn()
+  t.equal(hall.seconds, 11, 'it waits')
+  hall.clock.advance(everyMs)
   t.equal(hall.seconds, 15)
 })
 

@@ -28,7 +28,8 @@ class Decoder {
   }
 }
 
-const key = (ptsMs: number, reason: AwakeReason | null = null) => ({ kind: 'picture', reason, keyPtsMs: ptsMs }) as const
+const key = (ptsMs: number, reason: AwakeReason | null = null) =>
+  ({ kind: 'picture', reason, keyPtsMs: ptsMs }) as const
 
 t.test('a new connection is learned for half a minute, and then sleeps from a key frame on', async (t) => {
   const decoder = new Decoder().see(0, 30_000)
@@ -72,7 +73,7 @@ t.test('a scene that never rests, and a stream without usable key frames, never 
 })
 
 t.test('a key frame that does not come wakes it, and it stays awake for a minute', async (t) => {
-  const decoder = new Decoder().see(0, 30_200).tell({ kind: 'overdue' }, 32_200)
+  const decoder = new Decoder().see(0, 30_200).tell({ kind: 'overdue', why: 'key_frames_rare' }, 32_200)
   t.same(decoder.commands.at(-1), { kind: 'wake', afterPtsMs: 30_000 })
   decoder.see(30_200, 92_000)
   t.match(decoder.state, { kind: 'awake', why: 'key_frames_rare' })
@@ -81,7 +82,7 @@ t.test('a key frame that does not come wakes it, and it stays awake for a minute
 })
 
 t.test('nothing but a sleeping decoder is overdue', async (t) => {
-  const decoder = new Decoder().see(0, 1000).tell({ kind: 'overdue' }, 1000)
+  const decoder = new Decoder().see(0, 1000).tell({ kind: 'overdue', why: 'key_frames_rare' }, 1000)
   t.same(decoder.commands, [])
   t.match(decoder.state, { kind: 'awake', why: 'learning' })
 })

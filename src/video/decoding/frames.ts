@@ -19,21 +19,34 @@ export type Frame = {
 /** ffmpeg's fps filter outputs a frame when it has seen what comes half a frame later. */
 const filterDelayMs = 100
 const frameMs = 1000 / framesPerSecond
-const mostSpare = 4
+/** Buffers of frames without a reader, for later ones of all cameras. */
+const spare: Uint8Array[] = []
+const mostSpare = 32
+
+/** Returns a buffer for the pixels of a frame, with anything in it. */
+export function takeFrame(): Uint8Array {
+  return spare.pop() ?? new Uint8Array(frameSize.bytes)
+}
+
+/** Takes the pixels of a frame that has no reader left; a later frame overwrites them. */
+export function giveBackFrame(pixels: Uint8Array): void {
+  if (spare.length < mostSpare) spare.push(pixels)
+}
+
+/** Returns the same pixels in a buffer of their own. */
+export function copyFrame(pixels: Uint8Array): Uint8Array {
+  const copy = takeFrame()
+  copy.set(pixels)
+  return copy
+}
 
 /** Cuts a stream of raw pictures, as it comes out of a pipe, into frames. */
 export class FrameSplitter {
-  #pixels: Uint8Array = new Uint8Array(frameSize.bytes)
+  #pixels = takeFrame()
   #filled = 0
   #count = 0
   #takenMs = -Infinity
   readonly #offset = new SmallestOffset()
-  readonly #spare: Uint8Array[] = []
-
-  /** Takes the pixels of a frame that has no reader left; a later frame overwrites them. */
-  giveBack(pixels: Uint8Array): void {
-    if (this.#spare.length < mostSpare) this.#spare.push(pixels)
-  }
 
   /** Returns the frames that `bytes` completes. */
   push(bytes: Uint8Array, arrivedMs: number): Frame[] {
@@ -57,7 +70,7 @@ export class FrameSplitter {
 
   #complete(arrivedMs: number): Frame {
     const frame = { pixels: this.#pixels, arrivedMs, takenMs: this.#taken(arrivedMs) }
-    this.#pixels = this.#spare.pop() ?? new Uint8Array(frameSize.bytes)
+    this.#pixels = takeFrame()
     this.#filled = 0
     return frame
   }
@@ -76,9 +89,9 @@ export class FrameSplitter {
  * Holds frames that wait to be scored, at most `room`. Adding never waits: when it is full, the oldest frame is dropped
  * and counted, because emptying the stream's pipe matters more than a late score.
  */
-export class FrameQueue {
+export class FrameQueue<F extends Frame = Frame> {
   readonly #room: number
-  readonly #frames: Frame[] = []
+  readonly #frames: F[] = []
   #dropped = 0
 
   constructor(room = framesPerSecond * 2) {
@@ -94,14 +107,14 @@ export class FrameQueue {
   }
 
   /** Returns the frame that had to leave; undefined while there is room. */
-  put(frame: Frame): Frame | undefined {
+  put(frame: F): F | undefined {
     this.#frames.push(frame)
     if (this.#frames.length <= this.#room) return undefined
     this.#dropped += 1
     return this.#frames.shift()
   }
 
-  take(): Frame | undefined {
+  take(): F | undefined {
     return this.#frames.shift()
   }
 

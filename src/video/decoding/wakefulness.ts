@@ -30,8 +30,8 @@ export type WakeEvent =
   | { readonly kind: 'begun' }
   /** A picture was judged. `reason`: why every picture is needed; null: nothing moves. `keyPtsMs`: its time, if it is a key frame. */
   | { readonly kind: 'picture'; readonly reason: AwakeReason | null; readonly keyPtsMs: number | undefined }
-  /** The next key frame has not come in time. */
-  | { readonly kind: 'overdue' }
+  /** The picture of the next key frame has not come in time. */
+  | { readonly kind: 'overdue'; readonly why: AwakeReason }
 
 /** `wake`: every picture after the one at `afterPtsMs` is decoded. */
 export type WakeCommand = { readonly kind: 'wake'; readonly afterPtsMs: number } | { readonly kind: 'sleep' }
@@ -48,7 +48,7 @@ const restMs: Readonly<Record<AwakeReason, number>> = {
   // A camera that has sent one long group sends more of them.
   key_frames_rare: 60_000,
   codec: 60_000,
-  reordered: 60_000,
+  reordered: 600_000,
 }
 
 export function newlyAwake(nowMs: number): Wakefulness {
@@ -61,7 +61,7 @@ export function stepWakefulness(wakefulness: Wakefulness, event: WakeEvent, nowM
     case 'begun':
       return { wakefulness: newlyAwake(nowMs) }
     case 'overdue':
-      return wakefulness.kind === 'asleep' ? wake(wakefulness, 'key_frames_rare', nowMs) : { wakefulness }
+      return wakefulness.kind === 'asleep' ? wake(wakefulness, event.why, nowMs) : { wakefulness }
     case 'picture':
       return picture(wakefulness, event, nowMs)
   }

@@ -17,10 +17,10 @@ export async function* asIvf(spool: FileHandle): AsyncGenerator<Buffer> {
   for (const unit of splitter.flush()) yield ivfPicture(unit)
 }
 
-/** Codecs that ffmpeg knows in IVF. */
-type IvfCodec = Exclude<Codec, 'other' | 'hevc'>
+/** Codecs of pictures in IVF. ffmpeg recognizes all but H.265, whose decoder must be named. */
+export type IvfCodec = Exclude<Codec, 'other'>
 
-const fourCharacters: Readonly<Record<IvfCodec, string>> = { h264: 'H264', mjpeg: 'MJPG' }
+const fourCharacters: Readonly<Record<IvfCodec, string>> = { h264: 'H264', hevc: 'HEVC', mjpeg: 'MJPG' }
 
 /** Returns how an IVF file begins. ffmpeg takes width and height from the pictures. */
 export function ivfHeader(codec: IvfCodec): Buffer {

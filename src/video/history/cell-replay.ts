@@ -2,11 +2,12 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { framesPerSecond } from '../decoding/frames.ts'
+import { longestGroupMs } from '../decoding/wakefulness.ts'
 import { type CellEntry, type LazyBlock, readBlock } from '../motion/cell-block.ts'
 import { type DetectorSettings, longestClipMs } from '../motion/detector.ts'
 import { cellCount } from '../motion/grid.ts'
 import type { MotionArea } from '../motion/mask.ts'
-import { type JudgeOutcome, MotionJudge, silenceMs } from '../motion/motion-judge.ts'
+import { type JudgeOutcome, MotionJudge } from '../motion/motion-judge.ts'
 import { type CellFile, cellFileMs, cellFileName, listCellFiles } from './cell-files.ts'
 
 /** From `fromMs` to `toMs`, exclusive; wall clock. */
@@ -47,6 +48,8 @@ export const intervalMs = 1000 / framesPerSecond
 const learningMs = 600_000
 /** Motion fires up to this long after it began. */
 const aheadMs = 30_000
+/** Without a frame for so long, nobody watched. A sleeping decoder returns a key frame each two seconds. */
+const pauseMs = longestGroupMs + 300
 export const noPicture = 255
 
 /** Reads the stored cells of a camera and judges them again. Files that vanish meanwhile are a time without pictures. */
@@ -170,7 +173,7 @@ class Replay {
 
   #see(atMs: number): void {
     const { fromMs, toMs } = this.#spec
-    const isNext = atMs >= this.#lastMs && atMs - this.#lastMs < silenceMs
+    const isNext = atMs >= this.#lastMs && atMs - this.#lastMs < pauseMs
     const beginMs = Math.max(isNext ? this.#lastMs : atMs, fromMs)
     const endMs = Math.min(atMs + intervalMs, toMs)
     this.#lastMs = atMs

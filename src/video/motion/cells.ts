@@ -75,9 +75,31 @@ export class Comparer {
     return { ...this.#changes(frame), view: this.#view.seen }
   }
 
-  #changes(frame: Uint8Array): Changes {
+  /**
+   * Takes a picture of a sleeping decoder, which later ones are compared with. So many frames would have come since the one before.
+   * Returns the view that it shows.
+   */
+  remember(frame: Uint8Array, frames: number): View {
+    this.#view.push(frame, frames)
+    const reference = this.#next(frame)
+    if (reference) this.#onDone(reference)
+    return this.#view.seen
+  }
+
+  /** Notes that the decoder wakes: the noise may be another than before it slept. */
+  resume(): void {
+    this.#noise.resume()
+  }
+
+  /** Takes a frame, and returns the one that it is compared with. */
+  #next(frame: Uint8Array): Uint8Array | undefined {
     const reference = this.#frames.length === framesBack ? this.#frames.shift() : undefined
     this.#frames.push(frame)
+    return reference
+  }
+
+  #changes(frame: Uint8Array): Changes {
+    const reference = this.#next(frame)
     if (!reference) return nothing
     const cells = this.#compare(reference, frame)
     this.#onDone(reference)

@@ -71,6 +71,12 @@ export class MotionJudge {
     return this.#peakScore
   }
 
+  /** Whether the next frames decide about motion, or a clip is open. */
+  get isAlert(): boolean {
+    const { state, lens } = this.#detector
+    return isAlert(state) || lens.kind === 'doubtful'
+  }
+
   setArea(area: MotionArea): void {
     this.#scorer.setArea(area)
   }
@@ -131,5 +137,17 @@ export class MotionJudge {
       this.#moved = { fromMs: outcome.motionMs, untilMs: atMs }
       return outcome
     })
+  }
+}
+
+function isAlert({ kind }: Detector['state']): boolean {
+  switch (kind) {
+    case 'stirring':
+    case 'settling':
+    case 'active':
+      return true
+    case 'quiet':
+    case 'cooling':
+      return false
   }
 }

@@ -1,5 +1,7 @@
 /** Frames that the typical noise is taken from: 30 s. */
 const remembered = 150
+/** Those that count after a sleep: 2 s. */
+const resumed = 10
 /** Bounds of the threshold: 3 and 21 of 255 steps of brightness. */
 const [lowest, highest] = [0.012, 0.08]
 /** Share of the pixels of a frame that differ from the reference by no more than its noise. */
@@ -18,6 +20,17 @@ export class NoiseLevel {
   /** Returns the threshold for pixelmatch. A difference of brightness of 264 × threshold counts as a change. */
   get threshold(): number {
     return this.#threshold
+  }
+
+  /** Forgets most of what was learned, because it is old. */
+  resume(): void {
+    const length = Math.min(this.#seen, remembered)
+    const newest = Array.from(
+      { length: Math.min(length, resumed) },
+      (_, i) => this.#recent[(this.#seen - 1 - i) % remembered] ?? 0,
+    )
+    this.#recent.set(newest.toReversed())
+    this.#seen = newest.length
   }
 
   add(reference: Uint8Array, frame: Uint8Array): void {

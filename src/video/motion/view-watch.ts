@@ -96,9 +96,11 @@ export class ViewWatch {
     this.#settling = settlingLooks
   }
 
-  push(frame: Uint8Array): void {
-    this.#frames += 1
-    if (this.#frames % lookEvery === 0) this.#look(this.#edgesOf(frame))
+  /** Takes a frame. `frames`: how many would have come since the one before, if they had been decoded. */
+  push(frame: Uint8Array, frames = 1): void {
+    const looks = Math.floor((this.#frames + frames) / lookEvery) - Math.floor(this.#frames / lookEvery)
+    this.#frames += frames
+    if (looks > 0) this.#look(this.#edgesOf(frame), looks)
   }
 
   /**
@@ -125,19 +127,20 @@ export class ViewWatch {
     return edges
   }
 
-  #look(edges: Float32Array): void {
-    this.#settling = Math.max(this.#settling - 1, 0)
+  /** @param looks how many would have been made since the last one */
+  #look(edges: Float32Array, looks: number): void {
+    this.#settling = Math.max(this.#settling - looks, 0)
     if (this.#learned.looks < learnLooks) this.#follow(this.#learned, edges)
-    else this.#compare(edges)
+    else this.#compare(edges, looks)
   }
 
-  #compare(edges: Float32Array): void {
+  #compare(edges: Float32Array, looks: number): void {
     const match = matchOf(edges, this.#learned.edges)
     const seen = this.#judge(match)
     const isDark = seen === 'covered' && isDimmed(this.#tones, this.#learned.tones)
     const isCrowded = seen === 'turned' && match.kept > mostKept
     this.#seen = this.#settling > 0 || isDark || isCrowded ? null : seen
-    if (seen === 'normal' && match.alike > 0.5) this.#follow(this.#learned, edges)
+    if (seen === 'normal' && match.alike > 0.5) this.#follow(this.#learned, edges, looks)
     this.#right = seen === 'normal' ? this.#right + 1 : 0
     this.#wrong = seen === 'normal' ? 0 : this.#wrong + 1
     if (this.#state !== 'normal' && this.#right >= rightLooks) this.#become('normal', rightLooks - 1)
@@ -162,9 +165,9 @@ export class ViewWatch {
   }
 
   /** Learns the newest look, of which these are the edges. */
-  #follow(view: LearnedView, edges: Float32Array): void {
+  #follow(view: LearnedView, edges: Float32Array, looks = 1): void {
     view.looks += 1
-    const weight = Math.max(following, 1 / view.looks)
+    const weight = Math.max(following * looks, 1 / view.looks)
     approach(view.edges, edges, weight)
     approach(view.tones, this.#tones, weight)
   }

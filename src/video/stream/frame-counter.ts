@@ -60,7 +60,8 @@ export class FrameCounter {
         lastScore: this.#lastScore,
         maxScore: this.#maxScore,
       },
-      fps: Math.round((10_000 * recent) / fpsWindowMs) / 10,
+      // A decoder that wakes returns many at once.
+      fps: Math.min(Math.round((10_000 * recent) / fpsWindowMs) / 10, framesPerSecond),
       stillSeconds: Math.floor(((this.#lastFrameMs ?? 0) - this.#changedMs) / 1000),
     }
   }

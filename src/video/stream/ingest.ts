@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import type { Clock } from '../../platform/index.ts'
+import { decoding } from '../decoding/frame-process.ts'
 import { frameSize, framesPerSecond } from '../decoding/frames.ts'
 import type { FfmpegDialect } from '../ffmpeg/ffmpeg-dialect.ts'
 import { type Problem, problemOf } from '../problems.ts'
@@ -231,12 +232,6 @@ export function fileArgs(file: string, outputs: Outputs): string[] {
   const input = ['-re', '-stream_loop', '-1', ...decoding, '-fflags', '+genpts', '-i', file]
   return ['-nostdin', '-hide_banner', '-loglevel', 'error', ...input, ...outputArgs(outputs)]
 }
-
-/**
- * The loop filter is skipped only in pictures that no other one is made from. Without it elsewhere, each picture differs more from the
- * camera's until the next key frame: a still wall moves, and jumps with the key frame.
- */
-export const decoding = ['-threads', '1', '-skip_loop_filter', 'noref']
 
 function outputArgs({ video, frames, reordered = false, fromAnywhere = false }: Outputs): string[] {
   const size = `${frameSize.width}:${frameSize.height}`

@@ -117,6 +117,11 @@ export class Ring {
     return this.#splitter.codec
   }
 
+  /** Whether pictures come in another order than they are shown. */
+  get isReordered(): boolean {
+    return this.#reordered
+  }
+
   /** Returns the program tables, which a cut that begins with a key frame needs in front of it. */
   get tables(): Buffer {
     return this.#splitter.tables

@@ -10,6 +10,8 @@ export type StreamRemarkNeeds = {
   readonly clock: Clock
   /** Says whether motion detection judges the recorded stream. */
   readonly isJudged: () => boolean
+  /** Says whether no picture can be decoded, because ffmpeg fails. */
+  readonly decoderFails: () => boolean
   /** Says whether the pictures of a stream arrive damaged. */
   readonly isDamaged: (stream: 'main' | 'detect') => boolean
 }
@@ -33,9 +35,10 @@ export class StreamRemark {
 
   /** Returns the problem that counts most, after video has come; null: there is none. */
   now(): Problem | null {
-    const { ring, isJudged, isDamaged } = this.#needs
+    const { ring, isJudged, decoderFails, isDamaged } = this.#needs
     if (ring.codec === 'mjpeg') return 'motion-jpeg'
     if (ring.keylessMs > longestKeylessMs) return 'no-key-frame'
+    if (decoderFails()) return 'program-failed'
     const isSlow = this.#pace.isSlow(ring.picturesPerSecond, ring.heldMs)
     this.#noteFew(isSlow && isJudged())
     if (isDamaged('main')) return 'damaged-pictures'

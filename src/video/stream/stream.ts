@@ -31,7 +31,8 @@ export type StreamView = {
 export type StreamPlan = {
   /** Called before each attempt, so that a new password in the file is used. Throws when it cannot be read. */
   readonly source: () => StreamSource
-  readonly outputs: Outputs
+  /** Whether motion is found in it. Its small pictures are decoded from its video, or with it where that cannot be. */
+  readonly isJudged: boolean
 }
 
 export type StreamOptions = {
@@ -74,6 +75,10 @@ export class Stream {
   /** How this stream's video can be written, as learned from its failures. */
   #order: 'plain' | 'reordered' | 'not-recorded' = 'plain'
   #remark: Problem | null = null
+  /** Whether its pictures can only be decoded as they come: its video has an unusual codec. */
+  #isUnusual = false
+  /** Whether the running process decodes small pictures too. */
+  #decodes = false
   /** Whether the running process ends because its plan is outdated. */
   #isReplaced = false
   /** Video comes, and no frame can be made of it before its first key frame. */
@@ -105,6 +110,25 @@ export class Stream {
   /** Returns the number of processes after the first. */
   get restarts(): number {
     return Math.max(this.#spawned - 1, 0)
+  }
+
+  /** Whether the process decodes the small pictures, because they cannot be decoded from its video. */
+  get decodes(): boolean {
+    return this.#decodes
+  }
+
+  /** Notes that the video has a codec that can only be decoded as it comes: the stream is opened anew. */
+  decodeDirectly(): void {
+    if (this.#isUnusual) return
+    this.#isUnusual = true
+    this.#step({ kind: 'reconfigured' })
+  }
+
+  /** Takes messages of the decoder of its pictures. */
+  noteMessage(text: string): void {
+    // Before the first key frame nothing can be whole.
+    const hasBegun = this.#connection.phase.kind === 'live' && !this.#waitsForKeyFrame
+    if (hasBegun) this.#damage.heard(text, this.#needs.clock.monotonic())
   }
 
   /** Starts the stream. Changes nothing when it is started already. */
@@ -139,6 +163,7 @@ export class Stream {
     this.#plan = plan
     this.#problem = null
     this.#order = 'plain'
+    this.#isUnusual = false
     this.#isReplaced = this.#connection.phase.kind === 'live'
     this.#step({ kind: 'reconfigured' })
   }
@@ -221,6 +246,7 @@ export class Stream {
     this.#tried = source
     if (!source) return
     const outputs = this.#outputs()
+    this.#decodes = outputs.frames
     this.#waitsForKeyFrame = outputs.fromAnywhere === true
     this.#remark = this.#ownRemark
     this.#spawned += 1
@@ -236,11 +262,7 @@ export class Stream {
           this.#step({ kind: 'picture', agoMs: this.#agoMs(sinceMs, cameMs) })
       },
       onFrames: (bytes, ended) => this.#frames(bytes, ended),
-      onSaid: (text) => {
-        // Before the first key frame nothing can be whole.
-        const hasBegun = this.#connection.phase.kind === 'live' && !this.#waitsForKeyFrame
-        if (hasBegun) this.#damage.heard(text, this.#needs.clock.monotonic())
-      },
+      onSaid: (text) => this.noteMessage(text),
       onEnded: (ended) => this.#ended(ended),
     })
   }
@@ -254,18 +276,19 @@ export class Stream {
   }
 
   #outputs(): Outputs {
-    const { video, frames } = this.#plan.outputs
-    const recorded = video && this.#order !== 'not-recorded'
+    const { isJudged } = this.#plan
+    const video = this.#order !== 'not-recorded'
     // After an attempt without a picture: is there video, and only its key frame is missing?
-    const fromAnywhere = recorded && frames && this.#problem === 'no-picture'
-    return { video: recorded, frames, reordered: this.#order === 'reordered', fromAnywhere }
+    const fromAnywhere = video && isJudged && this.#problem === 'no-picture'
+    const frames = isJudged && (!video || fromAnywhere || this.#isUnusual)
+    return { video, frames, reordered: this.#order === 'reordered', fromAnywhere }
   }
 
   /** Chooses the next way of writing, after ffmpeg could not write pictures that come out of order. */
   #noteReordering(): void {
     const canSet = this.#order === 'plain' && this.#needs.ffmpeg.dialect.setsTimes
     if (canSet) this.#order = 'reordered'
-    else if (this.#plan.outputs.frames) this.#order = 'not-recorded'
+    else if (this.#plan.isJudged) this.#order = 'not-recorded'
   }
 
   /** Takes frames. After a time jump ffmpeg fills the gap with thousands of copies, which must not be scored. */

@@ -7,8 +7,8 @@ import type { CameraSettings, MotionOptions } from '../messages.ts'
 import type { DetectorSettings } from '../motion/detector.ts'
 import type { StreamPlan } from '../stream/stream.ts'
 
-/** The ring keeps this much more than the pre-roll: the time from the start of motion to its clip. */
-const ringSlackMs = 2000
+/** The ring keeps this much more than the pre-roll: the time from the start of motion to its clip, with that of a sleeping decoder. */
+const ringSlackMs = 4500
 /** The same for the film of an event: a scanner sends it some seconds late. */
 const filmSlackMs = 5000
 
@@ -34,28 +34,25 @@ export function wantedStreams(settings: CameraSettings): { readonly main: boolea
   }
 }
 
-/** Returns the source and outputs of the recorded stream. `readSecret` is called before each attempt. */
+/** Returns the source of the recorded stream, and whether it is judged. `readSecret` is called before each attempt. */
 export function mainPlan(settings: CameraSettings, readSecret: (path: string) => string): StreamPlan {
   const { url, detectUrl, detecting } = settings
-  return planOf(settings, readSecret, url, { video: true, frames: detecting && detectUrl === null })
+  return planOf(settings, readSecret, url, detecting && detectUrl === null)
 }
 
 /** Returns those of the stream for detection. */
 export function detectPlan(settings: CameraSettings, readSecret: (path: string) => string): StreamPlan {
-  return planOf(settings, readSecret, settings.detectUrl ?? settings.url, {
-    video: keptStream(settings) === 'sub',
-    frames: settings.detecting,
-  })
+  return planOf(settings, readSecret, settings.detectUrl ?? settings.url, settings.detecting)
 }
 
 function planOf(
   { username, passwordFile }: CameraSettings,
   readSecret: (path: string) => string,
   url: string,
-  outputs: StreamPlan['outputs'],
+  isJudged: boolean,
 ): StreamPlan {
   const password = () => (passwordFile === null ? null : readSecret(passwordFile))
-  return { source: () => ({ url, username, password: password() }), outputs }
+  return { source: () => ({ url, username, password: password() }), isJudged }
 }
 
 /** Returns the settings of the detector, in milliseconds. */

@@ -47,7 +47,7 @@ export class CameraReport {
   /** Sends the status: counts, rates, and the impairment of the camera. */
   tellStatus(): void {
     const { settings, streams, clock, emit } = this.#needs
-    const { lastFrameMs, dropped, suppressed, impairment, ...counts } = this.#needs.counts()
+    const { lastFrameMs, dropped, suppressed, impairment, wakefulness, ...counts } = this.#needs.counts()
     const { groupMs, picturesPerSecond, sizeBytes, playableMs } = streams.ring
     this.#sentStatus = { facts: this.#statusFacts(), atMs: clock.monotonic() }
     emit({
@@ -65,6 +65,7 @@ export class CameraReport {
       ringBytes: sizeBytes,
       heldSeconds: Math.round(playableMs) / 1000,
       preRollProblem: this.#preRollProblem,
+      decoder: { state: wakefulness.kind, why: wakefulness.kind === 'asleep' ? null : wakefulness.why },
       keyFrameSeconds: groupMs === undefined ? null : Math.round(groupMs) / 1000,
     })
   }

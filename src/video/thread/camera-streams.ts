@@ -1,6 +1,9 @@
 import type { Clock, Logger, RandomBytes } from '../../platform/index.ts'
+import { RingDecoder, unfitBecause } from '../decoding/ring-decoder.ts'
+import type { AwakeReason, WakeCommand } from '../decoding/wakefulness.ts'
 import type { CameraSettings } from '../messages.ts'
 import type { Trouble } from '../motion/impairment.ts'
+import type { Picture } from '../motion/picture-judge.ts'
 import { type Missing, Ring } from '../stream/ring.ts'
 import { Stream, type StreamOptions, type StreamPlan, type StreamState, type StreamView } from '../stream/stream.ts'
 import { StreamRemark } from '../stream/stream-remark.ts'
@@ -22,6 +25,12 @@ export type CameraStreamsNeeds = {
   readonly onMissing: (span: Missing) => void
   /** Takes small pictures, also late ones of a process that is being replaced. */
   readonly onFrames: (bytes: Buffer) => void
+  /** Takes small pictures that were decoded from a ring. */
+  readonly onPicture: (picture: Picture) => void
+  /** Called with the time of a picture that was not decoded, because its decoder is behind. */
+  readonly onLeftOut: (takenMs: number) => void
+  /** Called when a sleeping decoder has not returned the next key frame in time. */
+  readonly onOverdue: (why: AwakeReason) => void
   /** Called when a process begins whose small pictures are judged. */
   readonly onJudgedBegin: () => void
   /** Called when the process of the recorded stream has ended, while its ring still has its last picture. */
@@ -32,8 +41,13 @@ export type CameraStreamsNeeds = {
 
 /** Video of an open clip is read with each frame, and waits at most this long. */
 const waitPromptMs = 300
+/** While it is decoded it is read as often as pictures are judged, and while its decoder sleeps twice a second. */
+const waitDecodedMs = 200
+const waitAsleepMs = 500
 /** All other video is read with each status, so that nothing else wakes this thread. */
 const waitMs = statusEveryMs + 250
+/** The detection stream is in memory for so long, so that its decoder can wake. */
+const detectKeepMs = 3000
 /** Frames that end within this have not come one by one. */
 const atOnceMs = 100
 /** From bad to good; a camera's state is the worse of its two streams. */
@@ -48,6 +62,7 @@ export class CameraStreams {
   readonly #remark: StreamRemark
   readonly #main: Stream
   #detect: Stream | undefined
+  readonly #decoders: { readonly main: RingDecoder; readonly detect: RingDecoder }
   /** When the newest frame ended. */
   #frameMs = -Infinity
 
@@ -60,17 +75,19 @@ export class CameraStreams {
       onSizeChange: () => this.#main.broken('size-changed'),
     })
     this.#detectRing = new Ring({
-      keepMs: 0,
+      keepMs: detectKeepMs,
       onJump: () => this.#detect?.broken('time-jump'),
       onSizeChange: () => this.#detect?.broken('size-changed'),
     })
     this.#remark = new StreamRemark({
       ring: this.#ring,
       clock: needs.clock,
+      decoderFails: () => this.decoderTrouble.isBad,
       isJudged: () => needs.settings().detectUrl === null,
       isDamaged: (stream) => (stream === 'main' ? this.#main : this.#detect)?.isDamaged === true,
     })
     this.#main = this.#mainStream()
+    this.#decoders = { main: this.#decoder('main', this.#ring), detect: this.#decoder('detect', this.#detectRing) }
   }
 
   /** Returns the ring of the recorded stream. */
@@ -89,7 +106,12 @@ export class CameraStreams {
     return kept === 'sub' ? this.#detectRing : kept === 'main' ? this.#ring : undefined
   }
 
-  /** Returns the process ids of the running ffmpegs. */
+  /** Returns the process id of the running decoder. */
+  get decoderPid(): number | undefined {
+    return this.#decoders[this.#judged].pid
+  }
+
+  /** Returns the process ids of the ffmpegs that have a connection. */
   get pids(): readonly number[] {
     return [this.#main.pid, this.#detect?.pid].filter((pid) => pid !== undefined)
   }
@@ -120,8 +142,34 @@ export class CameraStreams {
     return this.#remark.fewPictures
   }
 
-  /** Starts and stops the streams as the settings want it. */
+  /** Whether the decoder of the judged stream fails, and since when. */
+  get decoderTrouble(): Trouble {
+    return this.#decoders[this.#judged].trouble
+  }
+
+  /** Why the key frames of the judged stream cannot stand for its pictures; null: they can. */
+  get unfit(): AwakeReason | null {
+    const judged = this.#judged
+    const stream = judged === 'main' ? this.#main : this.#detect
+    return stream?.decodes ? 'codec' : unfitBecause(judged === 'main' ? this.#ring : this.#detectRing)
+  }
+
+  /** Has the decoder of the judged stream sleep or wake. */
+  decode(command: WakeCommand): void {
+    this.#decoders[this.#judged].obey(command)
+  }
+
+  get #judged(): 'main' | 'detect' {
+    return this.#needs.settings().detectUrl === null ? 'main' : 'detect'
+  }
+
+  /** Starts and stops the streams and their decoders as the settings want it. */
   run(): void {
+    const { detecting } = this.#needs.settings()
+    for (const name of ['main', 'detect'] as const) {
+      if (detecting && name === this.#judged) this.#decoders[name].start()
+      else this.#decoders[name].stop()
+    }
     const wanted = wantedStreams(this.#needs.settings())
     if (wanted.main) this.#main.start()
     else void this.#main.stop()
@@ -164,17 +212,19 @@ export class CameraStreams {
 
   /** Ends the streams; resolves when no ffmpeg of theirs is left. */
   async stop(): Promise<void> {
+    this.#decoders.main.stop()
+    this.#decoders.detect.stop()
     await Promise.all([this.#main.stop(), this.#detect?.stop()])
   }
 
   #mainStream(): Stream {
     const { settings, clock, readSecret, onJudgedBegin, onRecordedEnd } = this.#needs
     return new Stream({
-      ...this.#streamOptions(mainPlan(settings(), readSecret), this.#ring),
+      ...this.#streamOptions('main', mainPlan(settings(), readSecret), this.#ring),
       onVideo: (bytes, sinceMs) => this.#video(bytes, sinceMs),
       onBegin: () => {
         this.#ring.begin(clock.monotonic())
-        if (settings().detectUrl === null) onJudgedBegin()
+        if (this.#main.decodes && this.#judged === 'main') onJudgedBegin()
       },
       onEnd: (why) => {
         onRecordedEnd()
@@ -187,27 +237,52 @@ export class CameraStreams {
   #detectStream(): Stream {
     const { settings, clock, readSecret, onJudgedBegin } = this.#needs
     return new Stream({
-      ...this.#streamOptions(detectPlan(settings(), readSecret), this.#detectRing),
+      ...this.#streamOptions('detect', detectPlan(settings(), readSecret), this.#detectRing),
       onVideo: (bytes, sinceMs) => {
         this.#detectRing.push(bytes, clock.monotonic(), sinceMs)
+        this.#noteCodec('detect')
         return this.#detectRing.newestMs
       },
       onBegin: () => {
         this.#detectRing.begin(clock.monotonic())
-        onJudgedBegin()
+        if (this.#detect?.decodes) onJudgedBegin()
       },
       // An open clip gets its post-roll from the other stream.
       onEnd: () => this.#detectRing.restart(),
     })
   }
 
-  #streamOptions(plan: StreamPlan, ring: Ring): Omit<StreamOptions, 'onBegin' | 'onEnd' | 'onVideo'> {
+  #decoder(name: 'main' | 'detect', ring: Ring): RingDecoder {
+    const { ffmpeg, clock, log, onJudgedBegin, onPicture, onLeftOut, onOverdue } = this.#needs
+    const stream = () => (name === 'main' ? this.#main : this.#detect)
+    return new RingDecoder({
+      ...{ ring, ffmpeg, clock, log, onPicture, onLeftOut, onOverdue },
+      mayBegin: () => stream()?.decodes === false,
+      onBegin: onJudgedBegin,
+      onMessage: (text) => stream()?.noteMessage(text),
+    })
+  }
+
+  /** A codec that cannot be cut out of the ring is decoded as it comes. */
+  #noteCodec(name: 'main' | 'detect'): void {
+    const [ring, stream] = name === 'main' ? [this.#ring, this.#main] : [this.#detectRing, this.#detect]
+    if (this.#needs.settings().detecting && name === this.#judged && ring.newest && ring.codec === 'other')
+      stream?.decodeDirectly()
+  }
+
+  #streamOptions(
+    name: 'main' | 'detect',
+    plan: StreamPlan,
+    ring: Ring,
+  ): Omit<StreamOptions, 'onBegin' | 'onEnd' | 'onVideo'> {
     const { ffmpeg, clock, random, log, settings, onFrames, onView } = this.#needs
     return {
       ...{ plan, ffmpeg, clock, random, log, onFrames, onView },
       // A viewer sees each picture when it comes. Late video must not become later still.
       mostWaitMs: () => {
         if (settings().streaming || !ring.isPunctual(clock.monotonic())) return 0
+        const { isDecoding, isAsleep } = this.#decoders[name]
+        if (isDecoding) return isAsleep ? waitAsleepMs : waitDecodedMs
         return ring.isPrompt ? waitPromptMs : waitMs
       },
       beforeFrame: () => this.#beforeFrame(),
@@ -216,6 +291,7 @@ export class CameraStreams {
 
   #video(bytes: Buffer, sinceMs: number): number | undefined {
     this.#ring.push(bytes, this.#needs.clock.monotonic(), sinceMs)
+    this.#noteCodec('main')
     this.#needs.onVideo()
     this.#main.remark(this.#remark.now())
     return this.#ring.newestMs

@@ -75,6 +75,9 @@ export class Camera {
         this.#clips.take(outcome)
       },
       fewPictures: () => this.#streams.fewPictures,
+      decoderTrouble: () => this.#streams.decoderTrouble,
+      unfit: () => this.#streams.unfit,
+      onCommand: (command) => this.#streams.decode(command),
     })
     this.#live = new LiveFeeds({ ffmpeg: ffmpeg.path, cameraId, ring, clock, log, emit })
     this.#report = new CameraReport({
@@ -88,7 +91,12 @@ export class Camera {
     this.#leaveMemory = options.memory.add(new CameraMemory({ settings, ring, detectRing, history, spooling }))
   }
 
-  /** Returns the process ids of this camera's running ffmpegs. */
+  /** Returns the process id of the ffmpeg that decodes for motion detection, while one runs. */
+  get decoderPid(): number | undefined {
+    return this.#streams.decoderPid
+  }
+
+  /** Returns the process ids of this camera's ffmpegs that have a connection. */
   get pids(): readonly number[] {
     return this.#streams.pids
   }
@@ -202,6 +210,11 @@ export class Camera {
       onFrames: (bytes) => {
         if (this.#settings.detecting) this.#watch.push(bytes)
       },
+      onPicture: (picture) => {
+        if (this.#settings.detecting) this.#watch.put(picture)
+      },
+      onLeftOut: (takenMs) => this.#watch.leftOut(takenMs),
+      onOverdue: (why) => this.#watch.overdue(why),
       onJudgedBegin: () => this.#watch.reconnect(),
       // Without video there is nothing to record, even if detection has a separate stream.
       onRecordedEnd: () => this.#watch.interrupt('stream-ended', this.ring.newestMs),

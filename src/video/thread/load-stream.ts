@@ -41,6 +41,9 @@ export class LoadStream {
     this.#watch = new MotionWatch({
       ...{ clock, area: { masks: [], zones: [] }, settings: () => settings, onOutcome: nothing },
       fewPictures: () => neverBad,
+      decoderTrouble: () => neverBad,
+      unfit: () => null,
+      onCommand: nothing,
       cells: { frame: nothing, reconnected: nothing, interrupted: nothing },
     })
     const ring = new Ring({ keepMs, maxBytes: ringBytes })

@@ -1,12 +1,13 @@
 import type { Clock } from '../../platform/index.ts'
-import { type Frame, FrameQueue, FrameSplitter, frameSize, framesPerSecond } from '../decoding/frames.ts'
+import { FrameQueue, FrameSplitter, framesPerSecond } from '../decoding/frames.ts'
+import type { AwakeReason, WakeCommand, Wakefulness } from '../decoding/wakefulness.ts'
 import type { CellSink } from '../history/cell-recorder.ts'
-import { Comparer } from '../motion/cells.ts'
 import type { DetectorSettings, Interruption } from '../motion/detector.ts'
 import { type Impaired, impairedBy, JudgedShare, neverBad, type Trouble } from '../motion/impairment.ts'
 import type { MotionArea } from '../motion/mask.ts'
-import { coarseTimes, type JudgeOutcome, MotionJudge } from '../motion/motion-judge.ts'
-import { type SceneState, ViewWatch } from '../motion/view-watch.ts'
+import type { JudgeOutcome } from '../motion/motion-judge.ts'
+import { type JudgedPicture, type Picture, PictureJudge } from '../motion/picture-judge.ts'
+import type { SceneState } from '../motion/view-watch.ts'
 import { FrameCounter, type FrameCounts } from '../stream/frame-counter.ts'
 
 export type MotionWatchOptions = {
@@ -18,6 +19,12 @@ export type MotionWatchOptions = {
   readonly onOutcome: (outcome: JudgeOutcome) => void
   /** Says whether the stream has too few pictures for motion to be found. */
   readonly fewPictures: () => Trouble
+  /** Says whether the decoder of the pictures fails. */
+  readonly decoderTrouble: () => Trouble
+  /** Says why key frames cannot stand for the pictures of the stream; null: they can. */
+  readonly unfit: () => AwakeReason | null
+  /** Takes what the decoder is to do. */
+  readonly onCommand: (command: WakeCommand) => void
 }
 
 export type WatchCounts = FrameCounts & {
@@ -27,6 +34,7 @@ export type WatchCounts = FrameCounts & {
   readonly suppressed: number
   readonly scene: { readonly state: SceneState; readonly forSeconds: number }
   readonly impairment: Impaired
+  readonly wakefulness: Wakefulness
 }
 
 /** For this long after a change, the light has just changed. */
@@ -34,14 +42,12 @@ const lightMs = 5000
 /** Frames that have been identical for this long are a still picture. */
 const stillSeconds = 60
 
-/** From the bytes of small pictures to motion events: the loop around `cells.ts` and `motion-judge.ts`, which decide. */
+/** From the bytes of small pictures to motion events: the loop around `picture-judge.ts`, which decides. */
 export class MotionWatch {
   readonly #needs: MotionWatchOptions
   readonly #splitter = new FrameSplitter()
-  readonly #queue = new FrameQueue()
-  readonly #view = new ViewWatch()
-  readonly #comparer = new Comparer(frameSize, this.#view, (pixels) => this.#splitter.giveBack(pixels))
-  readonly #judge: MotionJudge
+  readonly #queue = new FrameQueue<Picture>()
+  readonly #judge: PictureJudge
   #scene: { state: SceneState; sinceMs: number } = { state: 'normal', sinceMs: 0 }
   readonly #judged = new JudgedShare()
   #still = neverBad
@@ -52,7 +58,7 @@ export class MotionWatch {
 
   constructor(options: MotionWatchOptions) {
     this.#needs = options
-    this.#judge = new MotionJudge(options.area)
+    this.#judge = new PictureJudge(options.area)
   }
 
   setArea(area: MotionArea): void {
@@ -61,7 +67,7 @@ export class MotionWatch {
 
   /** Accepts what the camera shows from now on. */
   acceptView(): void {
-    this.#view.accept()
+    this.#judge.view.accept()
   }
 
   /** Starts the counters at 0: detection was started. */
@@ -73,22 +79,34 @@ export class MotionWatch {
   reconnect(): void {
     this.#splitter.reset()
     this.#queue.clear()
-    this.#judged.reset(this.#needs.clock.monotonic())
-    this.#comparer.reset()
-    this.#judge.reconnect()
+    const nowMs = this.#needs.clock.monotonic()
+    this.#judged.reset(nowMs)
+    this.#judge.reconnect(nowMs)
     this.#needs.cells.reconnected()
   }
 
   /** Takes bytes and returns at once; they are scored in a later turn of the event loop. */
   push(bytes: Uint8Array): void {
-    const frames = this.#splitter.push(bytes, this.#needs.clock.monotonic())
-    for (const frame of frames) {
-      const dropped = this.#queue.put(frame)
-      if (dropped) this.#judged.add(dropped.takenMs, false)
-    }
-    if (this.#draining || frames.length === 0) return
+    for (const frame of this.#splitter.push(bytes, this.#needs.clock.monotonic())) this.put({ ...frame, isFrame: true })
+  }
+
+  /** Takes a picture and returns at once; it is scored in a later turn of the event loop. */
+  put(picture: Picture): void {
+    const dropped = this.#queue.put(picture)
+    if (dropped) this.leftOut(dropped.takenMs)
+    if (this.#draining) return
     this.#draining = true
     setImmediate(() => this.#drain())
+  }
+
+  /** Notes that a picture of this time is not judged, because the gateway is behind. */
+  leftOut(takenMs: number): void {
+    this.#judged.add(takenMs, false)
+  }
+
+  /** Notes that a sleeping decoder has not returned the next key frame in time. */
+  overdue(why: AwakeReason): void {
+    this.#obey(this.#judge.overdue(why, this.#needs.clock.monotonic()))
   }
 
   /** Ends an open clip at `lastPictureMs` (monotonic), when that is known to be the last picture; otherwise now. */
@@ -111,6 +129,7 @@ export class MotionWatch {
       suppressed: this.#judge.suppressed,
       scene: this.#sceneNow(),
       impairment: this.#impairmentNow(),
+      wakefulness: this.#judge.wakefulness,
     }
   }
 
@@ -119,15 +138,22 @@ export class MotionWatch {
     const isStill = this.#isStill(nowMs)
     if (isStill !== this.#still.isBad)
       this.#still = { isBad: isStill, sinceMs: isStill ? this.#counter.changedMs : nowMs }
-    const { state, sinceFrames } = this.#view
+    const { state, sinceFrames } = this.#judge.view
     const viewMs = nowMs - (sinceFrames * 1000) / framesPerSecond
     return impairedBy({
       still: this.#still,
       covered: { isBad: state === 'covered', sinceMs: viewMs },
       turned: { isBad: state === 'turned', sinceMs: viewMs },
       few_pictures: this.#needs.fewPictures(),
-      too_busy: this.#judged.trouble,
+      too_busy: this.#notJudged(),
     })
+  }
+
+  /** Whether most pictures are not looked at: because the gateway is behind, or its decoder fails. */
+  #notJudged(): Trouble {
+    const [judged, decoder] = [this.#judged.trouble, this.#needs.decoderTrouble()]
+    if (judged.isBad !== decoder.isBad) return judged.isBad ? judged : decoder
+    return judged.sinceMs > decoder.sinceMs === judged.isBad ? decoder : judged
   }
 
   #isStill(nowMs: number): boolean {
@@ -143,7 +169,7 @@ export class MotionWatch {
 
   #sceneState(nowMs: number): SceneState {
     if (this.#isStill(nowMs)) return 'still'
-    if (this.#view.state !== 'normal') return this.#view.state
+    if (this.#judge.view.state !== 'normal') return this.#judge.view.state
     return nowMs - this.#lightAtMs < lightMs ? 'light' : 'normal'
   }
 
@@ -160,15 +186,24 @@ export class MotionWatch {
     if (this.#draining) setImmediate(() => this.#drain())
   }
 
-  #score(frame: Frame): void {
-    const cells = this.#comparer.push(frame.pixels)
-    const times = coarseTimes(frame)
-    const { score, outcomes } = this.#judge.frame(cells, times, this.#needs.settings())
-    this.#needs.cells.frame(cells, times)
-    if (score.whole === 'light') this.#lightAtMs = frame.arrivedMs
-    this.#judged.add(frame.takenMs, true)
-    this.#counter.add(frame, score, score.score > this.#needs.settings().sensitivity)
+  #score(picture: Picture): void {
+    const { settings, unfit } = this.#needs
+    const { judged, outcomes, command } = this.#judge.push(picture, unfit(), settings())
+    // Before an outcome: it may begin a clip, whose pictures are to be decoded.
+    this.#obey(command)
+    if (judged) this.#count(judged)
     this.#tell(outcomes)
+  }
+
+  #count({ picture, cells, times, score }: JudgedPicture): void {
+    this.#needs.cells.frame(cells, times)
+    if (score.whole === 'light') this.#lightAtMs = picture.arrivedMs
+    this.#judged.add(picture.takenMs, true)
+    this.#counter.add(picture, score, score.score > this.#needs.settings().sensitivity)
+  }
+
+  #obey(command: WakeCommand | undefined): void {
+    if (command) this.#needs.onCommand(command)
   }
 
   #tell(outcomes: readonly JudgeOutcome[]): void {
