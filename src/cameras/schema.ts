@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { motionRanges } from '../config/index.ts'
 import { MediaRemovalOut, optional, rowId, timeOut } from '../http/index.ts'
 import { EvidenceState } from '../log/index.ts'
-import { impairments, sceneStates } from '../video/index.ts'
+import { awakeReasons, decoderStates, impairments, sceneStates } from '../video/index.ts'
 
 const within = (name: keyof typeof motionRanges) => z.number().min(motionRanges[name].min).max(motionRanges[name].max)
 
@@ -66,6 +66,20 @@ const ImpairmentOut = z
   .nullable()
   .openapi({ description: 'why motion cannot be found though pictures come; null while it can, and without pictures' })
 
+const DecoderOut = z
+  .object({
+    state: z.enum(decoderStates).openapi({
+      description:
+        'asleep: nothing moves, and key frames alone are decoded, at most 2.2 s apart; waking: the pictures in memory are being decoded; awake: all pictures are decoded, and five a second are judged',
+    }),
+    why: z.enum(awakeReasons).nullable().openapi({
+      description:
+        'why it is not asleep. learning: the connection is new; motion: something has moved within the last 10 s; view: the lens is covered, or the camera is turned; key_frames_rare: they are over 2.2 s apart; codec: it has no key frames that can be told; reordered: the stream has B-frames',
+    }),
+  })
+  .nullable()
+  .openapi({ description: 'which pictures of the stream are decoded for motion detection; null while none are' })
+
 const ProblemCode = z.string().nullable().openapi({
   description:
     'which problem that is, such as unreachable, refused or frozen, so that a program can tell it in its own words; null: none, or only words are known',
@@ -89,6 +103,7 @@ export const motionStatusShape = {
   fps: z.number(),
   scene: Scene,
   impairment: ImpairmentOut,
+  decoder: DecoderOut,
   restarts: z.int(),
   settings: Settings,
   pendingUploads: z.int().openapi({ description: 'clips that are not on the storage server yet, parked ones too' }),

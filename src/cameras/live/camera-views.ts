@@ -85,6 +85,7 @@ export class CameraViews {
       fps: status?.fps ?? 0,
       scene: this.#sceneOf(camera),
       impairment: running ? this.#impairmentOf(cctvId) : null,
+      decoder: running ? this.#decoderOf(cctvId) : null,
       restarts: status?.restarts ?? 0,
       settings,
       pendingUploads: this.#needs.work.read((tx) => this.#needs.copies.pendingOf(tx, cctvId)),
@@ -117,6 +118,12 @@ export class CameraViews {
       cameraClock: work.read((tx) => newestClock(tx, camera.id)),
       motion: { ...wanted, area },
     }
+  }
+
+  /** Says which pictures of a connected camera are decoded for motion detection. */
+  #decoderOf(cctvId: number) {
+    const decoder = this.#needs.reports.status(cctvId)?.decoder
+    return decoder && this.#needs.reports.state(cctvId)?.state === 'live' ? decoder : null
   }
 
   /** Says why motion of a connected camera cannot be found, and for how long. */

@@ -35,7 +35,7 @@ export const scoresShape = {
   }),
   scores: z.array(z.number().nullable()).openapi({
     description:
-      'one number for each interval, 0 to 1, with the masks and zones of the config; 0 where the picture changed as a whole; null: no picture, or nothing is stored',
+      'one number for each interval, 0 to 1, with the masks and zones of the config; 0 where the picture changed as a whole; null: no picture, or nothing is stored. While the decoder of the camera sleeps, its key frames alone have a number',
   }),
 }
 
