@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { framesPerSecond } from '../../src/video/index.ts'
 import { type Figure, rounded } from './figure.ts'
-import { drawnFilms, type Film, madeFilms, realFilms, stillFilms } from './sight/films.ts'
-import { judge, type Verdict } from './sight/judge.ts'
+import { drawnFilms, type Film, madeFilms, read, realFilms, stillFilms } from './sight/films.ts'
+import { judge, judgeScores, type Verdict } from './sight/judge.ts'
 import { firstScorer, gatehouse, type Program, runningMean } from './sight/programs.ts'
+import { sleepThrough } from './sight/sleeping.ts'
 
 /** Even seeds are those of reports. */
 const seed = 2
@@ -31,6 +33,7 @@ function figureOf(group: string, films: readonly Film[]): Figure {
   const all = Object.entries(programs).map(([name, program]) => {
     return [name, sumOf(films.map((film) => judge(film, program)))] as const
   })
+  all.push(['gatehouse with key frames alone while nothing moves', sumOf(films.map(judgeAsleep))])
   const [, ours] = all[0] as readonly [string, Judged]
   const isFound = ours.acts > 0
   const said = ([name, { acts, found, wrong, minutes }]: readonly [string, Judged]) =>
@@ -43,6 +46,12 @@ function figureOf(group: string, films: readonly Film[]): Figure {
     raw: all.map(said).join('; '),
     numbers: { ...ours },
   }
+}
+
+/** With a key frame every two seconds. */
+function judgeAsleep(film: Film): Verdict {
+  const { scores } = sleepThrough([...read(film)], 2 * framesPerSecond)
+  return judgeScores(film, scores, (score) => score)
 }
 
 /** Things of at most half a percent of the picture are not counted. */

@@ -6,8 +6,8 @@ import { dirname } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { locateFfmpeg } from '../../../src/platform/ffmpeg.ts'
+import { decoding } from '../../../src/video/decoding/frame-process.ts'
 import { frameSize, framesPerSecond } from '../../../src/video/index.ts'
-import { decoding } from '../../../src/video/stream/ingest.ts'
 
 /** Settings of a camera's sensor and encoder. Its pictures have 640×360 pixels. */
 export type Camera = {

@@ -23,13 +23,21 @@ export function judge(film: Film, program: Program): Verdict {
   return judgeScores(film, read(film), (picture) => push(picture))
 }
 
-export function judgeScores<P>(film: Film, pictures: Iterable<P>, score: (picture: P) => FrameScore): Verdict {
+export function judgeScores<P>(
+  film: Film,
+  pictures: Iterable<P>,
+  score: (picture: P) => FrameScore | undefined,
+): Verdict {
   let detector: Detector = newDetector
   const over: number[] = []
   const fired: number[] = []
   let atMs = 0
   for (const picture of pictures) {
     const frame = score(picture)
+    if (!frame) {
+      atMs += frameMs
+      continue
+    }
     const step = detect(detector, { kind: 'scored', frame }, atMs, defaults)
     detector = step.detector
     if (frame.score > defaults.sensitivity) over.push(atMs)
