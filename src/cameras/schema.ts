@@ -74,7 +74,7 @@ const DecoderOut = z
     }),
     why: z.enum(awakeReasons).nullable().openapi({
       description:
-        'why it is not asleep. learning: the connection is new; motion: something has moved within the last 10 s; view: the lens is covered, or the camera is turned; key_frames_rare: they are over 2.2 s apart; codec: it has no key frames that can be told; reordered: the stream has B-frames',
+        'why it is not asleep. learning: the connection is new; motion: something has moved within the last 10 s; view: the lens is covered, or the camera is turned; key_frames_rare: they are over 2.2 s apart; codec: ffmpeg alone reads it, or it is Motion JPEG; reordered: the stream has B-frames',
     }),
   })
   .nullable()

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import type { Owner } from '../../platform/index.ts'
 import { type IvfCodec, ivfHeader, ivfPictureAt } from '../format/ivf.ts'
 import { frameSize, takeFrame } from './frames.ts'
@@ -70,9 +70,8 @@ export class FrameProcess {
       this.#messages = (this.#messages + text).slice(-storedChars)
       needs.onMessage(text)
     })
-    // Node types only three pipes; `spawn` was asked for four.
-    const times = child.stdio[3] as Readable
-    times.setEncoding('utf8').on('data', (text: string) => this.#readTimes(text))
+    const times = child.stdio[3]
+    if (times instanceof Readable) times.setEncoding('utf8').on('data', (text: string) => this.#readTimes(text))
     child.stdin?.write(ivfHeader(needs.codec))
   }
 

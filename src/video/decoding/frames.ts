@@ -33,7 +33,7 @@ export function giveBackFrame(pixels: Uint8Array): void {
   if (spare.length < mostSpare) spare.push(pixels)
 }
 
-/** Returns the same pixels in a buffer of their own. */
+/** Returns the same pixels in a separate buffer. */
 export function copyFrame(pixels: Uint8Array): Uint8Array {
   const copy = takeFrame()
   copy.set(pixels)

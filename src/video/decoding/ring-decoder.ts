@@ -43,7 +43,7 @@ const mostCopies = 25
 type Asked = { readonly unitPtsMs: number; readonly slot: number; readonly isFrame: boolean; readonly isKey: boolean }
 
 /**
- * Decodes small pictures from a ring, with an ffmpeg of its own. Asleep, it decodes key frames alone. Recording knows nothing of it:
+ * Decodes small pictures from a ring, with a separate ffmpeg. Asleep, it decodes key frames alone. Recording knows nothing of it:
  * when it fails, or is behind, the ring goes on.
  */
 export class RingDecoder {

@@ -48,7 +48,7 @@ export const intervalMs = 1000 / framesPerSecond
 const learningMs = 600_000
 /** Motion fires up to this long after it began. */
 const aheadMs = 30_000
-/** Without a frame for so long, nobody watched. A sleeping decoder returns a key frame each two seconds. */
+/** Without a frame for so long, no one watched. A sleeping decoder returns a key frame each two seconds. */
 const pauseMs = longestGroupMs + 300
 export const noPicture = 255
 
