@@ -33,14 +33,24 @@ const leastApartMs = 900
 const ticksPerMs = 90
 /** Between the ticks of two runs of pictures, so that none of the second are before those of the first. */
 const betweenRuns = 2 * 1000 * ticksPerMs
-/** ffmpeg may be behind by this much; then pictures up to the next key frame are left out. */
+/** ffmpeg may be behind by this much; then pictures are left out, up to a key frame at which it is behind by less. */
+const mostBehindMs = 2000
 const mostWaitingBytes = 16 * 1024 * 1024
+/** Without later pictures, a decoder may hold back so many: a second of them. */
+const mostHeldBack = framesPerSecond
 /** A decoder that returns nothing for so long is ended. */
 const stuckMs = 30_000
 /** A stream of fewer than five pictures a second is filled up with copies, for at most this many frames. */
 const mostCopies = 25
 
-type Asked = { readonly unitPtsMs: number; readonly slot: number; readonly isFrame: boolean; readonly isKey: boolean }
+type Asked = {
+  readonly unitPtsMs: number
+  readonly slot: number
+  readonly isFrame: boolean
+  readonly isKey: boolean
+  /** When it was given (monotonic). */
+  givenMs: number
+}
 
 /**
  * Decodes small pictures from a ring, with a separate ffmpeg. Asleep, it decodes key frames alone. Recording knows nothing of it:
@@ -126,7 +136,7 @@ export class RingDecoder {
     if (this.#asked.size > 0 && nowMs - this.#movedMs > stuckMs) this.#process?.kill()
     else if (!this.#isAsleep) this.#give(unit)
     else if (unit.key && unit.ptsMs - this.#lastKeyPtsMs >= leastApartMs) this.#giveAlone(unit)
-    else this.#noteOverdue(unit)
+    else this.#noteOverdue()
   }
 
   /** Starts a process, if this picture is a key frame that it can decode. */
@@ -162,14 +172,12 @@ export class RingDecoder {
   /** Gives a picture of a run of all of them. */
   #give(unit: Unit): void {
     const process = this.#process
-    if (!process || (!this.#run && !unit.key)) return
-    const slot = slotOf(unit.ptsMs)
-    if (process.waitingBytes > mostWaitingBytes) {
-      this.#run = undefined
-      if (slot > this.#lastSlot) this.#needs.onLeftOut(Math.round(this.#needs.ring.arrivalOf(unit.ptsMs)))
-      this.#lastSlot = Math.max(this.#lastSlot, slot)
+    if (!process) return
+    if ((!this.#run && !unit.key) || this.#isBehind(process, unit)) {
+      this.#leaveOut(unit)
       return
     }
+    const slot = slotOf(unit.ptsMs)
     this.#run ??= { ptsMs: unit.ptsMs, ticks: this.#lastTicks + betweenRuns }
     const isKey = unit.key && unit.ptsMs - this.#lastKeyPtsMs >= leastApartMs
     const isFrame = slot > this.#lastSlot
@@ -177,6 +185,23 @@ export class RingDecoder {
     this.#ask(process, unit, ticks, { isFrame, isKey })
     if (isFrame) this.#lastSlot = slot
     if (isKey) this.#lastKeyPtsMs = unit.ptsMs
+  }
+
+  #isBehind({ waitingBytes }: FrameProcess, unit: Unit): boolean {
+    if (waitingBytes > mostWaitingBytes) return true
+    const [oldest] = this.#asked.values()
+    const nowMs = this.#needs.clock.monotonic()
+    if (!oldest || nowMs - oldest.givenMs <= mostBehindMs) return false
+    if (this.#run || !unit.key || this.#asked.size > mostHeldBack) return true
+    for (const asked of this.#asked.values()) asked.givenMs = nowMs
+    return false
+  }
+
+  #leaveOut({ ptsMs }: Unit): void {
+    this.#run = undefined
+    const slot = slotOf(ptsMs)
+    if (slot > this.#lastSlot) this.#needs.onLeftOut(wholeMs(this.#needs.ring.arrivalOf(ptsMs)))
+    this.#lastSlot = Math.max(this.#lastSlot, slot)
   }
 
   /** Gives a key frame by itself. */
@@ -193,8 +218,9 @@ export class RingDecoder {
   #ask(process: FrameProcess, unit: Unit, ticks: number, what: { isFrame: boolean; isKey: boolean }): void {
     const comesBack = what.isFrame || what.isKey
     if (comesBack) {
-      if (this.#asked.size === 0) this.#movedMs = this.#needs.clock.monotonic()
-      this.#asked.set(ticks, { unitPtsMs: unit.ptsMs, slot: slotOf(unit.ptsMs), ...what })
+      const givenMs = this.#needs.clock.monotonic()
+      if (this.#asked.size === 0) this.#movedMs = givenMs
+      this.#asked.set(ticks, { unitPtsMs: unit.ptsMs, slot: slotOf(unit.ptsMs), ...what, givenMs })
     }
     this.#lastTicks = Math.max(this.#lastTicks, ticks)
     process.give(comesBack ? ticks : ticks + 1, payloadOf(unit))
@@ -227,13 +253,14 @@ export class RingDecoder {
 
   #pass(pixels: Uint8Array, ptsMs: number, isFrame: boolean, isKey: boolean): void {
     const { ring, clock, onPicture } = this.#needs
-    const takenMs = Math.max(Math.round(ring.arrivalOf(ptsMs)), this.#takenMs)
+    const takenMs = Math.max(wholeMs(ring.arrivalOf(ptsMs)), this.#takenMs)
     this.#takenMs = takenMs
     onPicture({ pixels, takenMs, arrivedMs: clock.monotonic(), isFrame, keyPtsMs: isKey ? ptsMs : undefined })
   }
 
-  #noteOverdue({ ptsMs }: Unit): void {
-    if (this.#isOverdue || ptsMs - this.#lastKeyPtsMs <= longestGroupMs) return
+  /** The ring knows when the last key frame came. Not all are given: some are close together, and some are left out. */
+  #noteOverdue(): void {
+    if (this.#isOverdue || this.#needs.ring.keylessMs <= longestGroupMs) return
     this.#isOverdue = true
     this.#needs.onOverdue('key_frames_rare')
   }
@@ -267,6 +294,8 @@ export class RingDecoder {
 }
 
 const slotOf = (ptsMs: number): number => Math.floor(ptsMs / frameMs)
+/** Not before the picture: a clip begins a whole pre-roll before this time. */
+const wholeMs = (ms: number): number => Math.ceil(ms)
 
 /** Returns why the key frames of a ring cannot stand for its pictures; null: they can. */
 export function unfitBecause(ring: Pick<Ring, 'codec' | 'isReordered' | 'groupMs' | 'keylessMs'>): AwakeReason | null {
