@@ -48,9 +48,9 @@ function figureOf(group: string, films: readonly Film[]): Figure {
   }
 }
 
-/** With a key frame every two seconds. */
+/** With a key frame every second. */
 function judgeAsleep(film: Film): Verdict {
-  const { scores } = sleepThrough([...read(film)], 2 * framesPerSecond)
+  const { scores } = sleepThrough([...read(film)], framesPerSecond)
   return judgeScores(film, scores, (score) => score)
 }
 

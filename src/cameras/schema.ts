@@ -70,11 +70,11 @@ const DecoderOut = z
   .object({
     state: z.enum(decoderStates).openapi({
       description:
-        'asleep: nothing moves, and key frames alone are decoded, at most 2.2 s apart; waking: the pictures in memory are being decoded; awake: all pictures are decoded, and five a second are judged',
+        'asleep: nothing moves, and key frames alone are decoded, at most 1.2 s apart; waking: the pictures in memory are being decoded; awake: all pictures are decoded, and five a second are judged',
     }),
     why: z.enum(awakeReasons).nullable().openapi({
       description:
-        'why it is not asleep. learning: the connection is new; motion: something has moved within the last 10 s; view: the lens is covered, or the camera is turned; key_frames_rare: they are over 2.2 s apart; codec: ffmpeg alone reads it, or it is Motion JPEG; reordered: the stream has B-frames',
+        'why it is not asleep. learning: the connection is new; motion: something has moved within the last 10 s; view: the lens is covered, or the camera is turned; key_frames_rare: they are over 1.2 s apart; codec: ffmpeg alone reads it, or it is Motion JPEG; reordered: the stream has B-frames',
     }),
   })
   .nullable()

@@ -5,14 +5,14 @@ import { PictureJudge } from '../../src/video/motion/picture-judge.ts'
 const settings = { sensitivity: 0.3, cooldownMs: 5000, preRecordMs: 5000, postRecordMs: 10_000 }
 const everyMs = 200
 
-/** A wall that is not of one tone, and before it something red. */
-function wall(place?: number): Uint8Array {
+/** A wall that is not of one tone, and before it something red. `light`: how bright it is. */
+function wall(place?: number, light = 1): Uint8Array {
   const pixels = new Uint8Array(frameSize.bytes).fill(255)
   for (let i = 0; i < frameSize.width * frameSize.height; i += 1) {
     const [x, y] = [i % frameSize.width, Math.floor(i / frameSize.width)]
     const tone = (7 * x + 13 * y) % 50
     const isThere = place !== undefined && x >= place && x < place + 30 && y >= 30 && y < 60
-    pixels.set(isThere ? [255 - tone, 2 * tone, 30] : [90 + tone, 90 + tone, 90 + tone], 4 * i)
+    pixels.set(isThere ? [255 - tone, 2 * tone, 30] : Array(3).fill(light * (90 + tone)), 4 * i)
   }
   return pixels
 }
@@ -25,10 +25,12 @@ class Camera {
   decoded = 0
   readonly #keyAtMs: number
   readonly #placeAt: (ms: number) => number | undefined
+  readonly #lightAt: (ms: number) => number
 
-  constructor(keyAtMs: number, placeAt: (ms: number) => number | undefined) {
+  constructor(keyAtMs: number, placeAt: (ms: number) => number | undefined, lightAt: (ms: number) => number = () => 1) {
     this.#keyAtMs = keyAtMs
     this.#placeAt = placeAt
+    this.#lightAt = lightAt
     this.judge.reconnect(0)
   }
 
@@ -50,7 +52,12 @@ class Camera {
 
   #push(takenMs: number, isFrame: boolean, isKey: boolean) {
     this.decoded += 1
-    const picture = { pixels: wall(this.#placeAt(takenMs)), takenMs, arrivedMs: takenMs, isFrame }
+    const picture = {
+      pixels: wall(this.#placeAt(takenMs), this.#lightAt(takenMs)),
+      takenMs,
+      arrivedMs: takenMs,
+      isFrame,
+    }
     const { judged, outcomes, command } = this.judge.push(
       { ...picture, keyPtsMs: isKey ? takenMs : undefined },
       null,
@@ -90,6 +97,17 @@ t.test('motion after a sleep begins when it does without a sleep, and is judged 
       'each once, in order',
     )
   }
+})
+
+t.test('something that came and went between two key frames is found by the exposure that it changed', async (t) => {
+  const camera = new Camera(0, walker(45_040, 45_960), (ms) => (ms >= 45_900 ? 0.95 : 1)).run(60_000)
+  t.equal(camera.firedMs.length, 1)
+  const steady = new Camera(
+    0,
+    () => undefined,
+    (ms) => (ms >= 45_900 ? 0.985 : 1),
+  ).run(47_000)
+  t.equal(steady.judge.wakefulness.kind, 'asleep')
 })
 
 t.test('times of judged pictures never run back', async (t) => {

@@ -37,8 +37,8 @@ export type WakeEvent =
 export type WakeCommand = { readonly kind: 'wake'; readonly afterPtsMs: number } | { readonly kind: 'sleep' }
 export type WakeStep = { readonly wakefulness: Wakefulness; readonly command?: WakeCommand }
 
-/** Key frames must be at most this far apart: two seconds, and a picture. */
-export const longestGroupMs = 2200
+/** Key frames must be at most this far apart: a second, and a picture. At two seconds, motion of low contrast was missed. */
+export const longestGroupMs = 1200
 /** How long nothing must have happened before a decoder sleeps. */
 const restMs: Readonly<Record<AwakeReason, number>> = {
   // Noise is learned for 30 s, the view for 20 s.

@@ -52,6 +52,7 @@ export class Comparer {
   readonly #view: ViewWatch
   readonly #onDone: (frame: Uint8Array) => void
   #frames: Uint8Array[] = []
+  #gain = 1
 
   /** @param onDone called with a frame that is not looked at any more */
   constructor(picture: Picture, view = new ViewWatch(), onDone: (frame: Uint8Array) => void = () => {}) {
@@ -68,6 +69,11 @@ export class Comparer {
   /** Returns the threshold of the last comparison, as pixelmatch understands it. */
   get threshold(): number {
     return this.#noise.threshold
+  }
+
+  /** Returns by how much the last frame was brighter than its reference, as a factor. */
+  get gain(): number {
+    return this.#gain
   }
 
   push(frame: Uint8Array): FrameCells {
@@ -115,6 +121,7 @@ export class Comparer {
   #compare(reference: Uint8Array, frame: Uint8Array): Changes {
     const { width, height } = this.#picture
     const gain = medianGain(reference, frame)
+    this.#gain = gain
     const seen = gain === 1 ? reference : this.#inLightOf(reference, gain)
     this.#noise.add(seen, frame)
     const marked = this.#mark(seen, frame)

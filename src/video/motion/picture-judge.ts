@@ -108,7 +108,7 @@ export class PictureJudge {
       this.#keyPtsMs = keyPtsMs
       return { outcomes: [] }
     }
-    const reason = unfit ?? this.#reason(seen.score, settings)
+    const reason = unfit ?? this.#reason(seen.score, settings) ?? (seen.isOtherLight ? 'motion' : null)
     const command = this.#step({ kind: 'picture', reason, keyPtsMs }, takenMs)
     if (command) return { outcomes: [], command }
     const slots = Math.max(Math.round((takenMs - (this.#takenMs ?? takenMs)) / frameMs), 1)
