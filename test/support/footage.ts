@@ -112,7 +112,8 @@ const recipes = {
   'crossing-long-gop': { ...small, ...crossing, gopMs: 10_000 },
   'crossing-hevc': { ...small, ...crossing, codec: 'hevc' },
   'crossing-1080p': { ...large, ...crossing },
-  'empty-1080p': { ...large, ...nobody },
+  /** 4 s, with a key frame each second, so that the decoder of a camera can sleep. */
+  'empty-1080p': { ...large, ...nobody, durationMs: 4000, gopMs: 1000 },
   /** 4 s in 320x180: a person 1-3.6 s. */
   passer: { ...small, ...passer, width: 320, height: 180, kbps: 300 },
   /** 8 s in 1080p at 8 Mb/s, numbered: a person 5-7 s. */
