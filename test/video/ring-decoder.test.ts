@@ -60,7 +60,7 @@ class Watched {
     }
   }
 
-  /** Resolves when the newest picture so far has come back. */
+  /** Sends pictures, and resolves when the newest one has come back. */
   async untilJudged(send: () => Promise<void>): Promise<void> {
     const before = this.clock.monotonic()
     await send()
