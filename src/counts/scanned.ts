@@ -17,9 +17,15 @@ export type SeenSlot = Seen & {
  * scan count.
  */
 export function seenSlots(tx: ReadTx, countId: number, sight: Sight): SeenSlot[] {
+  return [...eachSeenSlot(tx, countId, sight)]
+}
+
+/** As `seenSlots`, one by one. */
+export function* eachSeenSlot(tx: ReadTx, countId: number, sight: Sight): Generator<SeenSlot, undefined> {
   const scans = Map.groupBy(scansOf(tx, countId), (scan) => scan.slot_id)
   const marks = recountsOf(tx, countId)
-  return slotIdsOf(tx, countId).map((slotId) => seenSlot(tx, slotId, scans.get(slotId) ?? [], marks.get(slotId), sight))
+  for (const slotId of slotIdsOf(tx, countId))
+    yield seenSlot(tx, slotId, scans.get(slotId) ?? [], marks.get(slotId), sight)
 }
 
 /** Returns the deciding scan: the last one made of the slot, after a recount only later ones. */

@@ -164,20 +164,22 @@ export class CountsService {
   }
 
   /** Corrects the ledger in one commit. Slots that have moved since, or contradict each other, are left out. */
-  approve({ id, version, by, claim }: Going): Promise<Reply<Shown<Count & Approval>>> {
-    return this.#needs.work.write((tx) =>
-      this.#needs.idempotency.once(tx, claim, () => {
-        const session = this.#session(tx, id, by.caller, version)
-        this.#step(tx, session, 'approve')
-        const approver = this.#needs.people.ofCaller(tx, by.caller)
-        const sight = this.#needs.warehouse.sightOf(by.caller)
-        const done = approve(tx, session.id, { recorder: this.#needs.recorder, by, approver, sight })
-        store.close(tx, session.id, this.#in(tx, by, session.id, 'closed_by'), null, this.#needs.recorder.nowMs())
-        this.#tell(tx, by, 'count.approved', session.id, { events: done.eventIds.length })
-        const body = { ...countOf(tx, this.#session(tx, id, by.caller)), ...done }
-        return { status: 200 as const, body: shown(body) }
-      }),
+  approve(going: Going): Promise<Reply<Shown<Count & Approval>>> {
+    return this.#needs.work.writeInSlices((tx) =>
+      this.#needs.idempotency.onceInSlices(tx, going.claim, () => this.#approve(tx, going)),
     )
+  }
+
+  *#approve(tx: Tx, { id, version, by }: Going) {
+    const session = this.#session(tx, id, by.caller, version)
+    this.#step(tx, session, 'approve')
+    const approver = this.#needs.people.ofCaller(tx, by.caller)
+    const sight = this.#needs.warehouse.sightOf(by.caller)
+    const done = yield* approve(tx, session.id, { recorder: this.#needs.recorder, by, approver, sight })
+    store.close(tx, session.id, this.#in(tx, by, session.id, 'closed_by'), null, this.#needs.recorder.nowMs())
+    this.#tell(tx, by, 'count.approved', session.id, { events: done.eventIds.length })
+    const body = { ...countOf(tx, this.#session(tx, id, by.caller)), ...done }
+    return { status: 200 as const, body: shown(body) }
   }
 
   /** Runs one step and answers with the count. */

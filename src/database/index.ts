@@ -30,6 +30,7 @@ export {
 } from './open.ts'
 export { type Condition, keysOfPage, type Listing, listings } from './page-in-slices.ts'
 export { newestSchema, type SchemaDifferences, schemaDifferences } from './schema-check.ts'
+export type { Head, Slice, Slices } from './slices.ts'
 export { builderOver, type Query } from './sql.ts'
 export { type Bindable, built, change, changes, type Statement, statement, statements } from './statement.ts'
 export {
@@ -44,4 +45,4 @@ export {
   tableShapes,
 } from './table-rows.ts'
 export { executor, type ReadTx, type Tx } from './transaction.ts'
-export { type Head, type Slice, UnitOfWork } from './unit-of-work.ts'
+export { UnitOfWork } from './unit-of-work.ts'

@@ -3,25 +3,15 @@ import { AppError } from '../errors/index.ts'
 import { ownTurn } from '../platform/index.ts'
 import { isBusy, isSqliteFault, misplacedFault, translateSqlite } from './faults.ts'
 import { OpenFiles } from './open-files.ts'
+import { type Head, LongWrite, type Slice, type Slices } from './slices.ts'
 import { executor, type ReadTx, type Tx } from './transaction.ts'
-
-/**
- * A value in memory that follows the file (head of the log, next id). The unit of work saves it before every savepoint
- * and restores it when that savepoint or the commit fails.
- */
-export type Head = {
-  /** Returns the current state; must be cheap. */
-  save(): unknown
-  restore(saved: unknown): void
-}
-
-/** Result of one slice of a long read, and the place where the next one begins; `undefined` after the last. */
-export type Slice<Found, Place> = { readonly found: Found; readonly next: Place | undefined }
 
 type Waiting = {
   readonly sinceMs: number
   /** Nothing but the transaction and the heads knows that it ran, so it may run again. */
   readonly isRepeatable: boolean
+  /** The work is a generator, and each slice has a turn of its own. */
+  readonly isSliced: boolean
   work: (tx: Tx) => unknown
   resolve: (value: never) => void
   reject: (error: unknown) => void
@@ -93,6 +83,8 @@ export class UnitOfWork {
   #slowCommits = 0
   #commitMs = 0
   #waiting: Waiting[] = []
+  /** The transaction of this write is open; all other writes wait behind it. */
+  #long: { readonly item: Waiting; readonly write: LongWrite } | undefined
   /** So many more groups have a savepoint for each member. */
   #savepointsFor = 0
   #scheduled = false
@@ -161,7 +153,7 @@ export class UnitOfWork {
    * with NOT_READY when another program locked the file for 10 s.
    */
   write<T>(work: (tx: Tx) => T, ..._sync: NoPromise<T>): Promise<T> {
-    return this.#take(work, false)
+    return this.#take(work)
   }
 
   /**
@@ -169,7 +161,15 @@ export class UnitOfWork {
    * savepoint, which would copy each page that it changes. When it fails, its group is undone and runs again with savepoints.
    */
   writeRepeatable<T>(work: (tx: Tx) => T, ..._sync: NoPromise<T>): Promise<T> {
-    return this.#take(work, true)
+    return this.#take(work, { isRepeatable: true })
+  }
+
+  /**
+   * Runs `work` as `write` does, in one commit, with a turn of the event loop at each `yield`. Reads between the turns see nothing
+   * of it, and other writes wait for its end. For acts of so many rows that one turn would stop the floor.
+   */
+  writeInSlices<T>(work: Slices<T>): Promise<T> {
+    return this.#take<T>(work as (tx: Tx) => never, { isSliced: true })
   }
 
   /**
@@ -215,14 +215,18 @@ export class UnitOfWork {
 
   /** Commits what waits, then refuses further writes. */
   close(): void {
-    while (this.#waiting.length > 0) this.#commitGroup()
+    while (this.#hasWork) this.#commitNext()
     this.#closed = true
   }
 
-  #take<T>(work: (tx: Tx) => T, isRepeatable: boolean): Promise<T> {
+  get #hasWork(): boolean {
+    return this.#waiting.length > 0 || this.#long !== undefined
+  }
+
+  #take<T>(work: (tx: Tx) => T, { isRepeatable = false, isSliced = false } = {}): Promise<T> {
     if (this.#closed) return Promise.reject(stopping())
     return new Promise<T>((resolve, reject) => {
-      const taken = { sinceMs: performance.now(), isRepeatable, work, reject }
+      const taken = { sinceMs: performance.now(), isRepeatable, isSliced, work, reject }
       this.#waiting.push({ ...taken, resolve: resolve as (value: never) => void })
       this.#schedule()
     })
@@ -233,11 +237,53 @@ export class UnitOfWork {
     this.#scheduled = true
     const commit = () => {
       this.#scheduled = false
-      const gotLock = this.#waiting.length === 0 || this.#commitGroup()
-      if (this.#waiting.length > 0) this.#schedule(gotLock)
+      const gotLock = !this.#hasWork || this.#commitNext()
+      if (this.#hasWork) this.#schedule(gotLock)
     }
     if (hadLock) setImmediate(commit)
     else setTimeout(commit, lockRetryMs)
+  }
+
+  /** Commits a group, or runs a slice of a long write. @returns false when another program holds the lock */
+  #commitNext(): boolean {
+    if (this.#long) return this.#runSlice(this.#long)
+    const [first] = this.#waiting
+    return first?.isSliced ? this.#beginLong(first) : this.#commitGroup()
+  }
+
+  #beginLong(item: Waiting): boolean {
+    this.#waiting.shift()
+    if (this.#wasMisplaced && this.#refuseMisplaced([item])) return true
+    try {
+      this.#begin.run()
+    } catch (error) {
+      if (isBusy(error)) {
+        this.#waiting = this.#patientOnes([item, ...this.#waiting], error)
+        return false
+      }
+      item.reject(this.#noted(translateSqlite(error)))
+      return true
+    }
+    const slices = item.work(this.#write) as ReturnType<Slices<unknown>>
+    this.#long = { item, write: new LongWrite(this.#heads, slices) }
+    return true
+  }
+
+  #runSlice({ item, write }: { readonly item: Waiting; readonly write: LongWrite }): true {
+    try {
+      const step = write.next()
+      if (!step.done) return true
+      this.#commitTimed()
+      this.#long = undefined
+      if (this.#refuseMisplaced([item])) return true
+      this.#answer([() => item.resolve(step.value as never)])
+    } catch (error) {
+      this.#long = undefined
+      if (this.#needs.writer.inTransaction) this.#needs.writer.exec('ROLLBACK')
+      write.undo()
+      item.reject(isSqliteFault(error) ? this.#noted(translateSqlite(error)) : error)
+    }
+    return true
   }
 
   /** Commits a group. @returns false when another program holds the lock; writes that waited too long are rejected */
@@ -255,7 +301,7 @@ export class UnitOfWork {
       this.#begin.run()
       const startedMs = performance.now()
       for (const item of group) {
-        if (taken >= groupLimit || (taken > 0 && performance.now() - startedMs > groupBudgetMs)) break
+        if (item.isSliced || taken >= groupLimit || (taken > 0 && performance.now() - startedMs > groupBudgetMs)) break
         taken += 1
         isBare &&= item.isRepeatable
         answers.push(isBare ? this.#runBare(item) : this.#runOne(item, group.length === 1))
@@ -280,10 +326,14 @@ export class UnitOfWork {
     }
     this.#waiting = [...group.slice(taken), ...this.#waiting]
     if (this.#refuseMisplaced(group.slice(0, taken))) return true
+    this.#answer(answers)
+    return true
+  }
+
+  #answer(answers: readonly (() => void)[]): void {
     this.#stored()
     for (const answer of answers) answer()
     for (const listener of this.#listeners) listener()
-    return true
   }
 
   #commitTimed(): void {

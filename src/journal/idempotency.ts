@@ -92,14 +92,28 @@ export class Idempotency {
     produce: () => Produced<Body>,
     toStore?: (body: Body) => object,
   ): Reply<Body> {
-    if (!claim) return { replayed: false, ...produce() }
+    const steps = this.onceInSlices(tx, claim, wholly(produce), toStore)
+    for (;;) {
+      const { done, value } = steps.next()
+      if (done) return value
+    }
+  }
+
+  /** As `once`, for `UnitOfWork.writeInSlices`. The reply is stored in the last slice. */
+  *onceInSlices<Body extends object>(
+    tx: Tx,
+    claim: IdempotencyClaim | undefined,
+    produce: () => Generator<void, Produced<Body>>,
+    toStore?: (body: Body) => object,
+  ): Generator<void, Reply<Body>> {
+    if (!claim) return { replayed: false, ...(yield* produce()) }
     const oldestMs = this.#needs.clock.now() - keptMs
     const keys = keysOf(tx)
     const isNew = !keys.mayBeKept(tx, claim)
     const stored = isNew ? undefined : this.#find(tx, claim, oldestMs)
     if (stored) return stored as Reply<Body>
     const visible = JSON.stringify(this.#needs.visibleTo(tx, claim.by))
-    const made = produce()
+    const made = yield* produce()
     this.#tidy(tx, oldestMs)
     keys.add(claim)
     const row = {
@@ -151,6 +165,13 @@ export class Idempotency {
     }
   }
 }
+
+/** Makes a generator of one slice. */
+const wholly = <T>(work: () => T) =>
+  // biome-ignore lint/correctness/useYield: one slice has no end of a turn in it.
+  function* (): Generator<void, T> {
+    return work()
+  }
 
 function keysOf(tx: Tx): KnownKeys {
   const known = knownKeys.get(tx) ?? new KnownKeys()

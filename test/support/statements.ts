@@ -1,11 +1,18 @@
 import { execFileSync } from 'node:child_process'
-import BetterSqlite3, { type Database } from 'better-sqlite3'
+import BetterSqlite3, { type Database, type Statement } from 'better-sqlite3'
 
-/** The reads of one turn of the event loop: SQL with its values written in. */
+/** The statements of one turn of the event loop: SQL with its values written in. */
 export type ReadTurn = { readonly turn: number; readonly statements: readonly string[] }
 
 /** Notes every statement of read-only connections, turn by turn of the event loop, until `stop`. */
-export function noteReads(): { taken(): ReadTurn[]; stop(): void } {
+export const noteReads = (): Notes => note((db, statement) => db.readonly && statement.reader)
+
+/** Notes every statement of the writer, turn by turn of the event loop, until `stop`. */
+export const noteWrites = (): Notes => note((db) => !db.readonly)
+
+type Notes = { taken(): ReadTurn[]; stop(): void }
+
+function note(isNoted: (db: Database, statement: Statement) => boolean): Notes {
   const prototype = BetterSqlite3.prototype as Database
   const prepare = prototype.prepare
   let turns = new Map<number, string[]>()
@@ -17,8 +24,8 @@ export function noteReads(): { taken(): ReadTurn[]; stop(): void } {
   }
   prototype.prepare = function (this: Database, sql: string) {
     const statement = prepare.call(this, sql)
-    if (!this.readonly || !statement.reader) return statement
-    for (const name of ['all', 'get'] as const) {
+    if (!isNoted(this, statement)) return statement
+    for (const name of ['all', 'get', 'run'] as const) {
       const execute = statement[name].bind(statement) as (...values: unknown[]) => unknown
       statement[name] = ((...values: unknown[]) => {
         const statements = turns.get(turn) ?? []
