@@ -14,7 +14,7 @@ import type { HubDatabase } from '../store/database.ts'
 import { beginSession, endSession, findSession, moveSession, type PageSession } from './store.ts'
 
 /** A session ends this long after its last use. */
-const idleMs = 12 * 3_600_000
+export const idleMs = 12 * 3_600_000
 /** The expiry is moved in steps of this, so that not every request writes. */
 const stepMs = 5 * 60_000
 /** Sign-ins of one account that are kept; one more ends the oldest. */
@@ -26,6 +26,7 @@ type SignIn = { readonly username: string; readonly secret: string; readonly ins
 
 type PageSessionsNeeds = {
   readonly db: HubDatabase
+  /** Never goes back: see `ExpiryClock`. */
   readonly clock: Pick<Clock, 'now'>
   readonly random: RandomBytes
   readonly authenticator: Pick<Authenticator, 'verify' | 'recall'>
@@ -81,6 +82,8 @@ export class PageSessions {
     const caller = isLive ? await this.#standing(session, token, address) : undefined
     if (!caller || !isLive) {
       this.#lately.delete(hash.toString('base64'))
+      // An expired one stays ended, whatever the clock shows after a restart.
+      if (session && !isLive) await endSession(db, hash, nowMs)
       return undefined
     }
     this.#lately.set(hash.toString('base64'), true)

@@ -84,6 +84,19 @@ const ended = builtStatement('end-page-session', { tokenHash: 'bytea', at: 'time
     .where('ended_at', 'is', null),
 )
 
+const newestTimes = builtStatement('newest-page-time', {}, () =>
+  sql
+    .selectFrom('page_session')
+    .select(({ fn, selectFrom }) => [
+      fn.max<Date | null>('made_at').as('made_at'),
+      fn.max<Date | null>('expires_at').as('expires_at'),
+      fn.max<Date | null>('ended_at').as('ended_at'),
+      selectFrom('log_head')
+        .select((head) => head.fn.max<Date | null>('fed_at').as('at'))
+        .as('fed_at'),
+    ]),
+)
+
 /** `mark`: of an account of the config. `sealed`: the credential of a user of a storage server. */
 export type PageSession = {
   readonly instance: string
@@ -115,6 +128,17 @@ export async function findSession(db: HubTx, tokenHash: Buffer): Promise<PageSes
   const times = { madeAtMs: row.made_at.getTime(), expiresAtMs: row.expires_at.getTime() }
   const { instance, username, account_mark: mark, sealed } = row
   return { instance, username, mark, sealed, ...times }
+}
+
+/**
+ * Returns the newest time that is stored of a sign-in, a use, an end or a feed; 0 without any. The clock of this machine was there.
+ * @param idleMs a use moves the expiry to this long after it
+ */
+export async function newestUseMs(db: HubTx, idleMs: number): Promise<number> {
+  const [row] = await db.rows(newestTimes, {})
+  const usedMs = row?.expires_at ? row.expires_at.getTime() - idleMs : 0
+  const others = [row?.made_at, row?.ended_at, row?.fed_at].map((at) => at?.getTime() ?? 0)
+  return Math.max(usedMs, ...others)
 }
 
 export async function moveSession(db: HubTx, tokenHash: Buffer, expiresAtMs: number): Promise<void> {
