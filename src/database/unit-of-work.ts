@@ -10,10 +10,10 @@ type Waiting = {
   readonly sinceMs: number
   /** Nothing but the transaction and the heads knows that it ran, so it may run again. */
   readonly isRepeatable: boolean
-  /** The work is a generator, and each slice has a turn of its own. */
+  /** The work is a generator, and each slice runs in a separate turn. */
   readonly isSliced: boolean
   work: (tx: Tx) => unknown
-  resolve: (value: never) => void
+  resolve: (value: unknown) => void
   reject: (error: unknown) => void
 }
 
@@ -227,7 +227,7 @@ export class UnitOfWork {
     if (this.#closed) return Promise.reject(stopping())
     return new Promise<T>((resolve, reject) => {
       const taken = { sinceMs: performance.now(), isRepeatable, isSliced, work, reject }
-      this.#waiting.push({ ...taken, resolve: resolve as (value: never) => void })
+      this.#waiting.push({ ...taken, resolve: resolve as (value: unknown) => void })
       this.#schedule()
     })
   }
@@ -276,7 +276,7 @@ export class UnitOfWork {
       this.#commitTimed()
       this.#long = undefined
       if (this.#refuseMisplaced([item])) return true
-      this.#answer([() => item.resolve(step.value as never)])
+      this.#answer([() => item.resolve(step.value)])
     } catch (error) {
       this.#long = undefined
       if (this.#needs.writer.inTransaction) this.#needs.writer.exec('ROLLBACK')
@@ -369,7 +369,7 @@ export class UnitOfWork {
     try {
       const result = item.work(this.#write)
       if (!isAlone) this.#release.run()
-      return () => item.resolve(result as never)
+      return () => item.resolve(result)
     } catch (error) {
       if (!this.#needs.writer.inTransaction) throw error
       this.#undo(isAlone)
@@ -382,7 +382,7 @@ export class UnitOfWork {
   #runBare(item: Waiting): () => void {
     try {
       const result = item.work(this.#write)
-      return () => item.resolve(result as never)
+      return () => item.resolve(result)
     } catch (error) {
       throw this.#needs.writer.inTransaction ? new GroupFailed() : error
     }

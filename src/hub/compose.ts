@@ -1,7 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import { addressResolver, ownHosts, tlsResolver } from '../app/index.ts'
 import { SlidingWindow } from '../auth/index.ts'
-import { ExpiryClock } from '../clock/index.ts'
 import type { HubConfig, Permission } from '../config/index.ts'
 import { loadWitnessKey, type NoteKey, noteKey, publicBytes } from '../evidence/index.ts'
 import { type Api, type Caller, HttpListener, newRoot, type WireLimits, wireLimits } from '../http/index.ts'
@@ -21,8 +20,7 @@ import { HubFigures } from './operations/figures.ts'
 import { HubMetrics } from './operations/metrics.ts'
 import { operationRoutes } from './operations/routes.ts'
 import { missingOfficePage, pageRoutes } from './page/routes.ts'
-import { idleMs, PageSessions } from './page/sessions.ts'
-import { newestUseMs } from './page/store.ts'
+import { PageSessions } from './page/sessions.ts'
 import { gatewayRoutes } from './routes.ts'
 import { composeHubCallers } from './sign-in/callers.ts'
 import { connectionOf, HubDatabase } from './store/database.ts'
@@ -80,8 +78,7 @@ export async function composeHub(config: HubConfig, { clock, random, log }: HubO
   const { id: siteId, url: instance } = config.site
   const callers = await composeHubCallers(config, { db, clock, random, log, version })
   const { authenticator, storageDown } = callers
-  const expiryClock = new ExpiryClock(clock, await newestUseMs(db, idleMs))
-  const sessions = new PageSessions({ ...{ db, clock: expiryClock, random, authenticator }, instance })
+  const sessions = await PageSessions.open({ ...{ db, clock, random, authenticator }, instance })
   const storageInstances = config.storage.instances.map(({ url }) => url)
   pageRoutes(api, { sessions, window, site: { siteId, instance, storageInstances } })
   const sitesOf = (caller: Caller, permission: Permission) => reachOf(config, caller, permission)

@@ -7,14 +7,15 @@ import {
   Recent,
   sealCredential,
 } from '../../auth/index.ts'
+import { ExpiryClock } from '../../clock/index.ts'
 import { AppError } from '../../errors/index.ts'
 import type { Caller } from '../../http/index.ts'
 import type { Clock, RandomBytes } from '../../platform/index.ts'
 import type { HubDatabase } from '../store/database.ts'
-import { beginSession, endSession, findSession, moveSession, type PageSession } from './store.ts'
+import { beginSession, endSession, findSession, moveSession, newestUseMs, type PageSession } from './store.ts'
 
 /** A session ends this long after its last use. */
-export const idleMs = 12 * 3_600_000
+const idleMs = 12 * 3_600_000
 /** The expiry is moved in steps of this, so that not every request writes. */
 const stepMs = 5 * 60_000
 /** Sign-ins of one account that are kept; one more ends the oldest. */
@@ -42,6 +43,11 @@ export class PageSessions {
 
   constructor(needs: PageSessionsNeeds) {
     this.#needs = needs
+  }
+
+  /** Makes the clock of the sessions go on from the newest time that is stored. */
+  static async open({ clock, ...needs }: Omit<PageSessionsNeeds, 'clock'> & { readonly clock: Clock }) {
+    return new PageSessions({ ...needs, clock: new ExpiryClock(clock, await newestUseMs(needs.db, idleMs)) })
   }
 
   /** Exchanges user name and secret for the token of a new session. Throws what `Authenticator.verify` throws. */
