@@ -85,16 +85,14 @@ const ended = builtStatement('end-page-session', { tokenHash: 'bytea', at: 'time
 )
 
 const newestTimes = builtStatement('newest-page-time', {}, () =>
-  sql
-    .selectFrom('page_session')
-    .select(({ fn, selectFrom }) => [
-      fn.max<Date | null>('made_at').as('made_at'),
-      fn.max<Date | null>('expires_at').as('expires_at'),
-      fn.max<Date | null>('ended_at').as('ended_at'),
-      selectFrom('log_head')
-        .select((head) => head.fn.max<Date | null>('fed_at').as('at'))
-        .as('fed_at'),
-    ]),
+  sql.selectFrom('page_session').select(({ fn, selectFrom }) => [
+    fn.max<Date | null>('made_at').as('made_at'),
+    fn.max<Date | null>('expires_at').as('expires_at'),
+    fn.max<Date | null>('ended_at').as('ended_at'),
+    selectFrom('log_head')
+      .select((head) => head.fn.max<Date | null>('fed_at').as('at'))
+      .as('fed_at'),
+  ]),
 )
 
 /** `mark`: of an account of the config. `sealed`: the credential of a user of a storage server. */
