@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process'
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { freePort } from '../../scripts/demo-parts/ports.ts'
 import { helpTopics } from '../../src/console/help/topics.ts'
 import { footage } from '../support/footage.ts'
-import { blocksOf, type ManualBox, manualBox, putFile, type Script } from '../support/manual-box.ts'
+import { blocksOf, type ManualBox, manualBox, putFile } from '../support/manual-box.ts'
+import { fileOf, isShell, manualPlayer, type Play, yamlOf } from '../support/manual-play.ts'
 import { needs } from '../support/needs.ts'
 import { jpeg } from '../support/photo.ts'
-import type { Finished } from '../support/process.ts'
 import { startRtspServer } from '../support/rtsp/server.ts'
 import { waitUntil } from '../support/waiting.ts'
 
@@ -19,38 +19,40 @@ const isAdministered = (line: string) =>
     line,
   )
 
-/** Blocks that another test plays as they are written. */
-const elsewhere: Readonly<Record<string, string>> = {
-  'README.md Try it': 'test/e2e/demo.test.ts',
-  'README.md Install': 'scripts/appliance/first-install.ts',
-  'README.md First pallet': 'test/cli/first-day.test.ts',
-  'appliance Roll back': 'scripts/appliance/image.ts',
-  'appliance Read a serial scale': 'test/firmware',
-  'head-office Install the head office': 'scripts/appliance/head-office.ts',
-  'head-office Pair a gateway': 'scripts/appliance/head-office.ts',
-  'head-office Ask over all sites': 'scripts/appliance/head-office.ts',
-  'head-office Back up and restore': 'scripts/appliance/head-office.ts',
+/** Commands that another program runs: the file that does, and its text that runs them. A changed command is in no list. */
+const elsewhere: Readonly<Record<string, readonly (readonly [commands: string, file: string, text: string])[]>> = {
+  'README.md Try it': [
+    ['scripts/demo', 'test/e2e/demo-runs.ts', "join(root, 'scripts/demo')"],
+    ['scripts/test', '.ci/run', 'scripts/test'],
+  ],
+  'README.md Install': [
+    ['npm run build', 'package.json', '"build": "node scripts/build.ts"'],
+    ['sudo gatehouse setup', 'scripts/appliance/first-install.ts', 'gatehouse setup '],
+    ['sudo systemctl enable --now gatehouse', 'scripts/appliance/first-install.ts', 'systemctl enable --now gatehouse'],
+  ],
+  'appliance Roll back': [
+    [
+      'sudo gatehouse rollback --check\nsudo gatehouse rollback',
+      'scripts/appliance/upgrades.ts',
+      'gatehouse rollback --check && gatehouse rollback',
+    ],
+  ],
 }
 
-const fileOf = (topic: string) => (topic === 'README.md' ? topic : `src/console/help/en/${topic}.md`)
+/** Stories of the demo that the README names, each with the test that plays it. */
+const stories: Readonly<Record<string, string>> = {
+  '--once': 'test/long/demo-story.test.ts',
+  '--disaster': 'test/long/demo-disaster.test.ts',
+  '--hub': 'test/hub/demo.test.ts',
+}
+
+/** Blocks whose text another test reads from the page and runs. */
+const playedByOthers = (topic: string, heading: string): boolean =>
+  topic === 'head-office' || `${topic} ${heading}` === 'README.md First pallet'
+
 const written = ['README.md', ...helpTopics].filter(
   (topic) => !['commands', 'config', 'errors', 'alerts'].includes(topic),
 )
-const isShell = ({ language }: Script) => language === 'sh'
-
-type Play = {
-  /** Which of the blocks under the heading; default: the first. */
-  readonly nth?: number
-  /** Values that a person puts in place of the examples. */
-  readonly edits?: Readonly<Record<string, string>>
-  readonly input?: string
-  readonly env?: Record<string, string>
-  readonly code?: number
-  /** A text of the answer. */
-  readonly says?: RegExp
-}
-
-const played = new Set<string>()
 let box: ManualBox
 t.before(async () => {
   box = await manualBox()
@@ -61,34 +63,7 @@ t.teardown(async () => {
   await box.end()
 })
 
-/** Returns a block of a page as a person types it, and notes it as played. */
-function typed(topic: string, heading: string, { nth = 0, edits = {} }: Play = {}): string {
-  const block = blocksOf(fileOf(topic)).filter((one) => one.heading === heading && isShell(one))[nth]
-  if (!block) throw new Error(`${topic} has no block ${nth} under "${heading}"`)
-  played.add(`${topic}:${block.line}`)
-  const whole = block.text.replaceAll(/ *\\\n */g, ' ')
-  const lines = whole.split('\n').filter((line) => !isAdministered(line))
-  return Object.entries(edits).reduce((text, [from, to]) => {
-    if (!text.includes(from)) throw new Error(`${topic} says no "${from}" under "${heading}"`)
-    return text.replaceAll(from, to)
-  }, lines.join('\n'))
-}
-
-async function play(t: Test, topic: string, heading: string, options: Play = {}): Promise<Finished> {
-  const script = typed(topic, heading, options)
-  const { input = '', env = {}, code = 0, says = /(?:)/ } = options
-  const done = await box.run(script, { input, env })
-  t.equal(done.code, code, `${topic}: ${script}\n${done.stdout}${done.stderr}`)
-  t.match(`${done.stdout}${done.stderr}`, says)
-  return done
-}
-
-/** Returns the block of YAML under a heading. */
-function yamlOf(topic: string, heading: string, nth = 0): string {
-  const found = blocksOf(fileOf(topic)).filter((one) => one.heading === heading && one.language === 'yaml')[nth]
-  if (!found) throw new Error(`${topic} has no YAML under "${heading}"`)
-  return found.text
-}
+const { typed, play, hasPlayed } = manualPlayer(() => box, isAdministered)
 
 const csvOf = (topic: string, nth: number): string =>
   blocksOf(fileOf(topic)).filter(({ language }) => language === 'csv')[nth]?.text ?? ''
@@ -139,9 +114,13 @@ t.test('operate: journalctl, apt, dpkg and systemctl edit are not run', needs('c
   })
   typed('operate', 'Read the log')
   typed('operate', 'Free the disk')
-  const made = await box.run('sudo gatehouse credential --username dora --role supervisor')
+  const made = await box.run('sudo gatehouse credential --username erp --role operator')
   const hash = /scrypt:[^"\s]+/.exec(made.stdout)?.[0] ?? ''
-  putFile(box, 'etc/gatehouse/conf.d/60-users.yaml', yamlOf('operate', 'Users and roles').replace('scrypt:…', hash))
+  putFile(
+    box,
+    'etc/gatehouse/conf.d/60-users.yaml',
+    yamlOf('people', 'Programs, scanners and badges').replace('scrypt:…', hash),
+  )
   putFile(
     box,
     'etc/gatehouse/conf.d/70-metrics.yaml',
@@ -281,6 +260,12 @@ async function receiveWebhooks(t: Test, env: Record<string, string>): Promise<vo
   }
 }
 
+t.test('appliance: a serial scale is named; its service reads it in test/firmware', async (t) => {
+  await play(t, 'appliance', 'Read a serial scale', { input: 'secret of the scale\n' })
+  t.match(readFileSync(box.at('state/scales/dock-1.conf'), 'utf8'), /^scale=dock-1\nusername=scale-1$/m)
+  t.equal(readFileSync(box.at('state/scales/dock-1.secret'), 'utf8'), 'secret of the scale\n')
+})
+
 t.test('privacy: a person is erased', async (t) => {
   rmSync(box.at('etc/gatehouse/conf.d/wms.yaml'))
   await box.run('systemctl reload gatehouse')
@@ -329,15 +314,30 @@ t.test('backup: a box burns, and comes back from each kind of copy; systemctl ed
   await play(t, 'backup', 'Rehearse by hand', { edits: at, says: /everything matches/ })
 })
 
-t.test('each block of commands of README and manual was played here, or is played by another test', async (t) => {
+t.test('each command of README and manual was played here, or is run by another test', (t) => {
   for (const topic of written)
-    for (const block of blocksOf(fileOf(topic)).filter(isShell)) {
-      const other = elsewhere[`${topic} ${block.heading}`]
-      if (other !== undefined) t.ok(existsSync(other), other)
-      const isLeft = block.text.split('\n').some((line) => line !== '' && !isAdministered(line))
-      t.ok(
-        other ?? (played.has(`${topic}:${block.line}`) || !isLeft),
-        `${fileOf(topic)}:${block.line}: no test runs this block`,
+    for (const { heading, line, text } of blocksOf(fileOf(topic)).filter(isShell)) {
+      if (hasPlayed(topic, { line }) || playedByOthers(topic, heading)) continue
+      const commands = text
+        .split('\n')
+        .map((one) => one.replace(/\s+#.*/, ''))
+        .filter((one) => one !== '' && !isAdministered(one))
+      const others = elsewhere[`${topic} ${heading}`] ?? []
+      t.same(
+        commands,
+        others.flatMap(([one]) => one.split('\n')),
+        `${fileOf(topic)}:${line}: no test runs this block`,
       )
+      for (const [command, file, part] of others) t.ok(readFileSync(file, 'utf8').includes(part), `${file}: ${command}`)
     }
+  const tryIt =
+    readFileSync('README.md', 'utf8')
+      .split(/^## /m)
+      .find((one) => one.startsWith('Try it')) ?? ''
+  t.same(
+    [...tryIt.matchAll(/`(--\w+)`/g)].map(([, option]) => option),
+    Object.keys(stories),
+  )
+  for (const [option, file] of Object.entries(stories)) t.ok(readFileSync(file, 'utf8').includes(`['${option}'`), file)
+  t.end()
 })

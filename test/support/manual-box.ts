@@ -7,12 +7,13 @@ import { type Finished, gatehouse, runToEnd } from './process.ts'
 
 /** Folders of a real box; each is below the folder of this box. */
 const ownFolders =
-  /(?<![\w.:-])\/(?:etc\/gatehouse|var\/lib\/gatehouse|mnt\/nas|srv\/rehearsal|usr\/share\/doc\/gatehouse)\b/g
+  /(?<![\w.:-])\/(?:etc\/gatehouse|var\/lib\/gatehouse|mnt\/nas|var\/backups|srv\/rehearsal|usr\/share\/doc\/gatehouse|state\/scales)\b/g
 
 /** Programs that need root or another system: what they do here. `B` is the folder of the box. */
 const programs: Readonly<Record<string, string>> = {
   // Everything belongs to the one who runs the test.
   sudo: 'while :; do case "$1" in -u) shift 2;; -*) shift;; *) break;; esac; done; exec "$@"',
+  runuser: 'shift 3; exec "$@"',
   chgrp: 'exit 0',
   chown: 'exit 0',
   install: `set -- "$@" --; while [ "$1" != -- ]; do case "$1" in -o|-g) shift 2;; *) set -- "$@" "$1"; shift;; esac; done
@@ -23,14 +24,16 @@ shift; exec /usr/bin/install "$@"`,
 " hub join "*|*" hub "*) ;;
 *) set -- "$@" --config "$B/etc/gatehouse/gatehouse.yaml";; esac
 exec "$GATEHOUSE" "$@"`,
-  // As with systemd, the command ends when the gateway is up, down, or has reloaded.
-  systemctl: `act=$1; log=$B/log; count() { grep -c -e 'onfig' -e 'is up' "$log" 2>/dev/null; }
-stop() { kill $(cat "$B/pid"); until grep -q stopped "$log"; do sleep 0.1; done; rm -f "$B/pid"; }
+  // As with systemd, the command ends when the service is up, down, or has reloaded.
+  systemctl: `for unit; do :; done; act=$1; log=$B/log-$unit; pid=$B/pid-$unit
+case $unit in gatehouse-scale@*) exit 0;; gatehouse-hub) run="hub serve"; config=hub.yaml;; *) run=serve; config=gatehouse.yaml;; esac
+count() { grep -c -e 'onfig' -e 'is up' "$log" 2>/dev/null; }
+stop() { [ -f "$pid" ] || return 0; kill $(cat "$pid"); until grep -q stopped "$log"; do sleep 0.1; done; rm -f "$pid"; }
 case $act in stop|restart) stop;; esac
 case $act in enable|start|restart)
-  "$GATEHOUSE" serve --config "$B/etc/gatehouse/gatehouse.yaml" </dev/null >/dev/null 2>"$log" & echo $! >"$B/pid"
-  until grep -q 'is up' "$log"; do kill -0 $(cat "$B/pid") || { cat "$log" >&2; exit 1; }; sleep 0.1; done;;
-reload) n=$(count); kill -HUP $(cat "$B/pid"); until [ "$(count)" -gt "$n" ]; do sleep 0.1; done;; esac
+  "$GATEHOUSE" $run --config "$B/etc/gatehouse/$config" </dev/null >/dev/null 2>"$log" & echo $! >"$pid"
+  until grep -q 'is up' "$log"; do kill -0 $(cat "$pid") || { cat "$log" >&2; exit 1; }; sleep 0.1; done;;
+reload) n=$(count); kill -HUP $(cat "$pid"); until [ "$(count)" -gt "$n" ]; do sleep 0.1; done;; esac
 exit 0`,
 }
 
@@ -60,6 +63,8 @@ export async function manualBox(): Promise<ManualBox> {
     'etc/gatehouse/secrets',
     'var/lib/gatehouse',
     'mnt/nas/gatehouse',
+    'var/backups',
+    'state/scales',
   ])
     mkdirSync(at(path), { recursive: true })
   for (const [name, text] of Object.entries(programs)) {
@@ -91,7 +96,8 @@ export async function manualBox(): Promise<ManualBox> {
   return {
     ...{ folder, at, run, url: `https://localhost:${port}`, localUrl: `http://127.0.0.1:${localPort}` },
     end: async () => {
-      if (existsSync(at('pid'))) await run('systemctl stop gatehouse')
+      for (const unit of ['gatehouse', 'gatehouse-hub'])
+        if (existsSync(at(`pid-${unit}`))) await run(`systemctl stop ${unit}`)
       rmSync(folder, { recursive: true, force: true })
     },
   }
