@@ -8,7 +8,10 @@ import { authorizationsOf, DavFolder } from '../../src/upload/index.ts'
 import { barcodes, newFolder, opened, place, unpacked } from '../support/backups.ts'
 import { startRclone } from '../support/dav-servers.ts'
 import { furnish, people, type TestGateway, testGateway } from '../support/gateway.ts'
+import { blocksOf } from '../support/manual-box.ts'
+import { fileOf } from '../support/manual-play.ts'
 import { needs } from '../support/needs.ts'
+import { gatehouse, runToEnd } from '../support/process.ts'
 import { filesBelow, recoveryKeyOf } from '../support/segments.ts'
 import { StorageServer } from '../support/storage-server.ts'
 import { allAre, begin, queue, settled, uploadConfig, uploader } from '../support/uploads.ts'
@@ -49,6 +52,23 @@ function restoredInto(dataDir: string, backup: Parameters<typeof restoreBackup>[
     ...{ dataDir, siteId: 'test-site', backup, recoveryKey, acceptFork: false, reserveBytes: 0, nowMs },
     ...{ makeId: uuidv7Maker({ now: () => nowMs }, systemRandom), erase: async () => {} },
   })
+}
+
+/** Restores into a new box by the command of the manual, with the sign-in of the server where `sealed` is an address. */
+function restoredByCommand(t: Test, sealed: string, key: string) {
+  const lines = blocksOf(fileOf('backup')).flatMap(({ text }) => text.split('\n'))
+  const [command, ...others] = lines.filter((line) => line.includes(' SEALED '))
+  t.same(others, [])
+  const box = newFolder(t)
+  writeFileSync(join(box, 'g.yaml'), JSON.stringify({ site: { id: 'test-site' }, dataDir: 'state', runtimeDir: '.' }))
+  writeFileSync(join(box, 'password'), `${uploader.appPasswords[0]}\n`, { mode: 0o600 })
+  const signIn = sealed.startsWith('http') ? ['--username', uploader.id, '--password-file', 'password'] : []
+  const [, ...args] = (command ?? '')
+    .replace('sudo ', '')
+    .replace('SEALED', sealed)
+    .replace(/\S+\.key$/, key)
+    .split(' ')
+  return runToEnd(gatehouse, [...args, ...signIn, '--config', 'g.yaml', '--json'], { cwd: box })
 }
 
 /** Opens a sealed file with another implementation of age. */
@@ -95,6 +115,12 @@ t.test(
     t.match(await restoredInto(join(newFolder(t), 'state'), { folder: other, path: names[0] ?? '' }, recoveryKey), {
       ...{ events: 2, madeAt: '2026-03-03T08:00:00.000Z' },
     })
+
+    const key = join(newFolder(t), 'recovery.key')
+    writeFileSync(key, `${recoveryLine(recoveryKey)}\n`, { mode: 0o600 })
+    const newest = `gatehouse/test-site/backups/${names[1]}`
+    for (const from of [join(there, names[1] ?? ''), `${server.url}/${newest}`, `${server.url}/gatehouse`])
+      t.match(await restoredByCommand(t, from, key), { code: 0, stdout: /"events":3/ }, from)
     return undefined
   },
 )
