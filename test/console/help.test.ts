@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { alertKinds } from '../../scripts/build/manual/alerts.ts'
@@ -9,6 +9,8 @@ import { helpTopics } from '../../src/console/help/topics.ts'
 import { helpAddress, helpPlaces } from '../../src/console/page/help/help-places.ts'
 import { findParts, type SearchedPart } from '../../src/console/page/help/search.ts'
 import { anchorOf } from '../../src/console/page/kit/help-anchor.ts'
+import { paintFor } from '../../src/doctor/index.ts'
+import { reportWords } from '../../src/doctor/report-words.ts'
 import { catalogue } from '../../src/errors/index.ts'
 import { recipeFile, statementFile } from '../support/evidence/recipe.ts'
 import { testGateway } from '../support/gateway.ts'
@@ -84,6 +86,20 @@ t.test('every link of the console into the manual arrives at a heading, in both 
       t.equal(status, 200, path)
       t.ok(text.includes(`id="${anchor}"`), `${path}#${anchor}`)
     }
+})
+
+t.test('a finding of doctor leads to a page that is there, and the envelope to the heading of its code', async (t) => {
+  const { get } = await box(t)
+  const sources = globSync('src/doctor/**/*.ts').map((file) => readFileSync(file, 'utf8'))
+  const found = sources.flatMap((text) => [...text.matchAll(/topic: '([^']+)'/g)].map(([, topic = '']) => topic))
+  t.ok(found.length > 20)
+  for (const topic of new Set(found)) {
+    const finding = { topic, subject: null, verdict: 'bad', what: 'It is bad.', next: null } as const
+    const words = reportWords({ ok: false, findings: [finding] }, false, paintFor({ isTTY: false }))
+    const [, page = ''] = /^More: gatehouse manual (\S+)$/m.exec(words) ?? []
+    t.match(await get(`/help/${page}`), { status: 200 }, `${topic}: ${page}`)
+  }
+  for (const code of Object.keys(catalogue)) t.equal(anchorOf(code), code.toLowerCase(), 'as the envelope says')
 })
 
 t.test('an auditor gets both scripts from the gateway, as they are tested', async (t) => {
