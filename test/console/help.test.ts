@@ -95,7 +95,8 @@ t.test('a finding of doctor leads to a page that is there, and the envelope to t
   t.ok(found.length > 20)
   for (const topic of new Set(found)) {
     const finding = { topic, subject: null, verdict: 'bad', what: 'It is bad.', next: null } as const
-    const words = reportWords({ ok: false, findings: [finding] }, false, paintFor({ isTTY: false }))
+    const report = { ok: false, running: false, version: '0.1.0', findings: [finding] }
+    const words = reportWords(report, false, paintFor({ isTTY: false }))
     const [, page = ''] = /^More: gatehouse manual (\S+)$/m.exec(words) ?? []
     t.match(await get(`/help/${page}`), { status: 200 }, `${topic}: ${page}`)
   }
