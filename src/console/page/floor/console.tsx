@@ -213,12 +213,8 @@ function usePast(at: string | undefined, onLeft: (why: string) => void): Past {
       return
     }
     let isWanted = true
-    const time = encodeURIComponent(at)
     const read = () =>
-      Promise.all([
-        get('/api/whms/slots', { at: time }),
-        get('/api/whms/events', { to: justAfter(at), limit: 40 }),
-      ]).then(
+      Promise.all([get('/api/whms/slots', { at }), get('/api/whms/events', { to: justAfter(at), limit: 40 })]).then(
         ([slots, events]) => isWanted && setPast({ slots: slots.data, events: events.data, problem: '', at }),
         (error: Error) => {
           if (!isWanted) return

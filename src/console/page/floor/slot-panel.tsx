@@ -34,7 +34,7 @@ export const SlotPanel = ({ slot, heardOf, timeZone, slots, at, onChoose, onClos
   useEffect(() => {
     if (!slot) return
     let isWanted = true
-    const path = `/api/whms/events?slot_id=${slot.id}&limit=12${at === undefined ? '' : `&to=${justAfter(at)}`}`
+    const path = `/api/whms/events?slot_id=${slot.id}&limit=12${at === undefined ? '' : `&to=${encodeURIComponent(justAfter(at))}`}`
     ask<List<PlacementEvent>>(path).then(
       ({ data }) => {
         if (!isWanted) return

@@ -312,7 +312,7 @@ function counted(units: readonly Shown[]): Shown[] {
 }
 
 async function loadAll(): Promise<Answer> {
-  const from = encodeURIComponent(new Date(gatewayNow() - completedMs).toISOString())
+  const from = new Date(gatewayNow() - completedMs).toISOString()
   const [{ stages }, active, held, completed] = await Promise.all([
     get('/api/whms/transport-units/workflow', {}),
     get('/api/whms/transport-units', { status: 'active' }),

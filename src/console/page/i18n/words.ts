@@ -119,8 +119,8 @@ function newFormat(timeZone: string | undefined, options: Intl.DateTimeFormatOpt
   }
 }
 
-/** Returns a time just after this one, for an address: the end of a span is not part of it. */
-export const justAfter = (iso: string): string => encodeURIComponent(new Date(Date.parse(iso) + 1).toISOString())
+/** Returns a time just after this one: the end of a span is not part of it. */
+export const justAfter = (iso: string): string => new Date(Date.parse(iso) + 1).toISOString()
 
 /** Returns host and port of an address; other text unchanged. */
 export function hostOf(address: string): string {

@@ -53,10 +53,9 @@ export const RegisterForm = ({ code, ...more }: Props) => {
 }
 
 async function knownOf(code: string): Promise<Known> {
-  const asked = encodeURIComponent(code)
   const [scan, placements] = await Promise.all([
-    get('/api/whms/scan/{code}', { code: asked }),
-    get('/api/whms/events', { asset_barcode: asked, event_type: 'PLACED', limit: mostPlacements }),
+    get('/api/whms/scan/{code}', { code }),
+    get('/api/whms/events', { asset_barcode: code, event_type: 'PLACED', limit: mostPlacements }),
   ])
   const asset = scan.matches.find(({ kind }) => kind === 'asset')?.asset
   const weighed = placements.data.find(({ scale_weight_kg }) => scale_weight_kg !== null)
