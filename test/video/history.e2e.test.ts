@@ -91,8 +91,9 @@ for (const [name, clip] of [
 ] as const) {
   t.test(`${name}: the film of a late event is made of continuous video, without detection`, async (t) => {
     const seen = await watch(t, { ...kept, motion: short }, clip)
-    await until(seen.liveAt + 9000)
-    const momentAt = seen.liveAt + 3000
+    // On a busy machine the first seconds of a stream come late and at once.
+    await until(seen.liveAt + 14_000)
+    const momentAt = seen.liveAt + 8000
     await compare(t, seen, await film(seen, momentAt), momentAt)
     t.equal(seen.cam.clients('hall').mostAtOnce, 1, 'one connection')
   })
