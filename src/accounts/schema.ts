@@ -10,7 +10,7 @@ export const sightPath = '/api/sight'
 const Role = z.enum(roleNames)
 /** As the config takes it. */
 const username = () =>
-  text(128).regex(/^[^: ]([^:]*[^: ])?$/, 'expected a user name without a colon and without a space at its ends')
+  nameText(128).regex(/^[^: ]([^:]*[^: ])?$/, 'expected a user name without a colon and without a space at its ends')
 const groups = () =>
   z.array(nameText(128)).max(64).openapi({
     description: 'groups that the config may name as `group:NAME@` and the address of this gateway',

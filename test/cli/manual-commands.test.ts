@@ -26,6 +26,7 @@ const elsewhere: Readonly<Record<string, readonly (readonly [commands: string, f
     ['scripts/test', '.ci/run', 'scripts/test'],
   ],
   'README.md Install': [
+    ['npm ci', 'scripts/install', 'npm ci '],
     ['npm run build', 'package.json', '"build": "node scripts/build.ts"'],
     ['sudo gatehouse setup', 'scripts/appliance/first-install.ts', 'gatehouse setup '],
     ['sudo systemctl enable --now gatehouse', 'scripts/appliance/first-install.ts', 'systemctl enable --now gatehouse'],

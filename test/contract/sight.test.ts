@@ -90,7 +90,7 @@ const byName: Readonly<Record<string, readonly HiddenKind[] | null>> = {
   entity_id: ['event', 'photo', 'unit'],
   category: ['word'],
   ...Object.fromEntries(
-    'follow after limit offset at known_at cursor cells after_seq from to by seconds format language codecs bom event_type type status stage direction gtin lot serial bestBefore bestBeforeFrom bestBeforeTo provisional location occupied kind trigger size dpi symbology copies printer state acknowledged severity entity action version'
+    'follow after limit offset at known_at cursor cells after_seq from to by seconds format language codecs bom event_type type status stage direction gtin lot serial bestBefore bestBeforeFrom bestBeforeTo provisional location occupied kind trigger size dpi symbology copies printer state acknowledged resolved severity entity action version'
       .split(' ')
       .map((name) => [name, null]),
   ),
@@ -135,6 +135,9 @@ const acts: Readonly<Record<string, readonly Act[] | 'apart'>> = {
     ({ barcode }, at) => ({
       body: { events: [{ event_type: 'REMOVED', slot_code: at, asset_barcode: barcode }] },
     }),
+  ],
+  'POST /api/whms/discrepancies/{id}/resolve': [
+    ({ event }) => ({ path: { id: `disputed-${event}-${event}` }, body: { note: 'counted by hand' } }),
   ],
   'POST /api/whms/moves': [
     ({ slot }, at) => ({ body: { asset_barcode: 'N-1', to_slot_id: Number(slot), photo_url: photo(at) } }),

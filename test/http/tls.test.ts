@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto'
-import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect, type TLSSocket } from 'node:tls'
@@ -48,6 +48,17 @@ t.test('the box makes an authority and a certificate that a strict client takes'
   t.equal(made.caFingerprint, new X509Certificate(readFileSync(made.caFile)).fingerprint256)
   t.equal(statSync(join(cwd, 'tls/ca.key')).mode & 0o777, 0o600, 'nobody else reads the key of the authority')
   t.equal(statSync(made.keyFile).mode & 0o007, 0, 'and not everybody that of the box')
+})
+
+t.test('the key of an authority without its certificate is never replaced', async (t) => {
+  const cwd = folder()
+  await tlsInit(cwd)
+  const key = readFileSync(join(cwd, 'tls/ca.key'))
+  rmSync(join(cwd, 'tls/ca.pem'))
+  const { code, stderr } = await tlsInit(cwd)
+  t.equal(code, 1)
+  t.match(stderr, /ca\.pem is missing beside ca\.key: put it back/)
+  t.same(readFileSync(join(cwd, 'tls/ca.key')), key)
 })
 
 const ownMounts = !isInstalled('unshare', '--mount', 'true') && 'needs a mount namespace of its own, so root'

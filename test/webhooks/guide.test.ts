@@ -131,7 +131,9 @@ async function aFullDay(t: Test): Promise<Received[]> {
   const pallet = { slot_code: 'A-01', asset_barcode: 'P-1' }
   const photo_url = 'https://photos.example/1.jpg'
   await post('whms/events', { ...pallet, event_type: 'PLACED', photo_url })
-  for (const event_type of ['VERIFIED', 'DISPUTED', 'REMOVED']) await post('whms/events', { ...pallet, event_type })
+  for (const event_type of ['VERIFIED', 'DISPUTED']) await post('whms/events', { ...pallet, event_type })
+  await post('whms/discrepancies/disputed-1-3/resolve', { note: 'counted by hand' })
+  await post('whms/events', { ...pallet, event_type: 'REMOVED' })
   const unit = await post('whms/transport-units', { reference: 'PO-7', direction: 'inbound' })
   for (const step of ['hold', 'resume']) await post(`whms/transport-units/${unit.id}/${step}`, {})
   await post(`whms/transport-units/${unit.id}/evidence`, { photo_urls: [photo_url] })

@@ -116,6 +116,13 @@ async function authorityIn(dir: string, x509: Library, name: string, nowMs: numb
     if (notAfterMs <= nowMs) throw new ExitError(1, `${certFile} has run out; move it away to make a new authority`)
     return { certificate: new x509.X509Certificate(cert.toString('utf8')), key: await signingKey(key) }
   }
+  // Devices trust the certificate, and only this key signs for it.
+  if (readFileIfThere(keyFile)) {
+    throw new ExitError(
+      1,
+      `${certFile} is missing beside ca.key: put it back, or move ca.key away to make a new authority`,
+    )
+  }
   const keys = newKeys()
   const [publicKey, key] = [await keys.publicKey, await signingKey(keys.pem)]
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
