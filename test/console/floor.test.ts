@@ -307,6 +307,8 @@ t.test('the address of a slot in the second hall opens that hall, now and in the
   const past = encodeURIComponent(new Date(gateway.clock.now()).toISOString())
   const { page } = await open(t, browser, `${url}?slot=${id}`)
   await signIn(page, 'vera')
+  // Another address would end the sign-in that is under way.
+  await shown(page, 'Slot Y-01, zone Yard')
   const hall = page.getByLabel('Warehouse')
   for (const address of ['', `&at=${past}`]) {
     await page.goto(`${url}?slot=${id}${address}`)

@@ -59,6 +59,7 @@ t.test('an admin who must have a second factor sets up a passkey and signs in wi
   await page.getByLabel('Name of the device').fill('laptop')
   await page.getByRole('button', { name: 'Add a passkey' }).click()
   const codes = page.getByRole('region', { name: 'Recovery codes, shown once' })
+  await codes.waitFor()
   t.equal(await codes.getByRole('listitem').count(), 10)
   await codes.getByRole('button', { name: 'Done, I have them' }).click()
   await page.locator('#floor').waitFor()
