@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely'
 import { isoTime } from '../../platform/index.ts'
 import type { HubTx } from '../store/database.ts'
-import { builtStatement, sql } from '../store/statement.ts'
+import { builtStatement, type Places, sql } from '../store/statement.ts'
 
 const session = {
   tokenHash: 'bytea',
@@ -12,17 +12,17 @@ const session = {
   madeAt: 'timestamptz',
   expiresAt: 'timestamptz',
 } as const
-const begun = builtStatement('begin-page-session', session, (to) =>
-  sql.insertInto('page_session').values({
-    token_hash: to.tokenHash,
-    instance: to.instance,
-    username: to.username,
-    account_mark: to.mark,
-    sealed: to.sealed,
-    made_at: to.madeAt,
-    expires_at: to.expiresAt,
-  }),
-)
+/** Returns the places of a session by their columns. */
+const valuesOf = (to: Places<typeof session>) => ({
+  token_hash: to.tokenHash,
+  instance: to.instance,
+  username: to.username,
+  account_mark: to.mark,
+  sealed: to.sealed,
+  made_at: to.madeAt,
+  expires_at: to.expiresAt,
+})
+const begun = builtStatement('begin-page-session', session, (to) => sql.insertInto('page_session').values(valuesOf(to)))
 // No row is ever deleted, so a new session takes the row of one that is over.
 const reusable = builtStatement('page-session-to-reuse', { at: 'timestamptz' }, ({ at }) =>
   sql
@@ -50,16 +50,7 @@ const oldest = builtStatement(
 const reused = builtStatement('reuse-page-session', { ...session, old: 'bytea' }, (to) =>
   sql
     .updateTable('page_session')
-    .set({
-      token_hash: to.tokenHash,
-      instance: to.instance,
-      username: to.username,
-      account_mark: to.mark,
-      sealed: to.sealed,
-      made_at: to.madeAt,
-      expires_at: to.expiresAt,
-      ended_at: null,
-    })
+    .set({ ...valuesOf(to), ended_at: null })
     .where('token_hash', '=', to.old)
     .returning('token_hash'),
 )

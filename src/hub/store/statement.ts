@@ -75,7 +75,7 @@ type Tables = {
 type Types = Readonly<Record<string, Type>>
 type Given<Of extends Types> = { readonly [Name in keyof Of]: GivenFor<Of[Name]> }
 /** To the builder a place is what the driver reads there. */
-type Places<Of extends Types> = { readonly [Name in keyof Of]: RawBuilder<Read<Of[Name]>> }
+export type Places<Of extends Types> = { readonly [Name in keyof Of]: RawBuilder<Read<Of[Name]>> }
 type RowsOf<Result> = Result extends InsertResult | UpdateResult | DeleteResult ? never : Result
 
 /** Builds SQL over the tables of the head office. It is connected to nothing: `builtStatement` compiles what it builds. */
