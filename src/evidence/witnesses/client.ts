@@ -43,7 +43,7 @@ type EvidenceClientNeeds = {
 export class EvidenceClient {
   readonly #needs: EvidenceClientNeeds
   readonly #agents: StorageAgents
-  readonly #stopping = new AbortController()
+  #stopping = new AbortController()
 
   constructor(needs: EvidenceClientNeeds) {
     this.#needs = needs
@@ -53,6 +53,8 @@ export class EvidenceClient {
   /** Ends what is under way; each gets the answer that there is none. */
   stop(): void {
     this.#stopping.abort('the gateway is stopping')
+    // What is posted after the next start belongs to another stop.
+    this.#stopping = new AbortController()
     this.#agents.close()
   }
 
