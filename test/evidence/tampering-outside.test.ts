@@ -101,6 +101,8 @@ t.test(
     })
     t.match(await compare(dataDir, note.replace('\n7\n', '\n4\n'), keys), { holds: false, words: /it is a forgery/ })
 
+    await t.rejects(gateway.restart(), { exitCode: 78 }, 'the count of leaves is also on the box')
+    rmSync(join(dataDir, 'keys', 'log.count'))
     const again = await gateway.restart()
     t.teardown(() => again.end())
     for (const n of [5, 6, 7, 8]) await place(again, n)
