@@ -82,7 +82,9 @@ function forPeople(made: BackupMade): string {
   const media =
     mediaFiles > 0
       ? `${mediaFiles} photos and clips are in it`
-      : `photos and clips are not in it (${mediaLeftOut} files); --media includes them`
+      : mediaLeftOut > 0
+        ? `photos and clips are not in it (${mediaLeftOut} files); --media includes them`
+        : 'this box has no photo and no clip'
   const lost = made.missing.length > 0 ? `missing on this box, so not in it: ${made.missing.join(', ')}\n` : ''
   const bad = damaged.length > 0 ? `damaged on this box already: ${damaged.join(', ')}\n` : ''
   return `${path}: ${formatSize(sizeBytes)}, log ${logId} of site ${siteId}, ${size} leaves

@@ -53,7 +53,7 @@ export class EvidenceClient {
   /** Ends what is under way; each gets the answer that there is none. */
   stop(): void {
     this.#stopping.abort('the gateway is stopping')
-    // What is posted after the next start belongs to another stop.
+    // A later request belongs to another stop.
     this.#stopping = new AbortController()
     this.#agents.close()
   }
