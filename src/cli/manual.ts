@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { Argument, Command } from 'commander'
-import { type HelpTopic, helpTopics, manual } from '../console/index.ts'
+import { Argument, Command, InvalidArgumentError } from 'commander'
+import { type HelpTopic, helpTopics, manual, partOf } from '../console/index.ts'
 import { ExitError } from '../errors/index.ts'
 import { print } from '../platform/index.ts'
 
@@ -11,22 +11,37 @@ const noSuchProgram = 127
 export function manualCommand(): Command {
   return new Command('manual')
     .description('print a page of the manual, as Markdown; without a topic, the list of pages')
-    .addArgument(new Argument('[topic]', 'page of the manual').choices(helpTopics))
+    .addArgument(new Argument('[topic]', 'page of the manual, or one part of it: TOPIC#PART').argParser(placeOf))
     .action(showPage)
 }
 
-async function showPage(topic: HelpTopic | undefined): Promise<void> {
+type Place = { readonly topic: HelpTopic; readonly anchor: string | undefined }
+
+function placeOf(value: string): Place {
+  const [name, anchor] = value.split('#', 2)
+  const topic = helpTopics.find((one) => one === name)
+  if (topic === undefined) throw new InvalidArgumentError(`Allowed choices are ${helpTopics.join(', ')}.`)
+  return { topic, anchor }
+}
+
+async function showPage(place: Place | undefined): Promise<void> {
   const { en: pages } = (await manual()).pages
-  if (topic === undefined) {
+  if (place === undefined) {
     const width = Math.max(...helpTopics.map(({ length }) => length))
     const lines = helpTopics.map((one) => `${one.padEnd(width)}  ${pages[one]?.title ?? ''}`.trimEnd())
     print(`${lines.join('\n')}\n`)
     return
   }
+  const { topic, anchor } = place
   const page = pages[topic]
   if (!page) throw new ExitError(1, `the page "${topic}" is missing in this program`)
-  if (process.stdout.isTTY) await throughPager(page.markdown)
-  else print(page.markdown)
+  const text = anchor === undefined ? page.markdown : partOf(page, anchor)
+  if (text === undefined) {
+    const known = page.parts.map((part) => `#${part.anchor}`).join(', ')
+    throw new ExitError(2, `'${topic}#${anchor}' is invalid: the page has ${known}`)
+  }
+  if (process.stdout.isTTY) await throughPager(text)
+  else print(text)
 }
 
 /** Shows a text by $PAGER, else by less; where neither is installed it is printed. */

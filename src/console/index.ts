@@ -1,6 +1,6 @@
 export { consoleFiles } from './files.ts'
 export { helpRoutes } from './help/help-routes.ts'
-export { manual } from './help/manual.ts'
+export { manual, partOf } from './help/manual.ts'
 export { type HelpTopic, helpTopics } from './help/topics.ts'
 export { DetectionModels, modelFaults } from './object-detection.ts'
 export { challengePath, consoleRoutes, missingPage, passkeyPath, sessionPath, wantsPage } from './routes.ts'

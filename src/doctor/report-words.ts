@@ -1,7 +1,7 @@
-import type { HelpTopic } from '../console/index.ts'
 import { counted } from './amounts.ts'
 import type { DoctorReport } from './examine.ts'
 import type { DoctorFinding, DoctorVerdict } from './findings/finding.ts'
+import { manualParts } from './findings/manual-parts.ts'
 import type { Paint } from './paint.ts'
 
 const marks: Record<DoctorVerdict, string> = {
@@ -12,21 +12,6 @@ const marks: Record<DoctorVerdict, string> = {
   unknown: 'unknown',
 }
 const width = 9
-
-/** Pages of the manual about what was looked at; everything else is in `operate`. */
-const pages: Readonly<Record<string, HelpTopic>> = {
-  camera: 'cameras',
-  ffmpeg: 'cameras',
-  backup: 'backup',
-  'photos and clips': 'backup',
-  checkpoint: 'evidence',
-  'ledger check': 'evidence',
-  'time stamps': 'evidence',
-  witness: 'evidence',
-  'head office': 'head-office',
-  image: 'appliance',
-  webhooks: 'integrate',
-}
 
 /**
  * Returns the report for people: one line when nothing has to be done, else what has to be, each with the next step, and where the
@@ -45,10 +30,10 @@ function findingText({ topic, subject, verdict, what, next }: DoctorFinding, pai
   return next === null ? head : `${head}${' '.repeat(width)}→ ${next}\n`
 }
 
-/** Names the pages of the manual about what needs a person. */
+/** Names the parts of the manual about findings that need a person. */
 function moreLine(findings: readonly DoctorFinding[]): string {
-  const topics = new Set(findings.filter(isForPerson).map(({ topic }) => pages[topic] ?? 'operate'))
-  return topics.size === 0 ? '' : `More: ${[...topics].map((topic) => `gatehouse manual ${topic}`).join(', ')}\n`
+  const parts = new Set(findings.filter(isForPerson).map(({ topic }) => manualParts[topic]))
+  return parts.size === 0 ? '' : `More: ${[...parts].map((part) => `gatehouse manual ${part}`).join(', ')}\n`
 }
 
 const isForPerson = ({ verdict }: DoctorFinding): boolean => verdict === 'change' || verdict === 'bad'

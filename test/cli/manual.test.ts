@@ -26,6 +26,16 @@ t.test('the manual lists its pages, and prints one as it is written', async (t) 
   if (written) t.match(await manual(written.topic), { code: 0, stdout: readFileSync(written.file, 'utf8'), stderr: '' })
 })
 
+t.test('a part of a page is printed alone, by the anchor that doctor names', async (t) => {
+  const page = readFileSync('src/console/help/en/evidence.md', 'utf8')
+  const [, part = ''] = /\n(## Check a proof bundle\n.*?\n)(?=## )/s.exec(page) ?? []
+  t.match(part, /^### /m, 'smaller headings belong to it')
+  t.match(await manual('evidence#check-a-proof-bundle'), { code: 0, stdout: part, stderr: '' })
+  const { code, stdout, stderr } = await manual('evidence#chek')
+  t.match({ code, stdout }, { code: 2, stdout: '' })
+  t.match(stderr, /'evidence#chek' is invalid: the page has #meaning, #keys, #check-a-proof-bundle, /)
+})
+
 t.test('a page that does not exist is an error of usage, which names those that do', async (t) => {
   const { code, stdout, stderr } = await manual('bakup')
   t.match({ code, stdout }, { code: 2, stdout: '' })

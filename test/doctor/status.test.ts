@@ -211,6 +211,6 @@ t.test('the doctor says in one green line that all is well, and else what to do,
     '\u001b[32mAll is well: 2 checks (1 note; --all shows them).\u001b[0m\n',
   )
   const [first, next, last, more] = reportWords(report(good, bad), false, paint).trimEnd().split('\n')
-  t.equal(more, 'More: gatehouse manual cameras')
+  t.equal(more, 'More: gatehouse manual cameras#find-out-why-a-camera-gives-no-picture')
   t.match([first, next, last], [/BAD.*camera 3.*: No pictures\.$/, /^ +→ Look at it\.$/, /\[31m1 of 2 checks need you/])
 })

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { PageLanguage } from '../../http/index.ts'
 import { assetPath, makeAsset } from '../../platform/bundle.ts'
+import { anchorOf } from '../page/kit/help-anchor.ts'
 import type { HelpTopic } from './topics.ts'
 
 export type HelpPage = {
@@ -52,4 +53,11 @@ export function pageFor({ pages }: Manual, topic: HelpTopic, language: PageLangu
     if (page) return { page, language: one }
   }
   return undefined
+}
+
+/** Returns the Markdown below one heading of the second level, with the heading; undefined: there is none. */
+export function partOf({ markdown }: HelpPage, anchor: string): string | undefined {
+  return markdown
+    .split(/^(?=## )/m)
+    .find((part) => part.startsWith('## ') && anchorOf(part.slice(3, part.indexOf('\n'))) === anchor)
 }

@@ -1,10 +1,11 @@
+import type { DoctorTopic } from './manual-parts.ts'
+
 /** `change`: it works, and something should be done; `bad`: something does not work; `unknown`: it could not be examined. */
 export type DoctorVerdict = 'good' | 'note' | 'change' | 'bad' | 'unknown'
 
 /** One thing that the doctor examined. */
 export type DoctorFinding = {
-  /** Topic, such as `camera`. */
-  readonly topic: string
+  readonly topic: DoctorTopic
   /** Which one, such as `3 (Dock door)`; null: there is only one. */
   readonly subject: string | null
   readonly verdict: DoctorVerdict
@@ -14,7 +15,7 @@ export type DoctorFinding = {
   readonly next: string | null
 }
 
-type Of = { readonly topic: string; readonly subject?: string }
+type Of = { readonly topic: DoctorTopic; readonly subject?: string }
 
 /** Returns functions that make the findings of one thing. */
 export function findingsOn({ topic, subject }: Of) {
