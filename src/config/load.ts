@@ -1,7 +1,10 @@
+import { realpathSync } from 'node:fs'
 import { hostname } from 'node:os'
+import { basename, dirname, isAbsolute, join } from 'node:path'
 import { stringify } from 'yaml'
 import type { z } from 'zod'
 import { EXIT_CONFIG, ExitError } from '../errors/index.ts'
+import { credentialsFolder, expandCredentials } from '../platform/secrets/secret-file.ts'
 import { freeze, siteIdOf, siteUrlOf, withDerivedDefaults } from './derived.ts'
 import { locate, type Mapping, plain, readDocument, type Source } from './document.ts'
 import { explain, maybeIncomplete } from './explain.ts'
@@ -9,7 +12,6 @@ import { faultsOf, fileFaults } from './faults.ts'
 import { type HubConfig, hubConfigSchema } from './hub-schema.ts'
 import type { Schema } from './keys.ts'
 import { merge, settle } from './merge.ts'
-import { pathResolver, realFolder } from './paths.ts'
 import { formatProblem, inReadingOrder, isSamePlace, type Place, type Problem } from './problems.ts'
 import { type Config, configSchema } from './schema.ts'
 import { readSources, type Sources } from './sources.ts'
@@ -135,4 +137,25 @@ function readAll(
     root = merge(root, settled, schema) as Mapping
   }
   return { root, problems, whole }
+}
+
+/**
+ * Returns a function that makes the paths of one file absolute. systemd makes the folder `${CREDENTIALS_DIRECTORY}` for the
+ * credentials of a service. Without that folder (`config check`) a path that begins with it is unchanged.
+ */
+function pathResolver(folder: string, env: NodeJS.ProcessEnv): (path: string) => string {
+  return (path) => {
+    const expanded = expandCredentials(path, env)
+    return isAbsolute(expanded) || expanded.search(credentialsFolder) === 0 ? expanded : join(folder, expanded)
+  }
+}
+
+/** Resolves the links of a folder, as far as it exists. They are resolved once, so a later change of a link has no effect. */
+function realFolder(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    const parent = dirname(path)
+    return parent === path ? path : join(realFolder(parent), basename(path))
+  }
 }

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { streamOf } from '../exchange/index.ts'
+import { byteOrderMark, streamOf, toCsv } from '../exchange/index.ts'
 import {
   type Api,
   askOf,
@@ -17,11 +17,11 @@ import {
   sendResource,
 } from '../http/index.ts'
 import type { AuditReader } from './audit.ts'
-import { auditCsv } from './audit-csv.ts'
 import type { Incidents } from './incidents.ts'
 import { reportPolicy } from './report-page.ts'
 import { type Reports, reportsPath } from './reports.ts'
 import {
+  type AuditEntry,
   AuditExportQuery,
   AuditList,
   AuditQuery,
@@ -34,6 +34,21 @@ import {
   ReportResource,
   Resolution,
 } from './schema.ts'
+
+/** Columns of the trail as a file. Add new ones at the end only: spreadsheets refer to them by position. */
+const columns = [
+  ...['id', 'timestamp', 'operator', 'actor', 'instance', 'action', 'entity', 'entityId', 'changes', 'requestId'],
+  ...['address', 'authMode'],
+] as readonly (keyof AuditEntry)[]
+
+/** Yields the trail as CSV, a piece for each step. A cell that a spreadsheet would run as a formula begins with an apostrophe. */
+async function* auditCsv(steps: AsyncIterable<readonly AuditEntry[]>, withMark: boolean): AsyncGenerator<string> {
+  yield `${withMark ? byteOrderMark : ''}${toCsv([[...columns]])}`
+  for await (const entries of steps) yield toCsv(entries.map((entry) => columns.map((column) => cell(entry[column]))))
+}
+
+const cell = (value: AuditEntry[keyof AuditEntry]): string | number | null =>
+  typeof value === 'object' && value !== null ? JSON.stringify(value) : value
 
 const tag = 'Governance'
 const incidentsPath = '/api/governance/incidents'

@@ -4,17 +4,37 @@ import type { Ask, Caller, Reply, RequestOrigin } from '../http/index.ts'
 import type { AuditTrail, Idempotency } from '../journal/index.ts'
 import type { People } from '../log/index.ts'
 import type { Clock } from '../platform/index.ts'
-import type { AssetService, WarehouseService } from '../warehouse/index.ts'
-import { assetContent, slotContent } from './content.ts'
+import {
+  type Asset,
+  type AssetService,
+  checkDigit,
+  GS,
+  readBarcode,
+  type Slot,
+  type WarehouseService,
+} from '../warehouse/index.ts'
 import { type LabelContent, type Layout, layOut } from './layout.ts'
 import { type NewSsccs, type Printer, type PrintJob, type PrintOrder, readSize } from './schema.ts'
 import type { LabelSettings, PrinterSettings } from './settings.ts'
-import { seriesSize, ssccsFrom } from './sscc.ts'
 import * as store from './store.ts'
 import { toSvg } from './svg.ts'
-import type { Symbology } from './symbol.ts'
+import { type Symbology, symbolsFor } from './symbol.ts'
 import type { PrintJobRow } from './tables.ts'
 import { toZpl } from './zpl.ts'
+
+/** Digits of an SSCC in front of its check digit: extension digit, company prefix, serial. */
+const bodyDigits = 17
+
+/** Size of a series (extension digit and company prefix), in numbers. */
+const seriesSize = (series: string): number => 10 ** (bodyDigits - series.length)
+
+/** Returns the SSCCs of `count` serials from `first` on, 18 digits each. */
+function ssccsFrom(series: string, first: number, count: number): string[] {
+  return Array.from({ length: count }, (_, i) => {
+    const body = `${series}${String(first + i).padStart(bodyDigits - series.length, '0')}`
+    return `${body}${checkDigit(body)}`
+  })
+}
 
 export const jobsPath = '/api/whms/labels/jobs'
 const defaultDpi = 203
@@ -265,4 +285,34 @@ function fitted(content: LabelContent, size: string, dpi: number, symbology: Sym
   const layout = layOut({ ...content, symbols }, { ...paper, dpi })
   if (layout) return layout
   throw AppError.field(symbology === undefined ? 'size' : 'symbology', 'the code does not fit on the label')
+}
+
+function slotContent(slot: Slot, warehouseName: string): LabelContent {
+  return {
+    title: slot.slot_id,
+    lines: [slot.zone, warehouseName],
+    readable: slot.slot_id,
+    // The code of a slot is its label as written: scans name a slot by its text.
+    symbols: symbolsFor(slot.slot_id, { gs1: undefined, key: slot.slot_id }),
+  }
+}
+
+function assetContent(asset: Asset): LabelContent {
+  const code = readBarcode(asset.asset_id)
+  const readable = code.gs1
+    ? [...code.gs1].map(([ai, value]) => `(${ai})${value}`).join('')
+    : code.key.replaceAll(GS, ' ')
+  const fact = (name: string, value: string | null) => (value === null ? [] : [`${name} ${value}`])
+  return {
+    title: asset.sscc ?? asset.serial ?? readable,
+    // The most important first: on a small label the last ones have no room.
+    lines: [
+      [...fact('LOT', asset.lot), ...fact('BEST BEFORE', asset.bestBefore)].join('   '),
+      ...fact('GTIN', asset.gtin),
+      ...(asset.sscc === null ? [] : fact('SERIAL', asset.serial)),
+      asset.type ?? '',
+    ].filter((line) => line !== ''),
+    readable,
+    symbols: symbolsFor(asset.asset_id, code),
+  }
 }

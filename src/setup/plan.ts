@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { dirname, join, relative, resolve } from 'node:path'
 import { hashSecret, StorageClient } from '../auth/index.ts'
 import {
@@ -17,7 +18,6 @@ import { type Clock, type RandomBytes, randomSecret } from '../platform/index.ts
 import { lookAtAccount } from '../upload/index.ts'
 import { NewWarehouse } from '../warehouse/index.ts'
 import type { Asker } from './asker.ts'
-import { whyTaken } from './port-free.ts'
 import { type Patch, problemOf } from './settings-file.ts'
 import { addressProblem, tryCamera } from './try-camera.ts'
 
@@ -371,4 +371,15 @@ function warehouseProblem(name: string, timezone: string): string | undefined {
 /** Returns where the secret of an account is kept, for root alone. */
 export function secretFileOf(configFile: string, username: string): string {
   return join(dirname(configFile), 'secrets', `account-${username.replaceAll(/[^\w.-]/g, '_')}`)
+}
+
+/** Resolves with why a port cannot be listened at; undefined: it is free. */
+function whyTaken(host: string, port: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer()
+    server.once('error', ({ code }: NodeJS.ErrnoException) =>
+      resolve(code === 'EADDRINUSE' ? `another program listens at ${host}:${port}` : `${host}:${port}: ${code}`),
+    )
+    server.listen(port, host, () => server.close(() => resolve(undefined)))
+  })
 }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { offerNow } from '../../src/app/control/offer.ts'
+import { offerNow } from '../../src/app/control/status.ts'
 import { isNewerRelease } from '../../src/feed/index.ts'
 import { OfferService } from '../../src/hub/offers/service.ts'
 import { connectionOf, HubDatabase } from '../../src/hub/store/database.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { HistoryIndex, readSegmentName, type Segment, segmentName } from '../../src/video/history/history-index.ts'
-import { filmSource } from '../../src/video/redaction/film-source.ts'
+import { filmSource } from '../../src/video/redaction/films.ts'
 
 const minute = 60_000
 

@@ -1,11 +1,23 @@
 import { hkdfSync } from 'node:crypto'
-import { statSync } from 'node:fs'
+import { existsSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { firstAdminFile, hasAccounts, newFirstAdmin, StoredAccounts, storeFirstAdmin } from '../../auth/index.ts'
 import { removeLeftRestore, settleRestore } from '../../backup/index.ts'
 import { ClockBook, ExpiryClock, expiryMarkedMs } from '../../clock/index.ts'
 import type { Config } from '../../config/index.ts'
-import { DiskRoom, databaseFile, executor, openReader, openWriter, type Tx, UnitOfWork } from '../../database/index.ts'
+import {
+  DiskRoom,
+  databaseFile,
+  executor,
+  openReader,
+  openWriter,
+  type ReadTx,
+  type Tx,
+  UnitOfWork,
+} from '../../database/index.ts'
+import { hasBadges } from '../../devices/index.ts'
+import { ExitError } from '../../errors/index.ts'
 import { signedNote } from '../../evidence/index.ts'
 import { AuditDigests, AuditTrail, type CheckpointNote, inspector, Outbox } from '../../journal/index.ts'
 import { headOf, LedgerHead } from '../../ledger/index.ts'
@@ -20,12 +32,48 @@ import {
   Openings,
   People,
 } from '../../log/index.ts'
-import { ClockSync, secretBox, uuidv7Maker } from '../../platform/index.ts'
+import {
+  ClockSync,
+  loadBoxKey,
+  type RandomBytes,
+  readFileIfThere,
+  secretBox,
+  uuidv7Maker,
+} from '../../platform/index.ts'
 import { removeLeftRehearsal } from '../../upgrade/index.ts'
-import { isAnyoneOwed } from '../../webhooks/index.ts'
+import { isAnyoneOwed, usableSecrets } from '../../webhooks/index.ts'
 import { notifications } from '../notifications.ts'
 import type { Outside } from '../outside.ts'
-import { boxKeyOf } from './box-key.ts'
+
+const keyBytes = 32
+
+/**
+ * Reads the key of the box, or makes it at the first start. Throws ExitError (78) when the database has secrets or badges and the key
+ * is missing, damaged or another one. The file `box.key.lost` accepts the loss. It is removed once the key opens a secret again.
+ */
+function boxKeyOf(dataDir: string, tx: ReadTx, random: RandomBytes): Buffer {
+  const path = join(dataDir, 'keys', 'box.key')
+  const lostMark = `${path}.lost`
+  const isLost = existsSync(lostMark)
+  const found = readFileIfThere(path)
+  const bytes = found?.length
+  if (isLost && bytes !== keyBytes) rmSync(path, { force: true })
+  else if (bytes !== undefined && bytes !== keyBytes) throw refusal(path, `has ${bytes} bytes instead of ${keyBytes}`)
+  const secrets = usableSecrets(tx, found?.length === keyBytes ? secretBox(found, random) : undefined)
+  if (!isLost && found === undefined && (secrets !== 'none' || hasBadges(tx)))
+    throw refusal(path, 'is missing, although webhook secrets or badges in the database need it')
+  if (!isLost && secrets === 'unusable')
+    throw refusal(path, 'is not the key that sealed the webhook secrets in the database; another box may have it')
+  if (isLost && secrets === 'usable') rmSync(lostMark)
+  return loadBoxKey(path, random)
+}
+
+function refusal(path: string, found: string): ExitError {
+  return new ExitError(
+    78,
+    `${path} ${found}. Put it back from a backup. If it is lost, run "touch ${path}.lost" and start: the gateway makes a new key. Then rotate the secret of each webhook, and register each badge again`,
+  )
+}
 
 /** No gatehouse existed before: a clock that shows an earlier time has lost its battery. */
 const noClockBeforeMs = Date.UTC(2026, 0, 1)

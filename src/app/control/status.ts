@@ -3,7 +3,7 @@ import type { BackupSchedule, SegmentKeeper } from '../../backup/index.ts'
 import type { Config } from '../../config/index.ts'
 import { type DiskRoom, databaseFile, type ReadTx, type UnitOfWork } from '../../database/index.ts'
 import type { Checkpoints, TimeStamps, Witnesses } from '../../evidence/index.ts'
-import type { FeedSeen } from '../../feed/index.ts'
+import { type FeedSeen, isNewerRelease } from '../../feed/index.ts'
 import { type HealthWatch, overall } from '../../health/index.ts'
 import { headOf } from '../../ledger/index.ts'
 import { type Checkpoint, type Log, lastCosignature, lastTimestampBy } from '../../log/index.ts'
@@ -19,7 +19,6 @@ import type { Wellness } from '../../upload/index.ts'
 import type { WarehouseService } from '../../warehouse/index.ts'
 import type { Webhooks } from '../../webhooks/index.ts'
 import type { ConfigNow } from '../reload-book.ts'
-import { offerNow } from './offer.ts'
 import { lastVerification } from './verification-note.ts'
 
 /** State of the gateway: JSON of `gatehouse status --json`. Times are ISO 8601 in UTC, null: never or not known. */
@@ -283,4 +282,31 @@ function imageOf(image: ApplianceImage | undefined) {
     openUpdate: shown(openUpdate),
     lastUpdate: shown(lastUpdate),
   }
+}
+
+/**
+ * A version that the head office offers. `isTakenNow`: the config of this box lets it be installed now; `why` gives the reason in
+ * words.
+ */
+type OfferNow = { readonly version: string; readonly isTakenNow: boolean; readonly why: string }
+
+/** `timezone`: of the warehouse. */
+type Now = { readonly running: string; readonly atMs: number; readonly timezone: string }
+
+/**
+ * Decides what this box does with an offered version. Its own config alone decides; a version that is not newer than the running one is
+ * no offer. Pure.
+ */
+export function offerNow(
+  offered: string | null,
+  { offers, window }: Config['updates'],
+  { running, atMs, timezone }: Now,
+): OfferNow | null {
+  if (offered === null || offers === 'ignore' || !isNewerRelease(offered, running)) return null
+  if (offers === 'show')
+    return { version: offered, isTakenNow: false, why: 'updates.offers is show: a person installs it' }
+  const hours = window.map(parseWeeklyHours).filter((one) => one !== undefined)
+  const isTakenNow = isWithinHours(hours, timezone, atMs)
+  const times = `updates.window (${window.join(', ')} in ${timezone})`
+  return { version: offered, isTakenNow, why: isTakenNow ? `it is within ${times}` : `it is outside ${times}` }
 }

@@ -1,7 +1,18 @@
 import { networkInterfaces } from 'node:os'
+import { createInterface } from 'node:readline'
 import { Command } from 'commander'
 import { stringify } from 'yaml'
-import { askCameraClock, askDevices, type OnvifNeeds, searchDevices, streamProbe, usualPlace } from '../../app/index.ts'
+import {
+  askCameraClock,
+  askDevices,
+  type OnvifNeeds,
+  type ProbeQuestion,
+  type ProbeReply,
+  probeHere,
+  searchDevices,
+  streamProbe,
+  usualPlace,
+} from '../../app/index.ts'
 import { loadConfig, readSecretFile, SecretFileError } from '../../config/index.ts'
 import { EXIT_USAGE, ExitError } from '../../errors/index.ts'
 import { locateFfmpeg } from '../../platform/ffmpeg.ts'
@@ -22,7 +33,6 @@ import {
 import { becomeOwnerOf } from '../alone.ts'
 import { untilInterrupted } from '../interrupt.ts'
 import { usualConfig, usualConfigText } from '../usual-config.ts'
-import { measureCommand } from './measure.ts'
 import { deviceWords, findingWords } from './words.ts'
 
 /** Builds `gatehouse camera probe|discover`. */
@@ -262,4 +272,27 @@ function entryWords(entries: readonly Entry[]): string {
 
 function printJson(value: unknown): void {
   print(`${JSON.stringify(value)}\n`)
+}
+
+/** The process of `streamProbe`: measures the streams of each line on stdin until stdin ends. */
+function measureCommand(): Command {
+  return new Command('measure')
+    .description('measure the streams that a command of root names on stdin')
+    .action(() => untilInterrupted(measure))
+}
+
+async function measure(interrupted: AbortSignal): Promise<void> {
+  const ended = new AbortController()
+  const signal = AbortSignal.any([interrupted, ended.signal])
+  const underWay: Promise<void>[] = []
+  const answer = async (line: string) => {
+    const { id, wanted }: ProbeQuestion = JSON.parse(line)
+    const probed = await probeHere(wanted, signal)
+    print(`${JSON.stringify({ id, probed } satisfies ProbeReply)}\n`)
+  }
+  const lines = createInterface({ input: process.stdin })
+  interrupted.addEventListener('abort', () => lines.close(), { once: true })
+  for await (const line of lines) underWay.push(answer(line))
+  ended.abort()
+  await Promise.all(underWay)
 }

@@ -4,10 +4,9 @@ import { type Clock, isoTime } from '../../platform/index.ts'
 import { gtin14, readBarcode } from '../../warehouse/index.ts'
 import type { StoredRoots } from '../feed/stored-tree.ts'
 import { offerStateOf, type SiteNow, type SiteOffer } from '../offers/stages.ts'
-import type { HubDatabase } from '../store/database.ts'
-import { alertCursor, readAlertCursor } from './alert-cursor.ts'
+import type { HubDatabase, HubTx } from '../store/database.ts'
+import { hubStatement } from '../store/statement.ts'
 import { sitesBehind } from './behind.ts'
-import { type CheckpointPage, checkpointsOf } from './checkpoints.ts'
 import { differing, usualSections } from './drift.ts'
 import { entryOf } from './entry.ts'
 import { forksOf } from './forks.ts'
@@ -15,9 +14,11 @@ import { type PalletOfLot, palletsOfLot } from './lots.ts'
 import { operatorsOf } from './names.ts'
 import { locate, type Pallet, palletOf } from './pallets.ts'
 import { problemsOf, standingOf } from './problems.ts'
-import { seenLog } from './seen-log.ts'
+import { type SeenLog, seenLog } from './seen-log.ts'
 import { newestIn } from './stays.ts'
 import {
+  type AlertPlace,
+  type AlertRow,
   alertSlice,
   alertsOf,
   assetsWithSscc,
@@ -39,6 +40,40 @@ import {
   type UnitStep,
 } from './store.ts'
 import { ssccIn } from './whereabouts.ts'
+
+const checkpoints = hubStatement(
+  'checkpoints-of-log',
+  `SELECT size, root, note, cosignature, at FROM (
+     SELECT k.size, k.root, k.note, k.cosignature, k.seen_at AS at FROM checkpoint k WHERE k.log_id = $1 AND k.size < $2
+     UNION ALL
+     SELECT h.witnessed_size, h.witnessed_root, h.witnessed_note, h.witnessed_cosignature, h.witnessed_at FROM log_head h
+     WHERE h.log_id = $1 AND h.witnessed_note IS NOT NULL AND h.witnessed_size < $2
+       AND NOT EXISTS (SELECT 1 FROM checkpoint c WHERE c.log_id = $1 AND c.size = h.witnessed_size)
+   ) AS seen ORDER BY size DESC LIMIT $3`,
+)
+
+type Row = {
+  readonly size: string
+  readonly root: Buffer
+  readonly note: string
+  readonly cosignature: string | null
+  readonly at: Date
+}
+
+/** Which checkpoints: those over fewer leaves than `before`, so many of them. */
+type CheckpointPage = { readonly before: number | undefined; readonly limit: number }
+
+/** Returns checkpoints of a log that are kept, the newest first, each with the signatures of its gateway and of the head office. */
+async function checkpointsOf(db: HubTx, { logId }: SeenLog, { before, limit }: CheckpointPage) {
+  const rows = await db.rows<Row>(checkpoints, [logId, before ?? Number.MAX_SAFE_INTEGER, limit])
+  return rows.map(({ size, root, note, cosignature, at }) => ({
+    size: Number(size),
+    rootHash: root.toString('base64'),
+    timestamp: isoTime(at.getTime()),
+    note: `${note}${cosignature ?? ''}`,
+    isConfirmed: cosignature !== null,
+  }))
+}
 
 type AskNeeds = {
   readonly db: HubDatabase
@@ -360,4 +395,24 @@ const slotOut = (isPast: boolean, planned: ReadonlyMap<number, PlanRow>) => (row
     ...(isOccupied && !isPast && { isVerified: row.verdict === 'V', isDisputed: row.verdict === 'D' }),
     since: isoTime(row.at.getTime()),
   }
+}
+
+/** Returns the cursor behind an alert, opaque to the client. Pure. */
+function alertCursor({ closed_at, opened_at, log_id, alert_id }: AlertRow): string {
+  const state = closed_at === null ? 'open' : 'closed'
+  return Buffer.from(`${state} ${isoTime(opened_at.getTime())} ${log_id} ${alert_id}`).toString('base64url')
+}
+
+/** Returns the place in a cursor made by `alertCursor`; undefined for an empty one. Throws VALIDATION_ERROR. Pure. */
+function readAlertCursor(cursor: string): AlertPlace | undefined {
+  if (cursor === '') return undefined
+  const text = Buffer.from(cursor, 'base64url').toString('utf8')
+  const [, state, openedAt, logId, id] = /^(open|closed) (\S{20,40}) ([0-9a-f-]{36}) ([^\0]+)$/.exec(text) ?? []
+  const isPlace =
+    openedAt !== undefined &&
+    Number.isFinite(Date.parse(openedAt)) &&
+    /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(logId ?? '')
+  if (!isPlace || logId === undefined || id === undefined)
+    throw AppError.field('cursor', 'is not a cursor of this list')
+  return { isOpen: state === 'open', openedAt: isoTime(Date.parse(openedAt)), logId, id }
 }

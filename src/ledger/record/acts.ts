@@ -1,15 +1,37 @@
 import type { Tx, UnitOfWork } from '../../database/index.ts'
 import { AppError } from '../../errors/index.ts'
-import { type Caller, demand, type Reply } from '../../http/index.ts'
+import { batchRefusal, type Caller, demand, errorFacts, type Reply } from '../../http/index.ts'
 import type { Idempotency } from '../../journal/index.ts'
 import type { AssetService, Slot, WarehouseService } from '../../warehouse/index.ts'
 import { assetLocation } from '../derive/location.ts'
 import type { AppendedEvent, NewPlacementEvent, RecordedEvent } from '../schema.ts'
 import * as store from '../store.ts'
-import { type NewBatch, type NewMove, type RecordedBatch, type RecordedMove, readItem } from './act-schema.ts'
-import { type ItemOutcome, refusalOf, resultOf } from './batch.ts'
-import { type Recorder, requestHash } from './recorder.ts'
+import {
+  type BatchItemResult,
+  type NewBatch,
+  type NewMove,
+  type RecordedBatch,
+  type RecordedMove,
+  readItem,
+} from './act-schema.ts'
+import { type Appended, type Recorder, requestHash } from './recorder.ts'
 import type { TimedAsk } from './timed-ask.ts'
+
+/** Outcome of one event of a batch. */
+type ItemOutcome = { readonly done: Appended } | { readonly refused: AppError }
+
+function resultOf(outcome: ItemOutcome, index: number): BatchItemResult {
+  if ('refused' in outcome) return { index, status: outcome.refused.status, error: errorFacts(outcome.refused) }
+  const { success: _, ...event } = outcome.done.event
+  return { index, status: outcome.done.isNew ? 201 : 200, event }
+}
+
+/** As `batchRefusal`. */
+const refusalOf = (outcomes: readonly ItemOutcome[]): AppError | undefined =>
+  batchRefusal(
+    outcomes.map((outcome) => ('refused' in outcome ? outcome.refused : undefined)),
+    { list: 'events', nothing: 'Nothing was recorded' },
+  )
 
 type ActsNeeds = {
   readonly work: UnitOfWork
