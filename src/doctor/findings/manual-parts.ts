@@ -30,5 +30,5 @@ export const manualParts = {
   witness: 'evidence#witnesses-and-time-stamps',
 } as const satisfies Readonly<Record<string, `${HelpTopic}#${string}`>>
 
-/** What a finding is about. */
+/** Topic of a finding. */
 export type DoctorTopic = keyof typeof manualParts
