@@ -1,5 +1,5 @@
 import t from 'tap'
-import { concatList, redactor, resolveHost, streamUrl } from '../../src/video/stream/stream-source.ts'
+import { concatList, redactor, resolveHost, streamUrl } from '../../src/video/stream/source.ts'
 
 const source = { url: 'rtsp://10.0.0.21:554/main', username: 'viewer', password: 'geheim' }
 

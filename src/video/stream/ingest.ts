@@ -7,7 +7,7 @@ import { frameSize, framesPerSecond } from '../decoding/frames.ts'
 import type { FfmpegDialect } from '../ffmpeg/ffmpeg-dialect.ts'
 import { type Problem, problemOf } from '../problems.ts'
 import { askOptions } from './rtsp-options.ts'
-import { concatList, redactor, resolveHost, type StreamSource, usualSilenceMs } from './stream-source.ts'
+import { concatList, redactor, resolveHost, type StreamSource, usualSilenceMs } from './source.ts'
 import { VideoPipe } from './video-pipe.ts'
 
 /** Outputs of a stream: the compressed video, small raw pictures, or both. */

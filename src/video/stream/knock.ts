@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { dial } from '../../platform/index.ts'
 import { times } from './connection.ts'
-import { resolveHost, type StreamSource } from './stream-source.ts'
+import { resolveHost, type StreamSource } from './source.ts'
 
 /** Ends before the next knock is due. */
 const withinMs = times.knockMs - 100

@@ -1,5 +1,5 @@
 import { answerBounds, type Clock, dial } from '../../platform/index.ts'
-import { resolveHost, type StreamSource } from './stream-source.ts'
+import { resolveHost, type StreamSource } from './source.ts'
 
 const defaultPort = 554
 

@@ -15,7 +15,7 @@ import {
 import { type Ended, Ingest, type IngestOptions, type Outputs } from './ingest.ts'
 import { Knock } from './knock.ts'
 import type { StreamEnd } from './ring.ts'
-import type { StreamSource } from './stream-source.ts'
+import type { StreamSource } from './source.ts'
 
 /**
  * Messages of the decoders of H.264 and H.265 about a picture that is not whole. They say much more, also of streams in which

@@ -4,11 +4,11 @@ import type { AwakeReason, WakeCommand } from '../decoding/wakefulness.ts'
 import type { CameraSettings } from '../messages.ts'
 import type { Trouble } from '../motion/impairment.ts'
 import type { Picture } from '../motion/picture-judge.ts'
+import { StreamRemark } from '../stream/remark.ts'
 import { type Missing, Ring } from '../stream/ring.ts'
 import { Stream, type StreamOptions, type StreamPlan, type StreamState, type StreamView } from '../stream/stream.ts'
-import { StreamRemark } from '../stream/stream-remark.ts'
-import { detectPlan, keptStream, mainPlan, ringKeepMs, wantedStreams } from './camera-plan.ts'
-import { statusEveryMs } from './camera-report.ts'
+import { detectPlan, keptStream, mainPlan, ringKeepMs, wantedStreams } from './plan.ts'
+import { statusEveryMs } from './report.ts'
 
 export type CameraStreamsNeeds = {
   /** Returns the settings as they are now. */

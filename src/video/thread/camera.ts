@@ -9,12 +9,12 @@ import type { Ring } from '../stream/ring.ts'
 import { ageMs, freshGroup, lastPicture } from '../stream/snapshot.ts'
 import type { StreamOptions } from '../stream/stream.ts'
 import type { VideoMemory } from '../video-memory.ts'
-import { CameraMemory } from './camera-memory.ts'
-import { changed, detectorSettings, keptStream, ringKeepMs } from './camera-plan.ts'
-import { CameraReport, statusEveryMs } from './camera-report.ts'
 import { CameraStreams } from './camera-streams.ts'
+import { CameraMemory } from './memory.ts'
 import { MotionClips } from './motion-clips.ts'
 import { MotionWatch } from './motion-watch.ts'
+import { changed, detectorSettings, keptStream, ringKeepMs } from './plan.ts'
+import { CameraReport, statusEveryMs } from './report.ts'
 
 export type CameraOptions = {
   readonly settings: CameraSettings

@@ -1,8 +1,8 @@
 import type { Clock } from '../../platform/index.ts'
 import type { Problem } from '../problems.ts'
-import { type Ended, Ingest, type IngestOptions } from './ingest.ts'
-import { type StreamFacts, StreamMeasure } from './stream-measure.ts'
-import type { StreamSource } from './stream-source.ts'
+import { type Ended, Ingest, type IngestOptions } from '../stream/ingest.ts'
+import type { StreamSource } from '../stream/source.ts'
+import { type StreamFacts, StreamMeasure } from './measure.ts'
 
 export type ProbeOptions = {
   readonly ffmpeg: IngestOptions['ffmpeg']

@@ -3,7 +3,7 @@ import type { History } from '../history/history.ts'
 import type { CameraSettings } from '../messages.ts'
 import type { Ring } from '../stream/ring.ts'
 import type { MemoryUser } from '../video-memory.ts'
-import { keptStream } from './camera-plan.ts'
+import { keptStream } from './plan.ts'
 
 export type CameraMemoryNeeds = {
   /** Returns the settings as they are now. */

@@ -1,4 +1,4 @@
-import type { StreamFacts } from './stream-measure.ts'
+import type { StreamFacts } from './measure.ts'
 
 /**
  * Verdict on one property of a stream.
