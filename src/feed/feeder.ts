@@ -1,81 +1,19 @@
 import { promisify } from 'node:util'
 import { gzip as gzipCallback } from 'node:zlib'
-import type { ReadTx, UnitOfWork } from '../database/index.ts'
+import type { ReadTx } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
-import {
-  type Checkpoints,
-  cosignatureIn,
-  type EvidenceClient,
-  handOversOf,
-  type NoteKey,
-  readVkey,
-} from '../evidence/index.ts'
-import {
-  addCosignature,
-  type Checkpoint,
-  checkpointCovering,
-  cosignaturesOf,
-  knownLogs,
-  type Log,
-  newestCheckpoint,
-} from '../log/index.ts'
+import { cosignatureIn, type NoteKey, readVkey } from '../evidence/index.ts'
+import { addCosignature, type Checkpoint, cosignaturesOf, knownLogs, newestCheckpoint } from '../log/index.ts'
 import { errorMessage } from '../platform/faults.ts'
-import type { Clock, Logger, RandomBytes } from '../platform/index.ts'
-import type { RowChanges } from '../warehouse/index.ts'
 import { type Batch, nextBatch } from './batch.ts'
+import { handedOver, handedOverBehind } from './hand-over.ts'
 import { firstRetryMs, intervalMs, retryAfterMs } from './retry.ts'
-import { type Changed, Rides } from './rides.ts'
-import { type FeedFinding, type FeedVerdict, judgeFeed, unvouched } from './verdict.ts'
+import { Rides } from './rides.ts'
+import type { FeederNeeds, FeedSeen, FeedSettings } from './state.ts'
+import { type FeedVerdict, judgeFeed, unvouched } from './verdict.ts'
 import { type FeedAnswer, feedPath, mostLeaves } from './wire.ts'
 
 const gzip = promisify(gzipCallback)
-
-/** The head office of the config. */
-export type FeedSettings = {
-  readonly url: string
-  readonly caFile: string | null
-  /** Its verifier key as a witness; null: its confirmations are not stored. */
-  readonly vkey: string | null
-  readonly maxBytesPerSecond: number | null
-  /** Whether names of people go there, if it takes them. */
-  readonly openings: 'never' | 'names'
-  /** Reads the token. Throws when the file cannot be read. */
-  readonly token: () => string
-}
-
-export type FeederNeeds = {
-  readonly work: UnitOfWork
-  readonly clock: Clock
-  readonly random: RandomBytes
-  readonly log: Logger
-  readonly logRoom: Log
-  readonly checkpoints: Pick<Checkpoints, 'make' | 'newest'>
-  readonly client: Pick<EvidenceClient, 'post' | 'stop'>
-  readonly changes: Changed<RowChanges>
-  /** Undefined without a head office. */
-  readonly settings: () => FeedSettings | undefined
-  /** Whether notifications are being sent now: they go first. */
-  readonly isBusy: () => boolean
-  /** State of this gateway, for the people at the head office. */
-  readonly status: () => Promise<object>
-  readonly onFed: (outcome: 'fed' | FeedFinding, leaves: number, bytes: number) => void
-}
-
-/** State of the feed. */
-export type FeedSeen = {
-  readonly url: string
-  /** Leaves that the head office has acknowledged since this start; null before the first answer. */
-  readonly size: number | null
-  /** Wall clock of the last acknowledgement; null before the first. */
-  readonly fedAtMs: number | null
-  /** Agreement on names of people; null before the first answer. */
-  readonly names: 'sent' | 'kept here' | 'not taken there' | null
-  /** The version of gatehouse that the head office offers; null: none. */
-  readonly offer: string | null
-  readonly trouble: { readonly finding: FeedFinding; readonly words: string } | undefined
-  /** Milliseconds for which it has not been well. */
-  readonly forMs: number
-}
 
 /** A feed without leaves: the head office sees that the gateway lives, and how it is. */
 const lifeSignMs = 300_000
@@ -459,17 +397,4 @@ export class Feeder {
       this.#after(firstRetryMs)
     } else this.#unwell({ kind: 'trouble', finding: 'refused', words, retryAfterSeconds: undefined })
   }
-}
-
-/** Returns the first checkpoint over each change of keys of a log, oldest first: the keys before and after it have signed it. */
-function handedOver(tx: ReadTx, log: number): Checkpoint[] {
-  return handOversOf(tx, log).flatMap(({ leaf_seq }) => checkpointCovering(tx, log, leaf_seq) ?? [])
-}
-
-/**
- * Returns the next of them that is over more than the head office has: it must see that one before it can read later signatures.
- */
-function handedOverBehind(tx: ReadTx, log: number, place: number): Checkpoint | undefined {
-  const next = handOversOf(tx, log).find(({ leaf_seq }) => leaf_seq > place)
-  return next && checkpointCovering(tx, log, next.leaf_seq)
 }

@@ -1,5 +1,6 @@
-export { Feeder, type FeedSeen } from './feeder.ts'
+export { Feeder } from './feeder.ts'
 export { isNewerRelease, releaseVersion } from './release.ts'
+export type { FeedSeen } from './state.ts'
 export type { FeedFinding } from './verdict.ts'
 export {
   authorityPath,

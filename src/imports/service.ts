@@ -1,20 +1,21 @@
 import type { DiskRoom, Tx, UnitOfWork } from '../database/index.ts'
-import { AppError, nearestNames } from '../errors/index.ts'
+import { AppError } from '../errors/index.ts'
 import type { Caller, FileAnswer, RequestOrigin } from '../http/index.ts'
 import type { AuditTrail } from '../journal/index.ts'
 import { type Recorder, uncountedOpenings } from '../ledger/index.ts'
 import { type People, sha256 } from '../log/index.ts'
 import type { Clock } from '../platform/index.ts'
 import type { AssetService, Slot, Warehouse, WarehouseService } from '../warehouse/index.ts'
-import { assetColumns, assetsForm } from './assets.ts'
+import { assetsForm } from './assets.ts'
+import { columnOf, columnsOf, explainColumns, findRepeats, lacksColumns, nameOf } from './columns.ts'
 import type { Form, RowOutcome } from './form.ts'
 import { Grid } from './grid.ts'
 import { keepList, listFile } from './list-file.ts'
-import { openingColumns, openingForm } from './opening-stock.ts'
+import { openingForm } from './opening-stock.ts'
 import { type Cause, type ListProblem, Problems } from './problems.ts'
 import type { OpeningList } from './schema.ts'
 import { type Row, readSheet, type Sheet } from './sheet.ts'
-import { slotColumns, slotsForm } from './slots.ts'
+import { slotsForm } from './slots.ts'
 import * as store from './store.ts'
 
 export const listKinds = ['slots', 'assets', 'opening-stock'] as const
@@ -65,8 +66,6 @@ export type ImportResult = {
   readonly noticeCount: number
   readonly noticeCauses: readonly Cause[]
 }
-
-const columnsOf = { slots: slotColumns, assets: assetColumns, 'opening-stock': openingColumns } as const
 
 /** Thrown to undo a transaction that was only a trial. */
 class Undone extends Error {}
@@ -395,46 +394,4 @@ function* trialsOf(rows: readonly Row[], { together }: Form): Generator<readonly
 
 function* slicesOf(rows: readonly Row[]): Generator<readonly Row[]> {
   for (let from = 0; from < rows.length; from += sliceLines) yield rows.slice(from, from + sliceLines)
-}
-
-type Columns = (typeof columnsOf)[ListKind]
-
-/** Returns the column that a header cell names, in any case, also by an alias. */
-function nameOf(written: string, { columns, aliases }: Columns): string | undefined {
-  const same = (name: string) => name.toLowerCase() === written.toLowerCase()
-  return columns.find(same) ?? Object.entries(aliases).find(([alias]) => same(alias))?.[1]
-}
-
-function explainColumns(sheet: Sheet, form: Form, problems: Problems): void {
-  for (const { line, written } of sheet.unknown) {
-    const [nearest] = nearestNames(written, [...form.columns, ...Object.keys(form.aliases)])
-    const hint = nearest ? `; did you mean ${nearest}?` : `; known are ${form.columns.join(', ')}`
-    problems.add(line, written, `unknown column${hint}`)
-  }
-  for (const name of form.required) {
-    if (!sheet.columns.includes(name)) problems.add(sheet.headerLine, name, 'this column is needed')
-  }
-}
-
-/** Returns whether a required column is missing: then every line would have the same problem. */
-function lacksColumns(sheet: Sheet, form: Form): boolean {
-  return form.required.some((name) => !sheet.columns.includes(name))
-}
-
-function findRepeats(sheet: Sheet, form: Form, problems: Problems): void {
-  const first = new Map<string, number>()
-  for (const row of sheet.rows) {
-    const key = form.key.of(row)
-    if (key === undefined) continue
-    const before = first.get(key)
-    if (before === undefined) first.set(key, row.line)
-    else problems.add(row.line, form.key.column, `is on line ${before} already`)
-  }
-}
-
-/** Returns the column that a field of the API came from: `constraints.max_weight` is max_weight. */
-function columnOf(path: string, form: Form): string | null {
-  const parts = path.split('.')
-  const direct = parts.find((part) => form.columns.includes(part))
-  return direct ?? form.aliases[parts[0] ?? ''] ?? null
 }

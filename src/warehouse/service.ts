@@ -9,6 +9,7 @@ import { RowChanges } from './row-changes.ts'
 import type { NewSlot, NewWarehouse, NewZone, SlotChange, WarehouseChange, ZoneChange } from './schema.ts'
 import type { Sight, WarehouseRule, WarehouseSight } from './sight.ts'
 import type { SingleWrites } from './single-writes.ts'
+import { auditOf } from './slot-changes.ts'
 import { readSlotCode } from './slot-code.ts'
 import * as slotStore from './slot-store.ts'
 import * as store from './store.ts'
@@ -24,19 +25,6 @@ function refuseTaken(tx: ReadTx, warehouseId: number, name: string, ownId?: numb
   throw new AppError('ALREADY_EXISTS', `The warehouse has a zone ${name} already`, {
     details: `name: ${name} is taken`,
   })
-}
-
-/** Field of a slot by the column that holds it. */
-const fieldOfColumn: Readonly<Record<string, string>> = { zone_id: 'zoneId', retired_at_ms: 'retired' }
-
-/** Returns the fields of a slot that a change has given another value, for the audit trail. */
-function auditOf(change: SlotChange, { floor_plan_polygon, ...columns }: slotStore.SlotChanges) {
-  const names = Object.keys(columns).map((column) => fieldOfColumn[column] ?? column)
-  const moved = { zone: columns.zone, zoneId: columns.zone_id }
-  return {
-    ...namedFields({ ...change, ...moved }, names),
-    ...(floor_plan_polygon !== undefined && { polygon: 'changed' }),
-  }
 }
 
 type WarehouseServiceNeeds = {

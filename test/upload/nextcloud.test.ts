@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { partBytes } from '../../src/upload/transfer.ts'
+import { partBytes } from '../../src/upload/parts.ts'
 import { people, tinyPng } from '../support/gateway.ts'
 import { allAre, bytesOf, queue, record, settled, sha256, uploading } from '../support/uploads.ts'
 import { waitUntil } from '../support/waiting.ts'

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { partBytes } from '../../src/upload/transfer.ts'
+import { partBytes } from '../../src/upload/parts.ts'
 import { type DavServer, startApache, startRclone, startSabre } from '../support/dav-servers.ts'
 import { people, testGateway } from '../support/gateway.ts'
 import { needs } from '../support/needs.ts'

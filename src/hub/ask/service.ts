@@ -6,6 +6,15 @@ import type { StoredRoots } from '../feed/stored-tree.ts'
 import { offerStateOf, type SiteNow, type SiteOffer } from '../offers/stages.ts'
 import type { HubDatabase, HubTx } from '../store/database.ts'
 import { hubStatement } from '../store/statement.ts'
+import {
+  type AlertPlace,
+  type AlertRow,
+  alertSlice,
+  alertsOf,
+  closeAlert,
+  findSiteOfAlert,
+  openAlertsOf,
+} from './alerts-store.ts'
 import { sitesBehind } from './behind.ts'
 import { differing, usualSections } from './drift.ts'
 import { entryOf } from './entry.ts'
@@ -17,17 +26,10 @@ import { problemsOf, standingOf } from './problems.ts'
 import { type SeenLog, seenLog } from './seen-log.ts'
 import { newestIn } from './stays.ts'
 import {
-  type AlertPlace,
-  type AlertRow,
-  alertSlice,
-  alertsOf,
   assetsWithSscc,
-  closeAlert,
-  findSiteOfAlert,
   type Lot,
   logsOf,
   type Move,
-  openAlertsOf,
   type PlanRow,
   type Position,
   planOf,

@@ -1,6 +1,6 @@
 import { AppError } from '../../errors/index.ts'
 import { type Clock, isoTime } from '../../platform/index.ts'
-import { closeAlert } from '../ask/store.ts'
+import { closeAlert } from '../ask/alerts-store.ts'
 import { endAhead } from '../feed/ahead.ts'
 import { formerLogs, raiseAlert } from '../feed/store.ts'
 import type { HubDatabase } from '../store/database.ts'

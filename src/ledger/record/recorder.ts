@@ -5,9 +5,7 @@ import { type Caller, demand, type RequestOrigin } from '../../http/index.ts'
 import type { AuditTrail, Outbox } from '../../journal/index.ts'
 import {
   canonicalJson,
-  type Identity,
   type Log,
-  mayBeSame,
   type Openings,
   type People,
   type Person,
@@ -17,10 +15,10 @@ import {
 } from '../../log/index.ts'
 import type { Photos } from '../../photos/index.ts'
 import type { Clock } from '../../platform/index.ts'
-import type { Asset, AssetService, Barcode, Slot, WarehouseService } from '../../warehouse/index.ts'
-import { assetIsSeen, newestTimestampMs, type Placement, slotState, stateAfterNewest } from '../derive/state.ts'
+import type { AssetService, Barcode, Slot, WarehouseService } from '../../warehouse/index.ts'
+import { assetIsSeen, newestTimestampMs, slotState, stateAfterNewest } from '../derive/state.ts'
 import { placementRecorded } from '../events.ts'
-import { type Effect, type EventType, judge, type Moved, misfits } from '../judge.ts'
+import { type Effect, type EventType, judge, type Moved } from '../judge.ts'
 import type { NewPlacementEvent, PlacementEvent, RecordedEvent } from '../schema.ts'
 import * as store from '../store.ts'
 import type { PlacementEventRow } from '../tables.ts'
@@ -32,13 +30,12 @@ import { refuseOtherPlacement } from './other-placement.ts'
 import { isPhotoReused, type PhotoClaim, PhotoClaims } from './photo-claims.ts'
 import { placementFacts, type UnsealedRow } from './placement-leaf.ts'
 import { effectNow, lookAround } from './surroundings.ts'
-import { type DecidedTime, decideTime } from './when.ts'
+import { type Acting, isRetiredBy, isUnregistered, madeBy, misfitWarnings, timeWarnings } from './warned.ts'
+import { type DecidedTime, decideTime, settledTime } from './when.ts'
 
 const beginAct = change('SAVEPOINT act')
 const keepAct = change('RELEASE act')
 const undoAct = change('ROLLBACK TO act')
-
-const photoToleranceMs = 15 * 60 * 1000
 
 /** `enforce`: warnings that refuse instead. */
 export type LedgerSettings = Requirements & { readonly maxAgeMs: number | null }
@@ -52,9 +49,6 @@ export type EventOrigin = {
 
 /** `isNew` false: this client sent it before under its own id; the event is answered as it is now. */
 export type Appended = { readonly event: RecordedEvent; readonly isNew: boolean }
-
-/** The person who did it by the client's word, and the person who vouches for it. */
-type Acting = { readonly operator: Person; readonly actor: Person }
 
 /** Decisions about an event, for its row. */
 type Decided = {
@@ -253,11 +247,11 @@ export class Recorder {
   asItIsNow(tx: ReadTx, id: number, caller: Caller): RecordedEvent {
     const row = store.findEvent(tx, id)
     if (!row) throw new Error(`there is no event ${id}`)
-    return answer(
-      store.toPlacementEvent(row),
-      effectNow(tx, row, this.#needs.warehouse.sightOf(caller)),
-      slotNow(tx, row.slot_id, row.slot_code),
-    )
+    return answer(store.toPlacementEvent(row), effectNow(tx, row, this.#needs.warehouse.sightOf(caller)), {
+      id: row.slot_id,
+      slot_id: row.slot_code,
+      ...slotState(tx, row.slot_id),
+    })
   }
 
   isVisible(tx: ReadTx, event: { slot_id: number }, caller: Caller): boolean {
@@ -418,44 +412,6 @@ export function requestHash(request: object): string {
   return sha256(canonicalJson(parsedJson(JSON.stringify(request)))).toString('hex')
 }
 
-/** Returns a time that the gateway itself decided. */
-function settledTime(timestampMs: number, nowMs: number, trusted: boolean): DecidedTime {
-  const claimed = decideTime({ timestampMs, deviceTimeMs: undefined }, nowMs, 0, trusted, null)
-  return { ...claimed, deviceTimestampMs: null }
-}
-
 function answer(event: PlacementEvent, effect: Effect, slot: RecordedEvent['slot']): RecordedEvent {
   return { success: true, ...event, effect, slot }
-}
-
-function slotNow(tx: ReadTx, id: number, code: string): RecordedEvent['slot'] {
-  return { id, slot_id: code, ...slotState(tx, id) }
-}
-
-const isUnregistered = (asset: Asset | undefined): boolean => !asset || asset.provisional
-
-function misfitWarnings(request: NewPlacementEvent, slot: Slot, asset: Asset | undefined): WarningCode[] {
-  if (request.event_type !== 'PLACED') return []
-  const { constraints } = slot
-  const weightKg = request.scale_weight_kg ?? asset?.weight_kg
-  return misfits({ constraints, type: asset?.type, weightKg, heightCm: asset?.dimensions?.height })
-}
-
-/** Returns whether an asset is put into a slot that was out of use by then; taking it out again is allowed. */
-function isRetiredBy({ event_type }: NewPlacementEvent, { retiredAt }: Slot, timestampMs: number): boolean {
-  return event_type === 'PLACED' && retiredAt !== null && timestampMs >= Date.parse(retiredAt)
-}
-
-function timeWarnings(taken: readonly number[], when: DecidedTime, around: { laterKnown: boolean }): WarningCode[] {
-  const warnings: WarningCode[] = []
-  if (when.isLate || around.laterKnown) warnings.push('LATE_EVENT')
-  if (when.isAhead) warnings.push('CLOCK_AHEAD')
-  if (taken.some((takenMs) => Math.abs(takenMs - when.timestampMs) > photoToleranceMs))
-    warnings.push('PHOTO_TIME_MISMATCH')
-  return warnings
-}
-
-function madeBy(tx: ReadTx, placement: Placement | undefined, { operator, actor }: Acting): boolean {
-  const placers: readonly Identity[] = placement ? store.placersOf(tx, placement.id) : []
-  return placers.some((placer) => mayBeSame(placer, operator) || mayBeSame(placer, actor))
 }

@@ -70,3 +70,9 @@ function refuseTime(aheadMs: number, maxAgeMs: number | null): void {
   }
   if (maxAgeMs !== null && -aheadMs > maxAgeMs) throw AppError.field('timestamp', 'is older than ledger.maxAge allows')
 }
+
+/** Returns a time that the gateway itself decided. */
+export function settledTime(timestampMs: number, nowMs: number, trusted: boolean): DecidedTime {
+  const claimed = decideTime({ timestampMs, deviceTimeMs: undefined }, nowMs, 0, trusted, null)
+  return { ...claimed, deviceTimestampMs: null }
+}

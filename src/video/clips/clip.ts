@@ -2,15 +2,8 @@ import { rm } from 'node:fs/promises'
 import { makeFolder } from '../../platform/index.ts'
 import type { DetectionFacts } from '../messages.ts'
 import type { Ring } from '../stream/ring.ts'
-import {
-  type Beginnings,
-  type ClipResult,
-  type ClipTools,
-  type Ending,
-  lost,
-  makeClip,
-  type Sidecar,
-} from './clip-making.ts'
+import { type Beginnings, type ClipTools, type Ending, lost, type Sidecar } from './clip-loss.ts'
+import { type ClipResult, makeClip } from './clip-making.ts'
 import { sidecarPath, spoolPath } from './clip-paths.ts'
 import { writeDurably } from './durable.ts'
 import { type Beginning, Spool } from './spool.ts'

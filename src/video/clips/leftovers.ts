@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { errorCode } from '../../platform/faults.ts'
 import { makeFolder } from '../../platform/index.ts'
 import type { ClipLost } from '../messages.ts'
-import { type ClipPlan, type ClipTools, endOf, givenUpLoss, lostBecause, readSidecar } from './clip-making.ts'
+import { type ClipTools, givenUpLoss, lostBecause, readSidecar } from './clip-loss.ts'
+import { type ClipPlan, endOf } from './clip-making.ts'
 
 /** A clip that an earlier run left, or that the database has not confirmed. */
 export type Leftover = { readonly id: number; readonly hasVideo: boolean }

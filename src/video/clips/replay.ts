@@ -6,7 +6,8 @@ import type { FilmSpan } from '../history/history-index.ts'
 import type { DetectionFacts } from '../messages.ts'
 import { Ring } from '../stream/ring.ts'
 import { Recording } from './clip.ts'
-import type { ClipResult, ClipTools } from './clip-making.ts'
+import type { ClipTools } from './clip-loss.ts'
+import type { ClipResult } from './clip-making.ts'
 
 export type RecordedFile = { readonly path: string; readonly startMs: number }
 

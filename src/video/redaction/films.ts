@@ -1,6 +1,7 @@
 import type { Clock, Logger } from '../../platform/index.ts'
 import { Recording } from '../clips/clip.ts'
-import { type ClipResult, type ClipTools, lostBecause } from '../clips/clip-making.ts'
+import { type ClipTools, lostBecause } from '../clips/clip-loss.ts'
+import type { ClipResult } from '../clips/clip-making.ts'
 import { filmFromHistory } from '../clips/replay.ts'
 import type { History } from '../history/history.ts'
 import type { FilmSpan } from '../history/history-index.ts'

@@ -1,5 +1,6 @@
 import type { Clock, Logger, RandomBytes } from '../../platform/index.ts'
-import type { ClipResult, ClipTools } from '../clips/clip-making.ts'
+import type { ClipTools } from '../clips/clip-loss.ts'
+import type { ClipResult } from '../clips/clip-making.ts'
 import { CellRecorder, type CellShelf } from '../history/cell-recorder.ts'
 import type { History } from '../history/history.ts'
 import { LiveFeeds } from '../live/live-feed.ts'

@@ -1,6 +1,7 @@
 import type { Clock, Logger } from '../../platform/index.ts'
 import { Recording } from '../clips/clip.ts'
-import type { ClipResult, ClipTools } from '../clips/clip-making.ts'
+import type { ClipTools } from '../clips/clip-loss.ts'
+import type { ClipResult } from '../clips/clip-making.ts'
 import type { CameraSettings, DetectionFacts, FromCameras } from '../messages.ts'
 import type { Fired, SceneChanged } from '../motion/detector.ts'
 import type { JudgeOutcome } from '../motion/motion-judge.ts'
