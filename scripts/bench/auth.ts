@@ -9,7 +9,6 @@ import {
   KnownCallers,
   LocalAccounts,
   Refusals,
-  SlidingWindow,
   Slowing,
   StorageClient,
   StorageUsers,
@@ -17,6 +16,7 @@ import {
   Tally,
 } from '../../src/auth/index.ts'
 import { floorRoutes } from '../../src/floor/index.ts'
+import { SlidingWindow } from '../../src/flow/index.ts'
 import { type Api, type AppEnv, HttpListener, newRoot } from '../../src/http/index.ts'
 import { silentLogger, systemClock, systemRandom } from '../../src/platform/index.ts'
 import { StorageServer } from '../../test/support/storage-server.ts'

@@ -42,6 +42,7 @@ export const rooms = [
   'http',
   'database',
   'config',
+  'flow',
   'errors',
   'platform',
 ]

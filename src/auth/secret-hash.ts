@@ -1,13 +1,16 @@
 import { scrypt, timingSafeEqual } from 'node:crypto'
+import { FairTurns } from '../flow/index.ts'
 import { networkOf, type RandomBytes } from '../platform/index.ts'
-import { FairTurns } from './storage/fair-turns.ts'
 
 /** `scrypt:N:r:p:salt:hash`, salt and hash in base64url. 16 MiB and some 50 ms a check on a small box. */
 const cost = { N: 16_384, r: 8, p: 1 }
 const hashBytes = 32
 
+/** Message for a sign-in that is refused because too many wait. */
+export const tooManySignIns = 'Too many sign-ins at once'
+
 /** At most two checks at a time, one for each network, so that guesses do not delay other requests. */
-const turns = new FairTurns({ atOnce: 2, waitingOfLane: 8, waiting: 256 })
+const turns = new FairTurns({ atOnce: 2, waitingOfLane: 8, waiting: 256 }, tooManySignIns)
 
 export async function hashSecret(secret: string, random: RandomBytes): Promise<string> {
   const salt = random(16)

@@ -1,5 +1,6 @@
 import type { CameraConfig } from '../config/index.ts'
 import type { UnitOfWork } from '../database/index.ts'
+import { backoffMs } from '../flow/index.ts'
 import type { Clock, Logger } from '../platform/index.ts'
 import { appendOffset } from './clock-store.ts'
 import type { ConfiguredCameras } from './configured.ts'
@@ -24,7 +25,7 @@ type CameraClocksNeeds = {
 const lookEveryMs = 60_000
 const measureEveryMs = 60 * 60 * 1000
 /** A camera that does not report its time is asked again after this wait, which then doubles up to `measureEveryMs`. */
-const againAfterMs = 5 * 60 * 1000
+const askAgain = { firstMs: 5 * 60 * 1000, longestMs: measureEveryMs }
 
 type Asked = { readonly failures: number; readonly nextMs: number }
 
@@ -73,7 +74,7 @@ export class CameraClocks {
       const failures = this.#asked.get(camera.id)?.failures ?? 0
       if (clock.monotonic() < (this.#asked.get(camera.id)?.nextMs ?? 0)) continue
       const isKept = await this.#measure(camera)
-      const waitMs = isKept ? measureEveryMs : Math.min(againAfterMs * 2 ** failures, measureEveryMs)
+      const waitMs = isKept ? measureEveryMs : backoffMs(askAgain, failures + 1)
       this.#asked.set(camera.id, { failures: isKept ? 0 : failures + 1, nextMs: clock.monotonic() + waitMs })
     }
   }

@@ -1,16 +1,14 @@
+import { backoffMs } from '../flow/index.ts'
 import type { Clock, RandomBytes } from '../platform/index.ts'
 
-const firstMs = 30_000
-const longestMs = 3_600_000
+const retry = { firstMs: 30_000, longestMs: 3_600_000 }
 
 /**
  * Returns the wait after so many failures in a row: 30 s doubling to an hour, less up to half of it by chance. So many gateways do
  * not ask at once when a witness comes back.
  */
 function retryDelayMs(failures: number, random: RandomBytes): number {
-  const whole = Math.min(firstMs * 2 ** Math.min(failures - 1, 20), longestMs)
-  const share = (random(2)[0] ?? 0) / 255
-  return Math.round(whole * (1 - share / 2))
+  return Math.round(backoffMs(retry, failures, (random(2)[0] ?? 0) / 255))
 }
 
 /** Retry state of one outsider. Lost at a stop, because its answers are in the database. */

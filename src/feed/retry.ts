@@ -1,3 +1,4 @@
+import { backoffMs } from '../flow/index.ts'
 import type { FeedFinding } from './verdict.ts'
 
 /** The least time between two feeds with new leaves: each makes a checkpoint. */
@@ -28,7 +29,6 @@ export function retryAfterMs(
 ): number {
   const isPassing = passing.includes(finding)
   if (isPassing && retryAfterSeconds !== undefined) return retryAfterSeconds * 1000 * (1 + spread * chance)
-  const { firstMs, longestMs } = isPassing ? waits.soon : waits.later
-  const waitMs = Math.min(firstMs * 2 ** Math.min(failures - 1, 20), longestMs) * (1 - chance / 2)
+  const waitMs = backoffMs(isPassing ? waits.soon : waits.later, failures, chance)
   return Math.max(waitMs, (retryAfterSeconds ?? 0) * 1000)
 }

@@ -1,9 +1,10 @@
 import type { Context } from 'hono'
 import { z } from 'zod'
-import type { SlidingWindow } from '../auth/index.ts'
 import { AppError } from '../errors/index.ts'
 import { largestWitnessBytes } from '../evidence/index.ts'
 import { authorityPath, EnrolBody, enrolPath, feedPath, largestFeedBytes } from '../feed/index.ts'
+import type { SlidingWindow } from '../flow/index.ts'
+import { TaskLimit } from '../flow/index.ts'
 import {
   type Api,
   type AppEnv,
@@ -13,7 +14,7 @@ import {
   readPackedBody,
   validationError,
 } from '../http/index.ts'
-import { type Clock, TaskLimit } from '../platform/index.ts'
+import type { Clock } from '../platform/index.ts'
 import type { EnrolService } from './enrol/service.ts'
 import type { TokenLimit } from './enrol/tokens.ts'
 import { Pace } from './feed/pace.ts'

@@ -1,3 +1,4 @@
+import { backoffMs } from '../flow/index.ts'
 import type { JobState } from './schema.ts'
 
 /** The result of an attempt to print. `unconfirmed`: everything was sent, and the printer did not close. */
@@ -6,7 +7,8 @@ export type PrintOutcome =
   | { readonly kind: 'unconfirmed'; readonly error: string }
   | { readonly kind: 'failed'; readonly error: string }
 
-export const longestDelayMs = 60_000
+const retry = { firstMs: 1000, longestMs: 60_000 }
+export const longestDelayMs = retry.longestMs
 
 export type AfterAttempt = { readonly state: Exclude<JobState, 'printing' | 'cancelled'>; readonly delayMs: number }
 
@@ -28,7 +30,7 @@ export function afterAttempt(
       return { state: 'unconfirmed', delayMs: 0 }
     case 'failed':
       if (ageMs >= giveUpAfterMs) return { state: 'failed', delayMs: 0 }
-      return { state: 'queued', delayMs: Math.min(longestDelayMs, 1000 * 2 ** Math.min(attempts - 1, 16)) }
+      return { state: 'queued', delayMs: backoffMs(retry, attempts) }
   }
 }
 

@@ -1,3 +1,4 @@
+import { backoffMs } from '../flow/index.ts'
 /** How the server stores: Nextcloud has chunks and hashes; any other WebDAV server has neither. */
 export const flavors = ['nextcloud', 'webdav'] as const
 export type Flavor = (typeof flavors)[number]
@@ -28,8 +29,7 @@ export type Refusal = {
   readonly isPassword: boolean
 }
 
-const firstProbeMs = 10_000
-const longestProbeMs = 5 * 60_000
+const probeMs = { firstMs: 10_000, longestMs: 5 * 60_000 }
 const longestAskedMs = 24 * 3_600_000
 /** A refused password is tried again once an hour: servers count wrong passwords, and lock whole addresses out. */
 const refusedPasswordMs = 3_600_000
@@ -53,7 +53,7 @@ export function probed(line: Line, outcome: Probed, nowMs: number): Line {
 
 /** The server takes nothing of the account. */
 export function refused({ error, remedy, isPassword }: Refusal, nowMs: number): Line {
-  return { kind: 'refused', untilMs: nowMs + (isPassword ? refusedPasswordMs : longestProbeMs), error, remedy }
+  return { kind: 'refused', untilMs: nowMs + (isPassword ? refusedPasswordMs : probeMs.longestMs), error, remedy }
 }
 
 /** The server takes nothing for a while: 10 s, doubling to 5 min, or as long as it asked for. */
@@ -61,8 +61,7 @@ export function paused(line: Line, error: string, afterMs: number | null, nowMs:
   // Two transfers that end together are one failure.
   if (line.kind === 'down' && line.untilMs > nowMs) return line
   const failures = (line.kind === 'down' || line.kind === 'unknown' ? line.failures : 0) + 1
-  const ownMs = Math.min(firstProbeMs * 2 ** Math.min(failures - 1, 10), longestProbeMs)
-  const waitMs = Math.max(ownMs, Math.min(afterMs ?? 0, longestAskedMs))
+  const waitMs = Math.max(backoffMs(probeMs, failures), Math.min(afterMs ?? 0, longestAskedMs))
   return { kind: 'down', failures, untilMs: nowMs + waitMs, error }
 }
 

@@ -1,3 +1,4 @@
+import { backoffMs } from '../flow/index.ts'
 import type { Refusal } from './line.ts'
 import type { ParkedFor } from './tables.ts'
 
@@ -153,10 +154,10 @@ function shared(step: Step, status: number, retryAfterMs: number | null): Upload
   return { kind: 'park', why: 'refused', error, ...(status === 403 && { isForbidden: true }) }
 }
 
-const firstDelayMs = 10_000
-export const longestFileDelayMs = 3_600_000
+const fileRetry = { firstMs: 10_000, longestMs: 3_600_000 }
+export const longestFileDelayMs = fileRetry.longestMs
 
 /** Delay before a file is tried again: 10 s, doubling to 1 h. `attempts` counts the one that has failed. */
 export function fileDelayMs(attempts: number): number {
-  return Math.min(firstDelayMs * 2 ** Math.min(attempts - 1, 20), longestFileDelayMs)
+  return backoffMs(fileRetry, attempts)
 }

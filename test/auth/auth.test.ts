@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { Authenticator, hashSecret, LocalAccounts, SlidingWindow, Slowing } from '../../src/auth/index.ts'
+import { Authenticator, hashSecret, LocalAccounts, Slowing } from '../../src/auth/index.ts'
 import { checkSecret } from '../../src/auth/secret-hash.ts'
-import { FairTurns } from '../../src/auth/storage/fair-turns.ts'
 import { permissionsOf } from '../../src/config/index.ts'
 import type { AppError } from '../../src/errors/index.ts'
+import { FairTurns, SlidingWindow } from '../../src/flow/index.ts'
 import { systemRandom } from '../../src/platform/index.ts'
 import { cheapHash } from '../support/gateway.ts'
 import { SimulatedClock } from '../support/simulated-clock.ts'
@@ -80,7 +80,7 @@ t.test('each role has what the one below it has', async (t) => {
 t.test(
   'a flood of guesses from one address takes no turn from another, and is turned away beyond its own queue',
   async (t) => {
-    const turns = new FairTurns({ atOnce: 2, waitingOfLane: 3, waiting: 100 })
+    const turns = new FairTurns({ atOnce: 2, waitingOfLane: 3, waiting: 100 }, 'Too many sign-ins at once')
     const done: string[] = []
     const ends: (() => void)[] = []
     const check = (lane: string, name: string) =>
@@ -107,7 +107,7 @@ t.test(
 )
 
 t.test('320 guesses from 40 networks keep no first sign-in of another network or another name out', async (t) => {
-  const turns = new FairTurns({ atOnce: 2, waitingOfLane: 8, waiting: 256 })
+  const turns = new FairTurns({ atOnce: 2, waitingOfLane: 8, waiting: 256 }, 'Too many sign-ins at once')
   const ends: (() => void)[] = []
   let looked = 0
   const check = (lane: string, who: string) =>

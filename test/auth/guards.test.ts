@@ -7,7 +7,7 @@ import type { TryRecord } from '../../src/auth/rates/basic-tries.ts'
 import { Recent } from '../../src/auth/rates/recent.ts'
 import { Slowing } from '../../src/auth/rates/slowing.ts'
 import { afterAnswer, beforeAsking, type Known } from '../../src/auth/storage/belief.ts'
-import { admit, afterFailure, type Breaker, closedBreaker } from '../../src/auth/storage/breaker.ts'
+import { admit, afterFailure, type Breaker, closedBreaker } from '../../src/flow/index.ts'
 import { networkOf } from '../../src/platform/index.ts'
 import { SimulatedClock } from '../support/simulated-clock.ts'
 

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { SlidingWindow } from '../../src/auth/index.ts'
 import { AppError } from '../../src/errors/index.ts'
+import { SlidingWindow } from '../../src/flow/index.ts'
 import { composeHub } from '../../src/hub/compose.ts'
 import { TokenLimit } from '../../src/hub/enrol/tokens.ts'
 import { silentLogger, systemRandom } from '../../src/platform/index.ts'

@@ -13,7 +13,6 @@ import {
   roleOfGroups,
   SecondFactors,
   Sessions,
-  SlidingWindow,
   Slowing,
   StorageClient,
   StorageUsers,
@@ -22,6 +21,7 @@ import {
 } from '../../auth/index.ts'
 import { type Config, permissionsOf, type Role } from '../../config/index.ts'
 import { BadgeNames, DeviceVerifier, SignedUrls } from '../../devices/index.ts'
+import { SlidingWindow } from '../../flow/index.ts'
 import type { Metrics } from '../../health/index.ts'
 import { type Caller, servedAuthority } from '../../http/index.ts'
 import { secretBox } from '../../platform/index.ts'

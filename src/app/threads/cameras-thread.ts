@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { backoffMs } from '../../flow/index.ts'
 import { workerEntry } from '../../platform/bundle.ts'
 import { type FfmpegOrigin, locateFfmpeg } from '../../platform/ffmpeg.ts'
 import { type Clock, type HeldFolders, heldFolders, type LogFormat, type Logger } from '../../platform/index.ts'
@@ -31,7 +32,7 @@ const bundledWords =
   'the cameras are read by the ffmpeg of 2018 that came with gatehouse; install the one of the system, or set ffmpeg.path'
 
 /** Until a thread that failed is started again. Without ffmpeg twice as long after each attempt, up to the second. */
-const restartAfterMs = { first: 1000, longest: 60_000 } as const
+const restart = { firstMs: 1000, longestMs: 60_000 }
 /**
  * Video passes through this thread in buffers that are freed when V8 tidies its young objects up. With the usual 48 MiB for those,
  * as much video waits to be freed. The thread's total memory has no limit here; `video.memory` limits the video.
@@ -186,8 +187,7 @@ export class CamerasThread {
   #again(): void {
     if (this.#stopping) return
     this.#restarts += 1
-    const { first, longest } = restartAfterMs
-    const waitMs = Math.min(first * 2 ** this.#withoutFfmpeg, longest)
+    const waitMs = backoffMs(restart, this.#withoutFfmpeg + 1)
     this.#cancelWait = this.#needs.clock.after(waitMs, () => this.#retry())
   }
 

@@ -1,8 +1,8 @@
 import { AppError } from '../../errors/index.ts'
+import type { SlidingWindow } from '../../flow/index.ts'
 import { type Caller, identityOf } from '../../http/index.ts'
 import { networkOf } from '../../platform/index.ts'
 import type { ConfigNames } from '../config-names.ts'
-import type { SlidingWindow } from './sliding-window.ts'
 import type { StrangerWork } from './stranger-work.ts'
 
 export type RateSettings = {

@@ -1,9 +1,10 @@
+import { backoffMs } from '../../flow/index.ts'
+
 /** Wrong PINs of one badge at one device before the delay starts. */
 const freeAttempts = 5
 /** Wrong PINs in a row at one device, of any badges, before its delay starts. */
 export const freeAttemptsOfDevice = 20
-const firstWaitMs = 30_000
-const longestWaitMs = 15 * 60_000
+const delay = { firstMs: 30_000, longestMs: 15 * 60_000 }
 /** Without a wrong PIN for this long, the count starts again. */
 const forgottenAfterMs = 60 * 60_000
 
@@ -16,7 +17,7 @@ export type Tries = { readonly wrong: number; readonly lastMs: number }
  */
 export function waitMs(tries: Tries | undefined, nowMs: number, free = freeAttempts): number {
   if (!tries || tries.wrong < free || nowMs - tries.lastMs >= forgottenAfterMs) return 0
-  const wait = Math.min(firstWaitMs * 2 ** (tries.wrong - free), longestWaitMs)
+  const wait = backoffMs(delay, tries.wrong - free + 1)
   return Math.max(0, tries.lastMs + wait - nowMs)
 }
 

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
+import { backoffMs, FairTurns } from '../../flow/index.ts'
 import { type Clock, networkOf } from '../../platform/index.ts'
-import { FairTurns } from '../storage/fair-turns.ts'
+import { tooManySignIns } from '../secret-hash.ts'
 import { Recent } from './recent.ts'
 
 /** Different wrong secrets of one name from one network before the delay starts: typing errors, an old password. */
 const freeAttempts = 10
-const firstDelayMs = 250
-const longestDelayMs = 4000
+const delay = { firstMs: 250, longestMs: 4000 }
 /** Without a wrong secret for this long, the count starts again. */
 const forgottenAfterMs = 15 * 60_000
 const placesKept = 10_000
@@ -21,7 +21,7 @@ type Guesses = { readonly secrets: Set<string>; lastMs: number }
 export class Slowing {
   readonly #clock: Pick<Clock, 'monotonic' | 'after'>
   readonly #guesses = new Recent<Guesses>(placesKept)
-  readonly #turns = new FairTurns({ atOnce: 1024, waitingOfLane: 8, waiting: 4096 })
+  readonly #turns = new FairTurns({ atOnce: 1024, waitingOfLane: 8, waiting: 4096 }, tooManySignIns)
 
   constructor(options: { clock: Pick<Clock, 'monotonic' | 'after'> }) {
     this.#clock = options.clock
@@ -51,8 +51,8 @@ export class Slowing {
   #delayMs(place: string): number {
     const guesses = this.#guesses.get(place)
     if (!guesses || this.#clock.monotonic() - guesses.lastMs >= forgottenAfterMs) return 0
-    const costly = guesses.secrets.size - freeAttempts
-    return costly < 0 ? 0 : Math.min(firstDelayMs * 2 ** costly, longestDelayMs)
+    const costly = guesses.secrets.size - freeAttempts + 1
+    return costly < 1 ? 0 : backoffMs(delay, costly)
   }
 }
 

@@ -1,8 +1,8 @@
+import { admit, afterFailure, type Breaker, closedBreaker } from '../../flow/index.ts'
 import type { Clock } from '../../platform/index.ts'
 import { sameButForCase } from '../credentials.ts'
 import { BasicBudget, type BasicTry, type TryEnd } from '../rates/basic-budget.ts'
 import type { TryRecord } from '../rates/basic-tries.ts'
-import { admit, afterFailure, type Breaker, closedBreaker } from './breaker.ts'
 import type { StorageAnswer, StorageClient } from './client.ts'
 
 /** State of a storage server, for health. */

@@ -1,5 +1,6 @@
 import { permissionsOf, type Role, roleWhileUnconfirmed } from '../../config/index.ts'
 import { AppError } from '../../errors/index.ts'
+import { FairTurns } from '../../flow/index.ts'
 import { type Caller, identityOf } from '../../http/index.ts'
 import { type Clock, KeyedHash, type Logger, networkOf } from '../../platform/index.ts'
 import { type NameSettings, roleOfGroups } from '../config-names.ts'
@@ -9,10 +10,10 @@ import type { Standing } from '../rates/basic-budget.ts'
 import type { TryMemory } from '../rates/basic-tries.ts'
 import { Recent } from '../rates/recent.ts'
 import type { Slowing } from '../rates/slowing.ts'
+import { tooManySignIns } from '../secret-hash.ts'
 import type { CredentialVerifier, Verified } from '../verifier.ts'
 import { afterAnswer, beforeAsking, type Known, wrongForMs } from './belief.ts'
 import type { StorageClient } from './client.ts'
-import { FairTurns } from './fair-turns.ts'
 import { type GateAnswer, type ServerWellness, StorageGate, type Trouble } from './gate.ts'
 
 /** `instances`: as the config names them; only these are asked. */
@@ -86,8 +87,8 @@ export class StorageUsers implements CredentialVerifier {
   /** Credentials of each user that the server refused after it had accepted them. */
   readonly #ended = new Recent<number>(remembered)
   /** Credentials that were right before have separate turns, which guesses cannot use up. */
-  readonly #turnsOfKnown = new FairTurns({ atOnce: 8, waitingOfLane: 32, waiting: 1024 })
-  readonly #turnsOfStrangers = new FairTurns({ atOnce: 4, waitingOfLane: 32, waiting: 256 })
+  readonly #turnsOfKnown = new FairTurns({ atOnce: 8, waitingOfLane: 32, waiting: 1024 }, tooManySignIns)
+  readonly #turnsOfStrangers = new FairTurns({ atOnce: 4, waitingOfLane: 32, waiting: 256 }, tooManySignIns)
   #stopLooking: (() => void) | undefined
 
   constructor(needs: StorageUsersNeeds) {

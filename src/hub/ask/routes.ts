@@ -1,14 +1,9 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import { z } from 'zod'
-import {
-  type Authenticator,
-  isCsrfTokenOf,
-  readCredentials,
-  type SlidingWindow,
-  sessionToken,
-} from '../../auth/index.ts'
+import { type Authenticator, isCsrfTokenOf, readCredentials, sessionToken } from '../../auth/index.ts'
 import type { Permission } from '../../config/index.ts'
 import { AppError } from '../../errors/index.ts'
+import type { SlidingWindow } from '../../flow/index.ts'
 import { type Api, type AppEnv, type Caller, demand, identityOf, noteKnown } from '../../http/index.ts'
 import type { PageSessions } from '../page/sessions.ts'
 import { sendCsv, sendRows } from './csv.ts'

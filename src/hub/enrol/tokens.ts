@@ -1,5 +1,5 @@
-import type { SlidingWindow } from '../../auth/index.ts'
 import { AppError } from '../../errors/index.ts'
+import type { SlidingWindow } from '../../flow/index.ts'
 import { sha256 } from '../../log/index.ts'
 import { type Logger, networkOf } from '../../platform/index.ts'
 import type { HubTx } from '../store/database.ts'

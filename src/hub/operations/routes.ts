@@ -1,6 +1,6 @@
-import type { SlidingWindow } from '../../auth/index.ts'
 import type { Permission } from '../../config/index.ts'
 import { AppError } from '../../errors/index.ts'
+import type { SlidingWindow } from '../../flow/index.ts'
 import type { Api, Caller } from '../../http/index.ts'
 import { type Clock, isoTime } from '../../platform/index.ts'
 import type { Sites } from '../ask/store.ts'

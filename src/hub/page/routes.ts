@@ -4,12 +4,12 @@ import {
   giveSessionCookie,
   isCsrfTokenOf,
   longestSessionMs,
-  type SlidingWindow,
   sessionToken,
   takeSessionCookie,
 } from '../../auth/index.ts'
 import { consoleFiles, NewSession, sendPublic, wantsPage } from '../../console/index.ts'
 import { AppError } from '../../errors/index.ts'
+import type { SlidingWindow } from '../../flow/index.ts'
 import { type Api, type AppEnv, type Caller, readBodyInTime, validationError } from '../../http/index.ts'
 import type { PageSessions } from './sessions.ts'
 

@@ -1,6 +1,7 @@
 import { open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { UnitOfWork } from '../../database/index.ts'
+import { backoffMs } from '../../flow/index.ts'
 import { errorCode } from '../../platform/faults.ts'
 import { type Clock, type Logger, ownFile } from '../../platform/index.ts'
 import type { OpenClipRow } from '../tables.ts'
@@ -15,8 +16,7 @@ const firstPartBytes = 1394 * packetBytes
 const laterPartBytes = 5577 * packetBytes
 /** From the beginning of one part to that of the next, so that a slow camera does not make hundreds. */
 export const partEveryMs = 2000
-const firstDelayMs = 2000
-const longestDelayMs = 60_000
+const retry = { firstMs: 2000, longestMs: 60_000 }
 
 type Failure = Exclude<Outcome, { kind: 'uploaded' }>
 
@@ -74,7 +74,7 @@ export class OpenClips {
 
   #failed({ detection_id: id }: OpenClipRow, { error: problem }: Failure): void {
     const failures = (this.#delays.get(id)?.failures ?? 0) + 1
-    this.#delays.set(id, { failures, untilMs: this.#needs.clock.monotonic() + delayMs(failures) })
+    this.#delays.set(id, { failures, untilMs: this.#needs.clock.monotonic() + backoffMs(retry, failures) })
     this.#needs.log.warn({ detectionId: id, problem }, 'a part of a clip could not be sent; it is tried again')
   }
 
@@ -161,8 +161,6 @@ const asideName = '00001.json'
 
 /** Says whether a failure is one of the server and not of the file: then nothing else is sent now. */
 const isOfServer = ({ kind }: Failure): boolean => kind === 'pause' || kind === 'unauthorized'
-
-const delayMs = (failures: number): number => Math.min(firstDelayMs * 2 ** (failures - 1), longestDelayMs)
 
 /** Zero while the recording has not begun, and when it has become a clip. */
 async function sizeOf(path: string): Promise<number> {

@@ -1,4 +1,5 @@
-import { type Clock, type Logger, TaskLimit } from '../../platform/index.ts'
+import { TaskLimit } from '../../flow/index.ts'
+import type { Clock, Logger } from '../../platform/index.ts'
 import { type FfmpegDialect, staysWell } from '../ffmpeg/ffmpeg-dialect.ts'
 import type { KeyFrame } from '../format/key-frame.ts'
 import { DecoderProcess } from './decoder-process.ts'

@@ -1,3 +1,4 @@
+import { backoffMs } from '../../flow/index.ts'
 import type { Problem } from '../problems.ts'
 import { longestMs, newSilence, noted, type Silence } from '../timing/longest-silence.ts'
 
@@ -89,7 +90,7 @@ export const times = {
   refusedTries: 3,
   refusedMs: 30 * 60_000,
   /** Credentials that worked can be refused because there are too many connections. */
-  refusedAgainMs: { first: 5000, longest: 5 * 60_000 },
+  refusedAgain: { firstMs: 5000, longestMs: 5 * 60_000 },
   /** With the second or two until the first picture of an attempt, a camera that is back is seen within 3 s. */
   knockMs: 1000,
 } as const
@@ -344,8 +345,7 @@ function isPatientNext({ phase, isPatient, knocked, silence }: Connection, probl
 }
 
 function refusedDelayMs({ worked, refusals, failures }: Connection): number {
-  const { first, longest } = times.refusedAgainMs
-  if (worked) return Math.min(first * 2 ** (refusals - 1), longest)
+  if (worked) return backoffMs(times.refusedAgain, refusals)
   return refusals < times.refusedTries ? atMost(times.backoffMs, failures - 1) : times.refusedMs
 }
 

@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises'
-import { type Clock, type Logger, type RandomBytes, TaskLimit } from '../../platform/index.ts'
+import { TaskLimit } from '../../flow/index.ts'
+import type { Clock, Logger, RandomBytes } from '../../platform/index.ts'
 import { forget } from '../clips/clip.ts'
 import { type ClipTools, giveUp, notRemoved, removeFiles, waiting } from '../clips/clip-loss.ts'
 import { makeClip, unreadable } from '../clips/clip-making.ts'

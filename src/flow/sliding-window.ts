@@ -1,4 +1,4 @@
-import type { Clock } from '../../platform/index.ts'
+import type { Clock } from '../platform/index.ts'
 
 const windowMs = 60_000
 /** More keys at once mean an attack from many networks; the oldest are forgotten first. */

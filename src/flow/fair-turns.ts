@@ -1,11 +1,9 @@
-import { AppError } from '../../errors/index.ts'
+import { AppError } from '../errors/index.ts'
 
 /** Limits of tasks that run at once, and of waiting tasks in all and in one lane. */
 export type TurnLimits = { readonly atOnce: number; readonly waitingOfLane: number; readonly waiting: number }
 
 type Waiting = { readonly who: string; readonly go: () => void; readonly giveUp: (error: AppError) => void }
-
-const tooMany = () => new AppError('NOT_READY', 'Too many sign-ins at once', { retryAfterSeconds: 2 })
 
 /**
  * Shares out expensive work. Lanes are served in rotation, one task at a time each. When too many wait, the longest lane loses a
@@ -14,12 +12,15 @@ const tooMany = () => new AppError('NOT_READY', 'Too many sign-ins at once', { r
  */
 export class FairTurns {
   readonly #limits: TurnLimits
+  readonly #refusal: string
   readonly #running = new Set<string>()
   /** Waiting tasks by lane, the lane served longest ago first; no lane is empty. */
   readonly #waiting = new Map<string, Waiting[]>()
 
-  constructor(limits: TurnLimits) {
+  /** @param refusal message for a task that is refused */
+  constructor(limits: TurnLimits, refusal: string) {
     this.#limits = limits
+    this.#refusal = refusal
   }
 
   /**
@@ -62,9 +63,10 @@ export class FairTurns {
   }
 
   #giveUp(lane: string, chosen: Waiting | undefined): void {
-    if (!chosen) throw tooMany()
+    const tooMany = new AppError('NOT_READY', this.#refusal, { retryAfterSeconds: 2 })
+    if (!chosen) throw tooMany
     this.#leave(lane, chosen)
-    chosen.giveUp(tooMany())
+    chosen.giveUp(tooMany)
   }
 
   #leave(lane: string, gone: Waiting): void {

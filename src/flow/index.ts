@@ -1,0 +1,5 @@
+export { type Backoff, backoffMs } from './backoff.ts'
+export { admit, afterFailure, type Breaker, closedBreaker } from './breaker.ts'
+export { FairTurns, type TurnLimits } from './fair-turns.ts'
+export { SlidingWindow } from './sliding-window.ts'
+export { TaskLimit } from './task-limit.ts'
