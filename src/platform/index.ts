@@ -2,7 +2,7 @@ export { type Clock, isoTime, systemClock } from './clock/clock.ts'
 export { type ClockReport, ClockSync, type ClockSyncNeeds, clockStates } from './clock/sync.ts'
 export { isWithinHours, parseWeeklyHours, toNextMinute, type WeeklyHours } from './clock/weekly-hours.ts'
 export { zoneOffset } from './clock/zone-offset.ts'
-export { type FreeSpace, freeSpace } from './disk.ts'
+export { type FreeSpace, freeSpace, sizeWords } from './disk.ts'
 export {
   giveToGroup,
   linkBelow,
@@ -30,7 +30,6 @@ export { type ServiceManager, serviceManager } from './machine/service-manager.t
 export { type SystemUser, systemUser } from './machine/system-user.ts'
 export { type Throttling, throttlingOf } from './machine/throttling.ts'
 export { nameOfUid, peerUid } from './machine/unix-peer.ts'
-export { escapedMarkup } from './markup.ts'
 export {
   type AnswerHead,
   type AnswerLimits,
@@ -51,7 +50,6 @@ export { KeyedHash } from './secrets/keyed-hash.ts'
 export { type RandomBytes, randomSecret, systemRandom } from './secrets/random.ts'
 export { loadBoxKey, type SecretBox, secretBox } from './secrets/secret-box.ts'
 export { uuidv7Maker } from './secrets/uuid.ts'
-export { sizeWords } from './size-words.ts'
 export { temporaryFolder } from './temporary-folder.ts'
 export { print, printError, styleCode, terminalStyles, terminalText } from './terminal.ts'
 export { asAsker, ownTurn } from './turns.ts'

@@ -1,6 +1,5 @@
-import { printedPagePolicy } from '../../http/index.ts'
+import { escapedMarkup, printedPagePolicy } from '../../http/index.ts'
 import { modulesOf, quietModules } from '../../labels/index.ts'
-import { escapedMarkup } from '../../platform/index.ts'
 
 const style = `
 @page { size: A5; margin: 12mm }

@@ -1,9 +1,12 @@
-import { rm, stat } from 'node:fs/promises'
+import { open, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { errorCode } from '../../platform/faults.ts'
+import { ownFile } from '../../platform/index.ts'
 import type { Moment } from '../decoding/clip-picture.ts'
 import { CuttingError } from '../ffmpeg/ffmpeg-run.ts'
 import type { Shown } from '../format/shown.ts'
+import { packetBytes, UnitSplitter } from '../format/transport-stream.ts'
+import { giveBack } from '../format/video-blocks.ts'
 import type { ClipClosed, ClipLost, ClipWaits, DetectionFacts } from '../messages.ts'
 import {
   type Bounds,
@@ -23,7 +26,26 @@ import { clipPath, sidecarPath, spoolPath } from './clip-paths.ts'
 import { probe, remux, remuxJpeg, stored, takePicture } from './cutting.ts'
 import { writeDurably } from './durable.ts'
 import { SpoolError } from './spool.ts'
-import { showsPicture } from './spooled-pictures.ts'
+
+/** Bytes that are read at once. */
+const partBytes = 174 * packetBytes
+
+/**
+ * Says whether a spool has a whole picture this long after its first one. The finished clip must show it. Reads up to it. Rejects
+ * when the file cannot be read.
+ */
+async function showsPicture(spool: string, leadMs: number): Promise<boolean> {
+  const file = await open(spool, ownFile.read)
+  const splitter = new UnitSplitter({ timesAreKnown: true })
+  let firstMs: number | undefined
+  for await (const bytes of file.createReadStream({ highWaterMark: partBytes }) as AsyncIterable<Buffer>) {
+    const units = splitter.push(bytes, 0)
+    for (const unit of units) giveBack(unit.bytes)
+    firstMs ??= units[0]?.ptsMs
+    if (units.some(({ ptsMs }) => ptsMs >= (firstMs ?? 0) + leadMs)) return true
+  }
+  return false
+}
 
 export type ClipResult = ClipClosed | ClipLost
 
