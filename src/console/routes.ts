@@ -14,6 +14,7 @@ import { AppError } from '../errors/index.ts'
 import {
   type Api,
   type AppEnv,
+  acceptsPage,
   type Caller,
   hashPath,
   operation,
@@ -262,7 +263,7 @@ export function missingPage(c: Context<AppEnv>, parts: PageParts): Promise<Respo
 export function wantsPage(c: Context<AppEnv>): boolean {
   const { method, path } = c.req
   if ((method !== 'GET' && method !== 'HEAD') || /^\/(api|assets)(\/|$)/.test(path)) return false
-  return /(^|,)\s*text\/html\s*(;(?!\s*q=0(\.0*)?\s*(,|$))|,|$)/i.test(c.req.header('accept') ?? '')
+  return acceptsPage(c)
 }
 
 async function sendMissing(c: Context<AppEnv>, { admission }: PageParts): Promise<Response> {

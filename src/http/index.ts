@@ -1,3 +1,4 @@
+export { acceptsPage } from './answers/accepts-page.ts'
 export { batchRefusal } from './answers/batch-refusal.ts'
 export {
   ErrorBody,
