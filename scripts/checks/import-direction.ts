@@ -33,6 +33,7 @@ export const rooms = [
   'labels',
   'devices',
   'warehouse',
+  'oidc',
   'auth',
   'clock',
   'journal',

@@ -24,6 +24,7 @@ const maxWords: Readonly<Record<(typeof writtenTopics)[number], number>> = {
   start: 1200,
   operate: 2000,
   people: 800,
+  'sign-in': 1000,
   backup: 1500,
   cameras: 1500,
   evidence: 2000,

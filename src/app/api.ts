@@ -103,6 +103,7 @@ import {
   type LedgerService,
   ledgerRoutes,
 } from '../ledger/index.ts'
+import { isProviderSignIn, providerRoutes, type SignIns } from '../oidc/index.ts'
 import { type Photos, photoRoutes, photosPath } from '../photos/index.ts'
 import type { Clock, Logger } from '../platform/index.ts'
 import { type Exports, type Notices, privacyRoutes, type Redactions } from '../privacy/index.ts'
@@ -140,6 +141,7 @@ export type ApiParts = {
     readonly siteId: string
     readonly instance: string
     readonly storageInstances: readonly string[]
+    readonly providers: readonly string[]
   }
   /** Refuses writes while a new version takes over. */
   readonly takeover: Pick<Takeover, 'gate'>
@@ -151,6 +153,7 @@ export type ApiParts = {
   readonly openSessions: OpenSessions
   readonly sights: Sights
   readonly secondFactors: SecondFactors
+  readonly providerSignIns: SignIns
   readonly devices: DeviceService
   readonly pairings: Pairings
   readonly signedUrls: SignedUrls
@@ -204,7 +207,9 @@ const publicPaths = new Set([...probePaths, enrolPath, pairingsPath, collectPath
 
 /** A sign-in has no caller yet; a sign-out has one. */
 const isPublic = (path: string, method: string) =>
-  publicPaths.has(path) || (path === sessionPath && ['GET', 'HEAD', 'POST'].includes(method))
+  publicPaths.has(path) ||
+  (path === sessionPath && ['GET', 'HEAD', 'POST'].includes(method)) ||
+  isProviderSignIn(path, method)
 
 /** Paths with which a caller sets up the second factor that the role demands, and signs out. */
 const isForSettingUp = (path: string) =>
@@ -280,6 +285,7 @@ export function buildApi(parts: ApiParts): Api {
   streamRoutes(root, parts.streamHub)
   receiptRoutes(root, parts)
   consoleRoutes(root, parts)
+  providerRoutes(root, parts)
   trustRoutes(root, parts)
   helpRoutes(root, parts)
   descriptionRoutes(root, parts.version)

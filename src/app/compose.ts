@@ -33,6 +33,7 @@ import type { ImportService } from '../imports/index.ts'
 import type { AuditDigests } from '../journal/index.ts'
 import type { PrintWorker } from '../labels/index.ts'
 import type { LogIdentity } from '../log/index.ts'
+import type { ProviderPeople } from '../oidc/index.ts'
 import { applianceImage, type ClockSync } from '../platform/index.ts'
 import type { Exports } from '../privacy/index.ts'
 import type { Retention } from '../retention/index.ts'
@@ -109,6 +110,7 @@ export type Gateway = {
   readonly streamHub: StreamHub
   readonly webhooks: Webhooks
   readonly storageUsers: StorageUsers
+  readonly providerPeople: ProviderPeople
   readonly printWorker: PrintWorker
   readonly uploadWorker: UploadWorker
   readonly health: HealthWatch
@@ -170,8 +172,8 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     isConfigured: (cameraId) => live.config.cameras.some(({ id }) => id === cameraId),
   })
   camerasThread.listen(workWatch)
-  const { clockSync, clockBook, storageUsers, printWorker, imports, warehouse, accounts, makeId, auditDigests } = lower
-  const { retention, reloads, metrics } = lower
+  const { clockSync, clockBook, storageUsers, providerPeople, printWorker, imports, warehouse, accounts } = lower
+  const { retention, reloads, metrics, makeId, auditDigests } = lower
   return {
     logIdentity: storage.logRoom.identity,
     live,
@@ -192,6 +194,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     retention,
     webhooks,
     storageUsers,
+    providerPeople,
     printWorker,
     health,
     lastDay,
@@ -277,12 +280,12 @@ function workersOf(
   { webhooks, feeder, uploadWorker, machine, health, lastDay }: ComposedReporting,
   last: readonly BackgroundWorker[],
 ): BackgroundWorker[] {
-  const { clockSync, clockBook, storageUsers, printWorker, auditDigests, retention } = lower
+  const { clockSync, clockBook, storageUsers, providerPeople, printWorker, auditDigests, retention } = lower
   const { replays, cameras, camerasThread, cameraClocks, liveViews } = video
   return [
     ...[evidence.checkpoints, evidence.witnesses, ...backup.workers, evidence.timeStamps],
     ...[clockSync, clockBook, evidence.jobs, replays, cameras, camerasThread],
-    ...[storageUsers, webhooks.worker, feeder, uploadWorker, printWorker, auditDigests, retention],
+    ...[storageUsers, providerPeople, webhooks.worker, feeder, uploadWorker, printWorker, auditDigests, retention],
     ...[privacy.clipExports, cameraClocks, machine, health, lastDay, liveViews],
     ...last,
   ]

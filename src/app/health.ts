@@ -36,6 +36,7 @@ import {
 } from '../health/index.ts'
 import type { Outbox } from '../journal/index.ts'
 import { lookAtLog } from '../log/index.ts'
+import type { ProviderPeople } from '../oidc/index.ts'
 import type { Photos } from '../photos/index.ts'
 import { errorMessage } from '../platform/faults.ts'
 import type { FfmpegOrigin } from '../platform/ffmpeg.ts'
@@ -53,6 +54,7 @@ type HealthNeeds = {
   room: DiskRoom
   photos: Pick<Photos, 'diskFault'>
   storageUsers: StorageUsers
+  providerPeople: Pick<ProviderPeople, 'wellness'>
   cameras: CamerasService
   retention: Pick<Retention, 'shortfall'>
   configured: ConfiguredCameras
@@ -106,7 +108,7 @@ export function composeHealth(needs: HealthNeeds): HealthWatch {
 
 /** Returns the sources of observations, by component. */
 function sourcesOf(needs: HealthNeeds): ConstructorParameters<typeof HealthWatch>[0]['sources'] {
-  const { work, clock, config, room, storageUsers, cameras, retention, clockBook, ffmpegOrigin } = needs
+  const { work, clock, config, room, storageUsers, providerPeople, cameras, retention, clockBook, ffmpegOrigin } = needs
   return {
     database: () => [
       signingObservation(needs.signingStopped()),
@@ -130,6 +132,7 @@ function sourcesOf(needs: HealthNeeds): ConstructorParameters<typeof HealthWatch
     clock: () => [clockObservation(clockBook.report)],
     storage: () => [
       ...storageObservations(storageUsers.wellness()),
+      ...storageObservations(providerPeople.wellness(), 'OpenID provider'),
       ...uploadObservations(needs.uploads(), clock.now()),
     ],
     backup: () => [

@@ -29,3 +29,24 @@ export type CredentialVerifier = {
   /** Says whether a user of this name is known, for the audit trail. */
   knows(username: string, instance: string): boolean
 }
+
+/** A session whose sign-in is a grant of an OpenID provider. */
+export type SignedInByGrant = {
+  readonly username: string
+  readonly instance: string
+  readonly grant: string
+  /** Names the session while it lasts. */
+  readonly session: string
+}
+
+/** Vouches for people whose sign-in is a grant in place of a secret. */
+export type GrantVerifier = {
+  /**
+   * Returns the person as the provider last said; undefined when the sign-in has ended there. Throws AUTH_BACKEND_UNREACHABLE when
+   * the provider does not answer and its last yes is too old.
+   * @param keep stores a changed grant, also after this has resolved
+   */
+  standing(signedIn: SignedInByGrant, keep: (grant: string) => Promise<void>): Promise<Caller | undefined>
+  /** Notes that the person has signed out. Returns the address that signs the browser out at the provider; undefined without one. */
+  signedOut(signedIn: SignedInByGrant): string | undefined
+}

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { shareAround } from '../platform/index.ts'
 import { isHost, isLoopback } from './kinds.ts'
-import { type Expected, type Namespace, nameProblem, readName } from './names.ts'
+import { callbackNameOf, type Expected, type Namespace, nameProblem, oidcInstance, readName } from './names.ts'
 
 /**
  * Checks that compare values. They run even when other values are wrong, so that one run finds every problem, and
@@ -130,6 +130,17 @@ export const namesAreSomebody: CrossCheck = (config, context) => {
   }
 }
 
+/** Refuses two providers whose people would be one, or whose answers would come back at one address. */
+export const providersDiffer: CrossCheck = (providers, context) => {
+  const nameOf = (provider: unknown) => {
+    const issuer = field(provider, 'issuer')
+    return typeof issuer === 'string' && URL.canParse(issuer) ? callbackNameOf(issuer) : undefined
+  }
+  for (const { index, first, value } of repeats(providers, nameOf)) {
+    tell(context, [index, 'issuer'], `entry ${first + 1} of the list has the redirect address …/${value} already`)
+  }
+}
+
 type WrittenName = { readonly text: string; readonly path: (string | number)[]; readonly expected: Expected }
 
 /** Yields every place of the config where callers are named. */
@@ -156,8 +167,8 @@ export function* namesIn(config: unknown): Generator<WrittenName> {
   }
 }
 
-/** Returns the namespace of short names, as far as the config itself has it. */
-export function namespaceOf(config: unknown): Namespace {
+/** Returns the namespace of short names, as far as the config itself has it, and the instances of `auth.oidc`. */
+export function namespaceOf(config: unknown): Namespace & { readonly providers: readonly string[] } {
   const strings = (values: unknown[]) => values.filter((value) => typeof value === 'string')
   const siteUrl = field(config, 'site', 'url')
   const accounts = new Set(listOf(field(config, 'auth', 'users')).map((user) => field(user, 'username')))
@@ -165,6 +176,9 @@ export function namespaceOf(config: unknown): Namespace {
   return {
     siteUrl: typeof siteUrl === 'string' ? siteUrl : undefined,
     instances: strings(listOf(field(config, 'storage', 'instances')).map((instance) => field(instance, 'url'))),
+    providers: strings(listOf(field(config, 'auth', 'oidc')).map((provider) => field(provider, 'issuer')))
+      .filter((issuer) => URL.canParse(issuer))
+      .map(oidcInstance),
     isLocal: (name) => accounts.has(name),
     isGroup: (name) => groups.has(name),
   }

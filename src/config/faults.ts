@@ -65,9 +65,9 @@ function signIn({ auth, storage }: Config): Fault[] {
           },
         ],
   )
-  if (auth.users.length > 0 || storage.instances.length > 0) return broken
+  if (auth.users.length > 0 || storage.instances.length > 0 || auth.oidc.length > 0) return broken
   const message =
-    'no one can sign in: auth.users and storage.instances are empty; "gatehouse credential --username NAME --role admin" prints an entry for auth.users'
+    'no one can sign in: auth.users, auth.oidc and storage.instances are empty; "gatehouse credential --username NAME --role admin" prints an entry for auth.users'
   return [{ path: ['auth', 'users'], message }]
 }
 

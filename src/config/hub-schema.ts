@@ -12,7 +12,7 @@ import {
 import { databaseUrl, file, folder, keyName, network, oneOf, secretFile, serverUrl, textLike } from './kinds.ts'
 import { nameProblem, readName } from './names.ts'
 import { type DeepReadonly, listenKey } from './schema.ts'
-import { auth, hostNames, storage, user } from './sections/access.ts'
+import { auth, hostNames, noProviders, storage, user } from './sections/access.ts'
 import { caller, key, section } from './sections/shared.ts'
 
 /** Refuses a region of an account or a group that `hub.regions` has not. */
@@ -125,6 +125,7 @@ export const hubConfigSchema = z
           'Groups of the storage servers whose users may ask. A user in none of them is refused.',
           { identity: 'group' },
         ),
+        oidc: noProviders,
         freshFor: auth.freshFor,
         staleFor: auth.staleFor,
       }),

@@ -15,7 +15,16 @@ export {
   problemList,
   type Surroundings,
 } from './load.ts'
-export { type ConfigName, type Identity, identitiesOf, type Namespace, readName } from './names.ts'
+export {
+  type ConfigName,
+  callbackNameOf,
+  type Identity,
+  identitiesOf,
+  isOidcInstance,
+  type Namespace,
+  oidcInstance,
+  readName,
+} from './names.ts'
 export { applyLive, type Plan, plan } from './plan.ts'
 export { formatProblem, type Place, type Problem } from './problems.ts'
 export { type ConfigKey, type ConfigSection, configExample, configReference, configSections } from './reference.ts'

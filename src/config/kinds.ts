@@ -155,6 +155,15 @@ export function serverUrl() {
   return readAs(normalServerUrl, urlKind(serverSchemes, 'URL without query'))
 }
 
+/** Makes a kind for issuers of OpenID Connect. They are compared as text with what the provider says, so nothing is changed. */
+export function issuer() {
+  const kind = urlKind(['https'], 'URL without query')
+  return z
+    .string()
+    .refine((value) => isUrl(value, ['https']) && !/[?#]/.test(value))
+    .register(kinds, kind)
+}
+
 /** Makes a kind for web origins: scheme, host and port. */
 export function origin() {
   const kind = { ...urlKind(serverSchemes, 'URL'), name: 'origin', expected: 'an https or http address without a path' }

@@ -1,4 +1,7 @@
-/** A name as the config writes it: `alice`, `alice@https://cloud…`, `group:wh-ops`, `group:wh-ops@https://cloud…`, `device:wall-1`. */
+/**
+ * A name as the config writes it: `alice`, `alice@https://cloud…`, `group:wh-ops`, `group:wh-ops@https://cloud…`, `device:wall-1`,
+ * `group:wh-ops@oidc:https://login…`.
+ */
 export type ConfigName = {
   /** `unsaid`: a form without prefix. */
   readonly kind: 'group' | 'device' | 'unsaid'
@@ -25,15 +28,38 @@ export type Namespace = {
 const prefixes = { group: 'group:', device: 'device:' } as const
 const prefixed = ['group', 'device'] as const
 /** No URL of an instance has an @ in it, and no name ends in one of these. */
-const form = /^(.+)@(https?:\/\/[^@\s]+)$/is
+const form = /^(.+)@(oidc:)?(https?:\/\/[^@\s]+)$/is
+
+const withoutSlash = (url: string): string => {
+  const { origin, pathname } = new URL(url)
+  return `${origin}${pathname.replace(/\/+$/, '')}`
+}
+
+const oidcScheme = 'oidc:'
+
+/**
+ * Returns the instance of the people of an OpenID provider. The scheme keeps them apart from the users of a storage server that has
+ * the same address.
+ */
+export const oidcInstance = (issuer: string): string => `${oidcScheme}${withoutSlash(issuer)}`
+
+/**
+ * Returns the last part of the address at which a provider's answers come back: `login.example.com-realms-floor`. Each provider has
+ * a separate one, so that no provider can pass on the answer of another (RFC 9700, 4.4.2.2).
+ */
+export const callbackNameOf = (issuer: string): string =>
+  withoutSlash(issuer)
+    .replace(/^https?:\/\//, '')
+    .replace(/[^A-Za-z0-9.]+/g, '-')
+
+export const isOidcInstance = (instance: string): boolean => instance.startsWith(oidcScheme)
 
 export function readName(text: string): ConfigName {
   const kind = prefixed.find((one) => text.startsWith(prefixes[one])) ?? 'unsaid'
   const rest = kind === 'unsaid' ? text : text.slice(prefixes[kind].length)
-  const [, name, url] = form.exec(rest) ?? []
+  const [, name, scheme, url] = form.exec(rest) ?? []
   if (name === undefined || url === undefined || !URL.canParse(url)) return { kind, name: rest, instance: undefined }
-  const { origin, pathname } = new URL(url)
-  return { kind, name, instance: `${origin}${pathname.replace(/\/+$/, '')}` }
+  return { kind, name, instance: scheme === undefined ? withoutSlash(url) : oidcInstance(url) }
 }
 
 /**
@@ -61,8 +87,11 @@ export function identitiesOf({ kind, name, instance }: ConfigName, space: Namesp
 /** Kind of name that a place of the config takes. */
 export type Expected = 'user' | 'group' | 'user or group'
 
+/** The namespace with the instances of `auth.oidc`, which only full forms name. */
+type CheckedNamespace = Namespace & { readonly providers: readonly string[] }
+
 /** Returns what is wrong with a name; undefined when nothing is. */
-export function nameProblem(written: ConfigName, space: Namespace, expected: Expected): string | undefined {
+export function nameProblem(written: ConfigName, space: CheckedNamespace, expected: Expected): string | undefined {
   const { kind, name, instance } = written
   if (kind === 'device') return deviceProblem(written, space, expected)
   if (kind === 'group' && expected === 'user') return `group:${name} is a group; expected a user`
@@ -86,7 +115,15 @@ function deviceProblem({ name, instance }: ConfigName, { siteUrl }: Namespace, e
 }
 
 /** `givesRole`: the place maps groups to roles, and accounts of this gateway have a role themselves. */
-function instanceProblem(instance: string, givesRole: boolean, { siteUrl, instances }: Namespace): string | undefined {
+function instanceProblem(
+  instance: string,
+  givesRole: boolean,
+  { siteUrl, instances, providers }: CheckedNamespace,
+): string | undefined {
+  if (isOidcInstance(instance)) {
+    if (!providers.includes(instance)) return `${instance} is none of auth.oidc`
+    return givesRole ? 'groups of an OpenID provider get their role in groupRoles of its entry in auth.oidc' : undefined
+  }
   if (instances.includes(instance) || siteUrl === undefined) return undefined
   if (instance !== siteUrl) return `${instance} is neither site.url nor one of storage.instances`
   return givesRole ? `${instance} is this gateway, and its own accounts have a role without groups` : undefined

@@ -167,7 +167,12 @@ export type ConsoleParts = {
 
 type PageParts = Pick<ConsoleParts, 'admission'>
 
-type Site = { readonly siteId: string; readonly instance: string; readonly storageInstances: readonly string[] }
+type Site = {
+  readonly siteId: string
+  readonly instance: string
+  readonly storageInstances: readonly string[]
+  readonly providers: readonly string[]
+}
 
 /** Adds /api/session, the page at / and its files under /assets. */
 export function consoleRoutes(api: Api, parts: ConsoleParts): void {
@@ -224,11 +229,11 @@ function addDetection(api: Api, models: DetectionModels): void {
 }
 
 function sessionOf(
-  { siteId, instance: local, storageInstances }: Site,
+  { siteId, instance: local, storageInstances, providers }: Site,
   caller: Caller | undefined,
   token: string | undefined,
 ): Session {
-  const site = { siteId, instance: local, storageInstances: [...storageInstances] }
+  const site = { siteId, instance: local, storageInstances: [...storageInstances], providers: [...providers] }
   if (!caller || token === undefined) return { success: true, ...site, caller: null, csrfToken: null }
   const { username, instance, role, permissions, withheld, secondFactor } = caller
   return {

@@ -38,6 +38,9 @@ export const Session = resource({
   storageInstances: z.array(z.string()).openapi({
     description: 'the storage servers that verify other users; each may be the instance of a sign-in',
   }),
+  providers: z.array(z.string()).openapi({
+    description: 'the issuers of the OpenID providers at which people may sign in',
+  }),
   caller: z
     .object({
       username: z.string(),

@@ -47,6 +47,11 @@ export const catalogue = {
     retry: false,
     hint: 'The code is wrong, old or used, or the passkey is unknown.',
   },
+  PROVIDER_SIGN_IN_FAILED: {
+    status: 401,
+    retry: false,
+    hint: 'details says why: begin the sign-in again, or correct auth.oidc.',
+  },
   USER_MISMATCH: {
     status: 401,
     retry: false,
@@ -61,7 +66,7 @@ export const catalogue = {
   STEP_UP_REQUIRED: {
     status: 403,
     retry: false,
-    hint: 'POST /api/session/step-up with a code or a passkey, then send the request again.',
+    hint: 'POST /api/session/step-up with a code or a passkey, then send the request again. People of an OpenID provider sign in there again.',
   },
   SECOND_PERSON_NEEDED: {
     status: 403,
@@ -99,7 +104,7 @@ export const catalogue = {
   AUTH_BACKEND_UNREACHABLE: {
     status: 503,
     retry: true,
-    hint: 'The storage server does not answer, and nothing is known of this caller; see the log.',
+    hint: 'The storage server or OpenID provider does not answer, and nothing is known of this caller; see the log.',
   },
   SIGN_IN_TRIES_SPENT: {
     status: 503,

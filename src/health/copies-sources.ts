@@ -11,9 +11,9 @@ type ServerSeen = {
   readonly why: string
 }
 
-export function storageObservations(servers: readonly ServerSeen[]): Observation[] {
+export function storageObservations(servers: readonly ServerSeen[], what = 'storage server'): Observation[] {
   return servers.map(({ url, illForMs, answers, why }) => {
-    const name = `The storage server ${url}`
+    const name = `The ${what} ${url}`
     if (illForMs === null) return { component: 'storage', subject: url, name, wrong: null }
     const kind: Kind = answers ? 'storage.slow' : 'storage.unreachable'
     const since = durationWords(illForMs)

@@ -114,7 +114,7 @@ export const kinds = {
     status: 'degraded',
     graceMs: minuteMs,
     over: 'storage.recovered',
-    reason: 'A storage server has not answered for over a minute.',
+    reason: 'A storage server or OpenID provider has not answered for over a minute.',
   },
   'uploads.late': {
     component: 'storage',

@@ -57,7 +57,7 @@ export const erasedName = (commitment: string): string => `erased-${commitment.s
 export const erased = 'erased'
 
 const erasedForm = /^erased-([0-9a-f]{8})$/
-const identityForm = /^(.+)@(https?:\/\/[^\s@]+)$/s
+const identityForm = /^(.+)@((?:oidc:)?https?:\/\/[^\s@]+)$/s
 const saltBytes = 32
 const blockBytes = 64
 const hashBytes = 32
@@ -72,7 +72,7 @@ export function identityText({ name, instance }: Identity): string {
   return instance === null ? name : identityOf({ username: name, instance })
 }
 
-/** `name@https://…` in its parts; undefined for a name alone. */
+/** `name@https://…` or `name@oidc:https://…` in its parts; undefined for a name alone. */
 export function readIdentity(text: string): { name: string; instance: string } | undefined {
   const [, name, instance] = identityForm.exec(text) ?? []
   return name === undefined || instance === undefined ? undefined : { name, instance: instance.replace(/\/+$/, '') }

@@ -43,6 +43,7 @@ export {
 } from './network/answer.ts'
 export { answerBounds } from './network/bounds.ts'
 export { dial } from './network/dial.ts'
+export { NoOutsideAnswer, outsideFetch } from './network/fetch.ts'
 export { outsideJson } from './network/json.ts'
 export { neighbourhoodOf, networkOf } from './network-of.ts'
 export { type LineSpan, shareAround, spansAround } from './polygon.ts'

@@ -1,7 +1,8 @@
 import t from 'tap'
 import { type Role, roleNames } from '../../src/config/index.ts'
 import { descriptionOf, operationsOf } from '../support/description.ts'
-import { people, testGateway } from '../support/gateway.ts'
+import { people, signedIn } from '../support/gateway.ts'
+import { cheapAccount, headersOfPerson, siteWithProvider } from '../support/provider-site.ts'
 
 const roles = ['auditor', 'viewer', 'operator', 'supervisor', 'admin'] as const satisfies readonly Role[]
 const asker = (role: Role) => ({ username: `the-${role}`, role })
@@ -17,7 +18,7 @@ const adminsAndAuditor: readonly Role[] = ['auditor', 'admin']
 /** The roles allowed to run each operation; the first matching line decides. */
 const mayAsk: readonly (readonly [operation: RegExp, allowed: readonly Role[]])[] = [
   [
-    /^\w+ \/api\/(health|ping|session(\/(challenge|passkey|step-up))?|signed-urls|devices\/(enrol|sign-in|sign-out)|device-pairings(\/collect)?)$/,
+    /^\w+ \/api\/(health|ping|session(\/(challenge|passkey|step-up|provider(\/(step-up|sign-out))?))?|signed-urls|devices\/(enrol|sign-in|sign-out)|device-pairings(\/collect)?)$/,
     everyone,
   ],
   [/^\w+ \/api\/device-pairings\/\{code\}/, leads],
@@ -62,14 +63,24 @@ const mayAsk: readonly (readonly [operation: RegExp, allowed: readonly Role[]])[
   [/^POST \/api\/governance\/reports$/, leads],
 ]
 
+const endsSessions = /^(DELETE \/api\/session|POST \/api\/sessions\/end|POST \/api\/session\/provider\/sign-out)$/
+
 t.test('every role is decided, from the least to the most', (t) => {
   t.strictSame(roleNames, roles)
   t.end()
 })
 
 t.test('each role may do what is decided for it, and nothing else', async (t) => {
-  const gateway = await testGateway({ people: [...Object.values(people), ...roles.map(asker)] })
-  t.teardown(() => gateway.end())
+  const accounts = [...Object.values(people), ...roles.map(asker)]
+  const site = await siteWithProvider(t, {
+    provider: { people: roles.map((role) => ({ sub: role, groups: [`all-${role}s`] })) },
+    entry: { groupRoles: Object.fromEntries(roles.map((role) => [`all-${role}s`, role])) },
+    auth: { users: accounts.map(({ username, role }) => cheapAccount(username, role)) },
+  })
+  const { gateway } = site
+  /** The ways in which a caller of each role comes: by headers, and by a session of a person of the provider. */
+  const callers = new Map<Role, readonly Record<string, string>[]>()
+  for (const role of roles) callers.set(role, [signedIn(asker(role)), await headersOfPerson(site, role)])
   const operations = operationsOf(await descriptionOf(gateway))
   t.ok(operations.length > 100)
   for (const { method, path } of operations) {
@@ -79,10 +90,15 @@ t.test('each role may do what is decided for it, and nothing else', async (t) =>
     const address = path.replace(/\{\w+\}/g, '999999')
     for (const role of roles) {
       const body = method === 'GET' || method === 'DELETE' ? {} : { body: {} }
-      const answer = await gateway.ask(method, address, { by: asker(role), ...body })
-      const isRefused = answer.body?.error?.code === 'PERMISSION_DENIED'
-      t.equal(isRefused, !decided[1].includes(role), `${role}: ${method} ${path}`)
-      t.equal(answer.status === 403, isRefused, `${role}: ${method} ${path} ${answer.status}`)
+      for (const headers of callers.get(role) ?? []) {
+        // These end the session that the crawl needs.
+        if ('Cookie' in headers && endsSessions.test(`${method} ${path}`)) continue
+        const answer = await gateway.ask(method, address, { headers, ...body })
+        const isRefused = answer.body?.error?.code === 'PERMISSION_DENIED'
+        const who = `${role}${'Cookie' in headers ? ' of the provider' : ''}`
+        t.equal(isRefused, !decided[1].includes(role), `${who}: ${method} ${path}`)
+        t.equal(answer.status === 403, isRefused, `${who}: ${method} ${path} ${answer.status}`)
+      }
     }
   }
 })

@@ -1,5 +1,7 @@
-import t from 'tap'
-import { people } from '../support/gateway.ts'
+import t, { type Test } from 'tap'
+import { people, siteUrl } from '../support/gateway.ts'
+import { startProvider } from '../support/provider.ts'
+import { companyPeople, groupRoles, headersOfPerson } from '../support/provider-site.ts'
 import { canary, type Hidden, type HiddenKind, outsiders, twoHalls } from '../support/two-halls.ts'
 
 type Parameter = { readonly name: string; readonly in: string }
@@ -244,6 +246,9 @@ const acts: Readonly<Record<string, readonly Act[] | 'apart'>> = {
   'POST /api/session/challenge': 'apart',
   'POST /api/session/passkey': 'apart',
   'POST /api/session/step-up': 'apart',
+  'POST /api/session/provider': 'apart',
+  'POST /api/session/provider/step-up': 'apart',
+  'POST /api/session/provider/sign-out': 'apart',
   'POST /api/sessions/end': 'apart',
   'DELETE /api/sessions/{id}': 'apart',
 }
@@ -294,7 +299,7 @@ t.test('what stands in a hidden hall is told by no answer, to nobody from whom i
   const operations = Object.entries(description.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
   )
-  const callers = outsiders(device)
+  const callers = { ...outsiders(device), 'person of a provider': await personOfProvider(t, gateway) }
   // An answer may repeat text of the request, but no other text of the hidden hall.
   const secrets = await secretsOf(gateway, hidden)
   t.ok(secrets.length > 10, `${secrets.length} texts that only the hidden hall has`)
@@ -326,7 +331,8 @@ t.test('a request that refers to a hidden hall is answered like one that refers 
   const undecided = changes.filter((operation) => !(operation in acts) && !ofAdmins.test(operation))
   t.strictSame(undecided, [], 'somebody has decided what each change can refer to')
   let slot = 1
-  for (const [who, headers] of Object.entries(outsiders(device))) {
+  const callers = { ...outsiders(device), 'person of a provider': await personOfProvider(t, gateway) }
+  for (const [who, headers] of Object.entries(callers)) {
     for (const [operation, these] of Object.entries(acts)) {
       if (these === 'apart') continue
       const [method = '', template = ''] = operation.split(' ')
@@ -351,6 +357,15 @@ t.test('a request that refers to a hidden hall is answered like one that refers 
     }
   }
 })
+
+/** Signs in a supervisor of an OpenID provider. */
+async function personOfProvider(t: Test, gateway: Awaited<ReturnType<typeof twoHalls>>['gateway']) {
+  const provider = await startProvider(t, { people: companyPeople(), siteUrl })
+  const { config } = gateway.live
+  const oidc = [{ ...provider.entry, groupsClaim: 'groups', groupRoles }] as never
+  gateway.live.config = { ...config, auth: { ...config.auth, oidc } }
+  return headersOfPerson({ provider, gateway }, 'u-3')
+}
 
 /** Returns texts that only the hidden hall has: its canary, and the values that the gateway made for it. */
 async function secretsOf(gateway: Awaited<ReturnType<typeof twoHalls>>['gateway'], hidden: Hidden): Promise<string[]> {

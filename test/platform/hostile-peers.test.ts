@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { statusThroughDaemon } from '../../src/app/index.ts'
+import { StorageAgents } from '../../src/auth/storage/agents.ts'
 import { StorageClient } from '../../src/auth/storage/client.ts'
 import { joinHub } from '../../src/cli/hub/join.ts'
 import { EvidenceClient } from '../../src/evidence/index.ts'
 import { judgeFeed } from '../../src/feed/verdict.ts'
-import { answerBounds, outsideJson, systemClock } from '../../src/platform/index.ts'
+import { answerBounds, outsideFetch, outsideJson, systemClock } from '../../src/platform/index.ts'
 import { Dav } from '../../src/upload/dav/dav.ts'
 import { DavFolder } from '../../src/upload/dav/folder.ts'
 import { Throttle } from '../../src/upload/dav/throttle.ts'
@@ -39,6 +40,14 @@ const ways: Record<string, { readonly ask: Ask; readonly bytes: number }> = {
         url,
         'Basic x',
       ),
+  },
+  'OpenID provider': {
+    bytes: answerBounds.provider.bytes,
+    ask: (url, kind) => {
+      const agent = new StorageAgents().of({ url, caFile: null })
+      const get = outsideFetch(answerBounds.provider, () => agent, { clock: clockFor(kind) })
+      return get(`${url}/x`, { method: 'GET', headers: {} })
+    },
   },
   'upload by WebDAV': {
     bytes: answerBounds.upload.bytes,

@@ -11,6 +11,8 @@ import type { CameraState, FromCameras } from '../../src/video/index.ts'
 import { plainWords } from '../../src/video/problems.ts'
 import { Authenticator } from './authenticator.ts'
 import { type Answer, type Ask, people, siteUrl, type TestGateway, testGateway, tinyPng } from './gateway.ts'
+import { startProvider } from './provider.ts'
+import { headersOfPerson } from './provider-site.ts'
 import { busyCells, quietCells, storeCells } from './stored-cells.ts'
 import { brightModel } from './tiny-model.ts'
 
@@ -552,6 +554,22 @@ class Day {
     await this.#post('/api/accounts/nora/remove-factors')
   }
 
+  /** A person of an OpenID provider signs in, steps up and signs out. */
+  async #provider(nobody: Ask): Promise<void> {
+    const ends: (() => unknown)[] = []
+    const people = [{ sub: 'u-1', preferred_username: 'nora', groups: ['wh-operators'] }]
+    const provider = await startProvider({ teardown: (end) => ends.push(end) }, { people, siteUrl })
+    const { config } = this.#gateway.live
+    const oidc = [{ ...provider.entry, groupsClaim: 'groups', groupRoles: {} }] as never
+    this.#gateway.live.config = { ...config, auth: { ...config.auth, oidc } }
+    await this.#post('/api/session/provider', { issuer: provider.issuer, returnTo: '/cameras' }, nobody)
+    const headers = await headersOfPerson({ provider, gateway: this.#gateway }, 'u-1')
+    await this.#post('/api/session/provider/step-up', { returnTo: '/people' }, { headers })
+    await this.#post('/api/session/provider/sign-out', {}, { headers })
+    this.#gateway.live.config = config
+    for (const end of ends) await end()
+  }
+
   async signIn(): Promise<void> {
     const nobody: Ask = { headers: {} }
     const { body: made } = await this.#post('/api/devices', { name: 'handheld-7', warehouseIds: [1] })
@@ -573,6 +591,7 @@ class Day {
     await this.#ask('POST', '/api/devices/sign-out', { headers: headersOf(shift) })
     await this.#post(`/api/operators/${operator.id}/revoke`)
     await this.#accounts(nobody)
+    await this.#provider(nobody)
     await this.#post('/api/devices/1/enrolment')
     await this.#post('/api/devices/1/revoke')
     await this.#post('/api/signed-urls', { path: '/api/iot/detection-events/1/snapshot', seconds: 300 })

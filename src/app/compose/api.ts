@@ -64,6 +64,7 @@ export function composeApi(
       siteId: live.config.site.id,
       instance: live.config.site.url,
       storageInstances: live.config.storage.instances.map(({ url }) => url),
+      providers: live.config.auth.oidc.map(({ issuer }) => issuer),
     }),
     uptimeSeconds: () => (clock.monotonic() - startedMs) / 1000,
   })

@@ -19,11 +19,12 @@ import {
   StrangerWork,
   Tally,
 } from '../../auth/index.ts'
-import { type Config, permissionsOf, type Role } from '../../config/index.ts'
+import { type Config, isOidcInstance, permissionsOf, type Role } from '../../config/index.ts'
 import { BadgeNames, DeviceVerifier, SignedUrls } from '../../devices/index.ts'
 import { SlidingWindow } from '../../flow/index.ts'
 import type { Metrics } from '../../health/index.ts'
 import { type Caller, servedAuthority } from '../../http/index.ts'
+import { ProviderPeople, SignIns } from '../../oidc/index.ts'
 import { secretBox } from '../../platform/index.ts'
 import { madeOf } from '../as-of.ts'
 import type { Outside } from '../outside.ts'
@@ -37,12 +38,7 @@ export function composeCallers(live: { config: Config }, outside: Outside, stora
   const { work, audit, tx, derivedKey, expiryClock } = storage
   const siteUrl = () => normaliseInstance(live.config.site.url) ?? live.config.site.url
   const slowing = new Slowing({ clock })
-  const localAccounts = new LocalAccounts({
-    accounts: (username) =>
-      live.config.auth.users.find((u) => u.username === username) ?? storage.storedAccounts.active(username),
-    settings: () => ({ siteUrl: live.config.site.url, freshForMs: live.config.auth.freshFor }),
-    ...{ clock, slowing, random },
-  })
+  const localAccounts = localAccountsOf(live, outside, storage, slowing)
   // A disabled account still has its name.
   const isAccount = (username: string) =>
     localAccounts.knows(username) || storage.storedAccounts.find(username)?.isDormant === false
@@ -53,6 +49,7 @@ export function composeCallers(live: { config: Config }, outside: Outside, stora
   })
   const knownCallers = new KnownCallers({ work, clock: expiryClock, audit })
   const storageUsers = storageUsersOf(live, outside, storage, { slowing, metrics, siteUrl, knownCallers })
+  const people = providerPeopleOf(live, outside, storage, { siteUrl, knownCallers })
   const authority = () => servedAuthority(live.config.listen)
   const badges = () => ({ siteUrl: siteUrl(), shiftMs: live.config.auth.shift })
   const site = () => ({ ...badges(), siteId: live.config.site.id, caFingerprint: authority()?.fingerprint })
@@ -71,7 +68,8 @@ export function composeCallers(live: { config: Config }, outside: Outside, stora
     recall: (username, instance) => authenticator.recall(username, instance),
     isLiveSession: (hash) => sessions.isLive(hash),
     onShift: (hash) => deviceVerifier.onShift(hash),
-    remembered: (username, instance, isStale) => storageUsers.remembered(username, instance, isStale),
+    remembered: (username, instance, isStale) =>
+      storageUsers.remembered(username, instance, isStale) ?? people.remembered(username, instance, isStale),
   })
   const firstUses = new FirstUses({ work, audit, clock })
   const admission = new Admission({
@@ -86,7 +84,12 @@ export function composeCallers(live: { config: Config }, outside: Outside, stora
   })
   const sessions = new Sessions({
     ...{ work, clock: expiryClock, random, tally, authenticator, admission, refusals, firstUses, secondFactors },
+    people,
     siteUrl: () => live.config.site.url,
+  })
+  const providerSignIns = new SignIns({
+    ...{ people, sessions, random, clock: expiryClock, log: outside.log },
+    box: secretBox(derivedKey('gatehouse provider sign-ins'), random),
   })
   const accounts = new Accounts({
     ...{ work, clock, random, audit, authenticator, stored: storage.storedAccounts, secondFactors },
@@ -97,16 +100,31 @@ export function composeCallers(live: { config: Config }, outside: Outside, stora
   })
   /** Finds a caller by name without a credential, as far as the gateway knows it. */
   const callerNamed = (username: string, instance: string, isDevice: boolean): Caller | undefined => {
+    if (isOidcInstance(instance)) return people.named(username, instance)
     if (instance !== siteUrl()) return storageCaller(live.config, siteUrl(), knownCallers, { username, instance })
     if (isDevice || !isAccount(username)) return deviceVerifier.named(username, instance)
     return authenticator.recall(username, instance)?.caller
   }
   const openSessions = new OpenSessions({ work, audit, sessions, siteUrl })
   return {
-    ...{ accounts, openSessions, callerNamed, secondFactors },
+    ...{ accounts, openSessions, callerNamed, secondFactors, providerSignIns, providerPeople: people },
     ...{ siteUrl, site, authority, names, isAccount, badgeNames, storageUsers, authenticator, signedUrls },
     ...{ firstUses, admission, tally, refusals, sessions },
   }
+}
+
+function localAccountsOf(
+  live: { config: Config },
+  { clock, random }: Outside,
+  { storedAccounts }: ComposedStorage,
+  slowing: Slowing,
+): LocalAccounts {
+  return new LocalAccounts({
+    accounts: (username) =>
+      live.config.auth.users.find((u) => u.username === username) ?? storedAccounts.active(username),
+    settings: () => ({ siteUrl: live.config.site.url, freshForMs: live.config.auth.freshFor }),
+    ...{ clock, slowing, random },
+  })
 }
 
 function factorSettings({ site, auth }: Config, siteUrl: string) {
@@ -141,9 +159,36 @@ function storageCaller(
 }
 
 function accountSettings({ site, auth, storage }: Config, siteUrl: string) {
-  const mapped = [auth.defaultRole, ...Object.values(auth.groupRoles)]
-  const hasAdminsElsewhere = storage.instances.length > 0 && mapped.includes('admin')
+  const ofStorage = storage.instances.length > 0 ? [auth.defaultRole, ...Object.values(auth.groupRoles)] : []
+  const ofProviders = auth.oidc.flatMap(({ groupRoles }) => [auth.defaultRole, ...Object.values(groupRoles)])
+  const hasAdminsElsewhere = [...ofStorage, ...ofProviders].includes('admin')
   return { siteId: site.id, siteUrl, configured: auth.users, hasAdminsElsewhere }
+}
+
+function providerPeopleOf(
+  live: { config: Config },
+  { clock, log }: Outside,
+  { expiryClock, derivedKey }: ComposedStorage,
+  { siteUrl, knownCallers }: { siteUrl: () => string; knownCallers: KnownCallers },
+): ProviderPeople {
+  return new ProviderPeople({
+    settings: madeOf(
+      () => live.config,
+      ({ auth }) => ({
+        ...{ providers: auth.oidc, siteUrl: siteUrl(), defaultRole: auth.defaultRole },
+        ...{ freshForMs: auth.freshFor, staleForMs: auth.staleFor },
+        needsFactor: (role: Role) => auth.secondFactor[role] === 'required',
+      }),
+    ),
+    callers: knownCallers,
+    clock: {
+      now: () => expiryClock.now(),
+      monotonic: () => clock.monotonic(),
+      after: (ms, work) => clock.after(ms, work),
+    },
+    log,
+    key: derivedKey('gatehouse people of providers'),
+  })
 }
 
 function storageUsersOf(

@@ -42,13 +42,13 @@ export function composeReporting(
   },
 ) {
   const { clock, log, version, heat, image = applianceImage } = outside
-  const { work, outbox, metrics, storageUsers, cameras, configured, room, clockBook } = parts
+  const { work, outbox, metrics, storageUsers, providerPeople, cameras, configured, room, clockBook } = parts
   const webhooks = webhooksOf(live, outside, parts)
   const machine = new Box({ clock, heat, device: statSync(live.config.dataDir).dev })
   const copying = composeUploads(live, outside, { ...parts, webhooks })
   const feeder = composeFeeder(live, outside, { ...parts, webhooks, health: () => health })
   const health: HealthWatch = composeHealth({
-    ...{ work, clock, log, config: () => live.config, room, storageUsers, cameras, configured },
+    ...{ work, clock, log, config: () => live.config, room, storageUsers, providerPeople, cameras, configured },
     ...{ webhooks, outbox, clockBook },
     photos: parts.photos,
     retention: parts.retention,

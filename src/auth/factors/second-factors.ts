@@ -129,8 +129,7 @@ export class SecondFactors {
     if (!this.#has(caller.username)) {
       return this.#needs.settings().required(caller.role) ? 'missing' : undefined
     }
-    const ageMs = shownAtMs === null ? Number.POSITIVE_INFINITY : this.#needs.clock.now() - shownAtMs
-    return Math.abs(ageMs) < steppedUpForMs ? undefined : 'stale'
+    return isSteppedUp(shownAtMs, this.#needs.clock.now()) ? undefined : 'stale'
   }
 
   /**
@@ -264,6 +263,10 @@ export class SecondFactors {
     this.#needs.audit.write(tx, by, { action, entity: 'caller', operator, changes })
   }
 }
+
+/** Says whether what was shown at this time still gives secrets and footage away; null: nothing was shown. */
+export const isSteppedUp = (shownAtMs: number | null, nowMs: number): boolean =>
+  shownAtMs !== null && Math.abs(nowMs - shownAtMs) < steppedUpForMs
 
 export const factorWrong = () =>
   new AppError('SECOND_FACTOR_WRONG', 'The code or the passkey is wrong, too old, or used')

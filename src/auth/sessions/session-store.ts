@@ -25,6 +25,9 @@ const session = built(pick(tables.console_session, 'token_sha256'), ({ token_sha
 )
 const newSession = built(tables.console_session, (row) => sql.insertInto('console_session').values(row))
 const newSecret = built(tables.console_session_secret, (row) => sql.insertInto('console_session_secret').values(row))
+const newSeal = built(tables.console_session_secret, ({ token_sha256, sealed }) =>
+  sql.updateTable('console_session_secret').set({ sealed }).where('token_sha256', '=', token_sha256),
+)
 const newFacts = built(tables.console_session_facts, ({ token_sha256, ...facts }) =>
   sql
     .insertInto('console_session_facts')
@@ -75,6 +78,11 @@ export function insert(
 
 export function putFacts(tx: Tx, hash: Buffer, facts: { address: string; factor_at_ms: number | null }): void {
   tx.run(newFacts, { token_sha256: hash, ...facts })
+}
+
+/** Replaces the sealed credential of a session that still exists. */
+export function reseal(tx: Tx, hash: Buffer, sealed: Buffer): void {
+  tx.run(newSeal, { token_sha256: hash, sealed })
 }
 
 export function remove(tx: Tx, hash: Buffer): boolean {

@@ -1,19 +1,20 @@
+import { isOidcInstance } from '../../config/index.ts'
 import type { Tx, UnitOfWork } from '../../database/index.ts'
 import { AppError } from '../../errors/index.ts'
 import type { Caller, RequestOrigin } from '../../http/index.ts'
 import { type Clock, networkOf, type RandomBytes } from '../../platform/index.ts'
 import type { Authenticator } from '../authenticator.ts'
 import { normaliseInstance } from '../credentials.ts'
-import { factorWrong, type SecondFactors, type ShownFactor } from '../factors/second-factors.ts'
+import { factorWrong, isSteppedUp, type SecondFactors, type ShownFactor } from '../factors/second-factors.ts'
 import type { FirstUses } from '../first-uses.ts'
 import type { Admission } from '../rates/admission.ts'
 import type { Tally } from '../rates/tally.ts'
 import type { Refusals } from '../refusals.ts'
-import type { Verified } from '../verifier.ts'
+import type { GrantVerifier, Verified } from '../verifier.ts'
 import { openCredential, sealCredential } from './credential.ts'
 import { type OpenSession, openSessions } from './open-sessions.ts'
-import { find, insert, moveExpiry, putFacts, remove } from './session-store.ts'
-import { hashOfToken, newSessionToken } from './token.ts'
+import { find, insert, moveExpiry, putFacts, remove, reseal } from './session-store.ts'
+import { hashOfToken, newSessionToken, openFor, sealFor } from './token.ts'
 import { isDiskFull, type SessionRow, UnstoredSessions } from './unstored.ts'
 
 const hourMs = 3_600_000
@@ -42,6 +43,8 @@ type SessionsNeeds = {
   readonly firstUses: FirstUses
   /** Absent where accounts have no second factor. */
   readonly secondFactors?: SecondFactors
+  /** Absent where no OpenID provider can be configured. */
+  readonly people?: GrantVerifier
   readonly siteUrl: () => string
 }
 
@@ -84,6 +87,19 @@ export class Sessions {
       : undefined
     if (!verified) throw this.#refused(factorWrong(), from, undefined)
     return this.#open(verified, { factorAtMs: this.#needs.clock.now(), seal: () => null }, earlier, from)
+  }
+
+  /**
+   * Opens the session of a person of an OpenID provider.
+   * @param shownAtMs when the person last signed in there; null: unknown
+   */
+  beginByGrant(
+    { caller, grant, shownAtMs }: { caller: Caller; grant: string; shownAtMs: number | null },
+    earlier: string | undefined,
+    from: Omit<RequestOrigin, 'caller'>,
+  ): Promise<Begun> {
+    const seal = (token: string) => sealFor(token, grant, this.#needs.random)
+    return this.#open({ caller }, { factorAtMs: shownAtMs, seal }, earlier, from)
   }
 
   /** Notes in the session that its owner has shown the second factor. */
@@ -175,9 +191,18 @@ export class Sessions {
     return row !== undefined && row.expires_at_ms > this.#needs.clock.now()
   }
 
-  /** Signs out. An unknown token is accepted: the session may have ended before. */
-  async end(token: string, by: RequestOrigin): Promise<void> {
-    if (await this.#remove(hashOfToken(token))) this.#count('caller.signed_out', by)
+  /**
+   * Signs out. An unknown token is accepted: the session may have ended before. Returns the address that signs the browser out at
+   * the OpenID provider; undefined without one.
+   */
+  async end(token: string, by: RequestOrigin): Promise<string | undefined> {
+    const hash = hashOfToken(token)
+    const row = this.#find(hash)
+    if (!(await this.#remove(hash))) return undefined
+    this.#count('caller.signed_out', by)
+    return row?.sealed && isOidcInstance(row.instance)
+      ? this.#needs.people?.signedOut(this.#byGrant(row, row.sealed, token))
+      : undefined
   }
 
   /** Lists the open sessions, the newest first. */
@@ -199,7 +224,11 @@ export class Sessions {
 
   /** Adds the state of the second factor. A caller whose role demands one, and who has none, may do nothing but set it up. */
   #withFactor(caller: Caller, shownAtMs: number | null): Caller {
-    const secondFactor = this.#needs.secondFactors?.ofSession(caller, shownAtMs)
+    const secondFactor = isOidcInstance(caller.instance)
+      ? isSteppedUp(shownAtMs, this.#needs.clock.now())
+        ? undefined
+        : 'stale'
+      : this.#needs.secondFactors?.ofSession(caller, shownAtMs)
     if (secondFactor === undefined) return caller
     if (secondFactor === 'stale') return { ...caller, secondFactor }
     const withheld = 'the role needs a second factor; set one up at /people'
@@ -268,6 +297,7 @@ export class Sessions {
       const account = this.#needs.authenticator.recall(username, instance)
       return account?.mark?.equals(mark) ? account.caller : undefined
     }
+    if (isOidcInstance(instance)) return this.#standingByGrant(row, sealed, token, from)
     try {
       const credential = openCredential(token, sealed, this.#needs.random)
       const { caller } = await this.#needs.authenticator.verify({ ...credential, username, instance }, from.address)
@@ -277,6 +307,28 @@ export class Sessions {
       if (error instanceof AppError && error.status !== 401) throw error
       return undefined
     }
+  }
+
+  async #standingByGrant(row: SessionRow, sealed: Buffer, token: string, from: Omit<RequestOrigin, 'caller'>) {
+    const keep = (grant: string) => this.#reseal(hashOfToken(token), sealFor(token, grant, this.#needs.random))
+    const caller = await this.#needs.people?.standing(this.#byGrant(row, sealed, token), keep)
+    if (caller?.authMode === 'offline-cache') this.#needs.firstUses.note({ ...from, caller })
+    return caller
+  }
+
+  #byGrant({ username, instance }: SessionRow, sealed: Buffer, token: string) {
+    const grant = openFor(token, sealed, this.#needs.random)
+    return { username, instance, grant, session: hashOfToken(token).toString('base64url') }
+  }
+
+  /** Stores a changed grant, if the session has not ended meanwhile. */
+  async #reseal(hash: Buffer, sealed: Buffer): Promise<void> {
+    const row = this.#find(hash)
+    if (!row) return
+    const isUnstored = this.#unstored.find(hash) !== undefined
+    const inMemory = () => this.#unstored.begin(hash, { ...row, sealed })
+    if (isUnstored) inMemory()
+    else await this.#unlessFull((tx) => reseal(tx, hash, sealed), inMemory)
   }
 
   async #verify({ username, secret, instance }: SignIn, from: Omit<RequestOrigin, 'caller'>): Promise<Verified> {

@@ -1,11 +1,13 @@
 import { z } from 'zod'
-import { always, distinct } from '../cross-checks.ts'
+import { always, distinct, providersDiffer } from '../cross-checks.ts'
 import {
   duration,
   file,
   flag,
   host,
+  issuer,
   keyOneOf,
+  kinds,
   network,
   oneOf,
   remoteFolder,
@@ -13,6 +15,7 @@ import {
   secretHash,
   serverUrl,
   size,
+  text,
   textLike,
   wholeNumber,
 } from '../kinds.ts'
@@ -55,6 +58,42 @@ export const user = {
   secretHash: key(secretHash(), 'The hash that "gatehouse credential" printed.', { example: 'scrypt:…' }),
 }
 
+const serverCa = () => file().nullable().prefault(null)
+
+const provider = {
+  issuer: key(issuer(), 'The provider, exactly as its discovery document names it under "issuer".', {
+    example: 'https://login.example.com/realms/floor',
+  }),
+  clientId: key(text(256), 'Id of this gateway at the provider.', { example: 'gatehouse-dc7' }),
+  clientSecretFile: key(secretFile(), 'File with the secret of this gateway at the provider.', {
+    example: 'secrets/login',
+  }),
+  caFile: key(serverCa(), 'Certificates in PEM to trust for this provider instead of the public ones.'),
+  groupsClaim: key(
+    text(256).prefault('groups'),
+    'Claim that lists the groups of a person; dots lead into it, as in realm_access.roles.',
+  ),
+  groupRoles: key(
+    z.record(text(256), role()).prefault({}),
+    'Role of the members of a group, as the provider names the group; of several groups the highest. Without one: defaultRole.',
+    { example: { 'wh-operators': 'operator' } },
+  ),
+}
+
+/** The head office refuses providers in words, because admins write the same `auth` there. */
+export const noProviders = key(
+  z
+    .array(z.unknown())
+    .max(0)
+    .register(kinds, {
+      name: 'empty list',
+      expected:
+        'no provider: people of OpenID providers sign in at gateways alone; here name users, or groups of a storage server',
+    })
+    .prefault([]),
+  'Empty: people of OpenID providers sign in at gateways alone.',
+)
+
 export const auth = {
   shift: key(duration().prefault('12h'), 'How long a sign-in by badge lasts on a handheld.'),
   defaultRole: key(role().prefault('viewer'), 'Role of a verified user whose groups have none.'),
@@ -73,8 +112,12 @@ export const auth = {
   ),
   secondFactor: key(
     z.record(keyOneOf(roleNames), oneOf(['required', 'optional'])).prefault({}),
-    'Roles whose local accounts need a second factor at the console. Without an entry it is optional.',
+    'Roles whose local accounts and people of auth.oidc need a second factor at the console. Without an entry it is optional.',
     { example: { admin: 'required', supervisor: 'optional' } },
+  ),
+  oidc: key(
+    z.array(z.strictObject(provider)).superRefine(providersDiffer, always).prefault([]),
+    'OpenID Connect providers whose people may sign in at the console.',
   ),
   users: key(
     z.array(z.strictObject(user)).superRefine(distinct('username'), always).prefault([]),
@@ -87,10 +130,7 @@ const instance = {
   url: key(serverUrl(), 'Address of the server; callers name it in X-Storage-Instance.', {
     example: 'https://cloud.example.com',
   }),
-  caFile: key(
-    file().nullable().prefault(null),
-    'Certificates in PEM to trust for this server instead of the public ones.',
-  ),
+  caFile: key(serverCa(), 'Certificates in PEM to trust for this server instead of the public ones.'),
 }
 
 const upload = {

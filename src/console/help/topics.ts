@@ -3,6 +3,7 @@ export const writtenTopics = [
   'start',
   'operate',
   'people',
+  'sign-in',
   'backup',
   'cameras',
   'evidence',

@@ -134,7 +134,7 @@ const App = () => {
       {rights.notice}
       {view}
       {again}
-      <StepUp />
+      <StepUp caller={session.caller} />
     </>
   )
   if (isFind && !isSettingUp)

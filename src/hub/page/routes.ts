@@ -65,6 +65,7 @@ export function pageRoutes(api: Api, { sessions, window, site }: PageRouteParts)
   const answer = (caller: Caller | undefined, token: string | undefined) => ({
     success: true,
     ...site,
+    providers: [],
     caller: caller && token !== undefined ? personOf(caller) : null,
     csrfToken: caller && token !== undefined ? csrfTokenOf(token) : null,
   })

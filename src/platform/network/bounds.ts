@@ -9,6 +9,8 @@ const second = 1000
 export const answerBounds = {
   /** Sign-in at the storage server, from the first byte out to the last byte in. A wrong password takes the server a second. */
   signIn: { bytes: 256 * kibibyte, totalMs: 5 * second },
+  /** OpenID provider: discovery, keys, tokens, facts about a person. */
+  provider: { bytes: 256 * kibibyte, totalMs: 5 * second },
   /** Upload by WebDAV; the time runs from the head of the answer. */
   upload: { bytes: mebibyte, answerMs: 30 * second },
   /** List of tens of thousands of names on the storage server. */

@@ -45,7 +45,7 @@ const english = {
       'Check the load of that server, and the network to it.',
     ],
     'storage.unreachable': [
-      'The storage server does not answer. People who signed in lately can go on; uploads wait.',
+      'The storage server or the sign-in provider does not answer. People who signed in lately can go on; uploads wait.',
       'Check the server and the network. Nothing is lost: uploads go on by themselves.',
     ],
     'uploads.late': [
@@ -292,7 +292,7 @@ const german: Omit<typeof english, 'kinds'> & { readonly kinds: Record<keyof typ
       'Die Last des Servers und die Leitung dorthin ansehen.',
     ],
     'storage.unreachable': [
-      'Der Speicherserver antwortet nicht. Wer kürzlich angemeldet war, arbeitet weiter; Uploads warten.',
+      'Der Speicherserver oder der Anmeldedienst antwortet nicht. Wer kürzlich angemeldet war, arbeitet weiter; Uploads warten.',
       'Server und Netz ansehen. Nichts geht verloren, es geht von selbst weiter.',
     ],
     'uploads.late': [

@@ -10,6 +10,7 @@ import { FactorField } from './factor-field.tsx'
 import { factorTexts } from './factor-texts.ts'
 import { keepAccount, keptAccount } from './kept-account.ts'
 import { canUsePasskeys, shownPasskey } from './passkey.ts'
+import { failedSignIn, ProviderButtons } from './provider.tsx'
 import { type SignInTexts, signInTexts } from './sign-in-texts.ts'
 
 type Props = {
@@ -51,7 +52,7 @@ export const SignInAgain = (props: Props) => {
  */
 export const SignIn = ({ session, notice, onSignedIn, isOver, hasPasskeys = false, texts }: Props) => {
   const words = { ...signInTexts, ...texts }
-  const [problem, setProblem] = useState('')
+  const [problem, setProblem] = useState(failedSignIn)
   const [isBusy, setBusy] = useState(false)
   const [isShown, setShown] = useState(false)
   // The secret was right, and the account has a second factor.
@@ -175,6 +176,7 @@ export const SignIn = ({ session, notice, onSignedIn, isOver, hasPasskeys = fals
           {factorTexts.withPasskey}
         </button>
       ) : null}
+      <ProviderButtons issuers={session.providers} siteUrl={session.instance} onProblem={setProblem} />
       {/* Choosing loads the page again, and what was typed into the view below would be lost. */}
       {isOver ? null : <LanguageChoice />}
     </form>

@@ -10,8 +10,11 @@ export const SignOut = ({ onLeft }: { onLeft: (why: string) => void }) => {
   const signOut = async () => {
     if (!mayEnd()) return
     try {
-      await ask('/api/session', { method: 'DELETE' })
-      onLeft(texts.signOut.done)
+      // People of an OpenID provider sign out there too.
+      const path = '/api/session/provider/sign-out'
+      const ended = await ask<{ location: string | null }>(path, { method: 'POST', body: {} })
+      if (ended.location === null) onLeft(texts.signOut.done)
+      else location.assign(ended.location)
     } catch (error) {
       if (error instanceof Refused && error.isSignedOut) return onLeft(texts.signOut.done)
       // A sign-in in another tab replaced the session: this page still has the old token.

@@ -1,12 +1,14 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ask, onStepUp, Refused, Unreachable } from '../data/ask.ts'
 import { Said } from '../i18n/said.tsx'
+import { AtProvider } from './at-provider.tsx'
 import { FactorField } from './factor-field.tsx'
 import { factorTexts as words } from './factor-texts.ts'
 import { canUsePasskeys, shownPasskey } from './passkey.ts'
+import { providerOf } from './provider.tsx'
 
 /** Asks for the second factor again, over the view, before an act that gives secrets or footage away. */
-export const StepUp = () => {
+export const StepUp = ({ caller }: { caller: { readonly instance: string } | null }) => {
   const [isOpen, setOpen] = useState(false)
   const [problem, setProblem] = useState('')
   const dialog = useRef<HTMLDialogElement>(null)
@@ -45,7 +47,14 @@ export const StepUp = () => {
     event.preventDefault()
     return show(() => ({ code: new FormData(form.current ?? undefined).get('code') }))
   }
+  const provider = caller ? providerOf(caller) : undefined
   if (!isOpen) return null
+  if (provider !== undefined)
+    return (
+      <dialog class="gate again" aria-labelledby="step-up-title" ref={dialog} onClose={() => end(false)}>
+        <AtProvider provider={provider} onCancel={() => end(false)} />
+      </dialog>
+    )
   return (
     <dialog class="gate again" aria-labelledby="step-up-title" ref={dialog} onClose={() => end(false)}>
       <form class="gate-card" ref={form} onSubmit={submit}>
