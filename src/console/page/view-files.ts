@@ -26,7 +26,7 @@ export const viewFiles: Partial<Record<ViewName, Load<ViewProps>>> = {
   webhooks: () => import('./system/webhooks/webhooks-page.tsx'),
   uploads: () => import('./system/uploads-page.tsx'),
   todo: () => import('./work/todo-page.tsx'),
-  verify: () => import('./work/verify-page.tsx'),
+  verify: () => import('./work/verify/verify-page.tsx'),
 }
 
 export const findFile: Load<FindProps> = () => import('./find/find-page.tsx')

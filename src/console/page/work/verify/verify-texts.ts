@@ -1,5 +1,5 @@
-import { countOf } from '../i18n/counting.ts'
-import { inLanguage } from '../i18n/language.ts'
+import { countOf } from '../../i18n/counting.ts'
+import { inLanguage } from '../../i18n/language.ts'
 
 const english = {
   title: 'Verify',
