@@ -3,7 +3,6 @@ import BetterSqlite3 from 'better-sqlite3'
 import type { Browser } from 'playwright-core'
 import t from 'tap'
 import { permissionsOf } from '../../src/config/index.ts'
-import { auditTexts } from '../../src/console/page/evidence/audit-texts.ts'
 import {
   type AuditEntry,
   actionWords,
@@ -11,6 +10,7 @@ import {
   queryOf,
   whoWords,
 } from '../../src/console/page/evidence/audit-words.ts'
+import { trailTexts } from '../../src/console/page/evidence/trail-texts.ts'
 import { viewsFor } from '../../src/console/page/kit/views.ts'
 import { databaseFile } from '../../src/database/index.ts'
 import { auditEntities } from '../../src/governance/sight.ts'
@@ -253,6 +253,6 @@ t.test('everything that the gateway writes into the trail has words', (t) => {
     .flatMap((line) => [...line.matchAll(/'([a-z_]{2,}\.[a-z_]+)'/g)].map(([, name = '']) => name))
   t.ok(new Set(written).size > 45, 'they were found')
   for (const name of written) t.not(actionWords(name), name, name)
-  t.same(Object.keys(auditTexts.entities), auditEntities)
+  t.same(Object.keys(trailTexts.entities), auditEntities)
   t.end()
 })

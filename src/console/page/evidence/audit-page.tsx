@@ -27,6 +27,7 @@ import {
   thingWords,
   whoWords,
 } from './audit-words.ts'
+import { trailTexts } from './trail-texts.ts'
 
 const pageSize = 50
 
@@ -148,14 +149,14 @@ const Narrow = ({ filter, isNarrowed }: { filter: AuditFilter; isNarrowed: boole
           id="audit-action"
           words={words.action}
           value={form.action}
-          of={choicesOf(words.actions, form.action)}
+          of={choicesOf(trailTexts.actions, form.action)}
           onChoice={keep('action')}
         />
         <Choice
           id="audit-entity"
           words={words.thing}
           value={form.entity}
-          of={choicesOf(words.entities, form.entity)}
+          of={choicesOf(trailTexts.entities, form.entity)}
           onChoice={keep('entity')}
         />
         <Field

@@ -3,6 +3,7 @@ import { gatewayWords } from '../i18n/language.ts'
 import { texts } from '../i18n/texts.ts'
 import { assetTypeWords, deviceKindWords, exactTime, zoneTypeWords } from '../i18n/words.ts'
 import { auditTexts as words } from './audit-texts.ts'
+import { trailTexts } from './trail-texts.ts'
 
 export type AuditEntry = {
   readonly id: number
@@ -11,7 +12,7 @@ export type AuditEntry = {
   readonly actor: string | null
   readonly instance: string | null
   readonly action: string
-  readonly entity: keyof typeof words.entities
+  readonly entity: keyof typeof trailTexts.entities
   readonly entityId: string | null
   readonly changes: Readonly<Record<string, unknown>> | null
   readonly requestId: string | null
@@ -61,7 +62,7 @@ function setOf(filter: Partial<AuditFilter>): URLSearchParams {
   return query
 }
 
-const actions: Readonly<Record<string, string>> = words.actions
+const actions: Readonly<Record<string, string>> = trailTexts.actions
 
 /** Returns the text of an action; for an action of a later version its own name. Pure. */
 export const actionWords = (action: string): string =>
@@ -76,7 +77,7 @@ export function whoWords({ actor, operator, authMode, address }: AuditEntry): st
 
 /** Names the thing that an entry is about. Pure. */
 export const thingWords = ({ entity, entityId }: AuditEntry): string =>
-  entityId === null ? words.entities[entity] : `${words.entities[entity]} ${shortened(entityId)}`
+  entityId === null ? trailTexts.entities[entity] : `${trailTexts.entities[entity]} ${shortened(entityId)}`
 
 const shortened = (id: string) => (/^[0-9a-f]{64}$/.test(id) ? `${id.slice(0, 12)}…` : id)
 
@@ -115,7 +116,7 @@ export function changesOf({ action, changes }: AuditEntry, timeZone: string | un
 const isStep = (value: unknown): value is { from: unknown; to: unknown } =>
   typeof value === 'object' && value !== null && Object.keys(value).toSorted().join() === 'from,to'
 
-const fields: Readonly<Record<string, string>> = words.fields
+const fields: Readonly<Record<string, string>> = trailTexts.fields
 const nameWords = (name: string) => (Object.hasOwn(fields, name) ? (fields[name] ?? name) : gatewayWords(name))
 
 /** Values that have texts, by the name of the value. */
