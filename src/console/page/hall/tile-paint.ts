@@ -18,6 +18,13 @@ export type Place = {
   readonly isOdd: boolean
 }
 
+/** Says whether a place is drawn at the same place in the same color. */
+export const isSameOutline = (old: Place, place: Place): boolean =>
+  old.slot.id === place.slot.id &&
+  old.color === place.color &&
+  (old.slot.floor_plan_polygon === place.slot.floor_plan_polygon ||
+    JSON.stringify(old.slot.floor_plan_polygon) === JSON.stringify(place.slot.floor_plan_polygon))
+
 export type Ground = {
   readonly key: number | string
   readonly name: string

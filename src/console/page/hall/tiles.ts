@@ -1,11 +1,21 @@
-import type { Point } from '../data/shapes.ts'
+import { CachedTiles, type Picture } from './cached-tiles.ts'
+import { type Cell, isInHall, nextAlong, tilesIn } from './cells.ts'
 import type { Box } from './geometry.ts'
 import { PlanMover } from './mover.ts'
 import { type Cover, coverOf, namesIn, overlaps, type PlacedName } from './names.ts'
 import { type TileIndex, tileIndexOf, tilePx, tilesOf } from './tile-index.ts'
-import { type Colors, colorsNow, type Place, paintNames, paintTile, type Scene, type Tile } from './tile-paint.ts'
+import {
+  type Colors,
+  colorsNow,
+  isSameOutline,
+  type Place,
+  paintNames,
+  paintTile,
+  type Scene,
+  type Tile,
+} from './tile-paint.ts'
 import type { TilePainter } from './tile-painter.ts'
-import type { Hall, Size, View } from './view.ts'
+import type { Size, View } from './view.ts'
 
 /** While the size changes, tiles of the size before are shown. */
 const settleMs = 90
@@ -46,10 +56,7 @@ export class PlanTiles {
   /** Last movement in pixels: the next tiles come into view on the other side. */
   #way = { x: 0, y: 0 }
   #size: Size = { width: 0, height: 0 }
-  /** Those that were in view last are last. */
-  #tiles = new Map<string, Picture>()
-  /** Tiles that are painted again: a canvas costs more to make than to paint. */
-  #spare: HTMLCanvasElement[] = []
+  readonly #tiles = new CachedTiles()
   /** Finds the places that reach into a tile; undefined: not yet known. */
   #index: TileIndex | undefined
   /** Pixels of a unit in the cached tiles. */
@@ -255,7 +262,7 @@ export class PlanTiles {
     const { width, height } = this.#size
     if (perPx !== this.#perPx) {
       this.#clear()
-      this.#spare = []
+      this.#tiles.forgetSpare()
     }
     this.#perPx = perPx
     const reach = reachOf(this.#size, perPx)
@@ -293,13 +300,9 @@ export class PlanTiles {
 
   #tile(scene: Scene, column: number, row: number): Picture {
     const key = `${column} ${row}`
-    const known = this.#tiles.get(key)
-    if (known) {
-      this.#tiles.delete(key)
-      this.#tiles.set(key, known)
-      return known
-    }
-    const tile = this.#spare.pop() ?? this.#newTile()
+    const known = this.#tiles.use(key)
+    if (known) return known
+    const tile = this.#tiles.blank(tilePx * this.#perPx)
     const context = tile.getContext('2d') as CanvasRenderingContext2D
     paintTile(context, scene, this.#placesIn(scene, column, row), this.#tileAt(column, row), this.#colors)
     this.#keep(key, tile)
@@ -330,18 +333,8 @@ export class PlanTiles {
     return Math.max(across * down, Math.min(keptTimes * across * down, room))
   }
 
-  #newTile(): HTMLCanvasElement {
-    const tile = document.createElement('canvas')
-    tile.width = tilePx * this.#perPx
-    tile.height = tilePx * this.#perPx
-    return tile
-  }
-
   #remove(key: string): void {
-    const tile = this.#tiles.get(key)
-    if (tile instanceof ImageBitmap) tile.close()
-    else if (tile) this.#spare.push(tile)
-    this.#tiles.delete(key)
+    this.#tiles.remove(key)
     this.#whole = ''
     if (this.#wanted === key) this.#wanted = undefined
   }
@@ -409,49 +402,9 @@ export class PlanTiles {
   }
 }
 
-/** A tile as the page painted it, or a worker. */
-type Picture = HTMLCanvasElement | ImageBitmap
-
 /** Returns how far the canvas reaches over a view of this size, so that its pixels take no more memory than they may. */
 function reachOf({ width, height }: Size, perPx: number): number {
   let reach = farthestPx
   while (reach > 48 && (width + 2 * reach) * (height + 2 * reach) * 4 * perPx ** 2 > mostCanvasBytes) reach /= 2
   return reach
-}
-
-/** Says whether a place is drawn at the same place in the same color. */
-const isSameOutline = (old: Place, place: Place): boolean =>
-  old.slot.id === place.slot.id &&
-  old.color === place.color &&
-  (old.slot.floor_plan_polygon === place.slot.floor_plan_polygon ||
-    JSON.stringify(old.slot.floor_plan_polygon) === JSON.stringify(place.slot.floor_plan_polygon))
-
-const isInHall = ({ box }: Hall, scale: number, column: number, row: number): boolean =>
-  (column + 1) * tilePx >= box.x * scale &&
-  column * tilePx <= (box.x + box.width) * scale &&
-  (row + 1) * tilePx >= box.y * scale &&
-  row * tilePx <= (box.y + box.height) * scale
-
-/** Column and row of a tile. */
-type Cell = readonly [number, number]
-
-/** Returns the tile that comes into view first when the plan is moved on this way; of those beside it, the nearest. */
-function nextAlong(cells: readonly Cell[], view: View, size: Size, way: Point): Cell | undefined {
-  const length = Math.hypot(way.x, way.y) || 1
-  const cost = ([column, row]: Cell) => {
-    const x = (column + 0.5) * tilePx + view.x - size.width / 2
-    const y = (row + 0.5) * tilePx + view.y - size.height / 2
-    return Math.hypot(x, y) + (x * way.x + y * way.y) / length
-  }
-  return cells.reduce<Cell | undefined>((best, cell) => (best && cost(best) <= cost(cell) ? best : cell), undefined)
-}
-
-/** Lists the tiles of this side that are in view. */
-function tilesIn(view: View, size: Size, side: number): Cell[] {
-  const found: Cell[] = []
-  const lastColumn = Math.floor((size.width - view.x) / side)
-  const lastRow = Math.floor((size.height - view.y) / side)
-  for (let row = Math.floor(-view.y / side); row <= lastRow; row += 1)
-    for (let column = Math.floor(-view.x / side); column <= lastColumn; column += 1) found.push([column, row])
-  return found
 }
