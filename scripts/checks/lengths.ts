@@ -49,7 +49,6 @@ const bounds: readonly Bound[] = [
       'src/console/page/plan/drawing.tsx Drawing': [106, drawing],
       'src/console/page/plan/editor.tsx Editor': [103, drawing],
       'src/console/page/cameras/mask-editor.tsx MaskPicture': [89, drawing],
-      'src/console/page/cameras/day/camera-day.tsx Line': [75, drawing],
       'src/console/page/cameras/day/control.ts useLineControl': [65, drawing],
       'src/console/page/cameras/day/control.ts useEffect': [61, drawing],
       'src/console/page/data/use-live.ts useLive': [76, 'timer, request and event stream of one answer are one state'],
