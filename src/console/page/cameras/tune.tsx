@@ -1,5 +1,5 @@
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { ask, gatewayNow, Refused } from '../data/ask.ts'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { ask, gatewayNow } from '../data/ask.ts'
 import { type Day, dateAfter, dateIn } from '../data/day-line.ts'
 import type { ListedCamera } from '../data/shapes.ts'
 import { locale } from '../i18n/language.ts'
@@ -9,16 +9,8 @@ import { inputOf } from '../kit/field.ts'
 import type { Entry } from './day/entries.ts'
 import { MaskEditor } from './mask-editor.tsx'
 import { tuneTexts as words } from './tune-texts.ts'
-import {
-  type Area,
-  configEntry,
-  isSame,
-  polygonsOf,
-  type Trial,
-  type Tried,
-  trialOf,
-  type WhatIfAnswer,
-} from './tune-trial.ts'
+import { type Area, configEntry, isSame, type Trial, type Tried } from './tune-trial.ts'
+import { useTrial } from './use-trial.ts'
 
 type Props = {
   camera: ListedCamera
@@ -31,8 +23,6 @@ type Props = {
   onMoment: (ms: number) => void
 }
 
-/** A slider that still moves sends no request. */
-const restMs = 250
 /** Events that are listed by their time. */
 const mostListed = 12
 
@@ -75,17 +65,10 @@ export const Tune = (props: Props) => {
   )
 }
 
-const Panel = ({
-  camera,
-  day,
-  timeZone,
-  entries,
-  trial,
-  onTrial,
-  onMoment,
-  yesterday,
-  isDrawn,
-}: Props & { yesterday: string; isDrawn: { current: boolean | null } }) => {
+type PanelProps = Props & { yesterday: string; isDrawn: { current: boolean | null } }
+
+const Panel = (props: PanelProps) => {
+  const { camera, day, timeZone, entries, trial, onTrial, onMoment, yesterday, isDrawn } = props
   const now = settingsOf(camera)
   const [tried, setTried] = useState<Tried>(now)
   // Areas copied for the config are safe; a sensitivity is found again at once.
@@ -101,50 +84,24 @@ const Panel = ({
     }
   }, [isUnsaved])
   const { problem, isAsking, retry } = useTrial(camera.id, day, tried, entries, onTrial)
-  const dayName =
-    day.date === yesterday
-      ? words.yesterdayIs
-      : words.onDay(
-          new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' }).format(
-            Date.parse(`${day.date}T00:00:00Z`),
-          ),
-        )
   return (
     <div class="tune-panel">
       <p class="muted">{words.intro}</p>
-      <div class="tune-slider">
-        <label for="tune-sensitivity">{words.sensitivity}</label>
-        <input
-          id="tune-sensitivity"
-          type="range"
-          min={0}
-          max={1}
-          step={0.01}
-          value={tried.sensitivity}
-          onInput={(event: Event) => {
-            const sensitivity = inputOf(event).valueAsNumber
-            setTried((before) => ({ ...before, sensitivity }))
-          }}
-        />
-        <input
-          type="number"
-          aria-label={words.sensitivity}
-          min={0}
-          max={1}
-          step={0.01}
-          value={tried.sensitivity}
-          onInput={(event: Event) => {
-            const sensitivity = inputOf(event).valueAsNumber
-            if (sensitivity >= 0 && sensitivity <= 1) setTried((before) => ({ ...before, sensitivity }))
-          }}
-        />
-        <button type="button" aria-disabled={isSame(tried, now) ? 'true' : 'false'} onClick={() => setTried(now)}>
-          {words.reset}
-        </button>
-      </div>
+      <Sensitivity
+        value={tried.sensitivity}
+        isUsual={isSame(tried, now)}
+        onValue={(sensitivity) => setTried((before) => ({ ...before, sensitivity }))}
+        onReset={() => setTried(now)}
+      />
       <p class="muted">{words.sensitivityNow(now.sensitivity)}</p>
       <p class="tune-result" role="status">
-        {trial ? <Result trial={trial} dayName={dayName} day={day} /> : isAsking ? words.asking : ''}
+        {trial ? (
+          <Result trial={trial} dayName={day.date === yesterday ? words.yesterdayIs : dayWords(day.date)} day={day} />
+        ) : isAsking ? (
+          words.asking
+        ) : (
+          ''
+        )}
       </p>
       {problem === '' ? null : (
         <p class="problem" role="alert">
@@ -164,6 +121,50 @@ const Panel = ({
     </div>
   )
 }
+
+type SensitivityProps = {
+  value: number
+  /** Whether everything is as the camera has it. */
+  isUsual: boolean
+  onValue: (value: number) => void
+  onReset: () => void
+}
+
+/** The sensitivity, by a slider and as a number. A number outside of its bounds is still being typed. */
+const Sensitivity = ({ value, isUsual, onValue, onReset }: SensitivityProps) => (
+  <div class="tune-slider">
+    <label for="tune-sensitivity">{words.sensitivity}</label>
+    <input
+      id="tune-sensitivity"
+      type="range"
+      min={0}
+      max={1}
+      step={0.01}
+      value={value}
+      onInput={(event: Event) => onValue(inputOf(event).valueAsNumber)}
+    />
+    <input
+      type="number"
+      aria-label={words.sensitivity}
+      min={0}
+      max={1}
+      step={0.01}
+      value={value}
+      onInput={(event: Event) => {
+        const typed = inputOf(event).valueAsNumber
+        if (typed >= 0 && typed <= 1) onValue(typed)
+      }}
+    />
+    <button type="button" aria-disabled={isUsual ? 'true' : 'false'} onClick={onReset}>
+      {words.reset}
+    </button>
+  </div>
+)
+
+const dayWords = (date: string): string =>
+  words.onDay(
+    new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' }).format(Date.parse(`${date}T00:00:00Z`)),
+  )
 
 const Result = ({ trial, dayName, day }: { trial: Trial; dayName: string; day: Day }) => {
   const { recorded, would, added, unknownMs, verdicts } = trial
@@ -279,67 +280,4 @@ const Keep = ({ camera, tried, now, onCopied }: KeepProps) => {
       </p>
     </section>
   )
-}
-
-/** Requests a what-if for the newest settings: one at a time, and later changes are the next one. */
-function useTrial(
-  id: number,
-  day: Day,
-  tried: Tried,
-  entries: readonly Entry[] | undefined,
-  onTrial: (trial: Trial | undefined) => void,
-): { problem: string; isAsking: boolean; retry: () => void } {
-  const [problem, setProblem] = useState('')
-  const [isAsking, setAsking] = useState(false)
-  const [answer, setAnswer] = useState<WhatIfAnswer | undefined>(undefined)
-  const [attempt, setAttempt] = useState(0)
-  const last = useRef<Promise<unknown>>(Promise.resolve())
-  const key = JSON.stringify([id, day.fromMs, tried])
-  useEffect(() => {
-    setAnswer(undefined)
-  }, [day.fromMs])
-  useEffect(() => {
-    let isOver = false
-    let timer = 0
-    const run = () => {
-      if (isOver) return
-      const body = {
-        from: new Date(day.fromMs).toISOString(),
-        to: new Date(day.toMs).toISOString(),
-        sensitivity: tried.sensitivity,
-        ...{ masks: polygonsOf(tried, 'mask'), zones: polygonsOf(tried, 'zone') },
-      }
-      return ask<WhatIfAnswer>(`/api/iot/cctv/${id}/what-if`, { method: 'POST', body }).then(
-        (found) => {
-          if (isOver) return
-          setProblem('')
-          setAnswer(found)
-          setAsking(false)
-        },
-        (error: Error) => {
-          if (isOver) return
-          if (error instanceof Refused && error.code === 'REPLAYS_WAITING') {
-            timer = window.setTimeout(next, error.retryAfterSeconds * 1000)
-            return
-          }
-          setProblem(error.message)
-          setAsking(false)
-        },
-      )
-    }
-    const next = () => {
-      last.current = (last.current ?? Promise.resolve()).then(run)
-    }
-    setAsking(true)
-    timer = window.setTimeout(next, restMs)
-    return () => {
-      isOver = true
-      clearTimeout(timer)
-    }
-  }, [key, attempt])
-  useEffect(() => {
-    onTrial(answer && entries ? trialOf(answer, entries) : undefined)
-  }, [answer, entries])
-  useEffect(() => () => onTrial(undefined), [])
-  return { problem, isAsking, retry: () => setAttempt((before) => before + 1) }
 }
