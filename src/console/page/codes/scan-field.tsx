@@ -88,7 +88,6 @@ export const ScanField = () => {
     void takeScan({ code: field.current?.value.trim() ?? '', parts: [], field: undefined })
     if (field.current) field.current.value = ''
   }
-  const [last] = recent
   return (
     <search class="scan">
       <form class="scan-form" onSubmit={submit}>
@@ -114,38 +113,7 @@ export const ScanField = () => {
         </button>
         <CameraButton camera={camera} />
       </form>
-      <div class="scan-result">
-        <p role="status">
-          <Said words={note || (last ? last.words : '')} />
-          {isBusy ? ' …' : ''}
-          {last?.isHeld && last.to !== undefined && note === '' ? (
-            <>
-              {' '}
-              <a class="button" href={last.to} onClick={follow}>
-                {texts.open(printable(last.code))}
-              </a>
-            </>
-          ) : null}
-        </p>
-        {recent.length > 1 ? (
-          <details>
-            <summary>{texts.last(recent.length)}</summary>
-            <ol>
-              {recent.map(({ n, code, words, to, isRefused }) => (
-                <li key={n}>
-                  {isRefused ? (
-                    <Said words={words} />
-                  ) : (
-                    <a href={to ?? `/find/${encodeURIComponent(code)}`} onClick={follow}>
-                      <span class="code">{printable(code)}</span> <Said words={words} />
-                    </a>
-                  )}
-                </li>
-              ))}
-            </ol>
-          </details>
-        ) : null}
-      </div>
+      <ScanResult recent={recent} isBusy={isBusy} note={note} />
       {camera.View ? (
         <camera.View
           onCode={(code) => {
@@ -161,5 +129,49 @@ export const ScanField = () => {
         />
       ) : null}
     </search>
+  )
+}
+
+type ResultProps = Scans & {
+  /** Message of the camera. Empty: that of the newest scan is shown. */
+  note: string
+}
+
+/** The newest scan, with its view while that waits for unsent input, and the scans before it. */
+const ScanResult = ({ recent, isBusy, note }: ResultProps) => {
+  const [last] = recent
+  return (
+    <div class="scan-result">
+      <p role="status">
+        <Said words={note || (last ? last.words : '')} />
+        {isBusy ? ' …' : ''}
+        {last?.isHeld && last.to !== undefined && note === '' ? (
+          <>
+            {' '}
+            <a class="button" href={last.to} onClick={follow}>
+              {texts.open(printable(last.code))}
+            </a>
+          </>
+        ) : null}
+      </p>
+      {recent.length > 1 ? (
+        <details>
+          <summary>{texts.last(recent.length)}</summary>
+          <ol>
+            {recent.map(({ n, code, words, to, isRefused }) => (
+              <li key={n}>
+                {isRefused ? (
+                  <Said words={words} />
+                ) : (
+                  <a href={to ?? `/find/${encodeURIComponent(code)}`} onClick={follow}>
+                    <span class="code">{printable(code)}</span> <Said words={words} />
+                  </a>
+                )}
+              </li>
+            ))}
+          </ol>
+        </details>
+      ) : null}
+    </div>
   )
 }

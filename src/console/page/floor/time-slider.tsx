@@ -32,7 +32,6 @@ const addressAt = (ms: number | undefined, slot: number | undefined): string => 
 /** Chooses the time that the plan shows; it is in the address, so that it can be shared. */
 export const TimeSlider = ({ at, slot, timeZone, shown }: Props) => {
   const [firstMs, setFirstMs] = useState<number | undefined>(undefined)
-  const [isPlaying, setPlaying] = useState(false)
   const range = useRef<HTMLInputElement>(null)
   useEffect(() => {
     get('/api/whms/events', { after_seq: 0, limit: 1 }).then(
@@ -44,6 +43,7 @@ export const TimeSlider = ({ at, slot, timeZone, shown }: Props) => {
   const atMs = at === undefined ? undefined : Date.parse(at)
   const least = Math.floor((firstMs ?? nowMs) / minuteMs) * minuteMs
   const most = Math.ceil(nowMs / minuteMs) * minuteMs
+  const { isPlaying, setPlaying } = usePlay(atMs, (ms) => show(ms, false))
   const show = (ms: number, isStep: boolean) => {
     if (ms >= gatewayNow()) {
       setPlaying(false)
@@ -53,17 +53,6 @@ export const TimeSlider = ({ at, slot, timeZone, shown }: Props) => {
     if (isStep && at === undefined) go(to)
     else goInstead(to)
   }
-  const latest = useRef({ atMs, show })
-  latest.current = { atMs, show }
-  useEffect(() => {
-    if (!isPlaying) return
-    const timer = setInterval(() => {
-      const { current } = latest
-      if (current?.atMs === undefined) setPlaying(false)
-      else current.show(current.atMs + playStepMs, false)
-    }, playEveryMs)
-    return () => clearInterval(timer)
-  }, [isPlaying])
   // Writing the value would move the thumb under a finger that drags it.
   useEffect(() => {
     if (range.current && document.activeElement !== range.current) range.current.value = String(atMs ?? most)
@@ -89,18 +78,19 @@ export const TimeSlider = ({ at, slot, timeZone, shown }: Props) => {
         }}
       />
       <div class="time-acts">
-        {steps.map((minutes) => (
-          <button
-            key={minutes}
-            type="button"
-            aria-disabled={minutes > 0 && at === undefined ? 'true' : 'false'}
-            onClick={() =>
-              minutes > 0 && at === undefined ? undefined : show((atMs ?? nowMs) + minutes * minuteMs, true)
-            }
-          >
-            {words.step(minutes)}
-          </button>
-        ))}
+        {steps.map((minutes) => {
+          const isAhead = minutes > 0 && at === undefined
+          return (
+            <button
+              key={minutes}
+              type="button"
+              aria-disabled={isAhead ? 'true' : 'false'}
+              onClick={() => (isAhead ? undefined : show((atMs ?? nowMs) + minutes * minuteMs, true))}
+            >
+              {words.step(minutes)}
+            </button>
+          )
+        })}
         {at === undefined ? null : (
           <>
             <button type="button" aria-pressed={isPlaying ? 'true' : 'false'} onClick={() => setPlaying(!isPlaying)}>
@@ -114,4 +104,21 @@ export const TimeSlider = ({ at, slot, timeZone, shown }: Props) => {
       </div>
     </section>
   )
+}
+
+/** Shows one step after the other while it plays, until the floor of now. */
+function usePlay(atMs: number | undefined, show: (ms: number) => void) {
+  const [isPlaying, setPlaying] = useState(false)
+  const latest = useRef({ atMs, show })
+  latest.current = { atMs, show }
+  useEffect(() => {
+    if (!isPlaying) return
+    const timer = setInterval(() => {
+      const { current } = latest
+      if (current?.atMs === undefined) setPlaying(false)
+      else current.show(current.atMs + playStepMs)
+    }, playEveryMs)
+    return () => clearInterval(timer)
+  }, [isPlaying])
+  return { isPlaying, setPlaying }
 }

@@ -115,25 +115,7 @@ const Form = ({ known: { code, asset, weightKg }, act, isBusy, onDone, onCancel 
       >
         {(field) => <input {...field} type="text" inputmode="decimal" autocomplete="off" defaultValue={offered} />}
       </Field>
-      {asset?.gtin ? null : (
-        <Field name={`gtin-${number}`} label={words.gtin} problem={fields.get('gtin')}>
-          {(field) => (
-            <input {...field} type="text" inputmode="numeric" autocomplete="off" maxlength={14} data-scan="code" />
-          )}
-        </Field>
-      )}
-      {asset?.lot ? null : (
-        <Field name={`lot-${number}`} label={words.lot} problem={fields.get('lot')}>
-          {(field) => (
-            <input {...field} type="text" autocomplete="off" spellcheck={false} maxlength={90} data-scan="code" />
-          )}
-        </Field>
-      )}
-      {asset?.bestBefore ? null : (
-        <Field name={`bestBefore-${number}`} label={words.bestBefore} problem={fields.get('bestBefore')}>
-          {(field) => <input {...field} type="date" autocomplete="off" />}
-        </Field>
-      )}
+      <GoodsFields asset={asset} number={number} fields={fields} />
       {label === '' ? null : (
         <p class="wide">
           <Said words={words.fromLabel(label)} />
@@ -153,7 +135,34 @@ const Form = ({ known: { code, asset, weightKg }, act, isBusy, onDone, onCancel 
   )
 }
 
+type GoodsProps = { asset: Asset | undefined; number: number; fields: Fields }
+
 /** Known facts of its goods are not asked for again. */
+const GoodsFields = ({ asset, number, fields }: GoodsProps) => (
+  <>
+    {asset?.gtin ? null : (
+      <Field name={`gtin-${number}`} label={words.gtin} problem={fields.get('gtin')}>
+        {(field) => (
+          <input {...field} type="text" inputmode="numeric" autocomplete="off" maxlength={14} data-scan="code" />
+        )}
+      </Field>
+    )}
+    {asset?.lot ? null : (
+      <Field name={`lot-${number}`} label={words.lot} problem={fields.get('lot')}>
+        {(field) => (
+          <input {...field} type="text" autocomplete="off" spellcheck={false} maxlength={90} data-scan="code" />
+        )}
+      </Field>
+    )}
+    {asset?.bestBefore ? null : (
+      <Field name={`bestBefore-${number}`} label={words.bestBefore} problem={fields.get('bestBefore')}>
+        {(field) => <input {...field} type="date" autocomplete="off" />}
+      </Field>
+    )}
+  </>
+)
+
+/** Returns the facts of its goods that its label says; '' when there are none. */
 function labelWords(asset: Asset | undefined): string {
   if (!asset) return ''
   const facts = {
