@@ -1,14 +1,10 @@
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { ScanField } from '../codes/scan-field.tsx'
-import { onSignedInAgain } from '../data/again.ts'
-import { get } from '../data/api.ts'
-import { Refused } from '../data/ask.ts'
 import { utilizationOf } from '../data/floor-use.ts'
-import type { PlacementEvent, SignedIn, Slot } from '../data/shapes.ts'
-import { restMs, useOdd } from '../data/use-odd.ts'
+import type { SignedIn, Slot } from '../data/shapes.ts'
 import { Said } from '../i18n/said.tsx'
 import { texts } from '../i18n/texts.ts'
-import { justAfter, spokenEvent, timeOfDay } from '../i18n/words.ts'
+import { spokenEvent, timeOfDay } from '../i18n/words.ts'
 import { Views } from '../kit/bar.tsx'
 import { focusFirst } from '../kit/first-focus.ts'
 import { Icon } from '../kit/icons.tsx'
@@ -16,13 +12,14 @@ import { SignOut } from '../sign-in/sign-out.tsx'
 import { Alerts } from './alerts.tsx'
 import { Cameras } from './cameras.tsx'
 import { EventList } from './event-list.tsx'
-import { Feed, type Known } from './feed.ts'
+import type { Known } from './feed.ts'
 import { FloorPlan, planCursorId } from './floor-plan.tsx'
 import { floorTexts } from './floor-texts.ts'
 import { Numbers } from './numbers.tsx'
 import { SlotPanel } from './slot-panel.tsx'
 import { SlotTable } from './slot-table.tsx'
 import { TimeSlider } from './time-slider.tsx'
+import { useShownFloor } from './use-shown-floor.ts'
 import { Webhooks } from './webhooks.tsx'
 
 type Props = {
@@ -33,93 +30,36 @@ type Props = {
   onLeft: (why: string) => void
 }
 
+const noZones: readonly never[] = []
+const noneOdd: ReadonlyMap<number, string> = new Map()
+
 /** The floor. `slot` and `at`: the slot and the time that the address names. */
 export const Console = ({ siteId, caller, slot: asked, at, onLeft }: Props) => {
-  const [known, setKnown] = useState<Known>({ absent: new Set() })
-  const [chosenWarehouse, setChosenWarehouse] = useState<number | undefined>(undefined)
-  const [slotId, setSlotId] = useState<number | undefined>(asked)
-  const feed = useRef<Feed | null>(null)
   const board = useRef<HTMLElement>(null)
   // The focused form is gone, so the board takes the focus.
   useEffect(() => focusFirst(board.current), [])
-  useEffect(() => {
-    if (asked !== undefined) choose(asked)
-  }, [asked])
-  useEffect(() => {
-    const signedOut = () => onLeft(texts.signedOut)
-    const made = new Feed({ caller, tell: setKnown, signedOut })
-    feed.current = made
-    made.start()
-    return () => made.stop()
-  }, [])
-
-  // A small screen may not have room for panel and plan; the plan is scrolled to first.
-  useEffect(() => {
-    if (slotId === undefined) return
-    for (const id of ['slot-title', 'plan']) document.getElementById(id)?.scrollIntoView({ block: 'nearest' })
-  }, [slotId])
-
-  const warehouses = known.warehouses?.data ?? []
-  const warehouse = warehouses.find((one) => one.id === chosenWarehouse) ?? warehouses[0]
-  const past = usePast(at, onLeft)
-  // Never the floor of now under the time of the past.
-  const shown = at === undefined ? known.slots?.data : past.slots
-  const slots = useMemo(
-    () => (shown ?? []).filter((one) => warehouse === undefined || one.warehouseId === warehouse.id),
-    [shown, warehouse?.id],
+  const floor = useShownFloor({ caller, at, onLeft })
+  const { known, past, warehouse, setChosenWarehouse, all, slots, odd, events } = floor
+  const { slotId, choose, close } = useChosenSlot(asked, (id) =>
+    setChosenWarehouse(all?.find((one) => one.id === id)?.warehouseId ?? warehouse?.id),
   )
-  const odd = useOdd(at, at === undefined ? '' : past.at, known.slots !== undefined, known.slots?.data)
-  const slot = shown?.find((one) => one.id === slotId)
+  const slot = all?.find((one) => one.id === slotId)
   // An address names its slot before it is known in which hall that is.
   useEffect(() => {
     if (slot) setChosenWarehouse((before) => before ?? slot.warehouseId)
   }, [slot?.id])
-  const opener = useRef<Element | null>(null)
-  const chosenNow = useRef<((id: number) => void) | null>(null)
-  // Always the same function, so that rows that do not change are not drawn again.
-  const [choose] = useState(() => (id: number) => chosenNow.current?.(id))
-  chosenNow.current = (id) => {
-    opener.current = document.activeElement
-    setChosenWarehouse(shown?.find((one) => one.id === id)?.warehouseId ?? warehouse?.id)
-    setSlotId(id)
-  }
-  // The focused element may close with the panel: the focus returns to where the slot was chosen, or to the slot.
-  const close = () => {
-    const isKept = !document.activeElement?.closest('.slot-panel') && document.activeElement !== document.body
-    const onPlan = document.getElementById(planCursorId)
-    const back = opener.current?.isConnected && opener.current !== document.body ? opener.current : onPlan
-    if (!isKept && back instanceof HTMLElement) back.focus()
-    setSlotId(undefined)
-  }
-  const events = at === undefined ? known.events?.data : past.events
   const timeZone = warehouse?.timezone
   // The pressed button disappears with its alert.
   const alertSeen = () => {
     board.current?.focus({ preventScroll: true })
-    feed.current?.refresh('alerts')
+    floor.refresh('alerts')
   }
-
   return (
     <>
       <a class="skip" href="#floor">
         {floorTexts.toPlan}
       </a>
-      <header class="bar">
-        <p class="brand">
-          <Icon name="logo" /> <span class="brand-name">Gatehouse</span>
-        </p>
-        <h1 class="site">
-          <span class="unseen">{floorTexts.floorOf} </span>
-          {siteId}
-        </h1>
-        <Connection known={known} timeZone={timeZone} />
-        <Views here="floor" caller={caller} />
-        <ScanField />
-        <p class="who">
-          <strong>{caller.username}</strong> <span class="muted">{texts.roles[caller.role] ?? caller.role}</span>
-        </p>
-        <SignOut onLeft={onLeft} />
-      </header>
+      <Head {...{ siteId, caller, known, timeZone, onLeft }} />
       <Trouble known={known} timeZone={timeZone} />
       <main
         class="board"
@@ -127,26 +67,17 @@ export const Console = ({ siteId, caller, slot: asked, at, onLeft }: Props) => {
         ref={board}
         onKeyDown={(event: KeyboardEvent) => event.key === 'Escape' && slotId !== undefined && close()}
       >
-        <div class="top">
-          {known.alerts?.data.length ? (
-            <Alerts alerts={known.alerts.data} timeZone={timeZone} onSeen={alertSeen} />
-          ) : null}
-          <Numbers
-            utilization={shown && known.zones ? utilizationOf(shown, known.zones.data) : undefined}
-            disputed={shown?.filter((one) => one.isDisputed).length}
-            zones={known.zones?.data ?? []}
-          />
-        </div>
+        <Overview known={known} slots={all} timeZone={timeZone} onSeen={alertSeen} />
         <div class="middle">
           <FloorPlan
-            warehouses={warehouses}
+            warehouses={floor.warehouses}
             warehouse={warehouse}
             onWarehouse={setChosenWarehouse}
             zones={known.zones?.data ?? noZones}
             slots={slots}
             odd={odd ?? noneOdd}
             isOddKnown={odd !== undefined}
-            isKnown={shown !== undefined && known.zones !== undefined}
+            isKnown={all !== undefined && known.zones !== undefined}
             isPast={at !== undefined}
             mayMake={caller.permissions.includes('whms:write')}
             chosen={slot?.id}
@@ -160,28 +91,17 @@ export const Console = ({ siteId, caller, slot: asked, at, onLeft }: Props) => {
         </div>
         <div class="side">
           <SlotPanel
-            slot={slot}
+            {...{ slot, slots, at, timeZone }}
             heardOf={events
               ?.filter((event) => event.slot_id === slot?.id)
               .map(({ id }) => id)
               .join()}
-            timeZone={timeZone}
-            slots={slots}
-            at={at}
             onChoose={choose}
             onClose={close}
           />
           <EventList events={events} timeZone={timeZone} onSlot={choose} />
         </div>
-        <div class="more">
-          <Cameras
-            cameras={known.cameras?.data}
-            detections={known.detections?.data}
-            isAbsent={known.absent.has('cameras')}
-            timeZone={timeZone}
-          />
-          {caller.permissions.includes('webhooks:manage') ? <Webhooks webhooks={known.webhooks?.data} /> : null}
-        </div>
+        <Equipment known={known} mayWebhooks={caller.permissions.includes('webhooks:manage')} timeZone={timeZone} />
       </main>
       <p class="unseen" role="status">
         <Said words={events?.[0] ? floorTexts.newest(spokenEvent(events[0])) : ''} />
@@ -190,54 +110,90 @@ export const Console = ({ siteId, caller, slot: asked, at, onLeft }: Props) => {
   )
 }
 
-const noZones: readonly never[] = []
-
-/** `slots` and `events`: undefined until the ledger has answered. */
-type Past = {
-  readonly slots: readonly Slot[] | undefined
-  readonly events: readonly PlacementEvent[] | undefined
-  readonly problem: string
-  /** The time that they are of. */
-  readonly at?: string
-}
-
-const pastAgainMs = 5000
-const nothingOfThePast: Past = { slots: undefined, events: undefined, problem: '' }
-
-/** Reads the floor of a time of the past from the ledger, again and again until it answers. */
-function usePast(at: string | undefined, onLeft: (why: string) => void): Past {
-  const [past, setPast] = useState<Past>(nothingOfThePast)
+/** The slot that somebody looks at. `onChosen`: called with each slot that is chosen. */
+function useChosenSlot(asked: number | undefined, onChosen: (id: number) => void) {
+  const [slotId, setSlotId] = useState<number | undefined>(asked)
+  const opener = useRef<Element | null>(null)
+  const chosenNow = useRef<((id: number) => void) | null>(null)
+  // Always the same function, so that rows that do not change are not drawn again.
+  const [choose] = useState(() => (id: number) => chosenNow.current?.(id))
+  chosenNow.current = (id) => {
+    opener.current = document.activeElement
+    onChosen(id)
+    setSlotId(id)
+  }
   useEffect(() => {
-    if (at === undefined) {
-      setPast(nothingOfThePast)
-      return
-    }
-    let isWanted = true
-    const read = () =>
-      Promise.all([get('/api/whms/slots', { at }), get('/api/whms/events', { to: justAfter(at), limit: 40 })]).then(
-        ([slots, events]) => isWanted && setPast({ slots: slots.data, events: events.data, problem: '', at }),
-        (error: Error) => {
-          if (!isWanted) return
-          // It is read again after the next sign-in.
-          if (error instanceof Refused && error.isSignedOut) return onLeft(texts.signedOut)
-          setPast((before) => ({ ...before, problem: floorTexts.pastFailed(error.message) }))
-          const waitMs = error instanceof Refused ? error.retryAfterSeconds * 1000 : 0
-          timer = setTimeout(read, Math.max(pastAgainMs, waitMs))
-        },
-      )
-    let timer = setTimeout(read, restMs)
-    const unwatch = onSignedInAgain(() => void read())
-    return () => {
-      isWanted = false
-      clearTimeout(timer)
-      unwatch()
-    }
-  }, [at])
-  // While Play or a finger goes on, the floor of the step before stays; one of another time never stays with a problem.
-  return past.at === at || past.problem === '' ? past : { ...nothingOfThePast, problem: past.problem }
+    if (asked !== undefined) choose(asked)
+  }, [asked])
+  // A small screen may not have room for panel and plan; the plan is scrolled to first.
+  useEffect(() => {
+    if (slotId === undefined) return
+    for (const id of ['slot-title', 'plan']) document.getElementById(id)?.scrollIntoView({ block: 'nearest' })
+  }, [slotId])
+  // The focused element may close with the panel: the focus returns to where the slot was chosen, or to the slot.
+  const close = () => {
+    const isKept = !document.activeElement?.closest('.slot-panel') && document.activeElement !== document.body
+    const onPlan = document.getElementById(planCursorId)
+    const back = opener.current?.isConnected && opener.current !== document.body ? opener.current : onPlan
+    if (!isKept && back instanceof HTMLElement) back.focus()
+    setSlotId(undefined)
+  }
+  return { slotId, choose, close }
 }
 
-const noneOdd: ReadonlyMap<number, string> = new Map()
+type HeadProps = Pick<Props, 'siteId' | 'caller' | 'onLeft'> & { known: Known; timeZone: string | undefined }
+
+const Head = ({ siteId, caller, known, timeZone, onLeft }: HeadProps) => (
+  <header class="bar">
+    <p class="brand">
+      <Icon name="logo" /> <span class="brand-name">Gatehouse</span>
+    </p>
+    <h1 class="site">
+      <span class="unseen">{floorTexts.floorOf} </span>
+      {siteId}
+    </h1>
+    <Connection known={known} timeZone={timeZone} />
+    <Views here="floor" caller={caller} />
+    <ScanField />
+    <p class="who">
+      <strong>{caller.username}</strong> <span class="muted">{texts.roles[caller.role] ?? caller.role}</span>
+    </p>
+    <SignOut onLeft={onLeft} />
+  </header>
+)
+
+type OverviewProps = {
+  known: Known
+  slots: readonly Slot[] | undefined
+  timeZone: string | undefined
+  onSeen: () => void
+}
+
+/** Alerts that are open, and how full the halls are. */
+const Overview = ({ known, slots, timeZone, onSeen }: OverviewProps) => (
+  <div class="top">
+    {known.alerts?.data.length ? <Alerts alerts={known.alerts.data} timeZone={timeZone} onSeen={onSeen} /> : null}
+    <Numbers
+      utilization={slots && known.zones ? utilizationOf(slots, known.zones.data) : undefined}
+      disputed={slots?.filter((one) => one.isDisputed).length}
+      zones={known.zones?.data ?? []}
+    />
+  </div>
+)
+
+type EquipmentProps = { known: Known; mayWebhooks: boolean; timeZone: string | undefined }
+
+const Equipment = ({ known, mayWebhooks, timeZone }: EquipmentProps) => (
+  <div class="more">
+    <Cameras
+      cameras={known.cameras?.data}
+      detections={known.detections?.data}
+      isAbsent={known.absent.has('cameras')}
+      timeZone={timeZone}
+    />
+    {mayWebhooks ? <Webhooks webhooks={known.webhooks?.data} /> : null}
+  </div>
+)
 
 const Connection = ({ known, timeZone }: { known: Known; timeZone: string | undefined }) => {
   const state = known.trouble !== undefined ? 'lost' : known.updatedMs === undefined ? 'waiting' : 'live'
