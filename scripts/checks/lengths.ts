@@ -43,7 +43,6 @@ const bounds: readonly Bound[] = [
       'src/console/page/main.tsx App': [100, oneScreen],
       'src/console/page/goods/labels-page.tsx Order': [64, oneScreen],
       'src/console/page/codes/camera-scan.tsx CameraScan': [62, oneScreen],
-      'src/console/page/floor/floor-plan.tsx Plan': [111, drawing],
       'src/console/page/plan/drawing.tsx Drawing': [106, drawing],
       'src/console/page/plan/editor.tsx Editor': [103, drawing],
       'src/console/page/cameras/day/control.ts useLineControl': [65, drawing],
