@@ -40,7 +40,6 @@ const bounds: readonly Bound[] = [
     holdsFor: () => true,
     innerApart: false,
     longer: {
-      'src/console/page/main.tsx App': [100, oneScreen],
       'src/console/page/codes/camera-scan.tsx CameraScan': [62, oneScreen],
       'src/console/page/plan/drawing.tsx Drawing': [106, drawing],
       'src/console/page/plan/editor.tsx Editor': [103, drawing],
