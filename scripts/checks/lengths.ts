@@ -41,7 +41,6 @@ const bounds: readonly Bound[] = [
     innerApart: false,
     longer: {
       'src/console/page/codes/camera-scan.tsx CameraScan': [62, oneScreen],
-      'src/console/page/plan/editor.tsx Editor': [103, drawing],
       'src/console/page/cameras/day/control.ts useLineControl': [65, drawing],
       'src/console/page/cameras/day/control.ts useEffect': [61, drawing],
       'src/console/page/data/use-live.ts useLive': [76, 'timer, request and event stream of one answer are one state'],

@@ -1,54 +1,39 @@
 import type { Warehouse } from '../data/shapes.ts'
 import { Said } from '../i18n/said.tsx'
-import { download } from './download.ts'
 import type { PlanSlot, PlanZone } from './draft.ts'
 import { csvOf } from './make/csv.ts'
-import type { Refusal } from './save.ts'
 import { planTexts as words } from './texts.ts'
+import type { Unsaved } from './use-unsaved.ts'
 
 type Props = {
   readonly warehouse: Warehouse
   readonly zones: readonly PlanZone[]
   readonly slots: readonly PlanSlot[]
-  /** How many changes there are, and how many of them are of slots. */
-  readonly changes: number
-  readonly slotChanges: number
-  /** Whether there is something to discard: a change, or the beginning of an outline. */
-  readonly mayDiscard: boolean
-  readonly mayUndo: boolean
-  readonly mayRedo: boolean
-  readonly isSaving: boolean
-  readonly note: string
-  readonly refusals: readonly Refusal[]
-  readonly onSave: () => void
-  readonly onUndo: () => void
-  readonly onRedo: () => void
-  readonly onDiscard: () => void
+  readonly work: Unsaved
 }
 
 /** Saves, takes back or discards what is changed, and says what became of it. */
-export const SaveBar = (props: Props) => {
-  const { warehouse, zones, slots, changes, slotChanges, mayDiscard, mayUndo, mayRedo, isSaving, note, refusals } =
-    props
+export const SaveBar = ({ warehouse, zones, slots, work }: Props) => {
+  const { changes, slotChanges, isSaving, note, refusals } = work
   const areSlots = changes === slotChanges
   const off = (is: boolean) => (is || isSaving ? 'true' : 'false')
   const pending = areSlots ? words.pending(changes) : words.pendingMixed(changes)
   return (
     <>
       <div class="plan-acts">
-        <button type="button" class="strong" aria-disabled={off(changes === 0)} onClick={props.onSave}>
+        <button type="button" class="strong" aria-disabled={off(changes === 0)} onClick={work.save}>
           {areSlots ? words.save(changes) : words.saveMixed(changes)}
         </button>
-        <button type="button" aria-disabled={off(!mayUndo)} onClick={props.onUndo}>
+        <button type="button" aria-disabled={off(!work.mayUndo)} onClick={work.undo}>
           {words.undo}
         </button>
-        <button type="button" aria-disabled={off(!mayRedo)} onClick={props.onRedo}>
+        <button type="button" aria-disabled={off(!work.mayRedo)} onClick={work.redo}>
           {words.redo}
         </button>
         <button
           type="button"
-          aria-disabled={off(!mayDiscard)}
-          onClick={() => !isSaving && mayDiscard && props.onDiscard()}
+          aria-disabled={off(!work.isUnsaved)}
+          onClick={() => !isSaving && work.isUnsaved && work.discard()}
         >
           {words.discard}
         </button>
@@ -78,4 +63,13 @@ export const SaveBar = (props: Props) => {
       </p>
     </>
   )
+}
+
+/** Gives a text to the browser as a file. */
+function download(name: string, text: string): void {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(new Blob([text], { type: 'text/csv' }))
+  link.download = name
+  link.click()
+  URL.revokeObjectURL(link.href)
 }
