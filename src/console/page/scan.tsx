@@ -1,12 +1,13 @@
 import { useEffect, useState } from 'preact/hooks'
 import { draw } from './drawing.ts'
 import { language } from './i18n/language.ts'
-import { Desk, isTraining, type Opened } from './scan/desk.tsx'
+import { Desk } from './scan/desk.tsx'
 import { Handheld } from './scan/handheld.ts'
 import { MemoryStore } from './scan/items.ts'
 import { SlotLabels } from './scan/slots.ts'
 import { openStore } from './scan/store.ts'
 import { scanTexts as texts } from './scan/texts.ts'
+import { isTraining, type Opened } from './scan/use-queue.ts'
 
 /** Opens what is kept on this device; says so where it cannot. */
 const Page = () => {

@@ -1,5 +1,4 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { errorMessage } from '../../../platform/faults.ts'
 import { CameraButton, useCamera } from '../codes/camera-button.tsx'
 import { ScanCheck } from '../codes/code-check.ts'
 import { listenForScans, type ScannedCode } from '../codes/scan-keys.ts'
@@ -9,25 +8,16 @@ import { Said } from '../i18n/said.tsx'
 import { type Act, actsOf, type Code } from './codes.ts'
 import { useCounts } from './counts.ts'
 import type { Credential } from './gateway.ts'
-import type { Handheld } from './handheld.ts'
-import type { ItemStore, Photo } from './items.ts'
 import { QueueChips, QueueList, QueueRemarks } from './kept.tsx'
 import { Entry, Tiles } from './menu.tsx'
-import { type QueueState, ScanQueue } from './queue.ts'
-import { sendersOf } from './senders.ts'
+import { type Remarks, useRemarks } from './remarks.ts'
 import { Arrival, type Taker } from './sign-in.tsx'
-import { signal } from './signals.ts'
-import type { SlotLabels } from './slots.ts'
 import { Scanned, Task } from './task.tsx'
-import { type Done, ScanTasks } from './tasks.ts'
+import { type Count, ScanTasks } from './tasks.ts'
 import { scanTexts as texts } from './texts.ts'
 import { TrainingFloor } from './training.ts'
+import { isTraining, keep, type Opened, useQueue } from './use-queue.ts'
 import { useWatch } from './watch.ts'
-
-export const isTraining = location.pathname === '/training'
-
-/** Data stored on this device. */
-export type Opened = { readonly store: ItemStore; readonly handheld: Handheld; readonly slots: SlotLabels }
 
 const trainee: Credential = { username: 'trainee', instance: '', secret: '', role: 'supervisor' }
 
@@ -45,36 +35,21 @@ export const Desk = (opened: Opened) => {
   const tasks = useMemo(
     () =>
       new ScanTasks({
-        ...{ draw, keep: (by, done, photo) => keep(queue, remarks, by, done, photo), say: remarks.problemOrNone },
+        draw,
+        keep: (by, done, photo) => keep(queue, remarks, { id: crypto.randomUUID(), by }, done, photo),
+        say: remarks.problemOrNone,
         isSlot: (by) => (isTraining ? floor.isSlot : slots.of(by)),
       }),
     [],
   )
   const whoScans = () => (isTraining ? trainee : handheld.person)
-  const take = (code: Code) => {
-    const who = whoScans()
-    if (!who) {
-      camera.close()
-      taker.current?.(code)
-    } else if (actsOf(who.role).length === 0) remarks.problem(texts.mayOnlyLook)
-    else tasks.take(who.username, code)
-  }
-  const checks = useMemo(() => new ScanCheck(), [])
-  /** A scan counts when it is whole: until then nothing of it is in a task. */
-  const takeScan = ({ code, parts }: Pick<ScannedCode, 'code' | 'parts'>, isScanned = true) => {
-    const who = whoScans()
-    // A badge and a code to enrol say nothing of themselves.
-    if (!who) return take({ text: code, isScanned })
-    const scan = checks.check(code, parts, performance.now())
-    tasks.drop(who.username, partsOf(scan, parts))
-    if (scan.kind === 'code') return take({ text: scan.code, isScanned })
-    remarks.problem(notTakenWords(scan))
-  }
-  useEffect(() => listenForScans((scan) => takeScan(scan)), [])
-  const person = whoScans()
-  const act = person && tasks.of(person.username).act
-  const watched = useWatch(isTraining ? undefined : person, store, slots)
   const camera = useCamera(remarks.problemOrNone)
+  const takeScan = useTaking(whoScans, tasks, remarks, (code) => {
+    camera.close()
+    taker.current?.(code)
+  })
+  const person = whoScans()
+  const watched = useWatch(isTraining ? undefined : person, store, slots)
   const { counts, offer } = useCounts(store, tasks, isTraining ? floor.counts : undefined)
   const begin = (by: Credential, next: Act) => {
     remarks.clear()
@@ -91,15 +66,7 @@ export const Desk = (opened: Opened) => {
   return (
     <main class="scan-page">
       {isTraining ? <p class="scan-training">{texts.training.banner}</p> : null}
-      <header class="scan-head">
-        <h1>{texts.title}</h1>
-        {person && !isTraining ? <strong>{person.username}</strong> : null}
-        {person && !isTraining ? (
-          <button type="button" disabled={tasks.isSaving} onClick={() => leave(person)}>
-            {texts.signOut}
-          </button>
-        ) : null}
-      </header>
+      <Head person={isTraining ? undefined : person} isSaving={tasks.isSaving} onLeave={leave} />
       <QueueChips queued={queued} onOpen={() => setListOpen(!isListOpen)} isOpen={isListOpen} />
       <p class="scan-say bad" role="alert">
         <Said words={watched && 'alarm' in watched ? `${texts.alarm}: ${watched.alarm}` : ''} />
@@ -119,28 +86,9 @@ export const Desk = (opened: Opened) => {
           }}
         />
       ) : null}
-      {/* A new one for each view, so that it takes the focus from the button that opened the view. */}
       {person ? (
-        <Entry key={act ?? 'menu'} typed={typed} onCode={(code) => takeScan({ code, parts: [] }, false)} />
-      ) : null}
-      {act && person ? (
-        <Task
-          key={act}
-          {...{ act, tasks, counts }}
-          by={person.username}
-          onBack={() => {
-            tasks.leave(person.username)
-            remarks.clear()
-          }}
-        />
-      ) : null}
-      {!act && person ? (
-        <>
-          <Scanned by={person.username} tasks={tasks} />
-          <Tiles role={person.role} onAct={(next) => begin(person, next)} />
-        </>
-      ) : null}
-      {person ? null : (
+        <Work {...{ person, tasks, counts, typed, remarks }} onTyped={takeScan} onBegin={begin} />
+      ) : (
         <Arrival
           handheld={handheld}
           taker={taker}
@@ -163,77 +111,85 @@ export const Desk = (opened: Opened) => {
   )
 }
 
-type Remark = { readonly kind: 'good' | 'warn' | 'bad'; readonly words: string }
-type Remarks = ReturnType<typeof useRemarks>
+type Whole = Pick<ScannedCode, 'code' | 'parts'>
 
-/** Message of the page about the newest scan. */
-function useRemarks() {
-  const [said, setSaid] = useState<Remark | undefined>(undefined)
-  const problem = (words: string) => {
-    signal(false)
-    setSaid({ kind: 'bad', words })
+/** Gives whole scans to the task of the person, or to `onSignedOut` while no one is signed in. */
+function useTaking(
+  whoScans: () => Credential | undefined,
+  tasks: ScanTasks,
+  remarks: Remarks,
+  onSignedOut: (code: Code) => void,
+) {
+  const checks = useMemo(() => new ScanCheck(), [])
+  /** A scan counts when it is whole: until then nothing of it is in a task. */
+  const takeScan = ({ code, parts }: Whole, isScanned = true) => {
+    const who = whoScans()
+    // A badge and a code to enrol say nothing of themselves.
+    if (!who) return onSignedOut({ text: code, isScanned })
+    const scan = checks.check(code, parts, performance.now())
+    tasks.drop(who.username, partsOf(scan, parts))
+    if (scan.kind !== 'code') remarks.problem(notTakenWords(scan))
+    else if (actsOf(who.role).length === 0) remarks.problem(texts.mayOnlyLook)
+    else tasks.take(who.username, { text: scan.code, isScanned })
   }
-  return {
-    said,
-    problem,
-    /** Without words it removes an older problem. */
-    problemOrNone: (words: string) =>
-      words === '' ? setSaid((last) => (last?.kind === 'bad' ? undefined : last)) : problem(words),
-    good: (words: string) => {
-      signal(true)
-      setSaid({ kind: 'good', words })
-    },
-    clear: () => setSaid(undefined),
-  }
+  useEffect(() => listenForScans((scan) => takeScan(scan)), [])
+  return takeScan
 }
 
-const empty: QueueState = { items: [], acknowledged: 0, rests: '', signInNeeded: [], remarks: [], aside: new Map() }
+type HeadProps = {
+  /** Undefined: there is no one to sign out. */
+  person: Credential | undefined
+  isSaving: boolean
+  onLeave: (person: Credential) => void
+}
 
-/** The queue of items to be sent, and its state. It works as long as the page is open. */
-function useQueue({ store, handheld }: Opened, floor: TrainingFloor, { problem }: Remarks) {
-  const [queued, setQueued] = useState<QueueState>(empty)
-  const queue = useMemo(
-    () =>
-      new ScanQueue({
-        store,
-        ...(isTraining ? floor.gateway : sendersOf(handheld, () => problem(texts.signInEnded))),
-        tell: (state) => {
-          setQueued(state)
-          void handheld.endShifts(state.items)
-        },
-        onRefused: () => problem(texts.refusedNow),
-        nowMs: () => performance.now(),
-        alone: (work) => navigator.locks.request(isTraining ? 'gatehouse training' : 'gatehouse scan', work),
-      }),
-    [],
+const Head = ({ person, isSaving, onLeave }: HeadProps) => (
+  <header class="scan-head">
+    <h1>{texts.title}</h1>
+    {person ? <strong>{person.username}</strong> : null}
+    {person ? (
+      <button type="button" disabled={isSaving} onClick={() => onLeave(person)}>
+        {texts.signOut}
+      </button>
+    ) : null}
+  </header>
+)
+
+type WorkProps = {
+  person: Credential
+  tasks: ScanTasks
+  counts: readonly Count[]
+  typed: { current: string | null }
+  remarks: Remarks
+  onTyped: (code: Whole, isScanned: boolean) => void
+  onBegin: (person: Credential, act: Act) => void
+}
+
+/** The task of a person, or the choice of one. */
+const Work = ({ person, tasks, counts, typed, remarks, onTyped, onBegin }: WorkProps) => {
+  const by = person.username
+  const { act } = tasks.of(by)
+  return (
+    <>
+      {/* A new one for each view, so that it takes the focus from the button that opened the view. */}
+      <Entry key={act ?? 'menu'} typed={typed} onCode={(code) => onTyped({ code, parts: [] }, false)} />
+      {act ? (
+        <Task
+          key={act}
+          {...{ act, tasks, counts, by }}
+          onBack={() => {
+            tasks.leave(by)
+            remarks.clear()
+          }}
+        />
+      ) : (
+        <>
+          <Scanned by={by} tasks={tasks} />
+          <Tiles role={person.role} onAct={(next) => onBegin(person, next)} />
+        </>
+      )}
+    </>
   )
-  useEffect(() => {
-    void queue.start()
-    const wake = () => queue.wake()
-    addEventListener('online', wake)
-    return () => removeEventListener('online', wake)
-  }, [])
-  return { queue, queued }
-}
-
-/** Puts an act into the queue. Resolves to whether it is stored. */
-async function keep(
-  queue: ScanQueue,
-  { problem, good }: Remarks,
-  by: string,
-  { title, path, body }: Done,
-  photo: Photo | undefined,
-): Promise<boolean> {
-  const id = crypto.randomUUID()
-  const key = path.endsWith('/scans') ? { client_scan_id: id } : { client_event_id: id }
-  try {
-    await queue.take({ id, by, title, path, body: { ...body, ...key }, at: new Date().toISOString() }, photo)
-  } catch (error) {
-    problem(texts.notStored(errorMessage(error) || (error as Error).name))
-    return false
-  }
-  good(texts.taken(title))
-  return true
 }
 
 const Training = () => (
