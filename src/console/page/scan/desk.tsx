@@ -5,11 +5,12 @@ import { listenForScans, type ScannedCode } from '../codes/scan-keys.ts'
 import { notTakenWords, partsOf } from '../codes/scan-place.ts'
 import { LanguageChoice } from '../i18n/language-choice.tsx'
 import { Said } from '../i18n/said.tsx'
-import { type Act, actsOf, type Code } from './codes.ts'
+import { type Act, actsOf, type Code, type IsSlot } from './codes.ts'
 import { useCounts } from './counts.ts'
 import type { Credential } from './gateway.ts'
 import { QueueChips, QueueList, QueueRemarks } from './kept.tsx'
 import { Entry, Tiles } from './menu.tsx'
+import type { QueueState, ScanQueue } from './queue.ts'
 import { type Remarks, useRemarks } from './remarks.ts'
 import { Arrival, type Taker } from './sign-in.tsx'
 import { Scanned, Task } from './task.tsx'
@@ -32,16 +33,8 @@ export const Desk = (opened: Opened) => {
   const floor = useMemo(() => new TrainingFloor(), [])
   const remarks = useRemarks()
   const { queue, queued } = useQueue(opened, floor, remarks)
-  const tasks = useMemo(
-    () =>
-      new ScanTasks({
-        draw,
-        keep: (by, done, photo) => keep(queue, remarks, { id: crypto.randomUUID(), by }, done, photo),
-        say: remarks.problemOrNone,
-        isSlot: (by) => (isTraining ? floor.isSlot : slots.of(by)),
-      }),
-    [],
-  )
+  const isSlot = (by: string) => (isTraining ? floor.isSlot : slots.of(by))
+  const tasks = useTasks(queue, remarks, isSlot, draw)
   const whoScans = () => (isTraining ? trainee : handheld.person)
   const camera = useCamera(remarks.problemOrNone)
   const takeScan = useTaking(whoScans, tasks, remarks, (code) => {
@@ -68,13 +61,7 @@ export const Desk = (opened: Opened) => {
       {isTraining ? <p class="scan-training">{texts.training.banner}</p> : null}
       <Head person={isTraining ? undefined : person} isSaving={tasks.isSaving} onLeave={leave} />
       <QueueChips queued={queued} onOpen={() => setListOpen(!isListOpen)} isOpen={isListOpen} />
-      <p class="scan-say bad" role="alert">
-        <Said words={watched && 'alarm' in watched ? `${texts.alarm}: ${watched.alarm}` : ''} />
-      </p>
-      <p class={`scan-say ${remarks.said?.kind ?? ''}`} role="status">
-        <Said words={remarks.said?.words ?? ''} />
-      </p>
-      <QueueRemarks queued={queued} />
+      <Messages alarm={watched && 'alarm' in watched ? watched.alarm : undefined} said={remarks.said} queued={queued} />
       {isListOpen ? <QueueList queue={queue} queued={queued} /> : null}
       <CameraButton camera={camera} words />
       {camera.View ? (
@@ -110,6 +97,34 @@ export const Desk = (opened: Opened) => {
     </main>
   )
 }
+
+/** The tasks of this device. Those that are done come into the queue. */
+const useTasks = (queue: ScanQueue, remarks: Remarks, isSlot: (by: string) => IsSlot, draw: () => void): ScanTasks =>
+  useMemo(
+    () =>
+      new ScanTasks({
+        draw,
+        keep: (by, done, photo) => keep(queue, remarks, { id: crypto.randomUUID(), by }, done, photo),
+        say: remarks.problemOrNone,
+        isSlot,
+      }),
+    [],
+  )
+
+type MessagesProps = { alarm: string | undefined; said: Remarks['said']; queued: QueueState }
+
+/** The alarm of a log that was rewritten, the message about the newest scan, and those of the queue. */
+const Messages = ({ alarm, said, queued }: MessagesProps) => (
+  <>
+    <p class="scan-say bad" role="alert">
+      <Said words={alarm === undefined ? '' : `${texts.alarm}: ${alarm}`} />
+    </p>
+    <p class={`scan-say ${said?.kind ?? ''}`} role="status">
+      <Said words={said?.words ?? ''} />
+    </p>
+    <QueueRemarks queued={queued} />
+  </>
+)
 
 type Whole = Pick<ScannedCode, 'code' | 'parts'>
 

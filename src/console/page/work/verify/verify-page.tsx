@@ -1,6 +1,14 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { PlacementEvent } from '../../data/shapes.ts'
-import { type Fate, fateOf, type Neighbors, neighborsOf, type Waiting, waitingIn } from '../../data/verify-queue.ts'
+import {
+  type Fate,
+  fateOf,
+  type Neighbors,
+  neighborsOf,
+  type SlotState,
+  type Waiting,
+  waitingIn,
+} from '../../data/verify-queue.ts'
 import { Said } from '../../i18n/said.tsx'
 import { texts } from '../../i18n/texts.ts'
 import { follow, keepsUnsaved, numberOf } from '../../kit/address.ts'
@@ -10,7 +18,7 @@ import { Icon } from '../../kit/icons.tsx'
 import type { ViewProps } from '../../kit/views.ts'
 import { Evidence } from './evidence.tsx'
 import { useFloor } from './use-floor.ts'
-import { takes, useVerdict, type Verdict, wrongWith } from './verdict.ts'
+import { type Pinned, useVerdict, type Verdict } from './verdict.ts'
 import { verifyTexts as words } from './verify-texts.ts'
 
 /** One placement after the other: photo, film and weight beside the booked facts, and the verdict of a supervisor. */
@@ -23,12 +31,9 @@ export const View = ({ siteId, caller, asked, onLeft }: ViewProps) => (
 
 type VerifyingProps = { asked: number | undefined; onLeft: (why: string) => void }
 
-/** The placement that somebody looks at. It stays until that person leaves it, whatever comes and goes in the list. */
-type Pinned = Waiting & { readonly n: number }
-
 const keyOf = ({ slot }: Waiting): string => `${slot.id} ${slot.assetBarcode}`
 
-/** Keeps the placement that is on the screen; without one it takes the first that waits. */
+/** Keeps the placement that is on the screen, whatever comes and goes in the list; without one it takes the first that waits. */
 function usePinned(waiting: readonly Waiting[]) {
   const [pinned, setPinned] = useState<Pinned | undefined>(undefined)
   const n = useRef(0)
@@ -44,7 +49,14 @@ function usePinned(waiting: readonly Waiting[]) {
   useEffect(() => {
     if (!pinned && first) pin(first)
   }, [pinned, first])
-  return { pinned, pin, found }
+  const newest = useRef(waiting)
+  newest.current = waiting
+  const goOnFrom = (judged: Pinned) => {
+    const others = (newest.current ?? []).filter(({ slot }) => slot.id !== judged.slot.id)
+    const next = neighborsOf(others, judged)
+    pin(next.after ?? next.before, judged)
+  }
+  return { pinned, pin, found, goOnFrom }
 }
 
 /** Keeps the typed notes about each placement while others are shown. */
@@ -86,47 +98,28 @@ const Verifying = ({ asked, onLeft }: VerifyingProps) => {
   const { floor, timeZone, trouble, reload, learn } = useFloor(onLeft)
   // A requested slot is shown until it is judged, also a disputed one.
   const [first, setFirst] = useState<number | undefined>(asked)
-  // A verdict counts when the photo of this look was on the screen, or there is none.
-  const [seen, setSeen] = useState(0)
   const field = useRef<HTMLTextAreaElement>(null)
   const title = useRef<HTMLHeadingElement>(null)
   const waiting = useMemo(() => (floor ? waitingIn(floor, first) : []), [floor, first])
-  const { pinned, pin, found } = usePinned(waiting)
+  const { pinned, pin, found, goOnFrom } = usePinned(waiting)
   const notes = useNotes(waiting, pinned)
+  const note = pinned ? notes.of(pinned) : ''
   const fate = pinned && floor ? fateOf(pinned, floor) : waits
   const neighbors = pinned ? neighborsOf(waiting, pinned) : { before: undefined, after: undefined }
   const now = waiting.find(({ slot }) => slot.id === pinned?.slot.id)
-  const isSeen = seen === pinned?.n
-  const newest = useRef(waiting)
-  newest.current = waiting
-
-  const goOnFrom = (judged: Pinned) => {
-    const others = (newest.current ?? []).filter(({ slot }) => slot.id !== judged.slot.id)
-    const next = neighborsOf(others, judged)
-    pin(next.after ?? next.before, judged)
+  const onJudged = (judged: Pinned, state: SlotState) => {
+    notes.set(judged, '')
+    if (judged.slot.id === first) setFirst(undefined)
+    learn(state)
+    goOnFrom(judged)
+    title.current?.focus({ preventScroll: true })
   }
-  const { outcome, problem, setProblem, isBusy, send } = useVerdict({
-    onJudged: (judged: Pinned, state) => {
-      notes.set(judged, '')
-      if (judged.slot.id === first) setFirst(undefined)
-      learn(state)
-      goOnFrom(judged)
-      title.current?.focus({ preventScroll: true })
-    },
-    onOutdated: reload,
-    onLeft,
-  })
+  const onNoteMissing = () => field.current?.focus()
+  const verdict = useVerdict({ pinned, fate, note, onJudged, onNoteMissing, onOutdated: reload, onLeft })
+  const { judge } = verdict
   const go = (next: Waiting | undefined) => {
-    setProblem('')
+    verdict.forgetProblem()
     if (next && pinned && notes.mayLeave(pinned)) pin(next)
-  }
-  const judge = (verdict: Verdict) => {
-    if (!pinned || isBusy) return
-    const note = notes.of(pinned).trim()
-    const wrong = wrongWith(verdict, { fate, isSeen, note })
-    if (!wrong) return send(pinned, verdict, note)
-    setProblem(words[wrong])
-    if (wrong === 'noteMissing') field.current?.focus()
   }
   useKeys({
     j: () => go(neighbors.after),
@@ -137,18 +130,10 @@ const Verifying = ({ asked, onLeft }: VerifyingProps) => {
 
   return (
     <main class="verify">
-      <div class="verify-head">
-        <h1 tabindex={-1} ref={title}>
-          {words.title}
-        </h1>
-        <p role="status">
-          {outcome} {floor ? words.left(waiting.length) : words.loading}
-        </p>
-        <p class="muted keys">{words.keys}</p>
-      </div>
+      <Head title={title} status={`${verdict.outcome} ${floor ? words.left(waiting.length) : words.loading}`} />
       <p class="problem" role="alert">
         {/* The stream may tell this person's own verdict before its answer is here. */}
-        {isBusy ? '' : fateWords(fate)} <Said words={problem || trouble} />
+        {verdict.isBusy ? '' : fateWords(fate)} <Said words={verdict.problem || trouble} />
       </p>
       {fate.kind !== 'waits' && now && pinned ? (
         <p>
@@ -165,16 +150,13 @@ const Verifying = ({ asked, onLeft }: VerifyingProps) => {
             waiting={pinned}
             timeZone={timeZone}
             onFound={(placed) => found(pinned, placed)}
-            onSeen={() => {
-              setSeen(pinned.n)
-              setProblem((shown) => (shown === words.notSeen ? '' : shown))
-            }}
+            onSeen={() => verdict.markSeen(pinned.n)}
           />
           <VerdictForm
             field={field}
-            note={notes.of(pinned)}
+            note={note}
             onNote={(text) => notes.set(pinned, text)}
-            mayJudge={(verdict) => isSeen && takes[verdict].has(fate.kind)}
+            mayJudge={verdict.mayJudge}
             onVerdict={judge}
             neighbors={neighbors}
             onGo={go}
@@ -184,6 +166,16 @@ const Verifying = ({ asked, onLeft }: VerifyingProps) => {
     </main>
   )
 }
+
+const Head = ({ title, status }: { title: { current: HTMLHeadingElement | null }; status: string }) => (
+  <div class="verify-head">
+    <h1 tabindex={-1} ref={title}>
+      {words.title}
+    </h1>
+    <p role="status">{status}</p>
+    <p class="muted keys">{words.keys}</p>
+  </div>
+)
 
 /** Calls the function of a key that is pressed outside of fields; once, however long it is held. */
 function useKeys(keys: Readonly<Record<string, () => void>>): void {
