@@ -28,9 +28,10 @@ export function within(cidrs: readonly string[]): (address: string) => boolean {
   return (text) => {
     if (!ipaddr.isValid(text)) return false
     const address = ipaddr.process(text)
-    return networks.some(
-      // Both are of one kind; the two overloads of match do not see that.
-      ([network, bits]) => network.kind() === address.kind() && address.match(network as never, bits),
+    return networks.some(([network, bits]) =>
+      address instanceof ipaddr.IPv4
+        ? network instanceof ipaddr.IPv4 && address.match(network, bits)
+        : network instanceof ipaddr.IPv6 && address.match(network, bits),
     )
   }
 }

@@ -63,10 +63,11 @@ export function modulesOf({ symbology, text }: CodeSymbol): Modules {
     binarytext: true,
     parsefnc: isGs1,
     ...(symbology === 'qr' && { eclevel: 'M' }),
-    // The package declares neither all options nor what `raw` returns.
-  } as never) as unknown as [{ sbs?: number[]; pixs?: number[]; pixx?: number }]
-  if (drawn.sbs) return { form: 'bars', widths: drawn.sbs, across: drawn.sbs.reduce((sum, width) => sum + width, 0) }
-  return { form: 'matrix', cells: (drawn.pixs ?? []).map((cell) => cell === 1), across: drawn.pixx ?? 0 }
+  })
+  if (!drawn) throw new Error(`no ${symbology} was drawn`)
+  if ('sbs' in drawn)
+    return { form: 'bars', widths: drawn.sbs, across: drawn.sbs.reduce((sum, width) => sum + width, 0) }
+  return { form: 'matrix', cells: drawn.pixs.map((cell) => cell === 1), across: drawn.pixx }
 }
 
 /** Returns the light modules that a reader needs on each side. */

@@ -84,12 +84,11 @@ function overridden(config: Config, { site, listen }: Patch): string | undefined
 }
 
 function textWith(before: Buffer | undefined, patch: Patch): string {
-  const document = parseDocument(before?.toString('utf8') ?? '')
+  const document: Document = parseDocument(before?.toString('utf8') ?? '')
   if (before === undefined) document.commentBefore = head
-  // The package types the contents by the parsed text; here it is made a map.
-  if (!isMap(document.contents)) document.contents = document.createNode({}) as never
-  // A map since the line above.
-  mergeInto(document, document.contents as unknown as YAMLMap, patch)
+  const contents = isMap(document.contents) ? document.contents : document.createNode({})
+  document.contents = contents
+  mergeInto(document, contents, patch)
   return document.toString({ lineWidth: 0 })
 }
 

@@ -88,14 +88,16 @@ export class HubDatabase implements HubTx {
         return answer
       }
       const begun = send(client.query('BEGIN'))
+      // The statement, not this code, knows the type of its rows.
+      async function rows<R extends object>(statement: HubStatement, given: unknown): Promise<R[]>
+      async function rows(statement: HubStatement, given: unknown): Promise<object[]> {
+        const found = send(ask(client, statement, given))
+        await begun
+        return found
+      }
       try {
         const result = await work({
-          rows: async (statement: HubStatement, given: unknown) => {
-            const rows = send(ask(client, statement, given))
-            await begun
-            // The statement, not this code, knows the type of its rows.
-            return (await rows) as never
-          },
+          rows,
           send: (statement, values) => void send(ask(client, statement, values)),
         })
         // Behind a statement that failed, the server answers COMMIT by rolling back.

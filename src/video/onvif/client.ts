@@ -1,6 +1,5 @@
 import { type AgentOptions, Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
-import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Cam, CamProfile } from 'onvif'
 import { errorMessage } from '../../platform/faults.ts'
@@ -105,9 +104,8 @@ async function tellProfiles(call: Call, cam: Cam, tell: (news: OnvifNews) => voi
     const encoder = profile.videoEncoderConfiguration
     const profileToken = textOf(profile['$']?.token)
     if (!encoder || profileToken === '') continue
-    const stream = await call<{ uri?: unknown }>((done) =>
-      // The package types the callback of this call more narrowly than the value that it passes.
-      cam.getStreamUri({ protocol: 'RTSP', profileToken }, done as never),
+    const stream = await call<{ uri: string }>((done) =>
+      cam.getStreamUri({ protocol: 'RTSP', profileToken }, done),
     ).catch(unlessFinal)
     const url = textOf(stream?.data?.uri)
     if (url === '') continue
@@ -202,8 +200,6 @@ function bound<S extends Duplex | null | undefined>(socket: S, onTooLarge: () =>
   return socket
 }
 
-type Created = (error: Error | null, socket: Duplex) => void
-
 class BoundHttpAgent extends HttpAgent {
   readonly #onTooLarge: () => void
 
@@ -212,9 +208,8 @@ class BoundHttpAgent extends HttpAgent {
     this.#onTooLarge = onTooLarge
   }
 
-  override createConnection(options: object, callback?: Created): Duplex | null | undefined {
-    // The types of Node give the agents narrower options than they take.
-    return bound(super.createConnection(options as never, callback as never) as Socket, this.#onTooLarge)
+  override createConnection(...given: Parameters<HttpAgent['createConnection']>): Duplex | null | undefined {
+    return bound(super.createConnection(...given), this.#onTooLarge)
   }
 }
 
@@ -226,8 +221,7 @@ class BoundHttpsAgent extends HttpsAgent {
     this.#onTooLarge = onTooLarge
   }
 
-  override createConnection(options: object, callback?: Created): Duplex | null | undefined {
-    // The types of Node give the agents narrower options than they take.
-    return bound(super.createConnection(options as never, callback as never) as Socket, this.#onTooLarge)
+  override createConnection(...given: Parameters<HttpsAgent['createConnection']>): Duplex | null | undefined {
+    return bound(super.createConnection(...given), this.#onTooLarge)
   }
 }

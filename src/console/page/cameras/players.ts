@@ -65,8 +65,7 @@ export function playOriginal(url: string, video: HTMLVideoElement, { onEnd, onBy
   }
   const source = { type: 'mpegts', isLive: true, hasAudio: false, url } as const
   const player = mpegts.createPlayer(source, {
-    // Its declaration of a loader is not the base class that it exports.
-    customLoader: Loader as never,
+    customLoader: Loader,
     enableStashBuffer: false,
     liveBufferLatencyChasing: true,
     liveBufferLatencyMaxLatency: mostLatency,
