@@ -1,10 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ScanField } from '../codes/scan-field.tsx'
 import { utilizationOf } from '../data/floor-use.ts'
-import type { SignedIn, Slot } from '../data/shapes.ts'
+import type { SignedIn, Slot, Webhook } from '../data/shapes.ts'
 import { Said } from '../i18n/said.tsx'
 import { texts } from '../i18n/texts.ts'
-import { spokenEvent, timeOfDay } from '../i18n/words.ts'
+import { hostOf, spokenEvent, timeOfDay } from '../i18n/words.ts'
 import { Views } from '../kit/bar.tsx'
 import { focusFirst } from '../kit/first-focus.ts'
 import { Icon } from '../kit/icons.tsx'
@@ -21,7 +21,6 @@ import { SlotPanel } from './slot-panel.tsx'
 import { SlotTable } from './slot-table.tsx'
 import { TimeSlider } from './time-slider.tsx'
 import { useShownFloor } from './use-shown-floor.ts'
-import { Webhooks } from './webhooks.tsx'
 
 type Props = {
   siteId: string
@@ -195,6 +194,37 @@ const Equipment = ({ known, mayWebhooks, timeZone }: EquipmentProps) => (
     {mayWebhooks ? <Webhooks webhooks={known.webhooks?.data} /> : null}
   </div>
 )
+
+/** Shows where notifications go, and whether they arrive. */
+const Webhooks = ({ webhooks }: { webhooks: readonly Webhook[] | undefined }) => (
+  <section class="card webhooks" aria-labelledby="webhooks-title">
+    <h2 id="webhooks-title">
+      <Icon name="webhook" /> {floorTexts.webhooks.title}
+    </h2>
+    {webhooks === undefined ? <p class="blank">{texts.loading}</p> : null}
+    {webhooks?.length === 0 ? <p class="blank">{floorTexts.webhooks.none}</p> : null}
+    <ul class="rows">
+      {(webhooks ?? []).map((webhook) => (
+        <li key={webhook.id}>
+          <span class="address">
+            <strong>{hostOf(webhook.url)}</strong>
+            <span class="muted">{floorTexts.webhooks.eventTypes(webhook.events.length)}</span>
+          </span>
+          <WebhookState webhook={webhook} />
+        </li>
+      ))}
+    </ul>
+  </section>
+)
+
+const WebhookState = ({ webhook }: { webhook: Webhook }) => {
+  const { active, hold, status, pacing, consecutiveFailures } = webhook
+  if (!active) return <span class="chip off">{hold ? floorTexts.webhooks.holding : floorTexts.webhooks.off}</span>
+  if (status === 'failing') return <span class="chip warn">{floorTexts.webhooks.failing}</span>
+  if (pacing) return <span class="chip warn">{floorTexts.webhooks.slowed(consecutiveFailures)}</span>
+  if (status === 'active') return <span class="chip ok">{floorTexts.webhooks.delivering}</span>
+  return <span class="chip danger">{floorTexts.webhooks.disabled(consecutiveFailures)}</span>
+}
 
 const Connection = ({ known, timeZone }: { known: Known; timeZone: string | undefined }) => {
   const state = known.trouble !== undefined ? 'lost' : known.updatedMs === undefined ? 'waiting' : 'live'

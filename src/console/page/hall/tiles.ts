@@ -1,9 +1,8 @@
 import { CachedTiles, type Picture } from './cached-tiles.ts'
-import { type Cell, isInHall, nextAlong, tilesIn } from './cells.ts'
 import type { Box } from './geometry.ts'
 import { PlanMover } from './mover.ts'
 import { type Cover, coverOf, namesIn, overlaps, type PlacedName } from './names.ts'
-import { type TileIndex, tileIndexOf, tilePx, tilesOf } from './tile-index.ts'
+import { type Cell, isInHall, nextAlong, type TileIndex, tileIndexOf, tilePx, tilesIn, tilesOf } from './tile-index.ts'
 import {
   type Colors,
   colorsNow,

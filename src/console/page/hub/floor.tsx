@@ -5,7 +5,6 @@ import { follow, go } from '../kit/address.ts'
 import { textOf } from '../kit/field.ts'
 import { timeOf, useAnswer, useSite } from './ask.ts'
 import { type Fleet, pageOf, runsOffered, type Site } from './list.ts'
-import { HubLogs } from './logs.tsx'
 import { HubPages } from './pages.tsx'
 import { HubProblem } from './problem.tsx'
 import { hubTexts } from './texts.ts'
@@ -232,4 +231,22 @@ const Slots = ({ rows, timezone }: { rows: readonly Slot[]; timezone: string | u
       ))}
     </tbody>
   </table>
+)
+
+/** Leads from a site to what its boxes have signed. */
+const HubLogs = ({ site: { logId, earlierLogs, state } }: { site: Site }) => (
+  <section class={`card ${state === 'forked' ? 'alarm' : ''}`} aria-labelledby="hub-logs">
+    <h2 id="hub-logs">{hubTexts.log.ofSite}</h2>
+    <p>{hubTexts.log.ofSiteHint[state]}</p>
+    <p class="hub-links">
+      <a href={`/logs/${logId}`} onClick={follow}>
+        {state === 'forked' ? hubTexts.log.toBoth : hubTexts.log.toNewest}
+      </a>
+      {earlierLogs.toReversed().map((one, i) => (
+        <a key={one} href={`/logs/${one}`} onClick={follow}>
+          {hubTexts.log.toEarlier(i + 1)}
+        </a>
+      ))}
+    </p>
+  </section>
 )

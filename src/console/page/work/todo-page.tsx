@@ -12,22 +12,30 @@ import type {
   TransportUnit,
   Warehouse,
 } from '../data/shapes.ts'
-import { type Known, type Remedy, type Task, tasksOf, type Urgency, withNews } from '../data/todo-list.ts'
+import {
+  type Known,
+  type Remedy,
+  type Resolving,
+  type Task,
+  tasksOf,
+  type Urgency,
+  withNews,
+} from '../data/todo-list.ts'
 import { type Since, useLive } from '../data/use-live.ts'
 import { useOnceKey } from '../data/use-once-key.ts'
 import { Said } from '../i18n/said.tsx'
 import { texts } from '../i18n/texts.ts'
 import { todoTexts } from '../i18n/todo-texts.ts'
 import { sinceWords } from '../i18n/words.ts'
-import { type Act, Twice, useActs } from '../kit/acts.tsx'
+import { type Act, Field, Twice, useActs } from '../kit/acts.tsx'
 import { follow } from '../kit/address.ts'
 import { Bar } from '../kit/bar.tsx'
 import { Icon } from '../kit/icons.tsx'
 import { RegisterForm } from '../kit/register-form.tsx'
 import { registerTexts } from '../kit/register-texts.ts'
 import { TroubleStrip } from '../kit/trouble-strip.tsx'
+import { useTyped } from '../kit/typed.ts'
 import type { ViewProps } from '../kit/views.ts'
-import { ResolveForm } from './resolve-form.tsx'
 import { type Settling, settle } from './todo-settle.ts'
 
 const urgencies: readonly Urgency[] = ['now', 'today', 'later']
@@ -263,5 +271,34 @@ const RemedyButton = ({ remedy, isBusy, onAct }: RemedyProps) => {
         )
       }
     />
+  )
+}
+
+type ResolveProps = { remedy: Resolving; isBusy: boolean; onAct: Act; onCancel: () => void }
+
+/** Ends a dispute with a note. The note stays in its field until the gateway has it. */
+const ResolveForm = ({ remedy: { id, slot }, isBusy, onAct, onCancel }: ResolveProps) => {
+  useTyped()
+  const [note, setNote] = useState('')
+  const once = useOnceKey()
+  const submit = (event: Event) => {
+    event.preventDefault()
+    if (isBusy) return
+    const path = `/api/whms/discrepancies/${encodeURIComponent(id)}/resolve`
+    const body = { note }
+    void onAct(() => ask(path, { method: 'POST', body, onceKey: once.of(body) }), todoTexts.resolved(slot.label))
+  }
+  return (
+    <form class="register-form" aria-label={todoTexts.resolveTitle(slot.label)} onSubmit={submit}>
+      <Field id={`note-${id}`} words={todoTexts.note} value={note} onText={setNote} rows={3} most={4000} required />
+      <div class="task-acts">
+        <button type="submit" class="strong" aria-disabled={isBusy ? 'true' : 'false'}>
+          {todoTexts.resolveSure}
+        </button>
+        <button type="button" class="plain" onClick={onCancel}>
+          {todoTexts.cancel}
+        </button>
+      </div>
+    </form>
   )
 }
