@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { ask, keepCsrfToken } from './data/ask.ts'
-import { decoded } from './data/decoded.ts'
+import { decoded, keysOf } from './data/parsing.ts'
 import type { Session } from './data/shapes.ts'
 import { draw } from './drawing.ts'
 import { HubAlerts } from './hub/alerts.tsx'
@@ -123,7 +123,7 @@ const Bar = ({ session, here, onLeft }: { session: Session; here: string; onLeft
       </p>
       <p class="site">{session.siteId}</p>
       <nav class="views" aria-label={words.views.nav}>
-        {(Object.keys(addresses) as (keyof typeof addresses)[]).map((view) => (
+        {keysOf(addresses).map((view) => (
           <a
             key={view}
             href={addresses[view]}

@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks'
 import { checkFile, startScanning } from './codes/scan-field.tsx'
-import { decoded } from './data/decoded.ts'
+import { decoded } from './data/parsing.ts'
 import type { Person, Session } from './data/shapes.ts'
 import { draw } from './drawing.ts'
 import { Console } from './floor/console.tsx'

@@ -1,4 +1,4 @@
-import { decoded } from './data/decoded.ts'
+import { decoded } from './data/parsing.ts'
 import type { SignedIn } from './data/shapes.ts'
 import { mayUse, type ViewName, viewAt } from './kit/views.ts'
 

@@ -137,6 +137,8 @@ type Loaded = {
   readonly exports: readonly ClipExport[]
 }
 
+const noAlerts: readonly Alert[] = []
+
 /** Reads the cameras with what is around them: the gaps that last, alerts, the zones of their warehouses, clips that were handed out. */
 async function load(caller: SignedIn): Promise<Loaded> {
   const [{ data: cameras }, warehouses, alerts, exports] = await Promise.all([
@@ -144,7 +146,7 @@ async function load(caller: SignedIn): Promise<Loaded> {
     get('/api/whms/warehouses', {}),
     caller.permissions.includes('alerts:read')
       ? get('/api/alerts', { acknowledged: 'false', limit: 100 })
-      : { data: [] as Alert[] },
+      : { data: noAlerts },
     mayReadExports(caller) ? readExports() : [],
   ])
   for (const { id, online } of cameras) if (online) knownGaps.delete(id)

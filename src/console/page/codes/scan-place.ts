@@ -1,4 +1,4 @@
-import { decoded } from '../data/decoded.ts'
+import { decoded } from '../data/parsing.ts'
 import type { ScanAnswer } from '../data/shapes.ts'
 import type { CheckedScan } from './code-check.ts'
 import { scanFieldTexts as texts } from './scan-field-texts.ts'

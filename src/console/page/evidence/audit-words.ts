@@ -26,8 +26,15 @@ const filterNames = ['operator', 'entity', 'entity_id', 'action', 'from', 'to'] 
 
 /** Reads a filter from the query of an address. Pure. */
 export function filterOf(asked: URLSearchParams): AuditFilter {
-  const values = filterNames.map((name) => [name, asked.get(name) ?? ''] as const)
-  return Object.fromEntries(values) as AuditFilter
+  const of = (name: keyof AuditFilter) => asked.get(name) ?? ''
+  return {
+    operator: of('operator'),
+    entity: of('entity'),
+    entity_id: of('entity_id'),
+    action: of('action'),
+    from: of('from'),
+    to: of('to'),
+  }
 }
 
 /** Returns the address of the trail narrowed to this. Pure. */

@@ -4,6 +4,7 @@ import { ask, gatewayNow, keepExactTime, Refused, Unreachable } from '../data/as
 import { Calm, layoutPace } from '../data/calm.ts'
 import type { Heard } from '../data/heard.ts'
 import { listen } from '../data/live.ts'
+import { keysOf } from '../data/parsing.ts'
 import type {
   Alert,
   Camera,
@@ -83,7 +84,7 @@ const sources: Record<Part, Source> = {
   },
   health: { path: '/api/health', everyMs: 2 * beatMs },
 }
-const parts = Object.keys(sources) as Part[]
+const parts = keysOf(sources)
 /** Parts that events change. */
 const derived: readonly Part[] = ['slots']
 const absentEveryMs = 12 * beatMs

@@ -75,7 +75,7 @@ function holds(box: Box, points: readonly Point[], { x, y }: Point): boolean {
   if (x < box.x || y < box.y || x > box.x + box.width || y > box.y + box.height) return false
   let isInside = false
   for (const [index, a] of points.entries()) {
-    const b = points.at(index - 1) as Point
+    const b = points.at(index - 1) ?? a
     if (a.y > y !== b.y > y && x < ((b.x - a.x) * (y - a.y)) / (b.y - a.y) + a.x) isInside = !isInside
   }
   return isInside

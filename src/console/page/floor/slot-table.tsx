@@ -43,7 +43,7 @@ export const SlotTable = ({ slots, odd, chosen, onChoose }: Props) => {
           <span>{words.show}</span>
           <select
             onInput={(event: Event) => {
-              setFilter(textOf(event) as Filter)
+              setFilter(filters.find((one) => one === textOf(event)) ?? 'all')
               setPage(0)
             }}
           >

@@ -139,7 +139,8 @@ const Facts = ({ unit, timeZone }: { unit: UnitRecord; timeZone: string | undefi
   )
 }
 
-const statusName = (status: string) => words.statuses[status as keyof typeof words.statuses] ?? status
+const statuses: Readonly<Record<string, string>> = words.statuses
+const statusName = (status: string) => statuses[status] ?? status
 
 type ToDoProps = { unit: UnitRecord; stages: readonly string[]; caller: SignedIn; acts: Acts }
 

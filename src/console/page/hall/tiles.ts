@@ -86,7 +86,7 @@ export class PlanTiles {
     this.#canvas = canvas
     this.#mover = new PlanMover(stage)
     this.#lay = lay
-    this.#context = canvas.getContext('2d') as CanvasRenderingContext2D
+    this.#context = contextOf(canvas)
     this.#colors = colorsNow()
     this.#dark.addEventListener('change', this.#recolor)
   }
@@ -302,7 +302,7 @@ export class PlanTiles {
     const known = this.#tiles.use(key)
     if (known) return known
     const tile = this.#tiles.blank(tilePx * this.#perPx)
-    const context = tile.getContext('2d') as CanvasRenderingContext2D
+    const context = contextOf(tile)
     paintTile(context, scene, this.#placesIn(scene, column, row), this.#tileAt(column, row), this.#colors)
     this.#keep(key, tile)
     return tile
@@ -313,7 +313,7 @@ export class PlanTiles {
       scene.places.map(({ box }) => box),
       this.#tileScale,
     )
-    return this.#index(column, row).map((index) => scene.places[index] as Place)
+    return this.#index(column, row).flatMap((index) => scene.places[index] ?? [])
   }
 
   #tileAt = (column: number, row: number): Tile => ({ column, row, scale: this.#tileScale, perPx: this.#perPx })
@@ -406,4 +406,10 @@ function reachOf({ width, height }: Size, perPx: number): number {
   let reach = farthestPx
   while (reach > 48 && (width + 2 * reach) * (height + 2 * reach) * 4 * perPx ** 2 > mostCanvasBytes) reach /= 2
   return reach
+}
+
+function contextOf(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
+  const context = canvas.getContext('2d')
+  if (!context) throw new Error('a canvas has no 2D context')
+  return context
 }

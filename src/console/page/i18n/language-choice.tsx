@@ -1,5 +1,6 @@
+import { keysOf } from '../data/parsing.ts'
 import { textOf } from '../kit/field.ts'
-import { chooseLanguage, type Language, language, languages } from './language.ts'
+import { chooseLanguage, language, languages } from './language.ts'
 import { languageTexts } from './language-texts.ts'
 
 /** Chooses the language of this device. Choosing loads the page again. */
@@ -8,11 +9,11 @@ export const LanguageChoice = () => (
     {languageTexts.language}
     <select
       onInput={(event: Event) => {
-        chooseLanguage(textOf(event) as Language)
+        chooseLanguage(keysOf(languages).find((one) => one === textOf(event)) ?? language)
         location.reload()
       }}
     >
-      {(Object.keys(languages) as Language[]).map((one) => (
+      {keysOf(languages).map((one) => (
         <option key={one} value={one} lang={one} selected={one === language}>
           {languages[one]}
         </option>

@@ -1,3 +1,5 @@
+import { keysOf } from '../data/parsing.ts'
+
 export type Language = 'en' | 'de'
 
 /** Each language by its own name, as somebody looks for it who reads no other. */
@@ -45,5 +47,5 @@ function wanted(): Language | undefined {
 
 /** A declaration, because `language` is computed before a constant down here would have its value. */
 function known(text: string | null | undefined): Language | undefined {
-  return text !== null && text !== undefined && Object.hasOwn(languages, text) ? (text as Language) : undefined
+  return keysOf(languages).find((one) => one === text)
 }

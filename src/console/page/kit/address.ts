@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import { membersOf } from '../data/parsing.ts'
 
 /** Where the page is: path and query of its address. */
 export type Address = { readonly pathname: string; readonly search: string }
@@ -16,7 +17,7 @@ let step = stepOf(history.state) ?? 0
 history.replaceState({ step }, '')
 
 function stepOf(state: unknown): number | undefined {
-  const known = (state as { step?: unknown } | null)?.step
+  const known = membersOf(state)['step']
   return typeof known === 'number' ? known : undefined
 }
 

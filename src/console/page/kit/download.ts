@@ -1,4 +1,5 @@
 import { hasSteppedUp, Refused, Unreachable } from '../data/ask.ts'
+import { membersOf } from '../data/parsing.ts'
 import { gatewayWords } from '../i18n/language.ts'
 import { texts } from '../i18n/texts.ts'
 
@@ -21,10 +22,11 @@ export async function download(
     throw cause.name === 'AbortError' ? cause : new Unreachable(texts.notReached, { cause })
   })
   if (!response.ok || !response.body) {
-    const { error = {} } = (await response.json().catch(() => ({}))) as { error?: { code?: string; message?: string } }
-    const { code = '', message } = error
+    const answer: unknown = await response.json().catch(() => undefined)
+    const { code: given, message } = membersOf(membersOf(answer)['error'])
+    const code = String(given ?? '')
     if (await hasSteppedUp(code)) return download(path, { onBytes, signal })
-    const words = message === undefined ? texts.answered(response.status) : gatewayWords(message)
+    const words = message === undefined ? texts.answered(response.status) : gatewayWords(String(message))
     throw new Refused(response.status, code, words, Number(response.headers.get('retry-after') ?? 0))
   }
   const [, name = 'download'] = /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '') ?? []

@@ -3,7 +3,8 @@ type Field = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement
 /** Returns what is typed or chosen in the field that an event is of; '' when it is of something else. */
 export const textOf = ({ target }: Event): string => (isField(target) ? target.value : '')
 
-function isField(target: EventTarget | null): target is Field {
+/** Says whether an event is of a field. */
+export function isField(target: EventTarget | null): target is Field {
   return (
     target instanceof HTMLInputElement || target instanceof HTMLSelectElement || target instanceof HTMLTextAreaElement
   )

@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks'
-import { decoded } from '../data/decoded.ts'
+import { decoded } from '../data/parsing.ts'
 import type { Session } from '../data/shapes.ts'
 import { texts } from '../i18n/texts.ts'
 import { viewAt } from './views.ts'

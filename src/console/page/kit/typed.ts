@@ -1,6 +1,7 @@
 import { useLayoutEffect } from 'preact/hooks'
 import { texts } from '../i18n/texts.ts'
 import { keepsUnsaved } from './address.ts'
+import { isField } from './field.ts'
 
 type Written = HTMLInputElement | HTMLTextAreaElement
 type Chosen = HTMLInputElement | HTMLSelectElement
@@ -21,8 +22,8 @@ const stateOf = (field: Written | Chosen): string =>
     : field.value
 
 function meet(field: EventTarget | null): void {
-  if (!(field instanceof Element) || !field.matches(`${written}, ${chosen}`) || before.has(field)) return
-  before.set(field, stateOf(field as Written | Chosen))
+  if (!isField(field) || !field.matches(`${written}, ${chosen}`) || before.has(field)) return
+  before.set(field, stateOf(field))
 }
 
 /** A sent field is empty again, or gone, or has its first content. */

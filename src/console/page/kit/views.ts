@@ -1,3 +1,4 @@
+import { keysOf } from '../data/parsing.ts'
 import type { Permission, Person, SignedIn } from '../data/shapes.ts'
 
 /** Properties of a view. `asked`: the query of the address. `onLeft` is called when the sign-in has ended. */
@@ -66,6 +67,6 @@ export function mayUse(name: ViewName, { permissions }: SignedIn): boolean {
 /** Lists the views that the caller has a use for. */
 export const viewsFor = (caller: SignedIn): readonly ViewName[] => viewNames.filter((name) => mayUse(name, caller))
 
-const viewNames = Object.keys(views) as ViewName[]
+const viewNames = keysOf(views)
 
 export const groupOf = (name: ViewName): ViewGroup => views[name].group

@@ -15,6 +15,11 @@ export const arrowSteps: Readonly<Record<string, Point>> = {
   ArrowDown: { x: 0, y: stepM },
 }
 
+/** Has the element that listens receive the pointer until it is released, also outside of it. */
+export function capturePointer({ currentTarget, pointerId }: PointerEvent): void {
+  if (currentTarget instanceof Element) currentTarget.setPointerCapture(pointerId)
+}
+
 type Props = {
   readonly name: string
   readonly points: readonly Point[]
@@ -56,7 +61,7 @@ export const Corners = ({ name, points, view, pointAt, onPoints }: Props) => {
           onKeyDown={(event: KeyboardEvent) => press(event, i)}
           onPointerDown={(event: PointerEvent) => {
             dragged.current = i
-            ;(event.currentTarget as SVGElement).setPointerCapture(event.pointerId)
+            capturePointer(event)
           }}
           onPointerMove={(event: PointerEvent) => {
             if (dragged.current === i) setAt(pointAt(event))

@@ -17,7 +17,8 @@ export const WarehouseChoice = ({ warehouse, warehouses, onWarehouse }: ChoicePr
     <span>{words.warehouse}</span>
     <select
       onInput={(event: Event) => {
-        const list = event.target as HTMLSelectElement
+        const list = event.target
+        if (!(list instanceof HTMLSelectElement)) return
         const id = Number(list.value)
         // Until it is changed, which may be refused.
         list.value = String(warehouse.id)

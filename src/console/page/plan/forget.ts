@@ -1,3 +1,5 @@
+import { membersOf } from '../data/parsing.ts'
+
 /** How the names begin under which this browser keeps plans that are not saved. */
 export const keptPlans = 'gatehouse.plan '
 const keptMs = 30 * 86_400_000
@@ -17,7 +19,7 @@ export function forgetOldPlans(nowMs: number): void {
 
 function keptAtMs(text: string | null): number {
   try {
-    return Date.parse((JSON.parse(text ?? 'null') as { at?: string } | null)?.at ?? '')
+    return Date.parse(String(membersOf(JSON.parse(text ?? 'null'))['at'] ?? ''))
   } catch {
     return Number.NaN
   }

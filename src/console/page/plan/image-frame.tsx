@@ -2,7 +2,7 @@ import { useRef } from 'preact/hooks'
 import type { ImagePlace, PlanImage, Point } from '../data/shapes.ts'
 import { middleOf } from '../hall/geometry.ts'
 import { imageBox, turned } from '../hall/image.ts'
-import { arrowSteps } from './corners.tsx'
+import { arrowSteps, capturePointer } from './corners.tsx'
 import type { Screen } from './drawing.tsx'
 import { planShapeTexts as words } from './shape-texts.ts'
 import { tidyPlace } from './shapes.ts'
@@ -33,7 +33,7 @@ export const ImageFrame = ({ image, place, screen, onLive, onPlace }: Props) => 
     onPointerDown: (event: PointerEvent) => {
       if (event.button !== 0) return
       drag.current = { kind, from: pointAt(event), place }
-      ;(event.currentTarget as SVGElement).setPointerCapture(event.pointerId)
+      capturePointer(event)
     },
     onPointerMove: (event: PointerEvent) => {
       const now = drag.current

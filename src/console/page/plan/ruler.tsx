@@ -2,7 +2,7 @@ import { useRef, useState } from 'preact/hooks'
 import type { ImagePlace, PlanImage, Point } from '../data/shapes.ts'
 import { middleOf } from '../hall/geometry.ts'
 import { imageBox, turned } from '../hall/image.ts'
-import { arrowSteps } from './corners.tsx'
+import { arrowSteps, capturePointer } from './corners.tsx'
 import type { Screen } from './drawing.tsx'
 import { planShapeTexts as words } from './shape-texts.ts'
 import { tidyPlace } from './shapes.ts'
@@ -171,7 +171,7 @@ export const RulerMarks = ({ points, screen: { view, pointAt }, onPoints }: Mark
           onPointerDown={(event: PointerEvent) => {
             if (event.button !== 0) return
             dragged.current = index
-            ;(event.currentTarget as SVGElement).setPointerCapture(event.pointerId)
+            capturePointer(event)
           }}
           onPointerMove={(event: PointerEvent) => {
             if (dragged.current === index) put(index, pointAt(event))

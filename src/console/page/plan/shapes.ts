@@ -52,7 +52,7 @@ export function rectangleIn({ x, y, width, height }: Box): Point[] {
 export function isInside(points: readonly Point[], { x, y }: Point): boolean {
   let inside = false
   for (const [index, a] of points.entries()) {
-    const b = points.at(index - 1) as Point
+    const b = points.at(index - 1) ?? a
     if (a.y > y !== b.y > y && x < ((b.x - a.x) * (y - a.y)) / (b.y - a.y) + a.x) inside = !inside
   }
   return inside

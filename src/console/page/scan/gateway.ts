@@ -56,7 +56,7 @@ async function answerTo(
     const answer: unknown = await response.json().catch(() => undefined)
     return { status: response.status, body: answer, retryAfter: response.headers.get('retry-after') }
   } catch (error) {
-    return { problem: (error as Error).name === 'TimeoutError' ? 'slow' : 'away' }
+    return { problem: error instanceof Error && error.name === 'TimeoutError' ? 'slow' : 'away' }
   }
 }
 

@@ -1,3 +1,4 @@
+import { membersOf } from '../data/parsing.ts'
 import { gatewayWords } from '../i18n/language.ts'
 import { warningWords } from '../kit/warning-words.ts'
 import { scanTexts as texts } from './texts.ts'
@@ -44,7 +45,7 @@ const passing = new Set([408, 409, 425, 429])
 export function outcomeOf(status: number, body: unknown, retryAfter: string | null): Outcome {
   const answer: Answer = typeof body === 'object' && body !== null ? body : {}
   if (answer.success === true && (status === 200 || status === 201)) {
-    return { kind: 'acknowledged', warnings: warningsOf(answer), answer: answer as Record<string, unknown> }
+    return { kind: 'acknowledged', warnings: warningsOf(answer), answer: membersOf(body) }
   }
   const { code, message, details } = answer.error ?? {}
   const isOurs = answer.success === false && typeof code === 'string'

@@ -50,12 +50,7 @@ export const Task = ({ act, by, tasks, counts, onBack }: Props) => {
       {act === 'VERIFIED' ? (
         <label>
           {texts.note}
-          <textarea
-            rows={2}
-            maxlength={4000}
-            value={note}
-            onInput={(event: Event) => tasks.note(by, (event.target as HTMLTextAreaElement).value)}
-          />
+          <textarea rows={2} maxlength={4000} value={note} onInput={(event: Event) => tasks.note(by, textOf(event))} />
         </label>
       ) : null}
       <button type="button" class="strong" onClick={() => tasks.save(by, act)}>

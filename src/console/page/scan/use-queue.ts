@@ -56,7 +56,7 @@ export async function keep(
   try {
     await queue.take({ id, by, title, path, body: { ...body, ...key }, at: new Date().toISOString() }, photo)
   } catch (error) {
-    problem(texts.notStored(errorMessage(error) || (error as Error).name))
+    problem(texts.notStored(errorMessage(error) || (error instanceof Error ? error.name : '')))
     return false
   }
   good(texts.taken(title))

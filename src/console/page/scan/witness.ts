@@ -1,5 +1,6 @@
 import { keyAfter } from '../../../proof/index.ts'
 import { readKept, writeKept } from '../data/kept-store.ts'
+import { membersOf } from '../data/parsing.ts'
 import type { LeafProof } from '../data/shapes.ts'
 import { keepCheckpoint } from '../proof/checkpoint-keeper.ts'
 import { type Credential, call, headersOf } from './gateway.ts'
@@ -30,8 +31,8 @@ async function look(by: Credential) {
     fetch('/api/health', { headers: headersOf(by), cache: 'no-store' }),
     call('/api/log/keys', by),
   ])
-  const { logKey } = (await health.json()) as { logKey?: string | null }
-  if (!noteAnswer.ok || keys.kind !== 'acknowledged' || !logKey) return undefined
+  const { logKey } = membersOf(await health.json())
+  if (!noteAnswer.ok || keys.kind !== 'acknowledged' || typeof logKey !== 'string' || logKey === '') return undefined
   const kept = (await readKept())?.checkpoint
   const handOvers = (keys.answer['handOvers'] ?? []) as LeafProof[]
   const verdict = await keepCheckpoint({

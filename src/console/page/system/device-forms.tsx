@@ -1,11 +1,12 @@
 import { ask, Refused } from '../data/ask.ts'
+import { keysOf } from '../data/parsing.ts'
 import { devicesTexts as words } from './devices-texts.ts'
 
 export type Role = keyof typeof words.roles
 export type Fields = ReadonlyMap<string, string>
 
 export const noFields: Fields = new Map()
-const roles = Object.keys(words.roles) as Role[]
+const roles = keysOf(words.roles)
 
 /** Sends a form. Problems of a field are shown beside it, and typed text stays. */
 export async function sent<T>(path: string, body: object, onFields: (fields: Fields) => void): Promise<T> {

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { get, post } from '../data/api.ts'
+import { membersOf } from '../data/parsing.ts'
 import type { Warehouse } from '../data/shapes.ts'
 import { useLive } from '../data/use-live.ts'
 import { texts } from '../i18n/texts.ts'
@@ -100,7 +101,7 @@ type EnrolProps = { made: Enrolment; timeZone: string | undefined; onDone: () =>
 /** The code that a device scans. It is shown once, so it stays until somebody hides it. */
 const EnrolCard = ({ made, timeZone, onDone }: EnrolProps) => {
   const { code, expiresAt, text, qr } = made.enrolment
-  const { url, caFingerprint } = JSON.parse(text) as { url: string; caFingerprint?: string }
+  const { url, caFingerprint } = membersOf(JSON.parse(text))
   const title = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     title.current?.focus()
@@ -111,7 +112,7 @@ const EnrolCard = ({ made, timeZone, onDone }: EnrolProps) => {
       <h2 id="enrol-title" tabindex={-1} ref={title}>
         {words.enrol(made.name)}
       </h2>
-      <p>{made.kind === 'kiosk' ? words.enrolKiosk(url) : words.enrolHandheld(url)}</p>
+      <p>{made.kind === 'kiosk' ? words.enrolKiosk(`${url}`) : words.enrolHandheld(`${url}`)}</p>
       <Qr svg={qr} label={words.qr(made.name)} />
       <p>
         <strong>{words.until(timeOfDay(Date.parse(expiresAt), timeZone))}</strong>
@@ -120,7 +121,7 @@ const EnrolCard = ({ made, timeZone, onDone }: EnrolProps) => {
         <dt>{words.code}</dt>
         <dd class="code">{code}</dd>
         <dt>{words.ca}</dt>
-        <dd class="code">{caFingerprint ?? words.caNone}</dd>
+        <dd class="code">{String(caFingerprint ?? words.caNone)}</dd>
       </dl>
       <p class="box-acts">
         <button type="button" class="strong" onClick={onDone}>

@@ -1,4 +1,5 @@
 import { ask } from '../data/ask.ts'
+import { keysOf } from '../data/parsing.ts'
 import type { List, Warehouse } from '../data/shapes.ts'
 import { useLive } from '../data/use-live.ts'
 import { spanWords } from '../i18n/story-words.ts'
@@ -32,7 +33,7 @@ type Health = {
 }
 type Part = keyof typeof words.parts
 
-const parts = Object.keys(words.parts) as Part[]
+const parts = keysOf(words.parts)
 const tones = { healthy: 'ok', degraded: 'warn', unhealthy: 'danger' } as const
 
 /** How the box is, at `/system`: each part in words, and the figures of the last day. */
@@ -164,7 +165,7 @@ const Charts = ({ day, timeZone }: { day: Figures; timeZone: string | undefined 
       <p class="blank">{words.chartsNone}</p>
     ) : (
       <ul class="system-charts">
-        {(Object.keys(charts) as ChartName[]).map((name) => (
+        {keysOf(charts).map((name) => (
           <Chart key={name} name={name} day={day} timeZone={timeZone} />
         ))}
       </ul>

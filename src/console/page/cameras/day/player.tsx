@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { membersOf } from '../../data/parsing.ts'
 import { cameraTexts } from '../../i18n/camera-texts.ts'
 import { gatewayWords } from '../../i18n/language.ts'
 import { Said } from '../../i18n/said.tsx'
@@ -31,9 +32,10 @@ export const Player = ({ entry: { detection, fromMs }, atMs, timeZone, mayReport
   const failed = () => {
     // The element says nothing about an answer; the gateway says why.
     void fetch(path ?? '', { headers: { Range: 'bytes=0-0' }, credentials: 'same-origin' })
-      .then(async (answer) =>
-        answer.ok ? words.unplayable : gatewayWords(((await answer.json()) as Why).error.message),
-      )
+      .then(async (answer) => {
+        const { message } = membersOf(membersOf(await answer.json())['error'])
+        return !answer.ok && typeof message === 'string' ? gatewayWords(message) : words.unplayable
+      })
       .catch(() => words.unplayable)
       .then(setProblem)
   }
@@ -68,5 +70,3 @@ export const Player = ({ entry: { detection, fromMs }, atMs, timeZone, mayReport
     </figure>
   )
 }
-
-type Why = { readonly error: { readonly message: string } }

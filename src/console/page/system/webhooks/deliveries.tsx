@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { ask } from '../../data/ask.ts'
 import { askNewest } from '../../data/asking.ts'
+import { keysOf } from '../../data/parsing.ts'
 import type { Page } from '../../data/shapes.ts'
 import { useLive } from '../../data/use-live.ts'
 import { texts } from '../../i18n/texts.ts'
@@ -12,6 +13,7 @@ import { textOf } from '../../kit/field.ts'
 import { webhooksTexts as words } from './texts.ts'
 
 type State = keyof typeof words.states
+const states = keysOf(words.states)
 type Delivery = {
   readonly id: string
   readonly test: boolean
@@ -46,7 +48,7 @@ type Props = {
 
 /** Deliveries of a webhook, the newest first, with their attempts; chosen ones are sent again. */
 export const Deliveries = ({ id, tests, timeZone, onAct, onLeft }: Props) => {
-  const wanted = useRef({ state: '' as State, limit: pageSize })
+  const wanted = useRef<{ state: State; limit: number }>({ state: '', limit: pageSize })
   const now = wanted.current ?? { state: '', limit: pageSize }
   const path = `/api/webhooks/${id}/deliveries`
   const { answer, reload } = useLive(
@@ -79,11 +81,11 @@ export const Deliveries = ({ id, tests, timeZone, onAct, onLeft }: Props) => {
           <select
             {...field}
             onInput={(event: Event) => {
-              now.state = textOf(event) as State
+              now.state = states.find((one) => one === textOf(event)) ?? ''
               reload()
             }}
           >
-            {(Object.keys(words.states) as State[]).map((state) => (
+            {states.map((state) => (
               <option key={state} value={state}>
                 {words.states[state]}
               </option>
