@@ -42,7 +42,7 @@ const App = () => {
       {changed}
       <Signed key={round} {...{ page, pathname, asked, siteId, caller }} onLeft={leave} />
       {ended ? <SignInAgain session={ended} notice={notice} onSignedIn={goOn} /> : null}
-      <StepUp caller={session.caller} />
+      <StepUp caller={caller} />
     </>
   )
 }
