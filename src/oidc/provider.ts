@@ -15,8 +15,9 @@ import {
   refreshTokenGrant,
   tokenRevocation,
 } from 'openid-client'
-import { admit, afterFailure, type Breaker, closedBreaker, type ServerWellness, StorageAgents } from '../auth/index.ts'
+import { type ServerWellness, StorageAgents } from '../auth/index.ts'
 import { type Config, oidcInstance } from '../config/index.ts'
+import { admit, afterFailure, type Breaker, closedBreaker } from '../flow/index.ts'
 import { answerBounds, type Clock, errorLine, type Logger, outsideFetch } from '../platform/index.ts'
 import { readSecretFile } from '../platform/secrets/secret-file.ts'
 import { groupsIn, hasFactor, hasTooManyGroups } from './claims.ts'

@@ -1,7 +1,8 @@
 import type { Context } from 'hono'
-import { FairTurns, Recent, type Sessions } from '../auth/index.ts'
+import { Recent, type Sessions, tooManySignIns } from '../auth/index.ts'
 import { callbackNameOf, isOidcInstance, oidcInstance } from '../config/index.ts'
 import { AppError } from '../errors/index.ts'
+import { FairTurns } from '../flow/index.ts'
 import { type AppEnv, identityOf } from '../http/index.ts'
 import { type Clock, type Logger, networkOf, type RandomBytes, type SecretBox } from '../platform/index.ts'
 import { failureOf, ProviderFailure } from './failures.ts'
@@ -31,7 +32,7 @@ export class SignIns {
   readonly #needs: SignInsNeeds
   readonly #used = new Recent<true>(statesInMemory)
   /** Anyone may send answers, and each one is a question to the provider. */
-  readonly #turns = new FairTurns({ atOnce: 4, waitingOfLane: 8, waiting: 64 })
+  readonly #turns = new FairTurns({ atOnce: 4, waitingOfLane: 8, waiting: 64 }, tooManySignIns)
 
   constructor(needs: SignInsNeeds) {
     this.#needs = needs
