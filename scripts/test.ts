@@ -8,7 +8,6 @@
  */
 import { spawn } from 'node:child_process'
 import { existsSync, globSync, statSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { bundleProgramUnderTest, linkSources } from './build/program-under-test.ts'
@@ -35,7 +34,8 @@ if (!isPrepared && process.env['CI'] === 'true') process.exit(1)
 const checks = only.length === 0 ? await runChecks() : { passed: 0, failed: 0 }
 const program = process.env['GATEHOUSE_PROGRAM'] ?? (await bundleProgramUnderTest())
 const sources = process.env['GATEHOUSE_SOURCES'] ?? (await linkSources())
-const tests = only.length === 0 ? await runAll() : await runTests(only)
+const all = () => globSync('test/**/*.test.ts', { exclude: ['test/fixtures/**', 'test/long/**'] }).toSorted()
+const tests = await runTests(only.length === 0 ? all() : only)
 if (tests.files.length > 0 && tests.files.length <= SECOND_RUNS) await runAgain(tests)
 const failed = checks.failed + tests.failed
 for (const skipped of tests.skipped) process.stdout.write(`skipped ${skipped}\n`)
@@ -44,26 +44,6 @@ process.exitCode = failed === 0 ? 0 : 1
 
 /** `skipped`: each with its file and why. `files`: those that failed. */
 type Count = { passed: number; failed: number; skipped: string[]; files: string[] }
-
-/**
- * Runs all tests. Those with pictures run first, two at once, because a stream of a real camera needs its share of the machine
- * in time. Then the others run, three at once on two cores, because a third of their time is waiting.
- */
-async function runAll(): Promise<Count> {
-  const files = globSync('test/**/*.test.ts', { exclude: ['test/fixtures/**', 'test/long/**'] }).toSorted()
-  const withPictures = (file: string) => /^test\/(video|cameras)\/|\.e2e\.test\.ts$/.test(file)
-  const first = await runTests(files.filter(withPictures), 2)
-  const then = await runTests(
-    files.filter((file) => !withPictures(file)),
-    Math.ceil(availableParallelism() * 1.5),
-  )
-  return {
-    passed: first.passed + then.passed,
-    failed: first.failed + then.failed,
-    skipped: [...first.skipped, ...then.skipped],
-    files: [...first.files, ...then.files],
-  }
-}
 
 /**
  * Runs each failed file a second time, one by one, and reports the second result. The output of the first failure stays on the
@@ -82,8 +62,8 @@ async function runAgain(first: Count): Promise<void> {
 }
 
 /** Runs tap and counts its assertions. A run that counts nothing, or ends badly without a failure, is a failure. */
-async function runTests(paths: readonly string[], jobs = 2): Promise<Count> {
-  const tap = spawn(process.execPath, ['scripts/run-tests.ts', String(jobs), ...paths], {
+async function runTests(paths: readonly string[]): Promise<Count> {
+  const tap = spawn(process.execPath, ['scripts/run-tests.ts', ...paths], {
     stdio: ['ignore', 'pipe', 'inherit'],
     // Each test file, daemon and command is a process that compiles the same sources.
     env: {
