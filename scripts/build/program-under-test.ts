@@ -36,6 +36,8 @@ const options: BuildOptions = {
 export async function bundleProgramUnderTest(): Promise<string> {
   await build({
     ...options,
+    // A start reads all of it.
+    minifyWhitespace: true,
     entryPoints: Object.fromEntries([
       ['program', join(root, 'src', 'main.ts')],
       ...workers.map((name) => [`${name}-worker`, join(root, 'src', 'app', 'threads', `${name}-worker.ts`)]),
