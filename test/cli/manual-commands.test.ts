@@ -1,23 +1,26 @@
 import { spawn } from 'node:child_process'
-import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { freePort } from '../../scripts/demo-parts/ports.ts'
 import { helpTopics } from '../../src/console/help/topics.ts'
 import { footage } from '../support/footage.ts'
 import { blocksOf, type ManualBox, manualBox, putFile } from '../support/manual-box.ts'
-import { fileOf, isShell, manualPlayer, type Play, yamlOf } from '../support/manual-play.ts'
+import {
+  csvOf,
+  fileOf,
+  isAdministered,
+  isShell,
+  manualPlayer,
+  type Play,
+  setUpBox,
+  yamlOf,
+} from '../support/manual-play.ts'
 import { needs } from '../support/needs.ts'
 import { jpeg } from '../support/photo.ts'
 import { startRtspServer } from '../support/rtsp/server.ts'
 import { waitUntil } from '../support/waiting.ts'
 
 t.setTimeout(900_000)
-
-/** Lines for root, apt or systemd. Their programs, options and units are checked by scripts/checks/manual-pages.ts. */
-const isAdministered = (line: string) =>
-  /^(sudo )?(apt|dpkg|dd|journalctl|sudoedit|systemctl edit|env GATEHOUSE_ACCEPT=\S+ dpkg|sh -c 'runuser|runuser|\/usr\/lib\/gatehouse-appliance\/)/.test(
-    line,
-  )
 
 /** Commands that another program runs: the file that does, and its text that runs them. A changed command is in no list. */
 const elsewhere: Readonly<Record<string, readonly (readonly [commands: string, file: string, text: string])[]>> = {
@@ -49,7 +52,7 @@ const stories: Readonly<Record<string, string>> = {
 
 /** Blocks whose text another test reads from the page and runs. */
 const playedByOthers = (topic: string, heading: string): boolean =>
-  topic === 'head-office' || `${topic} ${heading}` === 'README.md First pallet'
+  ['backup', 'head-office'].includes(topic) || `${topic} ${heading}` === 'README.md First pallet'
 
 const written = ['README.md', ...helpTopics].filter(
   (topic) => !['commands', 'config', 'errors', 'alerts'].includes(topic),
@@ -64,10 +67,8 @@ t.teardown(async () => {
   await box.end()
 })
 
-const { typed, play, hasPlayed } = manualPlayer(() => box, isAdministered)
-
-const csvOf = (topic: string, nth: number): string =>
-  blocksOf(fileOf(topic)).filter(({ language }) => language === 'csv')[nth]?.text ?? ''
+const player = manualPlayer(() => box, isAdministered)
+const { typed, play, hasPlayed } = player
 
 t.test(
   'start: from the installed package to the first camera; apt alone is not run',
@@ -78,11 +79,9 @@ t.test(
     stops.push(() => camera.stop())
     const url = { 'rtsp://10.0.0.21:554/main': camera.url('main') }
     typed('start', 'Install the package')
-    const setup = ' --yes --site-id dc-7 --url https://localhost:8443 --port 8443 --local-port 8480'
-    await play(t, 'start', 'Run the setup', { edits: { 'gatehouse setup': `gatehouse setup${setup}` } })
-    await play(t, 'start', 'Run the setup', { nth: 1, says: /well, up for/ })
+    await setUpBox(t, player)
     await play(t, 'start', 'Choose TLS')
-    putFile(box, 'home/slots.csv', csvOf('start', 0))
+    putFile(box, 'home/slots.csv', csvOf('start'))
     await play(t, 'start', 'Add slots', { says: /3 lines, nothing wrong; it would be: 3 new/ })
     await play(t, 'start', 'Add slots', { edits: { ' --dry-run': '' }, says: /3 new/ })
     await play(t, 'start', 'Add slots', { nth: 1, says: /warehouse 2: Hall 2/ })
@@ -271,48 +270,6 @@ t.test('privacy: a person is erased', async (t) => {
   rmSync(box.at('etc/gatehouse/conf.d/wms.yaml'))
   await box.run('systemctl reload gatehouse')
   await play(t, 'privacy', 'Erase a person', { edits: { NAME: 'wms' }, says: /erased/ })
-})
-
-t.test('backup: a box burns, and comes back from each kind of copy; systemctl edit is not run', async (t) => {
-  await play(t, 'backup', 'Make a backup by hand', { says: /photos and clips are in it/ })
-  putFile(box, 'etc/gatehouse/conf.d/60-backup.yaml', yamlOf('backup', 'Schedule').replace('/mnt', `${box.folder}/mnt`))
-  await play(t, 'backup', 'Schedule')
-  await play(t, 'backup', 'Segments')
-  putFile(
-    box,
-    'etc/gatehouse/conf.d/61-segments.yaml',
-    `backup: { segments: { to: { folder: ${box.at('mnt/nas/gatehouse')} }, every: 1s } }`,
-  )
-  await box.run('systemctl reload gatehouse')
-  const nas = () => readdirSync(box.at('mnt/nas/gatehouse'), { recursive: true, encoding: 'utf8' })
-  await waitUntil(
-    'a backup and a segment',
-    () => ['.tar', '.seg'].every((end) => nas().some((name) => name.endsWith(end))),
-    { withinMs: 240_000 },
-  )
-  await play(t, 'backup', 'Check', {
-    edits: { 'sudo gatehouse doctor': 'sudo gatehouse doctor --no-cameras || [ $? -eq 1 ]' },
-    says: /with photos and clips/,
-  })
-  const file = nas().find((name) => name.endsWith('.tar')) ?? ''
-  await box.run('mv /var/lib/gatehouse/dc-7-full.tar /mnt/nas; systemctl stop gatehouse')
-  const sources = { 'gatehouse-dc-7-20260302T080000Z.tar': file, FOLDER_OR_URL: '/mnt/nas/gatehouse' }
-  const lines = typed('backup', 'Restore', { nth: 1, edits: sources })
-    .split('\n')
-    .filter((line) => line !== '' && !line.includes('SEALED'))
-  t.equal(lines.length, 2)
-  // The backup comes last: it has the photos and clips, which segments lack.
-  for (const line of lines.toReversed()) {
-    await box.run('rm -rf /var/lib/gatehouse; mkdir /var/lib/gatehouse')
-    await play(t, 'backup', 'Restore')
-    const { code, stdout, stderr } = await box.run(line)
-    t.equal(code, 0, `${line}\n${stdout}${stderr}`)
-  }
-  await play(t, 'backup', 'Restore', { nth: 2 })
-  await play(t, 'backup', 'Restore', { nth: 4 })
-  await play(t, 'backup', 'Restore', { nth: 3, says: /everything matches/ })
-  const at = { 'FILE.tar': '/var/lib/gatehouse/../../../mnt/nas/dc-7-full.tar' }
-  await play(t, 'backup', 'Rehearse by hand', { edits: at, says: /everything matches/ })
 })
 
 t.test('each command of README and manual was played here, or is run by another test', (t) => {

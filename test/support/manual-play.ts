@@ -25,6 +25,12 @@ export type ManualPlayer = {
 export const fileOf = (topic: string): string => (topic === 'README.md' ? topic : `src/console/help/en/${topic}.md`)
 export const isShell = ({ language }: Script): boolean => language === 'sh'
 
+/** Lines for root, apt or systemd. Their programs, options and units are checked by scripts/checks/manual-pages.ts. */
+export const isAdministered = (line: string) =>
+  /^(sudo )?(apt|dpkg|dd|journalctl|sudoedit|systemctl edit|env GATEHOUSE_ACCEPT=\S+ dpkg|sh -c 'runuser|runuser|\/usr\/lib\/gatehouse-appliance\/)/.test(
+    line,
+  )
+
 /** Makes a player. Lines that `isLeft` names are not run. */
 export function manualPlayer(box: () => ManualBox, isLeft: (line: string) => boolean): ManualPlayer {
   const played = new Set<string>()
@@ -58,4 +64,15 @@ export function yamlOf(topic: string, heading: string, nth = 0): string {
   const found = blocksOf(fileOf(topic)).filter((one) => one.heading === heading && one.language === 'yaml')[nth]
   if (!found) throw new Error(`${topic} has no YAML under "${heading}"`)
   return found.text
+}
+
+/** Returns a list of a page. */
+export const csvOf = (topic: string, nth = 0): string =>
+  blocksOf(fileOf(topic)).filter(({ language }) => language === 'csv')[nth]?.text ?? ''
+
+/** Sets up the box and starts its gateway, as the first page says. */
+export async function setUpBox(t: Test, { play }: ManualPlayer): Promise<void> {
+  const setup = ' --yes --site-id dc-7 --url https://localhost:8443 --port 8443 --local-port 8480'
+  await play(t, 'start', 'Run the setup', { edits: { 'gatehouse setup': `gatehouse setup${setup}` } })
+  await play(t, 'start', 'Run the setup', { nth: 1, says: /well, up for/ })
 }
