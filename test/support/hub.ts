@@ -8,7 +8,6 @@ import { type HubConfig, loadHubConfig } from '../../src/config/index.ts'
 import { HttpListener, initTls } from '../../src/http/index.ts'
 import { authorityOf } from '../../src/hub/authority.ts'
 import { composeHub, type Hub } from '../../src/hub/compose.ts'
-import { connectionOf } from '../../src/hub/store/database.ts'
 import { migrateHub } from '../../src/hub/store/migrate.ts'
 import { type Logger, silentLogger, systemRandom } from '../../src/platform/index.ts'
 import type { TestLog } from './evidence/forge.ts'
@@ -66,6 +65,25 @@ export type HubOptions = {
 }
 
 let databases = 0
+/** The database of each server, by its folder, that has all tables and nothing in them. */
+const templates = new Map<string, Promise<string>>()
+
+const migrate = (connectionString: string) =>
+  migrateHub({ connection: { connectionString }, engine: 'postgresql', appPassword: null, grows: false })
+
+/** Makes a database with the tables of a head office. To migrate each would take longer than to copy one. */
+async function migratedDatabase(postgres: TestPostgres, name: string): Promise<(user: string) => string> {
+  const made = templates.get(postgres.folder) ?? makeTemplate(postgres)
+  templates.set(postgres.folder, made)
+  return postgres.database(name, await made)
+}
+
+async function makeTemplate(postgres: TestPostgres): Promise<string> {
+  const name = 'hub_template'
+  const addressOf = await postgres.database(name)
+  await migrate(ownerOf(addressOf))
+  return name
+}
 
 /** Makes a head office on a separate database. */
 export async function testHub(
@@ -84,7 +102,7 @@ export async function testHub(
 ): Promise<TestHub> {
   databases += 1
   const database = known ?? `hub${databases}`
-  const addressOf = known === undefined ? await postgres.database(database) : postgres.addressOf(database)
+  const addressOf = known === undefined ? await migratedDatabase(postgres, database) : postgres.addressOf(database)
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-hub-'))
   const file = join(folder, 'hub.yaml')
   const tls = await initTls({ dir: folder, names: ['127.0.0.1'], days: 9, nowMs: Date.now(), force: false })
@@ -100,8 +118,7 @@ export async function testHub(
   }
   writeFileSync(file, stringify(settings))
   const { config } = loadHubConfig(file)
-  const connection = connectionOf(config.hub.database, 'owner')
-  await migrateHub({ connection, engine: 'postgresql', appPassword: null, grows: false })
+  if (known !== undefined) await migrate(ownerOf(addressOf))
   const clock = new SimulatedClock()
   const composed = await composeHub(config, { clock, random: systemRandom, log })
   let listener: HttpListener | undefined

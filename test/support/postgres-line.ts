@@ -30,8 +30,8 @@ export async function behindLine(
   return {
     ...postgres,
     addressOf,
-    database: async (name) => {
-      await postgres.database(name)
+    database: async (name, template) => {
+      await postgres.database(name, template)
       return addressOf(name)
     },
   }

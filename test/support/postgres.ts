@@ -21,8 +21,8 @@ import { waitUntil } from './waiting.ts'
 export type TestPostgres = {
   /** Folder of the socket. */
   readonly folder: string
-  /** Makes an empty database and returns its address for this user. */
-  database(name: string): Promise<(user: string) => string>
+  /** Makes a database, empty or as another one is, and returns its address for this user. */
+  database(name: string, template?: string): Promise<(user: string) => string>
   /** The address of a database for a user. */
   addressOf(name: string): (user: string) => string
   /** Asks as the superuser. */
@@ -97,8 +97,8 @@ export async function startPostgres(
   const addressOf = (name: string) => (user: string) => `postgres://${user}@/${name}?host=${folder}`
   return {
     ...{ folder, start, addressOf },
-    database: async (name) => {
-      await asSuperuser(folder, 'postgres', (client) => client.query(`CREATE DATABASE ${name}`))
+    database: async (name, template = 'template1') => {
+      await asSuperuser(folder, 'postgres', (client) => client.query(`CREATE DATABASE ${name} TEMPLATE ${template}`))
       return addressOf(name)
     },
     ask: (database, sql, values) =>
