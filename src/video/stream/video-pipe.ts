@@ -1,8 +1,7 @@
 import { once } from 'node:events'
-import { readSync } from 'node:fs'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { errorCode } from '../../platform/faults.ts'
 import type { Clock } from '../../platform/index.ts'
+import { readWaiting } from './read-waiting.ts'
 
 export type VideoPipeNeeds = {
   readonly clock: Clock
@@ -133,12 +132,12 @@ export class VideoPipe {
     this.#needs.onBytes(bytes, this.#isFlowing ? nowMs : this.#readMs)
   }
 
-  /** Reads without the event loop: to have it watch the socket for each reading takes two more turns of it. */
   #readWaiting(): void {
     for (let part = 0; part < mostParts; part += 1) {
       // A short one is not the last: the read makes room for the rest in ffmpeg's end.
-      const length = readNow(this.#reading)
-      if (length === 0) return
+      const length = readWaiting(this.#reading, buffer as Buffer)
+      // Whatever is wrong, the end of the process shows.
+      if (typeof length !== 'number' || length === 0) return
       this.#pass((buffer as Buffer).subarray(0, length))
     }
   }
@@ -171,18 +170,4 @@ export class VideoPipe {
 
 function smoothed(before: number | undefined, newest: number): number {
   return before === undefined ? newest : before + (newest - before) * newestShare
-}
-
-/** Reads the waiting bytes of a socket into the buffer; returns their length, and 0 when nothing waits. */
-function readNow(socket: Socket): number {
-  // Node tells no number of a socket in another way. Once it is closed there is none: it may belong to another file.
-  const { fd } = (socket as unknown as { _handle: { fd: number } | null })._handle ?? { fd: -1 }
-  if (fd < 0) return 0
-  try {
-    return readSync(fd, buffer as Buffer)
-  } catch (error) {
-    // Whatever else is wrong, the end of the process shows.
-    if (errorCode(error)) return 0
-    throw error
-  }
 }
