@@ -42,7 +42,7 @@ export {
   wholeAnswer,
 } from './network/answer.ts'
 export { answerBounds } from './network/bounds.ts'
-export { dial } from './network/dial.ts'
+export { dial, dialThrough, dialThroughTls } from './network/dial.ts'
 export { NoOutsideAnswer, outsideFetch } from './network/fetch.ts'
 export { outsideJson } from './network/json.ts'
 export { neighbourhoodOf, networkOf } from './network-of.ts'

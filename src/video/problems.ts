@@ -8,6 +8,7 @@ export const problems = [
   'no-video',
   'udp-only',
   'not-a-stream',
+  'redirected',
   'no-picture',
   'no-key-frame',
   'few-pictures',
@@ -60,6 +61,10 @@ const words: Record<Problem, PlainWords> = {
   'not-a-stream': {
     what: 'The program at this address does not speak RTSP, or sends video that cannot be read.',
     hint: 'Check the port of the url, and the codec that the camera is set to: H.264 is the safest.',
+  },
+  redirected: {
+    what: 'The camera names another address for its stream (a redirect), where gatehouse does not send the password.',
+    hint: 'Write the new address into the url if you trust it; the log has it. Otherwise look for who answers in place of the camera.',
   },
   'no-picture': {
     what: 'The camera was asked for its stream, but no picture came.',

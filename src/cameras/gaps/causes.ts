@@ -10,6 +10,7 @@ const causes: Readonly<Record<Problem, GapCause>> = {
   'no-video': 'offline',
   'udp-only': 'offline',
   'not-a-stream': 'offline',
+  redirected: 'offline',
   'no-picture': 'stalled',
   'no-key-frame': 'no_keyframe',
   frozen: 'stalled',

@@ -5,8 +5,9 @@ import type { Clock } from '../../platform/index.ts'
 import { decoding } from '../decoding/frame-process.ts'
 import { frameSize, framesPerSecond } from '../decoding/frames.ts'
 import type { FfmpegDialect } from '../ffmpeg/ffmpeg-dialect.ts'
+import { cleanText } from '../onvif/devices.ts'
 import { type Problem, problemOf } from '../problems.ts'
-import { askOptions } from './rtsp-options.ts'
+import { Relay } from './relay.ts'
 import { concatList, redactor, resolveHost, type StreamSource, usualSilenceMs } from './source.ts'
 import { VideoPipe } from './video-pipe.ts'
 
@@ -54,7 +55,6 @@ const keptChars = 4000
 const talkativeChars = 20_000
 /** A message about a source of which nothing could be read. */
 const neverOpened = /Impossible to open/
-const questionMs = 2000
 
 /**
  * Runs one ffmpeg with one connection to the camera. It starts with the object and never restarts: `connection.ts` decides the next
@@ -64,6 +64,7 @@ export class Ingest {
   readonly #needs: IngestOptions
   readonly #redact: (text: string) => string
   #child: ChildProcess | undefined
+  #relay: Relay | undefined
   #video: VideoPipe | undefined
   #said = ''
   #hadVideo = false
@@ -107,18 +108,17 @@ export class Ingest {
   }
 
   async #start(): Promise<void> {
-    const { ffmpeg, source, outputs, mostSilentMs, talkative = false } = this.#needs
+    const { ffmpeg, source, outputs, clock, mostSilentMs, mostWaitMs = () => 0, talkative = false } = this.#needs
+    let problem: Problem = 'name-unknown'
     let list: string
     try {
-      list = concatList(source, await resolveHost(source), ffmpeg.dialect, mostSilentMs)
-    } catch (error) {
-      this.#end({ problem: 'name-unknown', said: String(error), code: null, signal: null })
-      return
-    }
-    try {
+      const address = await resolveHost(source)
+      problem = 'program-failed'
+      this.#relay = await Relay.open({ source, address, clock, mostWaitMs })
+      list = concatList(source, this.#relay.port, ffmpeg.dialect, mostSilentMs)
       if (outputs.video) this.#video = await this.#videoPipe()
     } catch (error) {
-      this.#end({ problem: 'program-failed', said: String(error), code: null, signal: null })
+      this.#end({ problem, said: String(error), code: null, signal: null })
       return
     }
     if (this.#asked) this.#end({ problem: 'closed', said: '', code: null, signal: null })
@@ -180,20 +180,21 @@ export class Ingest {
 
   async #closed(code: number | null, signal: NodeJS.Signals | null): Promise<void> {
     const foreign = this.#asked ? null : signal
+    await this.#relay?.finish()
+    const refusal = this.#relay?.refusal
     const problem = problemOf({ said: this.#said, hadVideo: this.#hadVideo, code, signal: foreign })
-    const isSilent = problem === 'not-a-stream' && (await this.#isSilent())
-    this.#end({ problem: isSilent ? 'unreachable' : problem, said: this.#said, code, signal })
+    const said = refusal ? `${this.#said}\n${refusal.problem}: ${cleanText(refusal.detail)}` : this.#said
+    const isSilent = problem === 'not-a-stream' && this.#isSilent()
+    this.#end({ problem: refusal?.problem ?? (isSilent ? 'unreachable' : problem), said, code, signal })
   }
 
   /**
-   * ffmpeg has the same words for a camera that never answered and for a server that does not speak RTSP. After an attempt that took as
-   * long as a camera may be silent, one question tells them apart.
+   * ffmpeg has the same words for a camera that never answered and for a server that does not speak RTSP. The relay tells them apart,
+   * after an attempt that took as long as a camera may be silent.
    */
-  async #isSilent(): Promise<boolean> {
-    const { clock, source, mostSilentMs = usualSilenceMs } = this.#needs
-    if (this.#asked || !neverOpened.test(this.#said) || clock.monotonic() - this.#sinceMs < mostSilentMs) return false
-    const answer = await askOptions(source, clock, questionMs)
-    return answer === null || answer.isRtsp
+  #isSilent(): boolean {
+    const { clock, mostSilentMs = usualSilenceMs } = this.#needs
+    return !this.#asked && neverOpened.test(this.#said) && clock.monotonic() - this.#sinceMs >= mostSilentMs
   }
 
   #end(ended: Ended): void {
@@ -201,6 +202,7 @@ export class Ingest {
     this.#ended = true
     this.#child = undefined
     this.#video?.close()
+    this.#relay?.close()
     this.#needs.onEnded({ ...ended, said: this.#redact(ended.said).trim() })
   }
 }
@@ -221,7 +223,7 @@ const beginsAtSeconds = 10
 export function ingestArgs(outputs: Outputs, talkative = false): string[] {
   return [
     ...['-nostdin', '-hide_banner', ...(talkative ? ['-nostats', '-loglevel', 'info'] : ['-loglevel', 'error'])],
-    ...['-f', 'concat', '-safe', '0', '-protocol_whitelist', 'pipe,rtsp,rtsps,rtp,udp,tcp,tls'],
+    ...['-f', 'concat', '-safe', '0', '-protocol_whitelist', 'pipe,rtsp,rtp,udp,tcp'],
     ...['-analyzeduration', '1000000', '-fpsprobesize', '0', ...decoding],
     ...['-fflags', '+genpts+discardcorrupt', '-i', 'pipe:0', ...outputArgs(outputs)],
   ]

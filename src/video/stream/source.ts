@@ -16,16 +16,15 @@ export const usualSilenceMs = 5000
 const analyzeUs = 1_000_000
 
 /**
- * Returns the list that ffmpeg's concat demuxer reads from stdin. This keeps credentials out of the process list. The option `?tcp`
- * asks for RTP inside the RTSP connection, in every version.
+ * Returns the list that ffmpeg's concat demuxer reads from stdin. This keeps credentials out of the process list.
  */
 export function concatList(
   source: StreamSource,
-  address: string | undefined,
+  relayPort: number,
   dialect: FfmpegDialect,
   silentMs = usualSilenceMs,
 ): string {
-  const lines = ['ffconcat version 1.0', `file ${quoted(streamUrl(source, address))}`]
+  const lines = ['ffconcat version 1.0', `file ${quoted(relayedUrl(source, relayPort))}`]
   if (dialect.listOptions) {
     lines.push('option rtsp_transport tcp', `option timeout ${silentMs * 1000}`, `option analyzeduration ${analyzeUs}`)
     lines.push('option fpsprobesize 0')
@@ -33,20 +32,18 @@ export function concatList(
   return `${lines.join('\n')}\n`
 }
 
-/** Returns the URL with its credentials, percent-encoded. `address` replaces the host name. */
-export function streamUrl(source: StreamSource, address?: string): string {
+/** Returns the URL of the stream at the relay, with its credentials, percent-encoded. */
+export function relayedUrl(source: StreamSource, relayPort: number): string {
   const url = new URL(source.url)
   const rest = source.url.slice(source.url.indexOf('//') + 2).replace(/^[^/?#]*/, '')
   const given = url.username ? `${url.username}${url.password ? `:${url.password}` : ''}@` : ''
   const credentials = source.username === null ? given : `${credential(source.username, source.password)}@`
-  const name = address === undefined ? url.hostname : isIP(address) === 6 ? `[${address}]` : address
-  const host = url.port ? `${name}:${url.port}` : name
-  return `${url.protocol}//${credentials}${host}${withTcp(rest)}`
+  return `rtsp://${credentials}127.0.0.1:${relayPort}${rest}`
 }
 
 /**
  * Resolves with the address of the stream's host; undefined when the host is an address already. Rejects for an unknown
- * name. Done here because the static 2018 build of ffmpeg crashes when it resolves a name itself.
+ * name.
  */
 export async function resolveHost(source: StreamSource): Promise<string | undefined> {
   const host = new URL(source.url).hostname.replace(/^\[|\]$/g, '')
@@ -69,11 +66,6 @@ function credential(username: string, password: string | null): string {
 
 function encoded(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
-}
-
-/** Adds `tcp` to the query: ffmpeg reads its options there and passes the rest on to the camera. */
-function withTcp(rest: string): string {
-  return `${rest}${rest.includes('?') ? '&' : '?'}tcp`
 }
 
 /** Quotes a text for the list. A quote inside is closed, escaped, and opened again. */

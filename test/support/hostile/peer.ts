@@ -102,7 +102,8 @@ export async function hostilePeer(
   }
 }
 
-async function certificate(): Promise<{ key: string; cert: string }> {
+/** Returns a new certificate of 127.0.0.1, with its key. */
+export async function certificate(): Promise<{ key: string; cert: string }> {
   const made = await generate([{ name: 'commonName', value: '127.0.0.1' }])
   return { key: made.private, cert: made.cert }
 }

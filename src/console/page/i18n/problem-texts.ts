@@ -17,6 +17,8 @@ const german: Readonly<Record<string, string>> = {
     'Die Kamera sendet ihr Bild nicht in der RTSP-Verbindung (TCP). RTP über RTSP in der Kamera erlauben; in ihren Einstellungen heißt es vielleicht TCP oder Interleaved.',
   'not-a-stream':
     'Das Programm unter dieser Adresse spricht kein RTSP oder sendet ein Bild, das nicht zu lesen ist. Den Port der url prüfen und den Codec der Kamera: H.264 ist am sichersten.',
+  redirected:
+    'Die Kamera nennt für ihren Strom eine andere Adresse (Weiterleitung); dorthin sendet gatehouse das Passwort nicht. Ist die neue Adresse vertrauenswürdig, sie als url eintragen; sie steht im Protokoll. Sonst nachsehen, wer anstelle der Kamera antwortet.',
   'no-picture':
     'Die Kamera wurde nach ihrem Bild gefragt, es kam aber keines. Die Kamera neu starten; auch ein sehr großer Abstand der Keyframes kann der Grund sein.',
   'no-key-frame':
