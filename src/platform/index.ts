@@ -42,6 +42,7 @@ export {
   wholeAnswer,
 } from './network/answer.ts'
 export { answerBounds } from './network/bounds.ts'
+export { isBoundedDer } from './network/der.ts'
 export { dial, dialThrough, dialThroughTls } from './network/dial.ts'
 export { NoOutsideAnswer, outsideFetch } from './network/fetch.ts'
 export { outsideJson } from './network/json.ts'

@@ -8,14 +8,16 @@ import { StorageAgents } from '../../src/auth/storage/agents.ts'
 import { StorageClient } from '../../src/auth/storage/client.ts'
 import { joinHub } from '../../src/cli/hub/join.ts'
 import { EvidenceClient } from '../../src/evidence/index.ts'
+import { verifyStampReply } from '../../src/evidence/timestamps/token.ts'
 import { judgeFeed } from '../../src/feed/verdict.ts'
-import { answerBounds, outsideFetch, outsideJson, systemClock } from '../../src/platform/index.ts'
+import { answerBounds, isBoundedDer, outsideFetch, outsideJson, systemClock } from '../../src/platform/index.ts'
 import { Dav } from '../../src/upload/dav/dav.ts'
 import { DavFolder } from '../../src/upload/dav/folder.ts'
 import { Throttle } from '../../src/upload/dav/throttle.ts'
 import { askOptions } from '../../src/video/stream/rtsp-options.ts'
 import { systemResolve } from '../../src/webhooks/sending/guarded-agent.ts'
 import { Uplink } from '../../src/webhooks/sending/uplink.ts'
+import { hostileDer } from '../support/hostile/der.ts'
 import { type HostileAnswer, hostileAnswers, hostilePeer } from '../support/hostile/peer.ts'
 
 t.setTimeout(240_000)
@@ -158,4 +160,19 @@ t.test('JSON of another machine is parsed within bounds alone', async (t) => {
   t.match(judgeFeed({ status: 200, type: '', body: Buffer.from(deep(10_000)), retryAfterSeconds: undefined }, 1), {
     finding: 'bad-answer',
   })
+})
+
+t.test('ASN.1 of a time stamp authority reaches the library within bounds alone', async (t) => {
+  const asked = { data: Buffer.from('x'), nonce: Buffer.alloc(8) }
+  for (const [kind, reply] of Object.entries(hostileDer)) {
+    t.match(await verifyStampReply(reply, asked, ''), { kind: 'refused' }, kind)
+    // A library stops at once at a tag or a length that cannot be.
+    if (!/tag$|length without/.test(kind)) t.notOk(isBoundedDer(reply), kind)
+  }
+  const granted = Buffer.from('3003020100', 'hex')
+  t.ok(isBoundedDer(granted))
+  const indefinite = (depth: number) => Buffer.from('3080'.repeat(depth) + '0000'.repeat(depth), 'hex')
+  t.ok(isBoundedDer(indefinite(48)))
+  t.notOk(isBoundedDer(indefinite(49)))
+  t.ok(isBoundedDer(Buffer.concat([indefinite(2), Buffer.from('0603550406', 'hex')])))
 })

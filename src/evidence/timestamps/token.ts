@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { sha256 } from '../../log/index.ts'
+import { isBoundedDer } from '../../platform/index.ts'
 
 /** The stamped text, and the nonce that links an answer to its request. `data` is the text of a checkpoint. */
 export type Stamped = { readonly data: Buffer; readonly nonce: Buffer }
@@ -83,6 +84,7 @@ export async function checkToken(
 }
 
 async function verify(reply: Buffer, { data, nonce }: Stamped, authorities: string): Promise<TokenVerdict> {
+  if (!isBoundedDer(reply)) return refused('the answer is no usual time stamp: it is nested or long beyond measure')
   const pki = await library()
   const { status, timeStampToken } = pki.TimeStampResp.fromBER(bytesOf(reply))
   if (status.status !== 0 && status.status !== 1)
@@ -114,8 +116,9 @@ function openToken(pki: Library, { contentType, content }: InstanceType<Library[
   if (contentType !== signedDataOid) return undefined
   const signed = new pki.SignedData({ schema: content })
   const { eContentType, eContent } = signed.encapContentInfo
-  return eContentType === tstInfoOid && eContent
-    ? { signed, info: pki.TSTInfo.fromBER(eContent.getValue()) }
+  const statement = eContentType === tstInfoOid ? eContent?.getValue() : undefined
+  return statement && isBoundedDer(new Uint8Array(statement))
+    ? { signed, info: pki.TSTInfo.fromBER(statement) }
     : undefined
 }
 
