@@ -45,6 +45,7 @@ export { resolutionFacts } from './record/resolution-leaf.ts'
 export { Resolutions } from './record/resolutions.ts'
 export { type TimedAsk, timedAskOf } from './record/timed-ask.ts'
 export {
+  endOfResolutions,
   leavesOfResolutions,
   linksOfResolutions,
   type OpenedResolution,

@@ -4,7 +4,7 @@ import { AppError } from '../errors/index.ts'
 import { endOfChanges, incidentsBehindChange } from '../governance/index.ts'
 import { type HealthWatch, overall } from '../health/index.ts'
 import { type Caller, identityOf, type RequestOrigin } from '../http/index.ts'
-import { findEvent, headOf, slotState, toPlacementEvent } from '../ledger/index.ts'
+import { endOfResolutions, findEvent, headOf, resolutionsBehind, slotState, toPlacementEvent } from '../ledger/index.ts'
 import type { Clock, Logger, RandomBytes } from '../platform/index.ts'
 import { endOfHistory, unitsBehindRow } from '../units/index.ts'
 import { type WarehouseService, warehouseOfSlotId } from '../warehouse/index.ts'
@@ -117,6 +117,7 @@ export class StreamHub {
   #lastEvent: number | undefined
   #lastStep: number | undefined
   #lastChange: number | undefined
+  #lastResolution: number | undefined
   #seen: Seen | undefined
   #isLookDue = false
   #looks = 0
@@ -256,6 +257,7 @@ export class StreamHub {
     const last = this.#lastEvent ?? newest
     this.#lastEvent = newest
     if (newest - last > mostEventsAtOnce) return undefined
+    const resolved = this.#newResolutions(tx)
     const events: Change[] = []
     const floors = new Map<number, Floor>()
     const floorOf = (warehouseId: number): Floor => {
@@ -266,6 +268,13 @@ export class StreamHub {
     for (const id of this.#changedPlans) floorOf(id).layoutChanged = true
     this.#changedPlans.clear()
     const touched = new Set<number>()
+    for (const row of resolved) {
+      const slotId = findEvent(tx, row.dispute_event_id)?.slot_id
+      const warehouseId = slotId === undefined ? undefined : warehouseOfSlotId(tx, slotId)
+      if (slotId === undefined || warehouseId === undefined || touched.has(slotId)) continue
+      touched.add(slotId)
+      floorOf(warehouseId).slots.push({ id: slotId, ...slotState(tx, slotId) })
+    }
     for (let id = last + 1; id <= newest; id += 1) {
       const row = findEvent(tx, id)
       const warehouseId = row && warehouseOfSlotId(tx, row.slot_id)
@@ -279,6 +288,14 @@ export class StreamHub {
       (data): Change => ({ kind: 'floor', scope: { of: 'warehouse', id: data.warehouseId }, data }),
     )
     return [...changed, ...events]
+  }
+
+  /** A resolution changes no slot, and a list of discrepancies shows it. */
+  #newResolutions(tx: ReadTx): readonly { readonly dispute_event_id: number }[] {
+    const { id: newest } = endOfResolutions(tx)
+    const last = this.#lastResolution ?? newest
+    this.#lastResolution = newest
+    return newest === last ? [] : resolutionsBehind(tx, last, mostEventsAtOnce)
   }
 
   /** Looks at cameras, alerts and health. */

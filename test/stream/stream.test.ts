@@ -232,6 +232,31 @@ t.test('an incident is told of when it is opened or changed, to those who may re
   for (const client of [vera, olga, sven]) await client.close()
 })
 
+t.test('the end of a dispute is told to other screens that see its slot', async (t) => {
+  const gateway = await testGateway({ config: { warehouses: [{ id: 2, viewers: ['sven'] }] } })
+  t.teardown(() => gateway.end())
+  await furnish(gateway, ['A-1'])
+  const photo_url = 'https://photos.example/1.jpg'
+  const book = (event_type: string, by: Person) =>
+    gateway.ask('POST', '/api/whms/events', {
+      by,
+      body: { event_type, slot_code: 'A-1', asset_barcode: 'P-1', photo_url },
+    })
+  const { body: placed } = await book('PLACED', people.olga)
+  const { body: dispute } = await book('DISPUTED', people.sven)
+  const vera = await follow(gateway, people.vera)
+  t.match(await vera.next(), { event: 'hello' })
+  const id = `disputed-${placed.id}-${dispute.id}`
+  const resolved = await gateway.ask('POST', `/api/whms/discrepancies/${id}/resolve`, {
+    by: people.sven,
+    body: { note: 'counted by hand' },
+  })
+  t.equal(resolved.status, 200, resolved.text)
+  const slots = [{ id: placed.slot_id, isOccupied: true, assetBarcode: 'P-1', isDisputed: true }]
+  t.match(await vera.next(), { event: 'floor', data: { warehouseId: 1, layoutChanged: false, slots } })
+  await vera.close()
+})
+
 t.test('an alert is told when it is raised and when it is acknowledged, to whom alerts are for', async (t) => {
   const gateway = await testGateway()
   t.teardown(() => gateway.end())
