@@ -85,15 +85,14 @@ export type FactorParts = {
   readonly accounts: Accounts
   readonly secondFactors: SecondFactors
   readonly sessions: Pick<Sessions, 'steppedUp'>
-  readonly clock: { now(): number }
 }
 
 /** Adds the second factors of the own account. */
-export function factorRoutes(api: Api, { accounts, secondFactors, sessions, clock }: FactorParts): void {
+export function factorRoutes(api: Api, { accounts, secondFactors, sessions }: FactorParts): void {
   /** A factor that was just set up counts as shown. */
   const shownNow = async (c: Parameters<typeof sessionToken>[0]) => {
     const token = sessionToken(c)
-    if (token !== undefined) await sessions.steppedUp(token, clock.now())
+    if (token !== undefined) await sessions.steppedUp(token)
   }
   api.openapi(beginTotp, (c) => {
     const { secret, uri } = secondFactors.beginTotp(accounts.ownName(c.get('caller')))

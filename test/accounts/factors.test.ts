@@ -176,6 +176,19 @@ t.test('secrets and footage are given away only soon after the factor was shown'
   }
 })
 
+t.test('a factor that was shown too long ago stays too old when the clock goes back', async (t) => {
+  const { gateway, made, withApp } = await site(t)
+  const { browser } = await withApp('nora', await made('nora'))
+  const startMs = gateway.clock.now()
+  gateway.clock.advance(60 * minute)
+  await gateway.clockBook.look()
+  gateway.clock.setWall(startMs + 5 * minute)
+  t.match(await byPage(gateway, browser, 'POST', '/api/accounts', { username: 'x', role: 'viewer' }), {
+    status: 403,
+    body: { error: { code: 'STEP_UP_REQUIRED' } },
+  })
+})
+
 t.test('a lost phone: an admin removes the factors, and a reset does as well', async (t) => {
   const { gateway, admin, made, withApp } = await site(t)
   const password = await made('nora')

@@ -79,7 +79,7 @@ export function composeCallers(live: { config: Config }, outside: Outside, stora
   const tally = new Tally({ work, audit, clock })
   const refusals = new Refusals({ tally })
   const secondFactors = new SecondFactors({
-    ...{ work, clock, random, audit, box: secretBox(derivedKey('gatehouse second factors'), random) },
+    ...{ work, clock, expiryClock, random, audit, box: secretBox(derivedKey('gatehouse second factors'), random) },
     settings: () => factorSettings(live.config, siteUrl()),
   })
   const sessions = new Sessions({

@@ -37,6 +37,8 @@ export type FactorSettings = {
 type SecondFactorsNeeds = {
   readonly work: UnitOfWork
   readonly clock: Pick<Clock, 'now' | 'monotonic'>
+  /** Never goes back, so that a factor that is too old stays so. */
+  readonly expiryClock: Pick<Clock, 'now'>
   readonly random: RandomBytes
   readonly audit: AuditTrail
   readonly box: SecretBox
@@ -106,7 +108,7 @@ export class SecondFactors {
         : (await this.ownerOf(shown.passkey)) === username
     if (!isRight) throw factorWrong()
     this.#tries.delete(username)
-    return this.#needs.clock.now()
+    return this.#needs.expiryClock.now()
   }
 
   /** Returns the account whose passkey gave the answer; undefined for a wrong answer. */
@@ -129,7 +131,7 @@ export class SecondFactors {
     if (!this.#has(caller.username)) {
       return this.#needs.settings().required(caller.role) ? 'missing' : undefined
     }
-    return isSteppedUp(shownAtMs, this.#needs.clock.now()) ? undefined : 'stale'
+    return isSteppedUp(shownAtMs, this.#needs.expiryClock.now()) ? undefined : 'stale'
   }
 
   /**
@@ -266,7 +268,7 @@ export class SecondFactors {
 
 /** Says whether what was shown at this time still gives secrets and footage away; null: nothing was shown. */
 export const isSteppedUp = (shownAtMs: number | null, nowMs: number): boolean =>
-  shownAtMs !== null && Math.abs(nowMs - shownAtMs) < steppedUpForMs
+  shownAtMs !== null && nowMs - shownAtMs < steppedUpForMs
 
 export const factorWrong = () =>
   new AppError('SECOND_FACTOR_WRONG', 'The code or the passkey is wrong, too old, or used')

@@ -103,7 +103,7 @@ export class Sessions {
   }
 
   /** Notes in the session that its owner has shown the second factor. */
-  async steppedUp(token: string, atMs: number): Promise<void> {
+  async steppedUp(token: string, atMs = this.#needs.clock.now()): Promise<void> {
     const hash = hashOfToken(token)
     const row = this.#find(hash)
     if (!row) return
