@@ -25,7 +25,7 @@ const others = 25_000
 const mostSteps = 100_000
 
 /** A hall with a history takes a busy machine a while. */
-t.setTimeout(600_000)
+t.setTimeout(450_000)
 
 /** A hall with a history, in two warehouses. */
 async function makeHall(folder: string): Promise<Span> {
