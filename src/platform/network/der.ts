@@ -7,12 +7,13 @@ const constructed = 0x20
 /**
  * Tells whether ASN.1 of another machine has few elements, without deep nesting, long object identifiers or long numbers: libraries
  * take a time for them that grows with the square of their length. Takes BER with indefinite lengths, too. Looks into a string that
- * is one element, because it may be read as ASN.1 later. What is no ASN.1 is for the library to refuse.
+ * is one element, because it may be read as ASN.1 later. The library refuses other bytes.
  */
 export function isBoundedDer(bytes: Uint8Array): boolean {
   const open: Open[] = [{ at: 0, end: bytes.length, hasMark: false }]
-  for (let elements = 0; open.length > 0; elements += 1) {
-    const inner = open.at(-1) as Open
+  for (let elements = 0; ; elements += 1) {
+    const inner = open.at(-1)
+    if (!inner) return true
     const head = inner.at < inner.end ? headAt(bytes, inner.at) : undefined
     if (!head || head.contentAt > inner.end || (inner.hasMark && head.tag === tags.end)) {
       open.pop()
@@ -29,7 +30,6 @@ export function isBoundedDer(bytes: Uint8Array): boolean {
     if ((tag & constructed) !== 0 || isOneElement(bytes, tag, from, end))
       open.push({ at: from, end, hasMark: length === undefined })
   }
-  return true
 }
 
 /** `hasMark`: a mark ends it, not its length. */

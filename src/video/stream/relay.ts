@@ -46,7 +46,7 @@ export class Relay {
 
   private constructor(needs: RelayNeeds) {
     this.#needs = needs
-    // Whoever comes next is not our ffmpeg.
+    // Another connection is not from our ffmpeg.
     this.#server.on('connection', (client) => (this.#client ? client.destroy() : this.#join(client)))
   }
 
@@ -168,7 +168,7 @@ export class Relay {
   }
 }
 
-/** ffmpeg before 5.0 cannot be told to take video in its one connection, so it is refused any other way first. */
+/** ffmpeg before 5.0 asks for UDP first, and has no option against it that a list can name. */
 function isOverUdp(request: string): boolean {
   return request.startsWith('SETUP ') && !/^Transport: *RTP\/AVP\/TCP\b/im.test(request)
 }

@@ -1,6 +1,6 @@
 import { answerBounds } from '../../platform/index.ts'
 
-/** What came from a camera: bytes for ffmpeg, or the reason why the connection ends. */
+/** Bytes for ffmpeg, or the reason why the connection ends. */
 export type Passed = { readonly bytes: Buffer } | { readonly refusal: Refusal }
 
 /** `detail`: the address of a redirect, the text that is no RTSP, or the error of the system. */
