@@ -133,12 +133,13 @@ export class VideoPipe {
   }
 
   #readWaiting(): void {
-    for (let part = 0; part < mostParts; part += 1) {
+    const into = buffer
+    for (let part = 0; into && part < mostParts; part += 1) {
       // A short one is not the last: the read makes room for the rest in ffmpeg's end.
-      const length = readWaiting(this.#reading, buffer as Buffer)
+      const length = readWaiting(this.#reading, into)
       // Whatever is wrong, the end of the process shows.
       if (typeof length !== 'number' || length === 0) return
-      this.#pass((buffer as Buffer).subarray(0, length))
+      this.#pass(into.subarray(0, length))
     }
   }
 
