@@ -5,7 +5,7 @@ import { type Clock, dialThrough, dialThroughTls } from '../../platform/index.ts
 import { placeOf } from './knock.ts'
 import { readWaiting } from './read-waiting.ts'
 import { type Refusal, RtspAnswers } from './rtsp-answers.ts'
-import type { StreamSource } from './stream-source.ts'
+import type { StreamSource } from './source.ts'
 
 export type RelayNeeds = {
   readonly source: StreamSource
