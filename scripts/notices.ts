@@ -31,6 +31,11 @@ const textElsewhere: Record<string, { readonly remark: string; readonly text: ()
       'By Nicolas (github.com/NicolasDeveloper). Its package.json names the ISC licence and comes without a text, which is:',
     text: () => standardText('ISC'),
   },
+  http_ece: {
+    remark:
+      'By Martin Thomson and Marco Castelluccio. Its package.json names the MIT licence and comes without a text, which is:',
+    text: () => standardText('MIT'),
+  },
   'onnxruntime-common': { remark: onnxRemark, text: () => standardText('onnxruntime') },
   'onnxruntime-web': {
     remark: `${onnxRemark} What its WebAssembly has of others is listed at https://github.com/microsoft/onnxruntime/blob/v1.30.0/ThirdPartyNotices.txt`,
@@ -179,7 +184,7 @@ function honoText(): string {
   return licenceTexts({ path: 'node_modules/hono', name: 'hono', version: '' }).join('\n\n')
 }
 
-function standardText(name: 'GPL-3.0' | 'LGPL-2.1' | 'ISC' | 'onnxruntime'): string {
+function standardText(name: 'GPL-3.0' | 'LGPL-2.1' | 'ISC' | 'MIT' | 'onnxruntime'): string {
   return tidy(readFileSync(join(import.meta.dirname, 'notices', `${name}.txt`), 'utf8'))
 }
 

@@ -10,6 +10,7 @@ import { contextOf } from '../../src/webhooks/secrets.ts'
 import { parseNetworks } from '../../src/webhooks/sending/address-guard.ts'
 import { Authorities } from '../../src/webhooks/sending/authorities.ts'
 import { GuardedAgent, systemResolve } from '../../src/webhooks/sending/guarded-agent.ts'
+import { GuardedAgents } from '../../src/webhooks/sending/guarded-agents.ts'
 import { type Abandoned, type Outcome, Sender } from '../../src/webhooks/sending/sender.ts'
 import { headersOf, type Secrets, type SignedMessage } from '../../src/webhooks/sending/signature.ts'
 import type { WebhookSettings } from '../../src/webhooks/settings.ts'
@@ -106,7 +107,12 @@ function senderOf(kind: Kind, settings: WebhookSettings): Pick<Sender, 'send' | 
   const uplink = { wasDown: async () => false, abandon: () => {} }
   return kind === 'got'
     ? new GotSender(settings, authorities)
-    : new Sender({ ...needs, resolve: systemResolve, version, authorities, uplink })
+    : new Sender({
+        ...needs,
+        agents: new GuardedAgents({ ...needs, resolve: systemResolve, authorities }),
+        version,
+        uplink,
+      })
 }
 
 /** The sender on got's streams, with the same agent and limits. Its options are merged once, which is got's fastest way. */

@@ -10,6 +10,7 @@ export const rooms = [
   'app',
   'console',
   'stream',
+  'alerting',
   'health',
   'upgrade',
   'backup',

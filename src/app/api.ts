@@ -188,6 +188,7 @@ export type ApiParts = {
   readonly redactions: Redactions
   readonly clipExports: Exports
   readonly webhooks: { routes(api: Api): void }
+  readonly alerting: { routes(api: Api): void }
   readonly governance: Governance
   readonly clockBook: ClockBook
   readonly uploads: UploadService
@@ -274,6 +275,7 @@ export function buildApi(parts: ApiParts): Api {
   gapRoutes(root, parts.gaps)
   scoreRoutes(root, parts.scores)
   parts.webhooks.routes(root)
+  parts.alerting.routes(root)
   parts.governance.routes(root)
   clockRoutes(root, parts.clockBook, () => parts.clock.now())
   uploadRoutes(root, parts.uploads)

@@ -1,4 +1,5 @@
 import type { Accounts } from '../accounts/index.ts'
+import type { Alerting } from '../alerting/index.ts'
 import type { StorageUsers } from '../auth/index.ts'
 import {
   type BackupMade,
@@ -109,6 +110,7 @@ export type Gateway = {
   readonly snapshots: Snapshots
   readonly streamHub: StreamHub
   readonly webhooks: Webhooks
+  readonly alerting: Alerting
   readonly storageUsers: StorageUsers
   readonly providerPeople: ProviderPeople
   readonly printWorker: PrintWorker
@@ -162,7 +164,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
   const streamHub = new StreamHub({ ...lower, clock, log, random, health: watch, alerts: receivers.alerts })
   const takeover = new Takeover({ dataDir: config.dataDir, version, log })
   const { camerasThread, cameras, liveViews, viewBook, snapshots, cameraClocks } = video
-  const { webhooks, health, lastDay, uploadWorker, feeder } = reporting
+  const { webhooks, alerting, health, lastDay, uploadWorker, feeder } = reporting
   const { jobs, checkpoints, proofs, witnesses, witness, timeStamps } = evidence
   const workWatch = new WorkWatch({
     manager: outside.manager,
@@ -193,6 +195,7 @@ export async function compose(config: Config, outside: Outside, withFirstAdmin: 
     snapshots,
     retention,
     webhooks,
+    alerting,
     storageUsers,
     providerPeople,
     printWorker,
@@ -277,7 +280,7 @@ const lostWriteAheadLog =
  */
 function workersOf(
   { video, evidence, backup, privacy, lower }: ComposedRooms,
-  { webhooks, feeder, uploadWorker, machine, health, lastDay }: ComposedReporting,
+  { webhooks, alerting, feeder, uploadWorker, machine, health, lastDay }: ComposedReporting,
   last: readonly BackgroundWorker[],
 ): BackgroundWorker[] {
   const { clockSync, clockBook, storageUsers, providerPeople, printWorker, auditDigests, retention } = lower
@@ -285,7 +288,8 @@ function workersOf(
   return [
     ...[evidence.checkpoints, evidence.witnesses, ...backup.workers, evidence.timeStamps],
     ...[clockSync, clockBook, evidence.jobs, replays, cameras, camerasThread],
-    ...[storageUsers, providerPeople, webhooks.worker, feeder, uploadWorker, printWorker, auditDigests, retention],
+    ...[storageUsers, providerPeople, webhooks.worker, alerting.worker, feeder, uploadWorker, printWorker],
+    ...[auditDigests, retention],
     ...[privacy.clipExports, cameraClocks, machine, health, lastDay, liveViews],
     ...last,
   ]
@@ -395,6 +399,7 @@ function atTheBox(
         .finally(() => db.pragma('secure_delete = OFF'))
       const isGone = result.outcome === 'erased' || result.outcome === 'erased-before'
       if (isGone && isOurs) await accounts.forget(name)
+      if (isGone) await reporting.alerting.forget(name, instance)
       const kept = isGone
         ? await keptCopies(live.config, backups.settings, erasedMs(result, clock))
         : { copies: [], problem: null }

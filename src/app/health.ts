@@ -24,6 +24,7 @@ import {
   imageObservations,
   type Metrics,
   notificationOf,
+  type Observation,
   photosObservation,
   preRollObservations,
   refusedObservation,
@@ -73,6 +74,7 @@ type HealthNeeds = {
   reloads: Pick<ReloadBook, 'now'>
   box: Pick<Box, 'troubles'>
   image: () => ApplianceImage | undefined
+  alertChannels: () => readonly Observation[]
 }
 
 /** Builds the health watch with its sources and receivers. */
@@ -96,6 +98,10 @@ export function composeHealth(needs: HealthNeeds): HealthWatch {
     webhooks: () => (webhooks.areWell() ? 'healthy' : 'degraded'),
     raise: (tx, alert, change) => {
       webhooks.raise(tx, alert)
+      if (change.before) {
+        const { kind, subject } = change.before
+        webhooks.resolve(tx, { kind, subject, nowMs: alert.nowMs })
+      }
       const notification = notificationOf(change, alert.nowMs, camera)
       if (notification) outbox.created(tx, notification)
     },
@@ -146,6 +152,7 @@ function sourcesOf(needs: HealthNeeds): ConstructorParameters<typeof HealthWatch
     ],
     hub: () => hubObservations(needs.hub()),
     box: () => [...boxObservations(needs.box.troubles), ...imageObservations(needs.image(), clock.now())],
+    alerts: () => needs.alertChannels(),
     config: () => [configObservation(needs.reloads.now.refused, clock.now())],
     cameras: (before) => {
       const seen = cameraObservations(cameras.cameraHealth(), clock.now())

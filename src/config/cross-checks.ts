@@ -159,6 +159,12 @@ export function* namesIn(config: unknown): Generator<WrittenName> {
       }
     }
   }
+  for (const [index, channel] of listOf(field(config, 'alerts', 'channels')).entries()) {
+    for (const [at, text] of listOf(field(channel, 'webPush', 'people')).entries()) {
+      if (typeof text !== 'string') continue
+      yield { text, path: ['alerts', 'channels', index, 'webPush', 'people', at], expected: 'user or group' }
+    }
+  }
   for (const text of keysOf(field(config, 'rateLimit', 'users'))) {
     yield { text, path: ['rateLimit', 'users', text], expected: 'user' }
   }

@@ -1,5 +1,15 @@
 export { nearestNames } from '../errors/index.ts'
 export { readSecretFile, SecretFileError, type SecretFileErrorCode } from '../platform/secrets/secret-file.ts'
+export {
+  type AlertKind,
+  alertKindChoices,
+  alertKinds,
+  meansKind,
+  type Severity,
+  severities,
+  severityOf,
+} from './alerts/kinds.ts'
+export { fillTemplate, type TemplateValues } from './alerts/template.ts'
 export { zonesAreLarge } from './cross-checks.ts'
 export { siteIdOf } from './derived.ts'
 export { formatDuration, parseDuration } from './duration.ts'

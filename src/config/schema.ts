@@ -15,6 +15,7 @@ import {
 } from './cross-checks.ts'
 import { file, folder, network, oneOf, origin, recordingHours, size, text, url } from './kinds.ts'
 import { auth, hostNames, listener, metricsListener, rateLimit, site, storage } from './sections/access.ts'
+import { alerts } from './sections/alerts.ts'
 import { camera, objectDetection, privacy } from './sections/cameras.ts'
 import { backupFile, backupSegments } from './sections/copies.ts'
 import { evidence, hub, retention, witness } from './sections/evidence.ts'
@@ -56,6 +57,7 @@ const everything = z.strictObject({
     { ...live, identity: 'id' },
   ),
   webhooks: key(section(webhooks), 'Delivery of notifications.', live),
+  alerts: key(alerts.prefault({}), 'Messages to people about alerts.', live),
   uplink: key(
     section({
       probes: key(

@@ -27,4 +27,5 @@ export {
   refusedObservation,
 } from './sources.ts'
 export { hotCelsius } from './thermometer.ts'
+export { durationWords, type Observation, reasonOf } from './troubles.ts'
 export { HealthWatch } from './watch.ts'

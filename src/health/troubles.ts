@@ -1,3 +1,5 @@
+import type { AlertKind } from '../config/index.ts'
+
 export const components = [
   'database',
   'disk',
@@ -10,6 +12,7 @@ export const components = [
   'hub',
   'config',
   'box',
+  'alerts',
 ] as const
 export type Component = (typeof components)[number]
 
@@ -351,6 +354,13 @@ export const kinds = {
     over: 'config.accepted',
     reason: 'The config on disk was refused at a reload. The earlier one is in use.',
   },
+  'alerts.unsent': {
+    component: 'alerts',
+    status: 'degraded',
+    graceMs: 0,
+    over: 'alerts.recovered',
+    reason: 'Messages about alerts do not reach their recipients.',
+  },
   'clock.unsynced': {
     component: 'clock',
     status: 'degraded',
@@ -359,9 +369,15 @@ export const kinds = {
     over: 'clock.synced',
     reason: 'The clock of the gateway is not synchronized. Events are marked.',
   },
-} as const satisfies Record<string, Facts>
+} as const satisfies Partial<Record<AlertKind, Facts>>
 
 export type Kind = keyof typeof kinds
+
+/** Returns what a kind of alert reports, without a name or an address. */
+export function reasonOf(kind: string): string {
+  const known: Readonly<Record<string, Facts>> = kinds
+  return (Object.hasOwn(known, kind) ? known[kind]?.reason : undefined) ?? 'The gateway needs attention.'
+}
 const ranks = Object.keys(kinds)
 
 /** The present state of one subject that can fail. */
@@ -392,9 +408,9 @@ export type Trouble = {
   readonly sinceMs: number
 }
 
-/** One step to the worse or to the better. */
+/** One step to the worse or to the better. `before`: the trouble that ended, or that a worse one replaces. */
 export type Change =
-  | { readonly direction: 'worse'; readonly trouble: Trouble }
+  | { readonly direction: 'worse'; readonly before: Trouble | null; readonly trouble: Trouble }
   /** `now`: the lesser trouble that remains; null: it is well. */
   | { readonly direction: 'better'; readonly before: Trouble; readonly now: Trouble | null }
   /** It is not observed any more, such as a camera that was taken out of the config. */
@@ -414,7 +430,8 @@ export function judge(before: readonly Trouble[], seen: readonly Observation[], 
     const now = troubleNow(old, observation, nowMs)
     if (now) troubles.push(now)
     if (now?.kind === old?.kind) continue
-    if (now && (!old || rankOf(now) > rankOf(old))) changes.push({ direction: 'worse', trouble: now })
+    if (now && (!old || rankOf(now) > rankOf(old)))
+      changes.push({ direction: 'worse', before: old ?? null, trouble: now })
     else if (old) changes.push({ direction: 'better', before: old, now: now ?? null })
   }
   for (const gone of known.values()) changes.push({ direction: 'gone', before: gone })

@@ -28,6 +28,7 @@ export const createdKinds = [
   'camera.online',
   'camera.gap',
   'alert.raised',
+  'alert.resolved',
   'dispute.resolved',
 ] as const
 

@@ -1,4 +1,5 @@
 import { sql as raw } from 'kysely'
+import { severityOf } from '../config/index.ts'
 import {
   built,
   integer,
@@ -11,13 +12,21 @@ import {
   type UnitOfWork,
 } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
-import { countLimit, historyLimit, type RequestOrigin } from '../http/index.ts'
-import type { AuditTrail, Outbox } from '../journal/index.ts'
+import { countLimit, historyLimit } from '../http/index.ts'
+import type { AuditOrigin, AuditTrail, Outbox } from '../journal/index.ts'
 import { type Clock, isoTime } from '../platform/index.ts'
 import type { AlertOut, AlertQuery } from './schema.ts'
 import { sql, tables } from './tables.ts'
 
-type Row = RowOf<typeof tables.alert>
+type Row = RowOf<typeof tables.alert> & { readonly resolved_at_ms: number | null }
+
+/** Alerts with the time of their end. */
+const withEnds = () =>
+  sql
+    .selectFrom('alert')
+    .leftJoin('alert_end', 'alert_end.alert_id', 'alert.id')
+    .selectAll('alert')
+    .select('alert_end.at_ms as resolved_at_ms')
 
 const newAlert = built(pick(tables.alert, 'kind', 'subject', 'message', 'created_at_ms'), (row) =>
   sql.insertInto('alert').values(row),
@@ -46,10 +55,16 @@ const alertsOf = listings(
   }),
   [['any'], ['true'], ['false']],
 )
-const alertById = built(pick(tables.alert, 'id'), ({ id }) => sql.selectFrom('alert').selectAll().where('id', '=', id))
-const openAlerts = built({}, () =>
-  sql.selectFrom('alert').selectAll().where('acknowledged_at_ms', 'is', null).orderBy('id', 'desc').limit(200),
+const alertById = built(pick(tables.alert, 'id'), ({ id }) => withEnds().where('id', '=', id))
+const newestOfTrouble = built(pick(tables.alert, 'kind', 'subject'), ({ kind, subject }) =>
+  withEnds().where('kind', '=', kind).where('subject', '=', subject).orderBy('id', 'desc').limit(raw.lit(1)),
 )
+const newEnd = built(tables.alert_end, (row) => sql.insertInto('alert_end').values(row))
+const alertsBehind = built({ after: integer }, ({ after }) =>
+  withEnds().where('id', '>', after).orderBy('id').limit(raw.lit(200)),
+)
+const newestId = built({}, () => sql.selectFrom('alert').select('id').orderBy('id', 'desc').limit(raw.lit(1)))
+const openAlerts = built({}, () => withEnds().where('acknowledged_at_ms', 'is', null).orderBy('id', 'desc').limit(200))
 const newestAlerts = built({ limit: integer }, ({ limit }) =>
   sql
     .selectFrom('alert')
@@ -97,7 +112,7 @@ export type AlertJournal = Pick<Outbox, 'created'>
 export function raiseAlert(tx: Tx, outbox: AlertJournal, alert: NewAlert): void {
   const { kind, subject, message, nowMs } = alert
   const { lastId: id } = tx.run(newAlert, { kind, subject, message, created_at_ms: nowMs })
-  const row = { id, kind, subject, message, created_at_ms: nowMs, acknowledged_at_ms: null }
+  const row = { id, kind, subject, message, created_at_ms: nowMs, acknowledged_at_ms: null, resolved_at_ms: null }
   outbox.created(tx, { type: 'alert.raised', timestampMs: nowMs, data: asOut(row) })
 }
 
@@ -107,11 +122,38 @@ export function raiseAlertOnce(tx: Tx, outbox: AlertJournal, alert: NewAlert): v
   if (!same) raiseAlert(tx, outbox, alert)
 }
 
+/** Notes the end of the trouble that the newest alert of kind and subject reports, and notifies the receivers once. */
+export function resolveAlert(
+  tx: Tx,
+  outbox: AlertJournal,
+  { kind, subject, nowMs }: Pick<NewAlert, 'kind' | 'subject' | 'nowMs'>,
+): void {
+  const row = tx.get(newestOfTrouble, { kind, subject })
+  if (!row || row.resolved_at_ms !== null) return
+  tx.run(newEnd, { alert_id: row.id, at_ms: nowMs })
+  outbox.created(tx, { type: 'alert.resolved', timestampMs: nowMs, data: asOut({ ...row, resolved_at_ms: nowMs }) })
+}
+
+/** Returns the alerts behind this one, the oldest first, at most 200. */
+export const alertsAfter = (tx: ReadTx, after: number): AlertOut[] => tx.all(alertsBehind, { after }).map(asOut)
+
+/** Returns the id of the newest alert; 0 without one. */
+export const newestAlertId = (tx: ReadTx): number => tx.get(newestId)?.id ?? 0
+
+/** Returns an alert as it is now; undefined for one that is not stored. */
+export function findAlert(tx: ReadTx, id: number): AlertOut | undefined {
+  const row = tx.get(alertById, { id })
+  return row && asOut(row)
+}
+
 type AlertsNeeds = {
   readonly work: UnitOfWork
   readonly audit: AuditTrail
   readonly clock: Pick<Clock, 'now'>
 }
+
+/** The caller who acknowledges, or the channel whose link did. */
+export type AlertOrigin = AuditOrigin & { readonly channel?: string }
 
 /** The admin's list of alerts. */
 export class Alerts {
@@ -155,19 +197,19 @@ export class Alerts {
 
   /** Returns an alert as it is now; undefined for one that is not stored. */
   find(id: number): AlertOut | undefined {
-    const row = this.#needs.work.read((tx) => tx.get(alertById, { id }))
-    return row && asOut(row)
+    return this.#needs.work.read((tx) => findAlert(tx, id))
   }
 
   /** Marks an alert as seen; a repeat changes nothing. Throws NOT_FOUND. */
-  acknowledge(id: number | undefined, by: RequestOrigin): Promise<{ success: true } & AlertOut> {
+  acknowledge(id: number | undefined, by: AlertOrigin): Promise<{ success: true } & AlertOut> {
     return this.#needs.work.write((tx) => {
       const row = id === undefined ? undefined : tx.get(alertById, { id })
       if (!row) throw AppError.notFound('Alert')
       if (row.acknowledged_at_ms !== null) return { success: true, ...asOut(row) }
       const nowMs = this.#needs.clock.now()
       tx.run(seen, { id: row.id, acknowledged_at_ms: nowMs })
-      this.#needs.audit.write(tx, by, { action: 'alert.acknowledged', entity: 'alert', entityId: row.id })
+      const changes = by.channel === undefined ? {} : { changes: { channel: by.channel } }
+      this.#needs.audit.write(tx, by, { action: 'alert.acknowledged', entity: 'alert', entityId: row.id, ...changes })
       return { success: true, ...asOut({ ...row, acknowledged_at_ms: nowMs }) }
     })
   }
@@ -180,6 +222,7 @@ function unwrittenRows(alerts: readonly NewAlert[]): Row[] {
       ...{ id: -1 - at, kind, subject, message },
       created_at_ms: nowMs,
       acknowledged_at_ms: null,
+      resolved_at_ms: null,
     }))
     .toReversed()
 }
@@ -192,5 +235,7 @@ function asOut(row: Row): AlertOut {
     message: row.message,
     createdAt: isoTime(row.created_at_ms),
     acknowledgedAt: row.acknowledged_at_ms === null ? null : isoTime(row.acknowledged_at_ms),
+    severity: severityOf(row.kind),
+    resolvedAt: row.resolved_at_ms === null ? null : isoTime(row.resolved_at_ms),
   }
 }

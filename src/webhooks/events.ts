@@ -14,7 +14,7 @@ export type TestData = z.infer<typeof TestData>
 export const webhookNotifications = { 'webhook.test': TestData } satisfies NotificationSchemas
 
 /** Data of `event.created` for alerts. */
-const alertCreated = { 'alert.raised': AlertItem } satisfies CreatedSchemas
+const alertCreated = { 'alert.raised': AlertItem, 'alert.resolved': AlertItem } satisfies CreatedSchemas
 
 /** Event types that `event.created` does not repeat. */
 const untold: readonly EventType[] = ['event.created', 'webhook.test']

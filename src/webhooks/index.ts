@@ -2,20 +2,23 @@ import type { Tx, UnitOfWork } from '../database/index.ts'
 import type { Api } from '../http/index.ts'
 import type { AuditTrail, CheckpointNote, Idempotency, NotificationSchemas, Outbox } from '../journal/index.ts'
 import type { Clock, Logger, RandomBytes, SecretBox } from '../platform/index.ts'
-import { Alerts, type NewAlert, raiseAlert, raiseAlertOnce } from './alerts.ts'
+import { Alerts, type NewAlert, raiseAlert, raiseAlertOnce, resolveAlert } from './alerts.ts'
 import { DeliveryLog } from './delivery/log.ts'
 import { Pacing } from './delivery/pacing.ts'
 import { type AttemptReport, DeliveryWorker } from './delivery/worker.ts'
 import { webhookRoutes } from './routes.ts'
 import { Authorities } from './sending/authorities.ts'
-import { type Resolve, systemResolve } from './sending/guarded-agent.ts'
+import { type GuardedAgent, type Resolve, systemResolve } from './sending/guarded-agent.ts'
+import { GuardedAgents } from './sending/guarded-agents.ts'
 import { Sender } from './sending/sender.ts'
 import { Uplink } from './sending/uplink.ts'
 import { WebhookService } from './service.ts'
 import { uplinkProbesOf, type WebhookSettings } from './settings.ts'
 import { countInTrouble, countWebhooks, type WebhookCounts } from './store.ts'
 
-export { recentAlerts, wasRaisedSince } from './alerts.ts'
+export { type AlertOrigin, alertsAfter, findAlert, newestAlertId, recentAlerts, wasRaisedSince } from './alerts.ts'
+export { ClockSteps } from './delivery/clock-steps.ts'
+export { longestDelayMs, nextAttempt } from './delivery/retry-schedule.ts'
 export { type ReceivedCheckpoint, receivedCheckpoints } from './delivery/witnessed.ts'
 export type { AttemptReport } from './delivery/worker.ts'
 export { describeNotifications } from './description.ts'
@@ -61,16 +64,20 @@ export type Webhooks = {
   raise(tx: Tx, alert: NewAlert): void
   /** As `raise`, unless an alert with the same kind and subject is not acknowledged yet. */
   raiseOnce(tx: Tx, alert: NewAlert): void
+  /** Notes the end of the trouble that the newest alert of kind and subject reports. */
+  resolve(tx: Tx, ended: Pick<NewAlert, 'kind' | 'subject' | 'nowMs'>): void
   /** Adds alerts that are not stored yet to the list of alerts; `unwritten` returns them, newest last. */
   alsoList(unwritten: () => readonly NewAlert[]): void
-  /** Alerts for a room that shows them live. */
-  readonly alerts: Pick<Alerts, 'open' | 'find'>
+  /** Alerts for rooms that show and report them. */
+  readonly alerts: Pick<Alerts, 'open' | 'find' | 'acknowledge'>
   /** Endpoints and their waiting deliveries, for health and metrics. */
   status(): WebhookCounts & { readonly offline: number }
   /** Resolves with whether a probe of the uplink answers; null without probes. Takes up to 10 s when none does. */
   isOnline(): Promise<boolean | null>
   /** Resolves with the number of alerts that are not acknowledged (null: more than are counted), and the newest of them. */
   openAlerts(): Promise<OpenAlerts>
+  /** Returns an agent for addresses that a client named; it connects as webhooks do. */
+  guardedAgent(): GuardedAgent
   /** Whether no endpoint is slowed down, failing, disabled, or out of reach because the gateway is offline. */
   areWell(): boolean
 }
@@ -88,7 +95,8 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const { work, audit, clock, resolve = systemResolve } = options
   const authorities = new Authorities(options)
   const uplink = new Uplink({ ...options, resolve, authorities })
-  const sender = new Sender({ ...options, resolve, authorities, uplink })
+  const agents = new GuardedAgents({ ...options, resolve, authorities })
+  const sender = new Sender({ ...options, agents, uplink })
   const pacing = new Pacing(options)
   const worker = new DeliveryWorker({ ...options, sender, pacing })
   const service = new WebhookService({ ...options, resolve, sender, pacing, onChange: () => worker.wake() })
@@ -99,6 +107,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     worker,
     raise: (tx, alert) => raiseAlert(tx, options.outbox, alert),
     raiseOnce: (tx, alert) => raiseAlertOnce(tx, options.outbox, alert),
+    resolve: (tx, ended) => resolveAlert(tx, options.outbox, ended),
     alsoList: (unwritten) => alerts.alsoList(unwritten),
     alerts,
     status: () => ({ ...work.read(countWebhooks), offline: pacing.offline() }),
@@ -113,6 +122,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
         newest: data.map(({ createdAt, kind, message }) => ({ at: createdAt, kind, message })),
       }
     },
+    guardedAgent: () => agents.current(),
     areWell: () => work.read(countInTrouble) === 0 && pacing.offline() === 0,
   }
 }

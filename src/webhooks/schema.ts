@@ -263,13 +263,15 @@ const alertFields = {
   }),
   kind: z.string().openapi({
     description:
-      'webhook.failing, webhook.disabled, webhook.offline · camera.offline, camera.online, cameras.unwatched · ffmpeg.bundled, ffmpeg.replaced · storage.unreachable, storage.slow, storage.recovered · upload.no_room, upload.mismatch, upload.file, upload.refused, upload.lost, upload.copy_missing, upload.copy_changed, uploads.late, uploads.parked, uploads.refused, uploads.recovered · disk.low, disk.reserve, disk.full, disk.failing, disk.gone, disk.slow, disk.recovered · photos.failing, photos.recovered · clock.unsynced, clock.synced · database.failing, database.recovered · log.unsigned, log.signed · backup.late, backup.failed, backup.unrestorable, backup.recovered; more may come',
+      'webhook.failing, webhook.disabled, webhook.offline · camera.offline, camera.online, cameras.unwatched · ffmpeg.bundled, ffmpeg.replaced · storage.unreachable, storage.slow, storage.recovered · upload.no_room, upload.mismatch, upload.file, upload.refused, upload.lost, upload.copy_missing, upload.copy_changed, uploads.late, uploads.parked, uploads.refused, uploads.recovered · disk.low, disk.reserve, disk.full, disk.failing, disk.gone, disk.slow, disk.recovered · photos.failing, photos.recovered · clock.unsynced, clock.synced · database.failing, database.recovered · log.unsigned, log.signed · backup.late, backup.failed, backup.unrestorable, backup.recovered · alerts.unsent, alerts.recovered; more may come',
     example: 'camera.offline',
   }),
   subject: z.string().openapi({ description: 'Id of its subject, such as the camera or the webhook' }),
   message: z.string(),
   createdAt: timeOut(),
   acknowledgedAt: timeOut().nullable(),
+  severity: z.enum(['critical', 'warning', 'info']).openapi({ description: 'info: it reports the end of a trouble' }),
+  resolvedAt: timeOut().nullable().openapi({ description: 'When its trouble ended, or gave way to another' }),
 }
 
 export const AlertItem = z.object(alertFields).openapi('AlertItem')

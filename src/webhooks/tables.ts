@@ -66,6 +66,7 @@ export const tables = {
     created_at_ms: integer,
     acknowledged_at_ms: maybe(integer),
   },
+  alert_end: { alert_id: integer, at_ms: integer },
 } as const
 
 export const sql = builderOver(tables)

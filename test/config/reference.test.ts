@@ -51,7 +51,7 @@ t.test('the reference says of every key what it is, its default, unit, and wheth
     t.match(sentence, /^[A-Z].*\.$/, key)
     t.ok(type, key)
     // Sections have no default themselves. A required key is only in a list or in an optional block.
-    if (standard === '*required*') t.match(key, /site\.id|\[\]|tls|upload|sscc|backup\.(file|segments)\.to/)
+    if (standard === '*required*') t.match(key, /site\.id|\[\]|tls|upload|sscc|smtp|backup\.(file|segments)\.to/)
   }
   for (const row of [
     '| `auth.freshFor` | duration | `5m` | ms, s, m, h, d | live | How long a verified answer is believed without asking the storage server again. |',

@@ -83,6 +83,8 @@ t.test('each alert of a camera stands with that camera, and says what it means a
     message: '',
     createdAt: '',
     acknowledgedAt: null,
+    severity: 'warning' as const,
+    resolvedAt: null,
   })
   const all = [
     one(1, 'camera.offline', '3'),

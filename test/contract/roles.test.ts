@@ -46,8 +46,10 @@ const mayAsk: readonly (readonly [operation: RegExp, allowed: readonly Role[]])[
   // Owners may, whatever their role; of a camera that is not there the answer is 404 for all.
   [/^POST \/api\/iot\/(detection\/motion-stream|cctv\/\{id\}\/what-if)$/, everyone],
   [/^\w+ \/api\/webhooks\b/, admins],
-  [/^GET \/api\/alerts$/, adminsAndAuditor],
-  [/^POST \/api\/alerts\//, admins],
+  [/^GET \/api\/(alerts|alert-channels|alert-messages|alert-silences)$/, adminsAndAuditor],
+  [/^POST \/api\/(alerts|alert-channels|alert-silences)(\/|$)/, admins],
+  // The own browsers; the messages follow the rights of the owner.
+  [/^\w+ \/api\/push-subscriptions\b/, everyone],
   [/^GET \/api\/log\/tile\/entries\//, leadsAndAuditor],
   [/^GET \/api\/log\//, everyone],
   [/^GET \/api\/uploads$/, adminsAndAuditor],

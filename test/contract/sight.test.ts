@@ -59,9 +59,12 @@ const inPath: readonly [RegExp, readonly HiddenKind[]][] = [
   // A model belongs to no hall.
   [/^\/api\/console\/object-detection\/models\/$/, ['word']],
   // For admins alone, who see every hall.
-  [/^\/api\/(devices|device-pairings|operators|webhooks|alerts|uploads|accounts)\/.*$/, ['word']],
+  [
+    /^\/api\/(devices|device-pairings|operators|webhooks|alerts|alert-channels|alert-silences|uploads|accounts)\/.*$/,
+    ['word'],
+  ],
   // They belong to the caller alone.
-  [/^\/api\/(own-account|sessions)\/.*$/, ['word']],
+  [/^\/api\/(own-account|sessions|push-subscriptions)\/.*$/, ['word']],
 ]
 
 /** The kinds of thing that a query parameter or a body field refers to. Null: nothing in a hall. */
@@ -234,6 +237,8 @@ const acts: Readonly<Record<string, readonly Act[] | 'apart'>> = {
   ],
   'POST /api/devices/sign-in': 'apart',
   'POST /api/devices/sign-out': 'apart',
+  'POST /api/push-subscriptions': 'apart',
+  'DELETE /api/push-subscriptions/{id}': 'apart',
   'POST /api/session': 'apart',
   'DELETE /api/session': 'apart',
   'PUT /api/own-account/password': 'apart',
@@ -255,7 +260,7 @@ const acts: Readonly<Record<string, readonly Act[] | 'apart'>> = {
 
 /** Operations for admins alone, who see every hall. Everyone else is refused, whatever the request names. */
 const ofAdmins =
-  /^\w+ \/api\/(devices(\/\{id\}.*)?|operators.*|accounts.*|webhooks.*|alerts.*|uploads.*)$|^(POST|PUT) \/api\/whms\/(warehouses|zones|slots|assets)(\/\{\w+\})?$|^(PUT|DELETE) \/api\/whms\/warehouses\/\{id\}\/floor-plan-image$|^POST \/api\/whms\/slots\/(import|batch)$/
+  /^\w+ \/api\/(devices(\/\{id\}.*)?|operators.*|accounts.*|webhooks.*|alerts?[/-].*|uploads.*)$|^(POST|PUT) \/api\/whms\/(warehouses|zones|slots|assets)(\/\{\w+\})?$|^(PUT|DELETE) \/api\/whms\/warehouses\/\{id\}\/floor-plan-image$|^POST \/api\/whms\/slots\/(import|batch)$/
 
 /** Fields that differ between any two answers. */
 const changing = new Set(

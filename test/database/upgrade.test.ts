@@ -348,3 +348,22 @@ t.test('the accounts of schema 19 sign in with their second factor, or not at al
   const wrong = await gateway.ask('POST', '/api/session', { body: { ...body, code: '000000' } })
   t.match(wrong, { status: 401, body: { error: { code: 'SECOND_FACTOR_WRONG' } } }, 'its sealed secret is read')
 })
+
+t.test('the alerts of schema 20 keep their ends, messages, subscriptions and silences', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-upgrade-'))
+  cpSync(new URL('v20/', fixtures), join(folder, 'state'), { recursive: true })
+  const gateway = await testGateway({
+    folder,
+    clock: new SimulatedClock(Date.UTC(2026, 8, 3)),
+    config: { site: { id: 'dc-7', url: siteUrl }, alerts: { channels: [{ name: 'phones', webPush: {} }] } },
+  })
+  t.teardown(() => gateway.end())
+  const get = async (path: string) => (await gateway.ask('GET', path, { by: people.ada })).body
+  t.match((await get('/api/alerts')).data, [
+    { kind: 'backup.failed', resolvedAt: null },
+    { kind: 'disk.low', resolvedAt: '2026-09-02T00:01:00.000Z' },
+  ])
+  t.match((await get('/api/alert-messages')).data, [{ channel: 'ops', status: 'pending', kinds: ['backup.failed'] }])
+  t.match((await get('/api/alert-silences')).data, [{ reason: 'new switch', kinds: ['storage.*'], isActive: true }])
+  t.match((await get('/api/push-subscriptions')).subscriptions, { length: 1 })
+})

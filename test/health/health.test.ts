@@ -99,12 +99,10 @@ t.test('a camera that was unplugged for eight minutes is told once, everywhere, 
   ])
   t.match(created(gateway).slice(2), [
     { kind: 'alert.raised', event: { kind: 'camera.online' } },
+    { kind: 'alert.resolved', event: { id: 1, resolvedAt: String } },
     { kind: 'camera.online', event: { ...offline, onlineSince: new Date(gateway.clock.now()).toISOString() } },
   ])
-  t.equal(
-    await metric(gateway, 'gatehouse_health_changes_total{kind="camera.online"}'),
-    'gatehouse_health_changes_total{kind="camera.online"} 1',
-  )
+  t.match(await metric(gateway, 'gatehouse_health_changes_total{kind="camera.online"}'), / 1$/)
   t.match(await gateway.ask('POST', '/api/alerts/1/acknowledge', { by }), { status: 200 })
   t.equal((await alerts(gateway, '?acknowledged=false')).length, 1)
 })

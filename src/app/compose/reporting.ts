@@ -13,6 +13,7 @@ import { composeHealth } from '../health.ts'
 import { notifications } from '../notifications.ts'
 import type { Outside } from '../outside.ts'
 import type { ReloadBook } from '../reload-book.ts'
+import { composeAlerting } from './alerting.ts'
 import type { ComposedCallers } from './callers.ts'
 import type { ComposedEvidence } from './evidence.ts'
 import { composeFeeder } from './feeder.ts'
@@ -44,6 +45,7 @@ export function composeReporting(
   const { clock, log, version, heat, image = applianceImage } = outside
   const { work, outbox, metrics, storageUsers, providerPeople, cameras, configured, room, clockBook } = parts
   const webhooks = webhooksOf(live, outside, parts)
+  const alerting = composeAlerting(live, outside, { ...parts, webhooks })
   const machine = new Box({ clock, heat, device: statSync(live.config.dataDir).dev })
   const copying = composeUploads(live, outside, { ...parts, webhooks })
   const feeder = composeFeeder(live, outside, { ...parts, webhooks, health: () => health })
@@ -64,6 +66,7 @@ export function composeReporting(
     reloads: parts.reloads,
     box: machine,
     image: () => image(),
+    alertChannels: () => alerting.observations(),
   })
   webhooks.alsoList(() => health.unwritten)
   metrics.observe({
@@ -100,13 +103,7 @@ export function composeReporting(
   const incidentPackages = packagesOf(log, parts, governance)
   return {
     ...copying,
-    machine,
-    feeder,
-    webhooks,
-    health,
-    lastDay,
-    governance,
-    incidentPackages,
+    ...{ machine, feeder, webhooks, alerting, health, lastDay, governance, incidentPackages },
     receipts: receiptsOf(live, log, parts),
   }
 }

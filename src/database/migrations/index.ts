@@ -17,6 +17,7 @@ import { release } from './0016-release.ts'
 import { choices } from './0017-choices.ts'
 import { ends } from './0018-ends.ts'
 import { accounts } from './0019-accounts.ts'
+import { alerting } from './0020-alerting.ts'
 
 /** All migrations in order. Imported, not scanned, so that the bundle contains them. */
 export const migrations: readonly Migration[] = [
@@ -38,10 +39,11 @@ export const migrations: readonly Migration[] = [
   choices,
   ends,
   accounts,
+  alerting,
 ]
 
 /**
  * SHA-256 over the schema that all of them make (`hashOfSchema`): a file that has it is not compared statement by statement at each
  * start. A test checks it.
  */
-export const newestSchemaHash = 'fc9ee29ba333d28bd660fca293999e54b963dd96ab14a86300897a229634ec59'
+export const newestSchemaHash = '4dfc3801ad5c7f5fa0643b1fd58d022a92cabbc816b9cdb15fc7b47e3487bd28'

@@ -25,6 +25,10 @@ export const answerBounds = {
   enrolment: { bytes: 64 * kibibyte, totalMs: 20 * second },
   /** Receiver of webhooks; the time runs from the head of the answer, which the config limits. */
   receiver: { bytes: 64 * kibibyte, answerMs: 2 * second },
+  /** Push service, and receiver of messages about alerts. */
+  alert: { bytes: 64 * kibibyte },
+  /** One answer of a mail server. */
+  mail: { bytes: 64 * kibibyte },
   /** Address that shows whether the uplink works: only the beginning of its answer is read. */
   uplinkProbe: { bytes: 512, totalMs: 10 * second },
   /** Our daemon at its control socket. A verification may take hours, so its commands have no limit of time. */

@@ -21,11 +21,16 @@ const shifted = change(
 )
 
 /** Moves the due times of pending deliveries along with the clock; 0 (at once) stays 0. */
-function shiftDue(tx: Tx, stepMs: number): void {
+export function shiftDue(tx: Tx, stepMs: number): void {
   tx.run(shifted, [stepMs])
 }
 
-type ClockStepsNeeds = { work: UnitOfWork; clock: Pick<Clock, 'now' | 'monotonic'> }
+type ClockStepsNeeds = {
+  readonly work: UnitOfWork
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>
+  /** Moves stored due times by a step. */
+  readonly shift: (tx: Tx, stepMs: number) => void
+}
 
 /**
  * Keeps delays right when the wall clock is set while the gateway runs. Due times are stored by the wall clock, because only that
@@ -50,7 +55,7 @@ export class ClockSteps {
     if (stepMs === 0) return
     this.#owedMs = 0
     try {
-      await this.#needs.work.write((tx) => shiftDue(tx, stepMs))
+      await this.#needs.work.write((tx) => this.#needs.shift(tx, stepMs))
     } catch (error) {
       this.#owedMs += stepMs
       throw error

@@ -1,6 +1,6 @@
 import type { Tx } from '../../database/index.ts'
 import type { AuditTrail, Outbox } from '../../journal/index.ts'
-import { raiseAlert, raiseAlertOnce } from '../alerts.ts'
+import { raiseAlert, raiseAlertOnce, resolveAlert } from '../alerts.ts'
 import type { Outcome } from '../sending/sender.ts'
 import { findWebhook, setHealth, slowDown } from '../store.ts'
 import { afterAttempt, disabledAfter, type EndpointHealth, healthy, slowedAfter } from './endpoint-health.ts'
@@ -90,7 +90,8 @@ function judgeEndpoint(
   const reason = outcome.kind === 'failed' ? outcome.error : `HTTP ${outcome.status}`
   const changes = { status: { from: health.status, to: after.status }, reason }
   audit.write(tx, undefined, { action: `webhook.${actionOf(after)}`, entity: 'webhook', entityId: webhookId, changes })
-  if (after.status !== 'active') {
+  if (after.status === 'active') endAlerts(tx, outbox, webhookId, nowMs)
+  else {
     raiseAlert(tx, outbox, {
       kind: `webhook.${after.status}`,
       subject: webhookId,
@@ -100,11 +101,20 @@ function judgeEndpoint(
   }
 }
 
+function endAlerts(tx: Tx, outbox: Published['outbox'], subject: string, nowMs: number): void {
+  for (const kind of ['webhook.failing', 'webhook.disabled']) resolveAlert(tx, outbox, { kind, subject, nowMs })
+}
+
 /** Ends the disabling after a test that was answered with 2xx, unless a person has changed the webhook meanwhile. */
-export function resume(tx: Tx, audit: AuditTrail, webhookId: string, testedUrl: string, status: number): boolean {
+export function resume(
+  tx: Tx,
+  { audit, outbox, nowMs }: Published & { readonly nowMs: number },
+  { webhookId, url: testedUrl, status }: { readonly webhookId: string; readonly url: string; readonly status: number },
+): boolean {
   const webhook = findWebhook(tx, webhookId)
   if (!webhook?.active || webhook.health.status !== 'disabled' || webhook.url !== testedUrl) return false
   setHealth(tx, webhookId, healthy)
+  endAlerts(tx, outbox, webhookId, nowMs)
   const changes = { status: { from: 'disabled', to: 'active' }, reason: `HTTP ${status} to a test` }
   audit.write(tx, undefined, { action: 'webhook.recovered', entity: 'webhook', entityId: webhookId, changes })
   return true

@@ -9,7 +9,7 @@ import type { Secrets, SignedMessage } from '../sending/signature.ts'
 import { type TestMaker, testMessage } from '../sending/test-message.ts'
 import type { WebhookSettings } from '../settings.ts'
 import { endpointOf, endpoints, findWebhook, outboxEnd, type Webhook } from '../store.ts'
-import { ClockSteps } from './clock-steps.ts'
+import { ClockSteps, shiftDue } from './clock-steps.ts'
 import { behind, fanOut } from './fan-out.ts'
 import { Housekeeper } from './housekeeping.ts'
 import { Lanes } from './lanes.ts'
@@ -87,7 +87,7 @@ export class DeliveryWorker {
     this.#needs = options
     this.#lanes = new Lanes(options.pacing)
     this.#housekeeper = new Housekeeper({ ...options, onDone: () => this.wake() })
-    this.#clockSteps = new ClockSteps(options)
+    this.#clockSteps = new ClockSteps({ ...options, shift: shiftDue })
     this.#secrets = new OpenSecrets(options.box)
   }
 
@@ -292,7 +292,7 @@ export class DeliveryWorker {
   }
 
   async #test(webhookId: string): Promise<void> {
-    const { work, audit, clock, log } = this.#needs
+    const { work, audit, outbox, clock, log } = this.#needs
     const target = work.read((tx) => testTarget(tx, webhookId, clock.now()))
     if (!target) return
     const { url, sealedSecrets, webhook } = target
@@ -300,7 +300,9 @@ export class DeliveryWorker {
     const outcome = await this.#send({ webhookId, url, sealedSecrets, ...message })
     if (outcome.kind === 'abandoned') return
     const { kind, status } = outcome
-    const resumed = kind === 'delivered' && (await work.write((tx) => resume(tx, audit, webhookId, url, status)))
+    const resumed =
+      kind === 'delivered' &&
+      (await work.write((tx) => resume(tx, { audit, outbox, nowMs: clock.now() }, { webhookId, url, status })))
     log.info(
       { webhookId, ...loggable(outcome) },
       resumed ? 'a disabled webhook is on again' : 'a disabled webhook was tested',

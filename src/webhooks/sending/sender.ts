@@ -6,10 +6,9 @@ import { Recent } from '../../auth/index.ts'
 import { errorCode, errorMessage } from '../../platform/faults.ts'
 import { answerBounds, type Clock, outsideHttpsRequest } from '../../platform/index.ts'
 import type { WebhookSettings } from '../settings.ts'
-import { hostOf, parseNetworks } from './address-guard.ts'
-import type { Authorities } from './authorities.ts'
+import { hostOf } from './address-guard.ts'
 import { excerptOf, excerptSourceBytes } from './excerpt.ts'
-import { GuardedAgent, type Resolve } from './guarded-agent.ts'
+import type { GuardedAgents } from './guarded-agents.ts'
 import { isOffline, rootsOf } from './offline.ts'
 import { headersOf, type Secrets, type SignedMessage } from './signature.ts'
 import type { Uplink } from './uplink.ts'
@@ -61,9 +60,8 @@ const nothing = () => {}
 type SenderNeeds = {
   readonly clock: Clock
   readonly settings: () => WebhookSettings
-  readonly resolve: Resolve
   readonly version: string
-  readonly authorities: Authorities
+  readonly agents: Pick<GuardedAgents, 'current' | 'destroy'>
   readonly uplink: Pick<Uplink, 'wasDown' | 'abandon'>
 }
 
@@ -72,7 +70,6 @@ export class Sender {
   readonly #needs: SenderNeeds
   readonly #underWay = new Set<Cut>()
   readonly #targets = new Recent<Target>(targetsKept)
-  #agent: { readonly key: string; readonly agent: GuardedAgent } | undefined
 
   constructor(needs: SenderNeeds) {
     this.#needs = needs
@@ -110,8 +107,7 @@ export class Sender {
   abandon(): void {
     for (const cut of [...this.#underWay]) cut.now()
     this.#needs.uplink.abandon()
-    this.#agent?.agent.destroy()
-    this.#agent = undefined
+    this.#needs.agents.destroy()
   }
 
   async #exchange(
@@ -158,21 +154,10 @@ export class Sender {
       ...target,
       method: 'POST',
       headers: { ...headers, 'Content-Length': body.length },
-      agent: this.#currentAgent(),
+      agent: this.#needs.agents.current(),
     })
     request.end(body)
     return request
-  }
-
-  /** One agent for as long as the settings and the file of authorities stay the same. */
-  #currentAgent(): GuardedAgent {
-    const { allowNetworks } = this.#needs.settings()
-    const { key: trusted, secureContext } = this.#needs.authorities.current()
-    const key = JSON.stringify([allowNetworks, trusted])
-    if (this.#agent?.key === key) return this.#agent.agent
-    const agent = new GuardedAgent({ named: parseNetworks(allowNetworks), resolve: this.#needs.resolve, secureContext })
-    this.#agent = { key, agent }
-    return agent
   }
 }
 

@@ -212,6 +212,10 @@ const english = {
       'The last change of the config has a mistake. The gateway keeps its settings.',
       'Correct the line that the message names. Run “gatehouse config check”, then reload.',
     ],
+    'alerts.unsent': [
+      'Messages about alerts do not reach their recipients. The alerts are in this list.',
+      'The message has the last error. Correct the channel in the config, reload, then test it below.',
+    ],
     'webhook.failing': [
       'Six attempts of one delivery failed: a receiver refuses or does not answer. Other deliveries go on.',
       'Open the webhooks: each delivery shows the answer of the receiver. Its owner has to repair it.',
@@ -235,6 +239,7 @@ const english = {
     'box.cool': recovered,
     'box.powered': recovered,
     'config.accepted': recovered,
+    'alerts.recovered': recovered,
     'ffmpeg.replaced': recovered,
     'update.recovered': recovered,
     'storage.recovered': recovered,
@@ -459,6 +464,10 @@ const german: Omit<typeof english, 'kinds'> & { readonly kinds: Record<keyof typ
       'Die letzte Änderung am Config hat einen Fehler. Das Gateway behält seine Einstellungen.',
       'Die Zeile der Meldung berichtigen. „gatehouse config check“ aufrufen, dann neu laden.',
     ],
+    'alerts.unsent': [
+      'Nachrichten über Meldungen kommen nicht an. Die Meldungen stehen in dieser Liste.',
+      'Die Meldung nennt den letzten Fehler. Den Kanal im Config berichtigen, neu laden, dann unten testen.',
+    ],
     'webhook.failing': [
       'Sechs Versuche einer Zustellung schlugen fehl: ein Empfänger weist ab oder antwortet nicht. Andere gehen weiter.',
       'Webhooks öffnen: bei jeder Zustellung steht, was der Empfänger geantwortet hat. Sein Betreiber muss es richten.',
@@ -482,6 +491,7 @@ const german: Omit<typeof english, 'kinds'> & { readonly kinds: Record<keyof typ
     'box.cool': geloest,
     'box.powered': geloest,
     'config.accepted': geloest,
+    'alerts.recovered': geloest,
     'ffmpeg.replaced': geloest,
     'update.recovered': geloest,
     'storage.recovered': geloest,

@@ -21,6 +21,7 @@ const english = {
     hub: 'Head office',
     config: 'Config',
     box: 'Heat and power',
+    alerts: 'Messages about alerts',
   },
   well: {
     database: 'It can be read, and its log is signed.',
@@ -34,6 +35,7 @@ const english = {
     hub: 'It takes the log, or none is configured.',
     config: 'The config on disk is in use.',
     box: 'It is cool enough and gets its voltage, as far as it can tell.',
+    alerts: 'Messages about alerts reach their recipients, if the config has any.',
   },
   clockSynced: 'Synchronized',
   clockSource: 'Time service',
@@ -92,6 +94,7 @@ const german: typeof english = {
     hub: 'Zentrale',
     config: 'Einstellungen',
     box: 'Hitze und Strom',
+    alerts: 'Nachrichten über Meldungen',
   },
   well: {
     database: 'Lesbar, und sein Log ist signiert.',
@@ -105,6 +108,7 @@ const german: typeof english = {
     hub: 'Sie nimmt das Log an, oder es ist keine eingerichtet.',
     config: 'Die Einstellungen auf der Platte gelten.',
     box: 'Kühl genug und mit Spannung versorgt, soweit es das sagen kann.',
+    alerts: 'Nachrichten über Meldungen kommen an, wenn welche eingerichtet sind.',
   },
   clockSynced: 'Abgeglichen',
   clockSource: 'Zeitdienst',
