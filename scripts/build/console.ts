@@ -172,7 +172,9 @@ async function bundle(): Promise<Record<string, File>> {
   const scan = pages['scan.html']?.text ?? ''
   const reader = Object.values(addresses.codes ?? {})
   const text = await worker(scan, [...later, ...reader.map((one) => one.slice(1))])
-  return { ...pages, 'scan-worker.js': { type: types.js, immutable: false, text }, ...files }
+  const workers = { 'scan-worker.js': text, 'alert-worker.js': await bundled('push/alert-worker.ts', {}) }
+  const served = Object.entries(workers).map(([name, text]) => [name, { type: types.js, immutable: false, text }])
+  return { ...pages, ...Object.fromEntries(served), ...files }
 }
 
 /** Runs esbuild. Throws for its warnings, and for a package that is none of the program's. */
@@ -262,16 +264,14 @@ async function worker(scan: string, later: readonly string[]): Promise<string> {
   const named = [...scan.matchAll(/"(\/assets\/[^"]+)"/g)].map(([, path = '']) => path)
   const files = { page: '/scan', assets: named, later: later.map((name) => `/${name}`) }
   const version = createHash('sha256').update(scan).update(JSON.stringify(files)).digest('hex').slice(0, 16)
+  return bundled('scan/scan-worker.ts', { gatehouseFiles: JSON.stringify({ version, ...files }) })
+}
+
+/** Bundles a service worker, which has an address without a hash. */
+async function bundled(entry: string, define: Record<string, string>): Promise<string> {
   const { outputFiles = [] } = await build({
-    ...{
-      absWorkingDir: root,
-      entryPoints: [join(page, 'scan/scan-worker.ts')],
-      bundle: true,
-      minify: true,
-      write: false,
-    },
-    ...{ format: 'iife', target: settings.target ?? [], logLevel: 'silent' },
-    define: { gatehouseFiles: JSON.stringify({ version, ...files }) },
+    ...{ absWorkingDir: root, entryPoints: [join(page, entry)], bundle: true, minify: true, write: false },
+    ...{ format: 'iife', target: settings.target ?? [], logLevel: 'silent', define },
   })
   return outputFiles[0]?.text ?? ''
 }

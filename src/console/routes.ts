@@ -292,6 +292,6 @@ function addPage(api: Api, { admission }: PageParts): void {
   for (const path of viewPaths) api.get(path, (c) => serve(c, 'index.html', 'own-workers'))
   // The one policy makes the address of the service worker, and no other.
   for (const path of ['/scan', '/training']) api.get(path, (c) => serve(c, 'scan.html', 'scan-worker own-workers'))
-  api.get('/scan-worker.js', (c) => serve(c, 'scan-worker.js'))
+  for (const name of ['scan-worker.js', 'alert-worker.js']) api.get(`/${name}`, (c) => serve(c, name))
   api.get('/assets/:name', (c) => serve(c, `assets/${c.req.param('name')}`))
 }

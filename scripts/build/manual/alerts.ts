@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
-import { alertTexts } from '../../../src/console/page/i18n/alert-texts.ts'
+import { alertKinds as severities } from '../../../src/config/index.ts'
 import { alertWords } from '../../../src/console/page/i18n/alert-words.ts'
 import { anchorOf } from '../../../src/console/page/kit/help-anchor.ts'
-import { kinds } from '../../../src/health/troubles.ts'
 import { root } from '../inputs.ts'
 import { monitoringFiles } from './sources.ts'
 
@@ -31,10 +30,7 @@ ${runbook(rules)}`
 }
 
 /** Lists the kinds of alerts that need somebody; those that report the end of a trouble need no one. */
-export function alertKinds(): string[] {
-  const all = new Set([...Object.keys(alertTexts.kinds), ...Object.keys(kinds)])
-  return [...all].filter((kind) => alertWords(kind).tone !== 'ok')
-}
+export const alertKinds = (): string[] => Object.keys(severities)
 
 function ofConsole(kind: string, rules: readonly Rule[]): string {
   const { means, todo } = alertWords(kind)

@@ -6,20 +6,27 @@ declare const gatehouseWorkers: Readonly<Record<'objects' | 'codes', WorkerFiles
 type Policies = {
   createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): string }
 }
+/** The service worker of messages about alerts. */
+export const alertWorker = '/alert-worker.js'
+
 const rules = {
   createScriptURL: (url: string) => {
-    if (Object.values(gatehouseWorkers).some(({ script }) => script === url)) return url
+    if (url === alertWorker || Object.values(gatehouseWorkers).some(({ script }) => script === url)) return url
     throw new TypeError('no worker of this page')
   },
 }
 let policy: { createScriptURL(url: string): string } | undefined
 
-/** Starts a worker of this page. The page's policy makes the addresses of its workers, and no other. */
-export function startWorker(name: keyof typeof gatehouseWorkers): Worker {
+/** Returns the address of a worker as the browser demands it. The page's policy makes the addresses of its workers, and no other. */
+export function workerAddress(url: string): string {
   const { trustedTypes } = window as { readonly trustedTypes?: Policies }
   policy ??= trustedTypes?.createPolicy('own-workers', rules) ?? rules
-  return new Worker(policy.createScriptURL(gatehouseWorkers[name].script))
+  return policy.createScriptURL(url)
 }
+
+/** Starts a worker of this page. */
+export const startWorker = (name: keyof typeof gatehouseWorkers): Worker =>
+  new Worker(workerAddress(gatehouseWorkers[name].script))
 
 /** Fetches the WebAssembly of a worker, which may not fetch anything itself. Rejects when it does not come. */
 export const fetchRuntime = (name: 'objects' | 'codes'): Promise<ArrayBuffer> =>

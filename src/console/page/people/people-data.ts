@@ -1,5 +1,6 @@
 import { ask, Refused } from '../data/ask.ts'
 import type { List } from '../data/shapes.ts'
+import type { PushState } from '../push/subscribe.ts'
 
 export type Account = {
   readonly username: string
@@ -52,6 +53,7 @@ export type Seen = {
 export type PeopleData = {
   /** Undefined for callers without an account of this gateway. */
   readonly own: OwnAccount | undefined
+  readonly push: PushState
   readonly sessions: readonly OpenSession[]
   /** Undefined for callers who do not manage accounts. */
   readonly accounts: readonly Account[] | undefined
@@ -60,8 +62,9 @@ export type PeopleData = {
 
 /** Loads what the caller may see of people: the own account and sessions, and for admins everybody. */
 export async function loadPeople(manages: boolean): Promise<PeopleData> {
-  const [own, sessions, accounts, devices, operators] = await Promise.all([
+  const [own, push, sessions, accounts, devices, operators] = await Promise.all([
     ask<OwnAccount>('/api/own-account').catch(noneIfNotFound),
+    ask<PushState>('/api/push-subscriptions'),
     ask<List<OpenSession>>('/api/sessions'),
     manages ? ask<List<Account>>('/api/accounts') : undefined,
     manages ? ask<List<{ name: string; role: string; status: string }>>('/api/devices') : undefined,
@@ -71,6 +74,7 @@ export async function loadPeople(manages: boolean): Promise<PeopleData> {
   const badges = operators?.data.filter(({ revokedAt }) => revokedAt === null) ?? []
   return {
     own,
+    push,
     sessions: sessions.data,
     accounts: accounts?.data,
     linked: [

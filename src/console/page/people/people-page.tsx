@@ -5,6 +5,7 @@ import { texts } from '../i18n/texts.ts'
 import { follow, keepsUnsaved } from '../kit/address.ts'
 import { BoxFrame, useBoxActs } from '../kit/box-frame.tsx'
 import type { ViewProps } from '../kit/views.ts'
+import { PushCard } from '../push/push-card.tsx'
 import { AccountRow, NewAccount } from './accounts.tsx'
 import { OwnAccountCard } from './own-account.tsx'
 import { loadPeople, type MadeAccount, type Named, type Sight } from './people-data.ts'
@@ -43,6 +44,7 @@ export const View = ({ siteId, caller, onLeft }: ViewProps) => {
       {answer ? (
         <>
           <OwnAccountCard {...shared} own={answer.own} onLeft={onLeft} />
+          <PushCard {...shared} state={answer.push} />
           <Sessions {...shared} sessions={answer.sessions} managesAll={manages} />
           {answer.accounts === undefined ? null : (
             <>

@@ -1,11 +1,12 @@
 import { useRef } from 'preact/hooks'
 import { get } from '../data/api.ts'
+import { ask } from '../data/ask.ts'
 import { askNewest, askPatiently } from '../data/asking.ts'
-import type { Alert, Page } from '../data/shapes.ts'
+import type { Alert, List, Page } from '../data/shapes.ts'
 import { useLive } from '../data/use-live.ts'
 import { helpAddress } from '../help/help-places.ts'
 import { alertTexts as words } from '../i18n/alert-texts.ts'
-import { alertWords } from '../i18n/alert-words.ts'
+import { alertWords, toneOf } from '../i18n/alert-words.ts'
 import { language } from '../i18n/language.ts'
 import { texts } from '../i18n/texts.ts'
 import { exactTime, whenWords } from '../i18n/words.ts'
@@ -15,6 +16,10 @@ import { BoxFrame, SureButton, useBoxActs } from '../kit/box-frame.tsx'
 import { boxTexts } from '../kit/box-texts.ts'
 import { Icon } from '../kit/icons.tsx'
 import type { ViewProps } from '../kit/views.ts'
+import { PushCard } from '../push/push-card.tsx'
+import type { PushState } from '../push/subscribe.ts'
+import { type Channel, Channels, type Sent, SentMessages } from './channels.tsx'
+import { type Silence, Silences } from './silences.tsx'
 
 const pageSize = 30
 /** Open ones wait for somebody, so all are shown unless there are very many. */
@@ -81,26 +86,51 @@ export const View = ({ siteId, caller, onLeft }: ViewProps) => {
         </section>
       ) : null}
       {answer ? (
-        <section class="card" aria-labelledby="alerts-past">
-          <h2 id="alerts-past">{words.past}</h2>
-          {answer.past.data.length === 0 ? <p class="blank">{words.nonePast}</p> : null}
-          <ul class="rows">
-            {answer.past.data.map((alert) => (
-              <li key={alert.id}>
-                <span>
-                  <span lang="en">{alert.message}</span>{' '}
-                  <span class="muted">{exactTime(alert.createdAt, answer.timeZone)}</span>
-                </span>
-                <span class="muted">{words.seenAt(exactTime(alert.acknowledgedAt ?? '', answer.timeZone))}</span>
-              </li>
-            ))}
-          </ul>
-          <Older of={answer.past} onOlder={() => more({ past: now().past + pageSize })} />
-        </section>
+        <Past of={answer.past} timeZone={answer.timeZone} onOlder={() => more({ past: now().past + pageSize })} />
       ) : null}
+      {answer ? <Messages {...answer} isBusy={acts.isBusy} act={acts.act} mayAct={mayAct} /> : null}
     </BoxFrame>
   )
 }
+
+type MessagesProps = Pick<Loaded, 'channels' | 'sent' | 'silences' | 'push' | 'timeZone'> & {
+  isBusy: boolean
+  act: Act
+  mayAct: boolean
+}
+
+/** Shows the channels, the sent messages and the times of planned work. */
+const Messages = ({ channels, sent, silences, push, timeZone, isBusy, act, mayAct }: MessagesProps) => {
+  const onAct = mayAct ? act : undefined
+  return (
+    <>
+      <Channels {...{ timeZone, onAct }} channels={channels.data} />
+      <PushCard state={push} isBusy={isBusy} onAct={act} />
+      <Silences {...{ timeZone, isBusy, onAct }} silences={silences.data} />
+      <SentMessages sent={sent} timeZone={timeZone} />
+    </>
+  )
+}
+
+type PastProps = { of: Page<Alert>; timeZone: string | undefined; onOlder: () => void }
+
+const Past = ({ of, timeZone, onOlder }: PastProps) => (
+  <section class="card" aria-labelledby="alerts-past">
+    <h2 id="alerts-past">{words.past}</h2>
+    {of.data.length === 0 ? <p class="blank">{words.nonePast}</p> : null}
+    <ul class="rows">
+      {of.data.map((alert) => (
+        <li key={alert.id}>
+          <span>
+            <span lang="en">{alert.message}</span> <span class="muted">{exactTime(alert.createdAt, timeZone)}</span>
+          </span>
+          <span class="muted">{words.seenAt(exactTime(alert.acknowledgedAt ?? '', timeZone))}</span>
+        </li>
+      ))}
+    </ul>
+    <Older of={of} onOlder={onOlder} />
+  </section>
+)
 
 type OlderProps = { of: Page<Alert>; onOlder: () => void }
 
@@ -113,13 +143,19 @@ const Older = ({ of, onOlder }: OlderProps) =>
 
 const acknowledge = (id: number) => askPatiently(`/api/alerts/${id}/acknowledge`, { method: 'POST' })
 
+type Loaded = Awaited<ReturnType<typeof load>>
+
 async function load(wanted: Wanted) {
-  const [open, past, warehouses] = await Promise.all([
+  const [open, past, channels, sent, silences, push, warehouses] = await Promise.all([
     askNewest<Alert>('/api/alerts?acknowledged=false', wanted.open),
     askNewest<Alert>('/api/alerts?acknowledged=true', wanted.past),
+    ask<List<Channel>>('/api/alert-channels'),
+    askNewest<Sent>('/api/alert-messages', pageSize),
+    ask<List<Silence>>('/api/alert-silences'),
+    ask<PushState>('/api/push-subscriptions'),
     get('/api/whms/warehouses', {}),
   ])
-  return { open, past, timeZone: warehouses.data[0]?.timezone }
+  return { open, past, channels, sent, silences, push, timeZone: warehouses.data[0]?.timezone }
 }
 
 const AllWell = () => (
@@ -140,7 +176,8 @@ const AllWell = () => (
 type OpenProps = { alert: Alert; timeZone: string | undefined; onAct: Act | undefined }
 
 const Open = ({ alert, timeZone, onAct }: OpenProps) => {
-  const { means, todo, tone } = alertWords(alert.kind)
+  const { means, todo } = alertWords(alert.kind)
+  const tone = toneOf(alert.severity)
   return (
     <li class={tone}>
       <p class="box-what">
