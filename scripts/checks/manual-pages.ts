@@ -23,6 +23,7 @@ import { knownPlaces, type Places, placeProblems } from './manual-places.ts'
 const maxWords: Readonly<Record<(typeof writtenTopics)[number], number>> = {
   start: 1200,
   operate: 2000,
+  messages: 1000,
   people: 800,
   'sign-in': 1000,
   backup: 1500,

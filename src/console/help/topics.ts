@@ -2,6 +2,7 @@
 export const writtenTopics = [
   'start',
   'operate',
+  'messages',
   'people',
   'sign-in',
   'backup',
