@@ -3,7 +3,7 @@ import type { AlertOut } from '../webhooks/index.ts'
 
 /** More alerts than this are counted in a message, not listed. */
 const mostListed = 20
-/** So many alerts of a message have a link of their own. */
+/** So many alerts of a message have a separate link. */
 const mostLinks = 10
 const titleLength = 160
 
@@ -21,7 +21,7 @@ export type Content = {
   readonly siteId: string
   /** Address of all alerts. */
   readonly allAlerts: string
-  /** Of an escalation: how long no one acknowledged, in words. */
+  /** Time without acknowledgement, in words; undefined where the message is no escalation. */
   readonly unacknowledgedFor: string | undefined
   readonly lines: readonly Line[]
 }

@@ -29,7 +29,7 @@ export class Recipients {
     this.#needs = needs
   }
 
-  /** Returns the recipients of a channel, each with the alerts of the list that it may be told. */
+  /** Returns the recipients of a channel, each with the alerts of the list that it may read. */
   of(tx: ReadTx, channel: Channel, alerts: readonly AlertOut[]): Recipient[] {
     const alertIds = alerts.map(({ id }) => id)
     const subscribers = this.subscribers(tx, channel).flatMap(({ id, caller }) => {
@@ -96,5 +96,5 @@ export const addressesOf = ({ mail, http }: Channel): string[] => [
 export const wayOf = (recipient: string): 'webPush' | 'mail' | 'http' =>
   /^\d+$/.test(recipient) ? 'webPush' : recipient.includes('@') ? 'mail' : 'http'
 
-/** Who may acknowledge by push: admins, and the lead of a shift. */
+/** Admins and the lead of a shift acknowledge by push. */
 const mayAct = ({ permissions }: Caller) => permissions.has('alerts:manage') || permissions.has('events:verify')

@@ -44,7 +44,7 @@ const listChannels = operation({
   access: 'alerts:read',
   tag,
   summary: 'Ways by which alerts reach people',
-  description: 'Of `alerts.channels` of the config, with the state of their messages.',
+  description: 'Lists `alerts.channels` of the config, with the state of their messages.',
   input: {},
   success: { 200: { description: 'The channels', schema: ChannelList } },
 })
@@ -68,7 +68,7 @@ const listMessages = operation({
   access: 'alerts:read',
   tag,
   summary: 'Messages about alerts: what was sent to whom',
-  description: 'Of the last 30 days.',
+  description: 'Messages are listed for 30 days.',
   input: { query: z.object(historyQuery) },
   success: { 200: { description: 'Newest first', schema: SentList } },
 })

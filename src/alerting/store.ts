@@ -200,7 +200,7 @@ export const allSubscriptions = (tx: ReadTx): SubscriptionRow[] => tx.all(subscr
 export const findSubscription = (tx: ReadTx, id: number): SubscriptionRow | undefined => tx.get(subscription, { id })
 export const subscriptionsOf = (tx: ReadTx, username: string, instance: string): SubscriptionRow[] =>
   tx.all(owned, { username, instance })
-/** Stores a subscription; one with the same address is replaced, whoever had it. */
+/** Stores a subscription; one with the same address is replaced. */
 export const putSubscription = (tx: Tx, row: Omit<SubscriptionRow, 'id'>): number => tx.run(newSubscription, row).lastId
 export const removeSubscription = (tx: Tx, id: number): void => void tx.run(withoutSubscription, { id })
 export const removeSubscriptionsOf = (tx: Tx, username: string, instance: string): number =>

@@ -157,7 +157,7 @@ export class AlertWorker {
     this.#tidiedMs = this.#needs.clock.monotonic()
   }
 
-  /** Ends messages of channels that the config no longer has, and tests that a kill has cut. */
+  /** Ends messages of channels that the config lacks, and tests that a kill has cut. */
   async #dropOrphans(nowMs: number): Promise<void> {
     const { work, settings } = this.#needs
     const names = new Set(settings().channels.map(({ name }) => name))

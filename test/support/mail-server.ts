@@ -26,7 +26,7 @@ export type MailServer = {
 
 const password = 'a password of the mail server'
 
-/** A real mail server on loopback, with a certificate of its own. */
+/** A real mail server on loopback, with a self-signed certificate. */
 export async function startMailServer(t: Test, options: SMTPServerOptions = {}): Promise<MailServer> {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-mail-'))
   const { key, cert } = await certificate()

@@ -7,7 +7,7 @@ export type Outcome =
       readonly error: string
       /** Whether another attempt cannot succeed. */
       readonly isFinal: boolean
-      /** Of an HTTP answer. */
+      /** The header of an HTTP answer. */
       readonly retryAfter?: string | undefined
       /** Whether the push service says that the subscription has ended. */
       readonly isGone?: true

@@ -72,7 +72,7 @@ const known: Readonly<Record<string, Severity>> = alertKinds
 
 export const severityOf = (kind: string): Severity => (Object.hasOwn(known, kind) ? known[kind] : undefined) ?? 'info'
 
-/** What a channel or a silence may name: each kind, and each group of kinds as `camera.*`. */
+/** Lists the words that a channel or a silence may name: each kind, and each group of kinds as `camera.*`. */
 export const alertKindChoices: string[] = [
   ...new Set(Object.keys(alertKinds).map((kind) => `${kind.slice(0, kind.indexOf('.'))}.*`)),
   ...Object.keys(alertKinds),

@@ -1,6 +1,6 @@
 import { nearestNames } from '../../errors/index.ts'
 
-/** What `{{name}}` in a template of an HTTP channel stands for. */
+/** Meaning of each `{{name}}` in a template of an HTTP channel. */
 export const templateFields = {
   id: 'id of the message, the same in each attempt',
   event: 'raised, resolved or test',

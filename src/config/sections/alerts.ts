@@ -59,7 +59,7 @@ const mail = {
 const webPush = {
   people: key(
     callers(),
-    `Who of the subscribers gets the messages; empty: each, as far as he or she may see the camera or the alerts. ${whoIs}.`,
+    `Subscribers that get the messages; empty: each, as far as he or she may see the camera or the alerts. ${whoIs}.`,
     { example: ['device:handheld-7'] },
   ),
 }
@@ -84,7 +84,7 @@ const http = {
       example: { Authorization: 'secrets/ntfy' },
     },
   ),
-  body: key(template().prefault('{{text}}'), `What is sent. ${fields} In JSON, put each in quotes.`),
+  body: key(template().prefault('{{text}}'), `Template of the body. ${fields} In JSON, put each in quotes.`),
   caFile: key(
     file().nullable().prefault(null),
     'Certificates in PEM to trust for this address beside the public ones.',

@@ -74,7 +74,7 @@ async function test(name: string): Promise<void> {
 
 type SentProps = { sent: Page<Sent>; timeZone: string | undefined }
 
-/** What was sent to whom. */
+/** The newest messages with their recipients. */
 export const SentMessages = ({ sent, timeZone }: SentProps) => (
   <section class="card" aria-labelledby="alert-messages">
     <h2 id="alert-messages">{words.sent}</h2>
