@@ -1,5 +1,4 @@
-import type { PageLanguage } from '../http/index.ts'
-import { escapedMarkup } from '../platform/index.ts'
+import { escapedMarkup, type PageLanguage } from '../http/index.ts'
 
 const english = {
   title: 'Alert',
