@@ -1,4 +1,4 @@
-import type { CheckStatus, Component } from './troubles.ts'
+import type { CheckStatus, Component } from './kinds.ts'
 
 type Check = { readonly status: CheckStatus }
 

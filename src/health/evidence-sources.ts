@@ -1,4 +1,5 @@
-import type { Kind, Observation } from './troubles.ts'
+import type { Kind } from './kinds.ts'
+import type { Observation } from './troubles.ts'
 import { durationWords } from './troubles.ts'
 
 /** A witness that is asked. */

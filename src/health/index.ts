@@ -10,6 +10,7 @@ export {
   stampObservations,
   witnessObservations,
 } from './evidence-sources.ts'
+export { reasonOf } from './kinds.ts'
 export { LastDay } from './last-day.ts'
 export { Metrics } from './metrics.ts'
 export { healthRoutes } from './routes.ts'
@@ -27,5 +28,5 @@ export {
   refusedObservation,
 } from './sources.ts'
 export { hotCelsius } from './thermometer.ts'
-export { durationWords, type Observation, reasonOf } from './troubles.ts'
+export { durationWords, type Observation } from './troubles.ts'
 export { HealthWatch } from './watch.ts'

@@ -1,6 +1,7 @@
 import type { FfmpegOrigin } from '../platform/ffmpeg.ts'
 import { type ClockReport, type FreeSpace, sizeWords } from '../platform/index.ts'
-import type { Kind, Observation, Trouble } from './troubles.ts'
+import type { Kind } from './kinds.ts'
+import type { Observation, Trouble } from './troubles.ts'
 import { durationWords } from './troubles.ts'
 
 /** A camera that should give pictures. */

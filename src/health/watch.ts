@@ -1,16 +1,13 @@
 import { built, type ReadTx, type Tx, type UnitOfWork } from '../database/index.ts'
 import { type Clock, type ClockReport, isoTime, type Logger } from '../platform/index.ts'
 import { levelOf } from './checks.ts'
+import { type CheckStatus, type Component, components, kinds } from './kinds.ts'
 import { sql, tables } from './tables.ts'
 import {
   type AlertWords,
   type Change,
   type CheckNow,
-  type CheckStatus,
-  type Component,
-  components,
   judge,
-  kinds,
   type Observation,
   shownNow,
   statusOf,

@@ -4,8 +4,8 @@ import { alertTexts } from '../../src/console/page/i18n/alert-texts.ts'
 import { alertWords, toneOf } from '../../src/console/page/i18n/alert-words.ts'
 import { charts, extentOf, topOf, valueWords } from '../../src/console/page/system/day-figures.ts'
 import { systemTexts } from '../../src/console/page/system/system-texts.ts'
+import { components, kinds } from '../../src/health/kinds.ts'
 import { figureNames } from '../../src/health/last-day.ts'
-import { components, kinds } from '../../src/health/troubles.ts'
 
 /** Those that rooms raise besides the health watch: src/upload/alerts.ts, src/webhooks/delivery/recording.ts. */
 const others = [

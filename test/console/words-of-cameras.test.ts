@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { Gap, ListedCamera } from '../../src/console/page/data/shapes.ts'
 import { alertsOf, meaningOf, standingOf } from '../../src/console/page/i18n/camera-words.ts'
-import { kinds } from '../../src/health/troubles.ts'
+import { kinds } from '../../src/health/kinds.ts'
 
 const camera: ListedCamera = {
   ...{ id: 3, name: 'Dock 3', enabled: true, state: 'live', online: true, lastFrameAt: null },

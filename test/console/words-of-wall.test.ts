@@ -5,7 +5,7 @@ import type { Slot } from '../../src/console/page/data/shapes.ts'
 import { shiftAt, shiftEveryMs, turnOf } from '../../src/console/page/wall/shift.ts'
 import { wallTexts } from '../../src/console/page/wall/texts.ts'
 import { wallTroubles } from '../../src/console/page/wall/trouble.ts'
-import { components } from '../../src/health/troubles.ts'
+import { components } from '../../src/health/kinds.ts'
 
 t.test('the picture of a wall screen stays nowhere, never leaves its frame, and moves too slowly to be seen', (t) => {
   const steps = Array.from({ length: (24 * 3_600_000) / shiftEveryMs }, (_, step) => shiftAt(step))

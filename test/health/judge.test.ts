@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
+import type { Kind } from '../../src/health/kinds.ts'
 import { diskObservation } from '../../src/health/sources.ts'
-import { judge, type Kind, type Observation, statusOf, type Trouble, wordsOf } from '../../src/health/troubles.ts'
+import { judge, type Observation, statusOf, type Trouble, wordsOf } from '../../src/health/troubles.ts'
 
 const minute = 60_000
 const startMs = Date.UTC(2026, 2, 2, 8)

@@ -1,10 +1,9 @@
-import { permissionsOf, type Role, roleWhileUnconfirmed } from '../../config/index.ts'
-import { AppError } from '../../errors/index.ts'
+import type { AppError } from '../../errors/index.ts'
 import { FairTurns } from '../../flow/index.ts'
-import { type Caller, identityOf } from '../../http/index.ts'
+import { identityOf } from '../../http/index.ts'
 import { type Clock, KeyedHash, type Logger, networkOf } from '../../platform/index.ts'
-import { type NameSettings, roleOfGroups } from '../config-names.ts'
-import { invalidCredentials, type Presented, sameButForCase, userMismatch } from '../credentials.ts'
+import { roleOfGroups } from '../config-names.ts'
+import { invalidCredentials, type Presented, userMismatch } from '../credentials.ts'
 import type { CallerMemory } from '../known-callers.ts'
 import type { Standing } from '../rates/basic-budget.ts'
 import type { TryMemory } from '../rates/basic-tries.ts'
@@ -15,13 +14,18 @@ import type { CredentialVerifier, Verified } from '../verifier.ts'
 import { afterAnswer, beforeAsking, type Known, wrongForMs } from './belief.ts'
 import type { StorageClient } from './client.ts'
 import { type GateAnswer, type ServerWellness, StorageGate, type Trouble } from './gate.ts'
-
-/** `instances`: as the config names them; only these are asked. */
-export type StorageSettings = NameSettings & {
-  readonly freshForMs: number
-  readonly staleForMs: number
-  readonly defaultRole: Role
-}
+import {
+  type Belief,
+  type Credential,
+  callerOf,
+  idOf,
+  isNameOf,
+  mismatchKey,
+  notVouchedFor,
+  type StorageSettings,
+  tooMany,
+  type Vouched,
+} from './vouching.ts'
 
 /** State of the storage servers; `down` and `slow` count those with over a minute of it. */
 export type StorageStatus = {
@@ -35,19 +39,6 @@ export type StorageStatus = {
 
 /** Basis of a decision about a credential, for the metrics. */
 export type VerificationOutcome = 'fresh' | 'remembered_wrong' | 'verified' | 'wrong' | 'stale' | 'unknown'
-
-type Credential = {
-  /** HMAC of it, base64. */
-  readonly key: string
-  /** Under which another user's name is remembered. */
-  readonly mismatchKey: string
-  readonly presented: Presented
-  readonly login: string
-  readonly instance: string
-}
-type Belief = { readonly username: string; readonly isStale: boolean }
-/** A verified caller, with the settings and answer behind it. */
-type Vouched = { readonly settings: StorageSettings; readonly isStale: boolean; readonly verified: Verified }
 type UnderWay = { readonly belief: Promise<Belief>; readonly sinceMs: number }
 
 const remembered = 10_000
@@ -368,85 +359,4 @@ export class StorageUsers implements CredentialVerifier {
     this.#vouched.set(groups, { settings, isStale: belief.isStale, verified })
     return verified
   }
-}
-
-/** Returns the caller as the groups make it. A stale admin is a supervisor. */
-function callerOf(
-  { username, isStale }: Belief,
-  instance: string,
-  groups: readonly string[],
-  settings: StorageSettings,
-): Caller {
-  const role = roleOfGroups(groups, instance, settings)
-  const named = { username, instance, groups }
-  if (!isStale) return { ...named, role, permissions: permissionsOf(role), authMode: 'storage' }
-  const lowered = roleWhileUnconfirmed(role)
-  return {
-    ...named,
-    role: lowered,
-    permissions: permissionsOf(lowered),
-    authMode: 'offline-cache',
-    ...(lowered !== role && {
-      withheld: 'acts of an admin wait until the storage server has answered; try again in some seconds',
-    }),
-  }
-}
-
-/** Turns a full queue into an unclear answer, so that a known caller gets the last yes. */
-function tooMany(error: unknown): GateAnswer {
-  if (!(error instanceof AppError) || error.code !== 'NOT_READY') throw error
-  const why = 'not asked: too many questions at once'
-  return {
-    kind: 'unclear',
-    why,
-    isLockOut: false,
-    retryAfterMs: undefined,
-    mayCount: false,
-    asBearer: true,
-    knowsLogin: false,
-  }
-}
-
-const idOf = (key: string): Buffer => Buffer.from(key, 'base64')
-
-/** Says whether the presented name is one that the server accepts for the same user. */
-function isNameOf({ presented, login }: Credential, answer: GateAnswer & { kind: 'verified' }): boolean {
-  const { username } = presented
-  if (username === answer.username || (username === login && answer.knowsLogin)) return true
-  if (presented.basicUser === undefined) return false
-  const others = [answer.username, answer.email, ...(answer.knowsLogin ? [login] : [])]
-  return others.some((name) => name !== undefined && sameButForCase(username, name))
-}
-
-/**
- * A bearer token without a login is checked more strictly than the same secret with one, so they are remembered
- * separately.
- */
-const mismatchKey = (key: string, presented: Presented): string =>
-  presented.basicUser !== undefined || presented.isTyped ? `login ${key}` : key
-
-/** Makes the error for a question without an answer: why, and how long it lasts. */
-function notVouchedFor(answer: GateAnswer): AppError {
-  const retryAfterMs = answer.kind === 'unclear' ? answer.retryAfterMs : undefined
-  const retryAfterSeconds = Math.max(1, Math.ceil((retryAfterMs ?? (answer.held ? 300_000 : 5000)) / 1000))
-  const cause = answer.kind === 'unclear' ? { cause: answer.why } : {}
-  const inTheMeantime = 'an application password works at once'
-  if (answer.held === 'own-tries') {
-    return new AppError('RATE_LIMITED', 'Too many wrong passwords for this user name from here', {
-      details: `try again in ${retryAfterSeconds} s; ${inTheMeantime}`,
-      retryAfterSeconds,
-    })
-  }
-  if (answer.held === 'tries-of-all') {
-    return new AppError('SIGN_IN_TRIES_SPENT', 'Too many wrong passwords were sent through this gateway', {
-      details: `the storage server takes no more account passwords from it for now: try again in ${retryAfterSeconds} s; ${inTheMeantime}`,
-      retryAfterSeconds,
-      ...cause,
-    })
-  }
-  return new AppError('AUTH_BACKEND_UNREACHABLE', 'The storage server cannot say who you are', {
-    details: `try again in ${retryAfterSeconds} s`,
-    retryAfterSeconds,
-    ...cause,
-  })
 }

@@ -4,8 +4,7 @@ import { type Clock, isoTime } from '../../platform/index.ts'
 import { gtin14, readBarcode } from '../../warehouse/index.ts'
 import type { StoredRoots } from '../feed/stored-tree.ts'
 import { offerStateOf, type SiteNow, type SiteOffer } from '../offers/stages.ts'
-import type { HubDatabase, HubTx } from '../store/database.ts'
-import { hubStatement } from '../store/statement.ts'
+import type { HubDatabase } from '../store/database.ts'
 import {
   type AlertPlace,
   type AlertRow,
@@ -16,6 +15,7 @@ import {
   openAlertsOf,
 } from './alerts-store.ts'
 import { sitesBehind } from './behind.ts'
+import { type CheckpointPage, checkpointsOf } from './checkpoints.ts'
 import { differing, usualSections } from './drift.ts'
 import { entryOf } from './entry.ts'
 import { forksOf } from './forks.ts'
@@ -23,7 +23,7 @@ import { type PalletOfLot, palletsOfLot } from './lots.ts'
 import { operatorsOf } from './names.ts'
 import { locate, type Pallet, palletOf } from './pallets.ts'
 import { problemsOf, standingOf } from './problems.ts'
-import { type SeenLog, seenLog } from './seen-log.ts'
+import { seenLog } from './seen-log.ts'
 import { newestIn } from './stays.ts'
 import {
   assetsWithSscc,
@@ -42,40 +42,6 @@ import {
   type UnitStep,
 } from './store.ts'
 import { ssccIn } from './whereabouts.ts'
-
-const checkpoints = hubStatement(
-  'checkpoints-of-log',
-  `SELECT size, root, note, cosignature, at FROM (
-     SELECT k.size, k.root, k.note, k.cosignature, k.seen_at AS at FROM checkpoint k WHERE k.log_id = $1 AND k.size < $2
-     UNION ALL
-     SELECT h.witnessed_size, h.witnessed_root, h.witnessed_note, h.witnessed_cosignature, h.witnessed_at FROM log_head h
-     WHERE h.log_id = $1 AND h.witnessed_note IS NOT NULL AND h.witnessed_size < $2
-       AND NOT EXISTS (SELECT 1 FROM checkpoint c WHERE c.log_id = $1 AND c.size = h.witnessed_size)
-   ) AS seen ORDER BY size DESC LIMIT $3`,
-)
-
-type Row = {
-  readonly size: string
-  readonly root: Buffer
-  readonly note: string
-  readonly cosignature: string | null
-  readonly at: Date
-}
-
-/** Which checkpoints: those over fewer leaves than `before`, so many of them. */
-type CheckpointPage = { readonly before: number | undefined; readonly limit: number }
-
-/** Returns checkpoints of a log that are kept, the newest first, each with the signatures of its gateway and of the head office. */
-async function checkpointsOf(db: HubTx, { logId }: SeenLog, { before, limit }: CheckpointPage) {
-  const rows = await db.rows<Row>(checkpoints, [logId, before ?? Number.MAX_SAFE_INTEGER, limit])
-  return rows.map(({ size, root, note, cosignature, at }) => ({
-    size: Number(size),
-    rootHash: root.toString('base64'),
-    timestamp: isoTime(at.getTime()),
-    note: `${note}${cosignature ?? ''}`,
-    isConfirmed: cosignature !== null,
-  }))
-}
 
 type AskNeeds = {
   readonly db: HubDatabase

@@ -1,21 +1,18 @@
-import type { ReadTx, Tx, UnitOfWork } from '../../database/index.ts'
+import type { ReadTx, Tx } from '../../database/index.ts'
 import { AppError } from '../../errors/index.ts'
-import type { AuditTrail, Outbox } from '../../journal/index.ts'
-import type { Clock, Logger, RandomBytes, SecretBox } from '../../platform/index.ts'
 import { admit, crowdedFrom, lanesPerEndpoint, type Queue } from '../admission.ts'
 import { OpenSecrets, sealedSecretsOf } from '../secrets.ts'
-import type { Outcome, Sender } from '../sending/sender.ts'
+import type { Outcome } from '../sending/sender.ts'
 import type { Secrets, SignedMessage } from '../sending/signature.ts'
-import { type TestMaker, testMessage } from '../sending/test-message.ts'
-import type { WebhookSettings } from '../settings.ts'
+import { testMessage } from '../sending/test-message.ts'
 import { endpointOf, endpoints, findWebhook, outboxEnd, type Webhook } from '../store.ts'
 import { ClockSteps, shiftDue } from './clock-steps.ts'
 import { behind, fanOut } from './fan-out.ts'
 import { Housekeeper } from './housekeeping.ts'
 import { Lanes } from './lanes.ts'
-import type { Pacing } from './pacing.ts'
 import { recordAttempt, resume } from './recording.ts'
 import { type Claimed, claim, nextDueMs, voidLeases } from './store.ts'
+import type { DeliveryWorkerOptions } from './worker-options.ts'
 
 /** A lease outlives the longest attempt: the timeout, the reading of the body, and the commit after it. */
 const leaseBeyondTimeoutMs = 30_000
@@ -28,28 +25,6 @@ const troubleMs = 5000
 
 /** The wall clock may be set forward, so the next due time is looked up at least this often. */
 const longestWaitMs = 5 * 60_000
-
-/** One attempt has been recorded. */
-export type AttemptReport = {
-  readonly webhookId: string
-  readonly outcome: 'delivered' | 'failed'
-  /** To the answer's headers, or to the failure. */
-  readonly seconds: number
-}
-
-export type DeliveryWorkerOptions = TestMaker & {
-  readonly work: UnitOfWork
-  readonly clock: Clock
-  readonly random: RandomBytes
-  readonly box: SecretBox
-  readonly audit: AuditTrail
-  readonly outbox: Pick<Outbox, 'created' | 'written'>
-  readonly sender: Pick<Sender, 'send' | 'abandon'>
-  readonly pacing: Pacing
-  readonly settings: () => WebhookSettings
-  readonly log: Logger
-  readonly onAttempt?: ((report: AttemptReport) => void) | undefined
-}
 
 /** A message and all that sending it takes. */
 type Addressed = SignedMessage & Pick<Claimed, 'webhookId' | 'url' | 'sealedSecrets'>

@@ -1,3 +1,4 @@
+import type { RefObject } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ask, Refused, Unreachable } from '../data/ask.ts'
 import type { Session } from '../data/shapes.ts'
@@ -52,54 +53,10 @@ export const SignInAgain = (props: Props) => {
  */
 export const SignIn = ({ session, notice, onSignedIn, isOver, hasPasskeys = false, texts }: Props) => {
   const words = { ...signInTexts, ...texts }
-  const [problem, setProblem] = useState(failedSignIn)
-  const [isBusy, setBusy] = useState(false)
-  const [isShown, setShown] = useState(false)
-  // The secret was right, and the account has a second factor.
-  const [needsFactor, setNeedsFactor] = useState(false)
-  const username = useRef<HTMLInputElement>(null)
-  const secret = useRef<HTMLInputElement>(null)
   const form = useRef<HTMLFormElement>(null)
-  const instance = useRef<HTMLSelectElement>(null)
-  useEffect(() => focusFirst(username.current), [])
-  const account = keptAccount([...session.storageInstances, session.instance])
-
-  const signIn = (event: Event) => {
-    event.preventDefault()
-    const code = new FormData(form.current ?? undefined).get('code')
-    return send(needsFactor ? { code } : {})
-  }
-  const withPasskey = async () => {
-    if (isBusy) return
-    setProblem('')
-    try {
-      const passkey = await shownPasskey()
-      if (needsFactor) return await send({ passkey })
-      onSignedIn(await ask<Session>('/api/session/passkey', { method: 'POST', body: { passkey } }))
-    } catch (error) {
-      setProblem(inWords(error, words))
-    }
-  }
-  const send = async (factor: object) => {
-    if (isBusy) return
-    setBusy(true)
-    setProblem('')
-    const named = { username: username.current?.value ?? '', secret: secret.current?.value ?? '' }
-    const body = { ...named, ...factor, instance: instance.current?.value ?? session.instance }
-    try {
-      const signedIn = await ask<Session>('/api/session', { method: 'POST', body })
-      if (instance.current) keepAccount(body.instance)
-      onSignedIn(signedIn)
-    } catch (error) {
-      setBusy(false)
-      if (error instanceof Refused && error.code === 'SECOND_FACTOR_REQUIRED') return setNeedsFactor(true)
-      const isWrong = error instanceof Refused && error.code === 'INVALID_CREDENTIALS'
-      const other = isWrong && instance.current ? ` ${words.otherAccount(nameOf(body.instance, session))}` : ''
-      setProblem(inWords(error, words) + other)
-      if (error instanceof Refused && error.status === 401 && !needsFactor) secret.current?.select()
-    }
-  }
-
+  const { problem, setProblem, isBusy, needsFactor, signIn, withPasskey } = useSignIn(form, session, words, onSignedIn)
+  useEffect(() => focusFirst(form.current?.querySelector<HTMLInputElement>('#username') ?? null), [])
+  const hasServers = session.storageInstances.length > 0
   const card = (
     <form class="gate-card" ref={form} onSubmit={signIn} aria-labelledby="gate-title">
       <p class="brand">
@@ -114,56 +71,19 @@ export const SignIn = ({ session, notice, onSignedIn, isOver, hasPasskeys = fals
           <Said words={notice} />
         </p>
       ) : null}
-      {session.storageInstances.length > 0 ? (
-        <>
-          <label for="instance">{words.account}</label>
-          <select id="instance" name="instance" ref={instance}>
-            {session.storageInstances.map((url) => (
-              <option key={url} value={url} selected={url === account}>
-                {withoutScheme(url)}
-              </option>
-            ))}
-            <option value={session.instance} selected={session.instance === account}>
-              {words.here}
-            </option>
-          </select>
-        </>
-      ) : null}
+      {hasServers ? <AccountField session={session} words={words} /> : null}
       <label for="username">{words.username}</label>
       <input
         id="username"
         name="username"
-        ref={username}
         autocomplete="username"
         autocapitalize="none"
         spellcheck={false}
         maxlength={128}
         required
       />
-      <label for="secret">{session.storageInstances.length > 0 ? words.secretOrPassword : words.secret}</label>
-      <div class="with-button">
-        <input
-          id="secret"
-          name="secret"
-          ref={secret}
-          {...(isShown ? { type: 'text' } : { type: 'password' })}
-          autocomplete="current-password"
-          autocapitalize="none"
-          spellcheck={false}
-          maxlength={1024}
-          required
-        />
-        <button
-          type="button"
-          class="plain"
-          aria-controls="secret"
-          aria-pressed={isShown ? 'true' : 'false'}
-          onClick={() => setShown(!isShown)}
-        >
-          {isShown ? words.hide : words.show}
-          <span class="unseen"> {words.theSecret}</span>
-        </button>
-      </div>
+      <label for="secret">{hasServers ? words.secretOrPassword : words.secret}</label>
+      <SecretField words={words} />
       {needsFactor ? <FactorField /> : null}
       <p class="problem" role="alert">
         <Said words={problem} />
@@ -182,6 +102,108 @@ export const SignIn = ({ session, notice, onSignedIn, isOver, hasPasskeys = fals
     </form>
   )
   return isOver ? card : <main class="gate">{card}</main>
+}
+
+/** The requests of the sign-in form, and what the person sees of them. */
+function useSignIn(
+  form: RefObject<HTMLFormElement | null>,
+  session: Session,
+  words: SignInTexts,
+  onSignedIn: (session: Session) => void,
+) {
+  const [problem, setProblem] = useState(failedSignIn)
+  const [isBusy, setBusy] = useState(false)
+  // The secret was right, and the account has a second factor.
+  const [needsFactor, setNeedsFactor] = useState(false)
+  const typed = (name: string): string | undefined => {
+    const value = new FormData(form.current ?? undefined).get(name)
+    return typeof value === 'string' ? value : undefined
+  }
+  const send = async (factor: object) => {
+    if (isBusy) return
+    setBusy(true)
+    setProblem('')
+    const chosen = typed('instance')
+    const named = { username: typed('username') ?? '', secret: typed('secret') ?? '' }
+    const body = { ...named, ...factor, instance: chosen ?? session.instance }
+    try {
+      const signedIn = await ask<Session>('/api/session', { method: 'POST', body })
+      if (chosen !== undefined) keepAccount(body.instance)
+      onSignedIn(signedIn)
+    } catch (error) {
+      setBusy(false)
+      if (error instanceof Refused && error.code === 'SECOND_FACTOR_REQUIRED') return setNeedsFactor(true)
+      const isWrong = error instanceof Refused && error.code === 'INVALID_CREDENTIALS'
+      const other = isWrong && chosen !== undefined ? ` ${words.otherAccount(nameOf(body.instance, session))}` : ''
+      setProblem(inWords(error, words) + other)
+      if (error instanceof Refused && error.status === 401 && !needsFactor)
+        form.current?.querySelector<HTMLInputElement>('#secret')?.select()
+    }
+  }
+  const signIn = (event: Event) => {
+    event.preventDefault()
+    return send(needsFactor ? { code: typed('code') ?? null } : {})
+  }
+  const withPasskey = async () => {
+    if (isBusy) return
+    setProblem('')
+    try {
+      const passkey = await shownPasskey()
+      if (needsFactor) return await send({ passkey })
+      onSignedIn(await ask<Session>('/api/session/passkey', { method: 'POST', body: { passkey } }))
+    } catch (error) {
+      setProblem(inWords(error, words))
+    }
+  }
+  return { problem, setProblem, isBusy, needsFactor, signIn, withPasskey }
+}
+
+/** The choice between the accounts of storage servers and those of this gateway. */
+const AccountField = ({ session, words }: { session: Session; words: SignInTexts }) => {
+  const account = keptAccount([...session.storageInstances, session.instance])
+  return (
+    <>
+      <label for="instance">{words.account}</label>
+      <select id="instance" name="instance">
+        {session.storageInstances.map((url) => (
+          <option key={url} value={url} selected={url === account}>
+            {withoutScheme(url)}
+          </option>
+        ))}
+        <option value={session.instance} selected={session.instance === account}>
+          {words.here}
+        </option>
+      </select>
+    </>
+  )
+}
+
+const SecretField = ({ words }: { words: SignInTexts }) => {
+  const [isShown, setShown] = useState(false)
+  return (
+    <div class="with-button">
+      <input
+        id="secret"
+        name="secret"
+        {...(isShown ? { type: 'text' } : { type: 'password' })}
+        autocomplete="current-password"
+        autocapitalize="none"
+        spellcheck={false}
+        maxlength={1024}
+        required
+      />
+      <button
+        type="button"
+        class="plain"
+        aria-controls="secret"
+        aria-pressed={isShown ? 'true' : 'false'}
+        onClick={() => setShown(!isShown)}
+      >
+        {isShown ? words.hide : words.show}
+        <span class="unseen"> {words.theSecret}</span>
+      </button>
+    </div>
+  )
 }
 
 const withoutScheme = (url: string): string => url.replace(/^https?:\/\//, '')
