@@ -2,7 +2,7 @@
  * `npm run bench`: measures performance as ratios within one run. Prints them with the raw numbers and the machine as a Markdown
  * table on stdout. scripts/bench/RESULTS.md has the newest ones.
  *
- * - `--only PART,…`: some of `commit, requests, appends, lists, blocks, verify, signing, postgres, auth, backup, segments, wear,
+ * - `--only PART,…`: some of `commit, requests, appends, peers, lists, blocks, verify, signing, postgres, auth, backup, segments, wear,
  *   wear-video, webhooks, deliveries, senders, hub, cameras, camera-times, history, detection, scores, offsite, binary`, or one of:
  * - `--only console` or `glass`: where Chromium is installed and little else runs
  * - `--only wall`: ten minutes; 1, 9 and 16 cameras beside Debian's motion, where it is installed
@@ -48,6 +48,7 @@ import { measureLists } from './bench/lists.ts'
 import { measureProofs } from './bench/log-tree.ts'
 import { describeMachine, type Machine, machineLine } from './bench/machine.ts'
 import { measureOffsite } from './bench/offsite.ts'
+import { measurePeers } from './bench/peers/measure.ts'
 import { measureRequests } from './bench/requests.ts'
 import { measureScores } from './bench/scores.ts'
 import { measureSegments } from './bench/segments.ts'
@@ -71,6 +72,7 @@ const parts = {
   commit: (workshop) => measureCommit(workshop),
   requests: (workshop) => measureRequests(workshop),
   appends: (workshop) => measureAppends(workshop),
+  peers: (workshop) => measurePeers(workshop),
   lists: async (workshop, sizes) => {
     const folder = workshop.newFolder('hall')
     const lists = await measureLists(stateOf(folder), sizes, () => measureServing(workshop, folder))

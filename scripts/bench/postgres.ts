@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
-import type { Workshop } from './workshop.ts'
+import { type Workshop, writtenBytes } from './workshop.ts'
 
 const packages = '/usr/lib/postgresql'
 const patienceMs = 20_000
@@ -21,14 +21,15 @@ export function postgresBin(): string | undefined {
 export class Postgres {
   readonly client: pg.Client
   readonly version: string
+  /** Where its data and its socket are. */
+  readonly folder: string
   readonly #child: ChildProcess
-  readonly #folder: string
 
   private constructor(options: { client: pg.Client; version: string; child: ChildProcess; folder: string }) {
     this.client = options.client
     this.version = options.version
     this.#child = options.child
-    this.#folder = options.folder
+    this.folder = options.folder
   }
 
   /** Durable like the ledger: fsync and synchronous_commit are on, as they are by default. */
@@ -65,12 +66,21 @@ export class Postgres {
       .reduce((sum, one) => sum + (one?.pid === own ? one.ownMs + one.endedMs : one?.parent === own ? one.ownMs : 0), 0)
   }
 
+  /** Bytes that its processes have written to the disk since their start. */
+  writtenBytes(): number {
+    const own = String(this.#child.pid)
+    const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+    return pids
+      .filter((pid) => pid === own || cpuOf(pid)?.parent === own)
+      .reduce((sum, pid) => sum + writtenBytes(Number(pid)), 0)
+  }
+
   async stop(): Promise<void> {
     await this.client.end()
     const ended = once(this.#child, 'exit')
     this.#child.kill('SIGINT')
     await ended
-    rmSync(this.#folder, { recursive: true, force: true })
+    rmSync(this.folder, { recursive: true, force: true })
   }
 }
 

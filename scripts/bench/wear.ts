@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Figure, rounded, thousands } from './figure.ts'
 import { prepareHall, turns } from './seed.ts'
 import { serveGateway } from './served.ts'
 import { jsonHeaders, makeAccount, stateOf } from './site.ts'
-import type { Workshop } from './workshop.ts'
+import { type Workshop, writtenBytes } from './workshop.ts'
 
 const slots = 1000
 const eventsADay = 5000
@@ -23,15 +22,15 @@ export async function measureWear(workshop: Workshop): Promise<Figure[]> {
   const checkpoint = { every: '5m', leaves: leavesACheckpoint }
   const daemon = await serveGateway(workshop, folder, await makeAccount(), { evidence: { checkpoint } })
   await post(daemon.url, bodies.slice(0, 200))
-  const beforeIdle = written(daemon.pid)
+  const beforeIdle = writtenBytes(daemon.pid)
   await pause(idleSeconds * 1000)
-  const idle = ((written(daemon.pid) - beforeIdle) * 86_400) / idleSeconds
-  const before = written(daemon.pid)
+  const idle = ((writtenBytes(daemon.pid) - beforeIdle) * 86_400) / idleSeconds
+  const before = writtenBytes(daemon.pid)
   await post(
     daemon.url,
     Array.from({ length: eventsADay }, (_, n) => bodies[(200 + n) % bodies.length] ?? ''),
   )
-  const events = written(daemon.pid) - before
+  const events = writtenBytes(daemon.pid) - before
   await daemon.end()
   if (events === 0) throw new Error(`nothing is written: ${folder} is on no disk`)
   return [
@@ -54,10 +53,4 @@ async function post(url: string, bodies: readonly string[]): Promise<void> {
     if (answer.status !== 201) throw new Error(`an event answered ${answer.status}: ${await answer.text()}`)
     await answer.arrayBuffer()
   }
-}
-
-function written(pid: number): number {
-  const bytes = /^write_bytes: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1]
-  if (bytes === undefined) throw new Error('the kernel does not count what a process writes')
-  return Number(bytes)
 }

@@ -130,3 +130,10 @@ export function memoryOf(pid: number): { residentBytes: number; ownBytes: number
   const bytes = (name: string) => Number(status.match(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm'))?.[1]) * 1024
   return { residentBytes: bytes('VmRSS'), ownBytes: bytes('RssAnon') }
 }
+
+/** Bytes that a process has written to the disk since its start, as the kernel counts them. */
+export function writtenBytes(pid: number): number {
+  const bytes = /^write_bytes: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1]
+  if (bytes === undefined) throw new Error('the kernel does not count what a process writes')
+  return Number(bytes)
+}
