@@ -51,8 +51,3 @@ export function isBusy(error: unknown): boolean {
 export function isSqliteFault(error: unknown): boolean {
   return error instanceof BetterSqlite3.SqliteError
 }
-
-/** Says whether a row was refused because its key is taken. */
-export function isTaken(error: unknown): boolean {
-  return error instanceof BetterSqlite3.SqliteError && error.code === 'SQLITE_CONSTRAINT_PRIMARYKEY'
-}

@@ -14,7 +14,7 @@ export {
 export { compact } from './compact.ts'
 export { copyDatabase, sizeOfDatabase } from './copy.ts'
 export { DiskRoom } from './disk-room.ts'
-export { isSqliteFault, isTaken, translateSqlite } from './faults.ts'
+export { isSqliteFault, translateSqlite } from './faults.ts'
 export { type FileProblem, fileProblems } from './file-check.ts'
 export { type Inventory, inventoryOf, textsOf } from './inventory.ts'
 export type { Migration } from './migrate.ts'

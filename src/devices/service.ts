@@ -84,7 +84,9 @@ export class DeviceService {
           this.#tell(tx, by, 'device.created', id, { kind, role: most, ...(warehouseIds && { warehouseIds }) })
           return { status: 201, body: this.#withCode(tx, id), location: `${devicesPath}/${id}` }
         },
-        (body) => ({ ...body, enrolment: { ...body.enrolment, code: 'given', text: 'given', qr: 'given' } }),
+        {
+          toStore: (body) => ({ ...body, enrolment: { ...body.enrolment, code: 'given', text: 'given', qr: 'given' } }),
+        },
       ),
     )
   }

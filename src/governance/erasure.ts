@@ -237,16 +237,16 @@ export class Erasure {
 
   async #scrubReplies(forgotten: Forgotten): Promise<number> {
     let count = 0
-    let place: KeptReply | undefined
+    let place: number | undefined = 0
     do {
-      const from: KeptReply | undefined = place
+      const from: number = place
       const rows: KeptReply[] = this.#needs.work.read((tx) => repliesBehind(tx, from, batch))
       const affected = affectedReplies(rows, forgotten)
       if (affected.length > 0) await this.#needs.work.write((tx) => rewriteReplies(tx, affected))
       count += affected.length
-      place = rows.length === batch ? rows.at(-1) : undefined
+      place = rows.length === batch ? rows.at(-1)?.row : undefined
       await turn()
-    } while (place)
+    } while (place !== undefined)
     return count
   }
 }

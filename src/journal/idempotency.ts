@@ -1,9 +1,8 @@
 import { sql as raw } from 'kysely'
-import { built, integer, isTaken, pick, type ReadTx, statement, type Tx, text } from '../database/index.ts'
+import { built, change, integer, pick, type ReadTx, statement, type Tx, text } from '../database/index.ts'
 import { AppError } from '../errors/index.ts'
 import { type Caller, type IdempotencyClaim, type Reply, writtenBody } from '../http/index.ts'
 import type { Clock } from '../platform/index.ts'
-import { KnownKeys } from './known-keys.ts'
 import { sql, tables } from './tables.ts'
 
 const keptMs = 7 * 24 * 60 * 60 * 1000
@@ -11,42 +10,34 @@ const keptMs = 7 * 24 * 60 * 60 * 1000
 /** Interval between purges of expired replies; an expired reply is not found meanwhile. */
 const tidyEveryMs = 60_000
 
-/** Fails where a reply is kept under the key, whatever its age. */
-const firstReply = built(tables.idempotency, (row) => sql.insertInto('idempotency').values(row))
-/** Replaces one of the same key that is too old to be found. */
-const newReply = built(tables.idempotency, (row) => sql.replaceInto('idempotency').values(row))
-const withoutOlder = built({ ms: integer }, ({ ms }) => sql.deleteFrom('idempotency').where('created_at_ms', '<', ms))
+const newReply = built(
+  pick(
+    tables.idempotency,
+    ...(['key', 'caller', 'method', 'path', 'request_sha256', 'status', 'location'] as const),
+    ...(['visible_warehouses', 'body', 'created_at_ms'] as const),
+  ),
+  (row) => sql.insertInto('idempotency').values(row),
+)
+/** Rows are in the order of acts, so this reads the expired ones and one more. */
+const withoutOlder = change(`DELETE FROM idempotency WHERE row < coalesce(
+  (SELECT row FROM idempotency WHERE created_at_ms >= +? ORDER BY row LIMIT 1), (SELECT max(row) + 1 FROM idempotency))`)
 const storedReply = statement({
   columns: pick(tables.idempotency, 'request_sha256', 'status', 'location', 'body', 'visible_warehouses'),
   sql: `SELECT request_sha256, status, location, body, visible_warehouses FROM idempotency
-    WHERE caller = +? AND method = +? AND path = +? AND key = +? AND created_at_ms >= +?`,
+    WHERE key = +? AND caller = +? AND method = +? AND path = +? AND created_at_ms >= +?`,
 })
-const nextReplies = built(
-  { ...pick(tables.idempotency, 'caller', 'method', 'path', 'key'), limit: integer },
-  ({ caller, method, path, key, limit }) =>
-    sql
-      .selectFrom('idempotency')
-      .select(['caller', 'method', 'path', 'key', 'body'])
-      .where(({ eb, refTuple, tuple }) =>
-        eb(refTuple('caller', 'method', 'path', 'key'), '>', tuple(caller, method, path, key)),
-      )
-      .orderBy('caller')
-      .orderBy('method')
-      .orderBy('path')
-      .orderBy('key')
-      .limit(limit),
+const replyColumns = { row: integer, body: text }
+const nextReplies = built({ row: integer, limit: integer }, ({ row, limit }) =>
+  sql.selectFrom('idempotency').select(['row', 'body']).where('row', '>', row).orderBy('row').limit(limit),
 )
-const repliesSince = built({ ms: integer }, ({ ms }) =>
-  sql.selectFrom('idempotency').select(['caller', 'method', 'path', 'key', 'body']).where('created_at_ms', '>=', ms),
-)
-const newBody = built(pick(tables.idempotency, 'caller', 'method', 'path', 'key', 'body'), ({ body, ...key }) =>
-  sql
-    .updateTable('idempotency')
-    .set({ body })
-    .where('caller', '=', key.caller)
-    .where('method', '=', key.method)
-    .where('path', '=', key.path)
-    .where('key', '=', key.key),
+/** Walks back from the newest reply, so it reads no more rows than it returns, and one. */
+const repliesSince = statement({
+  columns: replyColumns,
+  sql: `SELECT row, body FROM idempotency WHERE row > coalesce(
+    (SELECT row FROM idempotency WHERE created_at_ms < +? ORDER BY row DESC LIMIT 1), 0)`,
+})
+const newBody = built(replyColumns, ({ row, body }) =>
+  sql.updateTable('idempotency').set({ body }).where('row', '=', row),
 )
 const withoutCaller = built(pick(tables.idempotency, 'caller'), ({ caller }) =>
   sql.deleteFrom('idempotency').where('caller', '=', caller),
@@ -57,10 +48,15 @@ const withoutCallersLike = built({ prefix: text }, ({ prefix }) =>
     .where(({ eb, fn }) => eb(fn<string>('substr', ['caller', raw.lit(1), fn('length', [prefix])]), '=', prefix)),
 )
 
-/** By writer: all that store replies in a database share what is known of its keys. */
-const knownKeys = new WeakMap<Tx, KnownKeys>()
-
 type Produced<Body> = { status: 200 | 201; body: Body; location?: string | undefined; replayed?: boolean }
+
+/** A stored form that differs from the sent reply. */
+export type StoredForm<Body> = {
+  /** Returns less than the reply: without a secret that is shown once, or without fields that a row has. */
+  readonly toStore: (body: Body) => object
+  /** Returns the reply of a stored form; without it, a repeat gets the stored form. */
+  readonly toSend?: (tx: ReadTx, stored: object) => object
+}
 
 type IdempotencyNeeds = {
   readonly clock: Pick<Clock, 'now'>
@@ -82,17 +78,16 @@ export class Idempotency {
 
   /**
    * Returns the reply stored under the claim; otherwise calls `produce` and stores its reply. Without a claim it only calls
-   * `produce`. With `toStore` the stored body may be less than the sent one (a secret that is shown once). Throws
-   * IDEMPOTENCY_MISMATCH when the key was used with another body. Throws PERMISSION_DENIED when a warehouse that the caller could
+   * `produce`. With `form` the stored body may be less than the sent one. Throws IDEMPOTENCY_MISMATCH when the key was used with another body. Throws PERMISSION_DENIED when a warehouse that the caller could
    * see then is hidden now, because the reply may name it.
    */
   once<Body extends object>(
     tx: Tx,
     claim: IdempotencyClaim | undefined,
     produce: () => Produced<Body>,
-    toStore?: (body: Body) => object,
+    form?: StoredForm<Body>,
   ): Reply<Body> {
-    const steps = this.onceInSlices(tx, claim, wholly(produce), toStore)
+    const steps = this.onceInSlices(tx, claim, wholly(produce), form)
     for (;;) {
       const { done, value } = steps.next()
       if (done) return value
@@ -104,39 +99,34 @@ export class Idempotency {
     tx: Tx,
     claim: IdempotencyClaim | undefined,
     produce: () => Generator<void, Produced<Body>>,
-    toStore?: (body: Body) => object,
+    form?: StoredForm<Body>,
   ): Generator<void, Reply<Body>> {
     if (!claim) return { replayed: false, ...(yield* produce()) }
     const oldestMs = this.#needs.clock.now() - keptMs
-    const keys = keysOf(tx)
-    const isNew = !keys.mayBeKept(tx, claim)
-    const stored = isNew ? undefined : this.#find(tx, claim, oldestMs)
+    const stored = this.#find(tx, claim, oldestMs, form?.toSend)
     if (stored) return stored as Reply<Body>
     const visible = JSON.stringify(this.#needs.visibleTo(tx, claim.by))
     const made = yield* produce()
     this.#tidy(tx, oldestMs)
-    keys.add(claim)
-    const row = {
+    tx.run(newReply, {
+      key: claim.key,
       caller: claim.caller,
       method: claim.method,
       path: claim.path,
-      key: claim.key,
       request_sha256: claim.requestSha256,
       status: made.status,
       location: made.location ?? null,
-      body: toStore ? JSON.stringify(toStore(made.body)) : writtenBody(made.body),
-      created_at_ms: this.#needs.clock.now(),
       visible_warehouses: visible,
-    }
-    if (isNew) keepFirst(tx, row, keys)
-    else tx.run(newReply, row)
+      body: form ? JSON.stringify(form.toStore(made.body)) : writtenBody(made.body),
+      created_at_ms: this.#needs.clock.now(),
+    })
     return { replayed: false, ...made }
   }
 
   #tidy(tx: Tx, oldestMs: number): void {
     if (Math.abs(oldestMs - this.#tidiedMs) < tidyEveryMs) return
     this.#tidiedMs = oldestMs
-    tx.run(withoutOlder, { ms: oldestMs })
+    tx.run(withoutOlder, [oldestMs])
   }
 
   /** Returns the stored reply, if there is one. Throws IDEMPOTENCY_MISMATCH, PERMISSION_DENIED. */
@@ -144,8 +134,13 @@ export class Idempotency {
     return claim && this.#find(tx, claim, this.#needs.clock.now() - keptMs)
   }
 
-  #find(tx: ReadTx, claim: IdempotencyClaim, oldestMs: number): Reply | undefined {
-    const row = tx.get(storedReply, [claim.caller, claim.method, claim.path, claim.key, oldestMs])
+  #find(
+    tx: ReadTx,
+    claim: IdempotencyClaim,
+    oldestMs: number,
+    toSend: StoredForm<object>['toSend'] = (_, stored) => stored,
+  ): Reply | undefined {
+    const row = tx.get(storedReply, [claim.key, claim.caller, claim.method, claim.path, oldestMs])
     if (!row) return undefined
     if (row.request_sha256 !== claim.requestSha256) {
       throw new AppError('IDEMPOTENCY_MISMATCH', 'This Idempotency-Key was used with another body')
@@ -159,7 +154,7 @@ export class Idempotency {
     }
     return {
       status: row.status,
-      body: JSON.parse(row.body) as object,
+      body: toSend(tx, JSON.parse(row.body) as object),
       location: row.location ?? undefined,
       replayed: true,
     }
@@ -173,46 +168,16 @@ const wholly = <T>(work: () => T) =>
     return work()
   }
 
-function keysOf(tx: Tx): KnownKeys {
-  const known = knownKeys.get(tx) ?? new KnownKeys()
-  knownKeys.set(tx, known)
-  return known
-}
+/** A stored reply. */
+export type KeptReply = { readonly row: number; readonly body: string }
 
-/**
- * Stores the reply of a key that seemed to be new. If one is stored all the same, this transaction is undone, and the request, sent
- * again, finds the reply.
- */
-function keepFirst(tx: Tx, row: Parameters<typeof firstReply.valuesOf>[0], keys: KnownKeys): void {
-  try {
-    tx.run(firstReply, row)
-  } catch (cause) {
-    if (!isTaken(cause)) throw cause
-    keys.forget()
-    throw new AppError('NOT_READY', 'This Idempotency-Key was used before; send the request again for its reply', {
-      cause,
-      retryAfterSeconds: 1,
-    })
-  }
-}
-
-/** A stored reply with its key. */
-export type KeptReply = {
-  readonly caller: string
-  readonly method: string
-  readonly path: string
-  readonly key: string
-  readonly body: string
-}
-
-/** Returns the next replies behind one, in the order of their keys; the first ones without it. */
-export function repliesBehind(tx: ReadTx, last: Omit<KeptReply, 'body'> | undefined, limit: number): KeptReply[] {
-  const { caller = '', method = '', path = '', key = '' } = last ?? {}
-  return tx.all(nextReplies, { caller, method, path, key, limit })
+/** Returns the next replies behind a row, in the order of acts. */
+export function repliesBehind(tx: ReadTx, row: number, limit: number): KeptReply[] {
+  return tx.all(nextReplies, { row, limit })
 }
 
 export function repliesKeptSince(tx: ReadTx, sinceMs: number): KeptReply[] {
-  return tx.all(repliesSince, { ms: sinceMs })
+  return tx.all(repliesSince, [sinceMs])
 }
 
 /** Replaces the body of a reply after the erasure of a person in it. */

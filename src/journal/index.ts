@@ -22,6 +22,7 @@ export {
   repliesBehind,
   repliesKeptSince,
   rewriteReply,
+  type StoredForm,
 } from './idempotency.ts'
 export { type CreatedSchemas, type Inspect, inspector, mismatchOf, type NotificationSchemas } from './notifications.ts'
 export {

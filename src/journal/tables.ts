@@ -45,16 +45,17 @@ export const tables = {
     made_at_ms: integer,
   },
   idempotency: {
+    row: defaulted(integer),
+    key: text,
     caller: text,
     method: text,
     path: text,
-    key: text,
     request_sha256: text,
     status: integer as Column<200 | 201>,
     location: maybe(text),
+    visible_warehouses: maybe(text),
     body: text,
     created_at_ms: integer,
-    visible_warehouses: maybe(text),
   },
 } as const
 

@@ -7,6 +7,7 @@ import type { AssetService, WarehouseService } from '../warehouse/index.ts'
 import { type HistoryPage, pageOfHistory } from './derive/history.ts'
 import { provableEvent } from './provable.ts'
 import { demandFor, type Recorder } from './record/recorder.ts'
+import { eventReply } from './record/stored-reply.ts'
 import type { TimedAsk } from './record/timed-ask.ts'
 import type { ListedEvent, NewPlacementEvent, PlacementEvent, RecordedReply } from './schema.ts'
 import * as store from './store.ts'
@@ -50,12 +51,17 @@ export class LedgerService {
   record(request: NewPlacementEvent, asked: TimedAsk): Promise<Reply<RecordedReply>> {
     demandFor(request.event_type, asked.by.caller)
     return this.#needs.work.writeRepeatable((tx) =>
-      this.#needs.idempotency.once(tx, asked.claim, () => {
-        const { event, isNew } = this.#needs.recorder.appendIn(tx, request, asked)
-        const evidence = isNew ? recordedOnly : this.#evidenceOf(tx, event.id)
-        const body = { ...event, evidence }
-        return { status: isNew ? (201 as const) : (200 as const), body, location: pathOf(event.id) }
-      }),
+      this.#needs.idempotency.once(
+        tx,
+        asked.claim,
+        () => {
+          const { event, isNew } = this.#needs.recorder.appendIn(tx, request, asked)
+          const evidence = isNew ? recordedOnly : this.#evidenceOf(tx, event.id)
+          const body = { ...event, evidence }
+          return { status: isNew ? (201 as const) : (200 as const), body, location: pathOf(event.id) }
+        },
+        eventReply,
+      ),
     )
   }
 

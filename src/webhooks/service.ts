@@ -78,7 +78,9 @@ export class WebhookService {
   ): Promise<Reply<WebhookCreated>> {
     await this.#checkUrl(request.url)
     const { work, idempotency } = this.#needs
-    return work.write((tx) => idempotency.once(tx, claim, () => this.#insert(tx, request, by), withoutSecret))
+    return work.write((tx) =>
+      idempotency.once(tx, claim, () => this.#insert(tx, request, by), { toStore: withoutSecret }),
+    )
   }
 
   #insert(tx: Tx, request: WebhookIn, by: RequestOrigin) {
@@ -161,7 +163,9 @@ export class WebhookService {
     claim: IdempotencyClaim | undefined,
   ): Promise<Reply<RotatedSecret>> {
     const { work, idempotency } = this.#needs
-    return work.write((tx) => idempotency.once(tx, claim, () => this.#rotate(tx, id, request, by), withoutSecret))
+    return work.write((tx) =>
+      idempotency.once(tx, claim, () => this.#rotate(tx, id, request, by), { toStore: withoutSecret }),
+    )
   }
 
   #rotate(tx: Tx, id: string, request: RotateIn, by: RequestOrigin) {

@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto'
 import { cpSync, mkdtempSync, readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
+import canonicalize from 'canonicalize'
 import t from 'tap'
 import { migrations, newestSchemaHash } from '../../src/database/migrations/index.ts'
 import { freshSchema, hashOfSchema } from '../../src/database/schema-check.ts'
@@ -366,4 +368,48 @@ t.test('the alerts of schema 20 keep their ends, messages, subscriptions and sil
   t.match((await get('/api/alert-messages')).data, [{ channel: 'ops', status: 'pending', kinds: ['backup.failed'] }])
   t.match((await get('/api/alert-silences')).data, [{ reason: 'new switch', kinds: ['storage.*'], isActive: true }])
   t.match((await get('/api/push-subscriptions')).subscriptions, { length: 1 })
+})
+
+const repeated = { event_type: 'REMOVED', slot_code: 'A-01', asset_barcode: 'P-1' }
+
+t.test('the replies of schema 19 are still found, though their table is another one since', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-upgrade-'))
+  cpSync(new URL('v19/', fixtures), join(folder, 'state'), { recursive: true })
+  const nowMs = Date.UTC(2026, 8, 2)
+  const old = new Database(join(folder, 'state', 'gatehouse.db'))
+  const reply =
+    old.prepare(`INSERT INTO idempotency (caller, method, path, key, request_sha256, status, location, body, created_at_ms,
+    visible_warehouses) VALUES (?, 'POST', '/api/whms/events', ?, ?, 201, '/api/whms/events/7', ?, ?, '[1]')`)
+  const asked = createHash('sha256')
+    .update(canonicalize(repeated) ?? '')
+    .digest('hex')
+  reply.run(`olga@${siteUrl}`, 'k-old', asked, '{"success":true,"id":7,"effect":"applied"}', nowMs - 1000)
+  reply.run(`olga@${siteUrl}`, 'k-expired', asked, '{"success":true,"id":6}', nowMs - 8 * 86_400_000)
+  old.close()
+  const config = { site: { id: 'dc-7', url: siteUrl } }
+  const gateway = await testGateway({ folder, clock: new SimulatedClock(nowMs), config })
+  t.teardown(() => gateway.end())
+  const post = (key: string) =>
+    gateway.ask('POST', '/api/whms/events', { by: people.olga, body: repeated, headers: { 'Idempotency-Key': key } })
+  const again = await post('k-old')
+  t.equal(again.headers.get('idempotency-replayed'), 'true')
+  t.equal(again.text, '{"success":true,"id":7,"effect":"applied"}')
+  t.match(await post('k-expired'), { status: 201, body: { id: 9 } })
+  t.match(verifyLedger(gateway.live.config.dataDir), { ok: true, events: 9, mismatches: { length: 0 } })
+})
+
+t.test('a repeat finds the reply of schema 21', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-upgrade-'))
+  cpSync(new URL('v21/', fixtures), join(folder, 'state'), { recursive: true })
+  const clock = new SimulatedClock(Date.UTC(2026, 8, 4))
+  const gateway = await testGateway({ folder, clock, config: { site: { id: 'dc-7', url: siteUrl } } })
+  t.teardown(() => gateway.end())
+  const headers = { 'Idempotency-Key': 'k-1' }
+  const again = await gateway.ask('POST', '/api/whms/events', { by: people.olga, body: repeated, headers })
+  t.match(again, {
+    status: 201,
+    body: { id: 9, seq: 15, operator: 'olga', effect: 'applied', slot: { isOccupied: false } },
+  })
+  t.equal(again.headers.get('idempotency-replayed'), 'true')
+  t.match(verifyLedger(gateway.live.config.dataDir), { ok: true, events: 9, mismatches: { length: 0 } })
 })

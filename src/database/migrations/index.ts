@@ -18,6 +18,7 @@ import { choices } from './0017-choices.ts'
 import { ends } from './0018-ends.ts'
 import { accounts } from './0019-accounts.ts'
 import { alerting } from './0020-alerting.ts'
+import { replies } from './0021-replies.ts'
 
 /** All migrations in order. Imported, not scanned, so that the bundle contains them. */
 export const migrations: readonly Migration[] = [
@@ -40,10 +41,11 @@ export const migrations: readonly Migration[] = [
   ends,
   accounts,
   alerting,
+  replies,
 ]
 
 /**
  * SHA-256 over the schema that all of them make (`hashOfSchema`): a file that has it is not compared statement by statement at each
  * start. A test checks it.
  */
-export const newestSchemaHash = '4dfc3801ad5c7f5fa0643b1fd58d022a92cabbc816b9cdb15fc7b47e3487bd28'
+export const newestSchemaHash = 'e287fe7e0a3bab660f1a9d2879ceb7e943becc40a08b4cb43e3ecbab364a6562'
