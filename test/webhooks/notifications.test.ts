@@ -110,6 +110,20 @@ t.test('a notification that differs from its schema is told of, field by field',
   ])
 })
 
+t.test('the first hundred notifications of a type are all compared, and then one in 64', async (t) => {
+  let differences = 0
+  const inspect = inspector(notifications, () => {
+    differences += 1
+  })
+  const wrong = { webhookId: 'w', message: 7 }
+  for (let n = 0; n < 100; n += 1) inspect('webhook.test', wrong)
+  t.equal(differences, 100)
+  for (let n = 0; n < 640; n += 1) inspect('webhook.test', wrong)
+  t.equal(differences, 110)
+  inspect('event.created', { kind: 'webhook.test', event: {} })
+  t.equal(differences, 111, 'each type is counted by itself')
+})
+
 t.test('it goes out all the same: no fact is refused because it was described wrongly', async (t) => {
   const differences: string[] = []
   const yard = new WebhookYard({ inspect: inspector(notifications, (type) => differences.push(type)) })
