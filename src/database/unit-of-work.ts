@@ -2,6 +2,7 @@ import type { Database, Statement } from 'better-sqlite3'
 import { AppError } from '../errors/index.ts'
 import { ownTurn } from '../platform/index.ts'
 import { isBusy, isSqliteFault, misplacedFault, translateSqlite } from './faults.ts'
+import { Gathering } from './gathering.ts'
 import { OpenFiles } from './open-files.ts'
 import { type Head, LongWrite, type Slice, type Slices } from './slices.ts'
 import { executor, type ReadTx, type Tx } from './transaction.ts'
@@ -88,6 +89,7 @@ export class UnitOfWork {
   /** So many more groups have a savepoint for each member. */
   #savepointsFor = 0
   #scheduled = false
+  readonly #gathering = new Gathering(groupLimit)
   #closed = false
 
   constructor(needs: UnitOfWorkNeeds) {
@@ -236,6 +238,7 @@ export class UnitOfWork {
     if (this.#scheduled) return
     this.#scheduled = true
     const commit = () => {
+      if (!this.#long && this.#gathering.waits(this.#waiting.length)) return void setImmediate(commit)
       this.#scheduled = false
       const gotLock = !this.#hasWork || this.#commitNext()
       if (this.#hasWork) this.#schedule(gotLock)
@@ -325,6 +328,7 @@ export class UnitOfWork {
       return true
     }
     this.#waiting = [...group.slice(taken), ...this.#waiting]
+    this.#gathering.committed(taken)
     if (this.#refuseMisplaced(group.slice(0, taken))) return true
     this.#answer(answers)
     return true

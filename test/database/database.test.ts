@@ -237,6 +237,36 @@ t.test(
   },
 )
 
+t.test(
+  'among many clients a commit waits for requests that are being read, and a client that is alone waits for none',
+  async (t) => {
+    const { work } = open(t)
+    let commits = 0
+    work.onCommit(() => {
+      commits += 1
+    })
+    const add = (name: string) => work.write((tx) => tx.run(addWarehouse(name)))
+    const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
+    /** The second request is read in the turn after the first, before its commit. */
+    const oneAfterTheOther = async (first: string, second: string) => {
+      const before = commits
+      const one = add(first)
+      await turn()
+      await Promise.all([one, add(second)])
+      return commits - before
+    }
+    t.equal(await oneAfterTheOther('a', 'b'), 2)
+    // A slow machine may divide them: a group ends after 15 ms.
+    for (let before = 0; commits !== before + 1; ) {
+      before = commits
+      await Promise.all(['c', 'd', 'e', 'f'].map(add))
+    }
+    t.equal(await oneAfterTheOther('g', 'h'), 1)
+    t.equal(await oneAfterTheOther('i', 'j'), 2, 'the group before had two members')
+    t.equal(names(work).length, 10)
+  },
+)
+
 t.test('values in memory follow the commits: a failed member is put back, the others stay', async (t) => {
   const { work } = open(t)
   let size = 0
