@@ -132,6 +132,39 @@ t.test(
   },
 )
 
+t.test('an endpoint that wants nothing of what is new costs no commit, and misses nothing that it wants', async (t) => {
+  const yard = openYard(t)
+  const receiver = await yard.receiver()
+  const id = await yard.register(receiver, ['scale.reading'])
+  await yard.webhooks.worker.settled()
+  let commits = 0
+  yard.work.onCommit(() => {
+    commits += 1
+  })
+  for (let n = 0; n < 20; n += 1) {
+    await yard.publish(1)
+    await yard.webhooks.worker.settled()
+  }
+  t.equal(commits, 20, 'those of the events alone')
+  await yard.publish(1, 'scale.reading')
+  await yard.attempted(1)
+  for (let n = 0; n < 130; n += 1) await yard.publish(1)
+  await yard.webhooks.worker.settled()
+  yard.crash()
+  yard.webhooks.worker.start()
+  await yard.publish(1, 'scale.reading')
+  await yard.attempted(2)
+  const wider = { events: ['scale.reading', 'whms.placement'] }
+  t.match(await yard.call('PATCH', `/api/webhooks/${id}`, wider), { status: 200 })
+  await yard.publish(1)
+  await yard.attempted(3)
+  await yard.webhooks.worker.settled()
+  t.strictSame(
+    receiver.received.map(({ type }) => type),
+    ['scale.reading', 'scale.reading', 'whms.placement'],
+  )
+})
+
 t.test('Retry-After puts the next attempt off, a replaced secret signs it', async (t) => {
   const yard = openYard(t)
   const receiver = await yard.receiver({

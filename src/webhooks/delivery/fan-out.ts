@@ -5,8 +5,8 @@ import { sql, tables } from '../tables.ts'
 import { carryFrom } from './carried.ts'
 
 const behindOutbox = statement({
-  columns: { id: text },
-  sql: `SELECT id FROM webhook WHERE fanned_out_seq < (SELECT max(seq) FROM ${published}) ORDER BY id`,
+  columns: { id: text, seq: integer },
+  sql: `SELECT id, fanned_out_seq AS seq FROM webhook WHERE fanned_out_seq < (SELECT max(seq) FROM ${published}) ORDER BY id`,
 })
 const wantedBy = statement({
   columns: { ...pick(tables.webhook, 'events', 'fanned_out_seq'), skips: integer, checkpoint: integer },
@@ -29,9 +29,28 @@ const newPlace = built(pick(tables.webhook, 'id', 'fanned_out_seq'), ({ id, fann
   sql.updateTable('webhook').set({ fanned_out_seq }).where('id', '=', id),
 )
 
-/** Returns the ids of endpoints with notifications that have not been fanned out yet. */
-export function behind(tx: ReadTx): string[] {
-  return tx.all(behindOutbox).map(({ id }) => id)
+/** Returns the endpoints with notifications that have not been fanned out yet, each with its stored place. */
+export function behind(tx: ReadTx): { readonly id: string; readonly seq: number }[] {
+  return tx.all(behindOutbox)
+}
+
+/**
+ * Returns the last notification behind a place, or behind the stored one, when the endpoint wants none up to there. Undefined where
+ * a write is due: for deliveries, for an endpoint that skips, or because the stored place is a batch behind.
+ */
+export function lookThrough(tx: ReadTx, webhookId: string, passedSeq: number): number | undefined {
+  const webhook = tx.get(wantedBy, [webhookId])
+  if (!webhook || webhook.skips === 1) return undefined
+  const rows = tx.all(nextPublished, [Math.max(webhook.fanned_out_seq, passedSeq)])
+  const last = rows.at(-1)
+  if (!last || last.seq - webhook.fanned_out_seq >= batchRows) return undefined
+  return chosenOf(rows, webhook.events).length === 0 ? last.seq : undefined
+}
+
+/** Returns the notifications that an endpoint wants. A test was for one endpoint, which already got it. */
+function chosenOf<Row extends { readonly type: string }>(rows: readonly Row[], events: string): Row[] {
+  const wanted = new Set(JSON.parse(events) as string[])
+  return rows.filter(({ type }) => wanted.has(type) && type !== 'webhook.test')
 }
 
 export type FanOut = {
@@ -56,12 +75,10 @@ export function fanOut(tx: Tx, webhookId: string, options: FanOut): boolean {
     tx.run(newPlace, { id: webhookId, fanned_out_seq: outboxEnd(tx) })
     return false
   }
-  const wanted = new Set(JSON.parse(webhook.events) as string[])
   const rows = tx.all(nextPublished, [webhook.fanned_out_seq])
   // 0 is "at once": such rows go out in the order of seq whatever the wall clock did in between.
   const nextAttemptAtMs = firstDelayMs === 0 ? 0 : nowMs + firstDelayMs
-  // A test was for one endpoint, which already got it.
-  const chosen = rows.filter(({ type }) => wanted.has(type) && type !== 'webhook.test')
+  const chosen = chosenOf(rows, webhook.events)
   const [first] = chosen
   if (first) carryFrom(tx, webhookId, first.seq, webhook.checkpoint === 1 ? newestCheckpoint() : undefined)
   for (const { seq } of chosen) {

@@ -7,9 +7,10 @@ import type { Secrets, SignedMessage } from '../sending/signature.ts'
 import { testMessage } from '../sending/test-message.ts'
 import { endpointOf, endpoints, findWebhook, outboxEnd, type Webhook } from '../store.ts'
 import { ClockSteps, shiftDue } from './clock-steps.ts'
-import { behind, fanOut } from './fan-out.ts'
+import { fanOut } from './fan-out.ts'
 import { Housekeeper } from './housekeeping.ts'
 import { Lanes } from './lanes.ts'
+import { PassedPlaces } from './passed.ts'
 import { recordAttempt, resume } from './recording.ts'
 import { type Claimed, claim, nextDueMs, voidLeases } from './store.ts'
 import type { DeliveryWorkerOptions } from './worker-options.ts'
@@ -48,6 +49,7 @@ export class DeliveryWorker {
   readonly #housekeeper: Housekeeper
   readonly #clockSteps: ClockSteps
   readonly #secrets: OpenSecrets
+  readonly #passed = new PassedPlaces()
   #running = false
   #tookOver = false
   #asked = false
@@ -95,6 +97,8 @@ export class DeliveryWorker {
   wake(): void {
     this.#nextDueMs = Number.NEGATIVE_INFINITY
     this.#caughtUpAt = undefined
+    // Endpoints may be gone or want other events.
+    this.#passed.clear()
     this.#goOn()
   }
 
@@ -141,7 +145,7 @@ export class DeliveryWorker {
     const { work, outbox } = this.#needs
     const { written } = outbox
     if (this.#caughtUpAt === written) return []
-    const ids = work.read(behind)
+    const ids = work.read((tx) => this.#passed.behind(tx))
     this.#caughtUpAt = ids.length === 0 ? written : undefined
     return ids
   }
@@ -170,7 +174,8 @@ export class DeliveryWorker {
     const firstDelayMs = settings().retryScheduleMs[0] ?? 0
     const options = { makeId, nowMs: clock.now(), firstDelayMs, newestCheckpoint }
     if (options.firstDelayMs > 0) this.#nextDueMs = Number.NEGATIVE_INFINITY
-    await Promise.all(this.#behind().map((id) => work.writeRepeatable((tx) => fanOut(tx, id, options))))
+    const wanting = this.#behind().filter((id) => !work.read((tx) => this.#passed.pass(tx, id)))
+    await Promise.all(wanting.map((id) => work.writeRepeatable((tx) => fanOut(tx, id, options))))
   }
 
   async #claim(nowMs: number): Promise<Claimed[]> {
@@ -213,12 +218,12 @@ export class DeliveryWorker {
     if (!this.#running || !this.#needs.pacing.isOpen(webhookId) || this.#lanes.underWay.size >= crowdedFrom) return []
     const endpoint = endpointOf(tx, webhookId)
     return endpoint?.condition === 'open'
-      ? this.#claimAll(tx, admit([this.#lanes.queueOf(tx, endpoint, nowMs)]), nowMs)
+      ? this.#claimAll(tx, admit([this.#lanes.queueOf(tx, this.#passed.moved(endpoint), nowMs)]), nowMs)
       : []
   }
 
   #queues(tx: ReadTx, nowMs: number): Queue[] {
-    const all = endpoints(tx)
+    const all = endpoints(tx).map((endpoint) => this.#passed.moved(endpoint))
     this.#needs.pacing.look(all, outboxEnd(tx))
     return all.map((endpoint) => this.#lanes.queueOf(tx, endpoint, nowMs))
   }
