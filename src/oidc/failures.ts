@@ -1,11 +1,7 @@
-import {
-  AuthorizationResponseError,
-  ClientError,
-  ResponseBodyError,
-  WWWAuthenticateChallengeError,
-} from 'openid-client'
+import type { ClientError } from 'openid-client'
 import { AppError } from '../errors/index.ts'
 import { errorLine, NoOutsideAnswer } from '../platform/index.ts'
+import { type Library, loadedLibrary } from './library.ts'
 
 /** Why a sign-in at a provider did not work; what the person reads. The page has the same in its words (`sign-in/provider-texts.ts`). */
 export const reasons = {
@@ -58,18 +54,22 @@ export function failureOf(error: unknown): ProviderFailure {
   if (error instanceof ProviderFailure) return error
   const silent = chainOf(error).find((one) => one instanceof NoOutsideAnswer)
   if (silent) return new ProviderFailure('unreachable', silent.message)
-  if (error instanceof AuthorizationResponseError) {
+  const library = loadedLibrary()
+  return (library && ofLibrary(library, error)) ?? new ProviderFailure('unreachable', errorLine(error))
+}
+
+function ofLibrary(library: Library, error: unknown): ProviderFailure | undefined {
+  if (error instanceof library.AuthorizationResponseError) {
     return new ProviderFailure(
       setupErrors.includes(error.error) ? 'setup' : 'denied',
       `answered ${nameOf(error.error)}`,
     )
   }
-  if (error instanceof ResponseBodyError) return ofBody(error.error, error.status)
-  if (error instanceof WWWAuthenticateChallengeError) {
+  if (error instanceof library.ResponseBodyError) return ofBody(error.error, error.status)
+  if (error instanceof library.WWWAuthenticateChallengeError) {
     return new ProviderFailure('again', 'refused the access token', { isEnded: error.status === 401 })
   }
-  if (error instanceof ClientError) return ofCheck(error)
-  return new ProviderFailure('unreachable', errorLine(error))
+  return error instanceof library.ClientError ? ofCheck(error) : undefined
 }
 
 function ofBody(code: string, status: number): ProviderFailure {

@@ -1,20 +1,4 @@
-import {
-  authorizationCodeGrant,
-  buildAuthorizationUrl,
-  buildEndSessionUrl,
-  type ClientAuth,
-  ClientSecretBasic,
-  ClientSecretPost,
-  type Configuration,
-  calculatePKCECodeChallenge,
-  clockTolerance,
-  customFetch,
-  discovery,
-  enableNonRepudiationChecks,
-  fetchUserInfo,
-  refreshTokenGrant,
-  tokenRevocation,
-} from 'openid-client'
+import type { ClientAuth, Configuration } from 'openid-client'
 import { type ServerWellness, StorageAgents } from '../auth/index.ts'
 import { type Config, oidcInstance } from '../config/index.ts'
 import { admit, afterFailure, type Breaker, closedBreaker } from '../flow/index.ts'
@@ -23,6 +7,7 @@ import { readSecretFile } from '../platform/secrets/secret-file.ts'
 import { groupsIn, hasFactor, hasTooManyGroups } from './claims.ts'
 import { failureOf, ProviderFailure } from './failures.ts'
 import type { Grant } from './grant.ts'
+import { type Library, loadLibrary } from './library.ts'
 import { type Claims, usernameOf } from './names.ts'
 
 export type ProviderSettings = Config['auth']['oidc'][number]
@@ -56,7 +41,10 @@ type ProviderNeeds = {
   readonly log: Logger
 }
 
-type Discovered = { readonly secret: string; readonly atMs: number; readonly configuration: Configuration }
+/** The library, and what discovery has told it about the provider. */
+type Known = { readonly library: Library; readonly configuration: Configuration }
+
+type Discovered = Known & { readonly secret: string; readonly atMs: number }
 
 /** Asks one OpenID provider. Each method throws ProviderFailure. */
 export class Provider {
@@ -65,13 +53,14 @@ export class Provider {
   readonly #agents = new StorageAgents()
   #breaker: Breaker = closedBreaker
   #discovered: Discovered | undefined
-  #discovering: Promise<Configuration> | undefined
+  #discovering: Promise<Known> | undefined
   #wantsOffline = false
   #trouble: { readonly sinceMs: number; readonly why: string } | undefined
 
   constructor(needs: ProviderNeeds) {
     this.settings = needs.settings
     this.#needs = needs
+    void loadLibrary()
   }
 
   /** Whether a sign-in now asks for `offline_access`. */
@@ -99,14 +88,14 @@ export class Provider {
 
   /** Returns the address at the provider where the person signs in. */
   async authorizationUrl(asked: Asked, redirectUri: string): Promise<string> {
-    const challenge = await calculatePKCECodeChallenge(asked.verifier)
-    return this.#ask(async (configuration) => {
+    return this.#ask(async ({ library, configuration }) => {
+      const challenge = await library.calculatePKCECodeChallenge(asked.verifier)
       const scopes = [
         ...['openid', 'profile'],
         ...(supports(configuration, 'groups') ? ['groups'] : []),
         ...(asked.offline ? ['offline_access'] : []),
       ]
-      return buildAuthorizationUrl(configuration, {
+      return library.buildAuthorizationUrl(configuration, {
         ...{ redirect_uri: redirectUri, scope: scopes.join(' '), state: asked.state, nonce: asked.nonce },
         ...{ code_challenge: challenge, code_challenge_method: 'S256' },
         ...(asked.anew && { prompt: 'login', max_age: '0' }),
@@ -123,8 +112,8 @@ export class Provider {
     if (from !== null && from !== this.settings.issuer) {
       return Promise.reject(new ProviderFailure('other-provider', 'the answer names another issuer'))
     }
-    return this.#ask(async (configuration) => {
-      const tokens = await authorizationCodeGrant(configuration, answered, {
+    return this.#ask(async ({ library, configuration }) => {
+      const tokens = await library.authorizationCodeGrant(configuration, answered, {
         ...{ expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier, idTokenExpected: true },
         ...(anew && { maxAge: 0 }),
       })
@@ -133,7 +122,7 @@ export class Provider {
       if (hasTooManyGroups(claims, this.settings.groupsClaim)) {
         throw new ProviderFailure('groups', 'left the groups out of the ID token, because they are too many')
       }
-      const facts = await this.#facts(configuration, claims, claims.sub, tokens.access_token)
+      const facts = await this.#facts({ library, configuration }, claims, claims.sub, tokens.access_token)
       const needsOffline = tokens.refresh_token === undefined && !offline && supports(configuration, 'offline_access')
       if (needsOffline) this.#wantsOffline = true
       const hasEnd = configuration.serverMetadata().end_session_endpoint !== undefined
@@ -155,16 +144,16 @@ export class Provider {
 
   /** Asks whether a person is still signed in there, and in which groups. A failure with `isEnded` is a no. */
   again(grant: Grant): Promise<Grant> {
-    return this.#ask(async (configuration) => {
+    return this.#ask(async ({ library, configuration }) => {
       const verifiedAtMs = this.#needs.clock.now()
       if (grant.refreshToken === undefined) {
-        const claims: Claims = await fetchUserInfo(configuration, grant.accessToken ?? '', grant.sub)
+        const claims: Claims = await library.fetchUserInfo(configuration, grant.accessToken ?? '', grant.sub)
         return { ...grant, groups: groupsIn(claims, this.settings.groupsClaim) ?? [], verifiedAtMs }
       }
-      const tokens = await refreshTokenGrant(configuration, grant.refreshToken)
+      const tokens = await library.refreshTokenGrant(configuration, grant.refreshToken)
       const claims = tokens.claims()
       if (claims && claims.sub !== grant.sub) throw new ProviderFailure('token', 'answered about another subject')
-      const { groups } = await this.#facts(configuration, claims ?? {}, grant.sub, tokens.access_token)
+      const { groups } = await this.#facts({ library, configuration }, claims ?? {}, grant.sub, tokens.access_token)
       const refreshToken = tokens.refresh_token ?? grant.refreshToken
       return {
         ...grant,
@@ -178,9 +167,9 @@ export class Provider {
 
   /** Returns the address that signs the browser out at the provider; undefined where it has none, or is not known now. */
   signOutUrl({ idToken }: Grant, backTo: string): string | undefined {
-    const configuration = this.#discovered?.configuration
-    if (configuration?.serverMetadata().end_session_endpoint === undefined) return undefined
-    return buildEndSessionUrl(configuration, {
+    const known = this.#discovered
+    if (known?.configuration.serverMetadata().end_session_endpoint === undefined) return undefined
+    return known.library.buildEndSessionUrl(known.configuration, {
       post_logout_redirect_uri: backTo,
       ...(idToken !== undefined && { id_token_hint: idToken }),
     }).href
@@ -189,28 +178,28 @@ export class Provider {
   /** Tells the provider that a grant is over, where it wants to know. Never rejects. */
   async revoke({ refreshToken }: Grant): Promise<void> {
     if (refreshToken === undefined) return
-    await this.#ask(async (configuration) => {
+    await this.#ask(async ({ library, configuration }) => {
       if (configuration.serverMetadata().revocation_endpoint === undefined) return
-      await tokenRevocation(configuration, refreshToken)
+      await library.tokenRevocation(configuration, refreshToken)
     }).catch(() => {})
   }
 
   /** Returns the groups of a person and the claims with the name; asks for what the ID token lacks. */
-  async #facts(configuration: Configuration, claims: Claims, sub: string, accessToken: string) {
+  async #facts({ library, configuration }: Known, claims: Claims, sub: string, accessToken: string) {
     const inToken = groupsIn(claims, this.settings.groupsClaim)
     const isNamed = claims['preferred_username'] !== undefined
     const hasMore = configuration.serverMetadata().userinfo_endpoint !== undefined
     if ((inToken && isNamed) || !hasMore) return { claims, groups: inToken ?? [] }
-    const more: Claims = await fetchUserInfo(configuration, accessToken, sub)
+    const more: Claims = await library.fetchUserInfo(configuration, accessToken, sub)
     return { claims: { ...more, ...claims }, groups: inToken ?? groupsIn(more, this.settings.groupsClaim) ?? [] }
   }
 
-  async #ask<T>(work: (configuration: Configuration) => Promise<T>): Promise<T> {
+  async #ask<T>(work: (known: Known) => Promise<T>): Promise<T> {
     const { may, next } = admit(this.#breaker, this.#needs.clock.monotonic())
     if (!may) throw new ProviderFailure('unreachable', 'not asked: it has not answered lately')
     this.#breaker = next
     try {
-      const result = await work(await this.#configuration())
+      const result = await work(await this.#known())
       this.#answered(undefined)
       return result
     } catch (error) {
@@ -233,42 +222,43 @@ export class Provider {
   }
 
   /** Returns what discovery found. Within an hour nothing is asked; later the old answer serves while there is no new one. */
-  async #configuration(): Promise<Configuration> {
+  async #known(): Promise<Known> {
     const secret = this.#secret()
     const known = this.#discovered?.secret === secret ? this.#discovered : undefined
     const nowMs = this.#needs.clock.monotonic()
-    if (known && nowMs - known.atMs < discoveredForMs) return known.configuration
+    if (known && nowMs - known.atMs < discoveredForMs) return known
     try {
       return await this.#discoverOnce(secret)
     } catch (error) {
-      if (known && failureOf(error).reason === 'unreachable') return known.configuration
+      if (known && failureOf(error).reason === 'unreachable') return known
       throw error
     }
   }
 
   /** Simultaneous questions share one discovery, because anyone may begin a sign-in. */
-  #discoverOnce(secret: string): Promise<Configuration> {
+  #discoverOnce(secret: string): Promise<Known> {
     this.#discovering ??= this.#discover(secret).finally(() => {
       this.#discovering = undefined
     })
     return this.#discovering
   }
 
-  async #discover(secret: string): Promise<Configuration> {
+  async #discover(secret: string): Promise<Known> {
+    const library = await loadLibrary()
     const { issuer, clientId, caFile } = this.settings
     const fetchThere = outsideFetch(answerBounds.provider, () => this.#agents.of({ url: issuer, caFile }), this.#needs)
-    const client = { client_secret: secret, [clockTolerance]: toleranceSeconds }
-    const configuration = await discovery(new URL(issuer), clientId, client, clientAuth(secret), {
-      [customFetch]: fetchThere,
+    const client = { client_secret: secret, [library.clockTolerance]: toleranceSeconds }
+    const configuration = await library.discovery(new URL(issuer), clientId, client, clientAuth(library, secret), {
+      [library.customFetch]: fetchThere,
       timeout: libraryTimeoutSeconds,
       // Else the library trusts an ID token that comes over TLS without its signature.
-      execute: [enableNonRepudiationChecks],
+      execute: [library.enableNonRepudiationChecks],
     })
     const named = configuration.serverMetadata().issuer
     if (named !== issuer)
       throw new ProviderFailure('setup', `names itself ${JSON.stringify(named)}; write this as issuer`)
-    this.#discovered = { secret, configuration, atMs: this.#needs.clock.monotonic() }
-    return configuration
+    this.#discovered = { library, secret, configuration, atMs: this.#needs.clock.monotonic() }
+    return this.#discovered
   }
 
   #secret(): string {
@@ -285,7 +275,7 @@ const supports = (configuration: Configuration, scope: string): boolean =>
 
 /** Shows the secret in the form that the provider takes; without a word about it by Basic (OpenID Connect Discovery, 3). */
 const clientAuth =
-  (secret: string): ClientAuth =>
+  ({ ClientSecretBasic, ClientSecretPost }: Library, secret: string): ClientAuth =>
   (server, ...more) => {
     const takesForm = server.token_endpoint_auth_methods_supported?.includes('client_secret_post') === true
     return (takesForm ? ClientSecretPost(secret) : ClientSecretBasic(secret))(server, ...more)
