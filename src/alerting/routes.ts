@@ -57,7 +57,7 @@ const testChannel = operation({
   summary: 'Send a test to each recipient of a channel',
   description:
     'The answer comes after the attempts, within 30 s. A failed test is not tried again. Web push goes to the browsers of the caller.',
-  input: { params: z.object({ name: z.string() }) },
+  input: { params: z.object({ name: z.string().openapi({ description: 'Name of the channel' }) }) },
   success: { 200: { description: 'The outcome for each recipient', schema: ChannelTest } },
   errors: ['INVALID_TRANSITION', 'STORAGE_FULL'],
 })
@@ -79,6 +79,7 @@ const listSilences = operation({
   access: 'alerts:read',
   tag,
   summary: 'Present and future silences for planned work',
+  description: 'Silences that are over are in the audit trail.',
   input: {},
   success: { 200: { description: 'Newest first', schema: SilenceList } },
 })
@@ -100,6 +101,7 @@ const endSilence = operation({
   access: 'alerts:manage',
   tag,
   summary: 'End a silence now',
+  description: 'Alerts that are still open are reported now.',
   input: { params: byId },
   success: { 200: { description: 'The silence', schema: SilenceResource } },
   errors: ['STORAGE_FULL'],
@@ -112,6 +114,7 @@ const getPush = operation({
   access: whoSees,
   tag,
   summary: 'Key for web push, and the own subscriptions',
+  description: 'The console subscribes with this key.',
   input: {},
   success: { 200: { description: 'The state', schema: PushState } },
 })
@@ -135,6 +138,7 @@ const removePush = operation({
   access: whoSees,
   tag,
   summary: 'Get no more messages in one browser',
+  description: 'The subscription is removed; the others of its owner stay.',
   input: { params: byId },
   success: { 200: { description: 'The state', schema: PushState } },
   errors: ['STORAGE_FULL'],

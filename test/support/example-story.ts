@@ -27,6 +27,19 @@ type Described = { readonly method: string; readonly pattern: RegExp; readonly o
 const { ada, olga, sven } = people
 const morning = Date.UTC(2026, 2, 2, 8)
 const photo_url = 'https://photos.example/dock-3/0815.jpg'
+/** Public key of RFC 8292, 2.4; nothing is signed with the private one. */
+const vapidPair = {
+  publicKey: 'BA1Hxzyi1RUM1b5wjxsn7nGxAszw2u61m164i3MrAIxHF6YK5h4SDYic-dRuU_RCPCfA5aq9ojSwk5Y2EmClBPs',
+  privateKey: Buffer.alloc(32, 1).toString('base64url'),
+}
+/** Keys of the browser of RFC 8291, 5. */
+const subscription = {
+  endpoint: 'https://push.example/f1Lb1iQ',
+  keys: {
+    p256dh: 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',
+    auth: 'BTBZMqHH6r4Tts7J_aSIgg',
+  },
+}
 const polygon = [
   { x: 0, y: 0 },
   { x: 1.2, y: 0 },
@@ -54,6 +67,11 @@ export async function playDay(): Promise<Exchange[]> {
       labels: { sscc: { companyPrefix: '0614141', extensionDigit: 1 } },
       printers: [{ name: 'dock', host: '127.0.0.1', port: 9 }],
       webhooks: { timeout: '1ms' },
+      alerts: {
+        // No mail server listens there.
+        smtp: { host: '127.0.0.1', port: 9, from: 'gatehouse@dc7.example' },
+        channels: [{ name: 'night', mail: { to: ['lead@dc7.example'] }, webPush: {} }],
+      },
       cameras: [
         {
           id: 7,
@@ -73,6 +91,7 @@ export async function playDay(): Promise<Exchange[]> {
     },
   })
   try {
+    writeFileSync(join(gateway.live.config.dataDir, 'keys', 'vapid.json'), JSON.stringify(vapidPair))
     await gateway.checkpoints.make()
     const day = new Day(gateway, await operationsOf(gateway))
     await day.furnish()
@@ -464,6 +483,23 @@ class Day {
     await this.#get('/api/alerts')
     await this.#post('/api/alerts/1/acknowledge')
     await this.#ask('DELETE', one)
+    await this.#tellPeople()
+  }
+
+  async #tellPeople(): Promise<void> {
+    await this.#get('/api/push-subscriptions')
+    const { body: subscribed } = await this.#post('/api/push-subscriptions', subscription)
+    await this.#ask('DELETE', `/api/push-subscriptions/${subscribed.subscriptions[0].id}`)
+    await this.#post('/api/alert-channels/night/test')
+    await this.#get('/api/alert-channels')
+    await this.#get('/api/alert-messages')
+    const { body: silence } = await this.#post('/api/alert-silences', {
+      until: '2026-03-02T18:00:00Z',
+      kinds: ['camera.*'],
+      reason: 'a new switch in hall 2',
+    })
+    await this.#get('/api/alert-silences')
+    await this.#post(`/api/alert-silences/${silence.id}/end`)
   }
 
   async #readLog(): Promise<void> {
