@@ -138,9 +138,17 @@ type Values = { [key: string]: unknown }
 const complete = parse(configExample().replaceAll(/^( *)#(?! )/gm, '$1')) as Values
 
 /** The way to every key with a fixed name; the names in these maps are free. */
-const freeNames = ['auth.groupRoles', 'auth.secondFactor', 'rateLimit.users', 'rateLimit.roles']
+const freeNames = [
+  ...['auth.groupRoles', 'auth.secondFactor', 'auth.oidc.groupRoles', 'rateLimit.users', 'rateLimit.roles'],
+  ...['alerts.channels.http.headers', 'alerts.channels.http.headerFiles', 'cameras.analytics.rules'],
+]
 function waysToKeys(value: unknown, way: string[] = []): string[][] {
-  if (typeof value !== 'object' || value === null || freeNames.includes(way.join('.'))) return []
+  if (
+    typeof value !== 'object' ||
+    value === null ||
+    freeNames.includes(way.filter((name) => !/^\d+$/.test(name)).join('.'))
+  )
+    return []
   return Object.entries(value).flatMap(([key, inner]) => {
     const here = [...way, key]
     return [...(Array.isArray(value) ? [] : [here]), ...waysToKeys(inner, here)]
