@@ -10,5 +10,5 @@ export async function loadLibrary(): Promise<Library> {
   return loaded
 }
 
-/** Returns the library once it is loaded. An error before that is none of its own. */
+/** Returns the library once it is loaded. It throws no error before that. */
 export const loadedLibrary = (): Library | undefined => loaded

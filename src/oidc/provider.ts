@@ -41,7 +41,7 @@ type ProviderNeeds = {
   readonly log: Logger
 }
 
-/** The library, and what discovery has told it about the provider. */
+/** The library, and its view of the provider after discovery. */
 type Known = { readonly library: Library; readonly configuration: Configuration }
 
 type Discovered = Known & { readonly secret: string; readonly atMs: number }
