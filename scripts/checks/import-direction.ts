@@ -13,6 +13,7 @@ export const rooms = [
   'alerting',
   'health',
   'upgrade',
+  'takeout',
   'backup',
   'feed',
   'evidence',

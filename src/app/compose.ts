@@ -140,6 +140,8 @@ export type Gateway = {
   readonly status: (configNow: ConfigNow, isServing: boolean) => Promise<GatewayStatus>
   /** The metrics in the text format of Prometheus. */
   readonly metricsText: () => Promise<string>
+  /** Signs the newest leaves, and writes into the audit trail that a user of this box copies all data to a folder. */
+  readonly beginExport: (folder: string, osUser: string) => Promise<void>
   /** Gives the log new keys for a user of this box. */
   readonly rotateKeys: (osUser: string) => Promise<RotatedKeys>
   /** Makes a backup for a user of this box. */
@@ -332,7 +334,7 @@ function statusOf(
   })
 }
 
-type AtTheBox = Pick<Gateway, 'audit' | 'noteAccounts' | 'erasePerson' | 'rotateKeys' | 'close'>
+type AtTheBox = Pick<Gateway, 'audit' | 'noteAccounts' | 'beginExport' | 'erasePerson' | 'rotateKeys' | 'close'>
 
 const erasedMs = (result: ErasureResult, clock: Outside['clock']) =>
   result.outcome === 'erased-before' ? Date.parse(result.erasedAt) : clock.now()
@@ -380,12 +382,15 @@ function atTheBox(
   const { accounts, tally, siteUrl } = callers
   const { governance } = reporting
   const origin = (mode: string) => ({ requestId: makeId(), address: 'local', mode })
+  const by = (username: string) => ({
+    ...origin('command'),
+    caller: { username, instance: siteUrl(), authMode: 'command' },
+  })
   return {
     audit: (action, changes) =>
       work.write((tx) => storage.audit.write(tx, origin('signal'), { action, entity: 'config', changes })),
     noteAccounts: (mode) => governance.noteAccounts(live.config.auth.users, origin(mode)),
     erasePerson: async (request, osUser, compactUpToBytes = compactBesideWorkBytes) => {
-      const caller = { username: osUser, instance: siteUrl(), authMode: 'command' }
       const { name, instance = siteUrl() } = readName(request.name)
       const isOurs = instance === siteUrl()
       if (isOurs) accounts.refuseLastAdmin(name)
@@ -394,9 +399,7 @@ function atTheBox(
       await video.viewBook.flush()
       removeLeftRehearsal(live.config.dataDir)
       db.pragma('secure_delete = ON')
-      const result = await governance
-        .erase(request, { ...origin('command'), caller })
-        .finally(() => db.pragma('secure_delete = OFF'))
+      const result = await governance.erase(request, by(osUser)).finally(() => db.pragma('secure_delete = OFF'))
       const isGone = result.outcome === 'erased' || result.outcome === 'erased-before'
       if (isGone && isOurs) await accounts.forget(name)
       if (isGone) await reporting.alerting.forget(name, instance)
@@ -405,10 +408,12 @@ function atTheBox(
         : { copies: [], problem: null }
       return { ...result, compacted: isGone && compact(db, compactUpToBytes), kept }
     },
-    rotateKeys: (osUser) => {
-      const caller = { username: osUser, instance: siteUrl(), authMode: 'command' }
-      return evidence.rotation.rotate({ ...origin('command'), caller })
+    beginExport: async (folder, osUser) => {
+      await evidence.checkpoints.make()
+      const facts = { action: 'data.exported', entity: 'config' as const, changes: { folder } }
+      await work.write((tx) => storage.audit.write(tx, by(osUser), facts))
     },
+    rotateKeys: (osUser) => evidence.rotation.rotate(by(osUser)),
     close: () => {
       tally.flush()
       storage.close()

@@ -3,6 +3,7 @@ export { compose } from './compose.ts'
 export {
   addWarehouseThroughDaemon,
   backupThroughDaemon,
+  beginExportThroughDaemon,
   daemonAt,
   daemonServes,
   type Erased,

@@ -6,6 +6,7 @@ import { cameraCommand } from './camera/camera.ts'
 import { configCommand } from './config.ts'
 import { credentialCommand } from './credential.ts'
 import { doctorCommand } from './doctor.ts'
+import { exportCommand } from './export.ts'
 import { hubCommand } from './hub/hub.ts'
 import { importCommand } from './import.ts'
 import { ledgerCommand } from './ledger/ledger.ts'
@@ -41,6 +42,7 @@ export function gatehouseCommand(): Command {
     configCommand(),
     credentialCommand(),
     doctorCommand(),
+    exportCommand(),
     hubCommand(),
     importCommand(),
     ledgerCommand(),

@@ -1,3 +1,4 @@
+export { type ColumnNote, columnNotes } from './column-notes.ts'
 export {
   blob,
   type Column,

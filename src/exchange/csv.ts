@@ -58,7 +58,14 @@ function cell(event: PlacementEvent, column: (typeof columns)[number]): string |
   }
 }
 
+type Rows = readonly (readonly (string | number | null)[])[]
+
+/** Writes rows as CSV for programs: each cell as it is. */
+export const exactCsv = (rows: Rows): string => written(rows, false)
+
 /** Writes rows as CSV. A cell that a spreadsheet would run as a formula begins with an apostrophe. */
-export function toCsv(rows: readonly (readonly (string | number | null)[])[]): string {
-  return stringify(rows as (string | number | null)[][], { record_delimiter: 'windows', escape_formulas: true })
+export const toCsv = (rows: Rows): string => written(rows, true)
+
+function written(rows: Rows, escape_formulas: boolean): string {
+  return stringify(rows as (string | number | null)[][], { record_delimiter: 'windows', escape_formulas })
 }

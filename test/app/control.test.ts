@@ -33,6 +33,7 @@ function socketOf(t: Test, runtimeDir: string, dataDir: string, more: Partial<Co
       prove: verify,
       rotateKeys: verify,
       backup: verify,
+      beginExport: verify,
       ...more,
     },
     log: silentLogger(),

@@ -1,6 +1,7 @@
 import { outsidersOf } from '../../evidence/index.ts'
 import type { Clock } from '../../platform/index.ts'
 import type { Gateway } from '../compose.ts'
+import type { ExportCommand } from './client.ts'
 import type { ControlActions } from './control.ts'
 import { importer } from './import-command.ts'
 import { userActs } from './user-command.ts'
@@ -23,6 +24,7 @@ export function controlActions(gateway: Gateway, dataDir: string, clock: Clock):
     erasePerson: takeover.after(({ by, ...request }) => gateway.erasePerson(request, by)),
     rotateKeys: takeover.after((by) => gateway.rotateKeys(by)),
     backup: takeover.after(({ by, ...request }) => gateway.backup(request, by)),
+    beginExport: takeover.after(({ folder, by }: ExportCommand) => gateway.beginExport(folder, by)),
     import: takeover.after(importer(gateway)),
     addWarehouse: takeover.after(warehouseAdder(gateway)),
     user: takeover.after(userActs(gateway)),

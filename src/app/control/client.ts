@@ -14,6 +14,8 @@ export const controlSocketPath = (runtimeDir: string): string => join(runtimeDir
 /** `by`: the user of the box who gives the command. The daemon takes it from root alone, and else asks the kernel. */
 export type ErasureCommand = ErasureRequest & { readonly by: string }
 export type BackupCommand = Omit<BackupRequest, 'caller'> & { readonly by: string }
+/** `folder`: absolute path of the folder that takes the data. */
+export type ExportCommand = { readonly folder: string; readonly by: string }
 export type AddWarehouseCommand = NamedWarehouse & { readonly by: string }
 /** `compacted`: no older copy is left in the file. `kept`: copies elsewhere that still have the name. */
 export type Erased = ErasureResult & { readonly compacted: boolean; readonly kept: CopiesWithNames }
@@ -86,6 +88,11 @@ export function eraseThroughDaemon(runtimeDir: string, command: ErasureCommand):
 /** Has the daemon make a backup. Throws ExitError when it cannot. */
 export function backupThroughDaemon(runtimeDir: string, command: BackupCommand): Promise<BackupMade> {
   return ask(runtimeDir, '/backup', 'make the backup', { json: command })
+}
+
+/** Has the daemon sign its newest leaves and note who exports all data. Throws ExitError when it cannot. */
+export async function beginExportThroughDaemon(runtimeDir: string, command: ExportCommand): Promise<void> {
+  await ask(runtimeDir, '/export', 'note the export', { json: command })
 }
 
 /** Has the daemon make a warehouse. Throws ExitError when it cannot. */

@@ -15,6 +15,7 @@ import {
   controlSocketPath,
   type Erased,
   type ErasureCommand,
+  type ExportCommand,
   knock,
   type ProofCommand,
 } from './client.ts'
@@ -36,6 +37,8 @@ export type ControlActions = {
   /** `by`: the user of the box who gives the command. */
   readonly rotateKeys: (by: string) => Promise<RotatedKeys>
   readonly backup: (command: BackupCommand) => Promise<BackupMade>
+  /** Signs the newest leaves, and writes into the audit trail who takes all data. */
+  readonly beginExport: (command: ExportCommand) => Promise<void>
   readonly import: Import
   readonly addWarehouse: AddWarehouse
   readonly user: UserActs
@@ -75,6 +78,10 @@ function controlApi(actions: ControlActions): Hono<Local> {
     return c.json(await actions.rotateKeys(by))
   })
   api.post('/backup', async (c) => c.json(await actions.backup(await commandOf<BackupCommand>(c))))
+  api.post('/export', async (c) => {
+    await actions.beginExport(await commandOf<ExportCommand>(c))
+    return c.json({})
+  })
   api.post('/warehouse/add', async (c) => {
     const { by, ...wanted } = await commandOf<AddWarehouseCommand>(c)
     return c.json(await actions.addWarehouse(wanted, by))

@@ -127,6 +127,7 @@ const english = {
     'config.reloaded': 'Configuration reloaded',
     'clock.stepped': 'Clock was set',
     'backup.made': 'Backup made',
+    'data.exported': 'All data exported',
     'log.key_rotated': 'New key of the log',
   },
   fields: {
@@ -315,6 +316,7 @@ const german: typeof english = {
     'config.reloaded': 'Konfiguration neu geladen',
     'clock.stepped': 'Uhr wurde gestellt',
     'backup.made': 'Sicherung gemacht',
+    'data.exported': 'Alle Daten exportiert',
     'log.key_rotated': 'Neuer Schlüssel des Logs',
   },
   fields: {

@@ -1,0 +1,2 @@
+export { type Exported, type ExportOrder, exportEverything } from './export.ts'
+export { refuseFullFolder } from './folder.ts'
