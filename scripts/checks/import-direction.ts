@@ -15,6 +15,7 @@ export const rooms = [
   'upgrade',
   'takeout',
   'backup',
+  'mirror',
   'feed',
   'evidence',
   'governance',

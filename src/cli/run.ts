@@ -10,6 +10,7 @@ import { exportCommand } from './export.ts'
 import { hubCommand } from './hub/hub.ts'
 import { importCommand } from './import.ts'
 import { ledgerCommand } from './ledger/ledger.ts'
+import { mirrorCommand } from './ledger/mirror.ts'
 import { manualCommand } from './manual.ts'
 import { openapiCommand } from './openapi.ts'
 import { personCommand } from './people/person.ts'
@@ -47,6 +48,7 @@ export function gatehouseCommand(): Command {
     importCommand(),
     ledgerCommand(),
     manualCommand(),
+    mirrorCommand(),
     personCommand(),
     openapiCommand(),
     restoreCommand(),

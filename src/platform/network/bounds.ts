@@ -21,6 +21,8 @@ export const answerBounds = {
   feed: { bytes: 64 * kibibyte, totalMs: 110 * second },
   /** Witness and time stamp authority. */
   evidence: { bytes: 64 * kibibyte, totalMs: 20 * second },
+  /** Bundle of 256 leaves of a log that is mirrored: each at most 64 KiB. */
+  logBundle: { bytes: 17 * mebibyte, totalMs: 60 * second },
   /** Head office at `gatehouse hub join`. */
   enrolment: { bytes: 64 * kibibyte, totalMs: 20 * second },
   /** Receiver of webhooks; the time runs from the head of the answer, which the config limits. */
