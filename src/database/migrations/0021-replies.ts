@@ -1,6 +1,6 @@
 import type { Migration } from '../migrate.ts'
 
-/** Replies to an Idempotency-Key in the order of acts: a new one stands behind the last, on a page that the commit writes anyway. */
+/** Replies to an Idempotency-Key in the order of acts: a new one follows the last, so a commit writes one page for all of them. */
 export const replies: Migration = {
   version: 21,
   name: 'replies',
