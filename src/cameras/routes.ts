@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { eventKinds } from '../config/index.ts'
 import {
   type Api,
   allQuery,
@@ -18,6 +19,7 @@ import {
 } from '../http/index.ts'
 import { Evidence } from '../log/index.ts'
 import type { Detections } from './detections/detections.ts'
+import { detectionTriggers } from './detections/triggers.ts'
 import {
   Camera,
   detectionShape,
@@ -85,8 +87,12 @@ const listDetections = operation({
       cctvId: queryInteger({ min: 1 }).optional(),
       from: time().optional().openapi({ format: 'date-time' }),
       to: time().optional().openapi({ format: 'date-time' }),
-      trigger: z.enum(['motion', 'event', 'all']).default('motion').openapi({
-        description: 'motion: the camera saw motion · event: films of floor events · all: both',
+      trigger: z.enum(detectionTriggers).default('motion').openapi({
+        description:
+          "motion: motion, by whatever it was found · pictures: found in the pictures · camera: found by the camera's own analytics · event: films of floor events · all: motion and films",
+      }),
+      kind: z.enum(eventKinds).optional().openapi({
+        description: 'only detections in which the analytics of the camera named this',
       }),
       after_seq: queryInteger({ min: 0 })
         .optional()

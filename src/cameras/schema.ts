@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi'
-import { motionRanges } from '../config/index.ts'
+import { eventKinds, motionRanges } from '../config/index.ts'
 import { MediaRemovalOut, optional, rowId, timeOut } from '../http/index.ts'
 import { EvidenceState } from '../log/index.ts'
-import { awakeReasons, decoderStates, impairments, sceneStates } from '../video/index.ts'
+import { awakeReasons, decoderStates, eventProblems, impairments, sceneStates } from '../video/index.ts'
 
 const within = (name: keyof typeof motionRanges) => z.number().min(motionRanges[name].min).max(motionRanges[name].max)
 
@@ -59,7 +59,7 @@ const ImpairmentOut = z
   .object({
     why: z.enum(impairments).openapi({
       description:
-        'few_pictures: the stream has fewer than 3 pictures a second; too_busy: gatehouse looked at fewer than 3 of each second; still, covered, turned: see scene',
+        'few_pictures: the stream has fewer than 3 pictures a second; too_busy: gatehouse looked at fewer than 3 of each second; still, covered, turned: see scene; no_events: the analytics of the camera alone find motion, and their events do not come, see analytics',
     }),
     forSeconds: z.int(),
   })
@@ -122,6 +122,31 @@ export const CameraClock = z
   .openapi('CameraClock')
 export type CameraClock = z.infer<typeof CameraClock>
 
+const Analytics = z
+  .object({
+    source: z.enum(['camera', 'both']).openapi({ description: 'motion.source of the config' }),
+    listening: z
+      .boolean()
+      .openapi({ description: 'whether the gateway has a subscription to the events of the camera' }),
+    problem: z.string().nullable().openapi({
+      description: 'why no events come, or a remark about them, in words for the admin; null: all is well',
+    }),
+    problemCode: z.enum(eventProblems).nullable().openapi({ description: 'why no events come; null: they do' }),
+    rules: z
+      .array(
+        z.object({
+          rule: z.string().openapi({ description: 'its name in analytics.rules' }),
+          kind: z.enum([...eventKinds, 'ignore']),
+          isMapped: z
+            .boolean()
+            .openapi({ description: 'false: analytics.rules does not name it, and kind is the default' }),
+        }),
+      )
+      .openapi({ description: 'the rules of the camera that have reported since detection started' }),
+  })
+  .nullable()
+  .openapi({ description: "the camera's own analytics; null: motion.source is pictures, or detection does not run" })
+
 const polygonsOut = z.array(z.array(z.object({ x: z.number(), y: z.number() })))
 
 export const Camera = z
@@ -142,6 +167,7 @@ export const Camera = z
     online: z.boolean(),
     scene: Scene,
     impairment: ImpairmentOut,
+    analytics: Analytics,
     lastFrameAt: timeOut().nullable(),
     owner: z.string().nullable(),
     cameraClock: CameraClock.nullable().openapi({
@@ -158,6 +184,10 @@ export const Camera = z
   })
   .openapi('Camera')
 
+export const triggerWords = "motion: the pictures showed motion · camera: the camera's own analytics found something"
+export const kindWords =
+  'the most particular kind that the analytics of the camera named; line: something crossed a line or entered a field that is drawn in the camera; null: they named nothing'
+
 export const detectionShape = {
   id: rowId(),
   eventId: z.string().openapi({ format: 'uuid' }),
@@ -169,9 +199,12 @@ export const detectionShape = {
   sceneChange: z.boolean().openapi({
     description: 'true: the lens was covered, turned or blinded, or the whole picture went on changing',
   }),
-  trigger: z.enum(['motion', 'event']).openapi({
-    description:
-      'motion: the camera saw motion · event: a film that was made of an event in a slot of the camera; score 0',
+  trigger: z.enum(['motion', 'camera', 'event']).openapi({
+    description: `${triggerWords} · event: a film that was made of an event in a slot of the camera; score 0`,
+  }),
+  kind: z.enum(eventKinds).nullable().openapi({ description: kindWords }),
+  kinds: z.array(z.enum(eventKinds)).openapi({
+    description: 'all that the analytics of the camera named until the end of the clip, the most particular first',
   }),
   clipStatus: z.enum(['recorded', 'cooldown', 'lost', 'expired']).openapi({
     description:

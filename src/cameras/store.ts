@@ -1,4 +1,5 @@
 import { type RawBuilder, sql as raw } from 'kysely'
+import type { EventKind } from '../config/index.ts'
 import {
   built,
   type Condition,
@@ -13,6 +14,8 @@ import {
 import type { TimePlace } from '../http/index.ts'
 import { newestLogNumber, statedSql } from '../log/index.ts'
 import { isoTime } from '../platform/index.ts'
+import { readKinds } from './detections/kinds.ts'
+import { type DetectionTrigger, ofTrigger } from './detections/triggers.ts'
 import type { CameraClock, DetectionEvent } from './schema.ts'
 import { type DetectionEventRow, sql, tables } from './tables.ts'
 
@@ -98,11 +101,13 @@ const sliceBehind = ({ cctv_id, from_ms, ms, id }: Places<'cctv_id' | 'from_ms' 
     .limit(raw.lit(sliceRows))
 const behindPlace = { cctv_id: integer, from_ms: integer, ms: integer, id: integer }
 const idsBehind = built(behindPlace, sliceBehind)
-const motionsBehind = built(behindPlace, (places) => sliceBehind(places).select(['clip_end_ms', 'event_ids']))
+const motionsBehind = built(behindPlace, (places) =>
+  sliceBehind(places).select(['clip_end_ms', 'event_ids', 'triggered_by']),
+)
 /** As `pendingReservations`, without films. */
 const pendingMotionRows = built(cameraAndSpan, ({ cctv_id, from_ms, to_ms }) =>
   withoutRowOrFilm()
-    .select(['r.id', 'r.fired_at_ms'])
+    .select(['r.id', 'r.fired_at_ms', 'r.triggered_by'])
     .where('r.id', '>', behindNewest())
     .where('r.cctv_id', '=', cctv_id)
     .where('r.fired_at_ms', '>=', from_ms)
@@ -161,6 +166,8 @@ export type Reservation = {
   readonly fired_at_ms: number
   readonly score: number
   readonly scene_change: number
+  readonly triggered_by: 'camera' | null
+  readonly kinds: string | null
 }
 
 /** Takes ids that are never given out again; unused ones stay unused. */
@@ -185,7 +192,7 @@ export function findReservation(tx: ReadTx, id: number): Reservation | undefined
 
 /** Says whether this camera fired in this time, `toMs` excluded, without a row yet. */
 export function firedWithoutRow(tx: ReadTx, cctvId: number, fromMs: number, toMs: number): boolean {
-  return pendingMotions(tx, cctvId, { fromMs, toMs }).length > 0
+  return tx.all(pendingMotionRows, { cctv_id: cctvId, from_ms: fromMs, to_ms: toMs }).length > 0
 }
 
 /** Lists motion that fired and has no row, by reading all; for the start. Films of events are none: they are ordered again. */
@@ -215,20 +222,25 @@ export function sliceOfIds(tx: ReadTx, cctvId: number, fromMs: number, [ms, id]:
 /** A detection of motion; the end of its clip, or the motion itself without one. */
 type Motion = { readonly id: number; readonly motionMs: number; readonly endMs: number }
 
-/** Lists a camera's motion of a span, `toMs` excluded, whose clip is still being recorded. */
+/** Lists a camera's motion in its pictures of a span, `toMs` excluded, whose clip is still being recorded. */
 export function pendingMotions(tx: ReadTx, cctvId: number, span: { fromMs: number; toMs: number }): Motion[] {
   const rows = tx.all(pendingMotionRows, { cctv_id: cctvId, from_ms: span.fromMs, to_ms: span.toMs })
-  return rows.map(({ id, fired_at_ms: motionMs }) => ({ id, motionMs, endMs: motionMs }))
+  return rows
+    .filter(({ triggered_by }) => triggered_by === null)
+    .map(({ id, fired_at_ms: motionMs }) => ({ id, motionMs, endMs: motionMs }))
 }
 
-/** Returns the next slice of a camera's motion from `fromMs` on, newest first, behind a time and an id. Films are none. */
+/**
+ * Returns the next slice of the motion in a camera's pictures from `fromMs` on, newest first, behind a time and an id. Films are none,
+ * nor is what its analytics found: no replay of pictures finds it.
+ */
 export function sliceOfMotions(tx: ReadTx, cctvId: number, fromMs: number, [ms, id]: readonly [number, number]) {
   const rows = tx.all(motionsBehind, { cctv_id: cctvId, from_ms: fromMs, ms, id })
   const last = rows.at(-1)
   const next: readonly [number, number] | undefined =
     last && rows.length === sliceRows ? [last.timestamp_ms, last.id] : undefined
   const found: Motion[] = rows
-    .filter(({ event_ids }) => event_ids === null)
+    .filter(({ event_ids, triggered_by }) => event_ids === null && triggered_by === null)
     .map(({ id, timestamp_ms: motionMs, clip_end_ms }) => ({ id, motionMs, endMs: clip_end_ms ?? motionMs }))
   return { found, next }
 }
@@ -257,8 +269,8 @@ export function detectionInRow(tx: ReadTx, row: number): DetectionEventRow | und
 
 export type DetectionFilter = {
   readonly cameras: readonly number[]
-  /** Motion, films of floor events, or both. */
-  readonly trigger: 'motion' | 'event' | 'all'
+  readonly trigger: DetectionTrigger
+  readonly kind?: EventKind | undefined
   readonly fromMs?: number | undefined
   readonly toMs?: number | undefined
 }
@@ -269,10 +281,7 @@ const given = (condition: string, ...values: (number | undefined)[]): Condition[
 const ofCameras = ({ cameras }: DetectionFilter) =>
   given(`cctv_id IN (${cameras.map(() => '+?').join(', ')})`, ...cameras)
 
-const ofTrigger = ({ trigger }: DetectionFilter): Condition[] =>
-  trigger === 'all' ? [] : [{ sql: trigger === 'motion' ? 'event_ids IS NULL' : 'event_ids IS NOT NULL', values: [] }]
-
-const everyCondition: DetectionFilter = { cameras: [1, 2], trigger: 'motion', fromMs: 0, toMs: 1 }
+const everyCondition: DetectionFilter = { cameras: [1, 2], trigger: 'motion', kind: 'person', fromMs: 0, toMs: 1 }
 const oneCamera: DetectionFilter = { cameras: [1], trigger: 'all' }
 
 /** Newest first, of the cameras that are named; the key is time and id. An index serves one camera. */
@@ -350,7 +359,9 @@ export function toDetectionEvent(
     duration: row.duration_seconds,
     score: row.score,
     sceneChange: row.scene_change === 1,
-    trigger: row.event_ids === null ? 'motion' : 'event',
+    trigger: row.event_ids === null ? (row.triggered_by ?? 'motion') : 'event',
+    kind: readKinds(row.kinds)[0] ?? null,
+    kinds: readKinds(row.kinds),
     clipStatus: row.clip_status,
     reason: row.reason,
     removal: null,

@@ -15,6 +15,8 @@ export const tables = {
     fired_at_ms: integer,
     score: real,
     scene_change: integer,
+    triggered_by: maybe(word<'camera'>()),
+    kinds: maybe(text),
   },
   detection_event: {
     ...stated,
@@ -40,6 +42,8 @@ export const tables = {
     clip_original: maybe(integer),
     event_ids: maybe(text),
     closed_by: maybe(word<ClosedBy>()),
+    triggered_by: maybe(word<'camera'>()),
+    kinds: maybe(text),
   },
   clip_file: {
     detection_id: integer,

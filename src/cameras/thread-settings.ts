@@ -99,6 +99,7 @@ export class ThreadSettings {
       history: { ...camera.history, isOn: keepsHistory },
       filmSeconds: camera.slots.length > 0 ? filmSeconds.before : 0,
       motion: { ...motion, masks: camera.motion.masks, zones: camera.motion.zones },
+      ...eventsOf(camera),
     }
     this.#noteStart(camera.id, duty.watches, duty.watches || keepsHistory)
     const text = JSON.stringify(message)
@@ -141,4 +142,8 @@ export class ThreadSettings {
       reports.forgetCounts(cctvId)
     }
   }
+}
+
+function eventsOf({ motion: { source }, analytics: { url, rules } }: CameraConfig): Pick<CameraSettings, 'events'> {
+  return source === 'pictures' ? {} : { events: { source, url, rules } }
 }

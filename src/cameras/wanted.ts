@@ -21,7 +21,7 @@ export class WantedCameras {
 
   /** Returns whether detection of the camera is to run, and with which settings. */
   of(camera: CameraConfig): Wanted {
-    const { enabled, masks: _, zones: __, ...fromConfig } = camera.motion
+    const { enabled, source: _, masks: __, zones: ___, ...fromConfig } = camera.motion
     const said = this.controlOf(camera)
     const running = camera.enabled && (said ? said.action === 'start' : enabled)
     return {
@@ -55,8 +55,12 @@ export class WantedCameras {
 
 /** Returns a hash that distinguishes motion blocks of the config. */
 export function motionHash(camera: CameraConfig): string {
-  const { zones, ...motion } = camera.motion
-  // Without zones as before there were any: a start through the API survives an update of gatehouse.
-  const hashed = zones.length === 0 ? motion : camera.motion
+  const { zones, source, ...motion } = camera.motion
+  // Without newer keys at their defaults as before there were any: a start through the API survives an update of gatehouse.
+  const hashed = {
+    ...motion,
+    ...(zones.length > 0 && { zones }),
+    ...(source !== 'pictures' && { source }),
+  }
   return sha256(JSON.stringify(hashed)).toString('hex')
 }

@@ -49,7 +49,7 @@ export {
   roleWhileUnconfirmed,
 } from './roles.ts'
 export type { CameraConfig, Config } from './schema.ts'
-export { motionRanges } from './sections/cameras.ts'
+export { type EventKind, eventKinds, motionRanges } from './sections/cameras.ts'
 export { warningCodes } from './sections/floor.ts'
 export { username } from './sections/shared.ts'
 export { formatSize, parseSize } from './size.ts'

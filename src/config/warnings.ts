@@ -19,6 +19,7 @@ export function warningsOf(parsed: Parsed, config: Config, root: Located, schema
     ...groupsOfNobody(parsed),
     ...incompleteNotices(parsed),
     ...detectionWithoutModel(parsed),
+    ...analyticsWithoutSource(parsed),
     ...pagesOfAnotherVersion(parsed),
     ...openSecrets(root, schema, []),
   ]
@@ -69,6 +70,14 @@ function detectionWithoutModel({ console: { objectDetection } }: Parsed): Warnin
   if (!objectDetection.enabled || objectDetection.modelFile !== null) return []
   const message = 'is not set, so nothing is marked in live pictures; name an ONNX file'
   return [{ path: ['console', 'objectDetection', 'modelFile'], message }]
+}
+
+function analyticsWithoutSource({ cameras }: Parsed): Warning[] {
+  const message = 'has no effect while motion.source is pictures; set motion.source to camera or both'
+  return cameras.flatMap(({ motion, analytics }, index) => {
+    const isSet = analytics.url !== null || Object.keys(analytics.rules).length > 0
+    return isSet && motion.source === 'pictures' ? [{ path: ['cameras', index, 'analytics'], message }] : []
+  })
 }
 
 function pagesOfAnotherVersion({ updates }: Parsed): Warning[] {

@@ -73,11 +73,11 @@ export function filmsOfEvent(
 
 /** Returns the film of a clip that shows the moment; nothing of any other. */
 function filmOf({ detection, offsetSeconds }: CameraFootage['clips'][number]): EventFootage['clips'] {
-  const { id, cctvId, clipStart, clipEnd, clipSha256, clipUrls, cameraClock } = detection
+  const { id, cctvId, clipStart, clipEnd, clipSha256, clipUrls, cameraClock, kind } = detection
   if (offsetSeconds === null || clipUrls.playback === null) return []
   if (clipStart === null || clipEnd === null || clipSha256 === null) return []
   const { playback: url } = clipUrls
-  return [{ detectionId: id, cctvId, from: clipStart, to: clipEnd, url, sha256: clipSha256, cameraClock }]
+  return [{ detectionId: id, cctvId, from: clipStart, to: clipEnd, url, sha256: clipSha256, cameraClock, kind }]
 }
 
 function whyNone(

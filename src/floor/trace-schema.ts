@@ -88,6 +88,7 @@ const Film = z
     url: z.string(),
     sha256: sha256Hex(),
     cameraClock: detectionShape.cameraClock,
+    kind: detectionShape.kind,
   })
   .openapi('EventFilm')
 

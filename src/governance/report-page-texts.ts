@@ -75,6 +75,7 @@ const english = {
       turned: 'camera showed another place',
       few_pictures: 'too few pictures',
       too_busy: 'gateway too busy to look at the pictures',
+      no_events: 'no events of the camera’s analytics',
     } as Readonly<Record<string, string>>,
   },
   clock: {
@@ -226,6 +227,7 @@ const german: typeof english = {
       turned: 'Kamera zeigte einen anderen Ort',
       few_pictures: 'zu wenige Bilder',
       too_busy: 'Gateway zu beschäftigt, die Bilder anzusehen',
+      no_events: 'keine Ereignisse der Analyse in der Kamera',
     },
   },
   clock: {

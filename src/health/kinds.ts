@@ -71,6 +71,13 @@ export const kinds = {
     over: 'camera.seeing',
     reason: 'gatehouse is too busy to look at the pictures of a camera.',
   },
+  'camera.no-events': {
+    component: 'cameras',
+    status: 'degraded',
+    graceMs: minuteMs,
+    over: 'camera.seeing',
+    reason: 'The analytics of a camera are to find motion, and their events do not come.',
+  },
   'camera.few-pictures': {
     component: 'cameras',
     status: 'degraded',

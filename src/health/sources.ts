@@ -62,13 +62,23 @@ const impairedWords = {
     'has sent more pictures than gatehouse could look at',
     'Motion in them may be missed. Find the other work that loads the processor, or give the camera a smaller stream as detectUrl.',
   ],
+  no_events: [
+    'camera.no-events',
+    'has sent no events of its analytics',
+    'It alone is to find motion (motion.source), so there are no detections. Its entry in GET /api/iot/cctv says why.',
+  ],
 } as const
 
 function impairedTrouble(name: string, impairment: CameraSeen['impairment']): Observation['wrong'] {
-  if (impairment?.why !== 'few_pictures' && impairment?.why !== 'too_busy') return null
+  // The others are said of its scene.
+  if (!impairment || !isImpairedAlone(impairment.why)) return null
   const [kind, what, hint] = impairedWords[impairment.why]
   const forMs = impairment.forSeconds * 1000
   return { kind, forMs, message: `${name} ${what} for ${durationWords(forMs)}. ${hint}` }
+}
+
+function isImpairedAlone(why: string): why is keyof typeof impairedWords {
+  return why in impairedWords
 }
 
 /** @param seen the clips that could not be made yet; undefined while there is none; 'unknown': the earlier trouble stays */

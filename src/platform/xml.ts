@@ -9,11 +9,19 @@ type XmlLimits = {
 }
 
 /** An element begins, or ends with the text directly in it. `name`: without the prefix. */
-type XmlEvent =
-  | { readonly kind: 'open'; readonly name: string }
+export type XmlEvent =
+  | {
+      readonly kind: 'open'
+      readonly name: string
+      /** Before the colon of its name; empty without one. */
+      readonly prefix: string
+      /** Its attributes as they are written; `xmlAttributes` reads them. */
+      readonly attributes: string
+    }
   | { readonly kind: 'close'; readonly name: string; readonly text: string }
 
-const tag = /<(\/?)([^\s/>"'=<]+)(?:\s+[^\s=/>"'<]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*\s*(\/?)>/y
+const tag = /<(\/?)([^\s/>"'=<]+)((?:\s+[^\s=/>"'<]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>/y
+const attribute = /([^\s=/>"'<]+)\s*=\s*(?:"([^"<]*)"|'([^'<]*)')/g
 /** Parts that hold no elements, by how they begin and end. A document type is refused, because it defines entities. */
 const otherParts = [
   ['<!--', '-->'],
@@ -56,7 +64,7 @@ export function* xmlEvents(xml: string, limits: XmlLimits = documentBounds): Gen
       continue
     }
     tag.lastIndex = next
-    const [whole, isEnd, name = '', isEmpty] = tag.exec(xml) ?? []
+    const [whole, isEnd, name = '', attributes = '', isEmpty] = tag.exec(xml) ?? []
     if (whole === undefined) throw new Error(`no element at character ${next}`)
     at = next + whole.length
     if (isEnd) {
@@ -68,11 +76,17 @@ export function* xmlEvents(xml: string, limits: XmlLimits = documentBounds): Gen
     if (elements > limits.elements) throw new Error(`more than ${limits.elements} elements`)
     if (open.length >= limits.depth) throw new Error(`elements deeper than ${limits.depth}`)
     open.push({ name, text: '' })
-    yield { kind: 'open', name: localName(name) }
+    yield { kind: 'open', name: localName(name), prefix: name.slice(0, Math.max(name.lastIndexOf(':'), 0)), attributes }
     if (isEmpty) yield* close()
   }
   if (open.length > 0) throw new Error('the document ends within an element')
   if (elements === 0) throw new Error('there is no element')
+}
+
+/** Returns the attributes of an element by their names, with prefixes. */
+export function xmlAttributes(attributes: string): ReadonlyMap<string, string> {
+  const found = attributes.matchAll(attribute)
+  return new Map([...found].map(([, name = '', double, single]) => [name, decoded(double ?? single ?? '')]))
 }
 
 const localName = (name: string): string => name.replace(/^.*:/, '')

@@ -1,6 +1,8 @@
+export { factsOf } from './clips/facts.ts'
 export { hasLeftovers } from './clips/leftovers.ts'
 export { FrameSplitter, frameSize, framesPerSecond } from './decoding/frames.ts'
 export { awakeReasons, decoderStates } from './decoding/wakefulness.ts'
+export { eventProblems } from './events/failures.ts'
 export { type FfmpegDialect, ffmpegDialect } from './ffmpeg/ffmpeg-dialect.ts'
 export type { Codec } from './format/transport-stream.ts'
 export { intervalMs, noPicture, type Replayed, type ReplaySpec, replayCells } from './history/cell-replay.ts'
@@ -36,7 +38,15 @@ export type { MotionArea } from './motion/mask.ts'
 export { type SceneState, sceneStates } from './motion/view-watch.ts'
 export { onvifClient } from './onvif/client.ts'
 export { addressOf, cleanText, deviceOf, type OnvifChannel, type OnvifDevice } from './onvif/devices.ts'
-export type { OnvifAddress, OnvifCredentials, OnvifNews, OnvifProfile, OnvifTask, Sighting } from './onvif/messages.ts'
+export {
+  type OnvifAddress,
+  type OnvifCredentials,
+  type OnvifNews,
+  type OnvifProfile,
+  type OnvifTask,
+  type Sighting,
+  usualPlace,
+} from './onvif/messages.ts'
 export { type Probed, probeStream } from './probe/probe.ts'
 export { type ClockOffset, type Finding, judgeStream } from './probe/verdicts.ts'
 export { type PlainWords, type Problem, plainWords } from './problems.ts'

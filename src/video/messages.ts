@@ -3,8 +3,10 @@
  * epoch by the wall clock, and are labels; durations are measured on the monotonic clock.
  */
 
+import type { EventKind } from '../config/index.ts'
 import type { PreRollProblem } from './clips/pre-roll.ts'
 import type { AwakeReason, Wakefulness } from './decoding/wakefulness.ts'
+import type { EventsView, RuleMeanings } from './events/rule-book.ts'
 import type { Codec } from './format/transport-stream.ts'
 import type { Impairment } from './motion/impairment.ts'
 import type { Polygon } from './motion/mask.ts'
@@ -41,6 +43,12 @@ export type CameraSettings = {
   /** Seconds before an event that its film shows; the ring reaches back as far. 0: no event is filmed. */
   readonly filmSeconds: number
   readonly motion: MotionOptions
+  /** The camera's own analytics, beside the pictures or instead of them; absent: they do not count. `url`: null is the usual one. */
+  readonly events?: {
+    readonly source: 'camera' | 'both'
+    readonly url: string | null
+    readonly rules: RuleMeanings
+  }
 }
 
 /** How live pictures reach a viewer: the camera's own stream, or MPEG-1 for browsers that cannot play that. */
@@ -199,6 +207,8 @@ export type CameraStatus = {
   readonly preRollProblem: PreRollProblem | null
   /** Whether key frames alone are decoded for motion detection, and why it is every picture; `why` null: nothing moves. */
   readonly decoder?: { readonly state: Wakefulness['kind']; readonly why: AwakeReason | null } | undefined
+  /** State of the camera's own analytics; absent while they do not count. */
+  readonly events?: EventsView | undefined
   /** Interval of the key frames; null before it is known. It should be below preRecordSeconds. */
   readonly keyFrameSeconds: number | null
 }
@@ -220,6 +230,8 @@ export type MotionFired = {
   /** The score that was over the sensitivity. */
   readonly score: number
   readonly sceneChange: boolean
+  readonly trigger?: 'camera' | undefined
+  readonly kinds?: readonly EventKind[] | undefined
   /** False: no clip follows, because of the cooldown. */
   readonly clip: boolean
   /** End of that cooldown; absent when a clip follows. */
@@ -234,9 +246,13 @@ export type DetectionFacts = {
   readonly detectionId: number
   readonly cameraId: number
   readonly motionAt: number
-  /** Score of the frame that fired. */
+  /** Score of the frame that fired; 0 for a camera's analytics. */
   readonly score: number
   readonly sceneChange: boolean
+  /** The camera's analytics found it; absent: the pictures showed it. */
+  readonly trigger?: 'camera' | undefined
+  /** Named by the camera's analytics, up to the end of the clip; absent for nothing. */
+  readonly kinds?: readonly EventKind[] | undefined
 }
 
 export type StoredFile = {

@@ -26,6 +26,8 @@ const lost: UnsealedDetection = {
   clip_original: null,
   closed_by: null,
   event_ids: null,
+  triggered_by: null,
+  kinds: null,
   recorded_at_ms: Date.parse('2026-03-02T08:00:09Z'),
 }
 
@@ -60,6 +62,12 @@ t.test('a leaf of a gap has the bytes and hashes that it has always had', async 
     '8a75ce2fede81f1ef6c065b8b33151b2ad866bd020d872019ea0d9df9fe73288',
   )
   t.notOk('detail' in gapFacts({ ...gap, detail: null }))
+})
+
+t.test('the leaf of what the analytics of a camera found says so, and what they named', async (t) => {
+  const facts = detectionFacts({ ...lost, triggered_by: 'camera', kinds: '["person","line"]' })
+  t.match(facts, { trigger: 'camera', kinds: ['person', 'line'] })
+  t.strictSame(detectionFacts({ ...lost, kinds: '["person"]' }), { ...detectionFacts(lost), kinds: ['person'] })
 })
 
 t.test('the leaf of a film names the events that it was made for; that of motion has no such key', async (t) => {

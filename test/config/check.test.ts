@@ -149,6 +149,25 @@ t.test('a version whose pages the floor should keep is ignored with a warning', 
   t.match(checked.out.join('\n'), warning)
 })
 
+t.test('analytics of a camera that do not count are a warning, and their rules have known meanings', async (t) => {
+  const config = (motion: string, kind = 'vehicle') =>
+    `site: { id: dc-7 }\n${auth}\nlisten: [{ port: 0 }]\ncameras:\n  - { id: 1, url: "rtsp://10.0.0.21/main", ${motion}\n      analytics: { rules: { "Gate line": ${kind} } } }\n`
+  const checked = await check(t, config(''))
+  t.equal(checked.code, 0)
+  t.match(
+    checked.out.join('\n'),
+    'warning: gatehouse.yaml:6:18: cameras[0].analytics: has no effect while motion.source is pictures; set motion.source to camera or both',
+  )
+  for (const source of ['camera', 'both'])
+    t.notMatch((await check(t, config(`motion: { source: ${source} },`))).out.join('\n'), 'analytics')
+  const wrong = await check(t, config('motion: { source: both },', 'ghost'))
+  t.match(
+    wrong.err.join('\n'),
+    /analytics\.rules.*expected one of person, vehicle, animal, line, motion, tamper, ignore/,
+  )
+  t.match((await check(t, config('motion: { source: eyes },'))).err.join('\n'), /one of pictures, camera, both/)
+})
+
 t.test('a model that browsers could not use is found before somebody looks at a camera', async (t) => {
   const config = (more: string) => `site: { id: dc-7 }\n${auth}\nconsole: { objectDetection: { ${more} } }\n`
   const on = 'enabled: true, modelFile: model.onnx'

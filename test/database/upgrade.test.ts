@@ -413,3 +413,20 @@ t.test('a repeat finds the reply of schema 21', async (t) => {
   t.equal(again.headers.get('idempotency-replayed'), 'true')
   t.match(verifyLedger(gateway.live.config.dataDir), { ok: true, events: 9, mismatches: { length: 0 } })
 })
+
+t.test('the detection of schema 22 still says what the analytics of the camera named', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-upgrade-'))
+  cpSync(new URL('v22/', fixtures), join(folder, 'state'), { recursive: true })
+  const cameras = [{ id: 7, url: 'rtsp://192.0.2.7/main', enabled: false }]
+  const gateway = await testGateway({
+    folder,
+    clock: new SimulatedClock(Date.UTC(2026, 8, 2)),
+    config: { site: { id: 'dc-7', url: siteUrl }, cameras },
+  })
+  t.teardown(() => gateway.end())
+  const { ok, mismatches, root } = verifyLedger(gateway.live.config.dataDir)
+  t.strictSame({ ok, mismatches }, { ok: true, mismatches: [] })
+  t.equal(root, '5e6a8fcd6aca829b11f7716a6b9f2e693c6a52310764a7fbdabed2e7fb416295', 'the root that it had then')
+  const { body } = await gateway.ask('GET', '/api/iot/detection-events?kind=vehicle&trigger=camera', { by: people.ada })
+  t.match(body.data, [{ id: 9, trigger: 'camera', kind: 'person', kinds: ['person', 'vehicle'], clipStatus: 'lost' }])
+})

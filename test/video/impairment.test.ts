@@ -6,7 +6,10 @@ import { SimulatedClock } from '../support/simulated-clock.ts'
 
 const bad = (sinceMs: number) => ({ isBad: true, sinceMs })
 const well = (sinceMs: number) => ({ isBad: false, sinceMs })
-const nothing = { still: neverBad, covered: neverBad, turned: neverBad, few_pictures: neverBad, too_busy: neverBad }
+const nothing = {
+  ...{ still: neverBad, covered: neverBad, turned: neverBad, few_pictures: neverBad, too_busy: neverBad },
+  no_events: neverBad,
+}
 
 t.test('a camera is impaired by the worst of what is wrong, and well when the last of it has ended', async (t) => {
   t.match(impairedBy({ ...nothing, covered: bad(7), too_busy: bad(3) }), { why: 'covered', sinceMs: 7 })
@@ -35,7 +38,7 @@ t.test('pictures that came all at once, more than can wait, were not looked at',
   const idle = () => {}
   const watch = new MotionWatch({
     ...{ clock, area: { masks: [], zones: [] }, onOutcome: idle, fewPictures: () => neverBad },
-    ...{ decoderTrouble: () => neverBad, unfit: () => null, onCommand: idle },
+    ...{ eventsTrouble: () => neverBad, decoderTrouble: () => neverBad, unfit: () => null, onCommand: idle },
     settings: () => ({ sensitivity: 0.3, cooldownMs: 5000, preRecordMs: 5000, postRecordMs: 10_000 }),
     cells: { frame: idle, reconnected: idle, interrupted: idle },
   })

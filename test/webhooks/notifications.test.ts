@@ -86,7 +86,10 @@ t.test('what is sent is what the description says, for every type', async (t) =>
 })
 
 t.test('motion.detected is as documented, with a clip and without', async (t) => {
-  const fired = { id: 7, event_id: 'e', cctv_id: 1, fired_at_ms: 0, score: 0.4, scene_change: 0 }
+  const fired = {
+    ...{ id: 7, event_id: 'e', cctv_id: 1, fired_at_ms: 0, score: 0.4, scene_change: 0 },
+    ...{ triggered_by: null, kinds: null },
+  }
   const schema = notifications['motion.detected']
   for (const clip of ['https://box.example/api/iot/detection-events/7/clip', null]) {
     const { data } = motionDetected(fired, clip, 0, 1)

@@ -1,10 +1,8 @@
 import type { MeasuredClock } from '../../cameras/index.ts'
-import { askOptions, type StreamSource } from '../../video/index.ts'
+import { askOptions, type StreamSource, usualPlace } from '../../video/index.ts'
 import { askDeviceClock, type OnvifNeeds } from './onvif-thread.ts'
 
 const answerWithinMs = 4000
-/** Usual address of the device service of ONVIF cameras; a search may find another one. */
-export const usualPlace = { port: 80, path: '/onvif/device_service', secure: false }
 /** Both ways of asking leave the fraction of the second out. */
 const halfSecondMs = 500
 

@@ -26,6 +26,7 @@ type DetectionQuery = {
   readonly from?: number | undefined
   readonly to?: number | undefined
   readonly trigger: store.DetectionFilter['trigger']
+  readonly kind?: store.DetectionFilter['kind']
 }
 
 type DetectionPage = {
@@ -67,7 +68,8 @@ export class Detections {
   async list(query: DetectionQuery, page: DetectionPage, caller: Caller, signal?: AbortSignal) {
     if (query.cctvId !== undefined) this.#needs.cameras.visible(query.cctvId, caller)
     const cameras = query.cctvId === undefined ? this.#needs.cameras.visibleIds(caller) : [query.cctvId]
-    const filter = { cameras, trigger: query.trigger, fromMs: query.from, toMs: query.to }
+    const { trigger, kind, from: fromMs, to: toMs } = query
+    const filter = { cameras, trigger, kind, fromMs, toMs }
     return page.afterSeq === undefined
       ? this.#newest(filter, page, signal)
       : this.#followed(filter, { ...page, afterSeq: page.afterSeq }, signal)

@@ -125,6 +125,8 @@ export class EventFilms {
       fired_at_ms: timestampMs,
       score: 0,
       scene_change: 0,
+      triggered_by: null,
+      kinds: null,
     })
     const row = { id, cctv_id: cctvId, moment_ms: timestampMs, from_ms: fromMs, to_ms: toMs, events: 1 }
     films.addFilm(tx, { ...row, state: 'wanted', covered_by: null }, eventId)

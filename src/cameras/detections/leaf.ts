@@ -28,7 +28,8 @@ export function detectionFacts(row: UnsealedDetection): LeafFacts {
     longestGapSeconds: row.longest_gap_seconds,
     original: row.clip_original === null ? null : row.clip_original === 1,
     closedBy: row.closed_by,
-    trigger: row.event_ids === null ? null : 'event',
+    trigger: row.event_ids === null ? row.triggered_by : 'event',
+    kinds: row.kinds === null ? null : parsedJson(row.kinds),
     eventIds: row.event_ids === null ? null : parsedJson(row.event_ids),
     recordedAt: isoTime(row.recorded_at_ms),
   }

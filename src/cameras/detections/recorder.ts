@@ -3,16 +3,17 @@ import { AppError } from '../../errors/index.ts'
 import type { Outbox } from '../../journal/index.ts'
 import { addMedia, clipsToComeOf, clipToCome, holdClosedClip, holdLike, type Log, type Media } from '../../log/index.ts'
 import type { Clock, Logger } from '../../platform/index.ts'
-import type {
-  ClipClosed,
-  ClipLost,
-  ClipWaits,
-  DetectionFacts,
-  FilmCovered,
-  MotionFired,
-  SceneChanged,
-  StoredFile,
-  ToCameras,
+import {
+  type ClipClosed,
+  type ClipLost,
+  type ClipWaits,
+  type DetectionFacts,
+  type FilmCovered,
+  factsOf,
+  type MotionFired,
+  type SceneChanged,
+  type StoredFile,
+  type ToCameras,
 } from '../../video/index.ts'
 import type { ConfiguredCameras } from '../configured.ts'
 import type { DetectionCopies } from '../copies.ts'
@@ -25,6 +26,7 @@ import { type ClipFile, keepClipFile } from './clip-files.ts'
 import { clipReason } from './clip-words.ts'
 import { presentDetection } from './detections.ts'
 import { detectionRecorded, motionDetected } from './events.ts'
+import { storedKinds } from './kinds.ts'
 import { detectionFacts } from './leaf.ts'
 
 /** Sends messages to the cameras thread. */
@@ -201,7 +203,7 @@ export class DetectionRecorder {
       const film = films.findFilm(tx, fired.id)
       if (film) films.noteMade(tx, fired.id)
       if (message.type === 'clipLost') {
-        this.#append(tx, fired, { clip_status: 'lost', reason: message.words }, null)
+        this.#append(tx, { ...fired, ...namedBy(message) }, { clip_status: 'lost', reason: message.words }, null)
         if (!film) this.#noteLoss(tx, message)
         return
       }
@@ -209,7 +211,7 @@ export class DetectionRecorder {
       if (message.snapshot) this.#keep(tx, message.snapshot, 'snapshot', 'image/png')
       this.#append(
         tx,
-        fired,
+        { ...fired, ...namedBy(message) },
         { clip_status: 'recorded', reason: clipReason(message, film ? 'event' : 'motion') },
         message,
       )
@@ -255,7 +257,7 @@ export class DetectionRecorder {
    */
   #reserve(
     tx: Tx,
-    facts: Pick<DetectionFacts, 'detectionId' | 'cameraId' | 'motionAt' | 'score' | 'sceneChange'>,
+    facts: DetectionFacts,
     clip: boolean,
     shownIn: number | undefined = clip ? facts.detectionId : undefined,
   ): store.Reservation {
@@ -268,6 +270,8 @@ export class DetectionRecorder {
       fired_at_ms: facts.motionAt,
       score: facts.score,
       scene_change: facts.sceneChange ? 1 : 0,
+      triggered_by: facts.trigger ?? null,
+      kinds: storedKinds(facts.kinds),
     }
     store.skipIdsUpTo(tx, fired.id)
     store.reserve(tx, fired)
@@ -326,6 +330,8 @@ export class DetectionRecorder {
       longest_gap_seconds: clip?.longestGapSeconds ?? null,
       clip_original: clip ? Number(clip.original) : null,
       closed_by: clip?.closedBy ?? null,
+      triggered_by: fired.triggered_by,
+      kinds: fired.kinds,
       event_ids: eventIds.length === 0 ? null : JSON.stringify(eventIds),
       recorded_at_ms: this.#needs.clock.now(),
     }
@@ -384,8 +390,9 @@ export class DetectionRecorder {
   }
 }
 
-function factsOf({ detectionId, cameraId, motionAt, score, sceneChange }: DetectionFacts): DetectionFacts {
-  return { detectionId, cameraId, motionAt, score, sceneChange }
+/** Returns the kinds that the analytics named until the end of a clip. A clip of an older gateway has none. */
+function namedBy({ kinds }: DetectionFacts): Partial<Pick<store.Reservation, 'kinds'>> {
+  return kinds === undefined ? {} : { kinds: storedKinds(kinds) }
 }
 
 function fileOf(message: ClipClosed | ClipLost): Pick<RefusedDetection, 'file' | 'sizeBytes'> {

@@ -2,6 +2,7 @@ import type { ReadTx } from '../../database/index.ts'
 import { clipsToComeOf, clipToCome, holdsOn, isAnyCameraHeld } from '../../log/index.ts'
 import type { ClipWaits, DetectionFacts, ToCameras } from '../../video/index.ts'
 import { findDetection, findReservation } from '../store.ts'
+import { readKinds } from './kinds.ts'
 import type { KnownRefused } from './recorder.ts'
 
 /** A clip whose video is on the disk, and which could not be made or recorded yet. */
@@ -131,8 +132,12 @@ function findOpen(
   if (findDetection(tx, id)) return undefined
   const fired = findReservation(tx, id)
   if (fired) {
-    const { cctv_id: cameraId, fired_at_ms: motionAt, score, scene_change: sceneChange } = fired
-    const facts = { detectionId: id, cameraId, motionAt, score, sceneChange: sceneChange === 1 }
+    const { cctv_id: cameraId, fired_at_ms: motionAt, score, scene_change: sceneChange, triggered_by, kinds } = fired
+    const facts: DetectionFacts = {
+      ...{ detectionId: id, cameraId, motionAt, score, sceneChange: sceneChange === 1 },
+      ...(triggered_by && { trigger: triggered_by }),
+      ...(kinds !== null && { kinds: readKinds(kinds) }),
+    }
     return { facts, isHeld: holdsOn(tx, clipToCome(id)).length > 0 }
   }
   const facts = refused.find(({ detectionId }) => detectionId === id)?.facts

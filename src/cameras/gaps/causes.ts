@@ -57,6 +57,8 @@ const impairedWords: Readonly<Record<Impairment, string>> = {
   covered: 'The picture had lost its detail: a cover, dirt, no focus, or darkness.',
   turned: 'The camera showed another place than before: it was turned or moved, or something large stood before it.',
   few_pictures: `${few.what} ${few.hint}`,
+  no_events:
+    'The analytics of the camera were to find motion, and their events did not come: gatehouse had no subscription. The state of the camera says why.',
   too_busy:
     'gatehouse was too busy to look at the pictures: of each second it looked at fewer than 3. Find the other work that loads the processor.',
 }

@@ -15,7 +15,7 @@ export const CameraGap = z
     to: timeOut().nullable().openapi({ description: 'from then on it watched again; null while it lasts' }),
     cause: z.enum(gapCauses).openapi({
       description:
-        'why. With still, covered, turned, few_pictures and too_busy, pictures came all the time, but motion in them could not be found',
+        'why. With still, covered, turned, few_pictures, too_busy and no_events, pictures came all the time, but motion in them could not be found',
     }),
     detail: z.string().nullable().openapi({ description: 'the fault, in words for people' }),
     seq: z.int().nullable().openapi({ description: 'index of its leaf in the log; null while it lasts' }),

@@ -113,6 +113,7 @@ export class CameraViews {
       online: state.state === 'live',
       scene: this.#sceneOf(camera),
       impairment: wanted.running ? this.#impairmentOf(camera.id) : null,
+      analytics: this.#analyticsOf(camera),
       lastFrameAt: timeOf(reports.status(camera.id)?.lastFrameAt),
       owner: camera.owner,
       cameraClock: work.read((tx) => newestClock(tx, camera.id)),
@@ -131,6 +132,15 @@ export class CameraViews {
     const { why = null, agoMs = 0 } = this.#needs.reports.status(cctvId)?.impairment ?? {}
     if (why === null || this.#needs.reports.state(cctvId)?.state !== 'live') return null
     return { why, forSeconds: Math.round(agoMs / 1000) }
+  }
+
+  #analyticsOf(camera: CameraConfig) {
+    const { source } = camera.motion
+    const events = this.#needs.reports.status(camera.id)?.events
+    if (source === 'pictures' || !events || !this.#needs.duties.of(camera).watches || this.#needs.noThread())
+      return null
+    const { isUp, words, problem, rules } = events
+    return { source, listening: isUp, problem: words, problemCode: problem, rules: rules.map((rule) => ({ ...rule })) }
   }
 
   #sceneOf(camera: CameraConfig) {

@@ -11,7 +11,6 @@ import {
   probeHere,
   searchDevices,
   streamProbe,
-  usualPlace,
 } from '../../app/index.ts'
 import { loadConfig, readSecretFile, SecretFileError } from '../../config/index.ts'
 import { EXIT_USAGE, ExitError } from '../../errors/index.ts'
@@ -29,6 +28,7 @@ import {
   plainWords,
   ringBytes,
   type StreamSource,
+  usualPlace,
 } from '../../video/index.ts'
 import { becomeOwnerOf } from '../alone.ts'
 import { untilInterrupted } from '../interrupt.ts'

@@ -11,6 +11,10 @@ export const motionRanges = {
   postRecordSeconds: { min: 0, max: 300 },
 } as const
 
+/** Kinds of events that the analytics of a camera report. */
+export const eventKinds = ['person', 'vehicle', 'animal', 'line', 'motion', 'tamper'] as const
+export type EventKind = (typeof eventKinds)[number]
+
 const point = z.strictObject({ x: number(0, 1), y: number(0, 1) })
 
 const polygon = z
@@ -24,6 +28,10 @@ const motionNumber = (name: keyof typeof motionRanges, unit?: string) =>
 
 const motion = {
   enabled: key(flag().prefault(true), 'Whether detection runs until the API changes it.'),
+  source: key(
+    oneOf(['pictures', 'camera', 'both']).prefault('pictures'),
+    "Where motion is found: in the pictures, by the camera's own analytics (ONVIF events), or by both. With camera no picture is decoded for it.",
+  ),
   sensitivity: key(
     motionNumber('sensitivity').prefault(0.3),
     'Score from which a picture counts as motion; lower is more sensitive.',
@@ -57,6 +65,19 @@ const history = {
     'How much continuous video is kept for late scans, in hours; 0 is none. It is removed before clips when the disk is short of room.',
   ),
   stream: key(oneOf(['main', 'sub']).prefault('sub'), 'Which stream is kept: url or, where there is one, detectUrl.'),
+}
+
+const analytics = {
+  url: key(
+    url(['http', 'https']).nullable().prefault(null),
+    'The ONVIF device service of the camera; null: http at port 80 of the host of url. Username and passwordFile of the camera count there too.',
+    { example: 'http://10.0.0.21:8000/onvif/device_service' },
+  ),
+  rules: key(
+    z.record(text(200), oneOf([...eventKinds, 'ignore'])).prefault({}),
+    "Meaning of the events of a rule in the camera; ignore drops them. GET /api/iot/cctv lists the camera's rules, each with its default.",
+    { example: { 'Gate line': 'vehicle', 'Tree in the wind': 'ignore' } },
+  ),
 }
 
 export const camera = {
@@ -104,6 +125,7 @@ export const camera = {
   ),
   history: key(section(history), 'Continuous video.'),
   motion: key(section(motion), 'Motion detection.'),
+  analytics: key(section(analytics), "The camera's own analytics; they count with motion.source camera or both."),
 }
 
 export const privacy = {

@@ -19,6 +19,7 @@ import { ends } from './0018-ends.ts'
 import { accounts } from './0019-accounts.ts'
 import { alerting } from './0020-alerting.ts'
 import { replies } from './0021-replies.ts'
+import { analytics } from './0022-analytics.ts'
 
 /** All migrations in order. Imported, not scanned, so that the bundle contains them. */
 export const migrations: readonly Migration[] = [
@@ -42,10 +43,11 @@ export const migrations: readonly Migration[] = [
   accounts,
   alerting,
   replies,
+  analytics,
 ]
 
 /**
  * SHA-256 over the schema that all of them make (`hashOfSchema`): a file that has it is not compared statement by statement at each
  * start. A test checks it.
  */
-export const newestSchemaHash = '3956d02d1dfc2d954e19c26e198b8e23a343a72fa510d5105bc48bb3eb9d3657'
+export const newestSchemaHash = '86341ac446fdf2f9460be048dba93edc056c7211c1302a4d58005720e49584af'

@@ -37,6 +37,8 @@ export const answerBounds = {
   daemon: { bytes: 64 * mebibyte },
   /** ONVIF device; a recorder with 64 channels answers with about 300 kB. */
   onvif: { bytes: 1_000_000, totalMs: 4 * second },
+  /** Event service of an ONVIF device, which holds a question for ten seconds when it has nothing to report. */
+  onvifEvents: { bytes: 256 * kibibyte, totalMs: 20 * second },
   /** Printer at its raw port, which may report its state. */
   printer: { bytes: 64 * kibibyte },
   /** Head of an answer by RTSP. */

@@ -54,6 +54,8 @@ export type Ending = {
   readonly peakScore: number | null
   /** From when the motion began, so long it went on before its first pause; absent where that is not known. */
   readonly movedForMs?: number
+  /** Named by the camera's analytics until then; absent for nothing. */
+  readonly kinds?: DetectionFacts['kinds']
   /** Why the stream did not continue; absent if it did, and in the files of an older gatehouse. */
   readonly streamEnd?: StreamEnd | undefined
 }

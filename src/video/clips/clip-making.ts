@@ -83,10 +83,11 @@ const snapshotDelayMs = 400
  */
 export async function makeClip(
   tools: ClipTools,
-  plan: ClipPlan,
+  { facts: begun, bounds, ending }: ClipPlan,
   { onKept = () => {}, hasRoom = false }: MakingOptions = {},
 ): Promise<ClipResult | undefined> {
-  const { facts, bounds } = plan
+  const facts = ending.kinds === undefined ? begun : { ...begun, kinds: ending.kinds }
+  const plan = { facts, bounds, ending }
   for (let attempt = 0; ; attempt += 1) {
     try {
       return await tools.inTurn(() => attemptOf(tools, plan, attempt, hasRoom && attempt === 0))

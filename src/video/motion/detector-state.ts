@@ -1,4 +1,5 @@
 /** State, events and outcomes of the detector. Every time is monotonic, in milliseconds. */
+import type { EventKind } from '../../config/index.ts'
 import type { FrameScore } from './score.ts'
 
 export type DetectorSettings = {
@@ -23,6 +24,8 @@ export type Cooling = {
   readonly lastScore: number
   /** The view was lost in this cooldown: no clip shows that yet. */
   readonly isViewLost: boolean
+  /** Kinds of the newest motion by the camera's analytics; empty when the pictures showed it. */
+  readonly lastKinds: readonly EventKind[]
 }
 /** Frames change, since `sinceMs`; the next ones decide whether that is motion. */
 export type Stirring = { readonly kind: 'stirring'; readonly sinceMs: number; readonly lastMs: number }
@@ -55,6 +58,13 @@ export type Interruption = 'stopped' | 'stream-ended'
 
 export type DetectorEvent =
   | { readonly kind: 'scored'; readonly frame: FrameScore }
+  /** The camera's analytics have found something at `motionMs`; `isNew` is false while it goes on. */
+  | {
+      readonly kind: 'reported'
+      readonly kinds: readonly EventKind[]
+      readonly motionMs: number
+      readonly isNew: boolean
+    }
   /** Time has passed without a frame. */
   | { readonly kind: 'tick' }
   /** The stream ended, or detection was stopped: an open clip ends at `endMs`. */
@@ -69,6 +79,8 @@ export type Fired = {
   readonly score: number
   /** The whole scene changed, for longer than a light that is switched. */
   readonly sceneChange: boolean
+  /** Kinds by the camera's analytics; empty when the pictures showed it. */
+  readonly kinds: readonly EventKind[]
   /** Start of the clip; null: no clip, because of the cooldown. */
   readonly clipFromMs: number | null
   /** End of the last clip's cooldown: this clip shows nothing earlier. */

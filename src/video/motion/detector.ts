@@ -2,6 +2,7 @@
  * Decides when a camera's scores are a motion event, and from when to when its clip goes. Pure: every time is an
  * argument, monotonic, in milliseconds.
  */
+import type { EventKind } from '../../config/index.ts'
 import { framesPerSecond } from '../decoding/frames.ts'
 import type {
   Active,
@@ -12,6 +13,7 @@ import type {
   DetectorSettings,
   DetectorState,
   DetectorStep,
+  Fired,
   Interruption,
   Settling,
   Stirring,
@@ -45,6 +47,9 @@ const stirringMs = 400
 const longestStirMs = 1600
 /** Motion this recent is still present. */
 const presentMs = 1000
+
+/** The pictures show a lens that the camera reported as covered at most this much later. */
+const sameTamperMs = 10_000
 
 /** Two looks after the first one that finds another view: the view was another for over `goesOnMs`. */
 const doubtfulFrames = (goesOnMs / 1000) * framesPerSecond
@@ -107,7 +112,8 @@ function passTime(detector: Detector, nowMs: number, settings: DetectorSettings)
 /** Begins the clip that the cooldown prevented if the motion is still present. */
 function endCooldown(detector: Detector, state: Cooling, nowMs: number, settings: DetectorSettings): DetectorStep {
   if (nowMs - state.lastMotionMs > presentMs) return become(detector, { kind: 'quiet' })
-  return fire(detector, { motionMs: nowMs, score: state.lastScore, sceneChange: false }, nowMs, settings)
+  const { lastScore: score, lastKinds: kinds } = state
+  return fire(detector, { motionMs: nowMs, score, sceneChange: false, kinds }, nowMs, settings)
 }
 
 /** Begins the clip of a view that was lost in the cooldown, with the first picture after it that still shows the loss. */
@@ -139,6 +145,8 @@ function react(detector: Detector, event: DetectorEvent, nowMs: number, settings
       const second = watchLens(first.detector, event.frame, nowMs, settings)
       return { detector: second.detector, outcomes: [...late.outcomes, ...first.outcomes, ...second.outcomes] }
     }
+    case 'reported':
+      return reported(detector, event, nowMs, settings)
     case 'tick':
       return stay(detector)
     case 'interrupted': {
@@ -160,9 +168,39 @@ function scored(detector: Detector, frame: FrameScore, nowMs: number, settings: 
     case 'settling':
       return settle(detector, state, frame, nowMs, settings)
     case 'active':
-      return isMotion || frame.whole ? become(detector, { ...state, lastMotionMs: nowMs }) : stay(detector)
+      return isMotion || frame.whole ? goOn(detector, state, nowMs) : stay(detector)
     case 'cooling':
-      return isMotion ? duringCooldown(detector, state, frame.score, nowMs, settings) : stay(detector)
+      return isMotion ? duringCooldown(detector, state, { score: frame.score }, nowMs, settings) : stay(detector)
+  }
+}
+
+/** The clock of reports is ahead of frames on a busy box. */
+function goOn(detector: Detector, state: Active, nowMs: number): DetectorStep {
+  return become(detector, { ...state, lastMotionMs: Math.max(state.lastMotionMs, nowMs) })
+}
+
+/** A report of the camera is motion at once, and one with motion that the pictures show. */
+function reported(
+  detector: Detector,
+  { kinds, motionMs, isNew }: Extract<DetectorEvent, { kind: 'reported' }>,
+  nowMs: number,
+  settings: DetectorSettings,
+): DetectorStep {
+  const { state } = detector
+  switch (state.kind) {
+    case 'quiet':
+    case 'stirring':
+    case 'settling':
+      return fire(
+        detector,
+        { motionMs, score: 0, sceneChange: isNew && kinds.includes('tamper'), kinds },
+        nowMs,
+        settings,
+      )
+    case 'active':
+      return goOn(detector, state, nowMs)
+    case 'cooling':
+      return duringCooldown(detector, state, { score: 0, kinds }, nowMs, settings)
   }
 }
 
@@ -205,15 +243,16 @@ function settle(
 function duringCooldown(
   detector: Detector,
   state: Cooling,
-  score: number,
+  { score, kinds = [] }: { readonly score: number; readonly kinds?: readonly EventKind[] },
   nowMs: number,
   settings: DetectorSettings,
 ): DetectorStep {
-  const cooling = { ...detector, state: { ...state, lastMotionMs: nowMs, lastScore: score } }
+  const lastMotionMs = Math.max(state.lastMotionMs, nowMs)
+  const cooling = { ...detector, state: { ...state, lastMotionMs, lastScore: score, lastKinds: kinds } }
   if (nowMs - state.lastMotionMs <= Math.max(presentMs, settings.postRecordMs)) return stay(cooling)
   const notBeforeMs = earliestClipMs(detector, settings)
-  const fired = { kind: 'fired', motionMs: nowMs, score, sceneChange: false, clipFromMs: null, notBeforeMs } as const
-  return { detector: cooling, outcomes: [fired] }
+  const motion = { motionMs: nowMs, score, kinds, sceneChange: kinds.includes('tamper') }
+  return { detector: cooling, outcomes: [{ kind: 'fired', ...motion, clipFromMs: null, notBeforeMs }] }
 }
 
 /** A lost view fires once, whatever the score: somebody covers, turns or blinds the lens. */
@@ -258,7 +297,7 @@ function viewLost(detector: Detector, sinceMs: number, nowMs: number, settings: 
       const motion = { motionMs: sinceMs, score: wholeScore, sceneChange: true }
       return {
         detector: { ...detector, state: { ...state, isViewLost: true } },
-        outcomes: [{ kind: 'fired', ...motion, clipFromMs: null, notBeforeMs }],
+        outcomes: [{ kind: 'fired', ...motion, kinds: [], clipFromMs: null, notBeforeMs }],
       }
     }
     case 'active': {
@@ -288,17 +327,17 @@ function interrupted(detector: Detector, why: Interruption, endMs: number): Dete
 
 function fire(
   detector: Detector,
-  motion: { readonly motionMs: number; readonly score: number; readonly sceneChange: boolean },
+  motion: Pick<Fired, 'motionMs' | 'score' | 'sceneChange'> & Partial<Pick<Fired, 'kinds'>>,
   nowMs: number,
   settings: DetectorSettings,
 ): DetectorStep {
-  const { motionMs, sceneChange } = motion
+  const { motionMs, sceneChange, kinds = [] } = motion
   const notBeforeMs = earliestClipMs(detector, settings)
   const clipFromMs = Math.max(motionMs - settings.preRecordMs, notBeforeMs)
-  const sceneMs = sceneChange ? nowMs : -Infinity
+  const sceneMs = sceneChange ? nowMs + (kinds.length > 0 ? sameTamperMs : 0) : -Infinity
   return {
     detector: { ...detector, state: { kind: 'active', motionMs, lastMotionMs: nowMs, sceneMs } },
-    outcomes: [{ kind: 'fired', ...motion, clipFromMs, notBeforeMs }],
+    outcomes: [{ kind: 'fired', ...motion, kinds, clipFromMs, notBeforeMs }],
   }
 }
 
@@ -311,7 +350,7 @@ function close(
     detector: {
       ...detector,
       lastClipEndMs: endMs,
-      state: { kind: 'cooling', lastMotionMs, lastScore: 0, isViewLost: false },
+      state: { kind: 'cooling', lastMotionMs, lastScore: 0, isViewLost: false, lastKinds: [] },
     },
     outcomes: [{ kind: 'closed', endMs, by }],
   }

@@ -1,8 +1,9 @@
 /**
  * Why motion of a camera cannot be found though its pictures come. The first three come from `view-watch.ts` and the frames. With
- * `few_pictures` the stream has fewer than 3 a second. With `too_busy` gatehouse left most of them unjudged.
+ * `few_pictures` the stream has fewer than 3 a second. With `too_busy` gatehouse left most of them unjudged. With `no_events` the
+ * analytics of the camera alone find motion, and the gateway has no subscription to their events.
  */
-export const impairments = ['still', 'covered', 'turned', 'few_pictures', 'too_busy'] as const
+export const impairments = ['still', 'covered', 'turned', 'few_pictures', 'too_busy', 'no_events'] as const
 export type Impairment = (typeof impairments)[number]
 
 /** Whether something impairs a camera, and the start of this state in monotonic milliseconds. */

@@ -2,6 +2,7 @@
  * Turns cells into motion events, live and in a replay of stored cells, by the scorer, the detector and the silence between frames.
  * It has no clock; all times are whole milliseconds, so that stored times give the same events again.
  */
+import type { EventKind } from '../../config/index.ts'
 import type { FrameCells } from './cells.ts'
 import {
   type ClosedBy,
@@ -32,7 +33,16 @@ export type JudgeOutcome =
       readonly peakScore: number
       /** From when the motion began, so long it went on before its first pause. */
       readonly movedForMs: number
+      /** Kinds by the camera's analytics, from the motion to the end of the clip. */
+      readonly kinds: readonly EventKind[]
     }
+
+/** A finding of the camera's analytics; `isNew` is false while it goes on. */
+export type CameraFinding = {
+  readonly kinds: readonly EventKind[]
+  readonly motionMs: number
+  readonly isNew: boolean
+}
 
 /** Frames without motion for this long are a pause. */
 const pauseMs = 1000
@@ -54,6 +64,7 @@ export class MotionJudge {
   #detector: Detector = newDetector
   #newest: FrameTimes = { takenMs: 0, arrivedMs: 0 }
   #peakScore = 0
+  readonly #kinds = new Set<EventKind>()
   /** Start of the newest event's motion, and its last motion before the first pause. */
   #moved = { fromMs: 0, untilMs: 0 }
 
@@ -98,6 +109,15 @@ export class MotionJudge {
     return { score, outcomes: [...before, ...this.#step({ kind: 'scored', frame: score }, times.takenMs, settings)] }
   }
 
+  /** Takes what the camera's analytics have found. It counts at the time of the frames, which may be late. */
+  report(found: CameraFinding, nowMs: number, settings: DetectorSettings): JudgeOutcome[] {
+    const before = this.silence(nowMs, settings)
+    const { arrivedMs, takenMs } = this.#newest
+    const outcomes = this.#step({ kind: 'reported', ...found }, nowMs - (arrivedMs - takenMs), settings)
+    for (const kind of found.kinds) this.#kinds.add(kind)
+    return [...before, ...outcomes]
+  }
+
   /** Ends an open clip at `endMs`. */
   interrupt(why: Interruption, endMs: number, nowMs: number, settings: DetectorSettings): JudgeOutcome[] {
     const before = this.silence(nowMs, settings)
@@ -130,10 +150,11 @@ export class MotionJudge {
     return outcomes.map((outcome) => {
       if (outcome.kind === 'closed') {
         const { fromMs, untilMs } = this.#moved
-        return { ...outcome, peakScore: this.#peakScore, movedForMs: untilMs - fromMs }
+        return { ...outcome, peakScore: this.#peakScore, movedForMs: untilMs - fromMs, kinds: [...this.#kinds] }
       }
       if (outcome.kind === 'sceneChanged') return outcome
       this.#peakScore = outcome.score
+      this.#kinds.clear()
       this.#moved = { fromMs: outcome.motionMs, untilMs: atMs }
       return outcome
     })

@@ -14,7 +14,7 @@ import {
 import { Comparer, type FrameCells } from './cells.ts'
 import type { DetectorSettings, Interruption } from './detector.ts'
 import type { MotionArea } from './mask.ts'
-import { coarseTimes, type FrameTimes, type JudgeOutcome, MotionJudge } from './motion-judge.ts'
+import { type CameraFinding, coarseTimes, type FrameTimes, type JudgeOutcome, MotionJudge } from './motion-judge.ts'
 import { type FrameScore, Scorer } from './score.ts'
 import { ViewWatch } from './view-watch.ts'
 
@@ -156,6 +156,11 @@ export class PictureJudge {
   /** Notes that the picture of the next key frame has not come in time. */
   overdue(why: AwakeReason, nowMs: number): WakeCommand | undefined {
     return this.#step({ kind: 'overdue', why }, nowMs)
+  }
+
+  /** Takes what the camera's analytics have found. */
+  report(found: CameraFinding, nowMs: number, settings: DetectorSettings): JudgeOutcome[] {
+    return this.#judge.report(found, nowMs, settings)
   }
 
   interrupt(why: Interruption, endMs: number, nowMs: number, settings: DetectorSettings): JudgeOutcome[] {

@@ -8,6 +8,9 @@ export type OnvifAddress = {
   readonly secure: boolean
 }
 
+/** Usual address of the device service of ONVIF cameras; a search may find another one. */
+export const usualPlace = { port: 80, path: '/onvif/device_service', secure: false }
+
 export type OnvifCredentials = { readonly username: string; readonly password: string }
 
 export type OnvifTask =

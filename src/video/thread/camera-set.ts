@@ -6,6 +6,7 @@ import { type ClipTools, giveUp, notRemoved, removeFiles, waiting } from '../cli
 import { makeClip, unreadable } from '../clips/clip-making.ts'
 import { spoolPath } from '../clips/clip-paths.ts'
 import { ClipRoom } from '../clips/clip-room.ts'
+import { factsOf } from '../clips/facts.ts'
 import { type Leftover, listLeftovers, readLeftover } from '../clips/leftovers.ts'
 import { Patience } from '../clips/patience.ts'
 import { PictureDecoder } from '../decoding/picture-decoder.ts'
@@ -273,10 +274,10 @@ export class CameraSet {
 
   /** Reports a loss, after it has removed the rest of a clip that was given up. Resolves with false when the disk refuses that. */
   async #isRemoved(loss: ClipLost): Promise<boolean> {
-    const { detectionId: id, cameraId, motionAt, score, sceneChange, reason } = loss
-    const facts = { detectionId: id, cameraId, motionAt, score, sceneChange }
+    const { detectionId: id } = loss
+    const facts = factsOf(loss)
     try {
-      this.#needs.post(reason === 'given-up' ? await giveUp(this.#tools, facts, loss) : loss)
+      this.#needs.post(loss.reason === 'given-up' ? await giveUp(this.#tools, facts, loss) : loss)
       return true
     } catch (err) {
       this.#needs.log.error({ err, ...facts }, notRemoved)

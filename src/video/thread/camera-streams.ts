@@ -7,7 +7,7 @@ import type { Picture } from '../motion/picture-judge.ts'
 import { StreamRemark } from '../stream/remark.ts'
 import { type Missing, Ring } from '../stream/ring.ts'
 import { Stream, type StreamOptions, type StreamPlan, type StreamState, type StreamView } from '../stream/stream.ts'
-import { detectPlan, keptStream, mainPlan, ringKeepMs, wantedStreams } from './plan.ts'
+import { detectPlan, isJudging, keptStream, mainPlan, ringKeepMs, wantedStreams } from './plan.ts'
 import { statusEveryMs } from './report.ts'
 
 export type CameraStreamsNeeds = {
@@ -165,9 +165,9 @@ export class CameraStreams {
 
   /** Starts and stops the streams and their decoders as the settings want it. */
   run(): void {
-    const { detecting } = this.#needs.settings()
+    const isJudged = isJudging(this.#needs.settings())
     for (const name of ['main', 'detect'] as const) {
-      if (detecting && name === this.#judged) this.#decoders[name].start()
+      if (isJudged && name === this.#judged) this.#decoders[name].start()
       else this.#decoders[name].stop()
     }
     const wanted = wantedStreams(this.#needs.settings())
@@ -266,7 +266,7 @@ export class CameraStreams {
   /** A codec that cannot be cut out of the ring is decoded as it comes. */
   #noteCodec(name: 'main' | 'detect'): void {
     const [ring, stream] = name === 'main' ? [this.#ring, this.#main] : [this.#detectRing, this.#detect]
-    if (this.#needs.settings().detecting && name === this.#judged && ring.newest && ring.codec === 'other')
+    if (isJudging(this.#needs.settings()) && name === this.#judged && ring.newest && ring.codec === 'other')
       stream?.decodeDirectly()
   }
 

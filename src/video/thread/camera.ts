@@ -5,16 +5,18 @@ import { CellRecorder, type CellShelf } from '../history/cell-recorder.ts'
 import type { History } from '../history/history.ts'
 import { LiveFeeds } from '../live/live-feed.ts'
 import type { CameraSettings, FromCameras, LiveFormat } from '../messages.ts'
+import type { CameraFinding } from '../motion/motion-judge.ts'
 import { times } from '../stream/connection.ts'
 import type { Ring } from '../stream/ring.ts'
 import { ageMs, freshGroup, lastPicture } from '../stream/snapshot.ts'
 import type { StreamOptions } from '../stream/stream.ts'
 import type { VideoMemory } from '../video-memory.ts'
+import { CameraEvents } from './camera-events.ts'
 import { CameraStreams } from './camera-streams.ts'
 import { CameraMemory } from './memory.ts'
 import { MotionClips } from './motion-clips.ts'
 import { MotionWatch } from './motion-watch.ts'
-import { changed, detectorSettings, keptStream, ringKeepMs } from './plan.ts'
+import { changed, detectorSettings, isJudging, keptStream, ringKeepMs } from './plan.ts'
 import { CameraReport, statusEveryMs } from './report.ts'
 
 export type CameraOptions = {
@@ -42,6 +44,9 @@ export type CameraOptions = {
 /** A camera that was just connected needs this long for its first picture. */
 const snapshotWithinMs = 8000
 
+/** The newest picture is this old at most while a stream goes on. */
+const goesOnWithinMs = 3000
+
 /** Runs one camera in the cameras thread: connects its streams, motion detection, clips, live view and reports. */
 export class Camera {
   readonly #needs: CameraOptions
@@ -50,6 +55,7 @@ export class Camera {
   readonly #cells: CellRecorder
   readonly #watch: MotionWatch
   readonly #clips: MotionClips
+  readonly #events: CameraEvents
   readonly #live: LiveFeeds
   readonly #report: CameraReport
   readonly #leaveMemory: () => void
@@ -77,14 +83,20 @@ export class Camera {
       },
       fewPictures: () => this.#streams.fewPictures,
       decoderTrouble: () => this.#streams.decoderTrouble,
+      eventsTrouble: () => this.#events.trouble,
       unfit: () => this.#streams.unfit,
       onCommand: (command) => this.#streams.decode(command),
+    })
+    this.#events = new CameraEvents({
+      ...{ settings, clock, random: options.random, log, readSecret: options.readSecret },
+      onFound: (found, isNew) => this.#found(found, isNew),
     })
     this.#live = new LiveFeeds({ ffmpeg: ffmpeg.path, cameraId, ring, clock, log, emit })
     this.#report = new CameraReport({
       settings,
       streams: this.#streams,
       counts: () => this.#watch.counts(),
+      events: () => this.#events.view,
       clock,
       emit,
     })
@@ -142,11 +154,13 @@ export class Camera {
   retry(): void {
     this.#watch.acceptView()
     this.#streams.retry()
+    this.#events.retry()
   }
 
   /** Reads the password again, since it may have been corrected. */
   recheckCredentials(): void {
     this.#streams.recheckCredentials()
+    this.#events.recheckCredentials()
   }
 
   /** Reads the video that waits into the ring. The wait of later video is set anew. */
@@ -189,7 +203,7 @@ export class Camera {
     this.#settings = { ...this.#settings, detecting: false, streaming: false }
     this.#needs.history.keep(this.#settings.cameraId, this.#settings.history.hours, undefined)
     this.#watch.interrupt('stopped')
-    await this.#streams.stop()
+    await Promise.all([this.#streams.stop(), this.#events.stop()])
     this.#watch.stop()
     this.#cells.flush()
   }
@@ -209,10 +223,10 @@ export class Camera {
       onMissing: (span) => this.#report.tellMissing(span),
       // Drops late output of a process that is being replaced.
       onFrames: (bytes) => {
-        if (this.#settings.detecting) this.#watch.push(bytes)
+        if (isJudging(this.#settings)) this.#watch.push(bytes)
       },
       onPicture: (picture) => {
-        if (this.#settings.detecting) this.#watch.put(picture)
+        if (isJudging(this.#settings)) this.#watch.put(picture)
       },
       onLeftOut: (takenMs) => this.#watch.leftOut(takenMs),
       onOverdue: (why) => this.#watch.overdue(why),
@@ -225,8 +239,15 @@ export class Camera {
 
   #run(): void {
     this.#streams.run()
+    this.#events.run()
     const { cameraId, history } = this.#settings
     this.#needs.history.keep(cameraId, history.hours, this.#streams.keptRing)
+  }
+
+  /** Without pictures, what goes on begins no further clip. */
+  #found(found: Omit<CameraFinding, 'isNew'>, isNew: boolean): void {
+    const agoMs = this.#streams.pictureAgoMs
+    if (isNew || (agoMs !== undefined && agoMs < goesOnWithinMs)) this.#watch.report({ ...found, isNew })
   }
 
   #beat(): void {

@@ -41,6 +41,7 @@ export class LoadStream {
     this.#watch = new MotionWatch({
       ...{ clock, area: { masks: [], zones: [] }, settings: () => settings, onOutcome: nothing },
       fewPictures: () => neverBad,
+      eventsTrouble: () => neverBad,
       decoderTrouble: () => neverBad,
       unfit: () => null,
       onCommand: nothing,

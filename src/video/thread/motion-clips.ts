@@ -61,13 +61,13 @@ export class MotionClips {
       return
     }
     if (outcome.kind === 'sceneChanged') return void this.#change(this.#recording, outcome)
-    const { endMs, by, peakScore, movedForMs } = outcome
+    const { endMs, by, peakScore, movedForMs, kinds } = outcome
     const clip = this.#clip
     const settle = (result: ClipResult | undefined) => {
       clip?.resolve(result)
       if (this.#clip === clip) this.#clip = undefined
     }
-    const ending = { closedBy: by, peakScore, movedForMs }
+    const ending = { closedBy: by, peakScore, movedForMs, ...(kinds.length > 0 && { kinds }) }
     const done = this.#close(this.#recording, endMs, ending, () => settle(undefined)).then(settle)
     this.#finishing.add(done)
     void done.finally(() => this.#finishing.delete(done))
@@ -79,13 +79,17 @@ export class MotionClips {
   }
 
   /** Starts a clip as soon as there is an id; until then the ring keeps the pre-roll. */
-  async #fire({ motionMs, score, sceneChange, clipFromMs, notBeforeMs }: Fired): Promise<Opened | undefined> {
+  async #fire({ motionMs, score, sceneChange, kinds, clipFromMs, notBeforeMs }: Fired): Promise<Opened | undefined> {
     const { settings, ring, clock, tools, reserveId, emit, log } = this.#needs
     const { cameraId } = settings()
     const wallOffsetMs = clock.now() - clock.monotonic()
     try {
       const detectionId = await reserveId()
-      const facts = { detectionId, cameraId, motionAt: Math.round(motionMs + wallOffsetMs), score, sceneChange }
+      const found = { motionAt: Math.round(motionMs + wallOffsetMs), score, sceneChange }
+      const facts: DetectionFacts = {
+        ...{ detectionId, cameraId, ...found },
+        ...(kinds.length > 0 && { trigger: 'camera', kinds }),
+      }
       const cooldownUntil = clipFromMs === null ? Math.round(notBeforeMs + wallOffsetMs) : undefined
       emit({ type: 'motionFired', ...facts, clip: clipFromMs !== null, cooldownUntil })
       if (clipFromMs === null) return undefined

@@ -5,7 +5,7 @@ import type { CellSink } from '../history/cell-recorder.ts'
 import type { DetectorSettings, Interruption } from '../motion/detector.ts'
 import { type Impaired, impairedBy, JudgedShare, neverBad, type Trouble } from '../motion/impairment.ts'
 import type { MotionArea } from '../motion/mask.ts'
-import type { JudgeOutcome } from '../motion/motion-judge.ts'
+import type { CameraFinding, JudgeOutcome } from '../motion/motion-judge.ts'
 import { type JudgedPicture, type Picture, PictureJudge } from '../motion/picture-judge.ts'
 import type { SceneState } from '../motion/view-watch.ts'
 import { FrameCounter, type FrameCounts } from '../stream/frame-counter.ts'
@@ -21,6 +21,8 @@ export type MotionWatchOptions = {
   readonly fewPictures: () => Trouble
   /** Says whether the decoder of the pictures fails. */
   readonly decoderTrouble: () => Trouble
+  /** Says whether the camera's analytics alone find motion, and give no events. */
+  readonly eventsTrouble: () => Trouble
   /** Says why key frames cannot stand for the pictures of the stream; null: they can. */
   readonly unfit: () => AwakeReason | null
   /** Takes what the decoder is to do. */
@@ -99,6 +101,12 @@ export class MotionWatch {
     setImmediate(() => this.#drain())
   }
 
+  /** Takes what the camera's analytics have found. */
+  report(found: CameraFinding): void {
+    const { clock, settings } = this.#needs
+    this.#tell(this.#judge.report(found, Math.floor(clock.monotonic()), settings()))
+  }
+
   /** Notes that a picture of this time is not judged, because the gateway is behind. */
   leftOut(takenMs: number): void {
     this.#judged.add(takenMs, false)
@@ -146,6 +154,7 @@ export class MotionWatch {
       turned: { isBad: state === 'turned', sinceMs: viewMs },
       few_pictures: this.#needs.fewPictures(),
       too_busy: this.#notJudged(),
+      no_events: this.#needs.eventsTrouble(),
     })
   }
 

@@ -24,25 +24,30 @@ export function keptStream({ history, detectUrl }: CameraSettings): 'main' | 'su
   return history.stream === 'sub' && detectUrl !== null ? 'sub' : 'main'
 }
 
+/** Says whether motion is found in the pictures, so that they are decoded. */
+export function isJudging({ detecting, events }: Pick<CameraSettings, 'detecting' | 'events'>): boolean {
+  return detecting && events?.source !== 'camera'
+}
+
 /** Returns which streams run. */
 export function wantedStreams(settings: CameraSettings): { readonly main: boolean; readonly detect: boolean } {
   const { detecting, streaming, detectUrl } = settings
   const kept = keptStream(settings)
   return {
     main: detecting || streaming || kept === 'main',
-    detect: (detecting && detectUrl !== null) || kept === 'sub',
+    detect: (isJudging(settings) && detectUrl !== null) || kept === 'sub',
   }
 }
 
 /** Returns the source of the recorded stream, and whether it is judged. `readSecret` is called before each attempt. */
 export function mainPlan(settings: CameraSettings, readSecret: (path: string) => string): StreamPlan {
-  const { url, detectUrl, detecting } = settings
-  return planOf(settings, readSecret, url, detecting && detectUrl === null)
+  const { url, detectUrl } = settings
+  return planOf(settings, readSecret, url, isJudging(settings) && detectUrl === null)
 }
 
 /** Returns those of the stream for detection. */
 export function detectPlan(settings: CameraSettings, readSecret: (path: string) => string): StreamPlan {
-  return planOf(settings, readSecret, settings.detectUrl ?? settings.url, settings.detecting)
+  return planOf(settings, readSecret, settings.detectUrl ?? settings.url, isJudging(settings))
 }
 
 function planOf(
@@ -81,12 +86,13 @@ function areaOf({ motion }: CameraSettings): unknown {
   return [motion.masks, motion.zones]
 }
 
-function mainPart({ url, username, passwordFile, detecting, detectUrl }: CameraSettings): unknown {
-  return [url, username, passwordFile, detecting && detectUrl === null]
+function mainPart(settings: CameraSettings): unknown {
+  const { url, username, passwordFile, detectUrl } = settings
+  return [url, username, passwordFile, isJudging(settings) && detectUrl === null]
 }
 
 function detectPart(settings: CameraSettings): unknown {
-  const { detectUrl, username, passwordFile, detecting } = settings
+  const { detectUrl, username, passwordFile } = settings
   const isKept = keptStream(settings) === 'sub'
-  return [detectUrl, username, passwordFile, isKept, isKept && detecting]
+  return [detectUrl, username, passwordFile, isKept, isKept && isJudging(settings)]
 }

@@ -1,10 +1,12 @@
 import type { Clock } from '../../platform/index.ts'
 import { type PreRollProblem, preRollProblem } from '../clips/pre-roll.ts'
+import type { EventsView } from '../events/rule-book.ts'
 import type { CameraSettings, FromCameras } from '../messages.ts'
 import { plainWords } from '../problems.ts'
 import type { Missing, Ring } from '../stream/ring.ts'
 import type { StreamView } from '../stream/stream.ts'
 import type { WatchCounts } from './motion-watch.ts'
+import { isJudging } from './plan.ts'
 
 export type CameraReportNeeds = {
   /** Returns the settings as they are now. */
@@ -18,6 +20,8 @@ export type CameraReportNeeds = {
   }
   /** Returns the counts of motion detection. */
   readonly counts: () => WatchCounts
+  /** Returns what the camera's own analytics report; undefined while they do not count. */
+  readonly events: () => EventsView | undefined
   readonly clock: Clock
   readonly emit: (message: FromCameras) => void
 }
@@ -65,7 +69,10 @@ export class CameraReport {
       ringBytes: sizeBytes,
       heldSeconds: Math.round(playableMs) / 1000,
       preRollProblem: this.#preRollProblem,
-      decoder: { state: wakefulness.kind, why: wakefulness.kind === 'asleep' ? null : wakefulness.why },
+      decoder: isJudging(settings())
+        ? { state: wakefulness.kind, why: wakefulness.kind === 'asleep' ? null : wakefulness.why }
+        : undefined,
+      events: this.#needs.events(),
       keyFrameSeconds: groupMs === undefined ? null : Math.round(groupMs) / 1000,
     })
   }

@@ -44,6 +44,7 @@ const english = {
     still: 'Frozen picture',
     few_pictures: 'Too few pictures',
     too_busy: 'Not looked at',
+    no_events: 'No events',
     light: 'Light just changed',
   },
   since: (when: string, why: string) => `Since ${when}, because ${why}.`,
@@ -74,6 +75,10 @@ const english = {
     'camera.too-busy': [
       'The gateway is too busy to look at its pictures, so it may miss motion. The time is a gap in the ledger.',
       'Find the other work that loads the processor, or give the camera a smaller stream for detection.',
+    ],
+    'camera.no-events': [
+      'Its own analytics are to find motion, and their events do not come. The time is a gap in the ledger.',
+      'Check ONVIF, account and clock in the camera. Its page says what is wrong.',
     ],
     'camera.pre-roll': [
       'Clips begin later than the config asks for, so the seconds before a motion are missing.',
@@ -171,6 +176,7 @@ const german: typeof english = {
     still: 'Standbild',
     few_pictures: 'Zu wenige Bilder',
     too_busy: 'Nicht angesehen',
+    no_events: 'Keine Ereignisse',
     light: 'Licht eben gewechselt',
   },
   since: (when, why) => `Seit ${when}, weil: ${why}.`,
@@ -201,6 +207,10 @@ const german: typeof english = {
     'camera.too-busy': [
       'Das Gateway ist zu beschäftigt, ihre Bilder anzusehen; Bewegung kann ihm entgehen. Die Zeit steht als Lücke im Lagerbuch.',
       'Nachsehen, was sonst den Prozessor braucht, oder der Kamera einen kleineren Videostrom für die Erkennung geben.',
+    ],
+    'camera.no-events': [
+      'Ihre eigene Analyse soll Bewegung finden, und deren Ereignisse kommen nicht. Die Zeit steht als Lücke im Lagerbuch.',
+      'ONVIF, Konto und Uhr in der Kamera prüfen. Ihre Seite sagt, was fehlt.',
     ],
     'camera.pre-roll': [
       'Clips beginnen später, als die Konfiguration es verlangt; die Sekunden vor einer Bewegung fehlen.',

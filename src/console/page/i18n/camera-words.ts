@@ -15,6 +15,7 @@ export type Standing = {
 /** Alerts that say that a trouble has ended. */
 const over = new Set(['camera.online', 'camera.seeing', 'camera.pre-roll.recovered', 'cameras.unwatched'])
 const scenes = ['covered', 'turned', 'still'] as const
+const impairments = ['few_pictures', 'too_busy', 'no_events'] as const
 
 /**
  * Says how a camera is, in plain words. Pure.
@@ -49,8 +50,9 @@ function standingOfPicture(camera: ListedCamera): Standing {
   const { states } = texts
   const ofScene = scenes.find((state) => state === scene?.state)
   if (ofScene && scene) return impaired(states[ofScene], `camera.${ofScene}`, scene.forSeconds)
-  if (impairment && (impairment.why === 'few_pictures' || impairment.why === 'too_busy'))
-    return impaired(states[impairment.why], `camera.${impairment.why.replace('_', '-')}`, impairment.forSeconds)
+  const ofImpairment = impairments.find((why) => why === impairment?.why)
+  if (ofImpairment && impairment)
+    return impaired(states[ofImpairment], `camera.${ofImpairment.replace('_', '-')}`, impairment.forSeconds)
   const problem = problemWords(camera)
   if (problem !== '') return { tone: 'warn', state: motion.running ? states.watching : states.live, why: problem }
   if (scene?.state === 'light') return { tone: 'ok', state: states.light, why: '' }

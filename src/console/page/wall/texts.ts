@@ -36,6 +36,7 @@ const english = {
     still: 'the same picture all the time',
     few_pictures: 'too few pictures',
     too_busy: 'the gateway is too busy to look at it',
+    no_events: 'no events of its analytics',
   },
   sceneMeans: 'Its film may be incomplete. Check the camera.',
   health: {
@@ -94,6 +95,7 @@ const german: typeof english = {
     still: 'immer dasselbe Bild',
     few_pictures: 'zu wenige Bilder',
     too_busy: 'das Gateway ist zu beschäftigt, hinzusehen',
+    no_events: 'keine Ereignisse ihrer Analyse',
   },
   sceneMeans: 'Ihr Film ist vielleicht unvollständig. Nach der Kamera sehen.',
   health: {
