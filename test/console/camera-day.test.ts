@@ -46,6 +46,7 @@ t.test('clips and gaps of a day are listed in the order of time; what lasts ends
       clipUrls: { playback: null, storage: null, snapshot: null },
       score: 0.6,
       trigger: 'motion',
+      kinds: [],
       reason: null,
       removal: null,
     },

@@ -6,7 +6,14 @@ import { kinds } from '../../src/health/kinds.ts'
 const camera: ListedCamera = {
   ...{ id: 3, name: 'Dock 3', enabled: true, state: 'live', online: true, lastFrameAt: null },
   ...{ problem: null, problemCode: null },
-  ...{ purpose: null, warehouseId: 1, slots: [], scene: { state: 'normal', forSeconds: 5 }, impairment: null },
+  ...{
+    purpose: null,
+    warehouseId: 1,
+    slots: [],
+    scene: { state: 'normal', forSeconds: 5 },
+    impairment: null,
+    analytics: null,
+  },
   motion: { running: true, settings: { sensitivity: 0.3 }, area: null },
 }
 const nowMs = Date.parse('2026-11-22T15:00:00Z')

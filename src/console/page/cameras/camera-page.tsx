@@ -10,6 +10,7 @@ import { follow } from '../kit/address.ts'
 import { Bar } from '../kit/bar.tsx'
 import { TroubleStrip } from '../kit/trouble-strip.tsx'
 import type { ViewProps } from '../kit/views.ts'
+import { CameraAnalytics } from './analytics.tsx'
 import { type Act, type Around, CameraAlerts, CameraWall, Standing } from './camera-wall.tsx'
 import {
   type ClipExport,
@@ -108,6 +109,7 @@ const OneCamera = ({ camera, around, exports, caller, onAct, onHandedOut }: OneP
         {camera.purpose ?? ''} {words.slots(camera.slots)}
       </p>
       <CameraAlerts camera={camera} around={around} caller={caller} onAct={onAct} />
+      <CameraAnalytics analytics={camera.analytics} />
       <p>
         <a
           class="button"

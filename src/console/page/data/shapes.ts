@@ -39,7 +39,7 @@ export type Camera = Pick<
 >
 type Motion = Shape<'Camera'>['motion']
 export type ListedCamera = Camera &
-  Pick<Shape<'Camera'>, 'purpose' | 'warehouseId' | 'slots' | 'scene' | 'impairment'> & {
+  Pick<Shape<'Camera'>, 'purpose' | 'warehouseId' | 'slots' | 'scene' | 'impairment' | 'analytics'> & {
     readonly motion: Pick<Motion, 'running' | 'area'> & { readonly settings: Pick<Motion['settings'], 'sensitivity'> }
   }
 /** Corners in parts of the picture's width and height, from the upper left. */

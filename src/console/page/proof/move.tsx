@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ask } from '../data/ask.ts'
 import type { EventFootage, Evidence, StoryStep, Watched } from '../data/shapes.ts'
+import { analyticsTexts } from '../i18n/analytics-texts.ts'
 import { kilograms } from '../i18n/counting.ts'
 import { findTexts as words } from '../i18n/find-texts.ts'
 import { Said } from '../i18n/said.tsx'
@@ -239,7 +240,10 @@ const Films = ({ footage, step: { event, slot }, timeZone }: FilmsProps) => {
             poster={`/api/iot/detection-events/${film.detectionId}/snapshot`}
             src={`${ownPath(film.url) ?? ''}#t=${Math.max(0, (Date.parse(event.timestamp) - Date.parse(film.from)) / 1000 - 2)}`}
           />
-          <figcaption class="muted">{words.filmOf(film.cctvId, clock(film.from), clock(film.to))}</figcaption>
+          <figcaption class="muted">
+            {words.filmOf(film.cctvId, clock(film.from), clock(film.to))}
+            {film.kind === null ? '' : ` ${analyticsTexts.kinds[film.kind] ?? film.kind}`}
+          </figcaption>
         </figure>
       ))}
       {why === undefined ? null : (

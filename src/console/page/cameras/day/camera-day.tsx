@@ -11,6 +11,7 @@ import { useEntries, useScores } from './data.ts'
 import { DayTable } from './day-table.tsx'
 import { dateWords } from './day-words.ts'
 import type { Entry } from './entries.ts'
+import { KindChoice, ofKind } from './kinds.tsx'
 import { Line } from './line.tsx'
 import { type ClipActs, Player } from './player.tsx'
 
@@ -23,7 +24,9 @@ type Props = ClipActs & { camera: ListedCamera }
 /** A day of a camera: clips, gaps and how much its pictures changed, as a line of time and as a table. */
 export const CameraDay = ({ camera, timeZone, mayReport, onHandedOut }: Props) => {
   const { asked, date, day, window, setWindow, cursorMs, chosen, choose, showDate } = useDayView(timeZone)
-  const { entries, problem } = useEntries(camera.id, day)
+  const { entries: all, problem } = useEntries(camera.id, day)
+  const [kind, setKind] = useState('')
+  const entries = useMemo(() => all && ofKind(all, kind), [all, kind])
   const scores = useScores(camera.id, day)
   const [trial, setTrial] = useState<Trial | undefined>(undefined)
 
@@ -38,6 +41,7 @@ export const CameraDay = ({ camera, timeZone, mayReport, onHandedOut }: Props) =
       <div class="card-head">
         <h2 id="day-title">{dateWords(day.fromMs, timeZone)}</h2>
         <DateChoice date={date} today={dateIn(gatewayNow(), timeZone)} endMs={day.toMs} onDate={showDate} />
+        <KindChoice entries={all ?? []} kind={kind} onKind={setKind} />
       </div>
       <p class="problem" role="alert">
         <Said words={problem === '' ? '' : words.failed(problem)} />
@@ -51,7 +55,8 @@ export const CameraDay = ({ camera, timeZone, mayReport, onHandedOut }: Props) =
       <p class="muted legend">{words.legend}</p>
       {camera.motion.area === null ? null : (
         <Tune
-          {...{ camera, day, timeZone, entries, trial }}
+          {...{ camera, day, timeZone, trial }}
+          entries={all}
           onTrial={setTrial}
           onDate={showDate}
           onMoment={(ms) => choose(ms, clipAt(entries ?? [], ms))}

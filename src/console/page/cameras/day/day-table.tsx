@@ -67,8 +67,8 @@ const Row = ({ entry, timeZone, trial, onPlay }: RowProps) => {
       <td>{seconds < 60 ? `${Math.round(seconds)} s` : spanWords(seconds * 1000)}</td>
       <td>
         {entry.kind === 'detection' ? (
-          // A film of an event was not made because of a motion: it has no score.
-          entry.detection.trigger === 'event' ? null : (
+          // A film of an event, and what the camera alone found, have no score.
+          entry.detection.score === 0 ? null : (
             hundredthsOf(entry.detection.score)
           )
         ) : (

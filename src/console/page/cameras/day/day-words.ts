@@ -4,6 +4,7 @@ import { causeWords } from '../../i18n/story-words.ts'
 import { formatted } from '../../i18n/words.ts'
 import { whyRemoved } from '../../pictures/photo-gone.ts'
 import type { Entry } from './entries.ts'
+import { foundWords } from './kinds.tsx'
 
 const words = cameraTexts.day
 
@@ -20,8 +21,8 @@ export const endWords = (ms: number, timeZone: string | undefined) =>
 /** Names an entry: the gap with its cause, or the film and whether it can be played. */
 export function whatWords(entry: Entry, timeZone: string | undefined): string {
   if (entry.kind === 'gap') return words.gap(causeWords(entry.gap))
-  const { trigger, clipStatus, removal } = entry.detection
-  const what = trigger === 'event' ? words.film : words.motion
+  const { clipStatus, removal } = entry.detection
+  const what = foundWords(entry.detection)
   if (removal) return `${what}. ${storyTexts.filmGone} ${whyRemoved(removal, 'film', timeZone)}`
   return clipStatus === 'recorded' ? what : `${what}, ${words.without[clipStatus] ?? clipStatus}`
 }

@@ -3,7 +3,8 @@ import type { Detection, Gap } from '../../data/shapes.ts'
 
 export type DayDetection = Detection & {
   readonly score: number
-  readonly trigger: 'motion' | 'event'
+  readonly trigger: 'motion' | 'camera' | 'event'
+  readonly kinds: readonly string[]
   readonly reason: string | null
   readonly clipStart: string | null
   readonly clipEnd: string | null
