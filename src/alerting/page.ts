@@ -1,4 +1,5 @@
-import { escapedMarkup, type PageLanguage } from '../http/index.ts'
+import type { PageLanguage } from '../http/index.ts'
+import { escapedMarkup } from '../platform/index.ts'
 
 const english = {
   title: 'Alert',

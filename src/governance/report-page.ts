@@ -1,4 +1,5 @@
-import { escapedMarkup, type PageLanguage, printedPagePolicy } from '../http/index.ts'
+import { type PageLanguage, printedPagePolicy } from '../http/index.ts'
+import { escapedMarkup } from '../platform/index.ts'
 import { type ReportTexts, reportPageTexts } from './report-page-texts.ts'
 import type { Report } from './schema.ts'
 

@@ -15,7 +15,7 @@ export {
 export { type FileAnswer, sendFile } from './answers/file-answer.ts'
 export { type PackedText, packText } from './answers/packed-text.ts'
 export { type PageLanguage, pageLanguage, pageLanguages } from './answers/page-language.ts'
-export { escapedMarkup, printedPagePolicy } from './answers/printed-page.ts'
+export { printedPagePolicy } from './answers/printed-page.ts'
 export { type Api, always, newApi, newRoot } from './app.ts'
 export { type Caller, identityOf, type SignIn } from './caller.ts'
 export { type AppEnv, demand, measured, originOf, type RequestOrigin } from './context.ts'

@@ -30,6 +30,7 @@ export { type ServiceManager, serviceManager } from './machine/service-manager.t
 export { type SystemUser, systemUser } from './machine/system-user.ts'
 export { type Throttling, throttlingOf } from './machine/throttling.ts'
 export { nameOfUid, peerUid } from './machine/unix-peer.ts'
+export { escapedMarkup } from './markup.ts'
 export {
   type AnswerHead,
   type AnswerLimits,

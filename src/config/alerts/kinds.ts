@@ -12,6 +12,7 @@ export const alertKinds = {
   'camera.still': 'warning',
   'camera.turned': 'warning',
   'camera.covered': 'warning',
+  'camera.no-events': 'warning',
   'camera.offline': 'warning',
   'storage.slow': 'warning',
   'storage.unreachable': 'warning',

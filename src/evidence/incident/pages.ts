@@ -1,5 +1,5 @@
 import type { Incident } from '../../governance/index.ts'
-import { escapedMarkup } from '../../http/index.ts'
+import { escapedMarkup } from '../../platform/index.ts'
 import type { Manifest } from './manifest.ts'
 
 /** Returns the text on how to check the package. */

@@ -1,5 +1,6 @@
-import { escapedMarkup, printedPagePolicy } from '../../http/index.ts'
+import { printedPagePolicy } from '../../http/index.ts'
 import { modulesOf, quietModules } from '../../labels/index.ts'
+import { escapedMarkup } from '../../platform/index.ts'
 
 const style = `
 @page { size: A5; margin: 12mm }

@@ -13,8 +13,3 @@ export function printedPagePolicy(style: string, formAction = "'none'"): string 
     "frame-ancestors 'none'",
   ].join('; ')
 }
-
-/** Returns text as it must be in HTML or XML, also inside of a quoted attribute. */
-export function escapedMarkup(text: string): string {
-  return text.replace(/[&<>"']/g, (one) => `&#${one.charCodeAt(0)};`)
-}
