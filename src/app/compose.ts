@@ -13,19 +13,7 @@ import type { CameraClocks, CamerasService, LiveViews, Snapshots, ViewBook } fro
 import type { ClockBook } from '../clock/index.ts'
 import { type Config, readName } from '../config/index.ts'
 import { compact, type UnitOfWork } from '../database/index.ts'
-import {
-  type Checkpoints,
-  checkLeafCount,
-  checkLogKeys,
-  checkSignedHead,
-  LeafCount,
-  type Proofs,
-  type RotatedKeys,
-  readLeafCount,
-  type TimeStamps,
-  type Witness,
-  type Witnesses,
-} from '../evidence/index.ts'
+import type { Checkpoints, LeafCount, Proofs, RotatedKeys, TimeStamps, Witness, Witnesses } from '../evidence/index.ts'
 import type { Feeder } from '../feed/index.ts'
 import type { ErasureRequest, ErasureResult } from '../governance/index.ts'
 import { type HealthWatch, type LastDay, Metrics } from '../health/index.ts'
@@ -47,6 +35,7 @@ import { composeApi, composeMetricsApi } from './compose/api.ts'
 import { composeBackup, segmentSettings } from './compose/backup.ts'
 import { type ComposedCallers, composeCallers } from './compose/callers.ts'
 import { type ComposedEvidence, composeEvidence } from './compose/evidence.ts'
+import { examineLedger } from './compose/examine-ledger.ts'
 import { composeLedger } from './compose/ledger.ts'
 import { composePrivacy } from './compose/privacy.ts'
 import { type ComposedReporting, composeReporting } from './compose/reporting.ts'
@@ -251,29 +240,6 @@ async function composeRooms(live: { config: Config }, outside: Outside, withFirs
   evidence.checkpoints.onCheckpoint(() => leafCount.renew())
   return { storage, callers, video, evidence, backup, privacy, lower, leafCount }
 }
-
-/**
- * Compares the database with what was signed and acknowledged. Returns the count that goes on from there. Throws ExitError (78), and
- * closes the files: a write-ahead log can then be put back.
- */
-function examineLedger(dataDir: string, storage: ComposedStorage, log: Outside['log']): LeafCount {
-  const { tx, atOnce, work, logRoom, hadWriteAheadLog } = storage
-  try {
-    checkLeafCount(dataDir, tx)
-    checkSignedHead(dataDir, atOnce)
-    checkLogKeys(dataDir, tx)
-  } catch (error) {
-    storage.close()
-    throw error
-  }
-  if (readLeafCount(dataDir)?.isStopped === false && !hadWriteAheadLog) log.warn(lostWriteAheadLog)
-  const leafCount = new LeafCount({ dataDir, logRoom, log })
-  work.onCommit(() => leafCount.follow())
-  return leafCount
-}
-
-const lostWriteAheadLog =
-  'the gateway was not stopped cleanly, and gatehouse.db-wal is missing: if no other program has opened the database since, events of the last seconds may be lost; look whether the newest scans are there'
 
 /**
  * Lists the workers in the order of their start. The cameras thread stops after everything that reads the database: its last clips

@@ -65,3 +65,10 @@ export function executor(db: Database): Tx {
   }
   return { all, get, run } as unknown as Tx
 }
+
+/** `T`, and a type error when it is a promise: an await inside would let other requests into the same transaction. */
+export type NoPromise<T> = [T] extends [never]
+  ? []
+  : T extends PromiseLike<unknown>
+    ? ['a write is synchronous: no await, no promise']
+    : []

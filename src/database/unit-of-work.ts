@@ -5,7 +5,7 @@ import { isBusy, isSqliteFault, misplacedFault, translateSqlite } from './faults
 import { Gathering } from './gathering.ts'
 import { OpenFiles } from './open-files.ts'
 import { type Head, LongWrite, type Slice, type Slices } from './slices.ts'
-import { executor, type ReadTx, type Tx } from './transaction.ts'
+import { executor, type NoPromise, type ReadTx, type Tx } from './transaction.ts'
 
 type Waiting = {
   readonly sinceMs: number
@@ -39,13 +39,6 @@ const lockSleepMs = 50
 const lockRetryMs = 200
 const lockPatienceMs = 10_000
 const stopping = () => new AppError('NOT_READY', 'The gateway is stopping', { retryAfterSeconds: 5 })
-
-/** `T`, and a type error when it is a promise: an await inside would let other requests into the same transaction. */
-type NoPromise<T> = [T] extends [never]
-  ? []
-  : T extends PromiseLike<unknown>
-    ? ['a write is synchronous: no await, no promise']
-    : []
 
 type UnitOfWorkNeeds = {
   writer: Database
