@@ -68,6 +68,8 @@ function settings(arch: Arch, sha256: Partial<Record<AssetName, string>>): Build
     outExtension: { '.js': '.cjs' },
     // The package's usual door looks for its addon at run time; this one names it, so that it can be carried along.
     alias: { 'better-sqlite3': `better-sqlite3/linux-${arch}` },
+    // Colors for messages of a library (debug), which does without.
+    external: ['supports-color'],
     loader: { '.node': 'copy' },
     assetNames: '[name]',
     inject: [fileURLToPath(import.meta.resolve('../../src/platform/process-shim.ts'))],

@@ -65,7 +65,7 @@ function copyAll(db: Database, count: number, { fromMs, toMs }: Span): void {
   })
   copies('audit_entry', { id: 'o.id + n', timestamp_ms: when, action: `'permission.denied'` })
   db.exec(
-    `INSERT INTO detection_reservation VALUES (1, ${uuid('6').replace('n)', '0)')}, ${bulkCamera.id}, ${fromMs}, 0.5, 0)`,
+    `INSERT INTO detection_reservation VALUES (1, ${uuid('6').replace('n)', '0)')}, ${bulkCamera.id}, ${fromMs}, 0.5, 0, NULL, NULL)`,
   )
   copies('detection_reservation', { id: 'o.id + n', event_id: uuid('6'), fired_at_ms: when })
   db.exec(`INSERT INTO detection_event (row, id, event_id, log_id, leaf_seq, leaf_version, cctv_id, timestamp_ms, score,
