@@ -53,7 +53,8 @@ export type Seen = {
 export type PeopleData = {
   /** Undefined for callers without an account of this gateway. */
   readonly own: OwnAccount | undefined
-  readonly push: PushState
+  /** Undefined for callers who may not read it, such as one who has to set up a second factor first. */
+  readonly push: PushState | undefined
   readonly sessions: readonly OpenSession[]
   /** Undefined for callers who do not manage accounts. */
   readonly accounts: readonly Account[] | undefined
@@ -64,7 +65,7 @@ export type PeopleData = {
 export async function loadPeople(manages: boolean): Promise<PeopleData> {
   const [own, push, sessions, accounts, devices, operators] = await Promise.all([
     ask<OwnAccount>('/api/own-account').catch(noneIfNotFound),
-    ask<PushState>('/api/push-subscriptions'),
+    ask<PushState>('/api/push-subscriptions').catch(noneIfWithheld),
     ask<List<OpenSession>>('/api/sessions'),
     manages ? ask<List<Account>>('/api/accounts') : undefined,
     manages ? ask<List<{ name: string; role: string; status: string }>>('/api/devices') : undefined,
@@ -86,6 +87,11 @@ export async function loadPeople(manages: boolean): Promise<PeopleData> {
 
 function noneIfNotFound(error: unknown): undefined {
   if (error instanceof Refused && error.status === 404) return undefined
+  throw error
+}
+
+function noneIfWithheld(error: unknown): undefined {
+  if (error instanceof Refused && error.status === 403) return undefined
   throw error
 }
 

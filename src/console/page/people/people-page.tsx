@@ -44,7 +44,7 @@ export const View = ({ siteId, caller, onLeft }: ViewProps) => {
       {answer ? (
         <>
           <OwnAccountCard {...shared} own={answer.own} onLeft={onLeft} />
-          <PushCard {...shared} state={answer.push} />
+          {answer.push === undefined ? null : <PushCard {...shared} state={answer.push} />}
           <Sessions {...shared} sessions={answer.sessions} managesAll={manages} />
           {answer.accounts === undefined ? null : (
             <>
