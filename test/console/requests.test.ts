@@ -19,7 +19,7 @@ const stepsAMinute = 15
 /** The default rate of a caller is 100 a minute: so four screens of one account stay below it. */
 const mostAScreen = 24
 /** Views that ask for film and master data of each new move that they show: three such screens. */
-const mostOf: Readonly<Record<string, number>> = { verify: 33, 'find/P-1': 33, alerts: 28 }
+const mostOf: Readonly<Record<string, number>> = { verify: 33, 'find/P-1': 33 }
 
 const post = async (gateway: TestGateway, path: string, body: object) => {
   const answer = await gateway.ask('POST', path, { by: people.olga, body })

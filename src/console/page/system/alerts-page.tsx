@@ -36,7 +36,13 @@ export const View = ({ siteId, caller, onLeft }: ViewProps) => {
     ['alert'],
     () => onLeft(texts.signedOut),
   )
-  const acts = useBoxActs(onLeft, asking.reload)
+  // They change on this page, or seldom by another admin.
+  const settings = useLive(loadSettings, [], () => onLeft(texts.signedOut), { comesLive: () => true })
+  const acts = useBoxActs(onLeft, () => {
+    asking.reload()
+    settings.reload()
+  })
+  const timeZone = settings.answer?.timeZone
   const mayAct = caller.permissions.includes('alerts:manage')
   const stored = answer?.open.data.filter(({ id }) => id > 0) ?? []
   const acknowledgeAll = async () => {
@@ -58,7 +64,7 @@ export const View = ({ siteId, caller, onLeft }: ViewProps) => {
       here="alerts"
       heading={words.title}
       said={answer && words.count(answer.open.pagination.total ?? answer.open.data.length)}
-      stale={asking.problem}
+      stale={asking.problem || settings.problem}
     >
       {answer?.open.data.length === 0 ? <AllWell /> : null}
       {answer && answer.open.data.length > 0 ? (
@@ -79,25 +85,28 @@ export const View = ({ siteId, caller, onLeft }: ViewProps) => {
           </div>
           <ul class="box-list">
             {answer.open.data.map((alert) => (
-              <Open key={alert.id} alert={alert} timeZone={answer.timeZone} onAct={mayAct ? acts.act : undefined} />
+              <Open key={alert.id} alert={alert} timeZone={timeZone} onAct={mayAct ? acts.act : undefined} />
             ))}
           </ul>
           <Older of={answer.open} onOlder={() => more({ open: now().open + openSize })} />
         </section>
       ) : null}
       {answer ? (
-        <Past of={answer.past} timeZone={answer.timeZone} onOlder={() => more({ past: now().past + pageSize })} />
+        <Past of={answer.past} timeZone={timeZone} onOlder={() => more({ past: now().past + pageSize })} />
       ) : null}
-      {answer ? <Messages {...answer} isBusy={acts.isBusy} act={acts.act} mayAct={mayAct} /> : null}
+      {answer && settings.answer ? (
+        <Messages {...answer} {...settings.answer} isBusy={acts.isBusy} act={acts.act} mayAct={mayAct} />
+      ) : null}
     </BoxFrame>
   )
 }
 
-type MessagesProps = Pick<Loaded, 'channels' | 'sent' | 'silences' | 'push' | 'timeZone'> & {
-  isBusy: boolean
-  act: Act
-  mayAct: boolean
-}
+type MessagesProps = Pick<Loaded, 'channels' | 'sent'> &
+  Settings & {
+    isBusy: boolean
+    act: Act
+    mayAct: boolean
+  }
 
 /** Shows the channels, the sent messages and the times of planned work. */
 const Messages = ({ channels, sent, silences, push, timeZone, isBusy, act, mayAct }: MessagesProps) => {
@@ -144,18 +153,25 @@ const Older = ({ of, onOlder }: OlderProps) =>
 const acknowledge = (id: number) => askPatiently(`/api/alerts/${id}/acknowledge`, { method: 'POST' })
 
 type Loaded = Awaited<ReturnType<typeof load>>
+type Settings = Awaited<ReturnType<typeof loadSettings>>
 
 async function load(wanted: Wanted) {
-  const [open, past, channels, sent, silences, push, warehouses] = await Promise.all([
+  const [open, past, channels, sent] = await Promise.all([
     askNewest<Alert>('/api/alerts?acknowledged=false', wanted.open),
     askNewest<Alert>('/api/alerts?acknowledged=true', wanted.past),
     ask<List<Channel>>('/api/alert-channels'),
     askNewest<Sent>('/api/alert-messages', pageSize),
+  ])
+  return { open, past, channels, sent }
+}
+
+async function loadSettings() {
+  const [silences, push, warehouses] = await Promise.all([
     ask<List<Silence>>('/api/alert-silences'),
     ask<PushState>('/api/push-subscriptions'),
     get('/api/whms/warehouses', {}),
   ])
-  return { open, past, channels, sent, silences, push, timeZone: warehouses.data[0]?.timezone }
+  return { silences, push, timeZone: warehouses.data[0]?.timezone }
 }
 
 const AllWell = () => (
