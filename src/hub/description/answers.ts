@@ -278,6 +278,7 @@ export const SessionAnswer = z
     siteId,
     instance: z.string(),
     storageInstances: z.array(z.string()),
+    providers: z.array(z.string()).openapi({ description: 'Empty: OpenID providers sign people in at gateways alone' }),
     caller: Person.nullable(),
     csrfToken: z.string().nullable(),
   })
