@@ -11,7 +11,10 @@ const noSuchProgram = 127
 export function manualCommand(): Command {
   return new Command('manual')
     .description('print a page of the manual, as Markdown; without a topic, the list of pages')
-    .addArgument(new Argument('[topic]', 'page of the manual, or one part of it: TOPIC#PART').argParser(placeOf))
+    .addArgument(
+      // The choices are for the completion: the parser also takes a part of one.
+      new Argument('[topic]', 'page of the manual, or one part of it: TOPIC#PART').choices(helpTopics).argParser(placeOf),
+    )
     .action(showPage)
 }
 
