@@ -51,7 +51,7 @@ export class Connection implements Client {
   }
 
   cut(how: Cut): void {
-    if (how === 'reset') this.#socket.resetAndDestroy()
+    if (how === 'reset') reset(this.#socket)
     else this.#socket.destroy()
   }
 
@@ -175,4 +175,10 @@ export class Connection implements Client {
     this.#stopPlaying()
     this.#stream?.leave(this)
   }
+}
+
+/** Node 24 loses a socket that is reset while its end is under way: the process then never exits. */
+export function reset(socket: Socket): void {
+  if (socket.writableEnded) socket.destroy()
+  else socket.resetAndDestroy()
 }

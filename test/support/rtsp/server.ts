@@ -6,7 +6,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { CameraStream, type Clients, type Cut, type Fault } from './camera-stream.ts'
-import { Connection } from './connection.ts'
+import { Connection, reset } from './connection.ts'
 import type { Credentials } from './credentials.ts'
 import type { Clip, Join } from './live-video.ts'
 
@@ -145,7 +145,7 @@ class Camera {
   async unplug(): Promise<void> {
     const closed = once(this.#server, 'close')
     this.#server.close()
-    for (const socket of this.#sockets) socket.resetAndDestroy()
+    for (const socket of this.#sockets) reset(socket)
     await closed
   }
 
