@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { buildBinary, thisArch } from '../build.ts'
 import { freePort } from '../demo-parts/ports.ts'
@@ -19,9 +21,22 @@ export async function measureBinary(workshop: Workshop): Promise<Figure[]> {
   const ours = { folder: workshop.newFolder('binary'), port: await freePort() }
   const config = writeConfig(ours.folder, await makeAccount(), { listen: [{ host: '127.0.0.1', port: ours.port }] })
   return figuresOf(
-    await startOften(workshop, { ...ours, command, args: ['serve', '--config', config], path: '/api/ping' }),
+    await startOften(workshop, {
+      ...ours,
+      command,
+      args: ['serve', '--config', config],
+      path: '/api/ping',
+      env: unitMemory(),
+    }),
     await startOften(workshop, await bareProgram(workshop.newFolder('bare'))),
   )
+}
+
+/** What the unit of systemd says of memory. */
+function unitMemory(): Record<string, string> {
+  const unit = readFileSync(join(import.meta.dirname, '../../systemd/gatehouse.service'), 'utf8')
+  const lines = unit.matchAll(/^Environment=(NODE_OPTIONS|MALLOC_\w+)=(.*)$/gm)
+  return Object.fromEntries([...lines].map(([, name = '', value = '']) => [name, value]))
 }
 
 /** A server of node:http that does nothing else. */

@@ -29,6 +29,8 @@ export type Program = {
   readonly port: number
   /** Answers with 200 as soon as the program serves. */
   readonly path: string
+  /** Added to the environment of this process. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 /** `scripts/gatehouse serve` over the state in `folder`; `alsoListen`: entries of `listen` beside the one that is asked. */
@@ -44,12 +46,14 @@ export async function serveGateway(
 }
 
 /** Starts a program. Rejects with its last words when it ends, or does not answer in 30 s. */
-export async function serve(workshop: Workshop, { command, args, folder, port, path }: Program): Promise<Served> {
+export async function serve(workshop: Workshop, { command, args, folder, port, path, env }: Program): Promise<Served> {
   const url = `http://127.0.0.1:${port}`
   const logFile = join(folder, 'served.log')
   const log = openSync(logFile, 'w')
   const startedMs = performance.now()
-  const child = workshop.owns(spawn(command, args, { cwd: folder, stdio: ['ignore', log, log] }))
+  const child = workshop.owns(
+    spawn(command, args, { cwd: folder, env: { ...process.env, ...env }, stdio: ['ignore', log, log] }),
+  )
   closeSync(log)
   const ended = once(child, 'exit')
   while (!(await isAnswered(`${url}${path}`))) {

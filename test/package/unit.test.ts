@@ -43,6 +43,8 @@ t.test('memory, tasks and heap are limited so that the box stays reachable', asy
   t.match(one('Service.TasksMax'), /^\d+$/)
   const heap = /--max-old-space-size=(\d+)/.exec((unit.get('Service.Environment') ?? []).join(' '))?.[1]
   t.ok(Number(heap) <= 4096 / 2, 'half of a Raspberry Pi with 4 GB is left to ffmpeg and the system')
+  for (const name of ['MALLOC_ARENA_MAX=2', 'MALLOC_TRIM_THRESHOLD_=65536'])
+    t.ok(unit.get('Service.Environment')?.includes(name), `${name}: freed memory goes back to the system`)
 })
 
 t.test('the places are those of the contract, and native parts are run from the cache only', async (t) => {
