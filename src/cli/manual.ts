@@ -13,7 +13,9 @@ export function manualCommand(): Command {
     .description('print a page of the manual, as Markdown; without a topic, the list of pages')
     .addArgument(
       // The choices are for the completion: the parser also takes a part of one.
-      new Argument('[topic]', 'page of the manual, or one part of it: TOPIC#PART').choices(helpTopics).argParser(placeOf),
+      new Argument('[topic]', 'page of the manual, or one part of it: TOPIC#PART')
+        .choices(helpTopics)
+        .argParser(placeOf),
     )
     .action(showPage)
 }

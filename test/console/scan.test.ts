@@ -3,6 +3,7 @@ import t from 'tap'
 import { violations } from '../support/axe.ts'
 import { furnish, people } from '../support/gateway.ts'
 import { button, enrolAndSignIn, enter, photo, scanWithoutNetwork } from '../support/handheld.ts'
+import { startPushService } from '../support/push-service.ts'
 import { scannerAt } from '../support/scanner.ts'
 import { pictureOf, screens, themes } from '../support/screens.ts'
 import { onHandheld, TrustedBox } from '../support/trusted-box.ts'
@@ -246,4 +247,57 @@ t.test('what is scanned in front of the menu or behind the end of a sign-in is n
   await button(page, 'Clear P-2').waitFor()
   await button(page, 'Save').click()
   await page.getByText('2 received by the gateway').waitFor()
+})
+
+t.test(
+  'a handheld gets messages about alerts, whoever is signed in on it, until it stops them',
+  onHandheld,
+  async (t) => {
+    const service = await startPushService()
+    t.teardown(() => service.stop())
+    const box = await TrustedBox.open(t, { alerts: { channels: [{ name: 'phones', webPush: {} }] } })
+    await furnish(box.gateway, ['A-01'])
+    const code = await box.enrolment()
+    const page = await box.browse('/scan')
+    await page.context().grantPermissions(['notifications'])
+    // This browser has no push service.
+    const subscription = JSON.stringify(service.subscribe())
+    const withService = `{
+    let now = null
+    const made = { toJSON: () => (${subscription}), unsubscribe: async () => { now = null } }
+    PushManager.prototype.subscribe = async () => (now = made)
+    PushManager.prototype.getSubscription = async () => now
+  }`
+    await page.evaluate(withService)
+    t.equal(
+      await button(page, 'Get messages here').count(),
+      0,
+      'a device that is not enrolled has no name at the gateway',
+    )
+    await enrolAndSignIn(page, code)
+    await button(page, 'Sign out').click()
+    await button(page, 'Get messages here').click()
+    await page.getByText('Messages arrive in this browser.').waitFor()
+    t.strictSame(await violations(page), [])
+    const { body } = await box.gateway.ask('GET', '/api/governance/audit?action=push.subscribed', { by: people.ada })
+    t.match(body.data, { length: 1, 0: { actor: 'handheld-7' } }, 'the device itself, and no person')
+    await button(page, 'Stop messages here').click()
+    await page.getByText('Messages have ended in this browser.').waitFor()
+    await button(page, 'Get messages here').waitFor()
+  },
+)
+
+t.test('a handheld is told why it gets no messages', onHandheld, async (t) => {
+  const box = await TrustedBox.open(t)
+  const code = await box.enrolment()
+  const page = await box.browse('/scan')
+  await enrolAndSignIn(page, code)
+  await button(page, 'Get messages here').click()
+  await page.getByText('The config has no channel with webPush.').waitFor()
+  await box.cut()
+  await button(page, 'Get messages here').click()
+  await page
+    .getByText(/no network/i)
+    .first()
+    .waitFor()
 })

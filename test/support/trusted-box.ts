@@ -34,7 +34,7 @@ export class TrustedBox {
     this.#port = port
   }
 
-  static async open(t: Test): Promise<TrustedBox> {
+  static async open(t: Test, config: object = {}): Promise<TrustedBox> {
     const folder = mkdtempSync(join(tmpdir(), 'gatehouse-handheld-'))
     const made = await initTls({
       ...{ dir: join(folder, 'tls'), names: ['gatehouse.test'], days: 30, nowMs: Date.now(), force: false },
@@ -46,7 +46,7 @@ export class TrustedBox {
     certutil('-A', '-t', 'C,,', '-n', 'gatehouse', '-i', made.caFile ?? '')
     const own = await testGateway({
       clock: new SimulatedClock(Date.now()),
-      config: { site: { id: 'test-site', url: boxUrl } },
+      config: { site: { id: 'test-site', url: boxUrl }, ...config },
     })
     const ask = (method: string, path: string, how: Ask = {}) =>
       own.ask(method, path, { ...how, headers: { 'X-Storage-Instance': boxUrl, ...how.headers } })

@@ -16,7 +16,7 @@ export const PushCard = ({ state, isBusy, onAct }: Props) => {
     void isSubscribed().then(setOn)
   }, [])
   const start = async (key: string) => {
-    await subscribe(key)
+    await ask('/api/push-subscriptions', { method: 'POST', body: await subscribe(key) })
     setOn(true)
   }
   const stop = async () => {

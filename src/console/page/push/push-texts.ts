@@ -19,7 +19,7 @@ const english = {
 const german: typeof english = {
   heading: 'Nachrichten in diesem Browser',
   help: 'Dieser Browser zeigt Meldungen der Kameras, die Sie sehen, und andere Meldungen, wenn Sie sie lesen dürfen.',
-  none: 'Der Config hat keinen Kanal mit webPush.',
+  none: 'Die Config hat keinen Kanal mit webPush.',
   cannot:
     'Dieser Browser kann keine Nachrichten zeigen. Nötig ist HTTPS mit einem Zertifikat, dem er traut, auf einem iPhone die Seite auf dem Startbildschirm.',
   start: 'Nachrichten hier empfangen',

@@ -1,9 +1,13 @@
 import type { Shape } from '../data/api.ts'
-import { ask } from '../data/ask.ts'
 import { alertWorker, workerAddress } from '../kit/own-worker.ts'
 import { pushTexts as words } from './push-texts.ts'
 
 export type PushState = Shape<'PushState'>
+/** Address and keys of a browser's subscription, in base64url. */
+type PushSubscriptionIn = {
+  readonly endpoint: string
+  readonly keys: { readonly p256dh: string; readonly auth: string }
+}
 
 /** Says whether this browser can show messages: over HTTPS, or on the box itself. */
 export const canGetMessages = (): boolean => 'serviceWorker' in navigator && 'PushManager' in window
@@ -17,8 +21,8 @@ export async function isSubscribed(): Promise<boolean> {
   return ((await registration?.pushManager.getSubscription()) ?? null) !== null
 }
 
-/** Asks the person, subscribes this browser and tells the gateway. Rejects with words for the person. */
-export async function subscribe(publicKey: string): Promise<void> {
+/** Asks the person and subscribes this browser. Returns what the gateway stores. Rejects with words for the person. */
+export async function subscribe(publicKey: string): Promise<PushSubscriptionIn> {
   if ((await Notification.requestPermission()) !== 'granted') throw new Error(words.denied)
   const registration = await navigator.serviceWorker.register(workerAddress(alertWorker), { scope })
   await active(registration)
@@ -28,8 +32,8 @@ export async function subscribe(publicKey: string): Promise<void> {
     await (await registration.pushManager.getSubscription())?.unsubscribe()
     return registration.pushManager.subscribe(options)
   })
-  const { endpoint, keys } = subscription.toJSON()
-  await ask('/api/push-subscriptions', { method: 'POST', body: { endpoint, keys } })
+  const { endpoint = '', keys = {} } = subscription.toJSON()
+  return { endpoint, keys: { p256dh: keys['p256dh'] ?? '', auth: keys['auth'] ?? '' } }
 }
 
 /** Ends the subscription of this browser. The gateway removes its part when the push service reports the end. */

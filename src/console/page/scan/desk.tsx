@@ -9,7 +9,7 @@ import { type Act, actsOf, type Code, type IsSlot } from './codes.ts'
 import { useCounts } from './counts.ts'
 import type { Credential } from './gateway.ts'
 import { QueueChips, QueueList, QueueRemarks } from './kept.tsx'
-import { Entry, Tiles } from './menu.tsx'
+import { AlertMessages, Entry, Tiles } from './menu.tsx'
 import type { QueueState, ScanQueue } from './queue.ts'
 import { type Remarks, useRemarks } from './remarks.ts'
 import { Arrival, type Taker } from './sign-in.tsx'
@@ -93,6 +93,9 @@ export const Desk = (opened: Opened) => {
       {isTraining ? <Training /> : null}
       {/* Choosing loads the page again, and a task that is begun would be lost. */}
       {tasks.isIdle ? <LanguageChoice /> : null}
+      {tasks.isIdle && handheld.device && !isTraining ? (
+        <AlertMessages device={handheld.device} remarks={remarks} />
+      ) : null}
       {watched && 'size' in watched ? <p class="muted">{texts.witness(watched.size)}</p> : null}
     </main>
   )
