@@ -1,10 +1,8 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { buildBinary, thisArch } from '../build.ts'
 import { freePort } from '../demo-parts/ports.ts'
 import { type Figure, millis, rounded } from './figure.ts'
-import { type Program, serve } from './served.ts'
+import { type Program, serve, unitMemory } from './served.ts'
 import { makeAccount, writeConfig } from './site.ts'
 import { median } from './statistics.ts'
 import { memoryOf, type Workshop } from './workshop.ts'
@@ -32,13 +30,6 @@ export async function measureBinary(workshop: Workshop): Promise<Figure[]> {
   )
 }
 
-/** What the unit of systemd says of memory. */
-function unitMemory(): Record<string, string> {
-  const unit = readFileSync(join(import.meta.dirname, '../../systemd/gatehouse.service'), 'utf8')
-  const lines = unit.matchAll(/^Environment=(NODE_OPTIONS|MALLOC_\w+)=(.*)$/gm)
-  return Object.fromEntries([...lines].map(([, name = '', value = '']) => [name, value]))
-}
-
 /** A server of node:http that does nothing else. */
 export async function bareProgram(folder: string): Promise<Program> {
   const port = await freePort()
@@ -50,7 +41,7 @@ type Started = { readonly firstMs: number; readonly againMs: number; readonly me
 /** Starts it once on nothing, then several times more on what that left; after the last start it is left alone. */
 async function startOften(workshop: Workshop, program: Program): Promise<Started> {
   const taken: number[] = []
-  let memory = { residentBytes: Number.NaN, ownBytes: Number.NaN }
+  let memory = { residentBytes: Number.NaN, ownBytes: Number.NaN, fairBytes: Number.NaN }
   for (let n = 0; n <= starts; n += 1) {
     const served = await serve(workshop, program)
     taken.push(served.answeredAfterMs)

@@ -42,7 +42,15 @@ export async function serveGateway(
 ): Promise<Served> {
   const port = await freePort()
   const file = writeConfig(folder, account, { ...known, listen: [{ host: '127.0.0.1', port }, ...alsoListen] })
-  return serve(workshop, { command: gatehouse, args: ['serve', '--config', file], folder, port, path: '/api/ping' })
+  const args = ['serve', '--config', file]
+  return serve(workshop, { command: gatehouse, args, folder, port, path: '/api/ping', env: unitMemory() })
+}
+
+/** Returns the variables of memory that the unit of systemd sets. */
+export function unitMemory(): Record<string, string> {
+  const unit = readFileSync(join(import.meta.dirname, '../../systemd/gatehouse.service'), 'utf8')
+  const lines = unit.matchAll(/^Environment=(NODE_OPTIONS|MALLOC_\w+)=(.*)$/gm)
+  return Object.fromEntries([...lines].map(([, name = '', value = '']) => [name, value]))
 }
 
 /** Starts a program. Rejects with its last words when it ends, or does not answer in 30 s. */

@@ -124,11 +124,14 @@ function ticks(pid: number, first: 11 | 13): number {
   return ((Number(fields[first]) + Number(fields[first + 1])) * 1000) / clockTicksPerSecond
 }
 
-/** Resident memory of a process in bytes: all of it, and the part that is not pages of its files. */
-export function memoryOf(pid: number): { residentBytes: number; ownBytes: number } {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-  const bytes = (name: string) => Number(status.match(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm'))?.[1]) * 1024
-  return { residentBytes: bytes('VmRSS'), ownBytes: bytes('RssAnon') }
+/**
+ * Resident memory of a process in bytes: all of it, the part that is not pages of its files, and its fair part, which counts a page
+ * that n processes share as 1/n.
+ */
+export function memoryOf(pid: number): { residentBytes: number; ownBytes: number; fairBytes: number } {
+  const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')
+  const bytes = (name: string) => Number(rollup.match(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm'))?.[1]) * 1024
+  return { residentBytes: bytes('Rss'), ownBytes: bytes('Anonymous'), fairBytes: bytes('Pss') }
 }
 
 /** Bytes that a process has written to the disk since its start, as the kernel counts them. */
