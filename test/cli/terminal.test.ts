@@ -56,6 +56,16 @@ t.test('no text from outside controls the terminal of a command', async (t) => {
   }
 })
 
+t.test('no result of a command controls the terminal', async (t) => {
+  const cwd = folder(t)
+  const [dataDir, runtimeDir] = [join(cwd, 'var'), join(cwd, 'run')]
+  writeFileSync(join(cwd, 'g.yaml'), JSON.stringify({ site: { id: 'dc-7' }, dataDir, runtimeDir }))
+  await servesAt(t, runtimeDir, 200, { dataDir, users: [{ username: hostile, role: hostile, disabled: false }] })
+  const { stdout, stderr } = await runToEnd(gatehouse, ['user', 'list', '--config', 'g.yaml'], { cwd })
+  t.notMatch(stdout, controls, JSON.stringify(stdout))
+  t.match(stdout, shown, JSON.stringify([stdout, stderr]))
+})
+
 t.test('an object for programs keeps its meaning, and its lines', async (t) => {
   const value = { name: hostile, list: ['1\n2', '\t'] }
   t.notMatch(terminalText(JSON.stringify(value)), controls)
