@@ -60,7 +60,8 @@ t.test('no result of a command controls the terminal', async (t) => {
   const cwd = folder(t)
   const [dataDir, runtimeDir] = [join(cwd, 'var'), join(cwd, 'run')]
   writeFileSync(join(cwd, 'g.yaml'), JSON.stringify({ site: { id: 'dc-7' }, dataDir, runtimeDir }))
-  await servesAt(t, runtimeDir, 200, { dataDir, users: [{ username: hostile, role: hostile, disabled: false }] })
+  const account = { username: hostile, role: hostile, source: hostile, groups: [hostile], status: hostile }
+  await servesAt(t, runtimeDir, 200, { dataDir, accounts: [account], instance: hostile })
   const { stdout, stderr } = await runToEnd(gatehouse, ['user', 'list', '--config', 'g.yaml'], { cwd })
   t.notMatch(stdout, controls, JSON.stringify(stdout))
   t.match(stdout, shown, JSON.stringify([stdout, stderr]))
