@@ -235,3 +235,20 @@ t.test('a handheld subscribes neither itself nor a person by badge, because it m
   await pass(2 * minute)
   t.strictSame(service.received, [])
 })
+
+t.test('a phone gets nothing more after the account was signed out everywhere', async (t) => {
+  const { gateway, service, admin, lose, pass } = await site(t, { cameras: [camera(1, { viewers: ['nora'] })] })
+  const { body: nora } = await admin('POST', '/api/accounts', { username: 'nora', role: 'supervisor' })
+  const headers = {
+    Authorization: `Bearer ${nora.secret}`,
+    'X-Storage-Instance': gateway.live.config.site.url,
+    'X-Storage-Username': 'nora',
+  }
+  const body = service.subscribe().toJSON()
+  t.equal((await gateway.ask('POST', '/api/push-subscriptions', { headers, body })).status, 200)
+  t.equal((await admin('POST', '/api/accounts/nora/reset')).status, 200)
+  lose(1)
+  await pass(2 * minute)
+  t.strictSame(service.received, [])
+  t.strictSame(inFile(gateway, 'SELECT * FROM push_subscription'), [])
+})

@@ -1,4 +1,5 @@
 import { Accounts, OpenSessions } from '../../accounts/index.ts'
+import { removeSubscriptionsOf } from '../../alerting/index.ts'
 import {
   Admission,
   Authenticator,
@@ -94,7 +95,11 @@ export function composeCallers(live: { config: Config }, outside: Outside, stora
   const accounts = new Accounts({
     ...{ work, clock, random, audit, authenticator, stored: storage.storedAccounts, secondFactors },
     openSessions: () => sessions.list(),
-    endSessions: (tx, username) => void forgetCaller(tx, username, siteUrl()),
+    endSessions: (tx, username) => {
+      forgetCaller(tx, username, siteUrl())
+      // A phone that was signed in may be in other hands.
+      removeSubscriptionsOf(tx, username, siteUrl())
+    },
     isDeviceName: (name) => deviceVerifier.knows(name),
     settings: () => accountSettings(live.config, siteUrl()),
   })
