@@ -70,6 +70,7 @@ function isSettled(tx: ReadTx, { placed, dispute }: OpenDispute, bounds: Bounds)
   // An operator chooses the asset of a correction, so a verification elsewhere or before it says nothing about this dispute.
   const corrected = correctionsOf(tx, placed.id, lastId)
   return (
-    isVerified(dispute.asset_key, 0, null) || corrected.some((one) => isVerified(one.asset_key, one.id, dispute.slot_id))
+    isVerified(dispute.asset_key, 0, null) ||
+    corrected.some((one) => isVerified(one.asset_key, one.id, dispute.slot_id))
   )
 }
