@@ -18,6 +18,7 @@ import { type VapidKeys, vapidKeys } from './ways/vapid-keys.ts'
 import { AlertWorker } from './worker.ts'
 
 export type { Place } from './selection.ts'
+export { removeSubscriptionsOf } from './store.ts'
 
 export type AlertingOptions = {
   readonly work: UnitOfWork

@@ -1,6 +1,7 @@
 import type { ConfigNames } from '../auth/index.ts'
 import type { Config } from '../config/index.ts'
 import type { ReadTx } from '../database/index.ts'
+import { badgeMode } from '../devices/index.ts'
 import { durationWords, reasonOf } from '../health/index.ts'
 import type { Caller } from '../http/index.ts'
 import { type AlertOut, findAlert } from '../webhooks/index.ts'
@@ -48,8 +49,10 @@ export class Recipients {
     })
   }
 
+  /** Returns the owner as now; undefined for a device and a badge, because a revoked device must get nothing. */
   callerOf({ username, instance, is_device }: store.SubscriptionRow): Caller | undefined {
-    return this.#needs.callerNamed(username, instance, is_device === 1)
+    const caller = is_device === 1 ? undefined : this.#needs.callerNamed(username, instance, false)
+    return caller?.authMode === badgeMode || caller?.isDevice ? undefined : caller
   }
 
   /**

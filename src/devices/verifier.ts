@@ -79,7 +79,7 @@ export class DeviceVerifier implements CredentialVerifier {
       const device = store.findDeviceByName(tx, username)
       if (device) return deviceCaller(device, instance)
       const badge = store.findOperatorByName(tx, username)
-      return badge && callerOf(username, instance, badge.role, 'badge', { warehouses: null })
+      return badge && callerOf(username, instance, badge.role, badgeMode, { warehouses: null })
     })
   }
 
@@ -148,6 +148,8 @@ function shiftOf(tx: ReadTx, token: Buffer): Shift | undefined {
 }
 
 export const deviceMode = 'device'
+/** Mode of a person who is known by name alone, without a shift. */
+export const badgeMode = 'badge'
 
 export const deviceCaller = (row: Pick<store.DeviceRow, 'name' | 'role' | 'warehouses'>, instance: string): Caller => ({
   ...callerOf(row.name, instance, row.role, deviceMode, row),

@@ -6,6 +6,7 @@ import { type Caller, countLimit, demand, type FileAnswer, identityOf, type Requ
 import type { AuditTrail } from '../journal/index.ts'
 import {
   holdMedia,
+  holdsOn,
   identityText,
   type Openings,
   type People,
@@ -27,9 +28,14 @@ const waitsMs = 7 * 24 * 60 * 60 * 1000
 
 type ExportState = 'waiting' | 'granted' | 'refused' | 'ended'
 
-/** Returns the state of an export at a time, from its row and the decision of the second person. */
-function exportState(row: ExportRow, decision: DecisionRow | undefined, nowMs: number): ExportState {
+/**
+ * Returns the state of an export at a time, from its row, the decision of the second person, and the hold on its file. The hold goes
+ * when the export ends, so the export stays ended when the clock goes back.
+ */
+function exportState(tx: ReadTx, { row, decision }: store.Export, nowMs: number): ExportState {
   if (decision?.decision === 'refused') return 'refused'
+  const ref = String(row.id)
+  if (!holdsOn(tx, row.sha256).some((hold) => hold.reason === holdReason && hold.ref === ref)) return 'ended'
   const endsMs = exportEndsAt(row, decision)
   if (endsMs === undefined) return nowMs < row.requested_at_ms + waitsMs ? 'waiting' : 'ended'
   return nowMs < endsMs ? 'granted' : 'ended'
@@ -94,7 +100,7 @@ export class Exports {
     const { work, clock } = this.#needs
     const isOver = (tx: ReadTx, ref: string) => {
       const found = store.findExport(tx, Number(ref))
-      return !found || ['refused', 'ended'].includes(exportState(found.row, found.decision, clock.now()))
+      return !found || ['refused', 'ended'].includes(exportState(tx, found, clock.now()))
     }
     const over = work.read((tx) => refsHeldFor(tx, holdReason).filter((ref) => isOver(tx, ref)))
     if (over.length === 0) return
@@ -175,7 +181,7 @@ export class Exports {
     await work.write((tx) => {
       const found = this.#found(tx, id, by.caller)
       demand(by.caller, 'cameras:export')
-      const state = exportState(found.row, found.decision, clock.now())
+      const state = exportState(tx, found, clock.now())
       if (state !== 'waiting')
         throw new AppError('INVALID_TRANSITION', `The export is ${state}`, {
           details: 'Only one that waits is decided on.',
@@ -212,7 +218,7 @@ export class Exports {
     const { row, state } = work.read((tx) => {
       const found = this.#found(tx, id, by.caller)
       if (!isAsker(tx, found)) throw AppError.notFound('Export')
-      return { row: found.row, state: exportState(found.row, found.decision, clock.now()) }
+      return { row: found.row, state: exportState(tx, found, clock.now()) }
     })
     if (state === 'waiting') {
       throw new AppError('SECOND_PERSON_NEEDED', 'The export waits for a second person', {
@@ -261,7 +267,7 @@ export class Exports {
     const { openings, clock, signedUrls, cameras } = this.#needs
     const text = (commitment: string | null | undefined) =>
       commitment ? (openings.reveal(tx, commitment) ?? null) : null
-    const state = exportState(row, decision, clock.now())
+    const state = exportState(tx, { row, decision }, clock.now())
     const endsAt = exportEndsAt(row, decision)
     const isOwn = isAsker(tx, { row, decision, caller })
     const mayDownload = state === 'granted' && isOwn

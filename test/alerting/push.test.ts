@@ -206,3 +206,49 @@ t.test('an erased person gets nothing more', async (t) => {
   await gateway.erasePerson({ name: 'sven', reason: 'request' } as never, 'root')
   t.strictSame(inFile(gateway, 'SELECT * FROM push_subscription'), [])
 })
+
+t.test('a handheld subscribes neither itself nor a person by badge, because it may be stolen', async (t) => {
+  const viewers = ['piet', 'device:handheld-7']
+  const { gateway, service, admin, lose, pass } = await site(t, { cameras: [camera(1, { viewers })] })
+  const { body: made } = await admin('POST', '/api/devices', { name: 'handheld-7' })
+  const { body: device } = await gateway.ask('POST', '/api/devices/enrol', { body: { code: made.enrolment.code } })
+  await admin('POST', '/api/operators', { username: 'piet', role: 'supervisor', badge: 'B-4711', pin: '2580' })
+  const as = ({ username, secret, instance }: Record<string, string>) => ({
+    headers: {
+      Authorization: `Bearer ${secret}`,
+      'X-Storage-Instance': `${instance}`,
+      'X-Storage-Username': `${username}`,
+    },
+  })
+  const badge = { badge: 'B-4711', pin: '2580' }
+  const { body: piet } = await gateway.ask('POST', '/api/devices/sign-in', { ...as(device), body: badge })
+  const refused = { status: 403, body: { error: { code: 'PERMISSION_DENIED' } } }
+  for (const who of [device, piet]) {
+    const body = service.subscribe().toJSON()
+    t.match(await gateway.ask('POST', '/api/push-subscriptions', { ...as(who), body }), refused, who.username)
+  }
+  // The name of the stolen one goes on.
+  await admin('POST', `/api/devices/${device.deviceId}/revoke`)
+  const { body: next } = await admin('POST', '/api/devices', { name: 'handheld-7' })
+  await gateway.ask('POST', '/api/devices/enrol', { body: { code: next.enrolment.code } })
+  lose(1)
+  await pass(2 * minute)
+  t.strictSame(service.received, [])
+})
+
+t.test('a phone gets nothing more after the account was signed out everywhere', async (t) => {
+  const { gateway, service, admin, lose, pass } = await site(t, { cameras: [camera(1, { viewers: ['nora'] })] })
+  const { body: nora } = await admin('POST', '/api/accounts', { username: 'nora', role: 'supervisor' })
+  const headers = {
+    Authorization: `Bearer ${nora.secret}`,
+    'X-Storage-Instance': gateway.live.config.site.url,
+    'X-Storage-Username': 'nora',
+  }
+  const body = service.subscribe().toJSON()
+  t.equal((await gateway.ask('POST', '/api/push-subscriptions', { headers, body })).status, 200)
+  t.equal((await admin('POST', '/api/accounts/nora/reset')).status, 200)
+  lose(1)
+  await pass(2 * minute)
+  t.strictSame(service.received, [])
+  t.strictSame(inFile(gateway, 'SELECT * FROM push_subscription'), [])
+})

@@ -111,6 +111,8 @@ t.test('a command is recorded in the name that the kernel states, whatever its m
     backup: ({ by }) => refused(by),
     import: (_, __, by) => refused(by),
     addWarehouse: (_, by) => refused(by),
+    user: (_, by) => refused(by),
+    beginExport: ({ by }) => refused(by),
   })
   await control.start()
   const path = controlSocketPath(runtimeDir)
@@ -119,11 +121,19 @@ t.test('a command is recorded in the name that the kernel states, whatever its m
   const isRoot = process.getuid?.() === 0
   const uid = isRoot ? 65_534 : (process.getuid?.() ?? 0)
   const body = JSON.stringify({ by: 'ada', name: 'x' })
-  for (const command of ['/keys/rotate', '/person/erase', '/backup', '/warehouse/add', '/import/slots?by=ada'])
-    await commandAs(path, uid, command, body)
-  t.equal(names.length, 5)
+  const commands = [
+    '/keys/rotate',
+    '/person/erase',
+    '/backup',
+    '/warehouse/add',
+    '/import/slots?by=ada',
+    '/user',
+    '/export',
+  ]
+  for (const command of commands) await commandAs(path, uid, command, body)
+  t.equal(names.length, commands.length)
   t.strictSame([...new Set(names)], [nameOfUid(uid)])
   // Root can write any name into the file as well, so the name in front of sudo is kept.
   if (isRoot) await commandAs(path, 0, '/keys/rotate', body)
-  t.strictSame(names.slice(5), isRoot ? ['ada'] : [])
+  t.strictSame(names.slice(commands.length), isRoot ? ['ada'] : [])
 })

@@ -52,6 +52,30 @@ t.test('the work for strangers of one network is bounded, whichever public door 
   }
 })
 
+t.test('a network pays for the parsing of its bodies, whichever public door takes them', async (t) => {
+  const gateway = await open(t)
+  const doors = (await publicDoors(t, gateway)).filter(({ method }) => method !== 'GET')
+  const { threadCpuUsage } = process
+  const { parse } = JSON
+  t.teardown(() => Object.assign(process, { threadCpuUsage }))
+  t.teardown(() => Object.assign(JSON, { parse }))
+  let cpuMs = 0
+  process.threadCpuUsage = (before) => ({ user: cpuMs * 1000 - (before?.user ?? 0), system: 0 })
+  JSON.parse = (text: string, ...more) => {
+    if (text.includes('made-up')) cpuMs += 300
+    return parse(text, ...more)
+  }
+  for (const [n, { method, path }] of doors.entries()) {
+    const ask = async () => {
+      const init = { method, body: '{"made-up":1}', headers: { 'Content-Type': 'application/json' } }
+      const incoming = { socket: { remoteAddress: `2001:db8:3:${n}::1` } }
+      return (await gateway.api.request(path, init, { incoming })).status
+    }
+    t.not(await ask(), 429, path)
+    t.equal(await ask(), 429, `${path}, the next one`)
+  }
+})
+
 async function open(t: Test): Promise<TestGateway> {
   const gateway = await testGateway()
   t.teardown(() => gateway.end())

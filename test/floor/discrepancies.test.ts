@@ -374,6 +374,19 @@ const afterwards: Record<string, (gateway: TestGateway, placed: Booked, dispute:
     const { status } = await gateway.ask('POST', `/api/whms/events/${id}/correct`, { by: people.olga, body })
     if (status !== 201) throw new Error(`${status}`)
   },
+  'corrects the placement to a pallet that a supervisor verifies elsewhere': async (gateway, { id }) => {
+    await book(gateway, 'PLACED', 'B', 'P-3', {}, people.olga)
+    await book(gateway, 'VERIFIED', 'B', 'P-3')
+    const body = { asset_barcode: 'P-3', reason: 'read wrongly' }
+    const { status } = await gateway.ask('POST', `/api/whms/events/${id}/correct`, { by: people.olga, body })
+    if (status !== 201) throw new Error(`${status}`)
+    await book(gateway, 'VERIFIED', 'B', 'P-3')
+  },
+  'corrects the placement to none': async (gateway, { id }) => {
+    const body = { none: true, reason: 'scanned twice' }
+    const { status } = await gateway.ask('POST', `/api/whms/events/${id}/correct`, { by: people.olga, body })
+    if (status !== 201) throw new Error(`${status}`)
+  },
 }
 
 for (const [what, act] of Object.entries(afterwards))
@@ -395,7 +408,10 @@ for (const [what, act] of Object.entries(afterwards))
     t.equal((await correct(people.olga)).status, 403)
     if (what === 'moves it') await book(gateway, 'VERIFIED', 'B', 'P-1')
     else if (what === 'corrects the placement') await book(gateway, 'VERIFIED', 'A', 'P-3')
-    else t.equal((await correct(people.sven)).status, 201)
+    else if (what.startsWith('corrects the placement to')) {
+      const path = `/api/whms/discrepancies/disputed-${placed.id}-${dispute.id}/resolve`
+      t.equal((await gateway.ask('POST', path, { by: people.sven, body: { note: 'counted' } })).status, 200)
+    } else t.equal((await correct(people.sven)).status, 201)
     t.strictSame(await stands(), { eventIds: [], holds: 0 })
   })
 

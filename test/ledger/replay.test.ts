@@ -158,6 +158,7 @@ async function recorded(gateway: TestGateway): Promise<ReplayedEvent[]> {
     assetKey: e['asset_key'],
     timestampMs: Date.parse(e['timestamp'] ?? ''),
     receivedAtMs: Date.parse(e['received_at'] ?? ''),
+    corrects: e['corrects_event_id'] ?? null,
   }))
 }
 

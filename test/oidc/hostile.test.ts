@@ -123,7 +123,11 @@ t.test('an answer works once, in the browser that asked, in time', async (t) => 
   t.equal(await whereTo((await begun()).jar, `${one.back.split('?')[0]}?code=x`), again, 'without state')
   const old = await begun()
   gateway.clock.advance(16 * 60_000)
+  const late = new Map(old.jar)
   t.equal(await whereTo(old.jar, old.back), again, 'after a quarter of an hour')
+  await gateway.clockBook.look()
+  gateway.clock.setWall(gateway.clock.now() - 16 * 60_000)
+  t.equal(await whereTo(late, old.back), again, 'also when the clock goes back')
 })
 
 t.test('who gives up at the provider is told so, and a program gets the documented error', async (t) => {

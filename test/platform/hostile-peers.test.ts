@@ -10,7 +10,14 @@ import { joinHub } from '../../src/cli/hub/join.ts'
 import { EvidenceClient } from '../../src/evidence/index.ts'
 import { verifyStampReply } from '../../src/evidence/timestamps/token.ts'
 import { judgeFeed } from '../../src/feed/verdict.ts'
-import { answerBounds, isBoundedDer, outsideFetch, outsideJson, systemClock } from '../../src/platform/index.ts'
+import {
+  answerBounds,
+  isBoundedDer,
+  outsideFetch,
+  outsideJson,
+  systemClock,
+  xmlEvents,
+} from '../../src/platform/index.ts'
 import { Dav } from '../../src/upload/dav/dav.ts'
 import { DavFolder } from '../../src/upload/dav/folder.ts'
 import { Throttle } from '../../src/upload/dav/throttle.ts'
@@ -160,6 +167,16 @@ t.test('JSON of another machine is parsed within bounds alone', async (t) => {
   t.match(judgeFeed({ status: 200, type: '', body: Buffer.from(deep(10_000)), retryAfterSeconds: undefined }, 1), {
     finding: 'bad-answer',
   })
+})
+
+t.test('XML of another machine is parsed within bounds alone', async (t) => {
+  const read = (xml: string) => [...xmlEvents(xml)].length
+  const deep = (depth: number) => '<a>'.repeat(depth) + '</a>'.repeat(depth)
+  t.equal(read(deep(32)), 64)
+  t.throws(() => read(deep(33)), /deeper than 32/)
+  t.throws(() => read(`<a>${'<b/>'.repeat(500_000)}</a>`), /more than 500000 elements/)
+  t.throws(() => read(`<a>${'x'.repeat(65_537)}</a>`), /more than 65536 characters/)
+  t.throws(() => read('<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>'), /no element/)
 })
 
 t.test('ASN.1 of a time stamp authority reaches the library within bounds alone', async (t) => {

@@ -73,6 +73,30 @@ t.test(
   },
 )
 
+t.test('an export that has ended stays ended when the clock goes back', async (t) => {
+  const { gateway } = await gatewayWithClip(t, fourEyes)
+  const startMs = gateway.clock.now()
+  const ask = () => post(gateway, people.sven, `${detection}/export`, request)
+  await ask()
+  await post(gateway, people.ada, '/api/iot/exports/1/approve')
+  await ask()
+  const file = () => gateway.ask('GET', '/api/iot/exports/1/file', { by: people.sven })
+  t.equal((await file()).status, 200)
+  gateway.clock.advance(8 * 24 * 60 * 60 * 1000)
+  await gateway.clipExports.endHolds()
+  gateway.clock.setWall(startMs)
+  t.match(await file(), { status: 404, body: { error: { message: 'The export is ended' } } })
+  t.match(await post(gateway, people.ada, '/api/iot/exports/2/approve'), {
+    status: 400,
+    body: { error: { code: 'INVALID_TRANSITION' } },
+  })
+  const { body } = await gateway.ask('GET', '/api/iot/exports', { by: people.sven })
+  t.match(body.data, [
+    { id: 2, state: 'ended', url: null },
+    { id: 1, state: 'ended', url: null },
+  ])
+})
+
 t.test('with four eyes the bytes wait for another person than the one who asked', async (t) => {
   const { gateway } = await gatewayWithClip(t, fourEyes)
   const { body: waiting } = await post(gateway, people.sven, `${detection}/export`, request)

@@ -13,6 +13,8 @@ export type ReplayedEvent = {
   assetKey: string
   timestampMs: number
   receivedAtMs: number
+  /** Id of the event that this one corrects. */
+  corrects?: number | null
 }
 
 /** `isVerified` and `isDisputed` are there exactly while the slot is occupied. */
@@ -171,18 +173,25 @@ export function replayDiscrepancies(
   return found.toSorted()
 }
 
-/** The newest dispute of each asset in a slot, with the placement that it is about, unless the asset was verified since. */
+/**
+ * The newest dispute of each asset in a slot, with the placement that it is about. It ends when it is corrected, when the asset is
+ * verified, and when the asset to which the placement was corrected is verified in this slot.
+ */
 function openDisputes(all: readonly ReplayedEvent[], slotId: number): [ReplayedEvent, ReplayedEvent][] {
   const disputed = all.filter((e) => e.slotId === slotId && e.eventType === 'DISPUTED').toReversed()
   return disputed.flatMap((dispute, n): [ReplayedEvent, ReplayedEvent][] => {
     if (disputed.findIndex((e) => e.assetKey === dispute.assetKey) < n) return []
     const behind = all.slice(all.indexOf(dispute) + 1)
-    if (behind.some((e) => e.eventType === 'VERIFIED' && e.assetKey === dispute.assetKey)) return []
+    const verified = behind.filter((e) => e.eventType === 'VERIFIED')
+    if (verified.some((e) => e.assetKey === dispute.assetKey) || all.some((e) => e.corrects === dispute.id)) return []
     const before = all.slice(0, all.indexOf(dispute)).filter((e) => isMove(e) && e.slotId === slotId)
     const placed = [before.findLast((e) => e.id < dispute.id), before.at(-1)].find(
       (e) => e?.eventType === 'PLACED' && e.assetKey === dispute.assetKey,
     )
-    return placed ? [[placed, dispute]] : []
+    const isVerifiedAnew = all
+      .filter((e) => placed && e.corrects === placed.id)
+      .some((right) => verified.some((e) => e.assetKey === right.assetKey && e.slotId === slotId && e.id > right.id))
+    return placed && !isVerifiedAnew ? [[placed, dispute]] : []
   })
 }
 

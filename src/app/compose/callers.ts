@@ -1,4 +1,5 @@
 import { Accounts, OpenSessions } from '../../accounts/index.ts'
+import { removeSubscriptionsOf } from '../../alerting/index.ts'
 import {
   Admission,
   Authenticator,
@@ -20,6 +21,7 @@ import {
   Tally,
 } from '../../auth/index.ts'
 import { type Config, isOidcInstance, permissionsOf, type Role } from '../../config/index.ts'
+import type { Tx } from '../../database/index.ts'
 import { BadgeNames, DeviceVerifier, SignedUrls } from '../../devices/index.ts'
 import { SlidingWindow } from '../../flow/index.ts'
 import type { Metrics } from '../../health/index.ts'
@@ -94,7 +96,7 @@ export function composeCallers(live: { config: Config }, outside: Outside, stora
   const accounts = new Accounts({
     ...{ work, clock, random, audit, authenticator, stored: storage.storedAccounts, secondFactors },
     openSessions: () => sessions.list(),
-    endSessions: (tx, username) => void forgetCaller(tx, username, siteUrl()),
+    endSessions: (tx, username) => signOutEverywhere(tx, username, siteUrl()),
     isDeviceName: (name) => deviceVerifier.knows(name),
     settings: () => accountSettings(live.config, siteUrl()),
   })
@@ -111,6 +113,12 @@ export function composeCallers(live: { config: Config }, outside: Outside, stora
     ...{ siteUrl, site, authority, names, isAccount, badgeNames, storageUsers, authenticator, signedUrls },
     ...{ firstUses, admission, tally, refusals, sessions },
   }
+}
+
+/** Ends the sessions of an account, and its messages about alerts: a phone that was signed in may be in other hands. */
+function signOutEverywhere(tx: Tx, username: string, siteUrl: string): void {
+  forgetCaller(tx, username, siteUrl)
+  removeSubscriptionsOf(tx, username, siteUrl)
 }
 
 function localAccountsOf(

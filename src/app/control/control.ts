@@ -87,7 +87,7 @@ function controlApi(actions: ControlActions): Hono<Local> {
     return c.json(await actions.addWarehouse(wanted, by))
   })
   api.post('/user', async (c) => {
-    const { by, ...command } = await c.req.json<UserCommand & { by: string }>()
+    const { by, ...command } = await commandOf<UserCommand & { by: string }>(c)
     return c.json(await actions.user(command, by))
   })
   const tooLarge = () => {

@@ -20,14 +20,14 @@ const disputesOfSlot = statements({
 const verifiedSince = statements({
   columns: { is: integer },
   sql: (limit: string) => `SELECT EXISTS (SELECT 1 FROM main.placement_event WHERE asset_key = +? AND ${judgements}
-    AND +event_type = 'VERIFIED' AND (timestamp_ms, id) > (+?, +?)${limit}) AS "is"`,
+    AND +event_type = 'VERIFIED' AND (timestamp_ms, id) > (+?, +?) AND +id > +? AND +slot_id = coalesce(+?, slot_id)${limit}) AS "is"`,
   samples: boundSamples(),
 })
 
 /**
  * Returns the open disputes of a slot, newest first, one for each asset. A dispute ends by a supervisor's word: a later VERIFIED of
- * its asset, a VERIFIED of the asset to which the placement was corrected, a correction of the dispute, or its resolution. No booking
- * of an operator ends it.
+ * its asset, a VERIFIED in this slot of the asset to which the placement was corrected before, a correction of the dispute, or its
+ * resolution. No booking of an operator ends it.
  */
 export function openDisputes(tx: ReadTx, slotId: number, bounds: Bounds): OpenDispute[] {
   const limit = bounded(bounds)
@@ -63,9 +63,14 @@ function isSettled(tx: ReadTx, { placed, dispute }: OpenDispute, bounds: Bounds)
   const resolvedMs = resolutionOf(tx, dispute.id)?.timestamp_ms
   if (resolvedMs !== undefined && resolvedMs <= momentOf(bounds)) return true
   const limit = bounded(bounds)
-  const keys = [dispute.asset_key, ...correctionsOf(tx, placed.id, lastId).map(({ asset_key }) => asset_key)]
-  return keys.some((key) => {
-    const values = [key, dispute.timestamp_ms, dispute.id, ...limit.parameters]
+  const isVerified = (key: string, behindId: number, slotId: number | null) => {
+    const values = [key, dispute.timestamp_ms, dispute.id, behindId, slotId, ...limit.parameters]
     return tx.get(verifiedSince(limit.sql), values)?.is === 1
-  })
+  }
+  // An operator chooses the asset of a correction, so a verification elsewhere or before it says nothing about this dispute.
+  const corrected = correctionsOf(tx, placed.id, lastId)
+  return (
+    isVerified(dispute.asset_key, 0, null) ||
+    corrected.some((one) => isVerified(one.asset_key, one.id, dispute.slot_id))
+  )
 }
