@@ -49,10 +49,11 @@ export class Recipients {
     })
   }
 
-  /** Returns the owner as now; undefined for a device and a badge, because a revoked device must get nothing. */
+  /** Returns the owner as now; undefined for a badge, because its handheld may be in other hands. */
   callerOf({ username, instance, is_device }: store.SubscriptionRow): Caller | undefined {
-    const caller = is_device === 1 ? undefined : this.#needs.callerNamed(username, instance, false)
-    return caller?.authMode === badgeMode || caller?.isDevice ? undefined : caller
+    const caller = this.#needs.callerNamed(username, instance, is_device === 1)
+    const isSameKind = (caller?.isDevice ?? false) === (is_device === 1)
+    return caller?.authMode === badgeMode || !isSameKind ? undefined : caller
   }
 
   /**

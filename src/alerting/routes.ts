@@ -126,7 +126,7 @@ const addPush = operation({
   tag,
   summary: 'Get messages about alerts in this browser',
   description:
-    'Its owner gets alerts of cameras that he or she sees, and other alerts with the permission alerts:read. Handhelds and wall screens are refused.',
+    'Its owner gets alerts of cameras that he or she sees, and other alerts with the permission alerts:read. On a handheld the device subscribes: a person who signed in by badge is refused.',
   input: { body: SubscriptionIn },
   success: { 200: { description: 'The state', schema: PushState } },
   errors: ['INVALID_TRANSITION'],

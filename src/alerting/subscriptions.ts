@@ -42,19 +42,19 @@ export class Subscriptions {
   }
 
   /**
-   * Stores a subscription; a repeat replaces it. Throws PERMISSION_DENIED for a device and on a shift, because a subscription ends with
-   * neither; VALIDATION_ERROR; INVALID_TRANSITION without a channel.
+   * Stores a subscription; a repeat replaces it. Throws PERMISSION_DENIED on a shift, because the handheld stays when the person goes;
+   * VALIDATION_ERROR; INVALID_TRANSITION without a channel.
    */
   async add(subscription: SubscriptionIn, by: RequestOrigin & { readonly caller: Caller }): Promise<PushState> {
     const { work, clock, audit, box, settings } = this.#needs
     if (!settings().channels.some(({ webPush }) => webPush !== null))
       throw new AppError('INVALID_TRANSITION', 'No channel of alerts.channels has webPush')
-    if (by.caller.isDevice || by.caller.signIn?.kind === 'shift')
-      throw new AppError('PERMISSION_DENIED', 'Handhelds and wall screens get no messages about alerts', {
-        details: 'Sign in at the console with an account, in a browser of your own.',
+    if (by.caller.signIn?.kind === 'shift')
+      throw new AppError('PERMISSION_DENIED', 'Messages on a handheld belong to the device', {
+        details: 'Press Get messages here at /scan, or sign in with an account in a browser of your own.',
       })
     if (!isPublicKey(subscription.keys.p256dh)) throw AppError.field('keys.p256dh', 'expected a point of P-256')
-    const { username, instance } = by.caller
+    const { username, instance, isDevice = false } = by.caller
     const endpoint_sha256 = hash('sha256', subscription.endpoint, 'buffer')
     await work.write((tx) => {
       const all = store.allSubscriptions(tx).filter((row) => !row.endpoint_sha256.equals(endpoint_sha256))
@@ -65,7 +65,7 @@ export class Subscriptions {
           `expected at most ${mostOfOne} subscriptions of a person and ${mostOfAll} in all`,
         )
       const id = store.putSubscription(tx, {
-        ...{ username, instance, is_device: 0, endpoint_sha256, created_at_ms: clock.now() },
+        ...{ username, instance, is_device: isDevice ? 1 : 0, endpoint_sha256, created_at_ms: clock.now() },
         sealed: box.seal(JSON.stringify(subscription), sealedFor),
       })
       audit.write(tx, by, { action: 'push.subscribed', entity: 'caller', changes: { subscription: id } })

@@ -50,6 +50,8 @@ type DeviceServiceNeeds = {
   readonly badgeNames: BadgeNames
   /** Says whether a device would see a warehouse or a camera that its maker does not see. */
   readonly seesMore: (device: Caller, maker: Caller) => boolean
+  /** Ends what the browser of a device keeps without its secret: messages about alerts. */
+  readonly endMessages: (tx: Tx, name: string) => void
 }
 
 /** Manages handhelds, wall screens, badges and shifts. */
@@ -109,6 +111,7 @@ export class DeviceService {
       }
       const secret = randomSecret(this.#needs.random)
       store.enrol(tx, device.id, sha256(secret), this.#needs.clock.now())
+      this.#needs.endMessages(tx, device.name)
       this.#needs.audit.write(tx, from, {
         action: 'device.enrolled',
         entity: 'caller',
@@ -126,6 +129,7 @@ export class DeviceService {
     return this.#needs.work.write((tx) => {
       const device = this.#inUse(tx, id)
       store.revokeDevice(tx, device.id, this.#needs.clock.now())
+      this.#needs.endMessages(tx, device.name)
       this.#tell(tx, by, 'device.revoked', device.id, {})
       return store.toDevice({ ...device, revoked_at_ms: this.#needs.clock.now() })
     })

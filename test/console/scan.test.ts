@@ -281,6 +281,14 @@ t.test(
     t.strictSame(await violations(page), [])
     const { body } = await box.gateway.ask('GET', '/api/governance/audit?action=push.subscribed', { by: people.ada })
     t.match(body.data, { length: 1, 0: { actor: 'handheld-7' } }, 'the device itself, and no person')
+    const { body: devices } = await box.gateway.ask('GET', '/api/devices', { by: people.ada })
+    const again = `/api/devices/${devices.data[0].id}/enrolment`
+    const { body: renewed } = await box.gateway.ask('POST', again, { by: people.ada })
+    await button(page, 'Enrol this device again').click()
+    await page.getByLabel('Enrolment code').fill(renewed.enrolment.text)
+    await button(page, 'Enrol').click()
+    // The subscription ended with the last secret.
+    await button(page, 'Get messages here').click()
     await button(page, 'Stop messages here').click()
     await page.getByText('Messages have ended in this browser.').waitFor()
     await button(page, 'Get messages here').waitFor()

@@ -1,3 +1,4 @@
+import { removeSubscriptionsOf } from '../../alerting/index.ts'
 import { filmsAround, maySee } from '../../cameras/index.ts'
 import type { Config } from '../../config/index.ts'
 import { CountsService } from '../../counts/index.ts'
@@ -52,6 +53,7 @@ export function composeLedger(
     expiryClock: storage.expiryClock,
     badgeKey: storage.derivedKey('gatehouse badges'),
     badgeNames: callers.badgeNames,
+    endMessages: (tx, name) => void removeSubscriptionsOf(tx, name, siteUrl()),
     seesMore: (device, maker) =>
       warehouse.hiddenFrom(maker).some((id) => warehouse.isVisible(device, id)) ||
       live.config.cameras.some((camera) => maySee(names, device, camera) && !maySee(names, maker, camera)),

@@ -38,6 +38,7 @@ export async function subscribe(publicKey: string): Promise<PushSubscriptionIn> 
 
 /** Ends the subscription of this browser. The gateway removes its part when the push service reports the end. */
 export async function unsubscribe(): Promise<void> {
+  if (!canGetMessages()) return
   const registration = await navigator.serviceWorker.getRegistration(scope)
   await (await registration?.pushManager.getSubscription())?.unsubscribe()
 }

@@ -1,4 +1,5 @@
 import { readEnrolment } from '../codes/enrolment-code.ts'
+import { unsubscribe } from '../push/subscribe.ts'
 import { type Credential, headersOf, post } from './gateway.ts'
 import type { Item, ItemStore } from './items.ts'
 import { scanTexts as texts } from './texts.ts'
@@ -51,6 +52,8 @@ export class Handheld {
     if (outcome.kind !== 'acknowledged') return outcome.kind === 'later' ? outcome.words : texts.enrol.wrong
     this.#device = credentialOf(outcome.answer)
     await this.#store.setFact('device', this.#device)
+    // The gateway ended it with the last secret. A browser that keeps it is enrolled all the same.
+    await unsubscribe().catch(() => undefined)
     return ''
   }
 

@@ -73,7 +73,7 @@ export const AlertMessages = ({ device, remarks }: { device: Credential; remarks
   const [isOn, setOn] = useState<boolean | undefined>(undefined)
   useEffect(() => {
     void isSubscribed().then(setOn)
-  }, [])
+  }, [device])
   if (!canGetMessages() || isOn === undefined) return null
   const change = async () => {
     const problem = isOn ? await stop() : await start(device)
