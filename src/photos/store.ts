@@ -51,6 +51,6 @@ export function forgetBringer(tx: Tx, personId: number): void {
 
 /**
  * Returns whether anything holds the photo (naming a hash is not enough), and whether such a thing is in a warehouse that is not
- * hidden. The rooms above, which hold photos, answer it. Asked of the rooms above, which hold photos.
+ * hidden. The rooms above, which hold photos, answer it.
  */
 export type UseOf = (tx: ReadTx, sha256: string, hidden: readonly number[]) => { isUsed: boolean; isShown: boolean }

@@ -284,6 +284,24 @@ t.test('what an earlier run has learned of a caller is asked again before anythi
   t.equal(server.requests.length, 2)
 })
 
+t.test('a credential that got too old in an outage stays so when the clock is back after a restart', async (t) => {
+  const { server, gateway: before } = await cloudFor(t)
+  await before.clockBook.start()
+  t.equal((await look(before, byCloud(server, 'otto'))).status, 200)
+  await auditOfCallers(before)
+  t.equal(inFile(before, 'SELECT * FROM known_credential').length, 1)
+  const startMs = before.clock.now()
+  await server.stop()
+  before.clock.advance(13 * hourMs)
+  await before.clockBook.look()
+  t.equal((await look(before, byCloud(server, 'otto'))).status, 503)
+  await before.clockBook.stop()
+  before.clock.setWall(startMs)
+  const gateway = await before.restart()
+  t.teardown(() => gateway.end())
+  t.equal((await look(gateway, byCloud(server, 'otto'))).status, 503)
+})
+
 t.test('a clock that has lost its time makes nobody’s credential old or young', async (t) => {
   const { server, gateway: before } = await cloudFor(t)
   await look(before, byCloud(server, 'otto'))
