@@ -10,6 +10,7 @@ import {
   type Box,
   backupObservations,
   boxObservations,
+  type Component,
   cameraObservations,
   clipsObservation,
   clockObservation,
@@ -95,6 +96,7 @@ export function composeHealth(needs: HealthNeeds): HealthWatch {
     sources: sourcesOf(needs),
     backupFacts: needs.backups,
     clockFacts: () => ({ ...clockBook.report, steps: clockBook.steps }),
+    isConfigured: (component) => isConfigured(component, needs),
     webhooks: () => (webhooks.areWell() ? 'healthy' : 'degraded'),
     raise: (tx, alert, change) => {
       webhooks.raise(tx, alert)
@@ -110,6 +112,28 @@ export function composeHealth(needs: HealthNeeds): HealthWatch {
       if (kind === 'disk.recovered') room.keepStartRoom()
     },
   })
+}
+
+function isConfigured(component: Component, needs: HealthNeeds): boolean {
+  const { storage, auth, cameras, alerts } = needs.config()
+  switch (component) {
+    case 'storage':
+      return storage.instances.length + auth.oidc.length > 0
+    case 'webhooks':
+      return needs.webhooks.hasEndpoints()
+    case 'cameras':
+      return cameras.length > 0
+    case 'evidence':
+      return needs.witnesses().length + needs.authorities().length > 0
+    case 'backup':
+      return needs.backups().everyMs !== null || needs.backups().segments.everyMs !== null
+    case 'hub':
+      return needs.hub() !== undefined
+    case 'alerts':
+      return alerts.channels.length > 0
+    default:
+      return true
+  }
 }
 
 /** Returns the sources of observations, by component. */

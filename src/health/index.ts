@@ -10,7 +10,7 @@ export {
   stampObservations,
   witnessObservations,
 } from './evidence-sources.ts'
-export { reasonOf } from './kinds.ts'
+export { type Component, reasonOf } from './kinds.ts'
 export { LastDay } from './last-day.ts'
 export { Metrics } from './metrics.ts'
 export { healthRoutes } from './routes.ts'

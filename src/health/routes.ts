@@ -49,6 +49,9 @@ const Health = z
             description: 'For a caller: the trouble, without details; GET /api/alerts has them. Absent while healthy',
             example: 'A camera has given no pictures for over a minute.',
           }),
+          configured: z.boolean().optional().openapi({
+            description: 'For a caller: false when the config has nothing for this part, and no webhook is registered',
+          }),
           ...clockFacts,
           newestAt: timeOut().nullable().optional().openapi({
             description: 'backup: when the newest scheduled backup was made; absent while none are scheduled',

@@ -30,6 +30,8 @@ export type Check = {
   readonly responseTime: number
   /** The problem, in words for everyone; absent while the component is healthy. */
   readonly reason?: string
+  /** False: the config has nothing for this component, and no webhook is registered. Absent otherwise. */
+  readonly configured?: false
   /** Only in the check of the backups, while some are scheduled: when the newest was made, and when one last came back. */
   readonly newestAt?: string | null
   readonly rehearsedAt?: string | null
@@ -72,6 +74,8 @@ export type HealthWatchNeeds = {
   readonly backupFacts: () => BackupNow
   /** State of the receivers. The webhooks room raises their alerts; here they are only shown. */
   readonly webhooks: () => CheckStatus
+  /** Whether the config, or a registered webhook, gives the component something to do. */
+  readonly isConfigured: (component: Component) => boolean
   /** Stores an alert and notifies the receivers, in the transaction of the change. */
   readonly raise: (tx: Tx, alert: UnwrittenAlert, change: Change) => void
   readonly onChange: (kind: string) => void
@@ -163,7 +167,8 @@ export class HealthWatch {
       const { status, reason } = this.#statusNow(component, nowMs)
       const facts = component === 'clock' ? clockFactsOf(this.#needs.clockFacts()) : {}
       const backups = component === 'backup' ? backupFactsOf(this.#needs.backupFacts()) : {}
-      return { status, responseTime: 0, ...(reason !== null && { reason }), ...facts, ...backups }
+      const unused = this.#needs.isConfigured(component) ? {} : { configured: false as const }
+      return { status, responseTime: 0, ...(reason !== null && { reason }), ...unused, ...facts, ...backups }
     })
     if (found) {
       this.#lastChecks.set(component, found)

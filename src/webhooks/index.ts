@@ -15,7 +15,7 @@ import { Sender } from './sending/sender.ts'
 import { Uplink } from './sending/uplink.ts'
 import { WebhookService } from './service.ts'
 import { uplinkProbesOf, type WebhookSettings } from './settings.ts'
-import { countInTrouble, countWebhooks, type WebhookCounts } from './store.ts'
+import { countInTrouble, countWebhooks, hasWebhooks, type WebhookCounts } from './store.ts'
 
 export { type AlertOrigin, alertsAfter, findAlert, newestAlertId, recentAlerts, wasRaisedSince } from './alerts.ts'
 export { ClockSteps } from './delivery/clock-steps.ts'
@@ -81,6 +81,8 @@ export type Webhooks = {
   guardedAgent(): GuardedAgent
   /** Whether no endpoint is slowed down, failing, disabled, or out of reach because the gateway is offline. */
   areWell(): boolean
+  /** Whether anybody has registered an endpoint. */
+  hasEndpoints(): boolean
 }
 
 export type OpenAlerts = {
@@ -125,5 +127,6 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     },
     guardedAgent: () => agents.current(),
     areWell: () => work.read(countInTrouble) === 0 && pacing.offline() === 0,
+    hasEndpoints: () => work.read(hasWebhooks),
   }
 }

@@ -135,6 +135,7 @@ const counted = built({}, () =>
     ]
   }),
 )
+const anyWebhook = built({}, () => sql.selectFrom('webhook').select('id').limit(1))
 const inTrouble = built({}, () =>
   sql
     .selectFrom('webhook')
@@ -275,6 +276,8 @@ export function countWebhooks(tx: ReadTx): WebhookCounts {
 export function countInTrouble(tx: ReadTx): number {
   return tx.get(inTrouble)?.n ?? 0
 }
+
+export const hasWebhooks = (tx: ReadTx): boolean => tx.get(anyWebhook) !== undefined
 
 function healthColumns(health: EndpointHealth) {
   return { status: health.status, consecutive_failures: health.consecutiveFailures }

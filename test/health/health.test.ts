@@ -51,6 +51,19 @@ const created = (gateway: TestGateway) =>
 const metric = async (gateway: TestGateway, name: string) =>
   (await gateway.ask('GET', '/api/metrics', { by })).text.split('\n').find((line) => line.startsWith(name))
 
+t.test('a caller sees which parts are not set up, and nobody else does', async (t) => {
+  const { gateway } = await hall(t)
+  const unused = async () =>
+    Object.entries<{ configured?: boolean }>((await health(gateway)).checks)
+      .filter(([, { configured }]) => configured === false)
+      .map(([part]) => part)
+  t.strictSame(await unused(), ['storage', 'webhooks', 'evidence', 'backup', 'hub', 'alerts'])
+  const hook = { url: 'https://receiver.example/in', events: ['event.created'] }
+  t.equal((await gateway.ask('POST', '/api/webhooks', { by, body: hook })).status, 201)
+  t.notOk((await unused()).includes('webhooks'))
+  t.notMatch((await gateway.ask('GET', '/api/health')).text, /configured/)
+})
+
 t.test('a camera that was unplugged for eight minutes is told once, everywhere, and so is its return', async (t) => {
   const { gateway, lines, say } = await hall(t)
   say('live')

@@ -17,6 +17,7 @@ type Status = 'healthy' | 'degraded' | 'unhealthy'
 type Check = {
   readonly status: Status
   readonly reason?: string
+  readonly configured?: boolean
   readonly synchronized?: boolean | null
   readonly source?: string
   readonly offsetMs?: number | null
@@ -34,6 +35,9 @@ type Health = {
 type Part = keyof typeof words.parts
 
 const parts = keysOf(words.parts)
+/** Words for parts that a box may do without. */
+const unusedWords: Readonly<Partial<Record<Part, string>>> = words.unused
+const icons = { ok: 'verified', warn: 'warning', danger: 'warning', unused: 'farther' } as const
 const tones = { healthy: 'ok', degraded: 'warn', unhealthy: 'danger' } as const
 
 /** How the box is, at `/system`: each part in words, and the figures of the last day. */
@@ -100,21 +104,16 @@ type PartProps = {
 const PartOf = ({ part, check, timeZone, mayReadAlerts }: PartProps) => {
   if (!check) return null
   const facts = factsOf(part, check, timeZone)
-  const isUnscheduled = part === 'backup' && check.newestAt === undefined && check.segmentsAt === undefined
   // Nothing is broken, but to call it well would be untrue.
-  const isNone = isUnscheduled && check.status === 'healthy'
-  const tone = isNone ? 'warn' : tones[check.status]
+  const unused = check.configured === false && check.status === 'healthy' ? unusedWords[part] : undefined
+  const tone = unused === undefined ? tones[check.status] : part === 'backup' ? 'warn' : 'unused'
   return (
     <li class={`system-part ${tone}`}>
       <h3>
-        <Icon name={tone === 'ok' ? 'verified' : 'warning'} /> {words.parts[part]}{' '}
-        <span class={`chip ${tone}`}>{isNone ? words.none : words.chip[check.status]}</span>
+        <Icon name={icons[tone]} /> {words.parts[part]}{' '}
+        <span class={`chip ${tone}`}>{unused === undefined ? words.chip[check.status] : words.none}</span>
       </h3>
-      {check.status === 'healthy' ? (
-        <p>{isUnscheduled ? words.unscheduled : words.well[part]}</p>
-      ) : (
-        <p lang="en">{check.reason}</p>
-      )}
+      {check.status === 'healthy' ? <p>{unused ?? words.well[part]}</p> : <p lang="en">{check.reason}</p>}
       {facts.length === 0 ? null : (
         <dl class="box-facts">
           {facts.map(([name, value]) => (
