@@ -34,6 +34,8 @@ export function swap(dataDir: string, aside: string): void {
   const staging = stagingFolder(dataDir)
   for (const name of ['gatehouse.lock', 'start-reserve']) rmSync(join(staging, name), { force: true })
   syncTree(staging)
+  // The entry of the staging folder: a note without the folder would finish with an empty box.
+  syncFolder(dataDir)
   note(dataDir, { phase: 'out', aside })
   finishSwap(dataDir)
 }
