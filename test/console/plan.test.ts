@@ -157,7 +157,9 @@ async function chooseFromEvents(
       .first()
       .click()
     await page.locator('.slot-panel').getByRole('heading', { name: label }).waitFor()
-    const chosen = await boxOf(page, '#plan-cursor.chosen')
+    // The page scrolls to the plan after the panel is drawn.
+    const isSeen = (box: Box) => isInside(box, screenOf(page))
+    const chosen = await eventually(() => boxOf(page, '#plan-cursor.chosen'), isSeen, { withinMs: 2000 })
     const plan = await boxOf(page, '.plan')
     t.ok(isInside(chosen, plan), `${screen}: the chosen slot ${corner} is inside of the plan`)
     t.ok(isInside(chosen, screenOf(page)), `${screen}: and on the screen`)

@@ -38,6 +38,8 @@ t.test('the menu opens over every view, closes with Escape, and a person signs o
     await page.keyboard.press('Escape')
     await page.getByLabel('Language').waitFor({ state: 'hidden' })
     t.equal(await more.evaluate((it) => it === it.ownerDocument.activeElement), true, 'the keys are where they were')
+    // On a phone the way out is in the menu.
+    if (context.viewport.width <= 560) await more.click()
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByText('You are signed out.').waitFor()
     t.same(faults, [])
@@ -52,8 +54,8 @@ t.test('the bar of a tablet has two rows in each language, with the way out in t
     await signIn(page, 'ada')
     for (const path of ['', 'todo']) {
       await page.goto(`${url}${path}`)
-      const boxOf = (what: string) => page.locator(`.bar ${what}`).boundingBox()
-      await page.locator('.bar .sign-out button').waitFor()
+      const boxOf = (what: string) => page.locator(`.bar > ${what}`).boundingBox()
+      await page.locator('.bar > .sign-out button').waitFor()
       const [site, out, views, scan] = await Promise.all(['.site', '.sign-out', '.views', '.scan'].map(boxOf))
       const middle = (box: typeof site) => (box ? box.y + box.height / 2 : Number.NaN)
       const said = `${locale} /${path}`
@@ -65,6 +67,31 @@ t.test('the bar of a tablet has two rows in each language, with the way out in t
         `${said}: no room is left beside the field`,
       )
     }
+  }
+})
+
+t.test('the bar of a phone has one row of 56 px, and its menu leads to every view', inBrowser, async (t) => {
+  const { url } = await place(t)
+  for (const locale of ['en-US', 'de-DE']) {
+    const { page } = await open(t, browser, url, { ...screens.handheld, locale })
+    await signIn(page, 'ada')
+    for (const path of ['', 'todo', 'people', 'find/P-1']) {
+      await page.goto(`${url}${path}`)
+      const bar = page.locator('.bar')
+      await bar.waitFor()
+      const box = await bar.boundingBox()
+      t.ok(box && box.height <= 56, `${locale} /${path}: ${box?.height} px`)
+      t.equal(await page.evaluate('document.documentElement.scrollWidth'), screens.handheld.viewport.width)
+      t.same(await violations(page), [], `${locale} /${path}`)
+    }
+    await page.locator('.views-menu summary').click()
+    const links = page.locator('.views-sheet a[href^="/"]')
+    const addresses = await links.evaluateAll((all) => all.map((link) => link.getAttribute('href')))
+    for (const { address } of Object.values(views)) t.ok(addresses.includes(address), address)
+    for (const link of await links.all()) t.ok(((await link.boundingBox())?.height ?? 0) >= 44, await link.innerText())
+    await links.filter({ hasText: /^(To do|Zu tun)$/ }).click()
+    await page.waitForURL(`${url}todo`)
+    await page.context().close()
   }
 })
 

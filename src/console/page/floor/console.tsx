@@ -144,7 +144,7 @@ function useChosenSlot(asked: number | undefined, onChosen: (id: number) => void
 type HeadProps = Pick<Props, 'siteId' | 'caller' | 'onLeft'> & { known: Known; timeZone: string | undefined }
 
 const Head = ({ siteId, caller, known, timeZone, onLeft }: HeadProps) => (
-  <header class="bar">
+  <header class="bar view-bar">
     <p class="brand">
       <Icon name="logo" /> <span class="brand-name">Gatehouse</span>
     </p>
@@ -153,7 +153,7 @@ const Head = ({ siteId, caller, known, timeZone, onLeft }: HeadProps) => (
       {siteId}
     </h1>
     <Connection known={known} timeZone={timeZone} />
-    <Views here="floor" caller={caller} />
+    <Views here="floor" {...{ siteId, caller, onLeft }} />
     <ScanField />
     <p class="who">
       <strong>{caller.username}</strong> <span class="muted">{texts.roles[caller.role] ?? caller.role}</span>

@@ -9,8 +9,10 @@ import { follow } from './address.ts'
 import { Icon } from './icons.tsx'
 import { groupOf, type ViewGroup, type ViewName, views, viewsFor } from './views.ts'
 
-/** Lists the views that the caller has a use for: those of daily work in the bar, the others in a menu. */
-export const Views = ({ here, caller }: { here: ViewName | undefined; caller: SignedIn }) => {
+type ViewsProps = { here: ViewName | undefined; siteId: string; caller: SignedIn; onLeft: (why: string) => void }
+
+/** Lists the views that the caller has a use for: those of daily work in the bar, the others in a menu. A phone has all in the menu. */
+export const Views = ({ here, siteId, caller, onLeft }: ViewsProps) => {
   const shown = viewsFor(caller)
   return (
     <nav class="views" aria-label={texts.views.nav}>
@@ -19,23 +21,15 @@ export const Views = ({ here, caller }: { here: ViewName | undefined; caller: Si
         .map((name) => (
           <ViewLink key={name} name={name} here={here} />
         ))}
-      <Menu here={here} shown={shown} caller={caller} />
+      <Menu {...{ here, siteId, caller, onLeft, shown }} />
     </nav>
   )
 }
 
-const groups: readonly Exclude<ViewGroup, 'work'>[] = ['goods', 'proof', 'box']
+const groups: readonly ViewGroup[] = ['work', 'goods', 'proof', 'box']
 
-/** The other views by group, the manual, and the language. It closes with Escape, with a tap beside it, and when something in it is opened. */
-const Menu = ({
-  here,
-  shown,
-  caller,
-}: {
-  here: ViewName | undefined
-  shown: readonly ViewName[]
-  caller: SignedIn
-}) => {
+/** The views by group, the manual, the language, and on a phone the site and the sign-out. It closes with Escape, with a tap beside it, and when something in it is opened. */
+const Menu = ({ here, siteId, caller, onLeft, shown }: ViewsProps & { shown: readonly ViewName[] }) => {
   const menu = useRef<HTMLDetailsElement>(null)
   const close = () => menu.current?.removeAttribute('open')
   return (
@@ -52,15 +46,19 @@ const Menu = ({
         if (event.relatedTarget instanceof Node && !menu.current?.contains(event.relatedTarget)) close()
       }}
     >
-      <summary aria-current={!here || groupOf(here) === 'work' ? undefined : 'true'}>{texts.views.more}</summary>
+      <summary aria-current={!here || groupOf(here) === 'work' ? undefined : 'true'}>
+        <span class="off-phone">{texts.views.more}</span>
+        <span class="on-phone">{here ? texts.views[here] : texts.views.nav}</span>
+      </summary>
       <div class="views-sheet">
         <p class="views-who">
+          <span class="on-phone">{siteId} · </span>
           <strong>{caller.username}</strong> <span class="muted">{texts.roles[caller.role] ?? caller.role}</span>
         </p>
         {groups.map((group) => {
           const names = shown.filter((name) => groupOf(name) === group)
           return names.length === 0 ? null : (
-            <section key={group} aria-labelledby={`views-${group}`}>
+            <section key={group} class={group === 'work' ? 'on-phone' : undefined} aria-labelledby={`views-${group}`}>
               <p class="muted" id={`views-${group}`}>
                 {texts.views.groups[group]}
               </p>
@@ -72,6 +70,9 @@ const Menu = ({
         })}
         <a href={`/help?language=${language}`}>{texts.views.help}</a>
         <LanguageChoice />
+        <div class="on-phone">
+          <SignOut onLeft={onLeft} />
+        </div>
       </div>
     </details>
   )
@@ -92,17 +93,14 @@ const ViewLink = ({ name, here, onOpen }: LinkProps) => (
   </a>
 )
 
-/** `here`: undefined on a page that is no view. */
-type BarProps = { here: ViewName | undefined; siteId: string; caller: SignedIn; onLeft: (why: string) => void }
-
-/** The head of a view: where one is, where one can go, the field for codes, and who is signed in. */
-export const Bar = ({ here, siteId, caller, onLeft }: BarProps) => (
-  <header class="bar">
+/** The head of a view: where one is, where one can go, the field for codes, and who is signed in. `here`: undefined on a page that is no view. */
+export const Bar = ({ here, siteId, caller, onLeft }: ViewsProps) => (
+  <header class="bar view-bar">
     <p class="brand">
       <Icon name="logo" /> <span class="brand-name">Gatehouse</span>
     </p>
     <p class="site">{siteId}</p>
-    <Views here={here} caller={caller} />
+    <Views {...{ here, siteId, caller, onLeft }} />
     <ScanField />
     <p class="who">
       <strong>{caller.username}</strong> <span class="muted">{texts.roles[caller.role] ?? caller.role}</span>
