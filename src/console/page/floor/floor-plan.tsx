@@ -1,14 +1,12 @@
 import { useMemo, useRef, useState } from 'preact/hooks'
-import type { Slot, Warehouse } from '../data/shapes.ts'
+import type { Warehouse } from '../data/shapes.ts'
 import type { PlanControl } from '../hall/control.ts'
+import { Legend } from '../hall/legend.tsx'
 import { HelpLink } from '../help/help-link.tsx'
-import { numberWords } from '../i18n/counting.ts'
 import { texts } from '../i18n/texts.ts'
-import { countIn, type SlotStatus, statusWords } from '../i18n/words.ts'
 import { follow } from '../kit/address.ts'
 import { textOf } from '../kit/field.ts'
 import { Icon } from '../kit/icons.tsx'
-import { OddMark, StatusMark } from '../kit/slot-marks.tsx'
 import { type Control, type Drawn, DrawnPlan, type ShownHall } from './drawn-plan.tsx'
 import { floorTexts } from './floor-texts.ts'
 
@@ -114,22 +112,3 @@ const ZoomButtons = ({ drawn, control }: { drawn: Drawn; control: Control }) => 
     </button>
   </div>
 )
-
-const statuses: readonly SlotStatus[] = ['empty', 'occupied', 'verified', 'disputed']
-
-const Legend = ({ slots, odd }: { slots: readonly Slot[]; odd: ReadonlyMap<number, string> | undefined }) => {
-  return (
-    <ul class="legend" aria-label={floorTexts.legend}>
-      {statuses.map((status) => (
-        <li key={status}>
-          <StatusMark status={status} /> {statusWords[status]}{' '}
-          <span class="muted">{numberWords(countIn(slots, status))}</span>
-        </li>
-      ))}
-      <li>
-        <OddMark /> {floorTexts.odd}{' '}
-        <span class="muted">{odd ? numberWords(slots.filter(({ id }) => odd.has(id)).length) : '–'}</span>
-      </li>
-    </ul>
-  )
-}

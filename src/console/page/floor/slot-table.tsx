@@ -2,6 +2,7 @@ import { useMemo, useState } from 'preact/hooks'
 import type { Slot } from '../data/shapes.ts'
 import { Said } from '../i18n/said.tsx'
 import { type SlotStatus, spokenSlot, statusOf, statusWords } from '../i18n/words.ts'
+import { wordTexts } from '../i18n/words-texts.ts'
 import { follow, pageOfCode } from '../kit/address.ts'
 import { textOf } from '../kit/field.ts'
 import { Scroller } from '../kit/scroller.tsx'
@@ -49,7 +50,7 @@ export const SlotTable = ({ slots, odd, chosen, onChoose }: Props) => {
           >
             {filters.map((one) => (
               <option key={one} value={one} selected={one === filter}>
-                {one === 'all' ? words.all : one === 'odd' ? words.odd : statusWords[one]}
+                {one === 'all' ? words.all : one === 'odd' ? wordTexts.odd : statusWords[one]}
               </option>
             ))}
           </select>
@@ -80,7 +81,7 @@ export const SlotTable = ({ slots, odd, chosen, onChoose }: Props) => {
         <table>
           <thead>
             <tr>
-              {[words.slot, words.zone, words.state, words.pallet, words.odd].map((name) => (
+              {[words.slot, words.zone, words.state, words.pallet, wordTexts.odd].map((name) => (
                 <th key={name} scope="col">
                   {name}
                 </th>

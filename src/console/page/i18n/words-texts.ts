@@ -8,6 +8,8 @@ const english = {
     disputed: 'Disputed',
     retired: 'Out of use',
   },
+  legend: 'Legend',
+  odd: 'Contradiction',
   zoneTypes: {
     storage: 'Storage',
     staging: 'Staging',
@@ -38,6 +40,8 @@ const german: typeof english = {
     disputed: 'Beanstandet',
     retired: 'Stillgelegt',
   },
+  legend: 'Legende',
+  odd: 'Widerspruch',
   zoneTypes: {
     storage: 'Lagerung',
     staging: 'Bereitstellung',
