@@ -158,6 +158,44 @@ t.test(
   },
 )
 
+t.test('a wall screen draws the hall as it is now, and is not well while something is open', inBrowser, async (t) => {
+  const { gateway, page, faults, code } = await screen(t)
+  await enrol(page, code)
+  await page.getByText('All is well').waitFor()
+  const plan = page.locator('.wall-plan > svg')
+  t.equal(await plan.getAttribute('aria-label'), 'Hall: 1 of 2 slots in use')
+  t.equal(
+    (await page.locator('.wall-legend').innerText()).replaceAll(/\s+(?=[\d–])/g, ' '),
+    'Empty 1\nNot yet verified 1\nVerified 0\nDisputed 0\nContradiction 0',
+  )
+  await record(gateway, { event_type: 'PLACED', slot_code: 'A-2', asset_barcode: 'P-2', scale_weight_kg: 400 })
+  await page.getByText('100%').waitFor({ timeout: 1000 })
+  await page.getByText('Empty 0').waitFor()
+  await gateway.ask('POST', '/api/whms/events', {
+    by: people.sven,
+    body: { event_type: 'DISPUTED', slot_code: 'A-1', asset_barcode: 'P-1', metadata: { note: 'torn' } },
+  })
+  await page.getByText('Disputed 1').waitFor({ timeout: 1000 })
+  await page.getByRole('heading', { name: '1 slot is disputed' }).waitFor()
+  t.equal(await page.getByText('All is well').count(), 0)
+  // P-2 cannot be in two slots.
+  await record(gateway, { event_type: 'PLACED', slot_code: 'A-1', asset_barcode: 'P-2', scale_weight_kg: 400 })
+  await page.getByRole('heading', { name: /contradict/ }).waitFor()
+  for (const viewport of [lying, upright]) {
+    await page.setViewportSize(viewport)
+    const box = await plan.boundingBox()
+    t.ok(box && box.width > 300 && box.height > 200, `${box?.width} by ${box?.height}`)
+    t.ok(box && box.y + box.height <= viewport.height, 'all of it is in view')
+    t.same(await violations(page), [])
+    const picture = pictureOf(`wall plan ${viewport.width}`)
+    if (picture !== undefined) await page.screenshot({ path: picture })
+  }
+  t.same(
+    faults.filter((fault) => !/status of 401/.test(fault)),
+    [],
+  )
+})
+
 t.test('the code of a handheld makes no wall screen', inBrowser, async (t) => {
   const { gateway, page } = await screen(t)
   const handheld = await gateway.ask('POST', '/api/devices', { by: people.ada, body: { name: 'handheld-1' } })

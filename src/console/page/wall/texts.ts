@@ -1,3 +1,4 @@
+import { countOf } from '../i18n/counting.ts'
 import { inLanguage } from '../i18n/language.ts'
 
 const english = {
@@ -20,6 +21,10 @@ const english = {
   unreachable: 'No connection to the gateway. Trying again …',
   occupied: 'Slots in use',
   of: (n: string, all: string) => `${n} of ${all}`,
+  inUse: (hall: string, n: string, all: string) => `${hall}: ${n} of ${all} slots in use`,
+  disputed: (n: number) => `${countOf(n, 'slot is', 'slots are')} disputed`,
+  odd: (n: number) => `${countOf(n, 'slot contradicts', 'slots contradict')} the ledger`,
+  toSettle: 'To do in the console says what to do.',
   toVerify: 'To verify',
   contradictions: 'Contradictions',
   watching: 'Cameras with pictures',
@@ -80,6 +85,10 @@ const german: typeof english = {
   unreachable: 'Keine Verbindung zum Gateway. Neuer Versuch …',
   occupied: 'Belegte Stellplätze',
   of: (n, all) => `${n} von ${all}`,
+  inUse: (hall, n, all) => `${hall}: ${n} von ${all} Stellplätzen belegt`,
+  disputed: (n) => `${countOf(n, 'Stellplatz', 'Stellplätze')} beanstandet`,
+  odd: (n) => `${countOf(n, 'Stellplatz widerspricht', 'Stellplätze widersprechen')} dem Lagerbuch`,
+  toSettle: '„Zu tun“ in der Konsole sagt, was zu tun ist.',
   toVerify: 'Zu prüfen',
   contradictions: 'Widersprüche',
   watching: 'Kameras mit Bild',

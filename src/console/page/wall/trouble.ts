@@ -1,3 +1,4 @@
+import type { Slot } from '../data/shapes.ts'
 import { gatewayWords } from '../i18n/language.ts'
 import { wallTexts as words } from './texts.ts'
 
@@ -54,4 +55,19 @@ function wrongWith(camera: WallCamera): [string | undefined, string] {
   }
   const wrong = [scene?.state, impairment?.why].find((one) => one !== undefined && Object.hasOwn(scenes, one))
   return [wrong === undefined ? undefined : `${name}: ${scenes[wrong]}`, words.sceneMeans]
+}
+
+/** Returns what people of the floor still have to settle. Pure. @param odd contradictions by slot; undefined while they are not known */
+export function openTasks(
+  slots: readonly Slot[],
+  odd: ReadonlyMap<number, string> | undefined,
+): readonly WallTrouble[] {
+  const disputed = slots.filter(({ isDisputed }) => isDisputed).length
+  const tasks = [
+    ['disputed', disputed, words.disputed],
+    ['odd', odd?.size ?? 0, words.odd],
+  ] as const
+  return tasks.flatMap(([id, count, what]): WallTrouble[] =>
+    count === 0 ? [] : [{ id, what: what(count), means: words.toSettle, isWorst: false }],
+  )
 }

@@ -1,9 +1,13 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { get } from '../data/api.ts'
 import { gatewayNow, Refused } from '../data/ask.ts'
-import { wholePercent } from '../data/floor-use.ts'
+import { utilizationOf, wholePercent } from '../data/floor-use.ts'
+import type { Heard } from '../data/heard.ts'
+import type { Slot } from '../data/shapes.ts'
 import { useEvery } from '../data/use-every.ts'
 import { useLive } from '../data/use-live.ts'
+import { useOdd } from '../data/use-odd.ts'
+import { withStates } from '../data/verify-queue.ts'
 import { numberWords } from '../i18n/counting.ts'
 import { locale } from '../i18n/language.ts'
 import { Said } from '../i18n/said.tsx'
@@ -13,10 +17,11 @@ import { NewestPicture } from '../pictures/newest-picture.tsx'
 import { EnrolScreen, signInScreen } from './enrol.tsx'
 import { shiftAt, shiftEveryMs, turnOf } from './shift.ts'
 import { wallTexts as words } from './texts.ts'
-import { type WallCamera, type WallTrouble, wallTroubles } from './trouble.ts'
+import { openTasks, type WallCamera, type WallTrouble, wallTroubles } from './trouble.ts'
+import { slotsOn, WallPlan } from './wall-plan.tsx'
 
 /** Things that a screen shows at once. More of them take turns, but for troubles: there the worst stay. */
-const atOnce = { tiles: 6, tilesInTrouble: 3, zones: 8, troubles: 3 }
+const atOnce = { tiles: 4, zones: 8, troubles: 3 }
 const turnMs = 20_000
 const retryMs = 5000
 
@@ -66,51 +71,71 @@ function stayAwake(): void {
 }
 
 const Wall = ({ siteId, onLeft }: { siteId: string; onLeft: () => void }) => {
-  // Not for each event of the floor: thirty screens would ask for all of it every five seconds.
-  const { answer, problem } = useLive(load, ['camera', 'health'], onLeft)
+  const { answer, problem: boxProblem } = useLive(load, ['camera', 'health'], onLeft)
+  const { answer: floor, problem: floorProblem } = useLive(loadFloor, ['floor'], onLeft, floorManner)
+  const odd = useOdd(undefined, '', floor !== undefined, floor)
+  const problem = boxProblem || floorProblem
   const [freshMs, setFresh] = useState(0)
   useEffect(() => {
     if (answer) setFresh(gatewayNow())
-  }, [answer])
+  }, [answer, floor])
   useNewVersion(answer?.health.version)
   const [picture, isTurned] = useShift()
-  if (!answer) return <Waiting isLost={problem !== ''} />
-  const { health, cameras, timeZone } = answer
-  const troubles = wallTroubles({ checks: health.checks, cameras })
+  if (!answer || !floor) return <Waiting isLost={problem !== ''} />
+  const { health, cameras } = answer
+  const timeZone = floor.warehouses[0]?.timezone
+  const troubles = [...wallTroubles({ checks: health.checks, cameras }), ...openTasks(floor.slots, odd)]
   return (
     <main class={isTurned ? 'wall turned' : 'wall'} ref={picture}>
       <header class="wall-head">
         <h1>{siteId}</h1>
         <Clock timeZone={timeZone} />
       </header>
-      <Troubles troubles={troubles} staleSince={problem === '' ? undefined : timeOfDay(freshMs, timeZone)} />
-      <Figures answer={answer} />
-      <Tiles
-        cameras={cameras.filter(({ online }) => online)}
-        room={troubles.length > 1 ? atOnce.tilesInTrouble : atOnce.tiles}
-      />
+      <div class="wall-body">
+        <div class="wall-view">
+          <Halls floor={floor} odd={odd} />
+          <Tiles cameras={cameras.filter(({ online }) => online)} />
+        </div>
+        <div class="wall-words">
+          <Troubles
+            troubles={troubles}
+            isKnown={odd !== undefined}
+            staleSince={problem === '' ? undefined : timeOfDay(freshMs, timeZone)}
+          />
+          <Figures floor={floor} odd={odd} cameras={cameras} hasZones={troubles.length < 2} />
+        </div>
+      </div>
     </main>
   )
 }
 
 async function load() {
-  const [health, utilization, discrepancies, cameras, warehouses] = await Promise.all([
-    get('/api/health', {}),
-    get('/api/whms/dashboard/utilization', {}),
-    get('/api/whms/discrepancies', {}),
-    get('/api/iot/cctv', {}),
-    get('/api/whms/warehouses', {}),
-  ])
-  return {
-    health,
-    utilization,
-    contradictions: discrepancies.data.length,
-    cameras: cameras.data,
-    timeZone: warehouses.data[0]?.timezone,
-  }
+  const [health, cameras] = await Promise.all([get('/api/health', {}), get('/api/iot/cctv', {})])
+  return { health, cameras: cameras.data }
 }
 
-type Answer = Awaited<ReturnType<typeof load>>
+async function loadFloor() {
+  const [slots, zones, warehouses] = await Promise.all([
+    get('/api/whms/slots', {}),
+    get('/api/whms/zones', {}),
+    get('/api/whms/warehouses', {}),
+  ])
+  const all: readonly Slot[] = slots.data
+  return { slots: all, zones: zones.data, warehouses: warehouses.data }
+}
+
+type Floor = Awaited<ReturnType<typeof loadFloor>>
+type Odd = ReadonlyMap<number, string> | undefined
+
+/** The stream sends each change of a slot, so thirty screens ask for the floor once. */
+const floorManner = {
+  comesLive: () => true,
+  isHeavy: true,
+  apply: (heard: Heard, floor: Floor): Floor | undefined =>
+    heard.kind !== 'floor' || heard.data.layoutChanged
+      ? undefined
+      : { ...floor, slots: withStates(floor.slots, heard.data.slots) },
+}
 
 /** Loads the page anew after an update of the gateway. */
 function useNewVersion(version: string | undefined): void {
@@ -135,15 +160,16 @@ const Clock = ({ timeZone }: { timeZone: string | undefined }) => (
   <p class="wall-time">{timeOfDay(useEvery(1000, gatewayNow), timeZone)}</p>
 )
 
-type TroublesProps = { troubles: readonly WallTrouble[]; staleSince: string | undefined }
+/** `isKnown`: whether the contradictions are known; before that nothing is called well. */
+type TroublesProps = { troubles: readonly WallTrouble[]; isKnown: boolean; staleSince: string | undefined }
 
-const Troubles = ({ troubles, staleSince }: TroublesProps) => {
+const Troubles = ({ troubles, isKnown, staleSince }: TroublesProps) => {
   const stale = { id: 'stale', what: words.stale(staleSince ?? ''), means: words.staleMeans, isWorst: true }
   const all = staleSince === undefined ? troubles : [stale, ...troubles]
   const shown = all.slice(0, atOnce.troubles)
   return (
     <section class="wall-troubles" aria-live="polite">
-      {all.length === 0 ? (
+      {all.length === 0 && isKnown ? (
         <p class="wall-well">
           <Icon name="verified" /> {words.allWell}
         </p>
@@ -168,9 +194,13 @@ const percentOf = (percent: number): string =>
 
 const ofWords = (n: number, all: number): string => words.of(numberWords(n), numberWords(all))
 
-const Figures = ({ answer: { utilization, contradictions, cameras } }: { answer: Answer }) => {
+/** `hasZones`: whether troubles leave room for the zones. */
+type FiguresProps = { floor: Floor; odd: Odd; cameras: readonly WallCamera[]; hasZones: boolean }
+
+const Figures = ({ floor, odd, cameras, hasZones }: FiguresProps) => {
   const turn = useEvery(turnMs / 4, turnNow)
-  const { occupiedSlots, totalSlots, utilizationPercent, pendingVerifications, byZone } = utilization
+  const use = utilizationOf(floor.slots, floor.zones)
+  const { occupiedSlots, totalSlots, utilizationPercent, pendingVerifications, byZone } = use
   const wanted = cameras.filter(({ enabled, state }) => enabled && state !== 'off')
   const watching = wanted.filter(({ online }) => online).length
   const zones = byZone.filter(({ total }) => total > 0)
@@ -179,10 +209,10 @@ const Figures = ({ answer: { utilization, contradictions, cameras } }: { answer:
       <dl class="wall-figures">
         <Figure name={words.occupied} value={percentOf(utilizationPercent)} more={ofWords(occupiedSlots, totalSlots)} />
         <Figure name={words.toVerify} value={numberWords(pendingVerifications)} />
-        <Figure name={words.contradictions} value={numberWords(contradictions)} />
+        <Figure name={words.contradictions} value={odd ? numberWords(odd.size) : '–'} />
         {wanted.length === 0 ? null : <Figure name={words.watching} value={ofWords(watching, wanted.length)} />}
       </dl>
-      {zones.length < 2 ? null : (
+      {zones.length < 2 || !hasZones ? null : (
         <section class="wall-zones" aria-label={words.zones}>
           {turnOf(zones, atOnce.zones, turn).map(({ zone, occupied, total }) => (
             <p key={zone}>
@@ -208,12 +238,20 @@ const Figure = ({ name, value, more }: { name: string; value: string; more?: str
 
 const turnNow = () => Math.floor(gatewayNow() / turnMs)
 
-const Tiles = ({ cameras, room }: { cameras: readonly WallCamera[]; room: number }) => {
+/** The halls, one after the other when there are several. */
+const Halls = ({ floor, odd }: { floor: Floor; odd: Odd }) => {
+  const turn = useEvery(turnMs / 4, turnNow)
+  const halls = floor.warehouses.filter((warehouse) => slotsOn(floor.slots, warehouse).length > 0)
+  const [hall] = turnOf(halls, 1, turn)
+  return hall ? <WallPlan warehouse={hall} slots={floor.slots} odd={odd} /> : null
+}
+
+const Tiles = ({ cameras }: { cameras: readonly WallCamera[] }) => {
   const turn = useEvery(turnMs / 4, turnNow)
   if (cameras.length === 0) return null
   return (
     <ul class="wall-tiles" aria-label={words.cameras}>
-      {turnOf(cameras, room, turn).map((camera) => (
+      {turnOf(cameras, atOnce.tiles, turn).map((camera) => (
         <li key={camera.id}>
           <NewestPicture camera={camera} isWanted />
           <p class="tile-name">{camera.name}</p>
