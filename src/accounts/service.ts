@@ -31,6 +31,8 @@ export type AccountsNeeds = {
   readonly endSessions: (tx: Tx, username: string) => void
   /** Says whether a device or a badge has the name. */
   readonly isDeviceName: (name: string) => boolean
+  /** Returns the places of the config where this short name could also mean somebody of the storage server. */
+  readonly sharedNamePlaces: (name: string) => readonly string[]
   /** Read at every use, so that a reload of the config applies. */
   readonly settings: () => {
     readonly siteId: string
@@ -166,10 +168,16 @@ export class Accounts {
     })
   }
 
-  /** Throws INVALID_TRANSITION when the erasure of this name would take the last admin away. */
-  refuseLastAdmin(username: string): void {
+  /**
+   * Throws INVALID_TRANSITION when the erasure of this name would take the last admin away, or pass its rights to a storage user of
+   * the same name.
+   */
+  refuseErasure(username: string): void {
     const account = this.#needs.stored.find(username)
-    if (account) this.#keepAnAdmin(account)
+    if (!account) return
+    this.#keepAnAdmin(account)
+    const [place] = this.#needs.sharedNamePlaces(username)
+    if (place !== undefined) throw notPossible(`${place} of the config names ${username}: remove the name there first`)
   }
 
   /** Forgets the account of an erased person, with the second factors. The erasure has its own entry of the audit trail. */
@@ -247,9 +255,16 @@ export class Accounts {
         ? 'an account'
         : this.#needs.isDeviceName(username)
           ? 'a device or a badge'
-          : undefined
+          : this.#holderByConfig(username)
     if (holder === undefined) return
     throw new AppError('ALREADY_EXISTS', `The user name is taken by ${holder}`, { details: 'username: is taken' })
+  }
+
+  /** An account must not take a right that the config gives to a user or a group of the storage server. */
+  #holderByConfig(username: string): string | undefined {
+    const [place] = this.#needs.sharedNamePlaces(username)
+    if (place === undefined) return undefined
+    return `${place} of the config, which may mean the storage server: write the full name there first`
   }
 
   /** Returns an account of the database. Throws NOT_FOUND; INVALID_TRANSITION for one of the config. */

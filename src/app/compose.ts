@@ -359,7 +359,7 @@ function atTheBox(
     erasePerson: async (request, osUser, compactUpToBytes = compactBesideWorkBytes) => {
       const { name, instance = siteUrl() } = readName(request.name)
       const isOurs = instance === siteUrl()
-      if (isOurs) accounts.refuseLastAdmin(name)
+      if (isOurs) accounts.refuseErasure(name)
       // Writes pending counts of the person first. Written later, they would bring the name back.
       tally.flush()
       await video.viewBook.flush()

@@ -51,6 +51,20 @@ function ambiguousNames(config: Config): Fault[] {
   })
 }
 
+/**
+ * Returns the places that give a right to a short name which is no account of `auth.users`, where a storage server is configured. An
+ * account that gets or loses this name at run time would take the right from somebody of the server, or pass it on.
+ */
+export function sharedNamePlaces(config: Config, username: string): string[] {
+  const space = namespaceOf(config)
+  if (space.instances.length === 0 || space.isLocal(username)) return []
+  return [...namesIn(config)].flatMap(({ text, path, expected }) => {
+    const { kind, name, instance } = readName(text)
+    const isMeant = kind === 'unsaid' && instance === undefined && name === username
+    return isMeant && expected !== 'group' && path[0] !== 'rateLimit' ? [dotted(path)] : []
+  })
+}
+
 /** `scrypt:N:r:p:salt:hash`, as "gatehouse credential" prints it. */
 const wholeHash = /^scrypt:\d+:\d+:\d+:[\w-]{8,}:[\w-]{43}$/
 

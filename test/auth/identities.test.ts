@@ -121,6 +121,41 @@ t.test('with two servers a name says whose it is, and nobody of the other one is
   t.equal((await photo(byCloud(other, 'otto'))).status, 403, 'the group of that name elsewhere has no role')
 })
 
+t.test('an account of the database takes no name that the config gives to the storage server', async (t) => {
+  const cameras = [camera(1, { viewers: ['gast'] }), camera(2, { viewers: ['wh-operators'] })]
+  const cloud = await site(t, { cameras, warehouses: [{ id: 1, viewers: ['staff'] }] }, [])
+  const { gateway, server } = cloud
+  const make = (username: string) =>
+    gateway.ask('POST', '/api/accounts', { by: people.ada, body: { username, role: 'operator' } })
+  const places = { gast: /cameras\[0\]\.viewers\[0\]/, 'wh-operators': /cameras\[1\]/, staff: /warehouses\[0\]/ }
+  for (const [name, place] of Object.entries(places)) {
+    const refused = { status: 400, body: { error: { code: 'ALREADY_EXISTS', message: place } } }
+    t.match(await make(name), refused, name)
+  }
+  t.same(await camerasOf(cloud, byCloud(server, 'gast')), [1])
+  t.same(await camerasOf(cloud, byCloud(server, 'otto')), [2], 'a member of the group')
+  gateway.live.config = {
+    ...gateway.live.config,
+    cameras: gateway.live.config.cameras.map((one) => ({ ...one, viewers: [`gast@${server.url}`] })),
+  }
+  t.match(await make('gast'), { status: 201 }, 'the full form leaves the short one free')
+  t.same(await camerasOf(cloud, byCloud(server, 'gast')), [1, 2])
+})
+
+t.test('the name of an account that the config names is not erased into the hands of a storage user', async (t) => {
+  const cloud = await site(t, {}, [namesake('nora')])
+  const { gateway, server } = cloud
+  const body = { username: 'nora', role: 'operator' }
+  t.equal((await gateway.ask('POST', '/api/accounts', { by: people.ada, body })).status, 201)
+  const { config } = gateway.live
+  gateway.live.config = { ...config, warehouses: [{ id: 1, viewers: ['nora'] }] }
+  const erase = () => gateway.erasePerson({ name: 'nora', texts: false }, 'root')
+  await t.rejects(erase(), { code: 'INVALID_TRANSITION', message: /warehouses\[0\]\.viewers\[0\]/ })
+  t.equal(await hallsOf(cloud, byCloud(server, 'nora')), 0)
+  gateway.live.config = { ...config, warehouses: [{ id: 1, viewers: ['vera'] }] }
+  t.match(await erase(), { outcome: 'erased' })
+})
+
 t.test('a badge keeps its name against a storage user, also once it is revoked', async (t) => {
   const cloud = await site(t, { cameras: [camera(1, { viewers: ['otto'] })] }, [])
   const { gateway, server } = cloud

@@ -20,7 +20,7 @@ import {
   StrangerWork,
   Tally,
 } from '../../auth/index.ts'
-import { type Config, isOidcInstance, permissionsOf, type Role } from '../../config/index.ts'
+import { type Config, isOidcInstance, permissionsOf, type Role, sharedNamePlaces } from '../../config/index.ts'
 import type { Tx } from '../../database/index.ts'
 import { BadgeNames, DeviceVerifier, SignedUrls } from '../../devices/index.ts'
 import { SlidingWindow } from '../../flow/index.ts'
@@ -98,6 +98,7 @@ export function composeCallers(live: { config: Config }, outside: Outside, stora
     openSessions: () => sessions.list(),
     endSessions: (tx, username) => signOutEverywhere(tx, username, siteUrl()),
     isDeviceName: (name) => deviceVerifier.knows(name),
+    sharedNamePlaces: (name) => sharedNamePlaces(live.config, name),
     settings: () => accountSettings(live.config, siteUrl()),
   })
   /** Finds a caller by name without a credential, as far as the gateway knows it. */
