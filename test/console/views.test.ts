@@ -3,9 +3,9 @@ import t from 'tap'
 import { permissionsOf } from '../../src/config/index.ts'
 import { viewAt, views, viewsFor } from '../../src/console/page/kit/views.ts'
 import { violations } from '../support/axe.ts'
-import { inBrowser, launchBrowser, open, place, placeOf, signIn } from '../support/browser.ts'
+import { inBrowser, launchBrowser, open, place, placeOf, record, signIn } from '../support/browser.ts'
 import { cloudFor } from '../support/cloud.ts'
-import { people } from '../support/gateway.ts'
+import { furnish, people } from '../support/gateway.ts'
 import { pictureOf, screens } from '../support/screens.ts'
 import { SimulatedClock } from '../support/simulated-clock.ts'
 import { eventually } from '../support/waiting.ts'
@@ -66,6 +66,25 @@ t.test('the bar of a tablet has two rows in each language, with the way out in t
         scan && scan.x + scan.width > screens.tablet.viewport.width - 60,
         `${said}: no room is left beside the field`,
       )
+    }
+  }
+})
+
+t.test('every link of the floor and of the queue is large enough for a thumb', inBrowser, async (t) => {
+  const { gateway, url } = await place(t)
+  await furnish(gateway, ['A-1'])
+  await record(gateway, { event_type: 'PLACED', slot_code: 'A-1', asset_barcode: 'P-1', scale_weight_kg: 412.5 })
+  const { page } = await open(t, browser, url, screens.handheld)
+  await signIn(page, 'ada')
+  for (const [path, one] of [
+    ['', '.pallet-link'],
+    ['verify', '.verify-what a'],
+  ] as const) {
+    await page.goto(`${url}${path}`)
+    await page.locator(one).first().waitFor()
+    for (const link of await page.locator('main a').all()) {
+      const box = await link.boundingBox()
+      if (box) t.ok(box.height >= 44, `/${path}: ${await link.innerText()}, ${box.height} px`)
     }
   }
 })
