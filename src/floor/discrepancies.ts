@@ -162,6 +162,7 @@ export class Discrepancies {
             id: `count_difference-${countId}-${slotId}`,
             kind: 'count_difference' as const,
             ...discrepancyTexts.count_difference,
+            note: null,
             since: isoTime(scannedAtMs),
             slot: nameOf(slot),
             assetBarcode: expected[0] ?? null,
@@ -223,6 +224,7 @@ export function shownTo(
       id: `${one.kind}-${one.eventIds.join('-')}`,
       kind: one.kind,
       ...discrepancyTexts[one.kind],
+      note: noteOf(tx, one),
       since: isoTime(one.sinceMs),
       slot: nameOf(slot),
       assetBarcode: one.assetBarcode,
@@ -234,6 +236,11 @@ export function shownTo(
       resolution: null,
     },
   ]
+}
+
+function noteOf(tx: ReadTx, { kind, eventIds }: Contradiction): string | null {
+  const disputeId = kind === 'disputed' ? eventIds.at(-1) : undefined
+  return (disputeId === undefined ? undefined : findEvent(tx, disputeId))?.notes ?? null
 }
 
 /**

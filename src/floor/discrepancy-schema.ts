@@ -38,6 +38,7 @@ const shape = {
   kind: z.enum(discrepancyKinds),
   what: z.string(),
   todo: z.string(),
+  note: z.string().nullable().openapi({ description: 'disputed: what the supervisor wrote; null for other kinds' }),
   since: timeOut(),
   slot: SlotName,
   assetBarcode: z.string().nullable(),

@@ -66,7 +66,7 @@ t.test('what waits is listed by urgency in plain words, and its remedy is one ta
       await now.getByText(/Slot A-01-01, Pallet P-1/).waitFor()
       await now.getByText('Camera Dock door 1 does not watch').waitFor()
       const today = page.getByRole('region', { name: /^Today/ })
-      t.match(await today.innerText(), /Slot A-02-02, Pallet P-3: a supervisor disputes/)
+      t.match(await today.innerText(), /Slot A-02-02, Pallet P-3: a supervisor disputes[^“]*“torn wrap”/)
       t.match(await today.innerText(), /Unit T-77 is on hold/)
       await page.getByText('3 placements are not yet verified').waitFor()
       t.same(await violations(page), [], `${screen}, ${colorScheme}`)

@@ -59,6 +59,8 @@ export type Task = {
   readonly urgency: Urgency
   readonly what: string
   readonly todo: string
+  /** What a supervisor wrote. */
+  readonly note?: string
   readonly since: string | null
   readonly remedies: readonly Remedy[]
 }
@@ -153,13 +155,14 @@ type OpenAlert = Pick<Alert, 'id' | 'message' | 'createdAt'>
 type May = (permission: Permission) => boolean
 
 function ofDiscrepancy(one: Discrepancy, may: May): Task {
-  const { id, kind, since, slot, assetBarcode } = one
+  const { id, kind, note, since, slot, assetBarcode } = one
   const { what, todo } = discrepancyWords(one)
   const mayRegister = may(toRegister)
   const subject = [texts.slot(slot.slot_id), ...(assetBarcode === null ? [] : [texts.pallet(assetBarcode)])]
   return {
     key: id,
     kind,
+    ...(note && { note }),
     since,
     todo: kind === 'unregistered_asset' && !mayRegister ? todoTexts.registerOther : todo,
     urgency: atOnce.has(kind) ? 'now' : later.has(kind) ? 'later' : 'today',

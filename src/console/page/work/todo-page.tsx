@@ -179,6 +179,7 @@ const Waiting = ({ task, timeZone, isBusy, onAct }: WaitingProps) => {
         <Said words={task.what} />
         {task.since === null ? null : <span class="muted"> {sinceWords(task.since, timeZone)}</span>}
       </p>
+      {task.note === undefined ? null : <p class="task-note">{todoTexts.wrote(task.note)}</p>}
       <p class="muted">
         <Said words={task.todo} />
       </p>
