@@ -59,7 +59,7 @@ export type Task = {
   readonly urgency: Urgency
   readonly what: string
   readonly todo: string
-  /** What a supervisor wrote. */
+  /** Note of a supervisor. */
   readonly note?: string
   readonly since: string | null
   readonly remedies: readonly Remedy[]
