@@ -290,6 +290,7 @@ t.test('several aisles are made at once, each in a zone of its name', inBrowser,
   await page.getByText('The aisles would lie over each other.').waitFor()
   await page.getByLabel('From one aisle to the next in metres').fill('3')
   await page.getByText('9 slots, from R1-01 to R3-03').waitFor()
+  t.equal(await page.getByText('The aisles would lie over each other.').count(), 0, 'that is mended')
   await page.getByLabel('A zone for each aisle').check()
   await page.getByText('Zones: from Rack 1 to Rack 3.').waitFor()
   t.same(await violations(page), [])

@@ -115,28 +115,33 @@ export const GridForm = ({ warehouseId, zones, taken, below, onProposed, onStore
   )
 }
 
-/** Stores the slots unless there is a fault. `send` resolves to the number of new slots. */
+/**
+ * Stores the slots unless there is a fault. `send` resolves to the number of new slots. A fault is shown from the first try on, and
+ * goes when it is mended.
+ */
 function useStore(faultNow: () => string, send: () => Promise<number>, onStored: () => Promise<void>) {
   const [note, setNote] = useState('')
-  const [problem, setProblem] = useState('')
+  const [failure, setFailure] = useState('')
+  const [isTried, setTried] = useState(false)
   const [isBusy, setBusy] = useState(false)
   const store = async (event: Event) => {
     event.preventDefault()
     if (isBusy) return
     setNote('')
-    const fault = faultNow()
-    setProblem(fault)
-    if (fault !== '') return
+    setFailure('')
+    setTried(true)
+    if (faultNow() !== '') return
+    setTried(false)
     setBusy(true)
     try {
       setNote(words.added(await send()))
       await onStored()
     } catch (error) {
-      setProblem(words.failed(whyOf(error)))
+      setFailure(words.failed(whyOf(error)))
     }
     setBusy(false)
   }
-  return { note, problem, isBusy, store }
+  return { note, problem: failure || (isTried ? faultNow() : ''), isBusy, store }
 }
 
 type TypedProps = { typed: Typed; onTyped: (typed: Typed) => void }
