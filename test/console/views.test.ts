@@ -33,6 +33,8 @@ t.test('the menu opens over every view, closes with Escape, and a person signs o
       context.viewport.width,
       `${screen}: not sideways`,
     )
+    const { y = 0, height = 0 } = (await page.getByLabel('Language').boundingBox()) ?? {}
+    if (screen !== 'handheld') t.ok(y + height <= context.viewport.height, `${screen}: no entry is below the edge`)
     const path = pictureOf(`menu ${screen}`)
     if (path !== undefined) await page.screenshot({ path })
     await page.keyboard.press('Escape')
