@@ -87,6 +87,7 @@ t.test('a camera is judged in words, with an entry for the config and without it
   t.match(stdout, /^key frame interval +10 s\n {2}CHANGE: Longer than preRecordSeconds \(5 s\)/m)
   t.match(stdout, /^sound +pcm_mulaw\n {2}note: Sound is never recorded/m)
   t.match(stdout, /^clock of the camera +3 hours ahead\n {2}CHANGE: .*time server/m)
+  t.match(stdout, /^ {2}# H\.264, 640 x 360, 1[45](\.\d)? pictures a second, key frame interval 10 s\n {2}- id: 8$/m)
   t.match(parse(stdout.slice(stdout.indexOf('\ncameras:\n'))), {
     cameras: [{ id: 8, url: cam.url('hall'), username: 'viewer', passwordFile: 'pw' }],
   })

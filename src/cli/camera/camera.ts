@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os'
 import { createInterface } from 'node:readline'
 import { Command } from 'commander'
-import { stringify } from 'yaml'
+import { Document, isMap, isSeq } from 'yaml'
 import {
   askCameraClock,
   askDevices,
@@ -33,7 +33,7 @@ import {
 import { becomeOwnerOf } from '../alone.ts'
 import { untilInterrupted } from '../interrupt.ts'
 import { usualConfig, usualConfigText } from '../usual-config.ts'
-import { deviceWords, findingWords } from './words.ts'
+import { deviceWords, findingWords, madeWords, measuredWords } from './words.ts'
 
 /** Builds `gatehouse camera probe|discover`. */
 export function cameraCommand(): Command {
@@ -97,7 +97,7 @@ async function probeCamera(url: string, options: ProbeOptions): Promise<void> {
     const findings = probed.facts ? judgeStream(probed.facts, clock, { preRecordSeconds, ringBytes }) : []
     if (options.json)
       printJson({ ...answerOf(probed, findings), answersWith: stranger, facts: probed.facts, clock, entry })
-    else printProbed(url, probed, findings, entry)
+    else printProbed(probed, findings, entry)
     if (!isUsable(probed)) throw new ExitError(1, options.json ? '' : problemWords(probed, stranger))
   })
 }
@@ -121,10 +121,10 @@ function problemWords({ problem }: Probed, stranger: string | null): string {
   return `${what} ${stranger === null ? '' : `It says ${JSON.stringify(stranger)}. `}${hint}`
 }
 
-function printProbed(url: string, probed: Probed, findings: readonly Finding[], entry: Entry): void {
+function printProbed(probed: Probed, findings: readonly Finding[], entry: Entry): void {
   if (probed.facts)
-    print(`${url}, measured for ${Math.round(probed.facts.measuredSeconds)} s\n\n${findingWords(findings)}`)
-  if (isUsable(probed)) print(`\n${entryWords([entry])}`)
+    print(`${entry.url}, measured for ${Math.round(probed.facts.measuredSeconds)} s\n\n${findingWords(findings)}`)
+  if (isUsable(probed)) print(`\n${entryWords([[entry, measuredWords(findings)]])}`)
 }
 
 /** Facts beside the stream. `stranger`: the answer of a server that does not speak RTSP. */
@@ -164,7 +164,7 @@ function printDevices(
     )
   }
   for (const device of devices) print(`${deviceWords(device)}\n`)
-  const all = entries.flat()
+  const all = devices.flatMap((device, i) => (entries[i] ?? []).map((entry) => [entry, madeWords(device)] as const))
   if (all.length > 0) print(entryWords(all))
 }
 
@@ -264,10 +264,17 @@ function secondsOf(text: string, least: number): number {
   return seconds
 }
 
-function entryWords(entries: readonly Entry[]): string {
-  const isRelative = entries.some(({ passwordFile }) => passwordFile !== undefined && !passwordFile.startsWith('/'))
+/** Returns the entries as YAML, each below its comment. */
+function entryWords(entries: readonly (readonly [Entry, comment: string])[]): string {
+  const isRelative = entries.some(([{ passwordFile }]) => passwordFile !== undefined && !passwordFile.startsWith('/'))
   const hint = isRelative ? '# a relative passwordFile is looked for in the folder of the config\n' : ''
-  return `for the config:\n\n${hint}${stringify({ cameras: entries }, { lineWidth: 0 })}`
+  const document = new Document({ cameras: entries.map(([entry]) => entry) })
+  const list = document.get('cameras')
+  for (const [i, [, comment]] of entries.entries()) {
+    const item = isSeq(list) ? list.items[i] : undefined
+    if (isMap(item) && comment !== '') item.commentBefore = ` ${comment}`
+  }
+  return `for the config:\n\n${hint}${document.toString({ lineWidth: 0 })}`
 }
 
 function printJson(value: unknown): void {

@@ -10,6 +10,19 @@ export function findingWords(findings: readonly Finding[]): string {
     .join('')
 }
 
+/** Topics that tell one stream from another. */
+const told = ['codec', 'size', 'pictures a second', 'key frame interval']
+
+/** Returns the measured properties of a stream in one line, for the comment of its entry. */
+export function measuredWords(findings: readonly Finding[]): string {
+  const [codec, size, rate, interval] = told.map((topic) => findings.find((one) => one.topic === topic)?.value ?? '?')
+  return `${codec}, ${size}, ${rate} pictures a second, key frame interval ${interval}`
+}
+
+/** Returns maker, model and address of a device in one line, for the comments of its entries. */
+export const madeWords = ({ manufacturer, model, address }: OnvifDevice): string =>
+  `${[manufacturer, model].filter((part) => part !== '').join(' ')} at ${address.host}`.trim()
+
 const failures: Record<NonNullable<OnvifDevice['failure']>, string> = {
   'credentials-needed': 'Give --username and --password-file to learn more.',
   refused: 'It refuses the user name or the password. ONVIF often has separate accounts: add one in the camera.',
