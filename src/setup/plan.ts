@@ -275,8 +275,10 @@ class Questions {
     const source = { url, username: username === '' ? null : username, password }
     const dataDir = flags.dataDir ?? this.#config?.dataDir ?? ''
     const seen = await tryCamera(source, { ffmpegPath: this.#config?.ffmpeg.path ?? null, dataDir })
-    if (!('problem' in seen)) asker.say(`  ${url} gives pictures: ${seen.shows}`)
-    else if (flags.takeSilent && seen.isSilent) asker.say(`  taken untried: ${url}: ${seen.problem}`)
+    if (!('problem' in seen)) {
+      asker.say(`  ${url} gives pictures: ${seen.shows}`)
+      for (const { topic, value, words } of seen.changes) asker.say(`  CHANGE ${topic}, ${value}: ${words}`)
+    } else if (flags.takeSilent && seen.isSilent) asker.say(`  taken untried: ${url}: ${seen.problem}`)
     else throw new ExitError(1, `${url} gives no picture: ${seen.problem} Nothing was changed.`)
     if (password === null) return { camera: { id, url, ...(username !== '' && { username }) }, secrets: [] }
     const { path, secrets } = this.#kept(flags.cameraPasswordFile, password, `camera-${id}`)

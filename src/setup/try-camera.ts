@@ -1,33 +1,50 @@
-import { streamProbe } from '../app/index.ts'
+import { askCameraClock, streamProbe } from '../app/index.ts'
 import { locateFfmpeg } from '../platform/ffmpeg.ts'
-import { plainWords, type StreamSource } from '../video/index.ts'
+import { systemClock } from '../platform/index.ts'
+import { type Finding, judgeStream, plainWords, ringBytes, type StreamSource } from '../video/index.ts'
 
 const leastSeconds = 2
 
 /** Problems of a camera that is not connected yet, or still starts. */
 const silence: readonly unknown[] = ['unreachable', 'name-unknown', 'busy']
 
+/** Seconds of pre-roll in the config that setup writes. */
+const preRecordSeconds = 5
+
+/**
+ * `isSilent`: nothing answers, so nothing is known of address and password. `changes`: what should be changed in the camera.
+ */
+type Tried =
+  | { readonly problem: string; readonly isSilent: boolean }
+  | { readonly shows: string; readonly changes: readonly Finding[] }
+
 /**
  * Opens a stream as the gateway of `dataDir` does. Resolves with the reason why there are no pictures, or with a description of the
- * stream. With `isSilent` nothing answers, so nothing is known of address and password.
+ * stream.
  */
 export async function tryCamera(
   source: StreamSource,
   { ffmpegPath, dataDir }: { readonly ffmpegPath: string | null; readonly dataDir: string },
-): Promise<{ readonly problem: string; readonly isSilent: boolean } | { readonly shows: string }> {
+): Promise<Tried> {
   const { path } = locateFfmpeg({ configured: ffmpegPath })
   const streams = streamProbe(dataDir)
-  const { facts, problem } = await streams.probe(
-    { ffmpegPath: path, source, leastSeconds },
-    new AbortController().signal,
-  )
+  const { signal } = new AbortController()
+  const [{ facts, problem }, { measured }] = await Promise.all([
+    streams.probe({ ffmpegPath: path, source, leastSeconds }, signal),
+    askCameraClock(source, { clock: systemClock, signal }),
+  ])
   await streams.end()
   if (!facts || facts.keyFrames === 0 || problem !== null) {
     const { what, hint } = plainWords(problem ?? 'no-picture')
     return { problem: `${what} ${hint}`, isSilent: silence.includes(problem) }
   }
   const { size, codec } = facts
-  return { shows: `${size ? `${size.width} x ${size.height}` : 'pictures'}, ${codec}` }
+  const clock = measured && ({ seconds: measured.offsetMs / 1000, from: measured.by } as const)
+  const findings = judgeStream(facts, clock, { preRecordSeconds, ringBytes })
+  return {
+    shows: `${size ? `${size.width} x ${size.height}` : 'pictures'}, ${codec}`,
+    changes: findings.filter(({ verdict }) => verdict === 'change'),
+  }
 }
 
 /** Says what is wrong with the address of a stream; undefined: nothing. */

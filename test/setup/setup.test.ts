@@ -84,7 +84,11 @@ async function place(
 t.test('a box is set up by answering questions, and the first pallet is placed with the printed sign-in', async (t) => {
   const cwd = folderOf(t)
   const auth = { username: 'viewer', password: 'pass of the camera' }
-  const camera = await startRtspServer({ streams: { hall: await footage('passer') }, auth })
+  const camera = await startRtspServer({
+    streams: { hall: await footage('passer') },
+    auth,
+    clockAheadMs: 3 * 3_600_000,
+  })
   t.teardown(() => camera.stop())
   const url = `http://127.0.0.1:${await freePort()}`
   const answers = [
@@ -96,6 +100,7 @@ t.test('a box is set up by answering questions, and the first pallet is placed w
   t.equal(code, 0, stderr)
   t.match(stderr, /Id of this site.*\n? {2}[^\n]*/)
   t.match(stderr, /gives pictures: 320 x 180, h264/)
+  t.match(stderr, /CHANGE clock of the camera, 3 hours ahead: .*set the time server \(NTP\) of the camera\./)
   const configFile = join(cwd, 'etc/gatehouse.yaml')
   t.strictSame(made, {
     url,
