@@ -11,11 +11,13 @@ export function findingWords(findings: readonly Finding[]): string {
 }
 
 /** Topics that tell one stream from another. */
-const told = ['codec', 'size', 'pictures a second', 'key frame interval']
+const topicsOfComment = ['codec', 'size', 'pictures a second', 'key frame interval']
 
 /** Returns the measured properties of a stream in one line, for the comment of its entry. */
 export function measuredWords(findings: readonly Finding[]): string {
-  const [codec, size, rate, interval] = told.map((topic) => findings.find((one) => one.topic === topic)?.value ?? '?')
+  const [codec, size, rate, interval] = topicsOfComment.map(
+    (topic) => findings.find((one) => one.topic === topic)?.value ?? '?',
+  )
   return `${codec}, ${size}, ${rate} pictures a second, key frame interval ${interval}`
 }
 
