@@ -418,6 +418,16 @@ t.test(
   },
 )
 
+t.test('a note of a clip without its times is damaged, because no leaf can be made of them', async (t) => {
+  const note = { facts: facts(3, startMs), leadMs: 0, codec: 'h264' }
+  const clips = t.testdir({ '3.json': JSON.stringify(note), '3.ts.part': 'video' })
+  const gateway = new Started(clips, ffmpeg)
+  await gateway.until('leftoversDone')
+  t.match(gateway.heard('clipWaits'), [{ detectionId: 3, words: /ID.json is damaged/ }])
+  t.strictSame(gateway.heard('clipClosed'), [])
+  await gateway.stop()
+})
+
 t.test('a clip of which not even the age of its file can be read is not taken for an old one', async (t) => {
   const clips = t.testdir({ '3.json': '' })
   symlinkSync('3.ts.part', join(clips, '3.ts.part'))

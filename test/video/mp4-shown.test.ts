@@ -102,6 +102,9 @@ t.test('a header that says anything unusual, or more than is in the file, is lef
     copy.write(into, copy.indexOf(find, 0, 'latin1'), 'latin1')
     return shownByMp4(copy, [mdat])
   }
+  const timeless = Buffer.from(moov)
+  timeless.writeUInt32BE(0, timeless.indexOf('mdhd', 0, 'latin1') + 4 + 12)
+  t.equal(shownByMp4(timeless, [mdat]), undefined, 'no ticks a second')
   for (const [find, into, why] of [
     ['avc1', 'mp4v', 'another codec'],
     ['vide', 'soun', 'sound'],

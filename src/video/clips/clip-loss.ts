@@ -147,7 +147,12 @@ export function givenUpLoss(facts: DetectionFacts, givenUp: GivenUp): ClipLost {
 
 /** Reads `ID.json`. Rejects when it is not there, or damaged. */
 export async function readSidecar(tools: Pick<ClipTools, 'folder'>, id: number): Promise<Sidecar> {
-  return JSON.parse(await readFile(sidecarPath(tools, id), { encoding: 'utf8', flag: ownFile.read })) as Sidecar
+  const text = await readFile(sidecarPath(tools, id), { encoding: 'utf8', flag: ownFile.read })
+  const known: Partial<Sidecar> = JSON.parse(text)
+  // The leaf of the detection needs both times.
+  const isTimed = Number.isFinite(known.facts?.motionAt) && Number.isFinite(known.startedAt)
+  if (!isTimed && known.givenUp === undefined) throw new Error(`${id}.json has no times`)
+  return known as Sidecar
 }
 
 /** Describes a clip that waits, and of which no facts are known. */

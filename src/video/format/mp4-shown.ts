@@ -75,7 +75,8 @@ function read(moov: readonly Box[], media: readonly Extent[]): StoredPictures | 
   const ticksPerSecond = timescaleOf(only(inMedia, 'mdhd'))
   const edit = editOf(inTrack, timescaleOf(only(moov, 'mvhd')), ticksPerSecond)
   const places = placesOf(media, table, sizes)
-  if (!picture || !times || !edit || !places) return undefined
+  // A file without ticks a second has no times.
+  if (!picture || !times || !edit || !places || ticksPerSecond === 0) return undefined
   const ticksOf = shownTicks(times, edit)
   const keys = keysOf(table)
   const pictures = times.map((time, i) => ({
