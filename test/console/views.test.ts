@@ -78,6 +78,7 @@ t.test('every link of the floor and of the queue is large enough for a thumb', i
   await record(gateway, { event_type: 'PLACED', slot_code: 'A-1', asset_barcode: 'P-1', scale_weight_kg: 412.5 })
   const { page } = await open(t, browser, url, screens.handheld)
   await signIn(page, 'ada')
+  await page.locator('.bar').waitFor()
   for (const [path, one] of [
     ['', '.pallet-link'],
     ['verify', '.verify-what a'],
@@ -96,6 +97,7 @@ t.test('the bar of a phone has one row of 56 px, and its menu leads to every vie
   for (const locale of ['en-US', 'de-DE']) {
     const { page } = await open(t, browser, url, { ...screens.handheld, locale })
     await signIn(page, 'ada')
+    await page.locator('.bar').waitFor()
     for (const path of ['', 'todo', 'people', 'find/P-1']) {
       await page.goto(`${url}${path}`)
       const bar = page.locator('.bar')
