@@ -22,7 +22,7 @@ import { mkdir, rename, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { errorCode } from './faults.ts'
-import { demandHeld } from './held-folder.ts'
+import { demandHeld, heldAround } from './held-folder.ts'
 
 /**
  * Flags for the files that the gateway keeps below its data folder. Opening a symbolic link there fails with ELOOP. Somebody else
@@ -142,10 +142,12 @@ export class PartFile {
  * much as the write.
  */
 async function inFolder<Result>(path: string, write: () => Promise<Result>): Promise<Result> {
+  const around = heldAround(path)
   try {
     return await write()
   } catch (error) {
     if (errorCode(error) !== 'ENOENT') throw error
+    demandHeld(path, around)
     await makeFolder(dirname(path))
     return await write()
   }

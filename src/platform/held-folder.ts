@@ -36,12 +36,19 @@ export function holdAlso(folders: HeldFolders): void {
   for (const [path, identity] of folders) held.set(path, identity)
 }
 
-/** Throws an error with the code ESTALE when a held folder around this path, or the path itself, is not the one that was held. */
-export function demandHeld(path: string): void {
+/** Returns the held folders around this path, or at it. */
+export function heldAround(path: string): HeldFolders {
   const absolute = resolve(path)
-  for (const [folder, identity] of held) {
-    if (absolute !== folder && !absolute.startsWith(folder + sep)) continue
+  return [...held].filter(([folder]) => absolute === folder || absolute.startsWith(folder + sep))
+}
+
+/**
+ * Throws an error with the code ESTALE when one of the folders around this path is not the one that was held.
+ * @param around those that were held when the work on the path began: a stop releases them
+ */
+export function demandHeld(path: string, around = heldAround(path)): void {
+  for (const [folder, identity] of around) {
     if (identityOf(folder) === identity) continue
-    throw Object.assign(new Error(`${folder} is not in its place; ${absolute} was not made`), { code: 'ESTALE' })
+    throw Object.assign(new Error(`${folder} is not in its place; ${resolve(path)} was not made`), { code: 'ESTALE' })
   }
 }
