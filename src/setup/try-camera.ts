@@ -1,15 +1,19 @@
 import { askCameraClock, streamProbe } from '../app/index.ts'
 import { locateFfmpeg } from '../platform/ffmpeg.ts'
 import { systemClock } from '../platform/index.ts'
-import { type Finding, judgeStream, plainWords, ringBytes, type StreamSource } from '../video/index.ts'
+import {
+  type Finding,
+  judgeStream,
+  plainWords,
+  ringBytes,
+  type StreamSource,
+  usualPreRecordSeconds,
+} from '../video/index.ts'
 
 const leastSeconds = 2
 
 /** Problems of a camera that is not connected yet, or still starts. */
 const silence: readonly unknown[] = ['unreachable', 'name-unknown', 'busy']
-
-/** Seconds of pre-roll in the config that setup writes. */
-const preRecordSeconds = 5
 
 /**
  * `isSilent`: nothing answers, so nothing is known of address and password. `changes`: what should be changed in the camera.
@@ -40,7 +44,7 @@ export async function tryCamera(
   }
   const { size, codec } = facts
   const clock = measured && ({ seconds: measured.offsetMs / 1000, from: measured.by } as const)
-  const findings = judgeStream(facts, clock, { preRecordSeconds, ringBytes })
+  const findings = judgeStream(facts, clock, { preRecordSeconds: usualPreRecordSeconds, ringBytes })
   return {
     shows: `${size ? `${size.width} x ${size.height}` : 'pictures'}, ${codec}`,
     changes: findings.filter(({ verdict }) => verdict === 'change'),

@@ -48,7 +48,7 @@ export {
   usualPlace,
 } from './onvif/messages.ts'
 export { type Probed, probeStream } from './probe/probe.ts'
-export { type ClockOffset, type Finding, judgeStream } from './probe/verdicts.ts'
+export { type ClockOffset, type Finding, judgeStream, usualPreRecordSeconds } from './probe/verdicts.ts'
 export { type PlainWords, type Problem, plainWords } from './problems.ts'
 export { redactedFile } from './redaction/redaction.ts'
 export { Ring, ringBytes } from './stream/ring.ts'

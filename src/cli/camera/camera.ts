@@ -29,6 +29,7 @@ import {
   ringBytes,
   type StreamSource,
   usualPlace,
+  usualPreRecordSeconds,
 } from '../../video/index.ts'
 import { becomeOwnerOf } from '../alone.ts'
 import { untilInterrupted } from '../interrupt.ts'
@@ -74,9 +75,6 @@ type DiscoverOptions = ProbeOptions & { interface?: string[]; target?: string[] 
 
 /** An item of `cameras` in the config. */
 type Entry = { id: number; name?: string; url: string; detectUrl?: string; username?: string; passwordFile?: string }
-
-/** How long a camera may take to tell its time. */
-const defaultPreRecordSeconds = 5
 
 async function probeCamera(url: string, options: ProbeOptions): Promise<void> {
   checkUrl(url)
@@ -253,7 +251,7 @@ function settingsOf(given: string | undefined, url?: string): Settings {
   const { config } = loadConfig(file)
   const known = config.cameras.find((camera) => camera.url === url)
   const nextId = file === undefined ? 1 : Math.max(0, ...config.cameras.map(({ id }) => id)) + 1
-  const preRecordSeconds = known?.motion.preRecordSeconds ?? defaultPreRecordSeconds
+  const preRecordSeconds = known?.motion.preRecordSeconds ?? usualPreRecordSeconds
   return { firstId: known?.id ?? nextId, preRecordSeconds, ffmpegPath: config.ffmpeg.path, dataDir: config.dataDir }
 }
 

@@ -26,6 +26,8 @@ export type Wanted = {
 /** How far the camera's clock is ahead of this box's, and how that was found out; null: unknown. */
 export type ClockOffset = { readonly seconds: number; readonly from: 'rtsp' | 'onvif' } | null
 
+/** Pre-roll of a camera that the config does not have yet. */
+export const usualPreRecordSeconds = 5
 /** Frames a second that detection looks at; a stream with fewer is seen less often. */
 const detectedPerSecond = 5
 /** Measured: a 1080p stream at 25 pictures a second takes this share of a core to decode. */
